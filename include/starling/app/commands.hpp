@@ -1,0 +1,15 @@
+/// The commands of the program; each takes the words after its name and returns the exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace starling {
+
+/// Dispatches to a command; reports errors on stderr. argv as main got it.
+int run_program(const std::vector<std::string>& argv);
+
+int run_omd(const std::vector<std::string>& words, const std::string& command_line);
+int run_topology(const std::vector<std::string>& words);
+
+}  // namespace starling

@@ -1,0 +1,120 @@
+/// The types at the boundary of a client: what may leave it is decided by type, not by promise (method 6).
+///
+///   Secret<T>    computed from private records. Can be mapped to another Secret, and opened by nobody but the four
+///                friends of `OpenKey`.
+///   Released<T>  made by a mechanism; free to read. Arithmetic on released and public values stays released.
+///   Public<T>    depends on no record: start values, constants, traffic counts.
+///
+/// The doors of the communication layer take Released (and Public, which converts to it) and nothing else.
+/// A lambda given to `map` or `update` could smuggle a value out through a capture; that takes intent, which types
+/// cannot prevent, and review can.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "starling/core/columns.hpp"
+
+namespace starling {
+
+enum class Norm { l1, l2 };
+
+/// A bound on a norm, which remembers which norm: a Gaussian cannot be calibrated with an L1 bound.
+template <Norm>
+struct Bound {
+  double value = 0;
+};
+
+/// How far replacing one record can move a quantity.
+struct Sensitivity {
+  Bound<Norm::l1> l1;
+  Bound<Norm::l2> l2;
+};
+
+/// How a record's gradient is clipped before it enters a sum. `none` leaves it as it is and gives no sensitivity.
+/// `component` clips each component to [−bound, bound] (the dissertation's unit).
+enum class ClipKind { none, l1, l2, component };
+struct Clip {
+  ClipKind kind = ClipKind::none;
+  double bound = 0;
+};
+
+/// Opens a Secret. Held by those whose duty it is: the mechanisms (which add noise), the policy on metrics, and the
+/// writer of a client's own private files.
+class OpenKey {
+  OpenKey() = default;
+  friend class Release;
+  friend class MetricsPolicy;
+  friend class OwnersFile;
+};
+
+/// Makes a Released. Held by the privacy room alone.
+class ReleaseKey {
+  ReleaseKey() = default;
+  friend class Release;
+  friend class MetricsPolicy;
+};
+
+template <class T>
+class Secret {
+ public:
+  Secret() = default;
+  /// Anybody may make a secret of anything: it only takes rights away.
+  explicit Secret(T value) : value_(std::move(value)) {}
+
+  /// Secret of f(value).
+  template <class F>
+  [[nodiscard]] auto map(F&& f) const -> Secret<std::invoke_result_t<F, const T&>> {
+    return Secret<std::invoke_result_t<F, const T&>>(std::forward<F>(f)(value_));
+  }
+  /// f(value, others…) in place; the others may be secrets too. f returns nothing.
+  template <class F, class... S>
+  void update(F&& f, const Secret<S>&... others) {
+    static_assert(std::is_void_v<std::invoke_result_t<F, T&, const S&...>>, "nothing may come out of a Secret");
+    std::forward<F>(f)(value_, others.value_...);
+  }
+  [[nodiscard]] const T& open(const OpenKey&) const { return value_; }
+
+ private:
+  template <class>
+  friend class Secret;
+  T value_{};
+};
+
+template <class T>
+class Public {
+ public:
+  [[nodiscard]] const T& value() const { return value_; }
+
+ private:
+  explicit Public(T value) : value_(std::move(value)) {}
+  template <class U>
+  friend Public<std::decay_t<U>> declare_public(U&& value);
+  T value_;
+};
+
+/// The one place where a plain value becomes public: the caller states that no private record has touched it.
+template <class U>
+[[nodiscard]] Public<std::decay_t<U>> declare_public(U&& value) {
+  return Public<std::decay_t<U>>(std::forward<U>(value));
+}
+
+template <class T>
+class Released {
+ public:
+  Released(const ReleaseKey&, T value) : value_(std::move(value)) {}
+  /// Public ⊕ Released is Released.
+  Released(Public<T> value) : value_(value.value()) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] const T& value() const { return value_; }
+  /// Post-processing: f(value, released others…), in place.
+  template <class F, class... S>
+  void update(F&& f, const Released<S>&... others) {
+    std::forward<F>(f)(value_, others.value()...);
+  }
+
+ private:
+  T value_;
+};
+
+}  // namespace starling

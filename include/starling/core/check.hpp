@@ -1,0 +1,64 @@
+/// Errors: one exception type per exit code, and `check`, which words them.
+///
+/// A message reads "problem (why it is one) what to do"; it names the value, the place and the remedy.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace starling {
+
+/// Exit codes of the program (design/interface: "Exit codes").
+enum class ExitCode : int {
+  done = 0,
+  refuted = 1,           ///< a check, audit or verification says no
+  usage = 2,             ///< bad usage, configuration or topology
+  data = 3,              ///< bad data
+  budget = 4,            ///< the privacy budget would be exceeded before anything was done
+  failure = 5,           ///< a peer or an input/output operation failed
+  stopped_safely = 75,   ///< stopped on a signal, state safe
+};
+
+/// Base of all errors that the library throws; carries the exit code that main returns.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] ExitCode code() const noexcept { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// Exit code 2.
+struct UsageError : Error {
+  explicit UsageError(const std::string& message) : Error(ExitCode::usage, message) {}
+};
+/// Exit code 3.
+struct DataError : Error {
+  explicit DataError(const std::string& message) : Error(ExitCode::data, message) {}
+};
+/// Exit code 4.
+struct BudgetError : Error {
+  explicit BudgetError(const std::string& message) : Error(ExitCode::budget, message) {}
+};
+/// Exit code 5.
+struct FailureError : Error {
+  explicit FailureError(const std::string& message) : Error(ExitCode::failure, message) {}
+};
+/// An error that another rank met and has reported: this rank only ends with the same code, silently.
+struct PeerError : Error {
+  PeerError(ExitCode code, const std::string& message) : Error(code, message) {}
+};
+
+/// Throws `E` with the formatted message unless `condition` holds.
+template <class E = UsageError, class... Args>
+void check(bool condition, fmt::format_string<Args...> message, Args&&... args) {
+  if (!condition) [[unlikely]] {
+    throw E(fmt::format(message, std::forward<Args>(args)...));
+  }
+}
+
+}  // namespace starling

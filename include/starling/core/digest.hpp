@@ -1,0 +1,14 @@
+/// SHA-256 of public things (configurations, topologies, public sources): to compare them between ranks and runs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace starling {
+
+/// 64 lower-case hexadecimal digits. Throws FailureError if the cryptographic library fails.
+[[nodiscard]] std::string sha256(std::string_view bytes);
+
+[[nodiscard]] std::string to_hex(std::string_view bytes);
+
+}  // namespace starling

@@ -1,0 +1,71 @@
+/// A family of parts (losses, mirror maps, …) as one table of members: parsing, error texts, `--help` and the
+/// conformance tests all read it, so that a new member is one row in one file.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+
+namespace starling {
+
+/// `Part` is what the family makes; `Args` are what its makers need beside the spec.
+template <class Part, class... Args>
+class Table {
+ public:
+  struct Row {
+    std::string name;
+    std::string help;
+    std::vector<Parameter> parameters;
+    std::unique_ptr<Part> (*make)(const Spec&, Args...);
+  };
+
+  Table(std::string family, std::vector<Row> rows) : family_(std::move(family)), rows_(std::move(rows)) {}
+
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+
+  /// Makes the part that the spec text names; throws UsageError listing the known names.
+  [[nodiscard]] std::unique_ptr<Part> make(std::string_view text, Args... args) const {
+    Spec spec = Spec::parse(text);
+    for (const Row& row : rows_) {
+      if (row.name != spec.name()) continue;
+      spec.bind(row.parameters);
+      return row.make(spec, std::forward<Args>(args)...);
+    }
+    throw UsageError(fmt::format("unknown {} '{}' (known: {})", family_, spec.name(), names()));
+  }
+
+  [[nodiscard]] std::string names() const {
+    std::string result;
+    for (const Row& row : rows_) result += (result.empty() ? "" : ", ") + row.name;
+    return result;
+  }
+
+  /// One line per member, for --help.
+  [[nodiscard]] std::string help() const {
+    std::string result;
+    for (const Row& row : rows_) {
+      std::string head = row.name;
+      for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+        head += (i == 0 ? ":" : ",") + row.parameters[i].key + "=…";
+      }
+      result += fmt::format("  {:<28} {}\n", head, row.help);
+      for (const Parameter& parameter : row.parameters) {
+        result += fmt::format("  {:<28}   {}: {}\n", "", parameter.key, parameter.help);
+      }
+    }
+    return result;
+  }
+
+ private:
+  std::string family_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace starling

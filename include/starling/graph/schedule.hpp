@@ -1,0 +1,20 @@
+/// A mixing schedule: who sends to whom in which round, as one client needs to know it.
+#pragma once
+
+#include "starling/core/links.hpp"
+
+namespace starling {
+
+/// Interface of all topologies, fixed or time-varying. Orientation: an edge is `from to weight`, A[to, from] = weight.
+class Schedule {
+ public:
+  virtual ~Schedule() = default;
+  /// Number of clients, n ≥ 1.
+  [[nodiscard]] virtual Client clients() const = 0;
+  /// Rounds after which the schedule repeats; 1 for a fixed graph, 0 where it never does.
+  [[nodiscard]] virtual Round period() const = 0;
+  /// Row of client u in round t ≥ 0. Local: costs O(degree), no communication.
+  [[nodiscard]] virtual Links links(Client u, Round t) const = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,84 @@
+/// Topology files (`.topo`) and the schedules that they describe (design/interface: "Topology files").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "starling/core/table.hpp"
+#include "starling/graph/schedule.hpp"
+
+namespace starling {
+
+/// How edge weights come about (A[to, from]; every client also keeps a share of its own).
+enum class WeightRule {
+  explicit_weights,  ///< written in the file, self loops too
+  sender,            ///< equal shares per sender over its out-neighbours and itself: sender sums are one
+  receiver,          ///< equal shares per receiver over its in-neighbours and itself: receiver sums are one
+  metropolis,        ///< 1 / (1 + max(deg u, deg v)) on a symmetric graph: both sums are one
+};
+
+struct Edge {
+  Client from = 0;
+  Client to = 0;
+  double weight = 0;  ///< meaningful under `explicit_weights` only
+};
+
+/// A sequence of digraphs, each for `rounds` rounds, repeated for ever.
+class Topology final : public Schedule {
+ public:
+  struct Phase {
+    Round rounds = 1;
+    std::vector<Edge> edges;  ///< edges of this phase only; self loops under explicit weights only
+  };
+
+  /// `everywhere` are the edges that are in every phase. Throws UsageError for clients out of range, weights that are
+  /// negative or not finite, repeated edges, and metropolis on a graph that is not symmetric.
+  Topology(Client clients, WeightRule rule, const std::vector<Edge>& everywhere, const std::vector<Phase>& phases);
+
+  /// Parses the text of a `.topo` file; `name` stands in errors as "name:line: …". Throws UsageError.
+  [[nodiscard]] static Topology parse(std::string_view text, const std::string& name);
+  /// Reads a file. Throws UsageError, also when it cannot be read.
+  [[nodiscard]] static Topology read(const std::string& path);
+
+  [[nodiscard]] Client clients() const override { return clients_; }
+  [[nodiscard]] Round period() const override { return period_; }
+  [[nodiscard]] Links links(Client u, Round t) const override;
+
+  [[nodiscard]] WeightRule rule() const { return rule_; }
+  [[nodiscard]] std::size_t phases() const { return phases_.size(); }
+  [[nodiscard]] Round phase_rounds(std::size_t phase) const { return phases_[phase].rounds; }
+  /// Links of client u in a phase.
+  [[nodiscard]] const Links& phase_links(std::size_t phase, Client u) const {
+    return phases_[phase].links[static_cast<std::size_t>(u)];
+  }
+
+  /// The file that gives this topology back when parsed.
+  [[nodiscard]] std::string text() const;
+  /// SHA-256 of what it means (clients, phases, weights), not of how it is written.
+  [[nodiscard]] std::string digest() const;
+
+ private:
+  struct Mixing {
+    Round rounds = 1;
+    std::vector<Links> links;  ///< by client
+  };
+  Client clients_ = 0;
+  WeightRule rule_ = WeightRule::sender;
+  Round period_ = 1;
+  std::vector<Mixing> phases_;
+};
+
+/// Generators, by name ("ring", "one-peer-exponential", …): for `topology make` and `generate` lines.
+/// The maker's arguments are the number of clients and the weight rule to use.
+using TopologyTable = Table<Topology, Client, WeightRule>;
+[[nodiscard]] const TopologyTable& topology_table();
+
+/// Throws UsageError naming the first phase and client whose weights, as sender, do not sum to one within 1e-9.
+void require_sender_sums(const Topology& topology);
+/// The same for the weights that a client receives.
+void require_receiver_sums(const Topology& topology);
+
+}  // namespace starling

@@ -1,0 +1,97 @@
+/// Mechanisms: the only way from Secret to Released (method 6, "The release").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/boundary.hpp"
+#include "starling/core/table.hpp"
+#include "starling/privacy/keys.hpp"
+
+namespace starling {
+
+/// What one release of a record's gradient costs that record.
+struct Charge {
+  double epsilon = 0;                 ///< infinite where nothing is protected
+  double delta = 0;
+};
+
+/// Whose loss is counted: one record replaced, or one component of one record's gradient.
+enum class PrivacyUnit { record, component };
+
+/// Everything public that a release depends on.
+struct ReleaseSettings {
+  double epsilon = 1;             ///< per release
+  double clip = 1;                ///< C, norm bound of one record's gradient
+  PrivacyUnit unit = PrivacyUnit::record;
+  std::size_t batch = 1;          ///< m, public: sums are divided by it whatever a batch really holds
+  std::size_t dimension = 1;      ///< d
+  Round rounds = 1;               ///< T (the dissertation's truncation depends on it)
+  std::string run_id;
+};
+
+/// Holds both keys for all mechanisms: opens the secret, makes the released.
+class Release {
+ protected:
+  template <class T>
+  static const T& open(const Secret<T>& secret) {
+    return secret.open(OpenKey());
+  }
+  template <class T>
+  static Released<T> make(T value) {
+    return Released<T>(ReleaseKey(), std::move(value));
+  }
+};
+
+/// A mechanism of one run for one rank's clients. It cannot exist without saying how it wants gradients clipped and what a
+/// release costs: both are pure.
+class Mechanism : protected Release {
+ public:
+  explicit Mechanism(ReleaseSettings settings) : settings_(std::move(settings)) {}
+  virtual ~Mechanism() = default;
+
+  /// How each record's gradient must be clipped before the sum.
+  [[nodiscard]] virtual Clip clip() const = 0;
+  /// Loss of one record (or component) by one release.
+  [[nodiscard]] virtual Charge charge() const = 0;
+  /// The unit that `charge` counts.
+  [[nodiscard]] virtual PrivacyUnit unit() const { return settings_.unit; }
+  /// One sentence for the privacy statement: what is added, and what is proved of it.
+  [[nodiscard]] virtual std::string description() const = 0;
+
+  /// The noisy mean of a batch's clipped gradients: `sum` is their sum over at most m records, the result has the scale
+  /// of sum / m. `key` is the client's. Throws DataError if `sum` is not finite or not within what the clip promises.
+  virtual void release(const ReleaseAddress& address, const NoiseKey& key, const Secret<Vector>& sum,
+                       Released<Vector>& noisy_mean) = 0;
+
+  [[nodiscard]] const ReleaseSettings& settings() const { return settings_; }
+
+ protected:
+  ReleaseSettings settings_;
+};
+
+using MechanismTable = Table<Mechanism, const ReleaseSettings&>;
+/// none, laplace, dissertation.
+[[nodiscard]] const MechanismTable& mechanism_table();
+
+/// Whether numbers computed from private records (losses, accuracies) may be shown to others un-noised.
+class MetricsPolicy {
+ public:
+  enum class Sharing { local, shared };
+  explicit MetricsPolicy(Sharing sharing) : sharing_(sharing) {}
+  [[nodiscard]] bool shared() const { return sharing_ == Sharing::shared; }
+  /// The value, if metrics are shared; else nothing.
+  template <class T>
+  [[nodiscard]] std::optional<Released<T>> share(const Secret<T>& metric) const {
+    if (!shared()) return std::nullopt;
+    return Released<T>(ReleaseKey(), metric.open(OpenKey()));
+  }
+
+ private:
+  Sharing sharing_;
+};
+
+}  // namespace starling

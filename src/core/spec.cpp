@@ -1,0 +1,120 @@
+#include "starling/core/spec.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+double parse_decimal(std::string_view text, std::string_view what) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  check(error == std::errc() && stop == end, "{}: '{}' is not a number", what, text);
+  return value;
+}
+
+}  // namespace
+
+double parse_number(std::string_view text, std::string_view what) {
+  if (const auto slash = text.find('/'); slash != std::string_view::npos) {
+    const double below = parse_decimal(text.substr(slash + 1), what);
+    check(below != 0, "{}: '{}' divides by zero", what, text);
+    return parse_decimal(text.substr(0, slash), what) / below;
+  }
+  return parse_decimal(text, what);
+}
+
+long long parse_integer(std::string_view text, std::string_view what) {
+  long long value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end) return value;
+  const double real = parse_decimal(text, what);  // 1e6 is a fine way to write an integer
+  check(std::abs(real) < 9e15 && real == std::floor(real), "{}: '{}' is not a whole number", what, text);
+  return static_cast<long long>(real);
+}
+
+Spec Spec::parse(std::string_view text) {
+  Spec spec;
+  spec.text_ = text;
+  const auto colon = text.find(':');
+  spec.name_ = text.substr(0, colon);
+  check(!spec.name_.empty(), "'{}' has no name (a part is written NAME or NAME:key=value,…)", text);
+  if (colon == std::string_view::npos) return spec;
+  std::string_view rest = text.substr(colon + 1);
+  while (true) {
+    const auto comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    const auto equals = item.find('=');
+    Item parsed;
+    if (equals == std::string_view::npos) {
+      parsed.value = item;
+    } else {
+      parsed.key = item.substr(0, equals);
+      parsed.value = item.substr(equals + 1);
+      check(!parsed.key.empty(), "'{}' has a value without a key before '='", text);
+    }
+    check(!parsed.value.empty(), "'{}' has an empty value", text);
+    spec.items_.push_back(std::move(parsed));
+    if (comma == std::string_view::npos) break;
+    rest = rest.substr(comma + 1);
+  }
+  return spec;
+}
+
+void Spec::bind(const std::vector<Parameter>& parameters) {
+  std::string known;
+  for (const Parameter& parameter : parameters) known += (known.empty() ? "" : ", ") + parameter.key;
+  std::size_t position = 0;
+  for (Item& item : items_) {
+    if (item.key.empty()) {
+      check(position < parameters.size(), "'{}' has more values than '{}' takes (it takes: {})", text_, name_,
+            known.empty() ? "none" : known);
+      item.key = parameters[position].key;
+    }
+    ++position;
+    const bool found = std::any_of(parameters.begin(), parameters.end(),
+                                   [&](const Parameter& parameter) { return parameter.key == item.key; });
+    check(found, "unknown key '{}' in '{}' ({} takes: {})", item.key, text_, name_, known.empty() ? "none" : known);
+    const auto same = std::count_if(items_.begin(), items_.end(), [&](const Item& i) { return i.key == item.key; });
+    check(same == 1, "key '{}' stands twice in '{}'", item.key, text_);
+  }
+}
+
+std::optional<std::string> Spec::find(std::string_view key) const {
+  for (const Item& item : items_) {
+    if (item.key == key) return item.value;
+  }
+  return std::nullopt;
+}
+
+std::string Spec::require(std::string_view key) const {
+  auto value = find(key);
+  check(value.has_value(), "'{}' lacks '{}' (write {}:{}=…)", text_, key, name_, key);
+  return *value;
+}
+
+double Spec::number(std::string_view key, double otherwise) const {
+  const auto value = find(key);
+  return value ? parse_number(*value, fmt::format("'{}', {}", text_, key)) : otherwise;
+}
+
+long long Spec::integer(std::string_view key, long long otherwise) const {
+  const auto value = find(key);
+  return value ? parse_integer(*value, fmt::format("'{}', {}", text_, key)) : otherwise;
+}
+
+double Spec::number(std::string_view key) const {
+  return parse_number(require(key), fmt::format("'{}', {}", text_, key));
+}
+
+long long Spec::integer(std::string_view key) const {
+  return parse_integer(require(key), fmt::format("'{}', {}", text_, key));
+}
+
+}  // namespace starling

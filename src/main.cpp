@@ -1,0 +1,3 @@
+#include "starling/app/commands.hpp"
+
+int main(int argc, char** argv) { return starling::run_program({argv, argv + argc}); }

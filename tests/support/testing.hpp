@@ -1,0 +1,64 @@
+/// What several tests need.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+namespace starling::testing_support {
+
+/// A folder that is gone when the test ends.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "starling-test-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  /// Writes a file and returns its path.
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+    return *this / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A gtest parameter name made of a table row's name.
+inline std::string test_name(std::string name) {
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name;
+}
+
+/// What `action` throws, as text; empty if it throws nothing.
+template <class E = std::exception>
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The folder of reference data beside the project; empty where there is none, and such tests are skipped.
+inline std::string shared_folder() {
+  const auto path = std::filesystem::path(STARLING_SOURCE_DIR) / ".." / "shared";
+  if (std::filesystem::exists(path / "data")) return path.string();
+  const char* elsewhere = std::getenv("STARLING_SHARED");
+  return elsewhere == nullptr ? "" : elsewhere;
+}
+
+}  // namespace starling::testing_support
