@@ -9,7 +9,8 @@ namespace starling {
 /// Dispatches to a command; reports errors on stderr. argv as main got it.
 int run_program(const std::vector<std::string>& argv);
 
-int run_omd(const std::vector<std::string>& words, const std::string& command_line);
+/// `command_line` is kept in the results; `speaks` says whether this process prints texts that all ranks would.
+int run_omd(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
 int run_topology(const std::vector<std::string>& words);
 
 }  // namespace starling

@@ -78,8 +78,17 @@ class Secret {
  private:
   template <class>
   friend class Secret;
+  template <class F, class... S>
+  friend void apply(F&& f, S&... secrets);
   T value_{};
 };
+
+/// f(values…) of several secrets at once, each const if the secret is. f returns nothing.
+template <class F, class... S>
+void apply(F&& f, S&... secrets) {
+  static_assert(std::is_void_v<decltype(f(secrets.value_...))>, "nothing may come out of a Secret");
+  std::forward<F>(f)(secrets.value_...);
+}
 
 template <class T>
 class Public {
@@ -93,7 +102,7 @@ class Public {
   T value_;
 };
 
-/// The one place where a plain value becomes public: the caller states that no private record has touched it.
+/// The place where a plain value becomes public: the caller states that no private record has touched it.
 template <class U>
 [[nodiscard]] Public<std::decay_t<U>> declare_public(U&& value) {
   return Public<std::decay_t<U>>(std::forward<U>(value));
@@ -116,5 +125,12 @@ class Released {
  private:
   T value_;
 };
+
+/// Released result of a function of released values.
+template <class F, class... S>
+[[nodiscard]] auto post_process(F&& f, const Released<S>&... released) {
+  using Result = std::decay_t<std::invoke_result_t<F, const S&...>>;
+  return Released<Result>(declare_public<Result>(std::forward<F>(f)(released.value()...)));
+}
 
 }  // namespace starling

@@ -13,9 +13,15 @@ namespace starling {
 class Stream {
  public:
   virtual ~Stream() = default;
-  /// The records of round t; rounds are asked for in order, from 0. At most `batch` records, fewer at the end of the
-  /// data, none after it. The reference holds until the next call. Throws DataError.
+  /// The records of round t; rounds are asked for in ascending order, from 0 (some may be left out: a resumed run goes
+  /// on where it was). At most `batch` records, fewer at the end of each pass, none after the last pass. The reference
+  /// holds until the next call. Throws DataError, and FailureError for a round that is over.
   [[nodiscard]] virtual const Secret<Batch>& next(Round t) = 0;
+  /// Whether round t is beyond the stream: no record will come any more. Public: batch sizes are not hidden.
+  [[nodiscard]] virtual bool ended(Round t) const = 0;
+  /// Most times that one record has been served so far (1 on a one-pass stream). Rounds that were left out count as
+  /// served: a resumed run served them before it stopped.
+  [[nodiscard]] virtual std::int64_t participations() const = 0;
   /// Number of records of one pass; none for a stream without end.
   [[nodiscard]] virtual std::optional<std::int64_t> records() const = 0;
 };

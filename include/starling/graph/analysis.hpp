@@ -1,7 +1,9 @@
 /// What `starling topology check` knows of a topology.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "starling/graph/topology.hpp"
@@ -11,26 +13,41 @@ namespace starling {
 struct Range {
   double min = 0;
   double max = 0;
+  /// Whether all of it is one within `sum_tolerance`.
+  [[nodiscard]] bool is_one() const { return min >= 1 - sum_tolerance && max <= 1 + sum_tolerance; }
 };
 
 struct TopologyAnalysis {
-  Range sender_sums;    ///< over clients and phases
+  Range sender_sums;  ///< over clients and phases
   Range receiver_sums;
+  std::int64_t edges = 0;                ///< distinct pairs (from, to) over all phases, self loops not counted
   std::vector<bool> strongly_connected;  ///< per phase
-  std::optional<Round> joint_window;     ///< least B such that every union of B consecutive rounds is strongly connected
-  /// Limit weight of each client under plain mixing, summing to one: the left Perron vector of the period's product where receiver
-  /// sums are one (the weight of each start in the consensus), else the right one (w/n tends to it under push-sum; how much a
-  /// client's steps count if they are not divided by w). Empty where no joint window exists.
+  /// Least B such that every union of B consecutive rounds is strongly connected.
+  std::optional<Round> joint_window;
+  /// Longest shortest path in the union of all phases; none where that is not strongly connected, or beyond 1,000
+  /// clients.
+  std::optional<std::int64_t> diameter;
+  /// Limit weight of each client under plain mixing, summing to one: the left Perron vector of the period's product
+  /// where receiver sums are one (the weight of each start in the consensus), else the right one (w/n tends to it under
+  /// push-sum; how much a client's steps count if they are not divided by w). Empty where no joint window exists or
+  /// where the product has no single such vector (possible without self loops only).
   std::vector<double> perron;
-  double bias = 0;          ///< max |n·perron − 1|; 0 is what averaging without bias has
-  double contraction = 0;   ///< modulus of the second eigenvalue of the period's product, per round
-  std::optional<Round> rounds_to_1e_3;  ///< rounds until disagreement has fallen by 1e-3 at that rate
+  /// max |n·perron − 1|; 0 is what averaging without bias has. NaN where perron is empty.
+  double bias = 0;
+  /// Modulus of the second eigenvalue of the period's product over that of the first, per round; 0 where disagreement
+  /// is gone after finitely many rounds. NaN where more than 1,000 clients mix too slowly for the iteration.
+  double contraction = 0;
+  /// Rounds until disagreement has fallen by 1e-3 at that rate; none where it does not, or where the rate is not known.
+  std::optional<Round> rounds_to_1e_3;
 };
 
 /// Throws nothing; dense eigenvalues up to 1,000 clients, iterations beyond.
 [[nodiscard]] TopologyAnalysis analyse(const Topology& topology);
 
-/// Graphviz DOT of one digraph per phase, with weights on the edges.
+/// Whether all phases together are strongly connected: if not, clients can never agree. Cheap beside `analyse`.
+[[nodiscard]] bool ever_connects(const Topology& topology);
+
+/// Graphviz DOT: one digraph with weights on the edges, a cluster per phase where there are several.
 [[nodiscard]] std::string to_dot(const Topology& topology);
 
 }  // namespace starling

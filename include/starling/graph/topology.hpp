@@ -20,10 +20,23 @@ enum class WeightRule {
   metropolis,        ///< 1 / (1 + max(deg u, deg v)) on a symmetric graph: both sums are one
 };
 
+/// The name that files and `--weights` use: `explicit`, `sender`, `receiver`, `metropolis`.
+[[nodiscard]] std::string_view name_of(WeightRule rule);
+/// The rule of that name; throws UsageError listing the known names.
+[[nodiscard]] WeightRule parse_weight_rule(std::string_view name);
+
+/// "Sums to one" means within this.
+inline constexpr double sum_tolerance = 1e-9;
+/// Largest number of clients of a topology.
+inline constexpr Client max_clients = 10'000'000;
+/// Longest phase, in rounds.
+inline constexpr Round max_phase_rounds = 1'000'000'000;
+
 struct Edge {
   Client from = 0;
   Client to = 0;
-  double weight = 0;  ///< meaningful under `explicit_weights` only
+  double weight = 0;      ///< meaningful under `explicit_weights` only; an edge of weight 0 is no edge
+  std::int64_t line = 0;  ///< where it was read, for errors; 0 if it was not read from a file
 };
 
 /// A sequence of digraphs, each for `rounds` rounds, repeated for ever.
@@ -34,9 +47,12 @@ class Topology final : public Schedule {
     std::vector<Edge> edges;  ///< edges of this phase only; self loops under explicit weights only
   };
 
-  /// `everywhere` are the edges that are in every phase. Throws UsageError for clients out of range, weights that are
-  /// negative or not finite, repeated edges, and metropolis on a graph that is not symmetric.
-  Topology(Client clients, WeightRule rule, const std::vector<Edge>& everywhere, const std::vector<Phase>& phases);
+  /// `everywhere` are the edges that are in every phase; no phases are one phase of one round. `name` stands in errors.
+  /// Throws UsageError for clients out of range, weights that are negative or not finite, repeated edges, self loops
+  /// under a rule that implies them, phases of no rounds, metropolis on a graph that is not symmetric, and for sizes
+  /// beyond what fits in memory (10^7 clients, 2·10^7 clients × phases, 3·10^7 edges summed over phases).
+  Topology(Client clients, WeightRule rule, const std::vector<Edge>& everywhere, const std::vector<Phase>& phases,
+           const std::string& name = "topology");
 
   /// Parses the text of a `.topo` file; `name` stands in errors as "name:line: …". Throws UsageError.
   [[nodiscard]] static Topology parse(std::string_view text, const std::string& name);
@@ -45,6 +61,7 @@ class Topology final : public Schedule {
 
   [[nodiscard]] Client clients() const override { return clients_; }
   [[nodiscard]] Round period() const override { return period_; }
+  /// Throws UsageError for a client out of range or a negative round.
   [[nodiscard]] Links links(Client u, Round t) const override;
 
   [[nodiscard]] WeightRule rule() const { return rule_; }
@@ -62,12 +79,13 @@ class Topology final : public Schedule {
 
  private:
   struct Mixing {
+    Round start = 0;  ///< first round of the phase within the period
     Round rounds = 1;
     std::vector<Links> links;  ///< by client
   };
   Client clients_ = 0;
   WeightRule rule_ = WeightRule::sender;
-  Round period_ = 1;
+  Round period_ = 0;
   std::vector<Mixing> phases_;
 };
 
@@ -75,6 +93,11 @@ class Topology final : public Schedule {
 /// The maker's arguments are the number of clients and the weight rule to use.
 using TopologyTable = Table<Topology, Client, WeightRule>;
 [[nodiscard]] const TopologyTable& topology_table();
+
+/// What a client gives away and keeps in a round: its column of A, summed.
+[[nodiscard]] double sender_sum(const Links& links);
+/// What a client is given and keeps in a round: its row of A, summed.
+[[nodiscard]] double receiver_sum(const Links& links);
 
 /// Throws UsageError naming the first phase and client whose weights, as sender, do not sum to one within 1e-9.
 void require_sender_sums(const Topology& topology);

@@ -15,7 +15,7 @@ namespace starling {
 
 /// What one release of a record's gradient costs that record.
 struct Charge {
-  double epsilon = 0;                 ///< infinite where nothing is protected
+  double epsilon = 0;  ///< infinite where nothing is protected
   double delta = 0;
 };
 
@@ -24,12 +24,12 @@ enum class PrivacyUnit { record, component };
 
 /// Everything public that a release depends on.
 struct ReleaseSettings {
-  double epsilon = 1;             ///< per release
-  double clip = 1;                ///< C, norm bound of one record's gradient
+  double epsilon = 1;  ///< per release
+  double clip = 1;     ///< C, norm bound of one record's gradient; infinite: no clipping (`none` alone)
   PrivacyUnit unit = PrivacyUnit::record;
-  std::size_t batch = 1;          ///< m, public: sums are divided by it whatever a batch really holds
-  std::size_t dimension = 1;      ///< d
-  Round rounds = 1;               ///< T (the dissertation's truncation depends on it)
+  std::size_t batch = 1;      ///< m, public: sums are divided by it whatever a batch really holds
+  std::size_t dimension = 1;  ///< d
+  Round rounds = 1;           ///< T (the dissertation's truncation depends on it)
   std::string run_id;
 };
 
@@ -44,10 +44,12 @@ class Release {
   static Released<T> make(T value) {
     return Released<T>(ReleaseKey(), std::move(value));
   }
+  /// Writes sum / divisor to `mean` as it is. Protects nothing: for `--mechanism none`, whose runs say so.
+  static void publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean);
 };
 
-/// A mechanism of one run for one rank's clients. It cannot exist without saying how it wants gradients clipped and what a
-/// release costs: both are pure.
+/// A mechanism of one run for one rank's clients. It cannot exist without saying how it wants gradients clipped and
+/// what a release costs: both are pure.
 class Mechanism : protected Release {
  public:
   explicit Mechanism(ReleaseSettings settings) : settings_(std::move(settings)) {}
@@ -56,20 +58,27 @@ class Mechanism : protected Release {
   /// How each record's gradient must be clipped before the sum.
   [[nodiscard]] virtual Clip clip() const = 0;
   /// Loss of one record (or component) by one release.
+  /// Neighbours differ by replacing that record: its clipped gradient moves by up to 2C, not C.
   [[nodiscard]] virtual Charge charge() const = 0;
   /// The unit that `charge` counts.
   [[nodiscard]] virtual PrivacyUnit unit() const { return settings_.unit; }
+  /// Completes "two data sets count as neighbours if …": the difference that `charge` is the price of.
+  [[nodiscard]] virtual std::string neighbours() const;
   /// One sentence for the privacy statement: what is added, and what is proved of it.
   [[nodiscard]] virtual std::string description() const = 0;
 
   /// The noisy mean of a batch's clipped gradients: `sum` is their sum over at most m records, the result has the scale
-  /// of sum / m. `key` is the client's. Throws DataError if `sum` is not finite or not within what the clip promises.
+  /// of sum / m. `key` is the client's. The same arguments give the same bytes. Allocates nothing once `noisy_mean` has
+  /// d components. Throws DataError if `sum` is not finite or not within what the clip promises.
   virtual void release(const ReleaseAddress& address, const NoiseKey& key, const Secret<Vector>& sum,
                        Released<Vector>& noisy_mean) = 0;
 
   [[nodiscard]] const ReleaseSettings& settings() const { return settings_; }
 
  protected:
+  /// Throws DataError unless `sum` has d finite components.
+  void check_sum(const ReleaseAddress& address, View sum) const;
+
   ReleaseSettings settings_;
 };
 

@@ -1,0 +1,63 @@
+/// Configuration of `starling omd`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/app/options.hpp"
+#include "starling/data/dataset.hpp"
+#include "starling/privacy/mechanism.hpp"
+#include "starling/protocol/omd.hpp"
+#include "starling/record/network_reporter.hpp"
+
+namespace starling {
+
+enum class MetricsChoice { automatic, local, shared };
+enum class ProgressChoice { automatic, on, off };
+
+struct OmdConfig {
+  // clients and graph
+  std::optional<std::string> topology;
+  std::optional<Client> clients;
+  std::optional<Client> clients_per_rank;
+  // data
+  DataSettings data;
+  std::optional<std::string> test;
+  bool intercept = false;
+  std::optional<Round> rounds;
+  // learning
+  std::string loss = "logistic";
+  std::string mirror = "euclidean";
+  std::optional<std::string> domain;
+  std::string start = "uniform";
+  OmdSettings omd;
+  // privacy
+  std::optional<std::string> mechanism;
+  double epsilon = 1;
+  std::optional<double> clip;
+  PrivacyUnit unit = PrivacyUnit::record;
+  std::string noise_key = "random";
+  MetricsChoice metrics = MetricsChoice::automatic;
+  // output
+  std::optional<std::string> output;
+  std::optional<Round> record_every;
+  std::optional<Client> record_clients;
+  ProgressChoice progress = ProgressChoice::automatic;
+  bool json = false;
+  bool json_models = false;
+  double watchdog = 60;
+  bool print_config = false;
+
+  /// The effective configuration as a file for --config.
+  std::string text;
+
+  [[nodiscard]] bool learns() const { return loss != "none"; }
+};
+
+/// Throws UsageError.
+[[nodiscard]] OmdConfig parse_omd_config(const std::vector<std::string>& words);
+[[nodiscard]] std::string omd_help();
+
+}  // namespace starling

@@ -1,0 +1,89 @@
+/// Options of a command: command line, configuration file, help and print-out from one list.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace starling {
+
+/// One option. `apply` gets its text, which is the default's unless the user gave one.
+struct Option {
+  std::string group;
+  std::string name;
+  std::string argument;  ///< how help shows its value; empty for a switch
+  std::string initial;   ///< default, as text; empty where there is none
+  std::string help;
+  std::function<void(const std::string&)> apply;
+};
+
+/// The options of one command.
+class Options {
+ public:
+  explicit Options(std::string command) : command_(std::move(command)) {}
+
+  void add(Option option) { options_.push_back(std::move(option)); }
+
+  /// Reads the command line, then the file that --config names (the command line wins), and applies every option that has a
+  /// value. Throws UsageError: for unknown keys of a file with file and line, for bad values with where they came from.
+  void parse(const std::vector<std::string>& words);
+
+  /// Options with their groups, arguments, defaults and meanings.
+  [[nodiscard]] std::string help() const;
+  /// All options that have a value, as a file for --config.
+  [[nodiscard]] std::string configuration() const;
+  /// Whether the user gave this option, on the command line or in the file.
+  [[nodiscard]] bool given(const std::string& name) const { return given_.count(name) > 0; }
+
+ private:
+  struct Given {
+    std::string text;
+    std::string where;  ///< "--step" or "file:line: step"
+  };
+  void read_command_line(const std::vector<std::string>& words);
+  void read_file(const std::string& path);
+  [[nodiscard]] const Option* find(const std::string& name) const;
+
+  std::string command_;
+  std::vector<Option> options_;
+  std::map<std::string, Given> given_;
+};
+
+/// Setters for common kinds of values, which throw UsageError for text that is none.
+namespace setter {
+std::function<void(const std::string&)> text(std::string& target);
+std::function<void(const std::string&)> text(std::optional<std::string>& target);
+std::function<void(const std::string&)> number(double& target, double least, double most);
+std::function<void(const std::string&)> number(std::optional<double>& target, double least, double most);
+std::function<void(const std::string&)> flag(bool& target);
+
+/// Whole numbers of any integer type.
+std::function<void(const std::string&)> integer_into(std::function<void(long long)> store, long long least, long long most);
+template <class T>
+std::function<void(const std::string&)> integer(T& target, long long least, long long most) {
+  return integer_into([&target](long long value) { target = static_cast<T>(value); }, least, most);
+}
+template <class T>
+std::function<void(const std::string&)> integer(std::optional<T>& target, long long least, long long most) {
+  return integer_into([&target](long long value) { target = static_cast<T>(value); }, least, most);
+}
+/// One of a few words, each with its value.
+template <class T>
+std::function<void(const std::string&)> choice(T& target, const std::vector<std::pair<std::string, T>>& words);
+std::string one_of(const std::string& text, const std::vector<std::string>& words);
+template <class T>
+std::function<void(const std::string&)> choice(T& target, const std::vector<std::pair<std::string, T>>& words) {
+  return [&target, words](const std::string& text) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : words) names.push_back(name);
+    const std::string found = one_of(text, names);
+    for (const auto& [name, value] : words) {
+      if (name == found) target = value;
+    }
+  };
+}
+}  // namespace setter
+
+}  // namespace starling

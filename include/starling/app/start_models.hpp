@@ -1,0 +1,23 @@
+/// `--start`: the models that clients begin with. Public.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "starling/core/boundary.hpp"
+#include "starling/core/links.hpp"
+#include "starling/mirror/mirror.hpp"
+
+namespace starling {
+
+struct StartModels {
+  Released<Columns> models;        ///< d × count, of clients first … first + count − 1
+  std::vector<std::string> notes;  ///< starts outside the domain, which are kept as they are
+};
+
+/// `where` is "uniform" (the domain's centre), "zero" or a CSV file of `clients` rows of d numbers, whose width is d where
+/// `dimension` is 0. Throws UsageError.
+[[nodiscard]] StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients,
+                                       Client first, Client count);
+
+}  // namespace starling

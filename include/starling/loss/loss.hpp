@@ -1,0 +1,32 @@
+/// Convex losses over the scores of a model.
+#pragma once
+
+#include <memory>
+
+#include "starling/core/columns.hpp"
+#include "starling/core/table.hpp"
+
+namespace starling {
+
+/// A loss ℓ(s, y) of K scores s and a label y, convex in s.
+class Loss {
+ public:
+  virtual ~Loss() = default;
+  /// K, the scores that one record has.
+  [[nodiscard]] virtual std::size_t scores() const { return 1; }
+  /// Whether labels are classes, so that predictions can be right or wrong.
+  [[nodiscard]] virtual bool classifies() const = 0;
+  /// The loss's own label for a label of the data (0 becomes −1 for a binary loss). Throws DataError for a label outside
+  /// its set, saying what the set is.
+  [[nodiscard]] virtual double label(double raw) const = 0;
+  [[nodiscard]] virtual double value(View scores, double label) const = 0;
+  /// ∂ℓ/∂s into `derivative` (K entries).
+  virtual void derivative(View scores, double label, MutableView derivative) const = 0;
+  /// Whether the class that the scores predict is `label`. Only for losses that classify.
+  [[nodiscard]] virtual bool correct(View scores, double label) const = 0;
+};
+
+/// logistic, squared, softmax.
+[[nodiscard]] const Table<Loss>& loss_table();
+
+}  // namespace starling

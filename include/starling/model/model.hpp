@@ -1,0 +1,67 @@
+/// Models: from parameters and records to losses and clipped gradients.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "starling/core/batch.hpp"
+#include "starling/core/boundary.hpp"
+#include "starling/loss/loss.hpp"
+
+namespace starling {
+
+/// What a batch says of a model: sums over its records.
+struct Score {
+  double loss = 0;
+  std::int64_t correct = 0;  ///< records predicted right; 0 for losses that do not classify
+  std::int64_t records = 0;
+
+  Score& operator+=(const Score& other) {
+    loss += other.loss;
+    correct += other.correct;
+    records += other.records;
+    return *this;
+  }
+};
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  /// d, the number of parameters.
+  [[nodiscard]] virtual std::size_t dimension() const = 0;
+  [[nodiscard]] virtual bool classifies() const = 0;
+  /// Score of the batch before any step on it, and Σ clip(∇f_i) over its records into `gradient` (resized to d), in
+  /// one pass. Each record's gradient is clipped as `clip` says: with kinds l1 and l2 its norm is at most clip.bound
+  /// up to a few roundings per entry, which the mechanism's margin covers (method 6).
+  virtual Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) = 0;
+  [[nodiscard]] virtual Score score(View parameters, const Batch& batch) = 0;
+};
+
+/// K linear scores, s_k = θ_k·x (+ intercept): parameters are K runs of `features` weights, each followed by its intercept
+/// if there is one. The gradient of a record is an outer product δ ⊗ x, so its L1 and L2 norms are those of δ and x
+/// multiplied: no per-record gradient is ever formed, and sparse rows stay sparse.
+class LinearModel final : public Model {
+ public:
+  LinearModel(const Loss& loss, std::size_t features, bool intercept);
+
+  [[nodiscard]] std::size_t dimension() const override { return loss_.scores() * stride_; }
+  [[nodiscard]] bool classifies() const override { return loss_.classifies(); }
+  Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
+  [[nodiscard]] Score score(View parameters, const Batch& batch) override;
+
+ private:
+  void compute_scores(View parameters, const Row& row);
+  [[nodiscard]] Score score_of(double label) const;
+  [[nodiscard]] double clip_factor(const Row& row, const Clip& clip) const;
+  void add_gradient(const Row& row, double factor, MutableView gradient) const;
+  void add_component_clipped(const Row& row, double bound, MutableView gradient) const;
+
+  const Loss& loss_;
+  std::size_t features_;
+  bool intercept_;
+  std::size_t stride_;  ///< parameters per score
+  Vector scores_;
+  Vector derivative_;
+};
+
+}  // namespace starling

@@ -1,0 +1,82 @@
+/// The peer-to-peer door: what clients send each other within rounds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "starling/core/boundary.hpp"
+#include "starling/core/links.hpp"
+#include "starling/net/world.hpp"
+
+namespace starling {
+
+/// Messages and bytes over one edge between clients. An edge inside a rank counts like any other: this is what the
+/// algorithm sends, whatever the layout.
+struct EdgeTraffic {
+  Client from = 0;
+  Client to = 0;
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+};
+
+/// What went between ranks.
+struct WireTraffic {
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+};
+
+/// Whether a plan serves many rounds (worth setting up) or one.
+enum class PlanUse { fixed_graph, changing_graph };
+
+class Neighbours {
+ public:
+  /// Who sends to whom in a round, worked out for this rank: one message per neighbouring rank that carries each *sender's*
+  /// vector once. Kept by the protocol for as long as the links hold.
+  class Plan {
+   public:
+    Plan(Plan&&) noexcept;
+    Plan& operator=(Plan&&) noexcept;
+    ~Plan();
+
+   private:
+    friend class Neighbours;
+    struct State;
+    explicit Plan(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+  };
+
+  /// Vectors of `length` doubles between the clients of `layout`, whose ranks are those of `world`.
+  Neighbours(World& world, const Layout& layout, std::size_t length);
+  ~Neighbours();
+
+  /// First client of this rank, and how many it hosts.
+  [[nodiscard]] Client first() const;
+  [[nodiscard]] std::size_t count() const;
+
+  /// Starts round t. False when a signal has asked the run to end before it; all ranks then end before the same round.
+  [[nodiscard]] bool begin_round(Round t);
+
+  /// `links[k]` are those of client first() + k. Local; both ends of an edge must know of it.
+  [[nodiscard]] Plan plan(std::span<const Links> links, PlanUse use);
+
+  /// Sends column k of `outgoing` to the out-neighbours of client first() + k and waits for the vectors of all
+  /// in-neighbours. Collective among neighbours only: no barrier. Throws FailureError when a peer stays silent beyond
+  /// the watchdog, PeerError when another rank has failed.
+  void exchange(Round t, Plan& plan, const Released<Columns>& outgoing);
+
+  /// Vector of in-neighbour number i (in the order of `links[k].in`) of local client k, as of the last exchange of
+  /// this plan. `outgoing` is that exchange's.
+  [[nodiscard]] View received(const Plan& plan, std::size_t k, std::size_t i, const Released<Columns>& outgoing) const;
+
+  /// Per edge whose sender lives here, ascending by (from, to); complete once the plans are gone.
+  [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
+  [[nodiscard]] WireTraffic wire_traffic() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace starling

@@ -1,0 +1,52 @@
+/// The ranks of a run: start and end of MPI, the control channel on which errors and stop requests travel, the watchdog.
+///
+/// mpi.h is included by no header of this room, and the library is linked to this room alone.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "starling/core/check.hpp"
+#include "starling/core/links.hpp"
+
+namespace starling {
+
+/// One per process. Construction starts MPI and destruction finalizes it; both are **collective**.
+///
+/// Before MPI starts it asks Open MPI to yield when idle if this host has more ranks than CPUs (a round among waiting
+/// ranks takes milliseconds otherwise).
+class World {
+ public:
+  World();
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int size() const;
+
+  /// Seconds without progress after which a wait gives up with a FailureError naming round and peer.
+  void set_watchdog(double seconds);
+
+  /// Tells every other rank that this one has failed; their next wait throws PeerError with this code. Returns false, and
+  /// tells nobody, if another rank's failure has arrived first: that one speaks for the run.
+  bool announce(ExitCode code, const std::string& message);
+
+  /// From now on SIGINT, SIGTERM and SIGUSR1 ask all ranks to stop after one common round (Neighbours::begin_round).
+  void watch_signals();
+
+  /// What the doors of this room share.
+  struct State;
+  [[nodiscard]] State& state() { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// Name and version of the MPI library; needs no World.
+[[nodiscard]] std::string mpi_version();
+
+/// Ranks of this job on this host as the launcher says, or 1; needs no World.
+[[nodiscard]] int local_ranks();
+
+}  // namespace starling

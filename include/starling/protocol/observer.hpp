@@ -1,0 +1,34 @@
+/// What an observer may see of a protocol between rounds. Observers measure and record; protocols neither print nor
+/// store.
+#pragma once
+
+#include <vector>
+
+#include "starling/core/boundary.hpp"
+#include "starling/core/links.hpp"
+#include "starling/model/model.hpp"
+
+namespace starling {
+
+/// State of one rank's clients after some rounds.
+class RoundView {
+ public:
+  virtual ~RoundView() = default;
+  /// Rounds completed; 0 before the first.
+  [[nodiscard]] virtual Round done() const = 0;
+  /// d × clients of this rank, a copy.
+  [[nodiscard]] virtual Released<Columns> models() const = 0;
+  /// Push-sum mass of each client; 1 under plain mixing. Depends on the graph alone.
+  [[nodiscard]] virtual View masses() const = 0;
+  /// Progressive score of each client since the start. Private: it is computed from records.
+  [[nodiscard]] virtual const std::vector<Secret<Score>>& tallies() const = 0;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// Called before the first round and after each. Local: must not wait for other ranks.
+  virtual void after(const RoundView& view) = 0;
+};
+
+}  // namespace starling

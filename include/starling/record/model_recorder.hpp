@@ -1,0 +1,69 @@
+/// Writes what a rank's clients release, and metrics where they may be shared, to clients/<rank>.h5, and the owner's own
+/// metrics to private/<rank>/metrics.csv.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/privacy/mechanism.hpp"
+#include "starling/protocol/observer.hpp"
+#include "starling/record/rounds.hpp"
+#include "starling/record/run_directory.hpp"
+
+namespace starling {
+
+/// Which clients' models are recorded along the way: all up to 100 clients, else ten spread evenly; or the first `asked`.
+[[nodiscard]] std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked);
+
+class ModelRecorder final : public Observer {
+ public:
+  /// For the clients first … first + count − 1 of this rank; those of them in `recorded` have their models recorded.
+  ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count, std::size_t dimension,
+                const std::vector<Client>& recorded, const MetricsPolicy& policy, RecordRounds rounds, bool has_metrics);
+
+  void after(const RoundView& view) override;
+  /// Records the last round if it was not, and the final models; writes everything.
+  void finish(const RoundView& view);
+
+ private:
+  void record(const RoundView& view);
+  void record_metrics(const RoundView& view, std::size_t k);
+  void flush();
+
+  std::string file_;
+  OwnersFile owners_;
+  Client first_;
+  std::size_t count_;
+  std::size_t dimension_;
+  std::vector<std::size_t> recorded_;  ///< local numbers
+  MetricsPolicy policy_;
+  RecordRounds rounds_;
+  bool has_metrics_;
+  std::chrono::steady_clock::time_point flushed_;
+
+  // Records that wait to be written.
+  std::vector<std::int64_t> done_;
+  Vector models_;
+  Vector masses_;
+  Vector losses_;
+  Vector accuracies_;
+  std::optional<Round> last_;
+  Secret<std::string> owners_rows_;    ///< lines of the owners' file that wait
+  std::vector<Secret<Score>> before_;  ///< tallies at the record before
+};
+
+/// Rank 0 writes run.h5: one file in which /rounds, /model, /mass, /final_model (and /loss, /accuracy if shared) of all
+/// ranks' files appear joined. Links are relative: the directory can be moved.
+struct RunLayout {
+  Layout layout;
+  std::size_t dimension = 0;
+  std::vector<Client> recorded;
+  bool metrics = false;
+};
+void write_run_file(const RunDirectory& directory, const RunLayout& layout,
+                    const std::vector<std::pair<std::string, std::string>>& provenance);
+
+}  // namespace starling

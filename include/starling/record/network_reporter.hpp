@@ -1,0 +1,90 @@
+/// Figures of the whole network while a run goes on: every rank sends rank 0 a short report at recorded rounds, without
+/// waiting; rank 0 shows and keeps what they add up to.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/net/agreement.hpp"
+#include "starling/privacy/mechanism.hpp"
+#include "starling/protocol/observer.hpp"
+#include "starling/record/rounds.hpp"
+
+namespace starling {
+
+/// One line of a run's history; NaN where a figure is unknown or withheld.
+struct NetworkFigures {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  Round done = 0;
+  double loss = unknown;           ///< mean progressive loss per record since the line before
+  double accuracy = unknown;       ///< progressive, likewise
+  double test_loss = unknown;      ///< on --test, mean over clients
+  double test_accuracy = unknown;
+  double consensus_error = unknown;///< Σ_u ‖x_u − x̄‖² / n
+  double mass = unknown;           ///< Σ w
+};
+
+enum class ProgressStyle { off, lines, bar };
+
+/// Draws on stderr: a live bar on a terminal, else plain lines at rounds 1, 2, 4, 8, …
+class ProgressPrinter {
+ public:
+  ProgressPrinter(ProgressStyle style, Round rounds, double epsilon_per_release);
+  /// Called after each round; cheap.
+  void tick(Round done);
+  void show(const NetworkFigures& figures, bool last);
+  /// Ends the bar's line.
+  void close();
+
+ private:
+  void draw_bar(Round done);
+  [[nodiscard]] std::string describe(const NetworkFigures& figures) const;
+
+  ProgressStyle style_;
+  Round rounds_;
+  double epsilon_;
+  NetworkFigures latest_;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point drawn_;
+  bool open_ = false;
+};
+
+/// Score of a model on the public test set.
+using TestScore = std::function<Score(View)>;
+
+class NetworkReporter final : public Observer {
+ public:
+  /// `active` are the ranks that host clients; `printer` is rank 0's, null elsewhere. Test scores are taken at rounds 0, 1,
+  /// 2, 4, 8, … and at the end.
+  NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy, TestScore test,
+                  ProgressPrinter* printer);
+
+  void after(const RoundView& view) override;
+  /// Sends the last report and, on rank 0, waits for the others'.
+  void finish(const RoundView& view);
+  /// Rank 0's; empty elsewhere.
+  [[nodiscard]] const std::vector<NetworkFigures>& history() const { return history_; }
+
+ private:
+  void send(const RoundView& view, bool with_test);
+  void collect(bool wait);
+  [[nodiscard]] NetworkFigures add_up(const std::vector<Vector>& reports) const;
+
+  Agreement& agreement_;
+  int rank_;
+  std::vector<int> active_;
+  MetricsPolicy policy_;
+  TestScore test_;
+  ProgressPrinter* printer_;
+  RecordRounds rounds_{std::nullopt};
+  std::optional<Round> last_sent_;
+  std::size_t sent_ = 0;
+  Score before_;  ///< shared totals at the report before
+  std::vector<NetworkFigures> history_;
+};
+
+}  // namespace starling

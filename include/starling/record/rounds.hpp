@@ -1,0 +1,28 @@
+/// Which rounds are recorded.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "starling/core/links.hpp"
+
+namespace starling {
+
+/// Every k-th round, or geometrically: 0 to 10, then each at least 15 % after the one before (some 17 per decade).
+/// The last round of a run is recorded besides, whichever it is.
+class RecordRounds {
+ public:
+  explicit RecordRounds(std::optional<Round> every) : every_(every) {}
+  /// Whether round `done` is due; asked with rising rounds.
+  [[nodiscard]] bool due(Round done) {
+    if (done < next_) return false;
+    next_ = every_ ? done + *every_ : std::max(done + 1, done + done * 3 / 20);
+    return true;
+  }
+
+ private:
+  std::optional<Round> every_;
+  Round next_ = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,423 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <limits>
+#include <set>
+
+#include "starling/app/commands.hpp"
+#include "starling/app/omd_config.hpp"
+#include "starling/app/start_models.hpp"
+#include "starling/app/version.hpp"
+#include "starling/core/digest.hpp"
+#include "starling/graph/analysis.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/record/model_recorder.hpp"
+#include "starling/record/picture.hpp"
+#include "starling/record/run_file.hpp"
+#include "starling/record/summary.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr Round rounds_of_endless_streams = 1000;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// One run of `starling omd` on one rank, from configuration to results. Steps that can fail on some ranks only are
+/// wrapped in Agreement::together, so that all ranks leave together.
+class OmdRun {
+ public:
+  OmdRun(World& world, std::string command_line)
+      : world_(world), agreement_(world), command_line_(std::move(command_line)) {}
+
+  ExitCode run(const std::vector<std::string>& words) {
+    agreement_.together([&] { config_ = parse_omd_config(words); });
+    agreement_.same("configuration", declare_public(config_.text));
+    world_.set_watchdog(config_.watchdog);
+    agreement_.together([&] { open_graph(); });
+    agreement_.same("topology", declare_public(topology_->digest()));
+    agreement_.together([&] { open_learning(); });
+    agreement_.same("data (features and rounds)", declare_public(fmt::format("{} {}", dimension_, config_.omd.rounds)));
+    make_run_id();
+    agreement_.together([&] { make_mechanism(); });
+    compare_keys();
+    make_directory();
+    return play();
+  }
+
+ private:
+  [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
+  [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
+  [[nodiscard]] Client client_count() const { return layout_->count(world_.rank()); }
+
+  void open_graph();
+  [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
+  void check_graph();
+  void open_learning();
+  void choose_rounds(std::optional<Round> available);
+  void make_run_id();
+  void make_mechanism();
+  void compare_keys();
+  void make_directory();
+  void store_keys() const;
+  ExitCode play();
+  [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
+  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, const Neighbours& neighbours, double wall,
+                                     const std::vector<NetworkFigures>& history, Round rounds_done);
+  void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
+  [[nodiscard]] MetricsPolicy metrics_policy() const;
+  [[nodiscard]] NoiseKeyPolicy key_policy() const;
+  [[nodiscard]] ProgressStyle progress_style() const;
+
+  World& world_;
+  Agreement agreement_;
+  std::string command_line_;
+  OmdConfig config_;
+  std::unique_ptr<Topology> topology_;
+  std::optional<Layout> layout_;
+  std::unique_ptr<Domain> domain_;
+  std::unique_ptr<MirrorMap> mirror_;
+  std::unique_ptr<Loss> loss_;
+  std::unique_ptr<Model> model_;
+  Dataset dataset_;
+  std::optional<Batch> test_;
+  std::size_t dimension_ = 0;
+  std::optional<Released<Columns>> start_;
+  std::string run_id_;
+  std::unique_ptr<Mechanism> mechanism_;
+  std::vector<NoiseKey> keys_;
+  std::optional<RunDirectory> directory_;
+  std::vector<std::string> notes_;
+};
+
+Client OmdRun::number_of_clients(std::optional<Client> of_topology) const {
+  std::optional<Client> asked = config_.clients;
+  if (config_.clients_per_rank) asked = *config_.clients_per_rank * static_cast<Client>(world_.size());
+  check(!asked || !of_topology || *asked == *of_topology,
+        "{} clients are asked for but the topology has {} (they must agree) leave out --clients or name another topology",
+        asked.value_or(0), of_topology.value_or(0));
+  const Client clients = of_topology.value_or(asked.value_or(static_cast<Client>(world_.size())));
+  check(asked.has_value() || clients <= static_cast<Client>(world_.size()),
+        "{} clients on {} ranks (a rank would host several, which must be asked for) start {} ranks, or add --clients {}",
+        clients, world_.size(), clients, clients);
+  return clients;
+}
+
+void OmdRun::open_graph() {
+  if (config_.topology) topology_ = std::make_unique<Topology>(Topology::read(*config_.topology));
+  const Client clients = number_of_clients(topology_ ? std::optional(topology_->clients()) : std::nullopt);
+  if (!topology_) topology_ = topology_table().make("directed-ring", clients, WeightRule::sender);
+  layout_.emplace(clients, world_.size());
+  check_graph();
+  if (clients < static_cast<Client>(world_.size())) {
+    notes_.push_back(fmt::format("{} ranks host no client and stay idle", world_.size() - static_cast<int>(clients)));
+  }
+}
+
+void OmdRun::check_graph() {
+  check(ever_connects(*topology_),
+        "the topology never connects: some client cannot reach some other however long the run is (models could not agree) "
+        "see starling topology check {}",
+        config_.topology.value_or("FILE"));
+  if (config_.omd.mixing == Mixing::push_sum) {
+    require_sender_sums(*topology_);
+    return;
+  }
+  try {
+    require_receiver_sums(*topology_);
+  } catch (const UsageError& error) {
+    notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
+  }
+  notes_.emplace_back("plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much");
+}
+
+void OmdRun::open_learning() {
+  domain_ = domain_table().make(config_.domain.value_or(default_domain(Spec::parse(config_.mirror).name())));
+  mirror_ = mirror_table().make(config_.mirror, *domain_);
+  if (config_.learns()) {
+    check(config_.mechanism.has_value(),
+          "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) choose one "
+          "of: {}",
+          mechanism_table().names());
+    loss_ = loss_table().make(config_.loss);
+    config_.data.label_map = [this](double raw) { return loss_->label(raw); };
+    dataset_ = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+    model_ = std::make_unique<LinearModel>(*loss_, dataset_.features, config_.intercept);
+    dimension_ = model_->dimension();
+    if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.features);
+  } else {
+    check(!config_.mechanism && !config_.test, "--loss none learns nothing: --mechanism and --test have no meaning with it");
+    check(config_.start != "uniform" && config_.start != "zero",
+          "--loss none averages starts (there is no data to learn from) give them: --start FILE");
+  }
+  StartModels start = start_models(config_.start, *domain_, dimension_, layout_->clients(), first_client(), client_count());
+  dimension_ = start.models.value().rows();
+  start_ = std::move(start.models);
+  notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
+  choose_rounds(config_.learns() ? dataset_.rounds : std::nullopt);
+}
+
+void OmdRun::choose_rounds(std::optional<Round> available) {
+  check(!available || !config_.rounds || *config_.rounds <= *available,
+        "--rounds {} is beyond the data, which give {} rounds (nothing is repeated silently) add --epochs",
+        config_.rounds.value_or(0), available.value_or(0));
+  config_.omd.rounds = config_.rounds.value_or(available.value_or(rounds_of_endless_streams));
+}
+
+void OmdRun::make_run_id() {
+  const std::string own = key_policy() == NoiseKeyPolicy::seed
+                              ? sha256(fmt::format("starling run {}", config_.data.seed))
+                              : NoiseKey::random().hex();
+  run_id_ = agreement_.broadcast(declare_public(own.substr(0, 32)));
+}
+
+NoiseKeyPolicy OmdRun::key_policy() const {
+  if (config_.noise_key == "random") return NoiseKeyPolicy::random;
+  return config_.noise_key == "seed" ? NoiseKeyPolicy::seed : NoiseKeyPolicy::file;
+}
+
+void OmdRun::make_mechanism() {
+  if (!config_.learns()) return;
+  ReleaseSettings settings;
+  settings.epsilon = config_.epsilon;
+  settings.clip = config_.clip.value_or(Spec::parse(*config_.mechanism).name() == "none" ? infinity : 1.0);
+  settings.unit = config_.unit;
+  settings.batch = config_.data.batch;
+  settings.dimension = dimension_;
+  settings.rounds = config_.omd.rounds;
+  settings.run_id = run_id_;
+  mechanism_ = mechanism_table().make(*config_.mechanism, settings);
+  const std::string placeholder = "{client}";
+  const auto at = config_.noise_key.find(placeholder);
+  check(key_policy() != NoiseKeyPolicy::file || at != std::string::npos,
+        "--noise-key '{}' does not contain {{client}} (each client needs a key of its own) name files like key-{{client}}",
+        config_.noise_key);
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+    switch (key_policy()) {
+      case NoiseKeyPolicy::random:
+        keys_.push_back(NoiseKey::random());
+        break;
+      case NoiseKeyPolicy::seed:
+        keys_.push_back(NoiseKey::from_seed(config_.data.seed, u));
+        break;
+      case NoiseKeyPolicy::file:
+        std::string name = config_.noise_key;
+        keys_.push_back(NoiseKey::read(name.replace(at, placeholder.size(), std::to_string(u))));
+        break;
+    }
+  }
+}
+
+/// Equal keys would give equal noise to two clients: their difference would be bare.
+void OmdRun::compare_keys() {
+  std::string own;
+  for (const NoiseKey& key : keys_) own += key.commitment(run_id_);
+  const auto all = agreement_.all_gather(declare_public(own));
+  agreement_.together([&] {
+    std::set<std::string> seen;
+    Client u = 0;
+    for (const std::string& commitments : all) {
+      for (std::size_t i = 0; i + 64 <= commitments.size(); i += 64, ++u) {
+        check(seen.insert(commitments.substr(i, 64)).second,
+              "client {} has the same noise key as another (their noises would cancel) give each client its own key", u);
+      }
+    }
+  });
+}
+
+void OmdRun::make_directory() {
+  std::string path = config_.output.value_or("");
+  if (path.empty()) {
+    const std::time_t now = std::time(nullptr);
+    char stamp[32];
+    std::strftime(stamp, sizeof stamp, "run-omd-%Y%m%d-%H%M%S", std::localtime(&now));
+    path = stamp;
+  }
+  path = agreement_.broadcast(declare_public(path));
+  directory_.emplace(path, config_.text, agreement_, world_.rank());
+  agreement_.together([&] { store_keys(); });
+}
+
+void OmdRun::store_keys() const {
+  if (key_policy() != NoiseKeyPolicy::random) return;
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    const Client u = first_client() + static_cast<Client>(k);
+    OwnersFile(fmt::format("{}/key-{}", directory_->private_folder(world_.rank()), u)).append_text(keys_[k].hex() + "\n");
+  }
+}
+
+MetricsPolicy OmdRun::metrics_policy() const {
+  using Sharing = MetricsPolicy::Sharing;
+  if (config_.metrics == MetricsChoice::local) return MetricsPolicy(Sharing::local);
+  const bool harmless = !config_.learns() || *config_.mechanism == "none" || key_policy() == NoiseKeyPolicy::seed ||
+                        dataset_.is_public;
+  return MetricsPolicy(config_.metrics == MetricsChoice::shared || harmless ? Sharing::shared : Sharing::local);
+}
+
+ProgressStyle OmdRun::progress_style() const {
+  if (config_.progress == ProgressChoice::off) return ProgressStyle::off;
+  if (config_.progress == ProgressChoice::on) return ProgressStyle::lines;
+  return isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
+}
+
+std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
+  std::vector<Score> scores;
+  for (std::size_t k = 0; k < models.value().size(); ++k) scores.push_back(model_->score(models.value()[k], *test_));
+  return scores;
+}
+
+ExitCode OmdRun::play() {
+  const MetricsPolicy policy = metrics_policy();
+  Neighbours neighbours(world_, *layout_, DecentralizedOmd::message_length(*mirror_, dimension_, config_.omd.mixing));
+  std::optional<Learning> learning;
+  if (config_.learns()) learning.emplace(Learning{*model_, *mechanism_, keys_, std::move(dataset_.streams)});
+  DecentralizedOmd omd(neighbours, *topology_, *mirror_, std::move(learning), config_.omd, *start_);
+
+  const auto recorded = recorded_clients(layout_->clients(), config_.record_clients);
+  const bool hosts_clients = client_count() > 0;
+  std::optional<ModelRecorder> recorder;
+  agreement_.together([&] {
+    if (!hosts_clients) return;
+    recorder.emplace(*directory_, world_.rank(), first_client(), static_cast<std::size_t>(client_count()), dimension_,
+                     recorded, policy, RecordRounds(config_.record_every), config_.learns());
+  });
+  agreement_.together([&] {
+    if (!first_rank()) return;
+    write_run_file(*directory_, {*layout_, dimension_, recorded, config_.learns() && policy.shared()},
+                   {{"command_line", command_line_},
+                    {"starling", version()},
+                    {"mpi", mpi_version()},
+                    {"topology_digest", topology_->digest()},
+                    {"configuration_digest", sha256(config_.text)},
+                    {"data_digest", dataset_.digest},
+                    {"noise_key", name_of(key_policy())},
+                    {"run_id", run_id_}});
+  });
+
+  std::vector<int> active;
+  for (int r = 0; r < world_.size(); ++r) {
+    if (layout_->count(r) > 0) active.push_back(r);
+  }
+  ProgressPrinter printer(progress_style(), config_.omd.rounds, mechanism_ ? mechanism_->charge().epsilon : 0);
+  TestScore test;
+  if (test_) test = [this](View x) { return model_->score(x, *test_); };
+  NetworkReporter reporter(agreement_, world_.rank(), active, policy, test, first_rank() ? &printer : nullptr);
+  if (first_rank()) {
+    for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
+  }
+
+  world_.watch_signals();
+  agreement_.barrier();
+  const auto began = std::chrono::steady_clock::now();
+  if (hosts_clients) omd.run({&*recorder, &reporter});
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (recorder) recorder->finish(omd);
+  if (hosts_clients) reporter.finish(omd);
+
+  // Rank 0 always hosts client 0, so its count of rounds is everybody's.
+  const Round done = std::stoll(agreement_.broadcast(declare_public(std::to_string(omd.done()))));
+  const bool stopped = done < config_.omd.rounds;
+  if (stopped) notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done, config_.omd.rounds));
+  const Summary summary = make_summary(omd, neighbours, wall, reporter.history(), done);
+  agreement_.together([&] {
+    if (first_rank()) write_results(summary, reporter.history(), stopped);
+  });
+  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+}
+
+Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neighbours, double wall,
+                             const std::vector<NetworkFigures>& history, Round rounds_done) {
+  const MetricsPolicy policy = metrics_policy();
+  Summary summary;
+  summary.command = "omd";
+  summary.command_line =
+      world_.size() > 1 ? fmt::format("mpirun -n {} {}", world_.size(), command_line_) : command_line_;
+  summary.clients = layout_->clients();
+  summary.ranks = world_.size();
+  summary.rounds = rounds_done;
+  summary.rounds_planned = config_.omd.rounds;
+  summary.dimension = dimension_;
+  summary.learned = config_.learns();
+  summary.classifies = model_ && model_->classifies();
+  summary.wall = wall;
+  summary.run_directory = directory_->path();
+
+  LocalResults local{omd.models(), Vector(omd.masses().begin(), omd.masses().end()),
+                     Vector(omd.debts().begin(), omd.debts().end()), omd.tallies(), omd.releases(), omd.participations(),
+                     neighbours.edge_traffic(), neighbours.wire_traffic(), omd.time_shares(), std::nullopt};
+  if (test_) local.test = test_scores(local.models);
+  const ReleaseCounts counts = gather_results(agreement_, local, policy, config_.json_models, summary);
+  summary.last_loss = last_loss(history, rounds_done);
+  if (config_.learns()) {
+    summary.privacy = privacy_report(*mechanism_, Spec::parse(*config_.mechanism).name(), key_policy(), counts);
+    summary.privacy.public_data = dataset_.is_public;
+    if (policy.shared()) {
+      summary.privacy.shared_metrics = {"progressive loss"};
+      if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
+    } else {
+      summary.withheld = {"loss.mean", "loss.last"};
+      if (summary.classifies) summary.withheld.emplace_back("metrics.progressive_accuracy");
+      if (summary.classifies && !test_) summary.withheld.emplace_back("accuracy");
+    }
+  }
+  summary.notes = notes_;
+  return summary;
+}
+
+void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped) {
+  Summary final = summary;
+  finish_run_file(*directory_, final);
+  write_history(*directory_, history);
+  const auto write_summary = [&] {
+    std::ofstream file(directory_->summary_file());
+    file << to_json(final) << "\n";
+    file.close();
+    check<FailureError>(file.good(), "cannot write '{}'", directory_->summary_file());
+  };
+  write_summary();
+  if (!stopped) {  // after a signal there may be no second left
+    write_convergence(*directory_, final.final_model);
+    const std::string problem = draw_pictures(*directory_, history);
+    if (!problem.empty()) {
+      final.notes.push_back(problem);
+      write_summary();
+    }
+  }
+  if (config_.json) {
+    fmt::print("{}\n", to_json(final));
+  } else {
+    fmt::print("\n{}", to_table(final));
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int run_omd(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
+  if (std::find(words.begin(), words.end(), "--help") != words.end()) {
+    if (speaks) fmt::print("{}", omd_help());
+    return 0;
+  }
+  if (std::find(words.begin(), words.end(), "--print-config") != words.end()) {
+    const std::string text = parse_omd_config(words).text;
+    if (speaks) fmt::print("{}", text);
+    return 0;
+  }
+  World world;
+  try {
+    return static_cast<int>(OmdRun(world, command_line).run(words));
+  } catch (const PeerError& error) {
+    return static_cast<int>(error.code());  // its own rank has said why
+  } catch (const Error& error) {
+    if (world.announce(error.code(), error.what())) fmt::print(stderr, "starling: {}\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    if (world.announce(ExitCode::failure, error.what())) fmt::print(stderr, "starling: {}\n", error.what());
+    return static_cast<int>(ExitCode::failure);
+  }
+}
+
+}  // namespace starling

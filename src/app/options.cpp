@@ -1,0 +1,203 @@
+#include "starling/app/options.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+
+namespace starling {
+
+namespace po = boost::program_options;
+
+namespace {
+
+/// Line of the first `key =` in an INI text, from 1; 0 if there is none.
+int line_of(const std::string& text, const std::string& key) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    const auto from = line.find_first_not_of(" \t");
+    const auto equals = line.find('=');
+    if (from == std::string::npos || equals == std::string::npos) continue;
+    const auto to = line.find_last_not_of(" \t", equals == 0 ? 0 : equals - 1);
+    if (to != std::string::npos && to >= from && line.substr(from, to - from + 1) == key) return number;
+  }
+  return 0;
+}
+
+po::options_description describe(const std::vector<Option>& options) {
+  po::options_description description;
+  for (const Option& option : options) {
+    if (option.argument.empty()) {
+      description.add_options()(option.name.c_str(), po::bool_switch(), "");
+    } else {
+      description.add_options()(option.name.c_str(), po::value<std::string>(), "");
+    }
+  }
+  return description;
+}
+
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
+  std::string result;
+  std::size_t column = indent;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column + word.size() + 1 > width) {
+      result += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+  }
+  return result;
+}
+
+}  // namespace
+
+const Option* Options::find(const std::string& name) const {
+  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+  return found == options_.end() ? nullptr : &*found;
+}
+
+void Options::read_command_line(const std::vector<std::string>& words) {
+  try {
+    const auto description = describe(options_);
+    using Style = po::command_line_style::style_t;
+    const auto parsed = po::command_line_parser(words)
+                            .options(description)
+                            .positional(po::positional_options_description())
+                            .style(Style::allow_long | Style::long_allow_adjacent | Style::long_allow_next)
+                            .run();
+    for (const auto& option : parsed.options) {
+      const std::string text = option.value.empty() ? "true" : option.value.front();
+      given_[option.string_key] = {text, "--" + option.string_key};
+    }
+  } catch (const po::too_many_positional_options_error&) {
+    throw UsageError(fmt::format("starling {} takes options only, each beginning with -- (see starling {} --help)",
+                                 command_, command_));
+  } catch (const po::error& error) {
+    throw UsageError(fmt::format("{} (see starling {} --help)", error.what(), command_));
+  }
+}
+
+void Options::read_file(const std::string& path) {
+  std::ifstream file(path);
+  check(file.good(), "cannot read --config '{}'", path);
+  std::stringstream content;
+  content << file.rdbuf();
+  const std::string text = content.str();
+  try {
+    const auto parsed = po::parse_config_file(content, describe(options_), true);
+    for (const auto& option : parsed.options) {
+      const std::string where = fmt::format("{}:{}: {}", path, line_of(text, option.string_key), option.string_key);
+      check(!option.unregistered && find(option.string_key) != nullptr,
+            "{}: unknown key (starling {} has no such option) see starling {} --help", where, command_, command_);
+      const Given value{option.value.empty() ? "true" : option.value.front(), where};
+      given_.try_emplace(option.string_key, value);
+    }
+  } catch (const po::error& error) {
+    throw UsageError(fmt::format("{}: {} (a line reads key = value)", path, error.what()));
+  }
+}
+
+void Options::parse(const std::vector<std::string>& words) {
+  read_command_line(words);
+  if (given("config")) read_file(given_.at("config").text);
+  for (const Option& option : options_) {
+    const auto value = given_.find(option.name);
+    if (value == given_.end()) {
+      if (!option.initial.empty()) option.apply(option.initial);
+      continue;
+    }
+    try {
+      option.apply(value->second.text);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}", value->second.where, error.what()));
+    }
+  }
+}
+
+std::string Options::help() const {
+  constexpr std::size_t indent = 32;
+  constexpr std::size_t width = 110;
+  std::string text;
+  std::string group;
+  for (const Option& option : options_) {
+    if (option.group != group) {
+      group = option.group;
+      text += fmt::format("\n{}:\n", group);
+    }
+    std::string head = "  --" + option.name + (option.argument.empty() ? "" : " " + option.argument);
+    if (head.size() + 2 > indent) {
+      head += "\n" + std::string(indent, ' ');
+    } else {
+      head.resize(indent, ' ');
+    }
+    const std::string initial =
+        option.initial.empty() || option.argument.empty() ? "" : fmt::format(" [{}]", option.initial);
+    text += head + wrapped(option.help + initial, indent, width) + "\n";
+  }
+  return text;
+}
+
+std::string Options::configuration() const {
+  std::string text;
+  for (const Option& option : options_) {
+    if (option.name == "config" || option.name == "print-config" || option.name == "help") continue;
+    const auto value = given_.find(option.name);
+    const std::string shown = value != given_.end() ? value->second.text : option.initial;
+    if (shown.empty() || (option.argument.empty() && shown == "false")) continue;
+    text += fmt::format("{} = {}\n", option.name, shown);
+  }
+  return text;
+}
+
+namespace setter {
+
+namespace {
+double checked_number(const std::string& text, double least, double most) {
+  const double value = parse_number(text, "value");
+  check(value >= least && value <= most, "{} is out of range ({} to {})", text, least, most);
+  return value;
+}
+}  // namespace
+
+std::function<void(const std::string&)> text(std::string& target) {
+  return [&target](const std::string& value) { target = value; };
+}
+std::function<void(const std::string&)> text(std::optional<std::string>& target) {
+  return [&target](const std::string& value) { target = value; };
+}
+std::function<void(const std::string&)> number(double& target, double least, double most) {
+  return [&target, least, most](const std::string& value) { target = checked_number(value, least, most); };
+}
+std::function<void(const std::string&)> number(std::optional<double>& target, double least, double most) {
+  return [&target, least, most](const std::string& value) { target = checked_number(value, least, most); };
+}
+std::function<void(const std::string&)> flag(bool& target) {
+  return [&target](const std::string& value) { target = one_of(value, {"true", "false"}) == "true"; };
+}
+std::function<void(const std::string&)> integer_into(std::function<void(long long)> store, long long least,
+                                                     long long most) {
+  return [store = std::move(store), least, most](const std::string& text) {
+    const long long value = parse_integer(text, "value");
+    check(value >= least && value <= most, "{} is out of range ({} to {})", text, least, most);
+    store(value);
+  };
+}
+std::string one_of(const std::string& text, const std::vector<std::string>& words) {
+  if (std::find(words.begin(), words.end(), text) != words.end()) return text;
+  throw UsageError(fmt::format("unknown word '{}' (known: {})", text, fmt::join(words, ", ")));
+}
+
+}  // namespace setter
+
+}  // namespace starling

@@ -1,0 +1,73 @@
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "starling/app/commands.hpp"
+#include "starling/app/version.hpp"
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr const char* overview =
+    "starling: decentralized, differentially private online learning on MPI\n\n"
+    "  starling omd        online mirror descent over a topology   (under mpirun or srun)\n"
+    "  starling topology   check, make or draw topology files\n\n"
+    "  starling COMMAND --help    options, with defaults\n"
+    "  starling --version         version of the program and its libraries\n";
+
+/// Rank that the launcher gives this process, so that texts under mpirun appear once.
+bool is_first_process() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text) == 0;
+  }
+  return true;
+}
+
+/// The words as a shell would take them again.
+std::string quoted(const std::vector<std::string>& words) {
+  std::string line = "starling";
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const bool plain = words[i].find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%") ==
+                           std::string::npos &&
+                       !words[i].empty();
+    line += plain ? " " + words[i] : " '" + words[i] + "'";
+  }
+  return line;
+}
+
+int dispatch(const std::vector<std::string>& argv) {
+  const std::string command = argv.size() > 1 ? argv[1] : "";
+  const std::vector<std::string> words(argv.begin() + (argv.size() > 1 ? 2 : 1), argv.end());
+  if (command == "--version") {
+    if (is_first_process()) std::fputs(version_text().c_str(), stdout);
+    return 0;
+  }
+  if (command == "--help" || command == "-h" || command == "help") {
+    if (is_first_process()) std::fputs(overview, stdout);
+    return 0;
+  }
+  if (command == "omd") return run_omd(words, quoted(argv), is_first_process());
+  if (command == "topology") return run_topology(words);
+  throw UsageError(command.empty() ? std::string("no command given\n\n") + overview
+                                   : fmt::format("unknown command '{}' (known: omd, topology) see starling --help", command));
+}
+
+}  // namespace
+
+int run_program(const std::vector<std::string>& argv) {
+  try {
+    return dispatch(argv);
+  } catch (const Error& error) {
+    if (is_first_process()) fmt::print(stderr, "starling: {}\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    if (is_first_process()) fmt::print(stderr, "starling: {}\n", error.what());
+    return static_cast<int>(ExitCode::failure);
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,46 @@
+/// Lines of a text file, plain or gzipped. Internal to the data room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct gzFile_s;
+
+namespace starling {
+
+/// Reads lines of any length into one reused buffer; a carriage return before the newline, a byte order mark at the
+/// start and a last line without newline are all taken as they are meant.
+class LineReader {
+ public:
+  /// Throws DataError if the file cannot be opened.
+  explicit LineReader(std::string path);
+
+  /// The next line without its end; false at the end of the file. The view holds until the next call. Throws DataError
+  /// if the file cannot be read or its gzip stream is truncated or damaged.
+  [[nodiscard]] bool next(std::string_view& line);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// "FILE: row N", N being the number of the last line in the file, from 1, whatever the lines before it held.
+  [[nodiscard]] std::string where() const;
+
+ private:
+  struct Closer {
+    void operator()(gzFile_s* file) const;
+  };
+  [[nodiscard]] bool fill();
+  void check_stream() const;
+  [[nodiscard]] std::string_view take(std::size_t end, std::size_t next_begin);
+
+  std::string path_;
+  std::unique_ptr<gzFile_s, Closer> file_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  // of what has been read and not yet given out
+  std::size_t end_ = 0;
+  std::int64_t row_ = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,27 @@
+/// Numbers as they stand in text files. Internal to the data room.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace starling {
+
+enum class NumberFault { none, missing, text, not_finite, out_of_range };
+
+struct ParsedNumber {
+  double value = 0;
+  NumberFault fault = NumberFault::none;
+};
+
+/// Reads a number that fills the whole text; a leading plus sign is allowed, and the usual marks of a missing value
+/// (nothing, ?, NA, N/A, null) are told from other text.
+[[nodiscard]] ParsedNumber read_number(std::string_view text);
+
+/// Throws DataError "WHERE: PLACE is 'TEXT' (why) what to do".
+[[noreturn]] void throw_number_fault(const std::string& where, const std::string& place, std::string_view text,
+                                     NumberFault fault);
+
+/// Text of a file as it may stand in a message: printable and not long.
+[[nodiscard]] std::string excerpt(std::string_view text);
+
+}  // namespace starling

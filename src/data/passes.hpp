@@ -1,0 +1,65 @@
+/// Which records of a source belong to a round. Internal to the data room.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "starling/core/check.hpp"
+#include "starling/core/links.hpp"
+
+namespace starling {
+
+/// The records first … first + count − 1 of a pass, which are served in its round `round`, from 0. (A source without
+/// end has no use for `first`.)
+struct Slice {
+  Round round = 0;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// Passes over `records` records (none: a source without end), `batch` a round; the last round of a pass may be short.
+class Passes {
+ public:
+  Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
+      : records_(records), batch_(batch), epochs_(epochs) {}
+
+  [[nodiscard]] std::optional<std::int64_t> records() const { return records_; }
+
+  /// Rounds of all passes; none without end.
+  [[nodiscard]] std::optional<Round> rounds() const {
+    if (!records_) return std::nullopt;
+    return epochs_ * rounds_of_pass();
+  }
+
+  [[nodiscard]] bool ended(Round t) const { return records_ && t >= *rounds(); }
+
+  /// Most times that one record has been served in the rounds before the next: the number of the pass. Rounds that were
+  /// left out count too, for a resumed run served them before it stopped.
+  [[nodiscard]] std::int64_t participations() const {
+    if (next_ == 0 || records_ == 0) return 0;
+    return records_ ? std::min((next_ - 1) / rounds_of_pass() + 1, epochs_) : 1;
+  }
+
+  /// Round t from 0; empty after the end. Rounds may be left out and may not come back, so that no record is served
+  /// twice unnoticed. Throws FailureError.
+  [[nodiscard]] Slice advance(Round t) {
+    check<FailureError>(t >= next_, "round {} was asked for after round {} (streams go forward only)", t, next_ - 1);
+    next_ = t + 1;
+    if (ended(t)) return {};
+    if (!records_) return {t, 0, batch_};
+    const Round round = t % rounds_of_pass();
+    const std::int64_t first = round * batch_;
+    return {round, first, std::min(batch_, *records_ - first)};
+  }
+
+ private:
+  [[nodiscard]] Round rounds_of_pass() const { return *records_ / batch_ + (*records_ % batch_ == 0 ? 0 : 1); }
+
+  std::optional<std::int64_t> records_;
+  std::int64_t batch_;
+  std::int64_t epochs_;
+  Round next_ = 0;
+};
+
+}  // namespace starling

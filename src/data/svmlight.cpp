@@ -1,0 +1,110 @@
+#include "line_reader.hpp"
+#include "number.hpp"
+#include "readers.hpp"
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Takes the next token off the front of `line`; empty at its end.
+std::string_view next_token(std::string_view& line) {
+  const auto from = std::min(line.find_first_not_of(" \t"), line.size());
+  const auto end = std::min(line.find_first_of(" \t", from), line.size());
+  const std::string_view token = line.substr(from, end - from);
+  line.remove_prefix(end);
+  return token;
+}
+
+class SvmlightReader final : public RecordReader {
+ public:
+  SvmlightReader(const std::string& path, const DataSettings& settings)
+      : lines_(path), dimension_(settings.dimension) {}
+
+  bool next(Record& record) override {
+    std::string_view line;
+    std::string_view label;
+    while (label.empty()) {
+      if (!lines_.next(line)) return false;
+      line = line.substr(0, line.find('#'));
+      label = next_token(line);
+    }
+    record.sparse = true;
+    record.values.clear();
+    record.index.clear();
+    record.label = number(label, "the label");
+    for (auto token = next_token(line); !token.empty(); token = next_token(line)) {
+      if (!token.starts_with("qid:")) add(token, record);
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::size_t features() const override { return dimension_.value_or(largest_); }
+  [[nodiscard]] std::string where() const override { return lines_.where(); }
+
+ private:
+  [[nodiscard]] double number(std::string_view text, const std::string& place) const {
+    const ParsedNumber parsed = read_number(text);
+    if (parsed.fault != NumberFault::none) throw_number_fault(where(), place, text, parsed.fault);
+    return parsed.value;
+  }
+
+  void add(std::string_view token, Record& record) {
+    const auto colon = token.find(':');
+    const std::int32_t index = parse_index(token, colon);
+    check_index(index, record.index.empty() ? 0 : record.index.back() + 1);
+    const std::string_view text = token.substr(colon + 1);
+    const ParsedNumber parsed = read_number(text);
+    if (parsed.fault != NumberFault::none) {
+      throw_number_fault(where(), fmt::format("the value at index {}", index), text, parsed.fault);
+    }
+    record.index.push_back(index - 1);
+    record.values.push_back(parsed.value);
+    largest_ = std::max(largest_, static_cast<std::size_t>(index));
+  }
+
+  [[nodiscard]] std::int32_t parse_index(std::string_view token, std::size_t colon) const {
+    std::int32_t index = 0;
+    const char* end = token.data() + std::min(colon, token.size());
+    const auto [stop, error] = std::from_chars(token.data(), end, index);
+    if (colon == std::string_view::npos || stop != end || error != std::errc()) throw_index_fault(token, error);
+    return index;
+  }
+
+  [[noreturn]] void throw_index_fault(std::string_view token, std::errc error) const {
+    check<DataError>(error != std::errc::result_out_of_range,
+                     "{}: '{}' has an index beyond {} (the largest that can be held) renumber the features", where(),
+                     excerpt(token), std::numeric_limits<std::int32_t>::max());
+    throw DataError(fmt::format("{}: '{}' is not index:value (a row is: label index:value …) correct the row", where(),
+                                excerpt(token)));
+  }
+
+  void check_index(std::int32_t index, std::int32_t previous) const {
+    if (index > previous && (!dimension_ || static_cast<std::size_t>(index) <= *dimension_)) return;
+    check<DataError>(index > 0, "{}: index {} (indices count from 1) add one to every index", where(), index);
+    check<DataError>(index != previous, "{}: index {} stands twice (a feature has one value) remove one", where(),
+                     index);
+    check<DataError>(index > previous, "{}: index {} comes after {} (indices must ascend) sort the row", where(), index,
+                     previous);
+    throw DataError(fmt::format("{}: index {} (--dimension is {}) raise --dimension or correct the row", where(), index,
+                                *dimension_));
+  }
+
+  LineReader lines_;
+  std::optional<std::size_t> dimension_;
+  std::size_t largest_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const DataSettings& settings) {
+  return std::make_unique<SvmlightReader>(path, settings);
+}
+
+}  // namespace starling

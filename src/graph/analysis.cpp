@@ -1,0 +1,79 @@
+#include "starling/graph/analysis.hpp"
+
+#include "connectivity.hpp"
+#include "spectrum.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace starling {
+
+namespace {
+
+constexpr Client dense_limit = 1'000;
+
+Range range_of_sums(const Topology& topology, double (*sum)(const Links&)) {
+  Range range{std::numeric_limits<double>::infinity(), 0};
+  for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
+    for (Client u = 0; u < topology.clients(); ++u) {
+      const double value = sum(topology.phase_links(phase, u));
+      range.min = std::min(range.min, value);
+      range.max = std::max(range.max, value);
+    }
+  }
+  return range;
+}
+
+void analyse_connectivity(const Topology& topology, TopologyAnalysis& result) {
+  PhaseUnion some(topology);
+  result.edges = static_cast<std::int64_t>(some.distinct_edges());
+  for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
+    some.add(phase);
+    result.strongly_connected.push_back(some.strongly_connected());
+    some.remove(phase);
+  }
+  result.joint_window = joint_window(topology);
+  if (topology.clients() > dense_limit) return;
+  for (std::size_t phase = 0; phase < topology.phases(); ++phase) some.add(phase);
+  result.diameter = some.diameter();
+}
+
+PerronSide side_of(const TopologyAnalysis& sums) {
+  if (sums.receiver_sums.is_one()) return sums.sender_sums.is_one() ? PerronSide::both : PerronSide::left;
+  return sums.sender_sums.is_one() ? PerronSide::right : PerronSide::free;
+}
+
+double bias_of(const std::vector<double>& perron) {
+  double bias = perron.empty() ? std::numeric_limits<double>::quiet_NaN() : 0;
+  for (const double share : perron) bias = std::max(bias, std::abs(static_cast<double>(perron.size()) * share - 1));
+  return bias;
+}
+
+void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& result) {
+  result.contraction = std::pow(spectrum.second, 1 / static_cast<double>(period));
+  if (!result.joint_window) return;
+  if (spectrum.exact_after) {
+    result.rounds_to_1e_3 = period * *spectrum.exact_after;
+  } else if (spectrum.second < 1 - 1e-11) {  // false for NaN too
+    const double rounds = static_cast<double>(period) * std::log(1e-3) / std::log(spectrum.second);
+    result.rounds_to_1e_3 = std::max<Round>(1, static_cast<Round>(std::ceil(rounds - 1e-9)));
+  }
+}
+
+}  // namespace
+
+TopologyAnalysis analyse(const Topology& topology) {
+  TopologyAnalysis result;
+  result.sender_sums = range_of_sums(topology, sender_sum);
+  result.receiver_sums = range_of_sums(topology, receiver_sum);
+  analyse_connectivity(topology, result);
+  const bool dense = topology.clients() <= dense_limit;
+  Spectrum spectrum =
+      (dense ? dense_spectrum : iterated_spectrum)(topology, side_of(result), result.joint_window.has_value());
+  analyse_rate(spectrum, topology.period(), result);
+  result.perron = std::move(spectrum.perron);
+  result.bias = bias_of(result.perron);
+  return result;
+}
+
+}  // namespace starling

@@ -1,0 +1,31 @@
+/// Eigenvalues and Perron vectors of the product of a topology's mixing matrices over one period.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "starling/graph/topology.hpp"
+
+namespace starling {
+
+/// Which eigenvector of the product says where mixing goes; the other one is all ones, where sums are one.
+enum class PerronSide {
+  both,   ///< sender and receiver sums are one: uniform
+  left,   ///< receiver sums are one
+  right,  ///< sender sums are one
+  free,   ///< neither: the right one, of an eigenvalue that need not be one
+};
+
+struct Spectrum {
+  std::vector<double> perron;  ///< sums to one; empty where there is no single one
+  double second = 0;           ///< modulus of the second eigenvalue over the first; NaN where unknown
+  /// Periods after which disagreement is exactly gone, where it is (`second` is then 0).
+  std::optional<Round> exact_after;
+};
+
+/// Dense, O(n³): for up to 1,000 clients. `connected` says that the union of all phases is strongly connected.
+[[nodiscard]] Spectrum dense_spectrum(const Topology& topology, PerronSide side, bool connected);
+/// By iterations over the links, bounded in work; `second` is NaN where they do not resolve it. For `free`, nothing.
+[[nodiscard]] Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool connected);
+
+}  // namespace starling

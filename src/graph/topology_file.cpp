@@ -1,0 +1,249 @@
+// Reading `.topo` files. Total: any bytes give a topology or a UsageError.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "starling/graph/topology.hpp"
+
+namespace starling {
+
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+constexpr std::string_view blanks = " \t\r\v\f";
+
+Words split(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  Words words;
+  while (true) {
+    const auto begin = line.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) return words;
+    line.remove_prefix(begin);
+    const auto end = std::min(line.find_first_of(blanks), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+/// A word of a file, fit for a message: bounded and printable.
+std::string shown(std::string_view word) {
+  constexpr std::size_t limit = 40;
+  std::string text(word.substr(0, limit));
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return word.size() > limit ? text + "…" : text;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  Topology run() {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (text_.starts_with(byte_order_mark)) text_.remove_prefix(byte_order_mark.size());
+    while (!text_.empty()) {
+      const auto end = text_.find('\n');
+      ++line_;
+      take(split(text_.substr(0, end)));
+      text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
+    }
+    if (generator_) return generate();
+    check(clients_.has_value(), "{}: no `clients N` line (the file must say how many clients there are) add one",
+          name_);
+    check_weights_written();
+    return {*clients_, rule(), everywhere_, phases_, name_};
+  }
+
+ private:
+  struct Statement {
+    std::string_view word;
+    std::string_view usage;
+    std::size_t fewest;  ///< words, with the first
+    std::size_t most;
+    void (Parser::*take)(const Words&);
+  };
+  static constexpr std::size_t any_number = 1'000;
+  static const std::array<Statement, 5> statements;
+
+  template <class... Args>
+  void require(bool condition, fmt::format_string<Args...> message, Args&&... args) const {
+    if (!condition) throw UsageError(at(line_) + fmt::format(message, std::forward<Args>(args)...));
+  }
+  std::string at(std::int64_t line) const { return fmt::format("{}:{}: ", name_, line); }
+
+  void take(const Words& words) {
+    if (words.empty()) return;
+    for (const Statement& statement : statements) {
+      if (statement.word != words[0]) continue;
+      require(words.size() >= statement.fewest && words.size() <= statement.most,
+              "`{}` with {} words after it (its form is `{}`) correct the line", statement.word, words.size() - 1,
+              statement.usage);
+      return (this->*statement.take)(words);
+    }
+    require(false, "'{}' starts no statement (known: clients, weights, edge, phase, generate) correct the line",
+            shown(words[0]));
+  }
+
+  long long integer(std::string_view word, std::string_view what, long long least, long long most) const {
+    std::optional<long long> value;
+    try {
+      value = parse_integer(word, what);
+    } catch (const UsageError&) {  // reworded below, with the line and the range
+    }
+    require(value && *value >= least && *value <= most, "{} '{}' (must be a whole number from {} to {}) correct it",
+            what, shown(word), least, most);
+    return *value;
+  }
+
+  double weight(std::string_view word) const {
+    std::optional<double> value;
+    try {
+      value = parse_number(word, "weight");
+    } catch (const UsageError&) {
+    }
+    require(value.has_value(), "weight '{}' is not a number (write a share such as 0.25 or 1/3)", shown(word));
+    return *value;
+  }
+
+  void take_clients(const Words& words) {
+    require(!clients_, "a second `clients` line (first on line {}) delete one", clients_line_);
+    require_no_generator("clients");
+    clients_ = static_cast<Client>(integer(words[1], "clients", 1, max_clients));
+    clients_line_ = line_;
+  }
+
+  void take_weights(const Words& words) {
+    require(!rule_, "a second `weights` line (one rule holds for the whole file) delete one");
+    require(phases_.empty(), "`weights` after `phase` (one rule holds for the whole file) move it to the top");
+    try {
+      rule_ = parse_weight_rule(words[1]);
+    } catch (const UsageError&) {
+      require(false, "unknown weight rule '{}' (known: explicit, sender, receiver, metropolis)", shown(words[1]));
+    }
+  }
+
+  void take_edge(const Words& words) {
+    require_no_generator("edge");
+    Edge edge;
+    edge.line = line_;
+    edge.from = end_of_edge(words[1], "sender");
+    edge.to = end_of_edge(words[2], "receiver");
+    if (words.size() > 3) edge.weight = weight(words[3]);
+    auto& first = words.size() > 3 ? first_with_weight_ : first_without_weight_;
+    if (!first) first = edge;
+    (phases_.empty() ? everywhere_ : phases_.back().edges).push_back(edge);
+  }
+
+  Client end_of_edge(std::string_view word, std::string_view what) const {
+    return static_cast<Client>(integer(word, what, 0, clients_.value_or(max_clients) - 1));
+  }
+
+  void take_phase(const Words& words) {
+    require_no_generator("phase");
+    Topology::Phase phase;
+    phase.rounds = integer(words[1], "rounds of a phase", 1, max_phase_rounds);
+    phases_.push_back(std::move(phase));
+  }
+
+  void take_generate(const Words& words) {
+    require_no_generator("generate");
+    require(!clients_ && everywhere_.empty() && phases_.empty(),
+            "`generate` beside `clients`, `edge` or `phase` (it makes all of them) keep one or the other");
+    std::string spec;
+    for (const std::string_view word : words) {
+      constexpr std::string_view key = "clients=";
+      if (word == words[0]) continue;
+      if (word.starts_with(key)) {
+        require(!clients_, "clients= stands twice, delete one");
+        clients_ = static_cast<Client>(integer(word.substr(key.size()), "clients", 1, max_clients));
+      } else {
+        spec += (spec.empty() ? "" : separator(spec)) + std::string(word);
+      }
+    }
+    require(clients_.has_value() && !spec.empty(), "`generate` lacks {} (its form is `generate FAMILY clients=N …`)",
+            spec.empty() ? "a family" : "clients=N");
+    generator_ = spec;
+    generator_line_ = line_;
+  }
+
+  static std::string separator(const std::string& spec) { return spec.find(':') == std::string::npos ? ":" : ","; }
+
+  void require_no_generator(std::string_view word) const {
+    require(!generator_,
+            "`{}` after `generate` on line {} (which makes clients, edges and phases) keep one or the other", word,
+            generator_line_);
+  }
+
+  Topology generate() const {
+    try {
+      return std::move(*topology_table().make(*generator_, *clients_, rule()));
+    } catch (const UsageError& error) {
+      throw UsageError(at(generator_line_) + error.what());
+    }
+  }
+
+  [[nodiscard]] WeightRule rule() const { return rule_.value_or(WeightRule::sender); }
+
+  void check_weights_written() const {
+    const bool written = rule() == WeightRule::explicit_weights;
+    const auto& wrong = written ? first_without_weight_ : first_with_weight_;
+    if (!wrong) return;
+    const std::string edge = fmt::format("{}edge {} {}", at(wrong->line), wrong->from, wrong->to);
+    check(!written, "{} has no weight (`weights explicit` takes none for granted) write one after it", edge);
+    check(written, "{} has a weight (`weights {}` sets the weights itself) delete it, or write `weights explicit`",
+          edge, name_of(rule()));
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  std::int64_t line_ = 0;
+  std::optional<Client> clients_;
+  std::int64_t clients_line_ = 0;
+  std::optional<WeightRule> rule_;
+  std::optional<std::string> generator_;
+  std::int64_t generator_line_ = 0;
+  std::optional<Edge> first_with_weight_;
+  std::optional<Edge> first_without_weight_;
+  std::vector<Edge> everywhere_;
+  std::vector<Topology::Phase> phases_;
+};
+
+const std::array<Parser::Statement, 5> Parser::statements{{
+    {"clients", "clients N", 2, 2, &Parser::take_clients},
+    {"weights", "weights explicit|sender|receiver|metropolis", 2, 2, &Parser::take_weights},
+    {"edge", "edge FROM TO [WEIGHT]", 3, 4, &Parser::take_edge},
+    {"phase", "phase ROUNDS", 2, 2, &Parser::take_phase},
+    {"generate", "generate FAMILY clients=N [key=value …]", 2, any_number, &Parser::take_generate},
+}};
+
+}  // namespace
+
+Topology Topology::parse(std::string_view text, const std::string& name) {
+  return Parser(text, name).run();
+}
+
+Topology Topology::read(const std::string& path) {
+  constexpr auto close = [](std::FILE* file) { std::fclose(file); };
+  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"));
+  std::string text;
+  std::array<char, 65536> block{};
+  while (file != nullptr) {
+    const std::size_t count = std::fread(block.data(), 1, block.size(), file.get());
+    if (count == 0) break;
+    text.append(block.data(), count);
+  }
+  check(file != nullptr && std::ferror(file.get()) == 0,
+        "cannot read the topology '{}' ({}) check the path, or make one with `starling topology make ring --clients 4 "
+        "--output FILE`",
+        path, std::generic_category().message(errno));
+  return parse(text, path);
+}
+
+}  // namespace starling

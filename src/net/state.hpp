@@ -1,0 +1,109 @@
+// Inside of the net room: the communicators, the control channel and the waits that poll it.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "starling/core/columns.hpp"
+#include "starling/net/world.hpp"
+
+namespace starling {
+
+enum class NoticeKind : std::int32_t { failure, stop_request, round_query, round_reply, stop_after };
+
+/// A message of the control channel; plain bytes of one size, so that one pre-posted receive serves all.
+struct Notice {
+  NoticeKind kind = NoticeKind::failure;
+  std::int32_t code = 0;
+  std::int64_t round = 0;
+  char text[1000] = {};
+};
+
+/// Adds up waiting time in steps of at most a second, so that a job that was suspended as a whole does not wake up to
+/// an expired watchdog.
+class PatienceClock {
+ public:
+  [[nodiscard]] double seconds() {
+    const auto now = std::chrono::steady_clock::now();
+    const double step = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    waited_ += step < 1 ? step : 1;
+    return waited_;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  double waited_ = 0;
+};
+
+struct World::State {
+  State();
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// Handles what has arrived on the control channel and a pending signal. Throws PeerError.
+  void poll();
+  void send_notice(int to, const Notice& notice);
+  /// Waits for all requests, polling; `awaited` words what is missing when `patience` seconds have passed.
+  void wait(std::span<MPI_Request> requests, double patience, const std::function<std::string()>& awaited);
+  /// The same for collectives of the Agreement and Root doors, where ranks may be busy reading data for long.
+  void wait_collective(MPI_Request request, const char* what);
+  [[nodiscard]] bool begin_round(Round t);
+  void set_active(const Layout& layout);
+
+  int rank = 0;
+  int size = 1;
+  MPI_Comm data = MPI_COMM_NULL;
+  MPI_Comm control = MPI_COMM_NULL;
+  MPI_Comm agreement = MPI_COMM_NULL;
+  MPI_Comm reports = MPI_COMM_NULL;
+  double watchdog = 60;
+  std::optional<ExitCode> failed;  ///< code of the failure that ends this run
+  std::int64_t agreement_bytes = 0;
+
+  // Reports under way (sender), and those that wait for the others' (rank 0).
+  struct Report {
+    Vector numbers;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  std::list<Report> sent_reports;
+  std::map<int, std::deque<Vector>> received_reports;
+
+ private:
+  void post_inbox();
+  void handle(const Notice& notice, int from);
+  void handle_stop_request();
+  void handle_reply(Round round);
+  void reply_round();
+
+  struct Outgoing {
+    Notice notice;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  Notice inbox_;
+  MPI_Request inbox_request_ = MPI_REQUEST_NULL;
+  std::list<Outgoing> outbox_;
+  std::vector<int> active_;
+
+  // Agreement on a common last round after a signal: the signalled rank asks rank 0, which asks all for the round that they
+  // have begun; everyone stops after the largest of these, and nobody begins another round before knowing it.
+  Round round_ = 0;
+  bool stop_asked_ = false;
+  bool round_told_ = false;
+  bool query_sent_ = false;
+  std::size_t replies_ = 0;
+  Round latest_ = 0;
+  std::optional<Round> stop_after_;
+};
+
+}  // namespace starling

@@ -1,0 +1,268 @@
+#include "starling/net/world.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "state.hpp"
+
+namespace starling {
+
+namespace {
+
+volatile std::sig_atomic_t signal_seen = 0;
+volatile std::sig_atomic_t last_exit_code = static_cast<int>(ExitCode::failure);
+
+extern "C" void on_stop_signal(int) { signal_seen = 1; }
+
+/// MPI_Finalize waits for all ranks; one that is dead must not keep the others for ever.
+extern "C" void on_finalize_timeout(int) { _exit(last_exit_code); }
+
+int integer_from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? 0 : std::atoi(text);
+}
+
+int cpus_of_this_host() {
+  const int of_job = integer_from_environment("SLURM_CPUS_ON_NODE");
+  return of_job > 0 ? of_job : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/// Idle ranks must give their CPU away when ranks outnumber CPUs; Open MPI reads this before it starts.
+void yield_if_oversubscribed() {
+  if (local_ranks() > cpus_of_this_host()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+}
+
+}  // namespace
+
+int local_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
+    if (const int count = integer_from_environment(name); count > 0) return count;
+  }
+  // SLURM_STEP_TASKS_PER_NODE reads "4(x2)" or "4,3": its first number is that of most hosts.
+  return std::max(integer_from_environment("SLURM_STEP_TASKS_PER_NODE"), 1);
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, version.find(','));
+}
+
+World::State::State() {
+  yield_if_oversubscribed();
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (MPI_Comm* communicator : {&data, &control, &agreement, &reports}) {
+    MPI_Comm_dup(MPI_COMM_WORLD, communicator);
+  }
+  for (int r = 0; r < size; ++r) active_.push_back(r);
+  post_inbox();
+}
+
+World::State::~State() {
+  if (failed) {
+    last_exit_code = static_cast<int>(*failed);
+    std::signal(SIGALRM, on_finalize_timeout);
+    alarm(5);
+  }
+  // Notices under way (a failure above all) are delivered while peers still listen.
+  PatienceClock clock;
+  while (!outbox_.empty() && clock.seconds() < 2) {
+    outbox_.remove_if([](Outgoing& outgoing) {
+      int done = 0;
+      MPI_Test(&outgoing.request, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
+  }
+  MPI_Cancel(&inbox_request_);
+  MPI_Request_free(&inbox_request_);
+  if (!failed) {
+    for (Report& report : sent_reports) MPI_Wait(&report.request, MPI_STATUS_IGNORE);
+    for (MPI_Comm* communicator : {&data, &control, &agreement, &reports}) MPI_Comm_free(communicator);
+  }
+  MPI_Finalize();
+  alarm(0);
+}
+
+void World::State::post_inbox() {
+  MPI_Irecv(&inbox_, sizeof inbox_, MPI_BYTE, MPI_ANY_SOURCE, 0, control, &inbox_request_);
+}
+
+void World::State::send_notice(int to, const Notice& notice) {
+  outbox_.remove_if([](Outgoing& outgoing) {
+    int done = 0;
+    MPI_Test(&outgoing.request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+  Outgoing& outgoing = outbox_.emplace_back();
+  outgoing.notice = notice;
+  MPI_Isend(&outgoing.notice, sizeof outgoing.notice, MPI_BYTE, to, 0, control, &outgoing.request);
+}
+
+void World::State::poll() {
+  while (true) {
+    int arrived = 0;
+    MPI_Status status;
+    MPI_Test(&inbox_request_, &arrived, &status);
+    if (arrived == 0) break;
+    const Notice notice = inbox_;
+    post_inbox();
+    handle(notice, status.MPI_SOURCE);
+  }
+  if (signal_seen != 0 && !stop_asked_) {
+    stop_asked_ = true;
+    if (rank == 0) {
+      handle_stop_request();
+    } else {
+      send_notice(0, Notice{.kind = NoticeKind::stop_request});
+    }
+  }
+}
+
+void World::State::handle(const Notice& notice, int from) {
+  switch (notice.kind) {
+    case NoticeKind::failure:
+      failed = static_cast<ExitCode>(notice.code);
+      throw PeerError(*failed, fmt::format("rank {}: {}", from, notice.text));
+    case NoticeKind::stop_request:
+      handle_stop_request();
+      break;
+    case NoticeKind::round_query:
+      reply_round();
+      break;
+    case NoticeKind::round_reply:
+      handle_reply(notice.round);
+      break;
+    case NoticeKind::stop_after:
+      stop_after_ = notice.round;
+      break;
+  }
+}
+
+void World::State::handle_stop_request() {
+  if (query_sent_) return;
+  query_sent_ = true;
+  for (const int r : active_) {
+    if (r == rank) {
+      reply_round();
+    } else {
+      send_notice(r, Notice{.kind = NoticeKind::round_query});
+    }
+  }
+}
+
+void World::State::reply_round() {
+  round_told_ = true;
+  if (rank == 0) {
+    handle_reply(round_);
+  } else {
+    send_notice(0, Notice{.kind = NoticeKind::round_reply, .round = round_});
+  }
+}
+
+void World::State::handle_reply(Round round) {
+  latest_ = std::max(latest_, round);
+  if (++replies_ < active_.size()) return;
+  stop_after_ = latest_;
+  for (const int r : active_) {
+    if (r != rank) send_notice(r, Notice{.kind = NoticeKind::stop_after, .round = latest_});
+  }
+}
+
+bool World::State::begin_round(Round t) {
+  round_ = t;
+  if ((t & 7) == 0 || signal_seen != 0) poll();
+  PatienceClock clock;
+  while (round_told_ && !stop_after_) {
+    poll();
+    if (clock.seconds() > watchdog) {
+      throw FailureError(fmt::format("round {}: no agreement on where to stop after a signal within {} s (a rank is "
+                                     "silent) see which rank of the job has died",
+                                     t + 1, watchdog));
+    }
+  }
+  return !stop_after_ || t <= *stop_after_;
+}
+
+void World::State::set_active(const Layout& layout) {
+  active_.clear();
+  for (int r = 0; r < layout.ranks(); ++r) {
+    if (layout.count(r) > 0) active_.push_back(r);
+  }
+}
+
+void World::State::wait(std::span<MPI_Request> requests, double patience, const std::function<std::string()>& awaited) {
+  const int count = static_cast<int>(requests.size());
+  int done = 0;
+  MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
+  if (done != 0) return;
+  PatienceClock clock;
+  for (unsigned spins = 1;; ++spins) {
+    MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0) return;
+    if (spins % 64 != 0) continue;
+    poll();
+    if (clock.seconds() > patience) {
+      throw FailureError(fmt::format("{} (nothing came for {} s) see whether that rank still runs, or raise --watchdog",
+                                     awaited(), patience));
+    }
+  }
+}
+
+void World::State::wait_collective(MPI_Request request, const char* what) {
+  // Ranks may differ by minutes here (one reads a larger file); a rank that failed says so on the control channel.
+  const double patience = std::max(10 * watchdog, 600.0);
+  int done = 0;
+  PatienceClock clock;
+  for (unsigned spins = 1; done == 0; ++spins) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0 || spins % 64 != 0) continue;
+    poll();
+    if (clock.seconds() > 0.01) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (clock.seconds() > patience) {
+      throw FailureError(fmt::format("{}: other ranks did not take part for {} s (dead, stopped or still busy) see "
+                                     "whether they still run, or raise --watchdog",
+                                     what, patience));
+    }
+  }
+}
+
+World::World() : state_(std::make_unique<State>()) {}
+World::~World() = default;
+
+int World::rank() const { return state_->rank; }
+int World::size() const { return state_->size; }
+void World::set_watchdog(double seconds) { state_->watchdog = seconds; }
+
+bool World::announce(ExitCode code, const std::string& message) {
+  try {
+    state_->poll();
+  } catch (const PeerError&) {
+    return false;
+  }
+  state_->failed = code;
+  Notice notice{.kind = NoticeKind::failure, .code = static_cast<std::int32_t>(code)};
+  std::strncpy(notice.text, message.c_str(), sizeof notice.text - 1);
+  for (int r = 0; r < state_->size; ++r) {
+    if (r != state_->rank) state_->send_notice(r, notice);
+  }
+  return true;
+}
+
+void World::watch_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // a second signal ends the process at once
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) sigaction(number, &action, nullptr);
+}
+
+}  // namespace starling

@@ -1,0 +1,46 @@
+#include "starling/privacy/mechanism.hpp"
+
+#include "rows.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace starling {
+
+void Release::publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean) {
+  const Vector& values = open(sum);
+  mean.update([&](Vector& result) {
+    result.resize(values.size());
+    std::transform(values.begin(), values.end(), result.begin(), [divisor](double value) { return value / divisor; });
+  });
+}
+
+std::string Mechanism::neighbours() const {
+  if (unit() == PrivacyUnit::record) {
+    return "one record is replaced by any other in its place, all others staying where they are";
+  }
+  return "one component of one record's gradient is replaced by any other value, all else staying as it is";
+}
+
+void Mechanism::check_sum(const ReleaseAddress& address, View sum) const {
+  check<DataError>(sum.size() == settings_.dimension,
+                   "the gradient sum of client {} has {} components (the mechanism was made for {})", address.client,
+                   sum.size(), settings_.dimension);
+  check<DataError>(std::all_of(sum.begin(), sum.end(), [](double value) { return std::isfinite(value); }),
+                   "the gradient sum of client {} in round {} is not finite (noise cannot hide that) check the records "
+                   "for missing or huge values",
+                   address.client, address.round);
+}
+
+const MechanismTable& mechanism_table() {
+  static const MechanismTable table(
+      "mechanism", {{"none", "no noise: nothing is protected, and the run says so", {}, make_none},
+                    {"laplace", "discrete Laplace noise on integers: pure epsilon, exact", {}, make_laplace},
+                    {"dissertation",
+                     "truncated, shifted and normalised Laplace noise: to re-run the dissertation's "
+                     "chapter 2 only",
+                     {},
+                     make_dissertation}});
+  return table;
+}
+
+}  // namespace starling

@@ -1,0 +1,50 @@
+#include "hdf5.hpp"
+
+namespace starling::hdf5 {
+
+namespace {
+
+/// Selects `count` entries from `from` along `axis`, everything along the others, without end along a growing first one.
+Handle selection(const Sizes& sizes, std::size_t axis, hsize_t from, hsize_t count, bool growing, const std::string& what) {
+  Sizes most = sizes;
+  if (growing) most[0] = H5S_UNLIMITED;
+  Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), most.data()), H5Sclose, what);
+  Sizes start(sizes.size(), 0);
+  Sizes counts(sizes.size(), 1);
+  Sizes block = sizes;
+  start[axis] = from;
+  block[axis] = count;
+  if (growing) {
+    counts[0] = H5S_UNLIMITED;
+    block[0] = 1;
+  }
+  require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, counts.data(), block.data()), what);
+  return space;
+}
+
+}  // namespace
+
+void File::join(const std::string& name, Sizes sizes, std::size_t axis, bool growing,
+                const std::vector<Part>& parts) const {
+  if (growing) sizes[0] = 1;
+  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, where(name));
+  hsize_t from = 0;
+  for (const Part& part : parts) {
+    const Handle here = selection(sizes, axis, from, part.count, growing, where(name));
+    Sizes there_sizes = sizes;
+    there_sizes[axis] = part.count;
+    const Handle there = selection(there_sizes, axis, 0, part.count, growing, where(name));
+    require(H5Pset_virtual(properties, here, part.file.c_str(), name.c_str(), there), where(name));
+    from += part.count;
+  }
+  Sizes most = sizes;
+  if (growing) {
+    sizes[0] = 0;
+    most[0] = H5S_UNLIMITED;
+  }
+  const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), most.data()), H5Sclose, where(name));
+  Handle(H5Dcreate2(id_, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
+         where(name));
+}
+
+}  // namespace starling::hdf5

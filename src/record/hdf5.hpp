@@ -1,0 +1,177 @@
+// The HDF5 C library behind handles that close themselves. Files are opened, written and closed again for each batch of
+// records: what has been recorded survives any end of the process and can be read while the run goes on.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "starling/core/check.hpp"
+
+namespace starling::hdf5 {
+
+using Sizes = std::vector<hsize_t>;
+
+/// Owns one identifier.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) : id_(id), close_(close) {
+    check<FailureError>(id >= 0, "{} (HDF5 refused) see whether the disk is full or the file is of another program", what);
+  }
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&&) = delete;
+  operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+inline void require(herr_t status, const std::string& what) {
+  check<FailureError>(status >= 0, "{} (HDF5 refused) see whether the disk is full", what);
+}
+
+template <class T>
+[[nodiscard]] hid_t type_of() {
+  if constexpr (std::is_same_v<T, double>) {
+    return H5T_NATIVE_DOUBLE;
+  } else {
+    static_assert(std::is_same_v<T, std::int64_t>);
+    return H5T_NATIVE_INT64;
+  }
+}
+
+/// A file; errors come as exceptions, so HDF5's own printing of them is switched off.
+class File {
+ public:
+  enum class Mode { create, append, read };
+  File(const std::string& path, Mode mode) : path_(path), id_(open(path, mode), H5Fclose, "cannot open '" + path + "'") {}
+
+  [[nodiscard]] hid_t id() const { return id_; }
+  [[nodiscard]] bool has(const std::string& name) const { return H5Lexists(id_, name.c_str(), H5P_DEFAULT) > 0; }
+
+  void make_group(const std::string& name) const {
+    Handle(H5Gcreate2(id_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, where(name));
+  }
+
+  template <class T>
+  void write(const std::string& name, const Sizes& sizes, const std::vector<T>& values) const {
+    const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose, where(name));
+    const Handle set(H5Dcreate2(id_, name.c_str(), type_of<T>(), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
+                     where(name));
+    if (!values.empty()) {
+      require(H5Dwrite(set, type_of<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), where(name));
+    }
+  }
+
+  /// An empty dataset that grows along its first dimension; `tail` are the others.
+  template <class T>
+  void make_growing(const std::string& name, const Sizes& tail) const {
+    Sizes now{0};
+    Sizes most{H5S_UNLIMITED};
+    Sizes chunk{1};
+    hsize_t row = 1;
+    for (const hsize_t size : tail) {
+      now.push_back(size);
+      most.push_back(size);
+      chunk.push_back(size == 0 ? 1 : size);
+      row *= size == 0 ? 1 : size;
+    }
+    while (chunk[0] * row * sizeof(T) < 8192) chunk[0] *= 2;
+    const Handle space(H5Screate_simple(static_cast<int>(now.size()), now.data(), most.data()), H5Sclose, where(name));
+    const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, where(name));
+    require(H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data()), where(name));
+    Handle(H5Dcreate2(id_, name.c_str(), type_of<T>(), space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
+           where(name));
+  }
+
+  /// Appends whole rows to a growing dataset.
+  template <class T>
+  void append(const std::string& name, const std::vector<T>& values) const {
+    const Handle set(H5Dopen2(id_, name.c_str(), H5P_DEFAULT), H5Dclose, where(name));
+    Sizes sizes = shape(set, name);
+    hsize_t row = 1;
+    for (std::size_t i = 1; i < sizes.size(); ++i) row *= sizes[i];
+    const hsize_t rows = row == 0 ? 0 : values.size() / row;
+    if (rows == 0) return;
+    Sizes start(sizes.size(), 0);
+    start[0] = sizes[0];
+    sizes[0] += rows;
+    require(H5Dset_extent(set, sizes.data()), where(name));
+    Sizes count = sizes;
+    count[0] = rows;
+    const Handle target(H5Dget_space(set), H5Sclose, where(name));
+    require(H5Sselect_hyperslab(target, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), where(name));
+    const Handle source(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose, where(name));
+    require(H5Dwrite(set, type_of<T>(), source, target, H5P_DEFAULT, values.data()), where(name));
+  }
+
+  template <class T>
+  [[nodiscard]] std::pair<Sizes, std::vector<T>> read(const std::string& name) const {
+    const Handle set(H5Dopen2(id_, name.c_str(), H5P_DEFAULT), H5Dclose, where(name));
+    const Sizes sizes = shape(set, name);
+    std::size_t total = 1;
+    for (const hsize_t size : sizes) total *= size;
+    std::vector<T> values(total);
+    if (total > 0) require(H5Dread(set, type_of<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), where(name));
+    return {sizes, std::move(values)};
+  }
+
+  void attribute(const std::string& object, const std::string& name, const std::string& value) const {
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose, where(name));
+    require(H5Tset_size(type, value.size() + 1), where(name));
+    require(H5Tset_cset(type, H5T_CSET_UTF8), where(name));
+    write_attribute(object, name, type, value.c_str());
+  }
+  void attribute(const std::string& object, const std::string& name, double value) const {
+    write_attribute(object, name, H5T_NATIVE_DOUBLE, &value);
+  }
+
+  /// What another file of the run directory holds under the same name, seen from here.
+  void link_external(const std::string& name, const std::string& file) const {
+    require(H5Lcreate_external(file.c_str(), name.c_str(), id_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), where(name));
+  }
+
+  /// A part of a virtual dataset: `count` columns of dimension `axis`, from another file.
+  struct Part {
+    std::string file;
+    hsize_t count = 0;
+  };
+
+  /// A virtual dataset that joins the parts along `axis`. `tail` are the sizes of all dimensions (that of `axis` is the
+  /// sum of the parts); with `growing` the first dimension is as long as the parts' is when read.
+  void join(const std::string& name, Sizes sizes, std::size_t axis, bool growing, const std::vector<Part>& parts) const;
+
+ private:
+  static hid_t open(const std::string& path, Mode mode) {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    if (mode == Mode::create) return H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
+    return H5Fopen(path.c_str(), mode == Mode::append ? H5F_ACC_RDWR : H5F_ACC_RDONLY, H5P_DEFAULT);
+  }
+  [[nodiscard]] std::string where(const std::string& name) const { return fmt::format("'{}' of '{}'", name, path_); }
+  [[nodiscard]] Sizes shape(hid_t set, const std::string& name) const {
+    const Handle space(H5Dget_space(set), H5Sclose, where(name));
+    Sizes sizes(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
+    H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+    return sizes;
+  }
+  void write_attribute(const std::string& object, const std::string& name, hid_t type, const void* value) const {
+    const Handle space(H5Screate(H5S_SCALAR), H5Sclose, where(name));
+    const Handle attribute(
+        H5Acreate_by_name(id_, object.c_str(), name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        H5Aclose, where(name));
+    require(H5Awrite(attribute, type, value), where(name));
+  }
+
+  std::string path_;
+  Handle id_;
+};
+
+}  // namespace starling::hdf5

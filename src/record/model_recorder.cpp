@@ -1,0 +1,170 @@
+#include "starling/record/model_recorder.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "hdf5.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr auto between_flushes = std::chrono::milliseconds(500);
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+Score since(const Score& now, const Score& before) {
+  return {now.loss - before.loss, now.correct - before.correct, now.records - before.records};
+}
+double mean_loss(const Score& score) { return score.records > 0 ? score.loss / static_cast<double>(score.records) : unknown; }
+double accuracy(const Score& score) {
+  return score.records > 0 ? static_cast<double>(score.correct) / static_cast<double>(score.records) : unknown;
+}
+
+}  // namespace
+
+std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked) {
+  const Client count = std::min(clients, asked ? *asked : (clients <= 100 ? clients : Client{10}));
+  std::vector<Client> result;
+  for (Client i = 0; i < count; ++i) {
+    result.push_back(asked ? i : static_cast<Client>(static_cast<std::int64_t>(i) * clients / count));
+  }
+  return result;
+}
+
+ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count,
+                             std::size_t dimension, const std::vector<Client>& recorded, const MetricsPolicy& policy,
+                             RecordRounds rounds, bool has_metrics)
+    : file_(directory.clients_file(rank)),
+      owners_(directory.private_folder(rank) + "/metrics.csv"),
+      first_(first),
+      count_(count),
+      dimension_(dimension),
+      policy_(policy),
+      rounds_(rounds),
+      has_metrics_(has_metrics),
+      flushed_(std::chrono::steady_clock::now()),
+      before_(count) {
+  for (const Client u : recorded) {
+    if (u >= first && u < first + static_cast<Client>(count)) recorded_.push_back(static_cast<std::size_t>(u - first));
+  }
+  const hdf5::File file(file_, hdf5::File::Mode::create);
+  file.make_growing<std::int64_t>("/rounds", {});
+  if (!recorded_.empty()) file.make_growing<double>("/model", {recorded_.size(), dimension});
+  file.make_growing<double>("/mass", {count});
+  file.attribute("/rounds", "meaning", "rounds completed when the record was taken");
+  if (!recorded_.empty()) {
+    file.attribute("/model", "meaning", "released model: record x recorded client of this rank x coordinate");
+  }
+  file.attribute("/mass", "meaning", "push-sum mass: record x client of this rank");
+  if (has_metrics_ && policy_.shared()) {
+    file.make_growing<double>("/loss", {count});
+    file.make_growing<double>("/accuracy", {count});
+    file.attribute("/loss", "meaning", "mean progressive loss per record since the record before: record x client");
+    file.attribute("/accuracy", "meaning", "progressive accuracy since the record before: record x client");
+  }
+  std::vector<std::int64_t> clients;
+  for (std::size_t k = 0; k < count; ++k) clients.push_back(first + static_cast<Client>(k));
+  file.write("/clients", {count}, clients);
+  owners_.append_text("# metrics of this rank's private records, for their owner alone\nround,client,records,loss,accuracy\n");
+}
+
+void ModelRecorder::after(const RoundView& view) {
+  if (!rounds_.due(view.done())) return;
+  record(view);
+  if (std::chrono::steady_clock::now() - flushed_ > between_flushes) flush();
+}
+
+void ModelRecorder::record(const RoundView& view) {
+  last_ = view.done();
+  done_.push_back(view.done());
+  if (!recorded_.empty()) {
+    const Released<Columns> models = view.models();
+    for (const std::size_t k : recorded_) {
+      const View x = models.value()[k];
+      models_.insert(models_.end(), x.begin(), x.end());
+    }
+  }
+  masses_.insert(masses_.end(), view.masses().begin(), view.masses().end());
+  if (!has_metrics_) return;
+  for (std::size_t k = 0; k < count_; ++k) record_metrics(view, k);
+}
+
+void ModelRecorder::record_metrics(const RoundView& view, std::size_t k) {
+  const Secret<Score>& now = view.tallies()[k];
+  Secret<Score> interval;
+  apply([](Score& result, const Score& later, const Score& earlier) { result = since(later, earlier); }, interval, now,
+        std::as_const(before_[k]));
+  owners_rows_.update(
+      [&](std::string& rows, const Score& score) {
+        if (score.records == 0) return;
+        rows += fmt::format("{},{},{},{:.17g},{:.17g}\n", view.done(), first_ + static_cast<Client>(k), score.records,
+                            mean_loss(score), accuracy(score));
+      },
+      interval);
+  if (const auto shared = policy_.share(interval)) {
+    losses_.push_back(mean_loss(shared->value()));
+    accuracies_.push_back(accuracy(shared->value()));
+  }
+  before_[k] = now;
+}
+
+void ModelRecorder::flush() {
+  owners_.append(owners_rows_);
+  owners_rows_ = Secret<std::string>();
+  const hdf5::File file(file_, hdf5::File::Mode::append);
+  if (!recorded_.empty()) file.append("/model", models_);
+  file.append("/mass", masses_);
+  if (has_metrics_ && policy_.shared()) {
+    file.append("/loss", losses_);
+    file.append("/accuracy", accuracies_);
+  }
+  file.append("/rounds", done_);
+  for (Vector* waiting : {&models_, &masses_, &losses_, &accuracies_}) waiting->clear();
+  done_.clear();
+  flushed_ = std::chrono::steady_clock::now();
+}
+
+void ModelRecorder::finish(const RoundView& view) {
+  if (last_ != view.done()) record(view);
+  flush();
+  const Released<Columns> models = view.models();
+  const View flat = models.value().flat();
+  const hdf5::File file(file_, hdf5::File::Mode::append);
+  file.write<double>("/final_model", {count_, dimension_}, Vector(flat.begin(), flat.end()));
+  file.attribute("/final_model", "meaning", "released model at the end: client of this rank x coordinate");
+}
+
+void write_run_file(const RunDirectory& directory, const RunLayout& run,
+                    const std::vector<std::pair<std::string, std::string>>& provenance) {
+  using Part = hdf5::File::Part;
+  const hdf5::File file(directory.run_file(), hdf5::File::Mode::create);
+  std::vector<Part> clients;
+  std::vector<Part> recorded;
+  for (int r = 0; r < run.layout.ranks(); ++r) {
+    const Client first = run.layout.first(r);
+    const Client end = first + run.layout.count(r);
+    if (first == end) continue;
+    const auto count = std::count_if(run.recorded.begin(), run.recorded.end(),
+                                     [&](Client u) { return u >= first && u < end; });
+    clients.push_back({RunDirectory::clients_name(r), static_cast<hsize_t>(end - first)});
+    if (count > 0) recorded.push_back({RunDirectory::clients_name(r), static_cast<hsize_t>(count)});
+  }
+  const auto all = static_cast<hsize_t>(run.layout.clients());
+  file.link_external("/rounds", clients.front().file);
+  file.join("/model", {0, run.recorded.size(), run.dimension}, 1, true, recorded);
+  file.join("/mass", {0, all}, 1, true, clients);
+  file.join("/final_model", {all, run.dimension}, 0, false, clients);
+  file.attribute("/model", "meaning", "released model: record x recorded client x coordinate");
+  file.attribute("/mass", "meaning", "push-sum mass: record x client");
+  file.attribute("/final_model", "meaning", "released model at the end: client x coordinate (0 until the run has ended)");
+  if (run.metrics) {
+    file.join("/loss", {0, all}, 1, true, clients);
+    file.join("/accuracy", {0, all}, 1, true, clients);
+    file.attribute("/loss", "meaning", "mean progressive loss per record since the record before: record x client");
+    file.attribute("/accuracy", "meaning", "progressive accuracy since the record before: record x client");
+  }
+  file.write<std::int64_t>("/recorded_clients", {run.recorded.size()}, {run.recorded.begin(), run.recorded.end()});
+  for (const auto& [name, value] : provenance) file.attribute("/", name, value);
+}
+
+}  // namespace starling

@@ -1,0 +1,204 @@
+#include "starling/record/network_reporter.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstdio>
+
+#include "starling/core/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Head of a report; the sum of the rank's models follows.
+enum Field : std::size_t { f_done, f_clients, f_mass, f_records, f_loss, f_correct, f_tests, f_test_loss, f_test_correct, f_spread, f_head };
+
+bool is_landmark(Round done) { return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done)); }
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Spread of this rank's models around their own mean, Σ ‖x_u − mean‖²; the sums go to `sums`. Centring here keeps digits
+/// that Σ‖x‖² − ‖Σx‖²/n would lose.
+double local_spread(const Columns& models, MutableView sums) {
+  const auto count = static_cast<double>(models.size());
+  for (std::size_t k = 0; k < models.size(); ++k) axpy(1, models[k], sums);
+  Vector mean(sums.begin(), sums.end());
+  scale(1 / count, mean);
+  double spread = 0;
+  for (std::size_t k = 0; k < models.size(); ++k) spread += squared_distance(models[k], mean);
+  return spread;
+}
+
+}  // namespace
+
+ProgressPrinter::ProgressPrinter(ProgressStyle style, Round rounds, double epsilon_per_release)
+    : style_(style),
+      rounds_(rounds),
+      epsilon_(epsilon_per_release),
+      start_(std::chrono::steady_clock::now()),
+      drawn_(start_) {}
+
+std::string ProgressPrinter::describe(const NetworkFigures& figures) const {
+  std::string text;
+  const auto add = [&text](const char* name, double value, const char* format) {
+    if (std::isnan(value)) return;
+    text += fmt::format("  {} {}", name, fmt::vformat(format, fmt::make_format_args(value)));
+  };
+  add("loss", figures.loss, "{:.4f}");
+  add("accuracy", 100 * figures.accuracy, "{:.2f} %");
+  add("test", 100 * figures.test_accuracy, "{:.2f} %");
+  if (std::isnan(figures.test_accuracy)) add("test loss", figures.test_loss, "{:.4f}");
+  add("consensus", figures.consensus_error, "{:.2e}");
+  add("mass", figures.mass, "{:.10g}");
+  if (epsilon_ > 0 && std::isfinite(epsilon_)) add("eps/release", epsilon_, "{:g}");
+  return text;
+}
+
+void ProgressPrinter::tick(Round done) {
+  if (style_ != ProgressStyle::bar || (done & 15) != 0) return;
+  if (std::chrono::steady_clock::now() - drawn_ > std::chrono::milliseconds(200)) draw_bar(done);
+}
+
+void ProgressPrinter::draw_bar(Round done) {
+  drawn_ = std::chrono::steady_clock::now();
+  open_ = true;
+  constexpr int width = 24;
+  const double share = rounds_ > 0 ? static_cast<double>(done) / static_cast<double>(rounds_) : 1;
+  const int full = static_cast<int>(share * width);
+  const double rate = static_cast<double>(done) / std::max(seconds_since(start_), 1e-9);
+  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} %  round {}/{}{}  {:.0f} rounds/s  {:.0f} s left \033[K", "", full, "",
+             width - full, 100 * share, done, rounds_, describe(latest_), rate,
+             static_cast<double>(rounds_ - done) / std::max(rate, 1e-9));
+  std::fflush(stderr);
+}
+
+void ProgressPrinter::show(const NetworkFigures& figures, bool last) {
+  const double test = latest_.test_accuracy;
+  const double test_loss = latest_.test_loss;
+  latest_ = figures;
+  if (std::isnan(latest_.test_loss)) {  // the last known one stays on the bar
+    latest_.test_accuracy = test;
+    latest_.test_loss = test_loss;
+  }
+  if (style_ == ProgressStyle::bar) {
+    draw_bar(figures.done);
+  } else if (style_ == ProgressStyle::lines && (last || is_landmark(figures.done))) {
+    const double rate = static_cast<double>(figures.done) / std::max(seconds_since(start_), 1e-9);
+    fmt::print(stderr, "round {:>9}/{}{}  {:.0f} rounds/s\n", figures.done, rounds_, describe(figures), rate);
+  }
+}
+
+void ProgressPrinter::close() {
+  if (open_) fmt::print(stderr, "\n");
+  open_ = false;
+}
+
+NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy,
+                                 TestScore test, ProgressPrinter* printer)
+    : agreement_(agreement),
+      rank_(rank),
+      active_(std::move(active)),
+      policy_(policy),
+      test_(std::move(test)),
+      printer_(printer) {}
+
+void NetworkReporter::after(const RoundView& view) {
+  const bool due = rounds_.due(view.done());
+  const bool landmark = is_landmark(view.done());
+  if (due || landmark) send(view, landmark);
+  if (rank_ != 0) return;
+  if (printer_ != nullptr) printer_->tick(view.done());
+  if (due || landmark || (view.done() & 63) == 0) collect(false);
+}
+
+void NetworkReporter::send(const RoundView& view, bool with_test) {
+  const Released<Columns> models = view.models();
+  if (models.value().size() == 0) return;
+  // Progressive metrics leave only as the policy allows; all else is a function of released models and the public graph.
+  Score shared;
+  bool any_shared = false;
+  for (const Secret<Score>& tally : view.tallies()) {
+    if (const auto score = policy_.share(tally)) {
+      shared += score->value();
+      any_shared = true;
+    }
+  }
+  const double mass = sum(view.masses());
+  const auto report = post_process(
+      [&](const Columns& x) {
+        Vector numbers(f_head + x.rows(), 0.0);
+        numbers[f_done] = static_cast<double>(view.done());
+        numbers[f_clients] = static_cast<double>(x.size());
+        numbers[f_mass] = mass;
+        if (any_shared) {
+          numbers[f_records] = static_cast<double>(shared.records - before_.records);
+          numbers[f_loss] = shared.loss - before_.loss;
+          numbers[f_correct] = static_cast<double>(shared.correct - before_.correct);
+        }
+        if (test_ && with_test) {
+          for (std::size_t k = 0; k < x.size(); ++k) {
+            const Score score = test_(x[k]);
+            numbers[f_tests] += static_cast<double>(score.records);
+            numbers[f_test_loss] += score.loss;
+            numbers[f_test_correct] += static_cast<double>(score.correct);
+          }
+        }
+        numbers[f_spread] = local_spread(x, MutableView(numbers).subspan(f_head));
+        return numbers;
+      },
+      models);
+  before_ = shared;
+  last_sent_ = view.done();
+  ++sent_;
+  agreement_.report(report);
+}
+
+void NetworkReporter::collect(bool wait) {
+  while (history_.size() < sent_) {
+    const auto reports = agreement_.collect(active_, wait);
+    if (!reports) return;
+    history_.push_back(add_up(*reports));
+    if (printer_ != nullptr) printer_->show(history_.back(), wait && history_.size() == sent_);
+  }
+}
+
+NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const {
+  Vector head(f_head, 0.0);
+  Vector mean(reports.front().size() - f_head, 0.0);
+  for (const Vector& report : reports) {
+    for (std::size_t i = f_clients; i < f_head; ++i) head[i] += report[i];
+    axpy(1, View(report).subspan(f_head), mean);
+  }
+  const double clients = head[f_clients];
+  scale(1 / clients, mean);
+  // Σ‖x_u − x̄‖² = Σ_ranks (own spread + count · ‖own mean − x̄‖²)  (Chan, Golub and LeVeque 1979)
+  double spread = head[f_spread];
+  for (const Vector& report : reports) {
+    Vector own(report.begin() + f_head, report.end());
+    scale(1 / report[f_clients], own);
+    spread += report[f_clients] * squared_distance(own, mean);
+  }
+  NetworkFigures figures;
+  figures.done = static_cast<Round>(reports.front()[f_done]);
+  figures.mass = head[f_mass];
+  figures.consensus_error = spread / clients;
+  if (head[f_records] > 0) {
+    figures.loss = head[f_loss] / head[f_records];
+    figures.accuracy = head[f_correct] / head[f_records];
+  }
+  if (head[f_tests] > 0) {
+    figures.test_loss = head[f_test_loss] / head[f_tests];
+    figures.test_accuracy = head[f_test_correct] / head[f_tests];
+  }
+  return figures;
+}
+
+void NetworkReporter::finish(const RoundView& view) {
+  if (last_sent_ != view.done() || (test_ && !is_landmark(view.done()))) send(view, true);
+  if (rank_ == 0) collect(true);
+  if (printer_ != nullptr) printer_->close();
+}
+
+}  // namespace starling

@@ -1,0 +1,135 @@
+#include "starling/record/picture.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "hdf5.hpp"
+#include "starling/core/kernels.hpp"
+
+extern char** environ;
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t most_drawn_clients = 10;
+
+std::string field(double value) { return std::isnan(value) ? "" : fmt::format("{:.10g}", value); }
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  check<FailureError>(file.good(), "cannot write '{}' ({})", path, std::strerror(errno));
+}
+
+/// Runs a program in a folder, without a shell and silently; its exit status, or -1 if it could not be started.
+int run_quietly(const std::string& folder, const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return -1;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool known(const std::vector<NetworkFigures>& history, double NetworkFigures::*figure) {
+  return std::any_of(history.begin(), history.end(), [&](const NetworkFigures& line) { return !std::isnan(line.*figure); });
+}
+
+/// A curve over rounds ≥ 1 on a logarithmic axis; `column` counts from 1.
+std::string curve(const char* table, std::size_t column, const std::string& title, bool positive) {
+  return fmt::format("'{}' using ($1>0?$1:NaN):({}column({}){}) with lines lw 2 title '{}'", table,
+                     positive ? fmt::format("column({})>0?", column) : "", column, positive ? ":NaN" : "", title);
+}
+
+/// Metrics that are withheld leave no empty curve.
+std::string script(const std::vector<NetworkFigures>& history, const std::vector<std::int64_t>& clients) {
+  std::vector<std::string> losses;
+  if (known(history, &NetworkFigures::loss)) losses.push_back(curve("history.csv", 2, "progressive loss", false));
+  if (known(history, &NetworkFigures::test_loss)) {
+    // Test scores are taken on some rounds only, so their points are joined across the empty fields.
+    losses.push_back("'< grep -v \",,[^,]*,[^,]*$\" history.csv' using ($1>0?$1:NaN):4 with linespoints pt 7 ps 0.5 lw 2 "
+                     "title 'loss on the test set'");
+  }
+  std::vector<std::string> distances;
+  for (std::size_t u = 0; u < clients.size(); ++u) {
+    distances.push_back(curve("convergence.csv", u + 2, fmt::format("client {}", clients[u]), true));
+  }
+  std::string text =
+      "set datafile separator ','\nset grid lc rgb '#dddddd'\nset border lc rgb '#888888'\nset xlabel 'round'\n"
+      "set logscale x\nset terminal svg size 900,640 dynamic background rgb 'white' font 'sans,13'\n"
+      "set output 'loss.svg'\nset multiplot layout 2,1\nset ylabel 'loss per record'\n";
+  text += losses.empty() ? "set label 1 'losses are private: see private/' at graph 0.5,0.5 center\nunset key\n"
+                           "plot [1:10][0:1] NaN notitle\nunset label 1\nset key\n"
+                         : fmt::format("plot {}\n", fmt::join(losses, ", \\\n     "));
+  text += "set logscale y\nset format y '10^{%L}'\nset ylabel 'consensus error'\nplot " +
+          curve("history.csv", 6, "mean squared distance to the mean model", true) +
+          "\nunset multiplot\nset output 'convergence.svg'\nset ylabel 'distance to the final mean model'\n" +
+          fmt::format("plot {}\n", fmt::join(distances, ", \\\n     "));
+  return text;
+}
+
+}  // namespace
+
+void write_history(const RunDirectory& directory, const std::vector<NetworkFigures>& history) {
+  std::string text = "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass\n";
+  for (const NetworkFigures& line : history) {
+    text += fmt::format("{},{},{},{},{},{},{}\n", line.done, field(line.loss), field(line.accuracy),
+                        field(line.test_loss), field(line.test_accuracy), field(line.consensus_error),
+                        field(line.mass));
+  }
+  write_text(directory.path() + "/history.csv", text);
+}
+
+void write_convergence(const RunDirectory& directory, View final_model) {
+  const hdf5::File file(directory.run_file(), hdf5::File::Mode::read);
+  const auto rounds = file.read<std::int64_t>("/rounds").second;
+  const auto clients = file.read<std::int64_t>("/recorded_clients").second;
+  const auto [sizes, models] = file.read<double>("/model");
+  const std::size_t drawn = std::min(clients.size(), most_drawn_clients);
+  const std::size_t d = final_model.size();
+  std::string text = "rounds";
+  for (std::size_t u = 0; u < drawn; ++u) text += fmt::format(",client {}", clients[u]);
+  text += "\n";
+  for (std::size_t r = 0; r < rounds.size(); ++r) {
+    text += fmt::format("{}", rounds[r]);
+    for (std::size_t u = 0; u < drawn; ++u) {
+      const View model = View(models).subspan((r * clients.size() + u) * d, d);
+      text += "," + field(std::sqrt(squared_distance(model, final_model)));
+    }
+    text += "\n";
+  }
+  write_text(directory.path() + "/convergence.csv", text);
+}
+
+std::string draw_pictures(const RunDirectory& directory, const std::vector<NetworkFigures>& history) {
+  std::vector<std::int64_t> clients =
+      hdf5::File(directory.run_file(), hdf5::File::Mode::read).read<std::int64_t>("/recorded_clients").second;
+  clients.resize(std::min(clients.size(), most_drawn_clients));
+  write_text(directory.path() + "/pictures.gp", script(history, clients));
+  const int status = run_quietly(directory.path(), {"gnuplot", "pictures.gp"});
+  if (status == 0) return "";
+  return status == -1 || status == 127
+             ? std::string("no pictures: gnuplot is not installed (history.csv and convergence.csv hold the curves)")
+             : fmt::format("no pictures: gnuplot ended with status {} (run it on pictures.gp in {})", status, directory.path());
+}
+
+}  // namespace starling

@@ -1,0 +1,173 @@
+#include "starling/data/stream.hpp"
+
+#include "data/reading.hpp"
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "starling/core/check.hpp"
+
+namespace {
+std::atomic<long> allocations{0};
+}  // namespace
+
+// Counts what the program allocates, for Streams.NothingIsAllocatedAfterTheFirstPass. Not inlined: the compiler would
+// see free() meet what it takes for the library's operator new.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace starling {
+namespace {
+
+using namespace testing_support;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Records 0 … count − 1, whose label is their number.
+std::string numbered_csv(int count) {
+  std::string text = "a,y\n";
+  for (int i = 0; i < count; ++i) text += std::to_string(10 * i) + ',' + std::to_string(i) + '\n';
+  return text;
+}
+
+Vector labels(const Plains& batch) {
+  Vector result;
+  for (const Plain& record : batch) result.push_back(record.label);
+  return result;
+}
+
+class Streams : public testing::Test {
+ protected:
+  DataSettings settings(int records, std::size_t batch, std::int64_t epochs) const {
+    DataSettings result;
+    result.source = folder_.write("x.csv", numbered_csv(records));
+    result.batch = batch;
+    result.epochs = epochs;
+    return result;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Streams, ServeFileOrderWithAShortLastBatchThenNothing) {
+  const Dataset data = open_dataset(settings(5, 2, 1), 1, 0, 1);
+  const auto batches = serve(*data.streams[0], 5);
+  EXPECT_THAT(labels(batches[0]), ElementsAre(0, 1));
+  EXPECT_THAT(labels(batches[1]), ElementsAre(2, 3));
+  EXPECT_THAT(labels(batches[2]), ElementsAre(4));
+  EXPECT_TRUE(batches[3].empty());
+  EXPECT_TRUE(batches[4].empty());
+  EXPECT_EQ(data.rounds, 3);
+  EXPECT_EQ(data.streams[0]->records(), 5);
+  EXPECT_FALSE(data.is_public);
+  EXPECT_EQ(data.digest, "");
+}
+
+TEST_F(Streams, EveryEpochEndsWithItsOwnShortBatch) {
+  const Dataset data = open_dataset(settings(5, 2, 2), 1, 0, 1);
+  const auto batches = serve(*data.streams[0], 8);
+  EXPECT_THAT(sizes(batches), ElementsAre(2, 2, 1, 2, 2, 1, 0, 0));
+  for (std::size_t t = 0; t < 3; ++t) EXPECT_EQ(batches[t], batches[t + 3]);
+  EXPECT_EQ(data.rounds, 6);
+}
+
+TEST_F(Streams, TheLongestClientSetsTheRounds) {
+  // 7 records on 3 clients: 3, 2, 2.
+  const Dataset data = open_dataset(settings(7, 2, 2), 3, 0, 3);
+  EXPECT_EQ(data.rounds, 4);
+  EXPECT_THAT(sizes(serve(*data.streams[0], 5)), ElementsAre(2, 1, 2, 1, 0));
+  EXPECT_THAT(sizes(serve(*data.streams[1], 5)), ElementsAre(2, 2, 0, 0, 0));
+  EXPECT_EQ(open_dataset(settings(7, 2, 2), 3, 2, 1).rounds, 4) << "on every rank";
+}
+
+TEST_F(Streams, ABatchMayExceedTheData) {
+  const Dataset data = open_dataset(settings(5, 100, 2), 1, 0, 1);
+  EXPECT_THAT(sizes(serve(*data.streams[0], 3)), ElementsAre(5, 5, 0));
+}
+
+TEST_F(Streams, GeneratedOnesKeepTheSameRules) {
+  DataSettings synthetic;
+  synthetic.source = "synthetic:drift:n=5";
+  synthetic.batch = 2;
+  synthetic.epochs = 2;
+  const Dataset data = open_dataset(synthetic, 2, 0, 2);
+  EXPECT_EQ(data.rounds, 6);
+  EXPECT_EQ(data.streams[0]->records(), 5);
+  const auto batches = serve(*data.streams[0], 8);
+  EXPECT_THAT(sizes(batches), ElementsAre(2, 2, 1, 2, 2, 1, 0, 0));
+  for (std::size_t t = 0; t < 3; ++t) EXPECT_EQ(batches[t], batches[t + 3]);
+  EXPECT_NE(batches[0], batches[1]);
+  EXPECT_NE(batches[0], serve(*data.streams[1], 1)[0]) << "clients draw apart";
+}
+
+TEST_F(Streams, RoundsGoForwardAndMayBeLeftOut) {
+  auto in_order = open_dataset(settings(9, 2, 1), 1, 0, 1);
+  const auto batches = serve(*in_order.streams[0], 5);
+  auto resumed = open_dataset(settings(9, 2, 1), 1, 0, 1);
+  EXPECT_EQ(peek(resumed.streams[0]->next(3)), batches[3]);
+  EXPECT_EQ(peek(resumed.streams[0]->next(4)), batches[4]);
+  EXPECT_THAT(message_of<FailureError>([&] { static_cast<void>(resumed.streams[0]->next(4)); }),
+              HasSubstr("round 4 was asked for after round 4"));
+}
+
+/// What the stream says after each of the rounds 0 … rounds − 1.
+std::vector<std::int64_t> participations(Stream& stream, Round rounds) {
+  std::vector<std::int64_t> result{stream.participations()};
+  for (Round t = 0; t < rounds; ++t) {
+    static_cast<void>(stream.next(t));
+    result.push_back(stream.participations());
+  }
+  return result;
+}
+
+TEST_F(Streams, TellTheirEndAndCountWhatTheyServed) {
+  const Dataset data = open_dataset(settings(3, 2, 2), 1, 0, 1);
+  EXPECT_FALSE(data.streams[0]->ended(3));
+  EXPECT_TRUE(data.streams[0]->ended(4));
+  EXPECT_THAT(participations(*data.streams[0], 5), ElementsAre(0, 1, 1, 2, 2, 2));
+  const Dataset resumed = open_dataset(settings(3, 2, 2), 1, 0, 1);
+  static_cast<void>(resumed.streams[0]->next(2));
+  EXPECT_EQ(resumed.streams[0]->participations(), 2) << "rounds that were left out count as served";
+}
+
+TEST_F(Streams, WithoutRecordsEndAtOnce) {
+  const Dataset data = open_dataset(settings(1, 1, 1), 2, 1, 1);
+  EXPECT_TRUE(data.streams[0]->ended(0));
+  EXPECT_THAT(participations(*data.streams[0], 2), ElementsAre(0, 0, 0));
+}
+
+TEST_F(Streams, WithoutEndNeverEnd) {
+  const Dataset data = open_dataset({}, 1, 0, 1);
+  EXPECT_FALSE(data.streams[0]->ended(Round{1} << 40));
+  EXPECT_THAT(participations(*data.streams[0], 3), ElementsAre(0, 1, 1, 1));
+}
+
+void expect_no_allocation(Stream& stream) {
+  Round t = 0;
+  for (; t < 50; ++t) static_cast<void>(stream.next(t));
+  const long before = allocations;
+  for (; t < 150; ++t) static_cast<void>(stream.next(t));
+  EXPECT_EQ(allocations - before, 0);
+}
+
+TEST_F(Streams, NothingIsAllocatedAfterTheFirstPass) {
+  expect_no_allocation(*open_dataset(settings(100, 2, 4), 1, 0, 1).streams[0]);
+  DataSettings sparse = settings(1, 2, 100);
+  sparse.source = folder_.write("x.svm", "1 1:2 5:4\n-1\n1 2:3\n");
+  expect_no_allocation(*open_dataset(sparse, 1, 0, 1).streams[0]);
+  DataSettings synthetic;
+  synthetic.batch = 3;
+  expect_no_allocation(*open_dataset(synthetic, 1, 0, 1).streams[0]);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,64 @@
+#include "data/reading.hpp"
+#include <string>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+namespace {
+
+using namespace testing_support;
+using testing::HasSubstr;
+
+class TestSet : public testing::Test {
+ protected:
+  Batch read(const std::string& name, const std::string& text, std::size_t features) const {
+    return read_test_set(folder_.write(name, text), settings_, features);
+  }
+  std::string error(const std::string& name, const std::string& text, std::size_t features) const {
+    return message_of<DataError>([&] { static_cast<void>(read(name, text, features)); });
+  }
+  TemporaryFolder folder_;
+  DataSettings settings_;
+};
+
+TEST_F(TestSet, ReadsAllRecordsWithMappedLabels) {
+  settings_.label_map = [](double y) { return -y; };
+  EXPECT_EQ(plain(read("x.csv", "a,b,y\n1,2,3\n4,5,6\n", 2)), (Plains{{{1, 2}, {}, -3}, {{4, 5}, {}, -6}}));
+  EXPECT_EQ(plain(read("x.svm", "1 2:5\n2\n", 2)), (Plains{{{5}, {1}, -1}, {{}, {}, -2}}));
+}
+
+TEST_F(TestSet, DenseFeaturesMustMatch) {
+  EXPECT_THAT(error("x.csv", "1,2,3\n", 3), HasSubstr("x.csv: row 1: 2 features (the training data has 3)"));
+  EXPECT_THAT(error("x.csv", "a,b,y\n1,2,3\n", 1), HasSubstr("x.csv: row 2: 2 features (the training data has 1)"));
+}
+
+TEST_F(TestSet, SparseFeaturesMayBeFewerNotMore) {
+  settings_.dimension = 3;  // of the training data
+  EXPECT_EQ(read("x.svm", "1 2:5\n", 3).size(), 1U);
+  EXPECT_THAT(error("x.svm", "1 3:1\n1 4:1\n", 3),
+              HasSubstr("x.svm: row 2: index 4 (the training data has 3 features)"));
+}
+
+TEST_F(TestSet, FaultsNameTheirRow) {
+  EXPECT_THAT(error("x.csv", "a,b,y\n1,nan,3\n", 2), HasSubstr("x.csv: row 2: column 'b' is 'nan'"));
+  EXPECT_THAT(error("x.csv", "", 2), HasSubstr("x.csv: no records"));
+  settings_.label_map = [](double) -> double { throw DataError("label (unfit) map it"); };
+  EXPECT_THAT(error("x.csv", "1,2,3\n", 2), HasSubstr("x.csv: row 1: label (unfit) map it"));
+}
+
+TEST_F(TestSet, GeneratorsNeedAnEndAndDrawApartFromTheStreams) {
+  const std::string source = "synthetic:drift:informative=1,n=50";
+  const Plains test = plain(read_test_set(source, settings_, 5));
+  EXPECT_EQ(test.size(), 50U);
+  EXPECT_EQ(plain(read_test_set(source, settings_, 5)), test);
+  settings_.source = source;
+  Dataset data = open_dataset(settings_, 1, 0, 1);
+  EXPECT_NE(peek(data.streams[0]->next(0))[0], test[0]);
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(read_test_set("synthetic:drift", settings_, 5)); }),
+              HasSubstr("'synthetic:drift' as a test set needs an end"));
+  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(read_test_set(source, settings_, 6)); }),
+              HasSubstr("5 features (the training data has 6)"));
+}
+
+}  // namespace
+}  // namespace starling

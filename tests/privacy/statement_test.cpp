@@ -1,0 +1,122 @@
+#include "starling/privacy/statement.hpp"
+
+#include "support/testing.hpp"
+#include <cmath>
+#include <limits>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+namespace {
+
+PrivacyReport report_of(const std::string& mechanism, NoiseKeyPolicy policy = NoiseKeyPolicy::random,
+                        PrivacyUnit unit = PrivacyUnit::record) {
+  ReleaseSettings settings;
+  settings.epsilon = 0.5;
+  settings.unit = unit;
+  settings.batch = 4;
+  settings.dimension = 6;
+  settings.rounds = 50;
+  settings.run_id = "hospital-7";
+  return privacy_report(*mechanism_table().make(mechanism, settings), mechanism, policy, {50, 2, 3});
+}
+
+testing::AssertionResult says(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "'" << part << "' is missing in: " << text;
+}
+
+TEST(PrivacyReport, MultipliesLossesByWhatTheyAreLossesOf) {
+  const PrivacyReport report = report_of("laplace");
+  EXPECT_EQ(report.epsilon_per_release, 0.5);
+  EXPECT_EQ(report.epsilon, 1);                // two participations
+  EXPECT_EQ(report.client_epsilon, 25);        // 50 releases
+  EXPECT_EQ(report.all_records_epsilon, 100);  // four records in each
+  EXPECT_EQ(report.delta, 0);
+  EXPECT_TRUE(report.is_private());
+}
+
+TEST(PrivacyReport, AddsDeltas) {
+  const PrivacyReport report = report_of("dissertation");
+  EXPECT_EQ(report.unit, PrivacyUnit::component);
+  EXPECT_DOUBLE_EQ(report.delta, 2 * report.delta_per_release);
+  EXPECT_DOUBLE_EQ(report.client_delta, 50 * report.delta_per_release);
+  EXPECT_EQ(report.all_records_epsilon, std::numeric_limits<double>::infinity());
+}
+
+TEST(PrivacyReport, LosesNothingWithoutReleases) {
+  ReleaseSettings settings;
+  settings.dimension = 2;
+  const auto none = mechanism_table().make("none", settings);
+  EXPECT_EQ(privacy_report(*none, "none", NoiseKeyPolicy::random, {0, 0, 1}).epsilon, 0);
+  EXPECT_EQ(privacy_report(*none, "none", NoiseKeyPolicy::random, {1, 1, 1}).epsilon,
+            std::numeric_limits<double>::infinity());
+}
+
+TEST(PrivacyReport, RefusesImpossibleCounts) {
+  const auto mechanism = mechanism_table().make("laplace", ReleaseSettings());
+  EXPECT_THROW(static_cast<void>(privacy_report(*mechanism, "laplace", NoiseKeyPolicy::random, {1, 2, 1})), UsageError);
+  EXPECT_THROW(static_cast<void>(privacy_report(*mechanism, "laplace", NoiseKeyPolicy::random, {1, -1, 1})),
+               UsageError);
+}
+
+TEST(Statement, NamesUnitNeighboursFiguresAndLimits) {
+  const std::string text = statement(report_of("laplace"));
+  for (const char* part :
+       {"one record of one client", "one record is replaced by any other", "'hospital-7'", "3 client(s)",
+        "at most 50 release(s)", "epsilon = 0.5", "entered at most 2 release(s), which costs at most epsilon = 1 ",
+        "epsilon = 25 ", "epsilon = 100", "discrete Laplace", "neighbours in the communication graph",
+        "sizes of its batches", "when messages are sent", "under one user account",
+        "No metric computed from private records was shared"}) {
+    EXPECT_TRUE(says(text, part));
+  }
+  EXPECT_FALSE(says(text, "NOT private"));
+}
+
+TEST(Statement, SaysPlainlyThatARunIsNotPrivate) {
+  EXPECT_TRUE(says(statement(report_of("none")), "NOT private: no noise"));
+  EXPECT_TRUE(says(statement(report_of("none")), "unbounded"));
+  EXPECT_FALSE(says(statement(report_of("none")), "What is protected"));
+  const PrivacyReport seeded = report_of("laplace", NoiseKeyPolicy::seed);
+  EXPECT_TRUE(says(statement(seeded), "NOT private: the noise comes from a public seed"));
+  EXPECT_FALSE(seeded.is_private());
+  EXPECT_FALSE(report_of("none").is_private());
+  EXPECT_TRUE(says(statement(report_of("laplace", NoiseKeyPolicy::file)), "read from files"));
+}
+
+TEST(Statement, SaysThatPublicRecordsAreNotProtected) {
+  PrivacyReport report = report_of("laplace");
+  report.public_data = true;
+  EXPECT_TRUE(says(statement(report), "records of this run are public"));
+  EXPECT_FALSE(report.is_private());
+}
+
+TEST(Statement, NamesTheUnitOfAComponent) {
+  const std::string text = statement(report_of("laplace", NoiseKeyPolicy::random, PrivacyUnit::component));
+  EXPECT_TRUE(says(text, "only one component"));
+  EXPECT_TRUE(says(text, "up to 6 times"));
+  EXPECT_TRUE(says(statement(report_of("dissertation")), "mean gradient differs by at most 1"));
+  EXPECT_TRUE(says(statement(report_of("dissertation")), "no finite epsilon"));
+  EXPECT_TRUE(says(statement(report_of("dissertation")), "with delta = "));
+}
+
+TEST(Statement, NamesMetricsThatWereShared) {
+  PrivacyReport report = report_of("laplace");
+  report.shared_metrics = {"loss.mean", "accuracy"};
+  EXPECT_TRUE(says(statement(report), "Shared without noise, and outside every figure above: loss.mean, accuracy."));
+}
+
+TEST(Statement, NeverRoundsALossDown) {
+  PrivacyReport report = report_of("laplace");
+  for (const double loss : {1.0 / 3, 1.23456449, 0.1000001, 12345.64, 2.0e-9 / 3}) {
+    report.epsilon_per_release = loss;
+    const std::string text = statement(report);
+    const std::string head = "One release costs at most epsilon = ";
+    const double printed = std::stod(text.substr(text.find(head) + head.size()));
+    EXPECT_GE(printed, loss);
+    EXPECT_LE(printed, loss * (1 + 2e-5));
+  }
+}
+
+}  // namespace
+}  // namespace starling
