@@ -140,10 +140,15 @@ std::string shares(const std::vector<double>& perron) {
   return perron.size() > most ? text + " … (all of them with --json)" : text;
 }
 
+std::string rate(double contraction) {
+  if (std::isnan(contraction)) return "not resolved (too many clients for mixing this slow)";
+  if (contraction > 0.9995 && contraction < 1)
+    return fmt::format("1 - {:.3g} (of disagreement, per round)", 1 - contraction);
+  return fmt::format("{:.4f} (of disagreement, per round)", contraction);
+}
+
 std::string table_of(const Topology& topology, const TopologyAnalysis& analysis) {
   const std::string diameter = topology.clients() > 1'000 ? "not computed" : shown(analysis.diameter, "none");
-  const std::string contraction = std::isnan(analysis.contraction) ? "not resolved: mixing is too slow or too long"
-                                                                   : fmt::format("{:.4f}", analysis.contraction);
   const std::array<std::pair<std::string_view, std::string>, 13> lines{{
       {"clients", fmt::format("{}", topology.clients())},
       {"phases", fmt::format("{}, repeated every {}", topology.phases(), counted(topology.period(), "round"))},
@@ -155,7 +160,7 @@ std::string table_of(const Topology& topology, const TopologyAnalysis& analysis)
       {"joint window", shown(analysis.joint_window, "none") + " (rounds whose union is strongly connected)"},
       {"diameter", diameter},
       {"limit weight * n", shares(analysis.perron)},
-      {"contraction", contraction + " (of disagreement, per round)"},
+      {"contraction", rate(analysis.contraction)},
       {"rounds to 1e-3", shown(analysis.rounds_to_1e_3, "none")},
       {"digest", topology.digest()},
   }};
@@ -174,32 +179,48 @@ std::string complaint(const Topology& topology, void (*require)(const Topology&)
   return "";
 }
 
+/// Why clients would never agree, whatever the weights sum to; empty if they would.
+std::string disagreement(const TopologyAnalysis& analysis) {
+  if (!analysis.joint_window) {
+    return "the union of all phases is not strongly connected (clients would never agree) add edges";
+  }
+  if (!analysis.rounds_to_1e_3 && !std::isnan(analysis.contraction)) {
+    return "disagreement never falls (values change places for ever) give clients self loops";
+  }
+  return "";
+}
+
 /// Where plain mixing would go, naming the clients that count most and least.
 std::string bias_sentence(const TopologyAnalysis& analysis) {
   const auto& perron = analysis.perron;
-  if (perron.empty()) return "Plain mixing has no single limit.";
+  if (perron.empty() || !disagreement(analysis).empty()) return "Plain mixing has no single limit.";
   if (analysis.bias <= sum_tolerance) return "Plain mixing goes to the mean: every client counts the same.";
   const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
   const auto factor = [&](auto at) { return static_cast<double>(perron.size()) * *at; };
   const auto client = [&](auto at) { return at - perron.begin(); };
-  const std::string_view form = analysis.receiver_sums.is_one()
-                                    ? "Plain mixing goes to a weighted mean: client {} counts {:.3g} times as much as "
-                                      "it should, client {} {:.3g} times."
-                                    : "Plain mixing does not reach consensus: client {} goes to {:.3g} times the mean, "
-                                      "client {} to {:.3g} times; push-sum divides by these factors.";
-  return fmt::format(fmt::runtime(form), client(most), factor(most), client(least), factor(least));
+  const std::string extremes =
+      fmt::format("client {}: {:.4g}, client {}: {:.4g}", client(most), factor(most), client(least), factor(least));
+  if (analysis.receiver_sums.is_one()) {
+    return fmt::format("Plain mixing goes to a weighted mean, not to the mean; most and least weight × n: {}.",
+                       extremes);
+  }
+  if (analysis.sender_sums.is_one()) {
+    return fmt::format(
+        "Plain mixing goes to multiples of the mean, without consensus; most and least: {}. Push-sum divides by them.",
+        extremes);
+  }
+  return fmt::format("Plain mixing grows or fades without end; most and least in proportion: {}.", extremes);
 }
 
 struct Verdict {
-  std::string push_sum;  ///< why not; empty if usable
+  std::string disagreement;  ///< why not with any mixing; empty if there is no such reason
+  std::string push_sum;      ///< why not; empty if its sums are one
   std::string plain;
-  bool connects = true;
-  [[nodiscard]] bool usable() const { return connects && (push_sum.empty() || plain.empty()); }
+  [[nodiscard]] bool usable() const { return disagreement.empty() && (push_sum.empty() || plain.empty()); }
 };
 
 Verdict judge(const Topology& topology, const TopologyAnalysis& analysis) {
-  return {complaint(topology, require_sender_sums), complaint(topology, require_receiver_sums),
-          analysis.joint_window.has_value()};
+  return {disagreement(analysis), complaint(topology, require_sender_sums), complaint(topology, require_receiver_sums)};
 }
 
 std::string text_of(const Verdict& verdict, const TopologyAnalysis& analysis) {
@@ -207,22 +228,18 @@ std::string text_of(const Verdict& verdict, const TopologyAnalysis& analysis) {
     return fmt::format("  {:<20}{}\n", name, answer);
   };
   const auto answer = [&](std::string_view otherwise, const std::string& why_not) -> std::string {
-    if (!verdict.connects) return "no: the union of all phases is not strongly connected, so clients never agree";
+    if (!verdict.disagreement.empty()) return "no: " + verdict.disagreement;
     return why_not.empty() ? "yes" : fmt::format("{}: {}", otherwise, why_not);
   };
+  const std::string_view otherwise = verdict.push_sum.empty() ? "only with a warning" : "no";
   return "usable with\n" + line("push-sum", answer("no", verdict.push_sum)) +
-         line("plain", answer("only with a warning", verdict.plain)) + bias_sentence(analysis) + '\n';
+         line("plain", answer(otherwise, verdict.plain)) + bias_sentence(analysis) + '\n';
 }
 
 /// On stderr, for scripts that read stdout.
 void report_refusal(const Verdict& verdict, const std::string& file) {
-  std::string text;
-  if (!verdict.connects) {
-    text = "the union of all phases is not strongly connected (clients would never agree) add edges";
-  } else {
-    text = verdict.push_sum + "; nor does plain mixing fit: " + verdict.plain;
-  }
-  std::cerr << file << ": " << text << '\n';
+  const std::string sums = verdict.push_sum + "; nor does plain mixing fit: " + verdict.plain;
+  std::cerr << file << ": " << (verdict.disagreement.empty() ? sums : verdict.disagreement) << '\n';
 }
 
 int run_check(const Words& words) {

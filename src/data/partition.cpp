@@ -47,11 +47,13 @@ class Iid final : public Partition {
 
 /// Skewed classes: per class, the shares of the clients are drawn from Dir(α, …, α) and the shuffled records of the
 /// class are cut at the cumulative shares (Yurochkin et al. 2019, Bayesian nonparametric federated learning of neural
-/// networks; Li et al. 2022, Federated learning on non-IID data silos). Unlike the latter, nothing is drawn again until
-/// every client has ten records: a client may get none.
+/// networks; Li et al. 2022, Federated learning on non-IID data silos). Their clients differ in size as well, so that an
+/// online run ends with the largest client learning alone. Balanced, the shares are scaled so that clients are about
+/// equally large and every record is still dealt: only the classes are skewed. Nothing is drawn again until every client
+/// has ten records, as Li et al. do: unbalanced, a client may get none.
 class Dirichlet final : public Partition {
  public:
-  explicit Dirichlet(double alpha) : alpha_(alpha) {}
+  Dirichlet(double alpha, bool balanced) : alpha_(alpha), balanced_(balanced) {}
 
   [[nodiscard]] std::vector<Client> assign(View labels, Client clients, std::uint64_t seed) const override {
     std::map<double, std::vector<std::size_t>> classes;
@@ -62,11 +64,18 @@ class Dirichlet final : public Partition {
             "choose iid or contiguous",
             most_classes);
     }
+    std::vector<Vector> share;
+    Vector sizes;
+    for (const auto& [label, members] : classes) {
+      share.push_back(shares(clients, AddressedRandom(seed, Purpose::partition, share.size(), 0)));
+      sizes.push_back(static_cast<double>(members.size()));
+    }
+    if (balanced_) balance(share, sizes);
     std::vector<Client> owner(labels.size());
     std::uint64_t number = 0;
     for (auto& [label, members] : classes) {
       shuffle(members, AddressedRandom(seed, Purpose::partition, number, 1));
-      deal(members, shares(clients, AddressedRandom(seed, Purpose::partition, number, 0)), owner);
+      deal(members, share[number], owner);
       ++number;
     }
     return owner;
@@ -90,6 +99,35 @@ class Dirichlet final : public Partition {
     return share;
   }
 
+  /// Scales clients to equal size and classes back to their own, in turn (iterative proportional fitting; Deming and
+  /// Stephan 1940). It ends when sizes are within 0.1 %; extreme skew may leave them further apart.
+  static void balance(std::vector<Vector>& share, const Vector& sizes) {
+    constexpr int most_turns = 1000;
+    constexpr double least_share = 1e-12;  // a client that a class avoids altogether could not be filled from it
+    const std::size_t clients = share.front().size();
+    double records = 0;
+    for (const double size : sizes) records += size;
+    const double wanted = records / static_cast<double>(clients);
+    for (Vector& row : share) {
+      for (double& s : row) s = std::max(s, least_share);
+    }
+    for (int turn = 0; turn < most_turns; ++turn) {
+      double worst = 0;
+      for (std::size_t u = 0; u < clients; ++u) {
+        double size = 0;
+        for (std::size_t k = 0; k < share.size(); ++k) size += share[k][u] * sizes[k];
+        worst = std::max(worst, std::abs(size / wanted - 1));
+        for (Vector& row : share) row[u] *= wanted / size;
+      }
+      for (Vector& row : share) {
+        double total = 0;
+        for (const double s : row) total += s;
+        for (double& s : row) s /= total;
+      }
+      if (worst < 1e-3) break;
+    }
+  }
+
   static void deal(const std::vector<std::size_t>& members, const Vector& share, std::vector<Client>& owner) {
     const auto size = static_cast<double>(members.size());
     double cumulative = 0;
@@ -103,13 +141,16 @@ class Dirichlet final : public Partition {
   }
 
   double alpha_;
+  bool balanced_;
 };
 
 std::unique_ptr<Partition> make_dirichlet(const Spec& spec) {
   const double alpha = spec.number("alpha");
   check(alpha >= 1e-6 && alpha <= 1e9,
         "'{}': alpha={} (it must lie between 1e-6 and 1e9; small values skew the classes)", spec.text(), alpha);
-  return std::make_unique<Dirichlet>(alpha);
+  const long long balanced = spec.integer("balanced", 1);
+  check(balanced == 0 || balanced == 1, "'{}': balanced={} (it is 0 or 1)", spec.text(), balanced);
+  return std::make_unique<Dirichlet>(alpha, balanced == 1);
 }
 
 }  // namespace
@@ -126,7 +167,8 @@ const Table<Partition>& partition_table() {
                      [](const Spec&) -> std::unique_ptr<Partition> { return std::make_unique<Iid>(); }},
                     {"dirichlet",
                      "per class, shares of the clients drawn from a Dirichlet distribution",
-                     {{"alpha", "concentration, > 0: large is even, 0.1 leaves most clients with few classes"}},
+                     {{"alpha", "concentration, > 0: large is even, 0.1 leaves most clients with few classes"},
+                      {"balanced", "1: clients of about equal size (1); 0: sizes as drawn"}},
                      make_dirichlet}});
   return table;
 }

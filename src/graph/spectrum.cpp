@@ -92,6 +92,7 @@ void rescale(MatrixXd& m) {
 
 MatrixXd power(MatrixXd base, Round exponent, bool scaled) {
   MatrixXd result = MatrixXd::Identity(base.rows(), base.cols());
+  if (scaled) rescale(base);
   for (; exponent > 0; exponent /= 2) {
     if (exponent % 2 == 1) result = base * result;
     if (exponent > 1) base = base * base;
@@ -133,8 +134,9 @@ std::vector<double> dense_perron(const MatrixXd& m, PerronSide side) {
       break;
   }
   const Eigen::EigenSolver<MatrixXd> solver(m);
-  Index first = 0;
-  if (solver.info() != Eigen::Success || solver.eigenvalues().cwiseAbs().maxCoeff(&first) == 0) return {};
+  if (solver.info() != Eigen::Success) return {};
+  Index first = 0;  // the spectral radius of a matrix without negative entries is itself an eigenvalue
+  if (!(solver.eigenvalues().real().maxCoeff(&first) > 0)) return {};
   return normalised(solver.eigenvectors().col(first).real());
 }
 
@@ -210,7 +212,7 @@ class Arnoldi {
   double largest_modulus(double cost) {
     VectorXd start = generic_vector(n_);
     const double per_restart = (cost + static_cast<double>(n_ * steps_)) * static_cast<double>(steps_);
-    for (double work = per_restart; work < 5 * work_limit; work += per_restart) {
+    for (double work = per_restart; work < 2 * work_limit; work += per_restart) {
       build(start);
       if (settled()) return modulus_;
       start = basis_.leftCols(built_) * (ritz_.real() + ritz_.imag());

@@ -210,6 +210,8 @@ Neighbours::Plan Neighbours::plan(std::span<const Links> links, PlanUse use) {
 
 void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing) {
   Plan::State& p = *plan.state_;
+  ++p.uses;
+  if (p.receives.empty() && p.sends.empty()) return;  // Startall of no request is an error in Open MPI
   const View block = outgoing.value().flat();
   state_->pack(p, block);
   if (p.persistent) {
@@ -219,7 +221,6 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
     state_->post(p, block);
   }
   state_->world.wait(p.requests, state_->world.watchdog, [&] { return state_->awaited(t, p); });
-  ++p.uses;
   for (const Transfer& send : p.sends) {
     ++state_->wire.messages;
     state_->wire.bytes += static_cast<std::int64_t>(send.clients.size() * state_->length * sizeof(double));

@@ -1,0 +1,179 @@
+#!/usr/bin/env bash
+# Installs what starling needs to build and run. On Debian (12 or later) and Ubuntu (24.04 or later) by apt-get, as root
+# or through sudo; elsewhere it says what to install. With everything there it does nothing and needs no network.
+set -euo pipefail
+
+readonly required=(g++ cmake ninja-build git openmpi-bin libopenmpi-dev libhdf5-dev libeigen3-dev
+                   libboost-program-options-dev libfmt-dev nlohmann-json3-dev libssl-dev librandom123-dev zlib1g-dev)
+readonly for_tests=(libgtest-dev libgmock-dev python3 python3-h5py python3-numpy)
+# starling draws with these if they are there, and says so if not.
+readonly optional=(gnuplot-nox graphviz)
+
+readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel boost-devel fmt-devel json-devel \
+openssl-devel zlib-devel random123-devel gnuplot graphviz"
+readonly dnf_test_packages="gtest-devel gmock-devel python3-h5py python3-numpy"
+readonly spack_packages="cmake ninja openmpi hdf5 eigen boost+program_options fmt nlohmann-json openssl random123 zlib gnuplot graphviz"
+readonly spack_test_packages="googletest py-h5py py-numpy"
+
+usage() {
+  cat <<'TEXT'
+usage: jobs/setup.sh [--tests] [--print]
+
+Installs the packages that starling needs to build and run.
+
+  --tests   also what its tests need
+  --print   only list the packages, for apt-get, dnf, Spack and environment modules
+  --help    this text
+
+Exit codes: 0 all there, 2 something is missing and could not be installed.
+TEXT
+}
+
+say() { printf '%s\n' "setup: $*" >&2; }
+
+names_elsewhere() {
+  local dnf=$dnf_packages spack=$spack_packages
+  if [[ $tests == yes ]]; then
+    dnf+=" $dnf_test_packages"
+    spack+=" $spack_test_packages"
+  fi
+  cat <<TEXT
+Fedora, RHEL (there with EPEL and CRB) and relatives:
+  dnf install $dnf
+  module load mpi/openmpi-x86_64        # puts mpicxx and mpirun on the PATH
+  random123-devel is not packaged everywhere: Random123 is headers only, so unpack it anywhere and configure with
+  -DRANDOM123_INCLUDE_DIR=FOLDER, the folder that holds Random123/philox.h.
+
+Spack, without root:
+  spack env create starling
+  spack -e starling add $spack
+  spack -e starling install
+  spack env activate starling
+
+Environment modules (names differ from site to site; see module avail):
+  module load gcc cmake ninja openmpi hdf5 eigen boost fmt nlohmann_json openssl
+  what no module offers can come from Spack.
+TEXT
+}
+
+# The packages among the arguments that dpkg does not have installed, one a line.
+missing_of() {
+  local have name
+  # One package may appear once per architecture; dpkg-query fails for names that it has never heard of.
+  have=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
+  for name in "$@"; do
+    grep -qxF -- "$name installed" <<<"$have" || printf '%s\n' "$name"
+  done
+}
+
+as_root() {
+  if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+apt_get() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" >&2
+}
+
+can_be_root() {
+  [[ $(id -u) == 0 ]] && return
+  command -v sudo >/dev/null || return
+  # Without a terminal nobody can type a password.
+  [[ -t 0 ]] || sudo -n true 2>/dev/null
+}
+
+setup_by_apt() {
+  local wanted=("${required[@]}") missing lacking=() name
+  [[ $tests == no ]] || wanted+=("${for_tests[@]}")
+  mapfile -t missing < <(missing_of "${wanted[@]}")
+  command -v gnuplot >/dev/null || lacking+=(gnuplot-nox)
+  command -v dot >/dev/null || lacking+=(graphviz)
+  if ((${#missing[@]} + ${#lacking[@]} == 0)); then
+    say "all packages are there"
+    return
+  fi
+
+  if ! can_be_root; then
+    if ((${#missing[@]} == 0)); then
+      say "no pictures: ${lacking[*]} not installed (neither root nor sudo) going on without"
+      return
+    fi
+    say "packages are missing (and installing them needs root or sudo) run this as root, then repeat:"
+    printf '  apt-get update && apt-get install --no-install-recommends -y %s\n' "${missing[*]} ${lacking[*]}" >&2
+    exit 2
+  fi
+
+  say "installing ${missing[*]} ${lacking[*]}"
+  apt_get update -q || say "apt-get update failed (see above) trying with the lists that are there"
+  if ((${#missing[@]} > 0)); then
+    if ! apt_get install -q -y --no-install-recommends "${missing[@]}"; then
+      say "apt-get could not install ${missing[*]} (see above) starling is built on Debian 12 or later and Ubuntu 24.04" \
+          "or later; check the network and the package sources"
+      exit 2
+    fi
+  fi
+  for name in "${lacking[@]}"; do
+    apt_get install -q -y --no-install-recommends "$name" ||
+      say "no $name (apt-get could not install it, see above) going on: starling runs without, but draws less"
+  done
+}
+
+# Whether the C++ compiler finds a header, also in the prefixes that Spack, conda and modules announce.
+has_header() {
+  local prefix folders=() prefixes=()
+  IFS=':;' read -r -a prefixes <<<"${CMAKE_PREFIX_PATH:-}:${CONDA_PREFIX:-}:/usr:/usr/local"
+  for prefix in "${prefixes[@]}"; do
+    [[ -z $prefix ]] || folders+=(-I "$prefix/include/eigen3" -idirafter "$prefix/include")
+  done
+  printf '#include <%s>\n' "$1" | c++ -std=c++20 -E "${folders[@]}" -x c++ - >/dev/null 2>&1
+}
+
+has_hdf5() {
+  command -v h5cc >/dev/null || command -v h5pcc >/dev/null || has_header hdf5.h ||
+    { command -v pkg-config >/dev/null && pkg-config --exists hdf5; }
+}
+
+look_elsewhere() {
+  local missing=() tool header
+  for tool in c++ cmake git mpicxx mpirun; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+  done
+  command -v ninja >/dev/null || command -v ninja-build >/dev/null || missing+=(ninja)
+  has_hdf5 || missing+=(HDF5)
+  for header in Eigen/Core boost/program_options.hpp fmt/core.h nlohmann/json.hpp openssl/evp.h zlib.h Random123/philox.h; do
+    has_header "$header" || missing+=("$header")
+  done
+  if [[ $tests == yes ]]; then
+    has_header gmock/gmock.h || missing+=(gmock/gmock.h)
+    python3 -c 'import h5py, numpy' 2>/dev/null || missing+=("python3 with h5py and numpy")
+  fi
+  if ((${#missing[@]} == 0)); then
+    say "no apt-get here, but all that is needed seems to be there"
+    return
+  fi
+  say "not found: $(printf '%s, ' "${missing[@]}" | sed 's/, $//') (and there is no apt-get here to install it)" \
+      "install by one of these ways, then repeat:"
+  names_elsewhere >&2
+  exit 2
+}
+
+tests=no
+print=no
+for word in "$@"; do
+  case $word in
+    --tests) tests=yes ;;
+    --print) print=yes ;;
+    --help | -h) usage; exit 0 ;;
+    *) say "unknown argument '$word' (see jobs/setup.sh --help)"; exit 2 ;;
+  esac
+done
+
+if [[ $print == yes ]]; then
+  packages=("${required[@]}" "${optional[@]}")
+  [[ $tests == no ]] || packages+=("${for_tests[@]}")
+  printf 'Debian 12, Ubuntu 24.04 and later:\n  apt-get install --no-install-recommends %s\n\n' "${packages[*]}"
+  names_elsewhere
+elif command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+  setup_by_apt
+else
+  look_elsewhere
+fi

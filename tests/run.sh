@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Sets up, builds and runs the tests. What it prints last is CTest's summary, and its exit code is CTest's.
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: tests/run.sh [--long] [--asan] [OPTIONS OF ctest]
+
+Installs what is missing (jobs/setup.sh --tests), builds the preset release into build/release and runs its tests.
+
+  --long   also the tests labelled long
+  --asan   build and run with address and undefined-behaviour sanitizers (build/asan), without the end-to-end tests
+  --help   this text
+
+Whatever follows goes to ctest, for example
+  tests/run.sh -R net/         the tests of one room
+  tests/run.sh -L privacy -V   those with one label, with all their output
+TEXT
+}
+
+preset=release
+long=no
+passed_on=()
+for word in "$@"; do
+  case $word in
+    --long) long=yes ;;
+    --asan) preset=asan ;;
+    --help | -h) usage; exit 0 ;;
+    *) passed_on+=("$word") ;;
+  esac
+done
+
+excluded=()
+if [[ $preset == asan ]]; then excluded+=(end_to_end); fi
+if [[ $long == no ]]; then excluded+=(long); fi
+selection=()
+if ((${#excluded[@]} > 0)); then selection=(-LE "^($(IFS='|'; printf '%s' "${excluded[*]}"))\$"); fi
+
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+bash jobs/setup.sh --tests
+
+cmake --preset "$preset"
+cmake --build --preset "$preset" --parallel "$(nproc)"
+
+if [[ $(id -u) == 0 ]]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
+# Two at a time; tests of more ranks than that say so (PROCESSORS) and run alone.
+exec ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j 2 "${selection[@]}" "${passed_on[@]}"
