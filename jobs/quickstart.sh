@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# From a fresh clone to a first result: installs what is missing, builds, and lets five clients on a lopsided graph learn
-# together from a drifting stream, each under Laplace noise.
+# From a fresh clone to a first result: installs what is missing, builds, and lets five clients on a lopsided graph
+# learn together from a drifting stream, each under Laplace noise.
 set -euo pipefail
 
-readonly ranks=5
+readonly ranks=${RANKS:-5}
 
 usage() {
   cat <<'TEXT'
@@ -15,7 +15,9 @@ over topologies/unbalanced-5.topo. Results go to a new folder run-quickstart-<ti
 Whatever follows is handed to starling omd and wins over what is chosen here, for example
   jobs/quickstart.sh --epsilon 0.1
   jobs/quickstart.sh --mechanism none --rounds 1000 --output first-run
-The options are listed by: build/quickstart/starling omd --help
+  RANKS=8 jobs/quickstart.sh --topology topologies/NAME-OF-EIGHT.topo
+With --source the number of rounds is the data's; with --config only the run directory is chosen here.
+All options: build/quickstart/starling omd --help
 TEXT
 }
 
@@ -32,6 +34,30 @@ quoted() {
   printf '%s\n' "${line# }"
 }
 
+# given NAME WORDS...: whether --NAME is among the words.
+given() {
+  local name=$1 word
+  shift
+  for word in "$@"; do
+    if [[ $word == "--$name" || $word == "--$name="* ]]; then return 0; fi
+  done
+  return 1
+}
+
+# value_of NAME WORDS...: what follows the last --NAME.
+value_of() {
+  local name=$1 value=
+  shift
+  while (($# > 0)); do
+    case $1 in
+      "--$name") value=${2:-} ;;
+      "--$name="*) value=${1#*=} ;;
+    esac
+    shift
+  done
+  printf '%s\n' "$value"
+}
+
 build() {
   local folder=$root/build/quickstart options=(-DCMAKE_BUILD_TYPE=Release -DSTARLING_TESTS=OFF)
   # A build that was moved together with its clone still points to the old place.
@@ -45,12 +71,10 @@ build() {
   cmake --build "$folder" --target starling --parallel "$(nproc)" >&2
 }
 
-for word in "$@"; do
-  if [[ $word == --help || $word == -h ]]; then
-    usage
-    exit 0
-  fi
-done
+if given help "$@" || [[ ${1:-} == -h ]]; then
+  usage
+  exit 0
+fi
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 
@@ -60,27 +84,27 @@ bash "$root/jobs/setup.sh"
 heading "2/3 Building (some minutes the first time)"
 build
 
-heading "3/3 Five clients learn from a drifting stream, each record protected by Laplace noise of epsilon 1"
+heading "3/3 Running starling omd"
+if (($# == 0)); then say "Five clients learn from a drifting stream; each record has Laplace noise of epsilon 1."; fi
 launch=(mpirun -n "$ranks")
 # Open MPI refuses more ranks than cores, and root, unless told; MPICH knows neither the option nor the variables.
 if mpirun --version 2>/dev/null | grep -q "Open MPI"; then launch+=(--oversubscribe); fi
 environment=()
 if [[ $(id -u) == 0 ]]; then environment=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1); fi
 
-output=run-quickstart-$(date +%Y%m%d-%H%M%S)
-options=(--topology "$root/topologies/unbalanced-5.topo" --source synthetic:drift:informative=1 --batch 8 --rounds 20000
-         --mirror euclidean --domain ball:5 --step 1 --mechanism laplace --epsilon 1)
-# The user's own words win: of an option given twice starling takes the last, and the output is named once.
-given=
-previous=
-for word in "$@"; do
-  case $word in
-    --output=*) given=${word#--output=} ;;
-    *) if [[ $previous == --output ]]; then given=$word; fi ;;
-  esac
-  previous=$word
-done
-if [[ -n $given ]]; then output=$given; else options+=(--output "$output"); fi
+# Of an option given twice starling takes the last, so the user's words win; but these would win over a --config.
+options=()
+if ! given config "$@"; then
+  options+=(--topology "$root/topologies/unbalanced-5.topo" --batch 8 --mirror euclidean --domain ball:5 --step 1
+            --mechanism laplace --epsilon 1)
+  if ! given source "$@"; then options+=(--source synthetic:drift:informative=1 --rounds 20000); fi
+fi
+if given output "$@"; then
+  output=$(value_of output "$@")
+else
+  output=run-quickstart-$(date +%Y%m%d-%H%M%S)
+  options+=(--output "$output")
+fi
 
 command=("${launch[@]}" "$root/build/quickstart/starling" omd "${options[@]}" "$@")
 if ((${#environment[@]} > 0)); then command=(env "${environment[@]}" "${command[@]}"); fi

@@ -9,10 +9,11 @@ readonly for_tests=(libgtest-dev libgmock-dev python3 python3-h5py python3-numpy
 # starling draws with these if they are there, and says so if not.
 readonly optional=(gnuplot-nox graphviz)
 
-readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel boost-devel fmt-devel json-devel \
-openssl-devel zlib-devel random123-devel gnuplot graphviz"
+readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel boost-devel fmt-devel \
+json-devel openssl-devel zlib-devel random123-devel gnuplot graphviz"
 readonly dnf_test_packages="gtest-devel gmock-devel python3-h5py python3-numpy"
-readonly spack_packages="cmake ninja openmpi hdf5 eigen boost+program_options fmt nlohmann-json openssl random123 zlib gnuplot graphviz"
+readonly spack_packages="cmake ninja openmpi hdf5 eigen boost+program_options fmt nlohmann-json \
+openssl random123 zlib gnuplot graphviz"
 readonly spack_test_packages="googletest py-h5py py-numpy"
 
 usage() {
@@ -82,12 +83,13 @@ can_be_root() {
 }
 
 setup_by_apt() {
-  local wanted=("${required[@]}") missing lacking=() name
+  local wanted=("${required[@]}") missing lacking=() all name
   [[ $tests == no ]] || wanted+=("${for_tests[@]}")
   mapfile -t missing < <(missing_of "${wanted[@]}")
   command -v gnuplot >/dev/null || lacking+=(gnuplot-nox)
   command -v dot >/dev/null || lacking+=(graphviz)
-  if ((${#missing[@]} + ${#lacking[@]} == 0)); then
+  all=("${missing[@]}" "${lacking[@]}")
+  if ((${#all[@]} == 0)); then
     say "all packages are there"
     return
   fi
@@ -98,16 +100,16 @@ setup_by_apt() {
       return
     fi
     say "packages are missing (and installing them needs root or sudo) run this as root, then repeat:"
-    printf '  apt-get update && apt-get install --no-install-recommends -y %s\n' "${missing[*]} ${lacking[*]}" >&2
+    printf '  apt-get update && apt-get install --no-install-recommends -y %s\n' "${all[*]}" >&2
     exit 2
   fi
 
-  say "installing ${missing[*]} ${lacking[*]}"
+  say "installing ${all[*]}"
   apt_get update -q || say "apt-get update failed (see above) trying with the lists that are there"
   if ((${#missing[@]} > 0)); then
     if ! apt_get install -q -y --no-install-recommends "${missing[@]}"; then
-      say "apt-get could not install ${missing[*]} (see above) starling is built on Debian 12 or later and Ubuntu 24.04" \
-          "or later; check the network and the package sources"
+      say "apt-get could not install ${missing[*]} (see above) check the network and the package sources; starling" \
+          "is built on Debian 12 or later and Ubuntu 24.04 or later"
       exit 2
     fi
   fi
@@ -139,7 +141,8 @@ look_elsewhere() {
   done
   command -v ninja >/dev/null || command -v ninja-build >/dev/null || missing+=(ninja)
   has_hdf5 || missing+=(HDF5)
-  for header in Eigen/Core boost/program_options.hpp fmt/core.h nlohmann/json.hpp openssl/evp.h zlib.h Random123/philox.h; do
+  for header in Eigen/Core boost/program_options.hpp fmt/core.h nlohmann/json.hpp openssl/evp.h zlib.h \
+                Random123/philox.h; do
     has_header "$header" || missing+=("$header")
   done
   if [[ $tests == yes ]]; then

@@ -23,8 +23,6 @@
 #include "starling/graph/analysis.hpp"
 #include "starling/graph/topology.hpp"
 
-extern char** environ;
-
 namespace starling {
 
 namespace {

@@ -194,7 +194,7 @@ class PeriodMap {
 /// Power iteration on (I + M)/2, which converges where M alone would oscillate; empty where the work does not suffice.
 std::vector<double> iterated_stationary(const Map& map, double cost, Index n) {
   VectorXd p = VectorXd::Constant(n, 1.0 / static_cast<double>(n));
-  for (double work = cost; work < work_limit; work += cost) {
+  for (auto left = static_cast<long>(work_limit / cost); left > 0; --left) {
     const VectorXd next = (p + map(p)) / 2;
     const double change = (next - p).lpNorm<1>();
     p = next;
@@ -212,7 +212,7 @@ class Arnoldi {
   double largest_modulus(double cost) {
     VectorXd start = generic_vector(n_);
     const double per_restart = (cost + static_cast<double>(n_ * steps_)) * static_cast<double>(steps_);
-    for (double work = per_restart; work < 2 * work_limit; work += per_restart) {
+    for (auto left = static_cast<long>(2 * work_limit / per_restart); left > 0; --left) {
       build(start);
       if (settled()) return modulus_;
       start = basis_.leftCols(built_) * (ritz_.real() + ritz_.imag());

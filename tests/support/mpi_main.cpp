@@ -9,14 +9,38 @@
 namespace starling::testing_support {
 
 namespace {
+
 World* the_world = nullptr;
-}
+
+/// Shows failures only, with the rank: what ranks above 0 say.
+class FailurePrinter : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    std::fprintf(stderr, "rank %d: %s:%d: %s\n", the_world->rank(), result.file_name() == nullptr ? "?" : result.file_name(),
+                 result.line_number(), result.message());
+  }
+};
+
+}  // namespace
 
 World& world() { return *the_world; }
 
+/// Fails on every rank when a test failed on any rank, or when no test ran.
+int agree_on(int failed) {
+  const bool ran = testing::UnitTest::GetInstance()->test_to_run_count() > 0;
+  const std::string verdict = failed != 0 ? "failed" : ran ? "passed" : "ran no test";
+  int result = 0;
+  const auto verdicts = Agreement(world()).all_gather(declare_public(verdict));
+  for (std::size_t r = 0; r < verdicts.size(); ++r) {
+    if (verdicts[r] == "passed") continue;
+    result = 1;
+    if (world().rank() == 0) std::fprintf(stderr, "rank %zu %s\n", r, verdicts[r].c_str());
+  }
+  return result;
+}
+
 }  // namespace starling::testing_support
 
-// Fails on every rank when a test failed on any rank, or when no test ran.
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   starling::World world;
@@ -25,16 +49,7 @@ int main(int argc, char** argv) {
   if (world.rank() != 0) {
     testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new starling::testing_support::FailurePrinter);
   }
-  const int failed = RUN_ALL_TESTS();
-  const bool ran = testing::UnitTest::GetInstance()->test_to_run_count() > 0;
-  std::string verdict = failed != 0 ? "failed" : ran ? "passed" : "ran no test";
-  int result = 0;
-  const auto verdicts = starling::Agreement(world).all_gather(starling::declare_public(verdict));
-  for (std::size_t r = 0; r < verdicts.size(); ++r) {
-    if (verdicts[r] == "passed") continue;
-    result = 1;
-    if (world.rank() == 0) std::fprintf(stderr, "rank %zu %s\n", r, verdicts[r].c_str());
-  }
-  return result;
+  return starling::testing_support::agree_on(RUN_ALL_TESTS());
 }

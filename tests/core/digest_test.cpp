@@ -1,0 +1,26 @@
+#include "starling/core/digest.hpp"
+
+#include "support/testing.hpp"
+
+namespace starling {
+namespace {
+
+// FIPS 180-4's examples.
+TEST(Digest, IsSha256) {
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+TEST(Digest, TakesZeroBytes) {
+  EXPECT_NE(sha256(std::string_view("a\0b", 3)), sha256(std::string_view("a\0c", 3)));
+}
+
+TEST(Digest, HexHasTwoDigitsPerByte) {
+  EXPECT_EQ(to_hex(std::string_view("\x00\x0f\xff\x7e", 4)), "000fff7e");
+  EXPECT_EQ(to_hex(""), "");
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,48 @@
+#include "starling/core/links.hpp"
+
+#include "support/testing.hpp"
+
+namespace starling {
+namespace {
+
+class AnyLayout : public testing::TestWithParam<Client> {};
+
+// Every number of ranks up to 40, more ranks than clients included.
+TEST_P(AnyLayout, GivesEachRankOneBlockAndEachClientOneRank) {
+  for (int ranks = 1; ranks <= 40; ++ranks) {
+    const Layout layout(GetParam(), ranks);
+    EXPECT_EQ(layout.first(0), 0);
+    EXPECT_EQ(layout.first(ranks), GetParam());
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_GE(layout.count(rank), 0) << rank << " of " << ranks;
+      for (Client u = layout.first(rank); u < layout.first(rank) + layout.count(rank); ++u) {
+        EXPECT_EQ(layout.rank_of(u), rank) << u << " on " << ranks;
+        EXPECT_EQ(layout.rank_of(u), u * ranks / GetParam()) << u << " on " << ranks;
+      }
+    }
+  }
+}
+
+TEST_P(AnyLayout, SharesEvenly) {
+  for (int ranks = 1; ranks <= 40; ++ranks) {
+    const Layout layout(GetParam(), ranks);
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_LE(std::abs(layout.count(rank) * ranks - GetParam()), ranks - 1) << rank << " of " << ranks;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Clients, AnyLayout, testing::Range(Client{1}, Client{41}));
+
+// u·R does not fit 32 bits here.
+TEST(Layout, HoldsForAMillionClientsOnTenThousandRanks) {
+  const Layout layout(1000003, 10007);
+  EXPECT_EQ(layout.rank_of(1000002), 10006);
+  for (const int rank : {0, 1, 5000, 10005, 10006}) {
+    EXPECT_EQ(layout.rank_of(layout.first(rank)), rank);
+    EXPECT_EQ(layout.rank_of(layout.first(rank + 1) - 1), rank);
+  }
+}
+
+}  // namespace
+}  // namespace starling

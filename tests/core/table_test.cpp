@@ -1,0 +1,53 @@
+#include "starling/core/table.hpp"
+
+#include "support/testing.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::message_of;
+
+struct Shape {
+  std::string name;
+  double size;
+};
+
+const Table<Shape, double>& shapes() {
+  static const Table<Shape, double> table(
+      "shape", {{"circle", "round", {{"radius", "its radius (1)"}},
+                 [](const Spec& spec, double unit) {
+                   return std::make_unique<Shape>(Shape{spec.name(), unit * spec.number("radius", 1)});
+                 }},
+                {"point", "nothing", {}, [](const Spec& spec, double) { return std::make_unique<Shape>(Shape{spec.name(), 0}); }}});
+  return table;
+}
+
+TEST(Table, MakesTheMemberThatIsNamed) {
+  EXPECT_EQ(shapes().make("circle:3", 2)->size, 6);
+  EXPECT_EQ(shapes().make("circle:radius=3", 2)->size, 6);
+  EXPECT_EQ(shapes().make("circle", 2)->size, 2);
+  EXPECT_EQ(shapes().make("point", 2)->name, "point");
+}
+
+TEST(Table, UnknownNamesListTheKnown) {
+  EXPECT_EQ(message_of<UsageError>([] { shapes().make("Circle", 1); }), "unknown shape 'Circle' (known: circle, point)");
+  EXPECT_EQ(message_of<UsageError>([] { shapes().make("circ:1", 1); }), "unknown shape 'circ' (known: circle, point)");
+}
+
+TEST(Table, ChecksTheKeysOfTheMember) {
+  EXPECT_NE(message_of<UsageError>([] { shapes().make("circle:width=1", 1); }).find("unknown key 'width'"),
+            std::string::npos);
+  EXPECT_NE(message_of<UsageError>([] { shapes().make("point:1", 1); }).find("more values"), std::string::npos);
+}
+
+TEST(Table, HelpNamesEveryMemberAndItsKeys) {
+  const std::string help = shapes().help();
+  for (const char* part : {"circle:radius=…", "round", "radius: its radius (1)", "point", "nothing"}) {
+    EXPECT_NE(help.find(part), std::string::npos) << part;
+  }
+  EXPECT_TRUE(help.ends_with('\n'));
+  EXPECT_EQ(shapes().names(), "circle, point");
+}
+
+}  // namespace
+}  // namespace starling

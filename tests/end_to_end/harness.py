@@ -1,0 +1,271 @@
+"""What the end-to-end tests share: starting the program under mpirun, and reading what it leaves.
+
+CMake passes three environment variables: STARLING (the program), STARLING_SOURCE_DIR and STARLING_MPIRUN.
+"""
+
+import gzip
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+try:
+    import h5py
+    import numpy
+except ImportError:
+    h5py = None
+    numpy = None
+
+STARLING = os.environ.get("STARLING", "starling")
+MPIRUN = os.environ.get("STARLING_MPIRUN", "mpirun")
+SOURCE = pathlib.Path(os.environ.get("STARLING_SOURCE_DIR", pathlib.Path(__file__).parents[2])).resolve()
+DATA = SOURCE / ".." / "shared" / "data"
+LAYOUTS = (1, 2, 4, 7)
+PATIENCE = 90
+
+needs_h5py = unittest.skipIf(h5py is None, "h5py is not installed")
+needs_a9a = unittest.skipUnless((DATA / "a9a" / "a9a.gz").exists(), "the data set a9a is not beside the project")
+
+# Notes each rank's process id and exit code. It always ends with 0, so that mpirun has no reason to step in and what is
+# seen is the program's own behaviour.
+RANK_SCRIPT = """#!/bin/sh
+log=$1
+shift
+sh -c 'echo $$ > "$0"; mv "$0" "$1"; shift; exec "$@"' "$log/new.$OMPI_COMM_WORLD_RANK" "$log/pid.$OMPI_COMM_WORLD_RANK" "$@"
+echo $? > "$log/code.$OMPI_COMM_WORLD_RANK"
+"""
+
+# The same without a parent that waits: the program takes the place of the script, as when mpirun starts it directly.
+NOTE_SCRIPT = """#!/bin/sh
+echo $$ > "$1/new.$OMPI_COMM_WORLD_RANK"
+mv "$1/new.$OMPI_COMM_WORLD_RANK" "$1/pid.$OMPI_COMM_WORLD_RANK"
+shift
+exec "$@"
+"""
+
+
+def environment():
+    result = dict(os.environ)
+    result.update(
+        OMPI_ALLOW_RUN_AS_ROOT="1",
+        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+        OMPI_MCA_btl_vader_single_copy_mechanism="none",
+        ASAN_OPTIONS="detect_leaks=0",
+    )
+    return result
+
+
+class Result:
+    """How a run ended; `codes` are those of the ranks, where they were noted."""
+
+    def __init__(self, code, out, err, seconds, codes=None):
+        self.code, self.out, self.err, self.seconds, self.codes = code, out, err, seconds, codes
+
+    def messages(self):
+        return [line for line in self.err.splitlines() if line.startswith("starling:")]
+
+    def summary(self):
+        return json.loads(self.out)
+
+    def __str__(self):
+        return f"exit code {self.code}, ranks {self.codes}, {self.seconds:.1f} s\n{self.out}\n{self.err}"
+
+
+class Job:
+    """A program under mpirun that is still running."""
+
+    def __init__(self, command, cwd, log):
+        self.log = log
+        self._out = tempfile.TemporaryFile("w+")
+        self._err = tempfile.TemporaryFile("w+")
+        self._began = time.monotonic()
+        self.process = subprocess.Popen(
+            command, cwd=cwd, env=environment(), stdin=subprocess.DEVNULL, stdout=self._out, stderr=self._err,
+            start_new_session=True,
+        )
+
+    def pids(self, ranks):
+        """Process ids of the ranks, as soon as all are known."""
+        paths = [self.log / f"pid.{rank}" for rank in range(ranks)]
+        wait_until(lambda: all(path.exists() for path in paths), "the ranks have started")
+        return [int(path.read_text()) for path in paths]
+
+    def finish(self, patience=PATIENCE):
+        try:
+            code = self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.end()
+            raise AssertionError(f"did not end within {patience} s\n{self._text(self._err)}") from None
+        seconds = time.monotonic() - self._began
+        codes = None
+        if self.log is not None:
+            found = {int(path.suffix[1:]): int(path.read_text() or -1) for path in self.log.glob("code.*")}
+            codes = [found[rank] for rank in sorted(found)]
+        return Result(code, self._text(self._out), self._text(self._err), seconds, codes)
+
+    def end(self):
+        """Ends a job that should have ended by itself; mpirun takes its ranks with it."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def close(self):
+        self.end()
+        self._out.close()
+        self._err.close()
+
+    @staticmethod
+    def _text(file):
+        file.seek(0)
+        return file.read()
+
+
+def wait_until(condition, what, patience=30):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"waited {patience} s in vain until {what}")
+
+
+class TestCase(unittest.TestCase):
+    """A test in a folder of its own, which is gone afterwards."""
+
+    maxDiff = 2000
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="starling-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self._logs = 0
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+    def _wrapper(self, script):
+        self._logs += 1
+        log = self.folder / f"log-{self._logs}"
+        log.mkdir()
+        path = log / "rank.sh"
+        path.write_text(script)
+        path.chmod(0o755)
+        return log, [str(path), str(log)]
+
+    def _start(self, parts, script):
+        """parts: (ranks, words after the program, further words for mpirun) for each part of the job."""
+        log, wrapper = self._wrapper(script) if script else (None, [])
+        command = [MPIRUN, "--oversubscribe"]
+        for i, (ranks, words, more) in enumerate(parts):
+            command += [":"] if i > 0 else []
+            command += ["-n", str(ranks), *more, *wrapper, STARLING, *map(str, words)]
+        job = Job(command, self.folder, log)
+        self.addCleanup(job.close)
+        return job
+
+    def start(self, ranks, words, waited_for=True):
+        """`starling omd WORDS`, running, with the ranks' process ids noted."""
+        return self._start([(ranks, ["omd", *words], [])], RANK_SCRIPT if waited_for else NOTE_SCRIPT)
+
+    def run_noted(self, ranks, words):
+        """Runs `starling omd WORDS` and notes every rank's own exit code."""
+        return self.run_parts([(ranks, words, [])])
+
+    def run_parts(self, parts):
+        """The same with different words, or further words for mpirun, for some ranks."""
+        return self._start([(ranks, ["omd", *words], more) for ranks, words, more in parts], RANK_SCRIPT).finish()
+
+    def run_ranks(self, ranks, words):
+        """Runs `starling omd WORDS` as a user would."""
+        return self._start([(ranks, ["omd", *words], [])], None).finish()
+
+    def run_command(self, ranks, words):
+        """Runs `starling WORDS` under mpirun."""
+        return self._start([(ranks, words, [])], None).finish()
+
+    def run_alone(self, words, cwd=None):
+        """Runs `starling WORDS` without mpirun."""
+        began = time.monotonic()
+        done = subprocess.run([STARLING, *map(str, words)], cwd=cwd or self.folder, env=environment(),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
+
+    def good(self, ranks, words):
+        """Runs the job, expects success and returns the result."""
+        result = self.run_ranks(ranks, words)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(result.messages(), [], result)
+        return result
+
+    def summary_of(self, ranks, words, output):
+        """Runs the job with --json into `output` (in the test's folder) and returns the object."""
+        result = self.good(ranks, [*words, "--output", output, "--json-models", "--progress", "off"])
+        return result.summary()
+
+    def record(self, output):
+        """All data sets of a run, as bytes and shapes hidden in numpy arrays."""
+        arrays = {}
+        with h5py.File(self.folder / output / "run.h5") as file:
+            for name in ("rounds", "model", "mass", "final_model", "loss", "accuracy"):
+                if name in file:
+                    arrays[name] = file[name][()]
+        return arrays
+
+
+def bits(value):
+    """Numbers, lists and objects with every float spelled to the last bit."""
+    if isinstance(value, float):
+        return value.hex()
+    if isinstance(value, list):
+        return [bits(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: bits(entry) for key, entry in value.items()}
+    return value
+
+
+def tree(folder):
+    """Names, modes and contents of everything below a folder."""
+    folder = pathlib.Path(folder)
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        content = path.read_bytes() if path.is_file() else None
+        found[str(path.relative_to(folder))] = (oct(path.stat().st_mode), path.stat().st_mtime_ns, content)
+    return found
+
+
+def topology(clients, phases, weights="sender", everywhere=()):
+    """Text of a topology file; `phases` are (rounds, edges)."""
+    lines = [f"clients {clients}", f"weights {weights}"]
+    lines += ["edge " + " ".join(map(str, edge)) for edge in everywhere]
+    for rounds, edges in phases:
+        lines.append(f"phase {rounds}")
+        lines += ["edge " + " ".join(map(str, edge)) for edge in edges]
+    return "\n".join(lines) + "\n"
+
+
+def csv_rows(count, dimension=3, seed=1):
+    """A small separable data set: lines `x1,…,xd,label`, labels -1 and 1; the same for equal arguments."""
+    state = seed
+    lines = []
+    for _ in range(count):
+        row = []
+        for _ in range(dimension):
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            row.append(state / 2**63 - 1)
+        lines.append(",".join(f"{x:.6f}" for x in row) + ("," + ("1" if row[0] + 0.3 * row[1] > 0 else "-1")))
+    return lines
+
+
+__all__ = [name for name in globals() if not name.startswith("_")]

@@ -1,0 +1,190 @@
+"""Runs that succeed: what is printed, what is left behind, and how clients may live on ranks."""
+
+import json
+import math
+import re
+import unittest
+
+from harness import *
+
+DRIFT = ["--source", "synthetic:drift:informative=1,n=150", "--mechanism", "laplace", "--epsilon", "4"]
+OPTIONS = """topology clients clients-per-rank mixing lazy source format label dimension intercept partition batch epochs
+    rounds test seed loss l2 mirror domain start step step-power step-offset step-cap mechanism epsilon clip unit noise-key
+    metrics output record-every record-clients progress json json-models watchdog config print-config help""".split()
+MEMBERS = {
+    "Sources": ["FILE.csv[.gz]", "FILE.svm", "synthetic:drift"],
+    "Partitions": ["contiguous", "iid", "dirichlet"],
+    "Losses": ["logistic", "squared", "softmax"],
+    "Mirror maps": ["euclidean", "entropic", "entropic-signed"],
+    "Domains": ["free", "ball", "box", "simplex", "l1ball"],
+    "Mechanisms": ["none", "laplace", "dissertation"],
+}
+SUMMARY = """command clients rounds dimension loss accuracy metrics consensus_error mass regret privacy traffic time final_model
+    withheld""".split()
+PRIVACY = """mechanism noise_key unit epsilon_per_release epsilon delta mu participations client_epsilon statement""".split()
+
+
+class DefaultRun(TestCase):
+    def check_summary(self, summary, clients, rounds):
+        self.assertLessEqual(set(SUMMARY), set(summary))
+        self.assertLessEqual(set(PRIVACY), set(summary["privacy"]))
+        self.assertLessEqual({"mean", "last"}, set(summary["loss"]))
+        self.assertLessEqual({"messages", "bytes", "edges", "evaluation_bytes"}, set(summary["traffic"]))
+        self.assertLessEqual({"wall", "rounds_per_second", "shares"}, set(summary["time"]))
+        self.assertEqual((summary["command"], summary["clients"], summary["rounds"]), ("omd", clients, rounds))
+        self.assertEqual(len(summary["final_model"]), summary["dimension"])
+        self.assertTrue(all(math.isfinite(x) for x in summary["final_model"]))
+        self.assertAlmostEqual(summary["mass"], clients, delta=1e-9)
+        traffic = summary["traffic"]
+        self.assertEqual(traffic["messages"], sum(edge[2] for edge in traffic["edges"]))
+        self.assertEqual(traffic["bytes"], sum(edge[3] for edge in traffic["edges"]))
+
+    def test_json_is_the_one_object_on_stdout_and_equals_the_file(self):
+        result = self.good(4, [*DRIFT, "--json", "--output", "run"])
+        summary = result.summary()  # raises unless stdout is exactly one JSON value
+        self.assertEqual(summary, json.loads((self.folder / "run" / "summary.json").read_text()))
+        self.check_summary(summary, 4, 150)
+        self.assertNotIn("models", summary)
+        self.assertEqual(summary["withheld"], [])  # synthetic data are public
+        privacy = summary["privacy"]
+        self.assertEqual((privacy["mechanism"], privacy["noise_key"], privacy["unit"]), ("laplace", "random", "record"))
+        self.assertEqual((privacy["epsilon_per_release"], privacy["epsilon"]), (4, 4))
+        self.assertEqual((privacy["participations"], privacy["client_epsilon"]), (1, 600))
+        self.assertEqual([edge[:3] for edge in summary["traffic"]["edges"]], [[u, (u + 1) % 4, 150] for u in range(4)])
+        for round_ in (1, 2, 4, 8, 16, 32, 64, 128, 150):
+            self.assertRegex(result.err, rf"(?m)^round +{round_}/150 ")
+        files = {str(path.relative_to(self.folder / "run")) for path in (self.folder / "run").rglob("*") if path.is_file()}
+        expected = {"config.ini", "summary.json", "run.h5", *(f"clients/{r}.h5" for r in range(4))}
+        self.assertLessEqual(expected, files)
+
+    def test_table_without_json(self):
+        result = self.good(3, [*DRIFT, "--output", "run"])
+        for word in ("3 clients on 3 ranks", "150 of 150 rounds", "loss", "accuracy", "consensus error", "mass",
+                     "epsilon per record", "messages", "per edge", "0 -> 1", "rounds/s", "Privacy.", "Results    run",
+                     "synthetic:drift:informative=1,n=150"):
+            self.assertIn(word, result.out)
+        command = re.search(r"^Command +(?:mpirun -n 3 )?starling (.*)$", result.out, re.MULTILINE)
+        self.assertIsNotNone(command, result.out)
+        words = command[1].replace("--output run", "--output again").split()
+        self.assertEqual(words.pop(0), "omd")
+        self.assertIn("Results    again", self.good(3, words).out)
+
+    def test_progress_off_leaves_stderr_empty(self):
+        self.assertEqual(self.good(2, [*DRIFT, "--progress", "off", "--output", "run"]).err, "")
+
+    def test_default_output_directory(self):
+        self.good(1, [*DRIFT, "--progress", "off"])
+        found = [path.name for path in self.folder.glob("run-omd-*")]
+        self.assertEqual(len(found), 1)
+        self.assertTrue((self.folder / found[0] / "summary.json").exists())
+
+    @needs_h5py
+    def test_run_file(self):
+        summary = self.summary_of(3, [*DRIFT, "--seed", "3"], "run")
+        with h5py.File(self.folder / "run" / "run.h5") as file:
+            rounds = file["rounds"][()]
+            self.assertEqual((rounds[0], rounds[-1]), (0, 150))
+            self.assertTrue((numpy.diff(rounds) > 0).all())
+            self.assertEqual(file["model"].shape, (len(rounds), 3, 5))
+            self.assertTrue(numpy.isfinite(file["model"][()]).all())
+            self.assertEqual(file["final_model"][()].tolist(), summary["models"])
+            self.assertEqual(file["model"][-1].tolist(), summary["models"])
+            self.assertEqual(file["mass"].shape, (len(rounds), 3))
+            self.assertEqual(file["loss"].shape, (len(rounds), 3))
+            self.assertEqual(file["traffic"][()].tolist(), summary["traffic"]["edges"])
+            self.assertEqual(file["privacy"].attrs["epsilon_per_release"], 4)
+            for name in ("command_line", "topology_digest", "configuration_digest"):
+                self.assertIn(name, file.attrs)
+
+    @needs_h5py
+    def test_record_every_and_record_clients(self):
+        self.good(2, [*DRIFT, "--clients", "4", "--record-every", "50", "--record-clients", "3", "--output", "run"])
+        with h5py.File(self.folder / "run" / "run.h5") as file:
+            self.assertEqual(file["rounds"][()].tolist(), [0, 50, 100, 150])
+            self.assertEqual(file["recorded_clients"][()].tolist(), [0, 1, 2])
+            self.assertEqual(file["model"].shape, (4, 3, 5))
+            self.assertEqual(file["final_model"].shape, (4, 5))
+
+
+class Configuration(TestCase):
+    WORDS = [*DRIFT, "--noise-key", "seed", "--seed", "11", "--clients", "3", "--domain", "ball:2", "--step", "1/2"]
+
+    def test_the_file_of_a_run_repeats_it_bit_for_bit(self):
+        first = self.summary_of(2, self.WORDS, "first")
+        again = self.good(2, ["--config", "first/config.ini", "--output", "again"]).summary()
+        self.assertEqual(bits(again["models"]), bits(first["models"]))
+        self.assertEqual(bits(again["loss"]), bits(first["loss"]))
+
+    def test_print_config_fed_back_prints_the_same(self):
+        words = ["omd", *self.WORDS, "--json", "--intercept", "--output", "o"]
+        printed = self.run_alone([*words, "--print-config"])
+        self.assertEqual((printed.code, printed.err), (0, ""))
+        for line in ("domain = ball:2", "step = 1/2", "step-power = 0.5", "json = true", "mixing = push-sum"):
+            self.assertIn(line, printed.out.splitlines())
+        self.write("config.ini", printed.out)
+        again = self.run_alone(["omd", "--config", "config.ini", "--print-config"])
+        self.assertEqual((again.code, again.out), (0, printed.out))
+        self.assertFalse((self.folder / "o").exists())
+
+    def test_comments_and_the_command_line_over_the_file(self):
+        self.write("c.ini", "# a comment\n\nseed = 5\n  epsilon = 3   # per release\n")
+        printed = self.run_alone(["omd", "--config", "c.ini", "--seed", "7", "--print-config"]).out.splitlines()
+        self.assertIn("seed = 7", printed)
+        self.assertIn("epsilon = 3", printed)
+
+
+class Layouts(TestCase):
+    def clients_of(self, ranks, *words):
+        result = self.good(ranks, [*DRIFT, *words, "--json", "--output", "run"])
+        summary = result.summary()
+        self.assertAlmostEqual(summary["mass"], summary["clients"], delta=1e-9)
+        return summary["clients"], summary["ranks"], result.err
+
+    def test_more_clients_than_ranks(self):
+        self.assertEqual(self.clients_of(2, "--clients", "5")[:2], (5, 2))
+
+    def test_clients_per_rank(self):
+        self.assertEqual(self.clients_of(2, "--clients-per-rank", "3")[:2], (6, 2))
+
+    def test_idle_ranks_with_a_note(self):
+        clients, ranks, err = self.clients_of(7, "--topology", SOURCE / "topologies" / "unbalanced-5.topo")
+        self.assertEqual((clients, ranks), (5, 7))
+        self.assertIn("2 ranks host no client", err)
+
+    def test_one_client_on_one_rank(self):
+        self.assertEqual(self.clients_of(1)[:2], (1, 1))
+
+    def test_without_mpirun(self):
+        result = self.run_alone(["omd", *DRIFT, "--json", "--output", "run"])
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(result.summary()["ranks"], 1)
+
+
+class Texts(TestCase):
+    def test_help_names_every_option_and_every_part(self):
+        text = self.run_alone(["omd", "--help"]).out
+        for option in OPTIONS:
+            self.assertRegex(text, rf"(?m)^  --{option}( |$)")
+        for section, members in MEMBERS.items():
+            self.assertIn(f"\n{section}:\n", text)
+            body = text.split(f"\n{section}:\n")[1].split("\n\n")[0]
+            for member in members:
+                self.assertRegex(body, rf"(?m)^  {re.escape(member)}(?![a-z-])")
+
+    def test_texts_appear_once_under_mpirun(self):
+        for words, mark in ((["omd", "--help"], "starling omd:"), (["--version"], "starling "), (["--help"], "starling:")):
+            with self.subTest(words=words):
+                result = self.run_command(2, words)
+                self.assertEqual((result.code, result.err), (0, ""))
+                alone = self.run_alone(words)
+                self.assertEqual((alone.code, result.out), (0, alone.out))
+                self.assertTrue(alone.out.startswith(mark), alone.out)
+
+    def test_version_names_the_libraries(self):
+        text = self.run_alone(["--version"]).out
+        for name in ("starling", "MPI", "HDF5"):
+            self.assertIn(name, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

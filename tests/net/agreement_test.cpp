@@ -1,0 +1,106 @@
+#include "starling/net/agreement.hpp"
+
+#include <gmock/gmock.h>
+
+#include "starling/core/random.hpp"
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
+
+namespace starling {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::world;
+
+TEST(AgreementDoor, TextsTravelWhole) {
+  Agreement agreement(world());
+  EXPECT_EQ(agreement.broadcast(declare_public(std::string(world().rank() == 0 ? "from the first" : "x"))), "from the first");
+  EXPECT_EQ(agreement.broadcast(declare_public(std::string())), "");
+  const auto all = agreement.all_gather(declare_public(std::string(static_cast<std::size_t>(world().rank()), 'a')));
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(world().size()));
+  for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r], std::string(r, 'a'));
+}
+
+TEST(AgreementDoor, GathersNumbersOnTheFirstRank) {
+  Agreement agreement(world());
+  const auto parts = agreement.gather(Released<Vector>(declare_public(Vector(static_cast<std::size_t>(world().rank()), 1.5))));
+  EXPECT_EQ(parts.size(), world().rank() == 0 ? static_cast<std::size_t>(world().size()) : 0U);
+  for (std::size_t r = 0; r < parts.size(); ++r) EXPECT_EQ(parts[r], Vector(r, 1.5));
+}
+
+TEST(AgreementDoor, SumsInClientOrderWhateverTheLayout) {
+  // Numbers of very different size: any other order of addition gives other bits.
+  constexpr Client clients = 23;
+  const auto entry = [](Client u) {
+    AddressedRandom random(1, Purpose::experiment, static_cast<std::uint64_t>(u), 0);
+    return (random.uniform() - 0.5) * std::pow(10, 12 * random.uniform());
+  };
+  double expected = 0;
+  for (Client u = 0; u < clients; ++u) expected += entry(u);
+  const Layout layout(clients, world().size());
+  Columns own(1, static_cast<std::size_t>(layout.count(world().rank())));
+  for (std::size_t k = 0; k < own.size(); ++k) own[k][0] = entry(layout.first(world().rank()) + static_cast<Client>(k));
+  EXPECT_EQ(Agreement(world()).ordered_sum(Released<Columns>(declare_public(own)))[0], expected);
+}
+
+TEST(AgreementDoor, ReportsComeCompleteAndInOrder) {
+  Agreement agreement(world());
+  std::vector<int> ranks;
+  for (int r = 0; r < world().size(); ++r) ranks.push_back(r);
+  constexpr int reports = 20;
+  for (int k = 0; k < reports; ++k) {
+    agreement.report(Released<Vector>(declare_public(Vector{static_cast<double>(world().rank()), static_cast<double>(k)})));
+  }
+  if (world().rank() == 0) {
+    for (int k = 0; k < reports; ++k) {
+      const auto set = agreement.collect(ranks, true);
+      for (std::size_t r = 0; r < ranks.size(); ++r) EXPECT_EQ((*set)[r], (Vector{static_cast<double>(r), static_cast<double>(k)}));
+    }
+    EXPECT_FALSE(agreement.collect(ranks, false).has_value());
+  }
+  agreement.barrier();
+}
+
+TEST(AgreementDoor, SaysNothingWhereAllAgree) {
+  Agreement agreement(world());
+  EXPECT_NO_THROW(agreement.together([] {}));
+  EXPECT_NO_THROW(agreement.same("colour", declare_public(std::string("grey"))));
+}
+
+// Last: from here on the run counts as failed.
+TEST(AgreementDoorFailing, TheLowestFailingRankSpeaksAndAllLeaveTogether) {
+  Agreement agreement(world());
+  const int speaker = world().size() / 2;
+  const auto step = [&] {
+    if (world().rank() >= speaker) throw DataError(fmt::format("rank {} is unhappy", world().rank()));
+  };
+  if (world().rank() == speaker) {
+    EXPECT_THAT(testing_support::message_of<DataError>([&] { agreement.together(step); }), HasSubstr("is unhappy"));
+  } else {
+    try {
+      agreement.together(step);
+      ADD_FAILURE() << "did not throw";
+    } catch (const PeerError& error) {
+      EXPECT_EQ(error.code(), ExitCode::data);
+    }
+  }
+}
+
+TEST(AgreementDoorFailing, ADifferenceNamesTheRank) {
+  Agreement agreement(world());
+  const bool alone = world().size() == 1;
+  const std::string mine = world().rank() == world().size() - 1 && !alone ? "odd" : "even";
+  try {
+    agreement.same("configuration", declare_public(mine));
+    EXPECT_TRUE(alone);
+  } catch (const PeerError& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(world().rank(), 0);
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(fmt::format("configuration of rank {} differs", world().size() - 1)));
+    EXPECT_EQ(world().rank(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace starling

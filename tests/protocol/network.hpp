@@ -1,0 +1,124 @@
+/// A whole network of clients for tests of the protocol: quadratic losses with a minimiser per client, no noise.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "starling/graph/topology.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/protocol/omd.hpp"
+#include "support/mpi_testing.hpp"
+
+namespace starling::testing_support {
+
+/// ½‖x − c‖², c being the features of the batch's only record.
+class QuadraticModel final : public Model {
+ public:
+  explicit QuadraticModel(std::size_t d) : d_(d) {}
+  [[nodiscard]] std::size_t dimension() const override { return d_; }
+  [[nodiscard]] bool classifies() const override { return false; }
+  Score evaluate(View x, const Batch& batch, const Clip&, Vector& gradient) override {
+    const View c = batch.row(0).values;
+    gradient.resize(d_);
+    for (std::size_t i = 0; i < d_; ++i) gradient[i] = x[i] - c[i];
+    return {0.5 * squared_distance(x, c), 0, 1};
+  }
+  [[nodiscard]] Score score(View, const Batch&) override { return {}; }
+
+ private:
+  static double squared_distance(View x, View c) {
+    double total = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) total += (x[i] - c[i]) * (x[i] - c[i]);
+    return total;
+  }
+  std::size_t d_;
+};
+
+/// The same record in every round.
+class ConstantStream final : public Stream {
+ public:
+  explicit ConstantStream(const Vector& features) {
+    batch_.update([&](Batch& batch) { batch.add({features, {}}, 0); });
+  }
+  [[nodiscard]] const Secret<Batch>& next(Round) override { return batch_; }
+  [[nodiscard]] bool ended(Round) const override { return false; }
+  [[nodiscard]] std::int64_t participations() const override { return 1; }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
+
+ private:
+  Secret<Batch> batch_;
+};
+
+struct NetworkResult {
+  std::vector<Vector> models;  ///< of all clients, on rank 0
+  Vector masses;               ///< likewise
+  double mass = 0;
+  double debt = 0;             ///< Σ of what is still owed
+};
+
+/// Runs the protocol on all ranks of the test. `start` and `minimisers` have a vector per client; without minimisers the
+/// clients only average. Returns everybody's models on rank 0.
+inline NetworkResult run_network(const Schedule& schedule, const OmdSettings& settings, const std::string& mirror,
+                                 const std::string& domain, const std::vector<Vector>& start,
+                                 const std::vector<Vector>& minimisers) {
+  const Layout layout(schedule.clients(), world().size());
+  const Client first = layout.first(world().rank());
+  const auto count = static_cast<std::size_t>(layout.count(world().rank()));
+  const std::size_t d = start.front().size();
+  const auto the_domain = domain_table().make(domain);
+  const auto map = mirror_table().make(mirror, *the_domain);
+  Neighbours neighbours(world(), layout, DecentralizedOmd::message_length(*map, d, settings.mixing));
+
+  QuadraticModel model(d);
+  ReleaseSettings release;
+  release.clip = std::numeric_limits<double>::infinity();
+  release.dimension = d;
+  const auto mechanism = mechanism_table().make("none", release);
+  std::optional<Learning> learning;
+  if (!minimisers.empty()) {
+    learning.emplace(Learning{model, *mechanism, {}, {}});
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto u = static_cast<std::size_t>(first) + k;
+      learning->keys.push_back(NoiseKey::from_seed(1, static_cast<Client>(u)));
+      learning->streams.push_back(std::make_unique<ConstantStream>(minimisers[u]));
+    }
+  }
+  Columns starts(d, count);
+  for (std::size_t k = 0; k < count; ++k) {
+    std::copy(start[static_cast<std::size_t>(first) + k].begin(), start[static_cast<std::size_t>(first) + k].end(),
+              starts[k].begin());
+  }
+  DecentralizedOmd omd(neighbours, schedule, *map, std::move(learning), settings,
+                       Released<Columns>(declare_public(std::move(starts))));
+  if (count > 0) omd.run({});
+
+  Agreement agreement(world());
+  NetworkResult result;
+  const auto flat = post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, omd.models());
+  for (const Vector& part : agreement.gather(flat)) {
+    for (std::size_t i = 0; i < part.size(); i += d) {
+      result.models.emplace_back(part.begin() + static_cast<std::ptrdiff_t>(i),
+                                 part.begin() + static_cast<std::ptrdiff_t>(i + d));
+    }
+  }
+  const Vector masses(omd.masses().begin(), omd.masses().end());
+  for (const Vector& part : agreement.gather(Released<Vector>(declare_public(masses)))) {
+    result.masses.insert(result.masses.end(), part.begin(), part.end());
+  }
+  for (const double w : result.masses) result.mass += w;
+  double debt = 0;
+  for (const double owed : omd.debts()) debt += owed;
+  for (const Vector& part : agreement.gather(Released<Vector>(declare_public(Vector{debt})))) result.debt += part[0];
+  return result;
+}
+
+/// Rank 0's mean over clients.
+inline Vector mean_of(const std::vector<Vector>& models) {
+  Vector mean(models.front().size(), 0.0);
+  for (const Vector& model : models) {
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += model[i] / static_cast<double>(models.size());
+  }
+  return mean;
+}
+
+}  // namespace starling::testing_support
