@@ -1,3 +1,5 @@
 #include "starling/app/commands.hpp"
 
-int main(int argc, char** argv) { return starling::run_program({argv, argv + argc}); }
+int main(int argc, char** argv) {
+  return starling::run_program({argv, argv + argc});
+}

@@ -1,11 +1,10 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <fstream>
 #include <limits>
 #include <set>
+#include <unistd.h>
 
 #include "starling/app/commands.hpp"
 #include "starling/app/omd_config.hpp"
@@ -96,13 +95,15 @@ class OmdRun {
 Client OmdRun::number_of_clients(std::optional<Client> of_topology) const {
   std::optional<Client> asked = config_.clients;
   if (config_.clients_per_rank) asked = *config_.clients_per_rank * static_cast<Client>(world_.size());
-  check(!asked || !of_topology || *asked == *of_topology,
-        "{} clients are asked for but the topology has {} (they must agree) leave out --clients or name another topology",
-        asked.value_or(0), of_topology.value_or(0));
+  check(
+      !asked || !of_topology || *asked == *of_topology,
+      "{} clients are asked for but the topology has {} (they must agree) leave out --clients or name another topology",
+      asked.value_or(0), of_topology.value_or(0));
   const Client clients = of_topology.value_or(asked.value_or(static_cast<Client>(world_.size())));
-  check(asked.has_value() || clients <= static_cast<Client>(world_.size()),
-        "{} clients on {} ranks (a rank would host several, which must be asked for) start {} ranks, or add --clients {}",
-        clients, world_.size(), clients, clients);
+  check(
+      asked.has_value() || clients <= static_cast<Client>(world_.size()),
+      "{} clients on {} ranks (a rank would host several, which must be asked for) start {} ranks, or add --clients {}",
+      clients, world_.size(), clients, clients);
   return clients;
 }
 
@@ -119,7 +120,8 @@ void OmdRun::open_graph() {
 
 void OmdRun::check_graph() {
   check(ever_connects(*topology_),
-        "the topology never connects: some client cannot reach some other however long the run is (models could not agree) "
+        "the topology never connects: some client cannot reach some other however long the run is (models could not "
+        "agree) "
         "see starling topology check {}",
         config_.topology.value_or("FILE"));
   if (config_.omd.mixing == Mixing::push_sum) {
@@ -131,7 +133,8 @@ void OmdRun::check_graph() {
   } catch (const UsageError& error) {
     notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
   }
-  notes_.emplace_back("plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much");
+  notes_.emplace_back(
+      "plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much");
 }
 
 void OmdRun::open_learning() {
@@ -139,7 +142,8 @@ void OmdRun::open_learning() {
   mirror_ = mirror_table().make(config_.mirror, *domain_);
   if (config_.learns()) {
     check(config_.mechanism.has_value(),
-          "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) choose one "
+          "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
+          "choose one "
           "of: {}",
           mechanism_table().names());
     loss_ = loss_table().make(config_.loss);
@@ -149,11 +153,13 @@ void OmdRun::open_learning() {
     dimension_ = model_->dimension();
     if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.features);
   } else {
-    check(!config_.mechanism && !config_.test, "--loss none learns nothing: --mechanism and --test have no meaning with it");
+    check(!config_.mechanism && !config_.test,
+          "--loss none learns nothing: --mechanism and --test have no meaning with it");
     check(config_.start != "uniform" && config_.start != "zero",
           "--loss none averages starts (there is no data to learn from) give them: --start FILE");
   }
-  StartModels start = start_models(config_.start, *domain_, dimension_, layout_->clients(), first_client(), client_count());
+  StartModels start =
+      start_models(config_.start, *domain_, dimension_, layout_->clients(), first_client(), client_count());
   dimension_ = start.models.value().rows();
   start_ = std::move(start.models);
   notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
@@ -193,7 +199,8 @@ void OmdRun::make_mechanism() {
   const std::string placeholder = "{client}";
   const auto at = config_.noise_key.find(placeholder);
   check(key_policy() != NoiseKeyPolicy::file || at != std::string::npos,
-        "--noise-key '{}' does not contain {{client}} (each client needs a key of its own) name files like key-{{client}}",
+        "--noise-key '{}' does not contain {{client}} (each client needs a key of its own) name files like "
+        "key-{{client}}",
         config_.noise_key);
   for (Client u = first_client(); u < first_client() + client_count(); ++u) {
     switch (key_policy()) {
@@ -222,7 +229,8 @@ void OmdRun::compare_keys() {
     for (const std::string& commitments : all) {
       for (std::size_t i = 0; i + 64 <= commitments.size(); i += 64, ++u) {
         check(seen.insert(commitments.substr(i, 64)).second,
-              "client {} has the same noise key as another (their noises would cancel) give each client its own key", u);
+              "client {} has the same noise key as another (their noises would cancel) give each client its own key",
+              u);
       }
     }
   });
@@ -245,15 +253,16 @@ void OmdRun::store_keys() const {
   if (key_policy() != NoiseKeyPolicy::random) return;
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     const Client u = first_client() + static_cast<Client>(k);
-    OwnersFile(fmt::format("{}/key-{}", directory_->private_folder(world_.rank()), u)).append_text(keys_[k].hex() + "\n");
+    OwnersFile(fmt::format("{}/key-{}", directory_->private_folder(world_.rank()), u))
+        .append_text(keys_[k].hex() + "\n");
   }
 }
 
 MetricsPolicy OmdRun::metrics_policy() const {
   using Sharing = MetricsPolicy::Sharing;
   if (config_.metrics == MetricsChoice::local) return MetricsPolicy(Sharing::local);
-  const bool harmless = !config_.learns() || *config_.mechanism == "none" || key_policy() == NoiseKeyPolicy::seed ||
-                        dataset_.is_public;
+  const bool harmless =
+      !config_.learns() || *config_.mechanism == "none" || key_policy() == NoiseKeyPolicy::seed || dataset_.is_public;
   return MetricsPolicy(config_.metrics == MetricsChoice::shared || harmless ? Sharing::shared : Sharing::local);
 }
 
@@ -320,7 +329,9 @@ ExitCode OmdRun::play() {
   // Rank 0 always hosts client 0, so its count of rounds is everybody's.
   const Round done = std::stoll(agreement_.broadcast(declare_public(std::to_string(omd.done()))));
   const bool stopped = done < config_.omd.rounds;
-  if (stopped) notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done, config_.omd.rounds));
+  if (stopped)
+    notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done,
+                                 config_.omd.rounds));
   const Summary summary = make_summary(omd, neighbours, wall, reporter.history(), done);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, reporter.history(), stopped);
@@ -345,9 +356,16 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neig
   summary.wall = wall;
   summary.run_directory = directory_->path();
 
-  LocalResults local{omd.models(), Vector(omd.masses().begin(), omd.masses().end()),
-                     Vector(omd.debts().begin(), omd.debts().end()), omd.tallies(), omd.releases(), omd.participations(),
-                     neighbours.edge_traffic(), neighbours.wire_traffic(), omd.time_shares(), std::nullopt};
+  LocalResults local{omd.models(),
+                     Vector(omd.masses().begin(), omd.masses().end()),
+                     Vector(omd.debts().begin(), omd.debts().end()),
+                     omd.tallies(),
+                     omd.releases(),
+                     omd.participations(),
+                     neighbours.edge_traffic(),
+                     neighbours.wire_traffic(),
+                     omd.time_shares(),
+                     std::nullopt};
   if (test_) local.test = test_scores(local.models);
   const ReleaseCounts counts = gather_results(agreement_, local, policy, config_.json_models, summary);
   summary.last_loss = last_loss(history, rounds_done);
@@ -379,8 +397,8 @@ void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigu
   };
   write_summary();
   if (!stopped) {  // after a signal there may be no second left
-    write_convergence(*directory_, final.final_model);
-    const std::string problem = draw_pictures(*directory_, history);
+    const bool converges = write_convergence(*directory_, final.final_model);
+    const std::string problem = draw_pictures(*directory_, history, converges);
     if (!problem.empty()) {
       final.notes.push_back(problem);
       write_summary();

@@ -18,25 +18,35 @@ constexpr long long most_clients = 100'000'000;
 
 void add_graph_options(Options& options, OmdConfig& config) {
   const char* group = "Clients and graph";
-  options.add({group, "topology", "FILE", "", "topology file (see starling topology --help); default: a directed ring of all clients",
+  options.add({group, "topology", "FILE", "",
+               "topology file (see starling topology --help); default: a directed ring of all clients",
                setter::text(config.topology)});
-  options.add({group, "clients", "N", "", "number of clients; default: the topology's, else one per rank. More clients than ranks must be asked for; a rank then hosts a block of them",
+  options.add({group, "clients", "N", "",
+               "number of clients; default: the topology's, else one per rank. More clients than ranks must be asked "
+               "for; a rank then hosts a block of them",
                setter::integer(config.clients, 1, most_clients)});
   options.add({group, "clients-per-rank", "K", "", "shorthand for --clients K x ranks",
                setter::integer(config.clients_per_rank, 1, most_clients)});
-  options.add({group, "mixing", "HOW", "push-sum", "push-sum (unbiased on any digraph; sender weights must sum to one) or plain (meant for receiver weights that sum to one)",
+  options.add({group, "mixing", "HOW", "push-sum",
+               "push-sum (unbiased on any digraph; sender weights must sum to one) or plain (meant for receiver "
+               "weights that sum to one)",
                setter::choice<Mixing>(config.omd.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}})});
-  options.add({group, "lazy", "SHARE", "0", "share of its mass, 0 to below 1, that a client keeps before it splits the rest",
+  options.add({group, "lazy", "SHARE", "0",
+               "share of its mass, 0 to below 1, that a client keeps before it splits the rest",
                setter::number(config.omd.lazy, 0, 0.999999)});
 }
 
 void add_data_options(Options& options, OmdConfig& config) {
   const char* group = "Data";
-  options.add({group, "source", "SOURCE", "synthetic:drift", "records: a CSV or SVMlight file, gzipped or not, or synthetic:NAME (below)",
+  options.add({group, "source", "SOURCE", "synthetic:drift",
+               "records: a CSV or SVMlight file, gzipped or not, or synthetic:NAME (below)",
                setter::text(config.data.source)});
   options.add({group, "format", "NAME", "auto", "csv or svmlight, where the file's name does not tell",
-               [&config](const std::string& text) { config.data.format = setter::one_of(text, {"auto", "csv", "svmlight"}); }});
-  options.add({group, "label", "COLUMN", "", "CSV: name or number (from 0) of the label's column; default: y or label, else the last",
+               [&config](const std::string& text) {
+                 config.data.format = setter::one_of(text, {"auto", "csv", "svmlight"});
+               }});
+  options.add({group, "label", "COLUMN", "",
+               "CSV: name or number (from 0) of the label's column; default: y or label, else the last",
                setter::text(config.data.label)});
   options.add({group, "dimension", "D", "", "features of a sparse file; default: the largest index in it",
                setter::integer(config.data.dimension, 1, many)});
@@ -47,7 +57,8 @@ void add_data_options(Options& options, OmdConfig& config) {
                setter::integer(config.data.batch, 1, 1'000'000'000)});
   options.add({group, "epochs", "E", "1", "passes over the data; each adds to what a record pays",
                setter::integer(config.data.epochs, 1, 1'000'000'000)});
-  options.add({group, "rounds", "T", "", "rounds; default: what the longest stream gives, 1000 for a source without end",
+  options.add({group, "rounds", "T", "",
+               "rounds; default: what the longest stream gives, 1000 for a source without end",
                setter::integer(config.rounds, 1, many)});
   options.add({group, "test", "SOURCE", "", "public records on which every client's model is scored",
                setter::text(config.test)});
@@ -57,48 +68,68 @@ void add_data_options(Options& options, OmdConfig& config) {
 
 void add_learning_options(Options& options, OmdConfig& config) {
   const char* group = "Learning";
-  options.add({group, "loss", "LOSS", "logistic", "loss of the linear model (below), or none: average the starts, learn nothing",
+  options.add({group, "loss", "LOSS", "logistic",
+               "loss of the linear model (below), or none: average the starts, learn nothing",
                setter::text(config.loss)});
   options.add({group, "l2", "LAMBDA", "0", "adds (lambda/2)|x|^2 to the loss", setter::number(config.omd.l2, 0, 1e12)});
   options.add({group, "mirror", "MAP", "euclidean", "mirror map (below)", setter::text(config.mirror)});
   options.add({group, "domain", "SET", "", "where models live (below); default: free, simplex for entropic",
                setter::text(config.domain)});
-  options.add({group, "start", "WHERE", "uniform", "uniform (the domain's centre), zero, or a CSV file with a row per client (public)",
+  options.add({group, "start", "WHERE", "uniform",
+               "uniform (the domain's centre), zero, or a CSV file with a row per client (public)",
                setter::text(config.start)});
-  options.add({group, "step", "C", "1", "step sizes are C / (t + i0)^p, t from 1", setter::number(config.omd.step, tiny, 1e12)});
-  options.add({group, "step-power", "P", "0.5", "p; 0 is a constant step", setter::number(config.omd.step_power, 0, 10)});
+  options.add({group, "step", "C", "1", "step sizes are C / (t + i0)^p, t from 1",
+               setter::number(config.omd.step, tiny, 1e12)});
+  options.add(
+      {group, "step-power", "P", "0.5", "p; 0 is a constant step", setter::number(config.omd.step_power, 0, 10)});
   options.add({group, "step-offset", "I0", "0", "i0", setter::number(config.omd.step_offset, 0, 1e15)});
-  options.add({group, "step-cap", "KAPPA", "1", "no step exceeds KAPPA times the first round's; what is cut off is owed and taken later",
+  options.add({group, "step-cap", "KAPPA", "1",
+               "no step exceeds KAPPA times the first round's; what is cut off is owed and taken later",
                setter::number(config.omd.step_cap, tiny, infinity)});
 }
 
 void add_privacy_options(Options& options, OmdConfig& config) {
   const char* group = "Privacy";
-  options.add({group, "mechanism", "NAME", "", "how gradients are protected (below); a run that learns does not start without one",
+  options.add({group, "mechanism", "NAME", "",
+               "how gradients are protected (below); a run that learns does not start without one",
                setter::text(config.mechanism)});
   options.add({group, "epsilon", "E", "1", "privacy loss per release", setter::number(config.epsilon, tiny, 1e6)});
-  options.add({group, "clip", "C", "", "norm to which each record's gradient is clipped; default: 1, none under --mechanism none",
+  options.add({group, "clip", "C", "",
+               "norm to which each record's gradient is clipped; default: 1, none under --mechanism none",
                setter::number(config.clip, tiny, 1e12)});
-  options.add({group, "unit", "UNIT", "record", "whose loss is counted: record, or component (one entry of one record's gradient)",
-               setter::choice<PrivacyUnit>(config.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}})});
-  options.add({group, "noise-key", "KEY", "random", "random (from the operating system), seed (derived from --seed: reproducible, not private), or a FILE per client, named with {client}",
+  options.add({group, "unit", "UNIT", "record",
+               "whose loss is counted: record, or component (one entry of one record's gradient)",
+               setter::choice<PrivacyUnit>(config.unit,
+                                           {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}})});
+  options.add({group, "noise-key", "KEY", "random",
+               "random (from the operating system), seed (derived from --seed: reproducible, not private), or a FILE "
+               "per client, named with {client}",
                setter::text(config.noise_key)});
-  options.add({group, "metrics", "WHERE", "auto", "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, under --noise-key seed and for synthetic sources",
-               setter::choice<MetricsChoice>(config.metrics, {{"auto", MetricsChoice::automatic}, {"local", MetricsChoice::local}, {"shared", MetricsChoice::shared}})});
+  options.add({group, "metrics", "WHERE", "auto",
+               "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, "
+               "under --noise-key seed and for synthetic sources",
+               setter::choice<MetricsChoice>(config.metrics, {{"auto", MetricsChoice::automatic},
+                                                              {"local", MetricsChoice::local},
+                                                              {"shared", MetricsChoice::shared}})});
 }
 
 void add_output_options(Options& options, OmdConfig& config) {
   const char* group = "Output";
   options.add({group, "output", "DIR", "", "run directory; must not exist, or be empty; default: run-omd-<time>",
                setter::text(config.output)});
-  options.add({group, "record-every", "K", "", "record models every K rounds; default: geometric, some 17 records per decade",
+  options.add({group, "record-every", "K", "",
+               "record models every K rounds; default: geometric, some 17 records per decade",
                setter::integer(config.record_every, 1, many)});
-  options.add({group, "record-clients", "K", "", "record the first K clients; default: all up to 100 clients, else 10 of them",
+  options.add({group, "record-clients", "K", "",
+               "record the first K clients; default: all up to 100 clients, else 10 of them",
                setter::integer(config.record_clients, 1, most_clients)});
   options.add({group, "progress", "WHEN", "auto", "auto (a bar on a terminal, else lines), on (lines) or off",
-               setter::choice<ProgressChoice>(config.progress, {{"auto", ProgressChoice::automatic}, {"on", ProgressChoice::on}, {"off", ProgressChoice::off}})});
+               setter::choice<ProgressChoice>(
+                   config.progress,
+                   {{"auto", ProgressChoice::automatic}, {"on", ProgressChoice::on}, {"off", ProgressChoice::off}})});
   options.add({group, "json", "", "", "print the summary as one JSON object on stdout", setter::flag(config.json)});
-  options.add({group, "json-models", "", "", "the same with every client's final model", setter::flag(config.json_models)});
+  options.add(
+      {group, "json-models", "", "", "the same with every client's final model", setter::flag(config.json_models)});
   options.add({group, "watchdog", "SECONDS", "60", "silence of a peer after which the run ends with exit code 5",
                setter::number(config.watchdog, 0.1, 1e9)});
   options.add({group, "config", "FILE", "", "read options from an INI file (key = value); the command line wins",
@@ -137,15 +168,20 @@ std::string omd_help() {
   std::string text =
       "starling omd: decentralized, differentially private online mirror descent.\n\n"
       "  mpirun -n 5 starling omd --source data.csv --mechanism laplace --epsilon 1\n\n"
-      "Each rank is a client with its own stream. In a round it plays its model on its next records, releases a clipped and\n"
-      "noised gradient to itself, takes a mirror step and mixes with its neighbours. Results go to a run directory; progress to\n"
-      "stderr. Exit codes: 0 done, 2 usage, 3 data, 5 peer or file failure, 75 stopped by a signal with results safe.\n";
+      "Each rank is a client with its own stream. In a round it plays its model on its next records, releases a "
+      "clipped and\n"
+      "noised gradient to itself, takes a mirror step and mixes with its neighbours. Results go to a run directory; "
+      "progress to\n"
+      "stderr. Exit codes: 0 done, 2 usage, 3 data, 5 peer or file failure, 75 stopped by a signal with results "
+      "safe.\n";
   text += options.help();
-  text += "\nSources:\n  FILE.csv[.gz]                numbers with a label column\n"
-          "  FILE.svm, FILE.libsvm[.gz]   sparse rows `label index:value ...` (or --format svmlight)\n";
+  text +=
+      "\nSources:\n  FILE.csv[.gz]                numbers with a label column\n"
+      "  FILE.svm, FILE.libsvm[.gz]   sparse rows `label index:value ...` (or --format svmlight)\n";
   for (const auto& row : generator_table().rows()) {
     text += fmt::format("  synthetic:{:<18} {}\n", row.name, row.help);
-    for (const Parameter& parameter : row.parameters) text += fmt::format("{:31}  {}: {}\n", "", parameter.key, parameter.help);
+    for (const Parameter& parameter : row.parameters)
+      text += fmt::format("{:31}  {}: {}\n", "", parameter.key, parameter.help);
   }
   text += "\nPartitions:\n" + partition_table().help();
   text += "\nLosses:\n" + loss_table().help();

@@ -1,11 +1,13 @@
 #include "starling/app/options.hpp"
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <sstream>
+
+#include <boost/program_options.hpp>
 
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
@@ -16,18 +18,31 @@ namespace po = boost::program_options;
 
 namespace {
 
-/// Line of the first `key =` in an INI text, from 1; 0 if there is none.
-int line_of(const std::string& text, const std::string& key) {
+std::string trimmed(const std::string& text) {
+  const auto from = text.find_first_not_of(" \t\r");
+  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
+}
+
+/// Line of `key =` in an INI text, from 1, after `earlier` lines with the same key; 0 if there is none. Below a line
+/// [section], keys begin with `section.`.
+int line_of(const std::string& text, const std::string& key, std::size_t earlier) {
   std::istringstream lines(text);
   std::string line;
+  std::string section;
   for (int number = 1; std::getline(lines, line); ++number) {
-    const auto from = line.find_first_not_of(" \t");
-    const auto equals = line.find('=');
-    if (from == std::string::npos || equals == std::string::npos) continue;
-    const auto to = line.find_last_not_of(" \t", equals == 0 ? 0 : equals - 1);
-    if (to != std::string::npos && to >= from && line.substr(from, to - from + 1) == key) return number;
+    line = trimmed(line.substr(0, line.find('#')));
+    if (line.starts_with('[') && line.ends_with(']')) section = line.substr(1, line.size() - 2) + ".";
+    if (const auto equals = line.find('=');
+        equals == std::string::npos || section + trimmed(line.substr(0, equals)) != key)
+      continue;
+    if (earlier-- == 0) return number;
   }
   return 0;
+}
+
+/// Options that say what to do with a configuration are no part of one.
+bool is_part_of_a_file(const std::string& name) {
+  return name != "config" && name != "print-config" && name != "help";
 }
 
 po::options_description describe(const std::vector<Option>& options) {
@@ -96,12 +111,16 @@ void Options::read_file(const std::string& path) {
   const std::string text = content.str();
   try {
     const auto parsed = po::parse_config_file(content, describe(options_), true);
+    std::set<std::string> seen;
     for (const auto& option : parsed.options) {
-      const std::string where = fmt::format("{}:{}: {}", path, line_of(text, option.string_key), option.string_key);
-      check(!option.unregistered && find(option.string_key) != nullptr,
+      const std::string& key = option.string_key;
+      const bool first = seen.insert(key).second;
+      const std::string where = fmt::format("{}:{}: {}", path, line_of(text, key, first ? 0 : 1), key);
+      check(!option.unregistered && find(key) != nullptr && is_part_of_a_file(key),
             "{}: unknown key (starling {} has no such option) see starling {} --help", where, command_, command_);
+      check(first, "{}: the key stands twice (one value could be meant as well as the other) delete one", where);
       const Given value{option.value.empty() ? "true" : option.value.front(), where};
-      given_.try_emplace(option.string_key, value);
+      given_.try_emplace(key, value);
     }
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}: {} (a line reads key = value)", path, error.what()));
@@ -151,7 +170,7 @@ std::string Options::help() const {
 std::string Options::configuration() const {
   std::string text;
   for (const Option& option : options_) {
-    if (option.name == "config" || option.name == "print-config" || option.name == "help") continue;
+    if (!is_part_of_a_file(option.name)) continue;
     const auto value = given_.find(option.name);
     const std::string shown = value != given_.end() ? value->second.text : option.initial;
     if (shown.empty() || (option.argument.empty() && shown == "false")) continue;

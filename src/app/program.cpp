@@ -1,8 +1,7 @@
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <unistd.h>
 
 #include "starling/app/commands.hpp"
 #include "starling/app/version.hpp"
@@ -31,9 +30,10 @@ bool is_first_process() {
 std::string quoted(const std::vector<std::string>& words) {
   std::string line = "starling";
   for (std::size_t i = 1; i < words.size(); ++i) {
-    const bool plain = words[i].find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%") ==
-                           std::string::npos &&
-                       !words[i].empty();
+    const bool plain =
+        words[i].find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%") ==
+            std::string::npos &&
+        !words[i].empty();
     line += plain ? " " + words[i] : " '" + words[i] + "'";
   }
   return line;
@@ -52,8 +52,9 @@ int dispatch(const std::vector<std::string>& argv) {
   }
   if (command == "omd") return run_omd(words, quoted(argv), is_first_process());
   if (command == "topology") return run_topology(words);
-  throw UsageError(command.empty() ? std::string("no command given\n\n") + overview
-                                   : fmt::format("unknown command '{}' (known: omd, topology) see starling --help", command));
+  throw UsageError(command.empty()
+                       ? std::string("no command given\n\n") + overview
+                       : fmt::format("unknown command '{}' (known: omd, topology) see starling --help", command));
 }
 
 }  // namespace

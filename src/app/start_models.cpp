@@ -54,17 +54,18 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
     return {declare_public(std::move(models)), notes};
   }
   const std::vector<Vector> rows = read_rows(where);
-  check(rows.size() == static_cast<std::size_t>(clients), "--start '{}' has {} rows (one per client is needed: {})", where,
-        rows.size(), clients);
-  check(dimension == 0 || rows.front().size() == dimension, "--start '{}' has {} numbers a row (the model has {})", where,
-        rows.front().size(), dimension);
+  check(rows.size() == static_cast<std::size_t>(clients), "--start '{}' has {} rows (one per client is needed: {})",
+        where, rows.size(), clients);
+  check(dimension == 0 || rows.front().size() == dimension, "--start '{}' has {} numbers a row (the model has {})",
+        where, rows.front().size(), dimension);
   Columns models(rows.front().size(), columns);
   for (Client u = 0; u < clients; ++u) {
     const Vector& row = rows[static_cast<std::size_t>(u)];
     if (const double outside = domain.violation(row); outside > tolerance) {
-      notes.push_back(fmt::format("the start of client {} is outside the domain by {:.3g}; it is kept, and the first step "
-                                  "brings it in",
-                                  u, outside));
+      notes.push_back(
+          fmt::format("the start of client {} is outside the domain by {:.3g}; it is kept, and the first step "
+                      "brings it in",
+                      u, outside));
     }
     if (u < first || u >= first + count) continue;
     std::copy(row.begin(), row.end(), models[static_cast<std::size_t>(u - first)].begin());

@@ -1,15 +1,16 @@
 #include "starling/app/version.hpp"
 
+#include <Eigen/Core>
 #include <fmt/format.h>
 #include <hdf5.h>
-
-#include <Eigen/Core>
 
 #include "starling/net/world.hpp"
 
 namespace starling {
 
-std::string version() { return fmt::format("{} ({})", STARLING_VERSION, STARLING_REVISION); }
+std::string version() {
+  return fmt::format("{} ({})", STARLING_VERSION, STARLING_REVISION);
+}
 
 std::string version_text() {
   return fmt::format("starling {}\nMPI    {}\nEigen  {}.{}.{}\nHDF5   {}.{}.{}\n", version(), mpi_version(),

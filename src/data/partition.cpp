@@ -47,10 +47,10 @@ class Iid final : public Partition {
 
 /// Skewed classes: per class, the shares of the clients are drawn from Dir(α, …, α) and the shuffled records of the
 /// class are cut at the cumulative shares (Yurochkin et al. 2019, Bayesian nonparametric federated learning of neural
-/// networks; Li et al. 2022, Federated learning on non-IID data silos). Their clients differ in size as well, so that an
-/// online run ends with the largest client learning alone. Balanced, the shares are scaled so that clients are about
-/// equally large and every record is still dealt: only the classes are skewed. Nothing is drawn again until every client
-/// has ten records, as Li et al. do: unbalanced, a client may get none.
+/// networks; Li et al. 2022, Federated learning on non-IID data silos). Their clients differ in size as well, so that
+/// an online run ends with the largest client learning alone. Balanced, the shares are scaled so that clients are about
+/// equally large and every record is still dealt: only the classes are skewed. Nothing is drawn again until every
+/// client has ten records, as Li et al. do: unbalanced, a client may get none.
 class Dirichlet final : public Partition {
  public:
   Dirichlet(double alpha, bool balanced) : alpha_(alpha), balanced_(balanced) {}

@@ -80,17 +80,22 @@ class Softmax final : public Loss {
 
 const Table<Loss>& loss_table() {
   static const Table<Loss> table(
-      "loss",
-      {{"logistic", "ln(1 + exp(-y s)), labels -1 and 1 (or 0 and 1)", {},
-        [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Logistic>(); }},
-       {"squared", "(s - y)^2 / 2, any label", {},
-        [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Squared>(); }},
-       {"softmax", "cross entropy of K classes, labels 0 to K - 1", {{"classes", "K, at least 2"}},
-        [](const Spec& spec) -> std::unique_ptr<Loss> {
-          const long long classes = spec.integer("classes");
-          check(classes >= 2 && classes <= 1'000'000, "'{}' (softmax takes 2 classes or more)", spec.text());
-          return std::make_unique<Softmax>(static_cast<std::size_t>(classes));
-        }}});
+      "loss", {{"logistic",
+                "ln(1 + exp(-y s)), labels -1 and 1 (or 0 and 1)",
+                {},
+                [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Logistic>(); }},
+               {"squared",
+                "(s - y)^2 / 2, any label",
+                {},
+                [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Squared>(); }},
+               {"softmax",
+                "cross entropy of K classes, labels 0 to K - 1",
+                {{"classes", "K, at least 2"}},
+                [](const Spec& spec) -> std::unique_ptr<Loss> {
+                  const long long classes = spec.integer("classes");
+                  check(classes >= 2 && classes <= 1'000'000, "'{}' (softmax takes 2 classes or more)", spec.text());
+                  return std::make_unique<Softmax>(static_cast<std::size_t>(classes));
+                }}});
   return table;
 }
 

@@ -9,8 +9,11 @@ namespace starling {
 
 namespace {
 
-/// Euclidean projection onto {x ≥ 0, Σ x = mass} (Duchi et al. 2008, fig. 1), sorting in `sorted`.
+/// Euclidean projection onto {x ≥ 0, Σ x = mass} (Duchi et al. 2008, fig. 1), sorting in `sorted`. A common shift changes
+/// nothing: with the largest coordinate at zero the mass is not lost beside coordinates above 2^53 times it.
 void project_on_simplex(MutableView x, double mass, Vector& sorted) {
+  const double top = *std::max_element(x.begin(), x.end());
+  for (double& value : x) value -= top;
   sorted.assign(x.begin(), x.end());
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   double total = 0;
@@ -35,8 +38,15 @@ class Ball final : public Domain {
  public:
   explicit Ball(double radius) : radius_(radius) {}
   void project(MutableView x) override {
-    const double norm = norm2(x);
-    if (norm > radius_) scale(radius_ / norm, x);
+    double norm = norm2(x);
+    if (norm <= radius_) return;
+    if (std::isinf(norm)) {  // the squares overflow, the coordinates do not
+      double largest = 0;
+      for (const double value : x) largest = std::max(largest, std::abs(value));
+      for (double& value : x) value /= largest;
+      norm = norm2(x);
+    }
+    scale(radius_ / norm, x);
   }
   void centre(MutableView x) override { std::fill(x.begin(), x.end(), 0.0); }
   [[nodiscard]] double violation(View x) const override { return std::max(norm2(x) - radius_, 0.0); }
@@ -112,22 +122,30 @@ const Table<Domain>& domain_table() {
   static const Table<Domain> table(
       "domain",
       {{"free", "all of R^d", {}, [](const Spec&) -> std::unique_ptr<Domain> { return std::make_unique<Free>(); }},
-       {"ball", "Euclidean ball around 0", {{"radius", "its radius"}},
+       {"ball",
+        "Euclidean ball around 0",
+        {{"radius", "its radius"}},
         [](const Spec& spec) -> std::unique_ptr<Domain> {
           return std::make_unique<Ball>(positive(spec, "radius", spec.number("radius")));
         }},
-       {"box", "every coordinate between two bounds", {{"low", "lower bound"}, {"high", "upper bound"}},
+       {"box",
+        "every coordinate between two bounds",
+        {{"low", "lower bound"}, {"high", "upper bound"}},
         [](const Spec& spec) -> std::unique_ptr<Domain> {
           const double low = spec.number("low");
           const double high = spec.number("high");
           check(low < high, "'{}' (the lower bound of a box must be below the upper)", spec.text());
           return std::make_unique<Box>(low, high);
         }},
-       {"simplex", "non-negative coordinates with a given sum", {{"mass", "the sum (1)"}},
+       {"simplex",
+        "non-negative coordinates with a given sum",
+        {{"mass", "the sum (1)"}},
         [](const Spec& spec) -> std::unique_ptr<Domain> {
           return std::make_unique<Simplex>(positive(spec, "mass", spec.number("mass", 1)));
         }},
-       {"l1ball", "sum of absolute values at most a radius", {{"radius", "its radius"}},
+       {"l1ball",
+        "sum of absolute values at most a radius",
+        {{"radius", "its radius"}},
         [](const Spec& spec) -> std::unique_ptr<Domain> {
           return std::make_unique<L1Ball>(positive(spec, "radius", spec.number("radius")));
         }}});

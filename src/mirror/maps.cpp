@@ -67,9 +67,8 @@ class EntropicSigned final : public MirrorMap {
   }
   void step(MutableView state, double eta, View gradient) override {
     const std::size_t d = gradient.size();
-    exponentiate(state, radius_, [eta, gradient, d](std::size_t i) {
-      return i < d ? -eta * gradient[i] : eta * gradient[i - d];
-    });
+    exponentiate(state, radius_,
+                 [eta, gradient, d](std::size_t i) { return i < d ? -eta * gradient[i] : eta * gradient[i - d]; });
   }
 
  private:
@@ -81,15 +80,21 @@ class EntropicSigned final : public MirrorMap {
 const Table<MirrorMap, Domain&>& mirror_table() {
   static const Table<MirrorMap, Domain&> table(
       "mirror map",
-      {{"euclidean", "R = |x|^2/2: gradient step and projection; domains free, ball, box, simplex, l1ball", {},
+      {{"euclidean",
+        "R = |x|^2/2: gradient step and projection; domains free, ball, box, simplex, l1ball",
+        {},
         [](const Spec&, Domain& domain) -> std::unique_ptr<MirrorMap> { return std::make_unique<Euclidean>(domain); }},
-       {"entropic", "R = sum x ln x: exponentiated gradient; domain simplex", {},
+       {"entropic",
+        "R = sum x ln x: exponentiated gradient; domain simplex",
+        {},
         [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
           check(domain.simplex_mass() > 0, "mirror map '{}' has no step on this domain (it needs --domain simplex)",
                 spec.name());
           return std::make_unique<Entropic>(domain.simplex_mass());
         }},
-       {"entropic-signed", "EG+-: exponentiated gradient for weights of both signs; domain l1ball", {},
+       {"entropic-signed",
+        "EG+-: exponentiated gradient for weights of both signs; domain l1ball",
+        {},
         [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
           check(domain.l1_radius() > 0, "mirror map '{}' has no step on this domain (it needs --domain l1ball:RADIUS)",
                 spec.name());
@@ -98,6 +103,8 @@ const Table<MirrorMap, Domain&>& mirror_table() {
   return table;
 }
 
-std::string default_domain(const std::string& mirror) { return mirror == "entropic" ? "simplex" : "free"; }
+std::string default_domain(const std::string& mirror) {
+  return mirror == "entropic" ? "simplex" : "free";
+}
 
 }  // namespace starling

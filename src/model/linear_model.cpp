@@ -48,10 +48,11 @@ double LinearModel::clip_factor(const Row& row, const Clip& clip) const {
     norm = norm2(derivative_) * std::sqrt(dot(row.values, row.values) + (intercept_ ? 1 : 0));
   }
   // Beyond this a clip factor could underflow and the sum overflow: refused, not clipped to something (method 6).
-  check<DataError>(norm <= largest_clippable_norm,
-                   "a record's gradient has norm {} (not finite, or too large to be clipped exactly) scale the features, "
-                   "or keep the model in a bounded --domain",
-                   norm);
+  check<DataError>(
+      norm <= largest_clippable_norm,
+      "a record's gradient has norm {} (not finite, or too large to be clipped exactly) scale the features, "
+      "or keep the model in a bounded --domain",
+      norm);
   return norm > clip.bound ? clip.bound / norm : 1;
 }
 

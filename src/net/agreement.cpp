@@ -1,10 +1,10 @@
 #include "starling/net/agreement.hpp"
 
+#include "state.hpp"
 #include <cstring>
 #include <exception>
 
 #include "starling/core/kernels.hpp"
-#include "state.hpp"
 
 namespace starling {
 
@@ -193,6 +193,8 @@ std::optional<std::vector<Vector>> Agreement::collect(const std::vector<int>& ra
   return result;
 }
 
-std::int64_t Agreement::bytes() const { return world_.state().agreement_bytes; }
+std::int64_t Agreement::bytes() const {
+  return world_.state().agreement_bytes;
+}
 
 }  // namespace starling

@@ -1,11 +1,10 @@
 #include "starling/net/neighbours.hpp"
 
+#include "state.hpp"
 #include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_map>
-
-#include "state.hpp"
 
 namespace starling {
 
@@ -122,8 +121,8 @@ void Neighbours::State::bind(Plan::State& plan, View outgoing) const {
                   MPI_DOUBLE, receive.rank, 0, world.data, &plan.requests.emplace_back());
   }
   for (const Transfer& send : plan.sends) {
-    MPI_Send_init(source(plan, send, outgoing), static_cast<int>(send.clients.size() * length), MPI_DOUBLE, send.rank, 0,
-                  world.data, &plan.requests.emplace_back());
+    MPI_Send_init(source(plan, send, outgoing), static_cast<int>(send.clients.size() * length), MPI_DOUBLE, send.rank,
+                  0, world.data, &plan.requests.emplace_back());
   }
   plan.bound_to = outgoing.data();
 }
@@ -158,15 +157,26 @@ std::string Neighbours::State::awaited(Round t, const Plan::State& plan) const {
 }
 
 Neighbours::Neighbours(World& world, const Layout& layout, std::size_t length)
-    : state_(new State{world.state(), layout, length, layout.first(world.rank()),
-                       static_cast<std::size_t>(layout.count(world.rank())), std::make_shared<EdgeCounts>(), {}}) {
+    : state_(new State{world.state(),
+                       layout,
+                       length,
+                       layout.first(world.rank()),
+                       static_cast<std::size_t>(layout.count(world.rank())),
+                       std::make_shared<EdgeCounts>(),
+                       {}}) {
   world.state().set_active(layout);
 }
 Neighbours::~Neighbours() = default;
 
-Client Neighbours::first() const { return state_->first; }
-std::size_t Neighbours::count() const { return state_->count; }
-bool Neighbours::begin_round(Round t) { return state_->world.begin_round(t); }
+Client Neighbours::first() const {
+  return state_->first;
+}
+std::size_t Neighbours::count() const {
+  return state_->count;
+}
+bool Neighbours::begin_round(Round t) {
+  return state_->world.begin_round(t);
+}
 
 Neighbours::Plan Neighbours::plan(std::span<const Links> links, PlanUse use) {
   const State& here = *state_;
@@ -242,6 +252,8 @@ std::vector<EdgeTraffic> Neighbours::edge_traffic() const {
   return result;
 }
 
-WireTraffic Neighbours::wire_traffic() const { return state_->wire; }
+WireTraffic Neighbours::wire_traffic() const {
+  return state_->wire;
+}
 
 }  // namespace starling

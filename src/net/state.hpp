@@ -1,8 +1,6 @@
 // Inside of the net room: the communicators, the control channel and the waits that poll it.
 #pragma once
 
-#include <mpi.h>
-
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -12,6 +10,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include <mpi.h>
 
 #include "starling/core/columns.hpp"
 #include "starling/net/world.hpp"
@@ -95,8 +95,8 @@ struct World::State {
   std::list<Outgoing> outbox_;
   std::vector<int> active_;
 
-  // Agreement on a common last round after a signal: the signalled rank asks rank 0, which asks all for the round that they
-  // have begun; everyone stops after the largest of these, and nobody begins another round before knowing it.
+  // Agreement on a common last round after a signal: the signalled rank asks rank 0, which asks all for the round that
+  // they have begun; everyone stops after the largest of these, and nobody begins another round before knowing it.
   Round round_ = 0;
   bool stop_asked_ = false;
   bool round_told_ = false;

@@ -1,15 +1,13 @@
 #include "starling/net/world.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
+#include "state.hpp"
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <sched.h>
 #include <thread>
-
-#include "state.hpp"
+#include <unistd.h>
 
 namespace starling {
 
@@ -18,10 +16,14 @@ namespace {
 volatile std::sig_atomic_t signal_seen = 0;
 volatile std::sig_atomic_t last_exit_code = static_cast<int>(ExitCode::failure);
 
-extern "C" void on_stop_signal(int) { signal_seen = 1; }
+extern "C" void on_stop_signal(int) {
+  signal_seen = 1;
+}
 
 /// MPI_Finalize waits for all ranks; one that is dead must not keep the others for ever.
-extern "C" void on_finalize_timeout(int) { _exit(last_exit_code); }
+extern "C" void on_finalize_timeout(int) {
+  _exit(last_exit_code);
+}
 
 int integer_from_environment(const char* name) {
   const char* text = std::getenv(name);
@@ -185,9 +187,10 @@ bool World::State::begin_round(Round t) {
   while (round_told_ && !stop_after_) {
     poll();
     if (clock.seconds() > watchdog) {
-      throw FailureError(fmt::format("round {}: no agreement on where to stop after a signal within {} s (a rank is "
-                                     "silent) see which rank of the job has died",
-                                     t + 1, watchdog));
+      throw FailureError(
+          fmt::format("round {}: no agreement on where to stop after a signal within {} s (a rank is "
+                      "silent) see which rank of the job has died",
+                      t + 1, watchdog));
     }
   }
   return !stop_after_ || t <= *stop_after_;
@@ -229,9 +232,10 @@ void World::State::wait_collective(MPI_Request request, const char* what) {
     poll();
     if (clock.seconds() > 0.01) std::this_thread::sleep_for(std::chrono::microseconds(200));
     if (clock.seconds() > patience) {
-      throw FailureError(fmt::format("{}: other ranks did not take part for {} s (dead, stopped or still busy) see "
-                                     "whether they still run, or raise --watchdog",
-                                     what, patience));
+      throw FailureError(
+          fmt::format("{}: other ranks did not take part for {} s (dead, stopped or still busy) see "
+                      "whether they still run, or raise --watchdog",
+                      what, patience));
     }
   }
 }
@@ -239,9 +243,15 @@ void World::State::wait_collective(MPI_Request request, const char* what) {
 World::World() : state_(std::make_unique<State>()) {}
 World::~World() = default;
 
-int World::rank() const { return state_->rank; }
-int World::size() const { return state_->size; }
-void World::set_watchdog(double seconds) { state_->watchdog = seconds; }
+int World::rank() const {
+  return state_->rank;
+}
+int World::size() const {
+  return state_->size;
+}
+void World::set_watchdog(double seconds) {
+  state_->watchdog = seconds;
+}
 
 bool World::announce(ExitCode code, const std::string& message) {
   try {

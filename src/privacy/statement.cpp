@@ -62,15 +62,14 @@ std::string unit_of(const PrivacyReport& report) {
 
 /// The loss over all releases of a client, for who has more than one record (or component) in them.
 std::string client_losses(const PrivacyReport& report) {
-  const std::string all = with_delta(report.client_epsilon, report.client_delta);
+  const std::string all = with_delta(report.one_per_batch_epsilon, report.one_per_batch_delta);
   const bool record = report.unit == PrivacyUnit::record;
   std::string text =
       fmt::format("{} every batch of a client: at most {} by all {} release(s) of that client. ",
                   record ? "Somebody with one record in" : "If one component differs in", all, report.releases);
-  if (report.batch > 1 && std::isfinite(report.all_records_epsilon)) {
-    text += fmt::format("{}: at most epsilon = {}. ",
-                        record ? "Somebody to whom all records of a client belong" : "If it differs in every record",
-                        upper(report.all_records_epsilon));
+  if (std::isfinite(report.client_epsilon)) {
+    text += fmt::format("Somebody to whom all records of a client belong: at most epsilon = {}. ",
+                        upper(report.client_epsilon));
   }
   if (!record && report.delta_per_release == 0) {
     text += fmt::format("For a whole record, a group of {0} components: up to {0} times the figure of a component. ",
@@ -156,10 +155,13 @@ PrivacyReport privacy_report(const Mechanism& mechanism, const std::string& mech
   report.participations = counts.participations;
   report.epsilon = times(participations, charge.epsilon);
   report.delta = std::min(1.0, participations * charge.delta);
-  report.client_epsilon = times(releases, charge.epsilon);
-  report.client_delta = std::min(1.0, releases * charge.delta);
-  report.all_records_epsilon = charge.delta == 0 ? times(static_cast<double>(settings.batch), report.client_epsilon)
-                                                 : std::numeric_limits<double>::infinity();
+  report.one_per_batch_epsilon = times(releases, charge.epsilon);
+  report.one_per_batch_delta = std::min(1.0, releases * charge.delta);
+  // Group privacy: all m records of a batch change, and under unit component all d components of each.
+  const double group = static_cast<double>(settings.batch) *
+                       (report.unit == PrivacyUnit::component ? static_cast<double>(settings.dimension) : 1.0);
+  report.client_epsilon =
+      charge.delta == 0 ? times(group, report.one_per_batch_epsilon) : std::numeric_limits<double>::infinity();
   report.releases = counts.releases;
   report.clients = counts.clients;
   report.batch = settings.batch;

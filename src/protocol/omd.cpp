@@ -65,7 +65,7 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
     const Round t = done_;
     Stopwatch watch(t % timed_rounds_apart == 0);
     for (std::size_t k = 0; k < mass_.size(); ++k) {
-      learn(k, t);           // 1. play, incur  2. release ĝ  3. mirror step
+      learn(k, t);  // 1. play, incur  2. release ĝ  3. mirror step
       prepare_message(k);
     }
     watch.lap(shares_.learning);

@@ -4,8 +4,10 @@ namespace starling::hdf5 {
 
 namespace {
 
-/// Selects `count` entries from `from` along `axis`, everything along the others, without end along a growing first one.
-Handle selection(const Sizes& sizes, std::size_t axis, hsize_t from, hsize_t count, bool growing, const std::string& what) {
+/// Selects `count` entries from `from` along `axis`, everything along the others, without end along a growing first
+/// one.
+Handle selection(const Sizes& sizes, std::size_t axis, hsize_t from, hsize_t count, bool growing,
+                 const std::string& what) {
   Sizes most = sizes;
   if (growing) most[0] = H5S_UNLIMITED;
   Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), most.data()), H5Sclose, what);
@@ -42,7 +44,8 @@ void File::join(const std::string& name, Sizes sizes, std::size_t axis, bool gro
     sizes[0] = 0;
     most[0] = H5S_UNLIMITED;
   }
-  const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), most.data()), H5Sclose, where(name));
+  const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), most.data()), H5Sclose,
+                     where(name));
   Handle(H5Dcreate2(id_, name.c_str(), H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose,
          where(name));
 }

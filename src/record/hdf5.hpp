@@ -2,13 +2,13 @@
 // records: what has been recorded survives any end of the process and can be read while the run goes on.
 #pragma once
 
-#include <hdf5.h>
-
 #include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <hdf5.h>
 
 #include "starling/core/check.hpp"
 
@@ -20,7 +20,8 @@ using Sizes = std::vector<hsize_t>;
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) : id_(id), close_(close) {
-    check<FailureError>(id >= 0, "{} (HDF5 refused) see whether the disk is full or the file is of another program", what);
+    check<FailureError>(id >= 0, "{} (HDF5 refused) see whether the disk is full or the file is of another program",
+                        what);
   }
   ~Handle() {
     if (id_ >= 0) close_(id_);
@@ -52,7 +53,8 @@ template <class T>
 class File {
  public:
   enum class Mode { create, append, read };
-  File(const std::string& path, Mode mode) : path_(path), id_(open(path, mode), H5Fclose, "cannot open '" + path + "'") {}
+  File(const std::string& path, Mode mode)
+      : path_(path), id_(open(path, mode), H5Fclose, "cannot open '" + path + "'") {}
 
   [[nodiscard]] hid_t id() const { return id_; }
   [[nodiscard]] bool has(const std::string& name) const { return H5Lexists(id_, name.c_str(), H5P_DEFAULT) > 0; }
@@ -64,8 +66,8 @@ class File {
   template <class T>
   void write(const std::string& name, const Sizes& sizes, const std::vector<T>& values) const {
     const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose, where(name));
-    const Handle set(H5Dcreate2(id_, name.c_str(), type_of<T>(), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
-                     where(name));
+    const Handle set(H5Dcreate2(id_, name.c_str(), type_of<T>(), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                     H5Dclose, where(name));
     if (!values.empty()) {
       require(H5Dwrite(set, type_of<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), where(name));
     }
@@ -152,10 +154,17 @@ class File {
  private:
   static hid_t open(const std::string& path, Mode mode) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    if (mode == Mode::create) return H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
-    return H5Fopen(path.c_str(), mode == Mode::append ? H5F_ACC_RDWR : H5F_ACC_RDONLY, H5P_DEFAULT);
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
+#if H5_VERSION_GE(1, 10, 7)
+    // Each file has one writer. Without locks, somebody who reads it during the run does not keep that writer out.
+    H5Pset_file_locking(access, 0, 1);
+#endif
+    if (mode == Mode::create) return H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access);
+    return H5Fopen(path.c_str(), mode == Mode::append ? H5F_ACC_RDWR : H5F_ACC_RDONLY, access);
   }
-  [[nodiscard]] std::string where(const std::string& name) const { return fmt::format("'{}' of '{}'", name, path_); }
+  [[nodiscard]] std::string where(const std::string& name) const {
+    return fmt::format("'{}' of '{}'", name, path_);
+  }
   [[nodiscard]] Sizes shape(hid_t set, const std::string& name) const {
     const Handle space(H5Dget_space(set), H5Sclose, where(name));
     Sizes sizes(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));

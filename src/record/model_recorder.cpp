@@ -1,9 +1,8 @@
 #include "starling/record/model_recorder.hpp"
 
+#include "hdf5.hpp"
 #include <algorithm>
 #include <limits>
-
-#include "hdf5.hpp"
 
 namespace starling {
 
@@ -15,7 +14,9 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 Score since(const Score& now, const Score& before) {
   return {now.loss - before.loss, now.correct - before.correct, now.records - before.records};
 }
-double mean_loss(const Score& score) { return score.records > 0 ? score.loss / static_cast<double>(score.records) : unknown; }
+double mean_loss(const Score& score) {
+  return score.records > 0 ? score.loss / static_cast<double>(score.records) : unknown;
+}
 double accuracy(const Score& score) {
   return score.records > 0 ? static_cast<double>(score.correct) / static_cast<double>(score.records) : unknown;
 }
@@ -65,7 +66,8 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
   std::vector<std::int64_t> clients;
   for (std::size_t k = 0; k < count; ++k) clients.push_back(first + static_cast<Client>(k));
   file.write("/clients", {count}, clients);
-  owners_.append_text("# metrics of this rank's private records, for their owner alone\nround,client,records,loss,accuracy\n");
+  owners_.append_text(
+      "# metrics of this rank's private records, for their owner alone\nround,client,records,loss,accuracy\n");
 }
 
 void ModelRecorder::after(const RoundView& view) {
@@ -144,8 +146,8 @@ void write_run_file(const RunDirectory& directory, const RunLayout& run,
     const Client first = run.layout.first(r);
     const Client end = first + run.layout.count(r);
     if (first == end) continue;
-    const auto count = std::count_if(run.recorded.begin(), run.recorded.end(),
-                                     [&](Client u) { return u >= first && u < end; });
+    const auto count =
+        std::count_if(run.recorded.begin(), run.recorded.end(), [&](Client u) { return u >= first && u < end; });
     clients.push_back({RunDirectory::clients_name(r), static_cast<hsize_t>(end - first)});
     if (count > 0) recorded.push_back({RunDirectory::clients_name(r), static_cast<hsize_t>(count)});
   }
@@ -156,7 +158,8 @@ void write_run_file(const RunDirectory& directory, const RunLayout& run,
   file.join("/final_model", {all, run.dimension}, 0, false, clients);
   file.attribute("/model", "meaning", "released model: record x recorded client x coordinate");
   file.attribute("/mass", "meaning", "push-sum mass: record x client");
-  file.attribute("/final_model", "meaning", "released model at the end: client x coordinate (0 until the run has ended)");
+  file.attribute("/final_model", "meaning",
+                 "released model at the end: client x coordinate (0 until the run has ended)");
   if (run.metrics) {
     file.join("/loss", {0, all}, 1, true, clients);
     file.join("/accuracy", {0, all}, 1, true, clients);

@@ -11,16 +11,30 @@ namespace starling {
 namespace {
 
 /// Head of a report; the sum of the rank's models follows.
-enum Field : std::size_t { f_done, f_clients, f_mass, f_records, f_loss, f_correct, f_tests, f_test_loss, f_test_correct, f_spread, f_head };
+enum Field : std::size_t {
+  f_done,
+  f_clients,
+  f_mass,
+  f_records,
+  f_loss,
+  f_correct,
+  f_tests,
+  f_test_loss,
+  f_test_correct,
+  f_spread,
+  f_head
+};
 
-bool is_landmark(Round done) { return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done)); }
+bool is_landmark(Round done) {
+  return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done));
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Spread of this rank's models around their own mean, Σ ‖x_u − mean‖²; the sums go to `sums`. Centring here keeps digits
-/// that Σ‖x‖² − ‖Σx‖²/n would lose.
+/// Spread of this rank's models around their own mean, Σ ‖x_u − mean‖²; the sums go to `sums`. Centring here keeps
+/// digits that Σ‖x‖² − ‖Σx‖²/n would lose.
 double local_spread(const Columns& models, MutableView sums) {
   const auto count = static_cast<double>(models.size());
   for (std::size_t k = 0; k < models.size(); ++k) axpy(1, models[k], sums);
@@ -116,7 +130,8 @@ void NetworkReporter::after(const RoundView& view) {
 void NetworkReporter::send(const RoundView& view, bool with_test) {
   const Released<Columns> models = view.models();
   if (models.value().size() == 0) return;
-  // Progressive metrics leave only as the policy allows; all else is a function of released models and the public graph.
+  // Progressive metrics leave only as the policy allows; all else is a function of released models and the public
+  // graph.
   Score shared;
   bool any_shared = false;
   for (const Secret<Score>& tally : view.tallies()) {

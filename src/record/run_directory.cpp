@@ -1,13 +1,12 @@
 #include "starling/record/run_directory.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace starling {
 
@@ -48,10 +47,16 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
   });
 }
 
-std::string RunDirectory::clients_name(int rank) { return fmt::format("clients/{}.h5", rank); }
-std::string RunDirectory::private_folder(int rank) const { return fmt::format("{}/private/{}", path_, rank); }
+std::string RunDirectory::clients_name(int rank) {
+  return fmt::format("clients/{}.h5", rank);
+}
+std::string RunDirectory::private_folder(int rank) const {
+  return fmt::format("{}/private/{}", path_, rank);
+}
 
-OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) { append_text(""); }
+OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) {
+  append_text("");
+}
 
 void OwnersFile::append_text(const std::string& text) const {
   const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);

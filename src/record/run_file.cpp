@@ -1,15 +1,15 @@
 #include "starling/record/run_file.hpp"
 
-#include <cmath>
-
 #include "hdf5.hpp"
+#include <cmath>
 
 namespace starling {
 
 void finish_run_file(const RunDirectory& directory, const Summary& summary) {
   const hdf5::File file(directory.run_file(), hdf5::File::Mode::append);
   std::vector<std::int64_t> rows;
-  for (const EdgeTraffic& edge : summary.edges) rows.insert(rows.end(), {edge.from, edge.to, edge.messages, edge.bytes});
+  for (const EdgeTraffic& edge : summary.edges)
+    rows.insert(rows.end(), {edge.from, edge.to, edge.messages, edge.bytes});
   file.write("/traffic", {summary.edges.size(), 4}, rows);
   file.attribute("/traffic", "columns", "from, to, messages, bytes");
   file.make_group("/privacy");
@@ -21,7 +21,7 @@ void finish_run_file(const RunDirectory& directory, const Summary& summary) {
   file.attribute("/privacy", "epsilon_per_release", privacy.epsilon_per_release);
   file.attribute("/privacy", "epsilon", privacy.epsilon);
   file.attribute("/privacy", "delta", privacy.delta);
-  file.attribute("/privacy", "client_epsilon", privacy.client_epsilon);
+  file.attribute("/privacy", "one_per_batch_epsilon", privacy.one_per_batch_epsilon);
   file.attribute("/privacy", "participations", static_cast<double>(privacy.participations));
   file.attribute("/privacy", "statement", statement(privacy));
 }

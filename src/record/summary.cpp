@@ -66,7 +66,8 @@ void add_traffic(Agreement& agreement, const LocalResults& local, Summary& summa
 }
 
 void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& summary, ReleaseCounts& counts) {
-  const auto most_releases = local.releases.empty() ? 0 : *std::max_element(local.releases.begin(), local.releases.end());
+  const auto most_releases =
+      local.releases.empty() ? 0 : *std::max_element(local.releases.begin(), local.releases.end());
   const Vector own{static_cast<double>(most_releases),
                    static_cast<double>(local.participations),
                    static_cast<double>(local.wire.messages),
@@ -98,14 +99,14 @@ ReleaseCounts gather_results(Agreement& agreement, const LocalResults& local, co
   ReleaseCounts counts;
   counts.clients = summary.clients;
   add_models(agreement, local, summary);
-  summary.mass = agreement.ordered_sum(public_row(local.masses.size(), [&](std::size_t k) { return local.masses[k]; }))[0];
+  summary.mass =
+      agreement.ordered_sum(public_row(local.masses.size(), [&](std::size_t k) { return local.masses[k]; }))[0];
   if (summary.learned) summary.progressive = add_scores(agreement, local, policy);
   if (local.test) {
     // Added in client order too: each rank's clients one by one.
     const auto scores = [&](auto field) {
-      return agreement.ordered_sum(public_row(local.test->size(), [&](std::size_t k) {
-        return static_cast<double>((*local.test)[k].*field);
-      }))[0];
+      return agreement.ordered_sum(public_row(
+          local.test->size(), [&](std::size_t k) { return static_cast<double>((*local.test)[k].*field); }))[0];
     };
     summary.test = Score{scores(&Score::loss), static_cast<std::int64_t>(scores(&Score::correct)),
                          static_cast<std::int64_t>(scores(&Score::records))};
@@ -113,7 +114,8 @@ ReleaseCounts gather_results(Agreement& agreement, const LocalResults& local, co
   add_traffic(agreement, local, summary);
   add_rank_figures(agreement, local, summary, counts);
   if (all_models) {
-    const auto flat = post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, local.models);
+    const auto flat =
+        post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, local.models);
     Columns all(summary.dimension, static_cast<std::size_t>(summary.clients));
     auto next = all.flat().begin();
     for (const Vector& part : agreement.gather(flat)) next = std::copy(part.begin(), part.end(), next);

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -14,9 +15,13 @@ constexpr std::size_t most_listed_edges = 1000;
 constexpr std::size_t most_shown_edges = 12;
 
 /// Infinite and unknown numbers are null.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
-double mean(double total, std::int64_t count) { return count > 0 ? total / static_cast<double>(count) : std::nan(""); }
+double mean(double total, std::int64_t count) {
+  return count > 0 ? total / static_cast<double>(count) : std::nan("");
+}
 
 std::int64_t total_messages(const Summary& summary) {
   std::int64_t total = 0;
@@ -36,7 +41,15 @@ double accuracy_of(const Summary& summary) {
   return score ? mean(static_cast<double>(score->correct), score->records) : std::nan("");
 }
 
-Json privacy_json(const PrivacyReport& privacy) {
+Json privacy_json(const Summary& summary) {
+  const PrivacyReport& privacy = summary.privacy;
+  if (!summary.learned) {
+    return {{"mechanism", "none"},
+            {"participations", 0},
+            {"epsilon", 0},
+            {"client_epsilon", 0},
+            {"statement", "No record was used: the clients averaged public start values."}};
+  }
   return {{"mechanism", privacy.mechanism},
           {"noise_key", name_of(privacy.noise_key)},
           {"unit", name_of(privacy.unit)},
@@ -45,9 +58,9 @@ Json privacy_json(const PrivacyReport& privacy) {
           {"delta", number(privacy.delta)},
           {"mu", nullptr},
           {"participations", privacy.participations},
+          {"one_per_batch_epsilon", number(privacy.one_per_batch_epsilon)},
+          {"one_per_batch_delta", number(privacy.one_per_batch_delta)},
           {"client_epsilon", number(privacy.client_epsilon)},
-          {"client_delta", number(privacy.client_delta)},
-          {"all_records_epsilon", number(privacy.all_records_epsilon)},
           {"releases", privacy.releases},
           {"clip", number(privacy.clip)},
           {"private", privacy.is_private()},
@@ -88,9 +101,27 @@ std::string shown(double value, const char* format) {
   return std::isfinite(value) ? fmt::vformat(format, fmt::make_format_args(value)) : "-";
 }
 
-std::string row(const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); }
+std::string row(const char* name, const std::string& value) {
+  return fmt::format("  {:<22}{}\n", name, value);
+}
 
-std::string epsilon_text(double epsilon) { return std::isfinite(epsilon) ? fmt::format("{:.6g}", epsilon) : "unbounded"; }
+/// Breaks a paragraph at spaces.
+std::string wrapped(const std::string& paragraph, std::size_t width) {
+  std::string text;
+  std::size_t column = 0;
+  std::istringstream words(paragraph);
+  for (std::string word; words >> word;) {
+    const bool fits = column + word.size() < width;
+    if (column > 0) text += fits ? ' ' : '\n';
+    column = (fits ? column + 1 : 0) + word.size();
+    text += word;
+  }
+  return text;
+}
+
+std::string epsilon_text(double epsilon) {
+  return std::isfinite(epsilon) ? fmt::format("{:.6g}", epsilon) : "unbounded";
+}
 
 std::string traffic_rows(const Summary& summary) {
   std::string text = row("messages", fmt::format("{} over {} edges, {:.4g} MB (between ranks: {} messages, {:.4g} MB)",
@@ -129,7 +160,7 @@ std::string to_json(const Summary& summary) {
   json["mass"] = number(summary.mass);
   json["step_debt"] = number(summary.largest_debt);
   json["regret"] = nullptr;
-  json["privacy"] = privacy_json(summary.privacy);
+  json["privacy"] = privacy_json(summary);
   json["traffic"] = traffic_json(summary);
   const double busy =
       summary.shares.learning + summary.shares.exchange + summary.shares.mixing + summary.shares.observing;
@@ -156,9 +187,9 @@ std::string to_json(const Summary& summary) {
 }
 
 std::string to_table(const Summary& summary) {
-  std::string text = fmt::format("starling {}: {} clients on {} ranks, {} of {} rounds, dimension {}\n\n", summary.command,
-                                 summary.clients, summary.ranks, summary.rounds, summary.rounds_planned,
-                                 summary.dimension);
+  std::string text =
+      fmt::format("starling {}: {} clients on {} ranks, {} of {} rounds, dimension {}\n\n", summary.command,
+                  summary.clients, summary.ranks, summary.rounds, summary.rounds_planned, summary.dimension);
   if (summary.learned) {
     if (summary.progressive) {
       text += row("loss", fmt::format("{} mean, {} over the last tenth",
@@ -175,26 +206,28 @@ std::string to_table(const Summary& summary) {
                                   : "withheld: in private/ (name a public --test set to see one)");
     }
   }
-  text += row("consensus error", fmt::format("{:.3e}  (mean squared distance of a client to the mean model)",
-                                             summary.consensus_error));
-  text += row("mass", fmt::format("{:.12g}  (sum of the clients' weights; {} is right)", summary.mass, summary.clients));
-  if (summary.largest_debt > 1e-12) text += row("step debt", fmt::format("{:.3g} not yet repaid", summary.largest_debt));
+  text += row("consensus error",
+              fmt::format("{:.3e}  (mean squared distance of a client to the mean model)", summary.consensus_error));
+  text +=
+      row("mass", fmt::format("{:.12g}  (sum of the clients' weights; {} is right)", summary.mass, summary.clients));
+  if (summary.largest_debt > 1e-12)
+    text += row("step debt", fmt::format("{:.3g} not yet repaid", summary.largest_debt));
   if (summary.learned) {
     const PrivacyReport& privacy = summary.privacy;
-    text += row("epsilon per record", fmt::format("{}{}  ({} x {} per release, unit {}, mechanism {})",
-                                                  epsilon_text(privacy.epsilon),
-                                                  privacy.is_private() || !std::isfinite(privacy.epsilon)
-                                                      ? ""
-                                                      : ", but see below",
-                                                  privacy.participations, epsilon_text(privacy.epsilon_per_release),
-                                                  name_of(privacy.unit), privacy.mechanism));
-    text += row("epsilon per client", epsilon_text(privacy.client_epsilon) + "  (somebody with a record in every batch)");
+    text += row("epsilon per record",
+                fmt::format("{}{}  ({} x {} per release, unit {}, mechanism {})", epsilon_text(privacy.epsilon),
+                            privacy.is_private() || !std::isfinite(privacy.epsilon) ? "" : ", but see below",
+                            privacy.participations, epsilon_text(privacy.epsilon_per_release), name_of(privacy.unit),
+                            privacy.mechanism));
+    text += row("epsilon per client",
+                fmt::format("{}  (all records of a client; {} for one record in every batch)",
+                            epsilon_text(privacy.client_epsilon), epsilon_text(privacy.one_per_batch_epsilon)));
   }
   text += traffic_rows(summary);
   text += row("speed", fmt::format("{:.0f} rounds/s ({:.3f} s)", static_cast<double>(summary.rounds) / summary.wall,
                                    summary.wall));
   for (const std::string& note : summary.notes) text += row("note", note);
-  if (summary.learned) text += "\nPrivacy. " + statement(summary.privacy) + "\n";
+  if (summary.learned) text += "\n" + wrapped("Privacy. " + statement(summary.privacy), 110) + "\n";
   text += fmt::format("\nResults    {}\nCommand    {}\n", summary.run_directory, summary.command_line);
   return text;
 }

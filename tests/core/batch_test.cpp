@@ -7,8 +7,12 @@ namespace {
 
 using Index = std::vector<std::int32_t>;
 
-Vector values_of(const Row& row) { return {row.values.begin(), row.values.end()}; }
-Index index_of(const Row& row) { return {row.index.begin(), row.index.end()}; }
+Vector values_of(const Row& row) {
+  return {row.values.begin(), row.values.end()};
+}
+Index index_of(const Row& row) {
+  return {row.index.begin(), row.index.end()};
+}
 
 TEST(Batch, StartsEmpty) {
   const Batch batch;

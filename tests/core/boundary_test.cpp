@@ -10,7 +10,7 @@ namespace {
 template <class T>
 T seen(const Secret<T>& secret) {
   T out{};
-  apply([&](const T& value) { out = value; }, secret);
+  starling::apply([&](const T& value) { out = value; }, secret);  // std::apply would take two arguments too
   return out;
 }
 
@@ -46,7 +46,7 @@ TEST(Secret, ApplyWritesToThoseThatAreNotConst) {
 }
 
 TEST(Public, HoldsWhatWasDeclared) {
-  const Public<std::string> text = declare_public("start");
+  const Public<std::string> text = declare_public(std::string("start"));
   EXPECT_EQ(text.value(), "start");
   Vector numbers{1, 2};
   EXPECT_EQ(declare_public(numbers).value(), numbers);

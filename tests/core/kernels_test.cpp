@@ -1,10 +1,10 @@
 /// Kernels promise bits: every comparison here is exact unless it says otherwise.
 #include "starling/core/kernels.hpp"
 
+#include "support/testing.hpp"
 #include <array>
 
 #include "starling/core/random.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {
@@ -20,7 +20,8 @@ Vector rough_numbers(std::size_t n, std::uint64_t stream) {
 /// The values at `offset` doubles behind an address that is a multiple of 64 bytes.
 class Placed {
  public:
-  Placed(View values, std::size_t offset) : offset_(offset), size_(values.size()), buffer_((values.size() + offset) / 8 + 1) {
+  Placed(View values, std::size_t offset)
+      : offset_(offset), size_(values.size()), buffer_((values.size() + offset) / 8 + 1) {
     std::copy(values.begin(), values.end(), data());
   }
   [[nodiscard]] MutableView view() { return {data(), size_}; }
@@ -36,7 +37,9 @@ class Placed {
 };
 
 /// All reductions of two vectors.
-std::array<double, 5> reductions(View x, View y) { return {sum(x), dot(x, y), norm1(x), norm2(x), squared_distance(x, y)}; }
+std::array<double, 5> reductions(View x, View y) {
+  return {sum(x), dot(x, y), norm1(x), norm2(x), squared_distance(x, y)};
+}
 
 const std::vector<std::size_t> lengths{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 64, 100, 1003};
 

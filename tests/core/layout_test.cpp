@@ -1,6 +1,6 @@
-#include "starling/core/links.hpp"
-
 #include "support/testing.hpp"
+
+#include "starling/core/links.hpp"
 
 namespace starling {
 namespace {

@@ -1,11 +1,10 @@
 #include "starling/core/random.hpp"
 
+#include "privacy/statistics.hpp"
+#include "support/testing.hpp"
 #include <algorithm>
 #include <array>
 #include <functional>
-
-#include "privacy/statistics.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {

@@ -1,9 +1,9 @@
 #include "starling/core/spec.hpp"
 
+#include "support/testing.hpp"
 #include <cmath>
 
 #include "starling/core/check.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {

@@ -1,10 +1,10 @@
 #include "starling/net/agreement.hpp"
 
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 #include <gmock/gmock.h>
 
 #include "starling/core/random.hpp"
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {
@@ -14,7 +14,8 @@ using testing_support::world;
 
 TEST(AgreementDoor, TextsTravelWhole) {
   Agreement agreement(world());
-  EXPECT_EQ(agreement.broadcast(declare_public(std::string(world().rank() == 0 ? "from the first" : "x"))), "from the first");
+  EXPECT_EQ(agreement.broadcast(declare_public(std::string(world().rank() == 0 ? "from the first" : "x"))),
+            "from the first");
   EXPECT_EQ(agreement.broadcast(declare_public(std::string())), "");
   const auto all = agreement.all_gather(declare_public(std::string(static_cast<std::size_t>(world().rank()), 'a')));
   ASSERT_EQ(all.size(), static_cast<std::size_t>(world().size()));
@@ -23,7 +24,8 @@ TEST(AgreementDoor, TextsTravelWhole) {
 
 TEST(AgreementDoor, GathersNumbersOnTheFirstRank) {
   Agreement agreement(world());
-  const auto parts = agreement.gather(Released<Vector>(declare_public(Vector(static_cast<std::size_t>(world().rank()), 1.5))));
+  const auto parts =
+      agreement.gather(Released<Vector>(declare_public(Vector(static_cast<std::size_t>(world().rank()), 1.5))));
   EXPECT_EQ(parts.size(), world().rank() == 0 ? static_cast<std::size_t>(world().size()) : 0U);
   for (std::size_t r = 0; r < parts.size(); ++r) EXPECT_EQ(parts[r], Vector(r, 1.5));
 }
@@ -49,12 +51,14 @@ TEST(AgreementDoor, ReportsComeCompleteAndInOrder) {
   for (int r = 0; r < world().size(); ++r) ranks.push_back(r);
   constexpr int reports = 20;
   for (int k = 0; k < reports; ++k) {
-    agreement.report(Released<Vector>(declare_public(Vector{static_cast<double>(world().rank()), static_cast<double>(k)})));
+    agreement.report(
+        Released<Vector>(declare_public(Vector{static_cast<double>(world().rank()), static_cast<double>(k)})));
   }
   if (world().rank() == 0) {
     for (int k = 0; k < reports; ++k) {
       const auto set = agreement.collect(ranks, true);
-      for (std::size_t r = 0; r < ranks.size(); ++r) EXPECT_EQ((*set)[r], (Vector{static_cast<double>(r), static_cast<double>(k)}));
+      for (std::size_t r = 0; r < ranks.size(); ++r)
+        EXPECT_EQ((*set)[r], (Vector{static_cast<double>(r), static_cast<double>(k)}));
     }
     EXPECT_FALSE(agreement.collect(ranks, false).has_value());
   }

@@ -1,9 +1,10 @@
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
+
 #include "starling/core/random.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours.hpp"
 #include "starling/net/root.hpp"
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {
@@ -25,7 +26,9 @@ std::vector<Links> random_graph(Client n, std::uint64_t seed, Round t) {
 }
 
 /// What client u sends in round t, entry i.
-double content(Client u, Round t, std::size_t i) { return 1e6 * u + 1e3 * static_cast<double>(t) + static_cast<double>(i); }
+double content(Client u, Round t, std::size_t i) {
+  return 1e6 * u + 1e3 * static_cast<double>(t) + static_cast<double>(i);
+}
 
 struct Case {
   Client clients;
@@ -100,7 +103,8 @@ TEST(RootDoor, GathersInClientOrderAndBroadcasts) {
   const auto count = static_cast<std::size_t>(layout.count(world().rank()));
   Columns block(3, count);
   for (std::size_t k = 0; k < count; ++k) {
-    for (std::size_t i = 0; i < 3; ++i) block[k][i] = content(layout.first(world().rank()) + static_cast<Client>(k), 1, i);
+    for (std::size_t i = 0; i < 3; ++i)
+      block[k][i] = content(layout.first(world().rank()) + static_cast<Client>(k), 1, i);
   }
   const Columns all = root.gather(Released<Columns>(declare_public(block)));
   EXPECT_EQ(all.size(), world().rank() == 0 ? 11U : 0U);

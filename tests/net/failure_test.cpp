@@ -1,9 +1,9 @@
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 #include <gmock/gmock.h>
 
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours.hpp"
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {

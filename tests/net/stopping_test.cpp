@@ -1,17 +1,17 @@
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 #include <csignal>
 
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours.hpp"
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {
 
 using testing_support::world;
 
-// A signal to one rank ends all ranks after the same round, though no round has a barrier: a directed ring lets a rank run
-// ahead of its predecessor's predecessor.
+// A signal to one rank ends all ranks after the same round, though no round has a barrier: a directed ring lets a rank
+// run ahead of its predecessor's predecessor.
 TEST(Stopping, ASignalToOneRankStopsAllAfterOneRound) {
   const auto n = static_cast<Client>(world().size());
   const auto me = static_cast<Client>(world().rank());

@@ -29,9 +29,9 @@ testing::AssertionResult says(const std::string& text, const std::string& part) 
 TEST(PrivacyReport, MultipliesLossesByWhatTheyAreLossesOf) {
   const PrivacyReport report = report_of("laplace");
   EXPECT_EQ(report.epsilon_per_release, 0.5);
-  EXPECT_EQ(report.epsilon, 1);                // two participations
-  EXPECT_EQ(report.client_epsilon, 25);        // 50 releases
-  EXPECT_EQ(report.all_records_epsilon, 100);  // four records in each
+  EXPECT_EQ(report.epsilon, 1);                 // two participations
+  EXPECT_EQ(report.one_per_batch_epsilon, 25);  // 50 releases
+  EXPECT_EQ(report.client_epsilon, 100);        // four records in each
   EXPECT_EQ(report.delta, 0);
   EXPECT_TRUE(report.is_private());
 }
@@ -40,8 +40,8 @@ TEST(PrivacyReport, AddsDeltas) {
   const PrivacyReport report = report_of("dissertation");
   EXPECT_EQ(report.unit, PrivacyUnit::component);
   EXPECT_DOUBLE_EQ(report.delta, 2 * report.delta_per_release);
-  EXPECT_DOUBLE_EQ(report.client_delta, 50 * report.delta_per_release);
-  EXPECT_EQ(report.all_records_epsilon, std::numeric_limits<double>::infinity());
+  EXPECT_DOUBLE_EQ(report.one_per_batch_delta, 50 * report.delta_per_release);
+  EXPECT_EQ(report.client_epsilon, std::numeric_limits<double>::infinity());
 }
 
 TEST(PrivacyReport, LosesNothingWithoutReleases) {

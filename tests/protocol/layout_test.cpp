@@ -1,12 +1,12 @@
 // The same clients on any number of ranks: equal bit for bit. Each rank count plays the whole network and compares with
 // one rank's digest, which is worked out here by an independent serial simulation of the same round.
+#include "network.hpp"
+#include "support/testing.hpp"
 #include <bit>
 #include <cmath>
 
-#include "network.hpp"
 #include "starling/core/kernels.hpp"
 #include "starling/core/random.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {
@@ -84,7 +84,8 @@ TEST_P(AnyLayout, GivesTheBitsOfASerialSimulation) {
   std::size_t different = 0;
   for (std::size_t u = 0; u < n; ++u) {
     for (std::size_t i = 0; i < d; ++i) {
-      different += std::bit_cast<std::uint64_t>(result.models[u][i]) != std::bit_cast<std::uint64_t>(expected[u][i]) ? 1 : 0;
+      different +=
+          std::bit_cast<std::uint64_t>(result.models[u][i]) != std::bit_cast<std::uint64_t>(expected[u][i]) ? 1 : 0;
     }
   }
   EXPECT_EQ(different, 0U);
@@ -95,7 +96,8 @@ INSTANTIATE_TEST_SUITE_P(Graphs, AnyLayout,
                                          Case{"jointly-connected-4.topo", 17}, Case{"one-peer-exponential-8.topo", 5},
                                          Case{"erdos-renyi-20.topo", 130}),
                          [](const auto& row) {
-                           return testing_support::test_name(fmt::format("{}_{}", row.param.topology, row.param.dimension));
+                           return testing_support::test_name(
+                               fmt::format("{}_{}", row.param.topology, row.param.dimension));
                          });
 
 }  // namespace

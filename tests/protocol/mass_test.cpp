@@ -1,7 +1,6 @@
-#include <cmath>
-
 #include "network.hpp"
 #include "support/testing.hpp"
+#include <cmath>
 
 namespace starling {
 namespace {

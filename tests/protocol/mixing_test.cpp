@@ -1,8 +1,7 @@
 // The table of method 1, "Checks that must hold": pure mixing, exact rational answers, within 1e-12, on any layout.
-#include <cmath>
-
 #include "network.hpp"
 #include "support/testing.hpp"
+#include <cmath>
 
 namespace starling {
 namespace {
@@ -29,13 +28,13 @@ Vector counting(std::size_t n) {
 }
 
 const std::string unbalanced = "clients 3\nweights sender\nedge 0 1\nedge 0 2\nedge 1 2\nedge 2 0\n";
-const std::string jointly =
-    "clients 4\nweights sender\nphase 1\nedge 0 1\nedge 2 3\nphase 1\nedge 1 2\nedge 3 0\n";
-const std::string lost_link =
-    "clients 4\nweights sender\nedge 1 2\nedge 2 3\nedge 3 0\nphase 1\nphase 2\nedge 0 1\n";
+const std::string jointly = "clients 4\nweights sender\nphase 1\nedge 0 1\nedge 2 3\nphase 1\nedge 1 2\nedge 3 0\n";
+const std::string lost_link = "clients 4\nweights sender\nedge 1 2\nedge 2 3\nedge 3 0\nphase 1\nphase 2\nedge 0 1\n";
 const std::string path = "clients 4\nweights metropolis\nedge 0 1\nedge 1 0\nedge 1 2\nedge 2 1\nedge 2 3\nedge 3 2\n";
 
-std::string one_peer(int n) { return fmt::format("generate one-peer-exponential clients={}\n", n); }
+std::string one_peer(int n) {
+  return fmt::format("generate one-peer-exponential clients={}\n", n);
+}
 
 std::vector<Case> cases() {
   return {
@@ -43,7 +42,13 @@ std::vector<Case> cases() {
       {"one_peer_8", one_peer(8), counting(8), 3, Mixing::push_sum, Vector(8, 3.5), Vector(8, 1), 0},
       {"one_peer_16", one_peer(16), counting(16), 4, Mixing::push_sum, Vector(16, 7.5), Vector(16, 1), 0},
       {"one_peer_6", one_peer(6), counting(6), 3, Mixing::push_sum, {2.5, 2, 2.25, 2.5, 2.75, 3}, {}},
-      {"unbalanced_1", unbalanced, {0, 3, 6}, 1, Mixing::push_sum, {18.0 / 5, 9.0 / 5, 27.0 / 8}, {5.0 / 6, 5.0 / 6, 4.0 / 3}},
+      {"unbalanced_1",
+       unbalanced,
+       {0, 3, 6},
+       1,
+       Mixing::push_sum,
+       {18.0 / 5, 9.0 / 5, 27.0 / 8},
+       {5.0 / 6, 5.0 / 6, 4.0 / 3}},
       {"unbalanced_2", unbalanced, {0, 3, 6}, 2, Mixing::push_sum, {}, {17.0 / 18, 25.0 / 36, 49.0 / 36}},
       {"unbalanced_limit", unbalanced, {0, 3, 6}, 200, Mixing::push_sum, {3, 3, 3}, {1, 2.0 / 3, 4.0 / 3}},
       {"jointly_1", jointly, {0, 4, 8, 12}, 1, Mixing::push_sum, {0, 8.0 / 3, 8, 32.0 / 3}, {}},
@@ -85,9 +90,11 @@ TEST_P(MethodTable, ComesOut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Method1, MethodTable, testing::ValuesIn(cases()), [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(Method1, MethodTable, testing::ValuesIn(cases()),
+                         [](const auto& row) { return row.param.name; });
 
-// (3, 2, 4) would be the undivided sums of the unbalanced graph and 8/3 the receiver-normalised limit: seen in the field.
+// (3, 2, 4) would be the undivided sums of the unbalanced graph and 8/3 the receiver-normalised limit: seen in the
+// field.
 TEST(MethodTable, KnowsTheWrongAnswersApart) {
   const Topology topology = Topology::parse(unbalanced, "unbalanced");
   OmdSettings settings;

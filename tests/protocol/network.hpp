@@ -1,13 +1,13 @@
 /// A whole network of clients for tests of the protocol: quadratic losses with a minimiser per client, no noise.
 #pragma once
 
+#include "support/mpi_testing.hpp"
 #include <memory>
 #include <vector>
 
 #include "starling/graph/topology.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/protocol/omd.hpp"
-#include "support/mpi_testing.hpp"
 
 namespace starling::testing_support {
 
@@ -53,11 +53,11 @@ struct NetworkResult {
   std::vector<Vector> models;  ///< of all clients, on rank 0
   Vector masses;               ///< likewise
   double mass = 0;
-  double debt = 0;             ///< Σ of what is still owed
+  double debt = 0;  ///< Σ of what is still owed
 };
 
-/// Runs the protocol on all ranks of the test. `start` and `minimisers` have a vector per client; without minimisers the
-/// clients only average. Returns everybody's models on rank 0.
+/// Runs the protocol on all ranks of the test. `start` and `minimisers` have a vector per client; without minimisers
+/// the clients only average. Returns everybody's models on rank 0.
 inline NetworkResult run_network(const Schedule& schedule, const OmdSettings& settings, const std::string& mirror,
                                  const std::string& domain, const std::vector<Vector>& start,
                                  const std::vector<Vector>& minimisers) {
@@ -94,7 +94,8 @@ inline NetworkResult run_network(const Schedule& schedule, const OmdSettings& se
 
   Agreement agreement(world());
   NetworkResult result;
-  const auto flat = post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, omd.models());
+  const auto flat =
+      post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, omd.models());
   for (const Vector& part : agreement.gather(flat)) {
     for (std::size_t i = 0; i < part.size(); i += d) {
       result.models.emplace_back(part.begin() + static_cast<std::ptrdiff_t>(i),

@@ -1,13 +1,13 @@
 // Where heterogeneous clients end: push-sum with η/w at the minimiser of the uniform sum, plain receiver mixing where
 // `topology check` foretells (method 1, "Why η_t / w_u" and "Step debt").
+#include "network.hpp"
+#include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 
-#include "network.hpp"
 #include "starling/core/kernels.hpp"
 #include "starling/graph/analysis.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {
@@ -32,7 +32,9 @@ Topology with_rule(const Topology& topology, WeightRule rule) {
 }
 
 /// Minimisers inside the simplex; the clients that the graph favours want something else than the others.
-std::vector<Vector> minimisers() { return {{.8, .1, .1}, {.1, .2, .7}, {.7, .2, .1}, {.2, .1, .7}, {.1, .4, .5}}; }
+std::vector<Vector> minimisers() {
+  return {{.8, .1, .1}, {.1, .2, .7}, {.7, .2, .1}, {.2, .1, .7}, {.1, .4, .5}};
+}
 
 Vector weighted(const std::vector<Vector>& points, const std::vector<double>& weights) {
   Vector result(points.front().size(), 0.0);
@@ -52,7 +54,9 @@ struct Geometry {
   std::string mirror;
   std::string domain;
 };
-void PrintTo(const Geometry& geometry, std::ostream* out) { *out << geometry.mirror << " on " << geometry.domain; }
+void PrintTo(const Geometry& geometry, std::ostream* out) {
+  *out << geometry.mirror << " on " << geometry.domain;
+}
 
 class Optimum : public testing::TestWithParam<Geometry> {};
 

@@ -1,10 +1,10 @@
-#include <gtest/gtest.h>
-
+#include "support/mpi_testing.hpp"
 #include <cstdio>
 #include <string>
 
+#include <gtest/gtest.h>
+
 #include "starling/net/agreement.hpp"
-#include "support/mpi_testing.hpp"
 
 namespace starling::testing_support {
 
@@ -16,14 +16,16 @@ World* the_world = nullptr;
 class FailurePrinter : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    std::fprintf(stderr, "rank %d: %s:%d: %s\n", the_world->rank(), result.file_name() == nullptr ? "?" : result.file_name(),
-                 result.line_number(), result.message());
+    std::fprintf(stderr, "rank %d: %s:%d: %s\n", the_world->rank(),
+                 result.file_name() == nullptr ? "?" : result.file_name(), result.line_number(), result.message());
   }
 };
 
 }  // namespace
 
-World& world() { return *the_world; }
+World& world() {
+  return *the_world;
+}
 
 /// Fails on every rank when a test failed on any rank, or when no test ran.
 int agree_on(int failed) {

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include <cstdio>
+
+#include <gtest/gtest.h>
 
 // GoogleTest's own main passes when a filter or an empty table leaves no test to run; this one does not.
 int main(int argc, char** argv) {

@@ -1,12 +1,12 @@
 /// What several tests need.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace starling::testing_support {
 

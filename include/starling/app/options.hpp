@@ -26,8 +26,9 @@ class Options {
 
   void add(Option option) { options_.push_back(std::move(option)); }
 
-  /// Reads the command line, then the file that --config names (the command line wins), and applies every option that has a
-  /// value. Throws UsageError: for unknown keys of a file with file and line, for bad values with where they came from.
+  /// Reads the command line, then the file that --config names (the command line wins), and applies every option that
+  /// has a value. Throws UsageError: for unknown keys of a file with file and line, for bad values with where they came
+  /// from.
   void parse(const std::vector<std::string>& words);
 
   /// Options with their groups, arguments, defaults and meanings.
@@ -60,7 +61,8 @@ std::function<void(const std::string&)> number(std::optional<double>& target, do
 std::function<void(const std::string&)> flag(bool& target);
 
 /// Whole numbers of any integer type.
-std::function<void(const std::string&)> integer_into(std::function<void(long long)> store, long long least, long long most);
+std::function<void(const std::string&)> integer_into(std::function<void(long long)> store, long long least,
+                                                     long long most);
 template <class T>
 std::function<void(const std::string&)> integer(T& target, long long least, long long most) {
   return integer_into([&target](long long value) { target = static_cast<T>(value); }, least, most);

@@ -130,7 +130,7 @@ class Released {
 template <class F, class... S>
 [[nodiscard]] auto post_process(F&& f, const Released<S>&... released) {
   using Result = std::decay_t<std::invoke_result_t<F, const S&...>>;
-  return Released<Result>(declare_public<Result>(std::forward<F>(f)(released.value()...)));
+  return Released<Result>(declare_public(std::forward<F>(f)(released.value()...)));
 }
 
 }  // namespace starling

@@ -3,23 +3,23 @@
 /// A message reads "problem (why it is one) what to do"; it names the value, the place and the remedy.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace starling {
 
 /// Exit codes of the program (design/interface: "Exit codes").
 enum class ExitCode : int {
   done = 0,
-  refuted = 1,           ///< a check, audit or verification says no
-  usage = 2,             ///< bad usage, configuration or topology
-  data = 3,              ///< bad data
-  budget = 4,            ///< the privacy budget would be exceeded before anything was done
-  failure = 5,           ///< a peer or an input/output operation failed
-  stopped_safely = 75,   ///< stopped on a signal, state safe
+  refuted = 1,          ///< a check, audit or verification says no
+  usage = 2,            ///< bad usage, configuration or topology
+  data = 3,             ///< bad data
+  budget = 4,           ///< the privacy budget would be exceeded before anything was done
+  failure = 5,          ///< a peer or an input/output operation failed
+  stopped_safely = 75,  ///< stopped on a signal, state safe
 };
 
 /// Base of all errors that the library throws; carries the exit code that main returns.

@@ -58,7 +58,9 @@ inline void scale(double a, MutableView x) {
   return lane_sum(x.size(), [x](std::size_t i) { return std::abs(x[i]); });
 }
 
-[[nodiscard]] inline double norm2(View x) { return std::sqrt(dot(x, x)); }
+[[nodiscard]] inline double norm2(View x) {
+  return std::sqrt(dot(x, x));
+}
 
 /// ‖x − y‖₂².
 [[nodiscard]] inline double squared_distance(View x, View y) {

@@ -3,12 +3,12 @@
 /// Not for privacy: noise comes from privacy/keystream.hpp.
 #pragma once
 
-#include <Random123/philox.h>
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numbers>
+
+#include <Random123/philox.h>
 
 namespace starling {
 

@@ -21,13 +21,14 @@ struct Parameter {
 /// A parsed spec. Which keys it may hold is checked by `bind`, so a misspelt key is an error, never ignored.
 class Spec {
  public:
-  /// Splits the text; throws UsageError for an empty name, an empty key or a key given twice.
+  /// Splits the text; throws UsageError for an empty name, key or value.
   [[nodiscard]] static Spec parse(std::string_view text);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  /// Gives values without a key the keys of `parameters` in order; throws UsageError for keys that are not among them.
+  /// Gives values without a key the keys of `parameters` in order; throws UsageError for keys that are not among them
+  /// and for keys given twice.
   void bind(const std::vector<Parameter>& parameters);
 
   [[nodiscard]] std::optional<std::string> find(std::string_view key) const;

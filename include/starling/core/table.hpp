@@ -2,13 +2,13 @@
 /// conformance tests all read it, so that a new member is one row in one file.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
@@ -55,7 +55,8 @@ class Table {
       for (std::size_t i = 0; i < row.parameters.size(); ++i) {
         head += (i == 0 ? ":" : ",") + row.parameters[i].key + "=…";
       }
-      result += fmt::format("  {:<28} {}\n", head, row.help);
+      result += head.size() <= 28 ? fmt::format("  {:<28} {}\n", head, row.help)
+                                  : fmt::format("  {}\n  {:<28} {}\n", head, "", row.help);
       for (const Parameter& parameter : row.parameters) {
         result += fmt::format("  {:<28}   {}: {}\n", "", parameter.key, parameter.help);
       }

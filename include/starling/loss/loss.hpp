@@ -16,8 +16,8 @@ class Loss {
   [[nodiscard]] virtual std::size_t scores() const { return 1; }
   /// Whether labels are classes, so that predictions can be right or wrong.
   [[nodiscard]] virtual bool classifies() const = 0;
-  /// The loss's own label for a label of the data (0 becomes −1 for a binary loss). Throws DataError for a label outside
-  /// its set, saying what the set is.
+  /// The loss's own label for a label of the data (0 becomes −1 for a binary loss). Throws DataError for a label
+  /// outside its set, saying what the set is.
   [[nodiscard]] virtual double label(double raw) const = 0;
   [[nodiscard]] virtual double value(View scores, double label) const = 0;
   /// ∂ℓ/∂s into `derivative` (K entries).

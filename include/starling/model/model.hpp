@@ -37,9 +37,9 @@ class Model {
   [[nodiscard]] virtual Score score(View parameters, const Batch& batch) = 0;
 };
 
-/// K linear scores, s_k = θ_k·x (+ intercept): parameters are K runs of `features` weights, each followed by its intercept
-/// if there is one. The gradient of a record is an outer product δ ⊗ x, so its L1 and L2 norms are those of δ and x
-/// multiplied: no per-record gradient is ever formed, and sparse rows stay sparse.
+/// K linear scores, s_k = θ_k·x (+ intercept): parameters are K runs of `features` weights, each followed by its
+/// intercept if there is one. The gradient of a record is an outer product δ ⊗ x, so its L1 and L2 norms are those of δ
+/// and x multiplied: no per-record gradient is ever formed, and sparse rows stay sparse.
 class LinearModel final : public Model {
  public:
   LinearModel(const Loss& loss, std::size_t features, bool intercept);

@@ -32,8 +32,8 @@ enum class PlanUse { fixed_graph, changing_graph };
 
 class Neighbours {
  public:
-  /// Who sends to whom in a round, worked out for this rank: one message per neighbouring rank that carries each *sender's*
-  /// vector once. Kept by the protocol for as long as the links hold.
+  /// Who sends to whom in a round, worked out for this rank: one message per neighbouring rank that carries each
+  /// *sender's* vector once. Kept by the protocol for as long as the links hold.
   class Plan {
    public:
     Plan(Plan&&) noexcept;

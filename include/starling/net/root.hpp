@@ -11,7 +11,8 @@ class Root {
  public:
   Root(World& world, const Layout& layout) : world_(world), layout_(layout) {}
 
-  /// **Collective.** Columns of all clients in client order on rank 0 (an empty matrix elsewhere), from each rank's block.
+  /// **Collective.** Columns of all clients in client order on rank 0 (an empty matrix elsewhere), from each rank's
+  /// block.
   [[nodiscard]] Columns gather(const Released<Columns>& block);
   /// **Collective.** Overwrites `value` with rank 0's.
   void broadcast(Released<Vector>& value);

@@ -1,4 +1,5 @@
-/// The ranks of a run: start and end of MPI, the control channel on which errors and stop requests travel, the watchdog.
+/// The ranks of a run: start and end of MPI, the control channel on which errors and stop requests travel, the
+/// watchdog.
 ///
 /// mpi.h is included by no header of this room, and the library is linked to this room alone.
 #pragma once
@@ -28,8 +29,8 @@ class World {
   /// Seconds without progress after which a wait gives up with a FailureError naming round and peer.
   void set_watchdog(double seconds);
 
-  /// Tells every other rank that this one has failed; their next wait throws PeerError with this code. Returns false, and
-  /// tells nobody, if another rank's failure has arrived first: that one speaks for the run.
+  /// Tells every other rank that this one has failed; their next wait throws PeerError with this code. Returns false,
+  /// and tells nobody, if another rank's failure has arrived first: that one speaks for the run.
   bool announce(ExitCode code, const std::string& message);
 
   /// From now on SIGINT, SIGTERM and SIGUSR1 ask all ranks to stop after one common round (Neighbours::begin_round).

@@ -38,11 +38,12 @@ struct PrivacyReport {
   double epsilon = 0;  ///< participations × per release: the loss of one record (or component) by the whole run
   double delta = 0;
   /// releases × per release: the loss, by all releases of a client, of somebody with one record in each batch.
-  double client_epsilon = 0;
-  double client_delta = 0;
-  /// releases × batch × per release: the loss of somebody to whom all records of a client belong (group privacy).
+  double one_per_batch_epsilon = 0;
+  double one_per_batch_delta = 0;
+  /// releases × batch × per release (× d for unit component): the loss of somebody to whom all records of a client
+  /// belong, by group privacy.
   /// Infinite if δ > 0: no figure is claimed then.
-  double all_records_epsilon = 0;
+  double client_epsilon = 0;
   std::int64_t releases = 0;
   std::int64_t clients = 0;
   std::size_t batch = 1;

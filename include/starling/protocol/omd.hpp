@@ -25,20 +25,20 @@ enum class Mixing {
 struct OmdSettings {
   Mixing mixing = Mixing::push_sum;
   Round rounds = 1;
-  double step = 1;         ///< c in η_t = c / (t + i0)^p, t from 1
-  double step_power = 0.5; ///< p
-  double step_offset = 0;  ///< i0
-  double step_cap = 1;     ///< κ: no step exceeds κ times the first round's (step debt)
-  double lazy = 0;         ///< share of its mass that a client keeps before splitting
-  double l2 = 0;           ///< λ of the penalty (λ/2)‖x‖², added after the release since it depends on no record
+  double step = 1;          ///< c in η_t = c / (t + i0)^p, t from 1
+  double step_power = 0.5;  ///< p
+  double step_offset = 0;   ///< i0
+  double step_cap = 1;      ///< κ: no step exceeds κ times the first round's (step debt)
+  double lazy = 0;          ///< share of its mass that a client keeps before splitting
+  double l2 = 0;  ///< λ of the penalty (λ/2)‖x‖², added after the release since it depends on no record
 };
 
 /// How a rank's clients learn from their streams; absent where the run only averages (`--loss none`).
 struct Learning {
   Model& model;
   Mechanism& mechanism;
-  std::vector<NoiseKey> keys;                      ///< one per local client
-  std::vector<std::unique_ptr<Stream>> streams;    ///< likewise
+  std::vector<NoiseKey> keys;                    ///< one per local client
+  std::vector<std::unique_ptr<Stream>> streams;  ///< likewise
 };
 
 /// Where the time of a run went, in seconds, estimated from every 16th round.
@@ -53,8 +53,8 @@ struct TimeShares {
 class DecentralizedOmd final : public RoundView {
  public:
   /// `start` has a column (a model, d entries) per local client. Keeps references to all but the settings.
-  DecentralizedOmd(Neighbours& neighbours, const Schedule& schedule, MirrorMap& mirror, std::optional<Learning> learning,
-                   const OmdSettings& settings, const Released<Columns>& start);
+  DecentralizedOmd(Neighbours& neighbours, const Schedule& schedule, MirrorMap& mirror,
+                   std::optional<Learning> learning, const OmdSettings& settings, const Released<Columns>& start);
 
   /// Doubles in a message: the state, and the mass under push-sum.
   [[nodiscard]] static std::size_t message_length(const MirrorMap& mirror, std::size_t d, Mixing mixing) {
@@ -112,7 +112,7 @@ class DecentralizedOmd final : public RoundView {
   Secret<Vector> gradient_;          ///< of the client at work: clipped, un-noised
   Released<Vector> noisy_gradient_;  ///< ĝ
   Vector scratch_;
-  Vector left_;  ///< what a client keeps of its own message
+  Vector left_;                               ///< what a client keeps of its own message
   std::vector<std::optional<Stage>> stages_;  ///< by round modulo the period, or one that is made anew
   Stage* stage_ = nullptr;
   TimeShares shares_;

@@ -1,5 +1,5 @@
-/// Writes what a rank's clients release, and metrics where they may be shared, to clients/<rank>.h5, and the owner's own
-/// metrics to private/<rank>/metrics.csv.
+/// Writes what a rank's clients release, and metrics where they may be shared, to clients/<rank>.h5, and the owner's
+/// own metrics to private/<rank>/metrics.csv.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,16 @@
 
 namespace starling {
 
-/// Which clients' models are recorded along the way: all up to 100 clients, else ten spread evenly; or the first `asked`.
+/// Which clients' models are recorded along the way: all up to 100 clients, else ten spread evenly; or the first
+/// `asked`.
 [[nodiscard]] std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked);
 
 class ModelRecorder final : public Observer {
  public:
   /// For the clients first … first + count − 1 of this rank; those of them in `recorded` have their models recorded.
   ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count, std::size_t dimension,
-                const std::vector<Client>& recorded, const MetricsPolicy& policy, RecordRounds rounds, bool has_metrics);
+                const std::vector<Client>& recorded, const MetricsPolicy& policy, RecordRounds rounds,
+                bool has_metrics);
 
   void after(const RoundView& view) override;
   /// Records the last round if it was not, and the final models; writes everything.

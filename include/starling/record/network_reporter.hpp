@@ -20,12 +20,12 @@ namespace starling {
 struct NetworkFigures {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   Round done = 0;
-  double loss = unknown;           ///< mean progressive loss per record since the line before
-  double accuracy = unknown;       ///< progressive, likewise
-  double test_loss = unknown;      ///< on --test, mean over clients
+  double loss = unknown;       ///< mean progressive loss per record since the line before
+  double accuracy = unknown;   ///< progressive, likewise
+  double test_loss = unknown;  ///< on --test, mean over clients
   double test_accuracy = unknown;
-  double consensus_error = unknown;///< Σ_u ‖x_u − x̄‖² / n
-  double mass = unknown;           ///< Σ w
+  double consensus_error = unknown;  ///< Σ_u ‖x_u − x̄‖² / n
+  double mass = unknown;             ///< Σ w
 };
 
 enum class ProgressStyle { off, lines, bar };
@@ -58,8 +58,8 @@ using TestScore = std::function<Score(View)>;
 
 class NetworkReporter final : public Observer {
  public:
-  /// `active` are the ranks that host clients; `printer` is rank 0's, null elsewhere. Test scores are taken at rounds 0, 1,
-  /// 2, 4, 8, … and at the end.
+  /// `active` are the ranks that host clients; `printer` is rank 0's, null elsewhere. Test scores are taken at rounds
+  /// 0, 1, 2, 4, 8, … and at the end.
   NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy, TestScore test,
                   ProgressPrinter* printer);
 

@@ -10,7 +10,8 @@ namespace starling {
 
 class RunDirectory {
  public:
-  /// Rank 0 makes the directory, which must not exist or be empty, with config.ini; then each rank its private folder (0700).
+  /// Rank 0 makes the directory, which must not exist or be empty, with config.ini; then each rank its private folder
+  /// (0700).
   /// **Collective.** Throws UsageError.
   RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement, int rank);
 

@@ -24,23 +24,23 @@ struct Summary {
   Round rounds_planned = 0;
   std::size_t dimension = 0;
   bool classifies = false;
-  bool learned = false;                    ///< false under --loss none
-  std::optional<Score> progressive;        ///< over all clients and rounds; none where withheld
-  std::optional<double> last_loss;         ///< mean progressive loss of the last tenth of the recorded history
-  std::optional<Score> test;               ///< summed over clients' final models
+  bool learned = false;              ///< false under --loss none
+  std::optional<Score> progressive;  ///< over all clients and rounds; none where withheld
+  std::optional<double> last_loss;   ///< mean progressive loss of the last tenth of the recorded history
+  std::optional<Score> test;         ///< summed over clients' final models
   double consensus_error = 0;
   double mass = 0;
-  double largest_debt = 0;                 ///< most step debt that a client has left, in steps of the first round
+  double largest_debt = 0;  ///< most step debt that a client has left, in steps of the first round
   PrivacyReport privacy;
   std::vector<EdgeTraffic> edges;
   WireTraffic wire;
   std::int64_t evaluation_bytes = 0;
-  double wall = 0;                         ///< seconds in rounds
-  TimeShares shares;                       ///< seconds, summed over ranks
-  Vector final_model;                      ///< mean over clients
-  std::optional<Columns> models;           ///< of all clients, if asked for
+  double wall = 0;                ///< seconds in rounds
+  TimeShares shares;              ///< seconds, summed over ranks
+  Vector final_model;             ///< mean over clients
+  std::optional<Columns> models;  ///< of all clients, if asked for
   std::string run_directory;
-  std::vector<std::string> withheld;       ///< keys that are null because they are private
+  std::vector<std::string> withheld;  ///< keys that are null because they are private
   std::vector<std::string> notes;
 };
 
@@ -58,11 +58,11 @@ struct LocalResults {
   std::optional<std::vector<Score>> test;  ///< of each of this rank's clients' models on --test, if there is one
 };
 
-/// **Collective.** Gathers the ranks' results to rank 0 and fills in `summary`, adding in client order: the figures do not
-/// depend on the layout. With `all_models` every client's final model is kept. Returns what the privacy report counts.
+/// **Collective.** Gathers the ranks' results to rank 0 and fills in `summary`, adding in client order: the figures do
+/// not depend on the layout. With `all_models` every client's final model is kept. Returns what the privacy report
+/// counts.
 ReleaseCounts gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy,
-                             bool all_models,
-                             Summary& summary);
+                             bool all_models, Summary& summary);
 
 /// The JSON of summary.json, indented.
 [[nodiscard]] std::string to_json(const Summary& summary);

@@ -1,0 +1,49 @@
+/// For each row of the loss table, specs and labels to test it with. A new row needs an entry here: without one the
+/// conformance tests of this room and of model fail and say so.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "starling/loss/loss.hpp"
+
+namespace starling::testing_support {
+
+struct LossExample {
+  std::string spec;
+  std::vector<double> labels;   ///< of the data, inside the loss's set; all of them where the loss classifies
+  std::vector<double> outside;  ///< labels that must be refused
+  std::string set;              ///< what the refusal says of the set
+};
+
+/// How gtest shows one.
+inline void PrintTo(const LossExample& example, std::ostream* out) { *out << example.spec; }
+
+inline const std::vector<LossExample>& loss_examples() {
+  static const std::vector<LossExample> examples{
+      {"logistic", {-1, 1}, {2, -2, 0.5, 1 + 1e-15, std::nan(""), INFINITY}, "{-1, 1} or {0, 1}"},
+      {"squared", {-3.5, 0, 0.25, 7}, {}, ""},
+      {"softmax:2", {0, 1}, {-1, 2, 0.5, std::nan(""), INFINITY}, "0 to 1"},
+      {"softmax:5", {0, 1, 2, 3, 4}, {-1, 5, 1.5, 1e300, std::nan("")}, "0 to 4"},
+  };
+  return examples;
+}
+
+/// The row of the table that a spec names.
+inline std::string row_of(const std::string& spec) { return spec.substr(0, spec.find(':')); }
+
+/// Rows of the table that no example names.
+inline std::string rows_without_example() {
+  std::string missing;
+  for (const auto& row : loss_table().rows()) {
+    bool found = false;
+    for (const LossExample& example : loss_examples()) found = found || row_of(example.spec) == row.name;
+    if (!found) missing += " '" + row.name + "'";
+  }
+  return missing;
+}
+
+}  // namespace starling::testing_support

@@ -1,0 +1,185 @@
+/// What every loss must keep: instantiated from the table's rows through their examples.
+#include <cmath>
+
+#include "loss/examples.hpp"
+#include "starling/core/kernels.hpp"
+#include "starling/core/random.hpp"
+#include "support/testing.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::LossExample;
+using testing_support::loss_examples;
+using testing_support::message_of;
+
+class AnyLoss : public testing::TestWithParam<LossExample> {
+ protected:
+  std::unique_ptr<Loss> loss_ = loss_table().make(GetParam().spec);
+  AddressedRandom random_{40, Purpose::experiment, 0, 0};
+
+  Vector random_scores(double size) {
+    Vector scores(loss_->scores());
+    for (double& score : scores) score = size * random_.normal();
+    return scores;
+  }
+  [[nodiscard]] Vector derivative(View scores, double label) const {
+    Vector result(scores.size(), std::nan(""));  // what was there must not matter
+    loss_->derivative(scores, label, result);
+    return result;
+  }
+  /// The example's labels as the loss has them.
+  [[nodiscard]] Vector labels() const {
+    Vector result;
+    for (const double raw : GetParam().labels) result.push_back(loss_->label(raw));
+    return result;
+  }
+};
+
+TEST(LossTable, EveryRowHasAnExample) {
+  EXPECT_EQ(testing_support::rows_without_example(), "") << "give these losses an example spec in tests/loss/examples.hpp";
+}
+
+TEST_P(AnyLoss, DerivativeIsThatOfTheValue) {
+  constexpr double h = 1e-5;
+  for (int trial = 0; trial < 200; ++trial) {
+    const Vector scores = random_scores(3);
+    for (const double label : labels()) {
+      const Vector slope = derivative(scores, label);
+      for (std::size_t k = 0; k < scores.size(); ++k) {
+        Vector above = scores;
+        Vector beneath = scores;
+        above[k] += h;
+        beneath[k] -= h;
+        EXPECT_NEAR(slope[k], (loss_->value(above, label) - loss_->value(beneath, label)) / (2 * h), 1e-8);
+      }
+    }
+  }
+}
+
+// Along segments, and above its tangents: the second would notice a derivative with a wrong sign far out.
+TEST_P(AnyLoss, IsConvex) {
+  for (int trial = 0; trial < 500; ++trial) {
+    const Vector a = random_scores(trial % 2 == 0 ? 2 : 40);
+    const Vector b = random_scores(trial % 3 == 0 ? 2 : 40);
+    const double share = random_.uniform();
+    Vector between = a;
+    scale(share, between);
+    axpy(1 - share, b, between);
+    for (const double label : labels()) {
+      const double chord = share * loss_->value(a, label) + (1 - share) * loss_->value(b, label);
+      EXPECT_LE(loss_->value(between, label), chord * (1 + 1e-12) + 1e-12);
+      const Vector slope = derivative(a, label);
+      const double tangent = loss_->value(a, label) + dot(slope, b) - dot(slope, a);
+      EXPECT_GE(loss_->value(b, label), tangent - 1e-9);
+    }
+  }
+}
+
+TEST_P(AnyLoss, IsNeverNegative) {
+  for (const double size : {1e-9, 1.0, 30.0, 300.0}) {
+    for (int trial = 0; trial < 100; ++trial) {
+      const Vector scores = random_scores(size);
+      for (const double label : labels()) EXPECT_GE(loss_->value(scores, label), 0);
+    }
+  }
+}
+
+// exp(800) is infinite.
+TEST_P(AnyLoss, StaysFiniteAtExtremeScores) {
+  for (int trial = 0; trial < 100; ++trial) {
+    Vector scores(loss_->scores());
+    for (double& score : scores) score = random_.below(2) == 0 ? 800 : -800;
+    for (const double label : labels()) {
+      EXPECT_TRUE(std::isfinite(loss_->value(scores, label)));
+      for (const double slope : derivative(scores, label)) EXPECT_TRUE(std::isfinite(slope));
+    }
+  }
+}
+
+TEST_P(AnyLoss, RefusesLabelsOutsideItsSetAndNamesTheSet) {
+  for (const double raw : GetParam().labels) EXPECT_NO_THROW(static_cast<void>(loss_->label(raw))) << raw;
+  for (const double raw : GetParam().outside) {
+    const std::string message = message_of<DataError>([&] { static_cast<void>(loss_->label(raw)); });
+    EXPECT_NE(message.find(GetParam().set), std::string::npos) << raw << ": " << message;
+    EXPECT_NE(message.find(fmt::format("label {} ", raw)), std::string::npos) << message;
+  }
+}
+
+// Of all labels one is predicted, and it is the one of least loss.
+TEST_P(AnyLoss, PredictsTheLabelOfLeastLoss) {
+  for (int trial = 0; trial < 200; ++trial) {
+    const Vector scores = random_scores(2);
+    int predicted = 0;
+    double least = INFINITY;
+    for (const double label : labels()) least = std::min(least, loss_->value(scores, label));
+    for (const double label : labels()) {
+      if (!loss_->correct(scores, label)) continue;
+      ++predicted;
+      EXPECT_EQ(loss_->value(scores, label), least);
+    }
+    EXPECT_EQ(predicted, loss_->classifies() ? 1 : 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, AnyLoss, testing::ValuesIn(loss_examples()),
+                         [](const auto& row) { return testing_support::test_name(row.param.spec); });
+
+TEST(Logistic, TakesZeroForMinusOne) {
+  const auto loss = loss_table().make("logistic");
+  EXPECT_EQ(loss->label(0), -1);
+  EXPECT_EQ(loss->label(-1), -1);
+  EXPECT_EQ(loss->label(1), 1);
+}
+
+// ln 2 at zero; e^{-800} far on the right side, where 1 − 1 would leave nothing; the margin itself on the wrong side.
+TEST(Logistic, HasItsKnownValues) {
+  const auto loss = loss_table().make("logistic");
+  EXPECT_DOUBLE_EQ(loss->value(Vector{0}, 1), std::log(2.0));
+  EXPECT_DOUBLE_EQ(loss->value(Vector{40}, 1), std::exp(-40.0));
+  EXPECT_DOUBLE_EQ(loss->value(Vector{800}, -1), 800);
+  Vector slope(1);
+  loss->derivative(Vector{40}, 1, slope);
+  EXPECT_DOUBLE_EQ(slope[0], -std::exp(-40.0));
+  loss->derivative(Vector{-800}, 1, slope);
+  EXPECT_EQ(slope[0], -1);
+}
+
+TEST(Squared, HasItsKnownValues) {
+  const auto loss = loss_table().make("squared");
+  EXPECT_EQ(loss->value(Vector{3}, 1), 2);
+  Vector slope(1);
+  loss->derivative(Vector{3}, 1, slope);
+  EXPECT_EQ(slope[0], 2);
+  EXPECT_FALSE(loss->classifies());
+}
+
+TEST(Softmax, HasItsKnownValues) {
+  const auto loss = loss_table().make("softmax:classes=4");
+  EXPECT_EQ(loss->scores(), 4U);
+  EXPECT_DOUBLE_EQ(loss->value(Vector{5, 5, 5, 5}, 2), std::log(4.0));
+  Vector slope(4);
+  loss->derivative(Vector{5, 5, 5, 5}, 2, slope);
+  EXPECT_EQ(slope, (Vector{0.25, 0.25, -0.75, 0.25}));
+  // A common shift of all scores changes nothing.
+  EXPECT_NEAR(loss->value(Vector{700, 701, 702, 703}, 0), loss->value(Vector{0, 1, 2, 3}, 0), 1e-12);
+}
+
+// Two classes are the logistic loss of the difference.
+TEST(Softmax, OfTwoClassesIsLogistic) {
+  const auto softmax = loss_table().make("softmax:2");
+  const auto logistic = loss_table().make("logistic");
+  for (const double s : {-30.0, -1.0, 0.0, 0.5, 20.0}) {
+    EXPECT_NEAR(softmax->value(Vector{0, s}, 1), logistic->value(Vector{s}, 1), 1e-14);
+    EXPECT_NEAR(softmax->value(Vector{0, s}, 0), logistic->value(Vector{s}, -1), 1e-14);
+  }
+}
+
+TEST(Softmax, NeedsTwoClassesOrMore) {
+  for (const char* spec : {"softmax", "softmax:1", "softmax:0", "softmax:-3", "softmax:2.5", "softmax:1e9"}) {
+    EXPECT_THROW(static_cast<void>(loss_table().make(spec)), UsageError) << spec;
+  }
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,128 @@
+/// How linear models clip: what the mechanisms' sensitivity rests on (method 6).
+#include <algorithm>
+#include <limits>
+
+#include "model/records.hpp"
+#include "starling/core/kernels.hpp"
+#include "support/testing.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::LinearCase;
+using testing_support::message_of;
+using testing_support::single;
+using testing_support::TwinBatch;
+
+constexpr std::size_t features = 7;
+constexpr std::size_t records = 30;
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+class AnyClippedModel : public testing::TestWithParam<LinearCase> {
+ protected:
+  AddressedRandom random_{51, Purpose::experiment, 0, 0};
+  std::unique_ptr<Loss> loss_ = loss_table().make(GetParam().loss.spec);
+  LinearModel model_{*loss_, features, GetParam().intercept};
+  TwinBatch batch_ = testing_support::random_records(*loss_, GetParam().loss, features, records, random_);
+  Vector parameters_ = testing_support::random_parameters(model_.dimension(), random_);
+
+  Vector gradient(const Batch& batch, const Clip& clip) {
+    Vector result;
+    model_.evaluate(parameters_, batch, clip, result);
+    return result;
+  }
+  /// Checks the clipped gradient of each record by itself; `norm` is the clip's.
+  void expect_clipped_to_norm(ClipKind kind, double (*norm)(View)) {
+    std::size_t cut = 0;
+    for (std::size_t i = 0; i < records; ++i) {
+      const Vector whole = gradient(single(batch_.dense, i), {});
+      for (const double bound : {1e-120, 1e-3, 0.3, 1.0, 50.0, 1e120}) {
+        const Vector clipped = gradient(single(batch_.sparse, i), {kind, bound});
+        EXPECT_LE(norm(clipped), bound * (1 + 1e-12)) << i;
+        const double factor = std::min(1.0, bound / norm(whole));
+        cut += factor < 1 ? 1 : 0;
+        for (std::size_t j = 0; j < whole.size(); ++j) {
+          EXPECT_NEAR(clipped[j], factor * whole[j], 1e-12 * factor * norm(whole)) << i << ", " << j;
+        }
+      }
+    }
+    EXPECT_GT(cut, records);  // else nothing was tested
+  }
+};
+
+TEST_P(AnyClippedModel, KeepsTheNormAndTheDirectionL1) { expect_clipped_to_norm(ClipKind::l1, norm1); }
+
+TEST_P(AnyClippedModel, KeepsTheNormAndTheDirectionL2) { expect_clipped_to_norm(ClipKind::l2, norm2); }
+
+TEST_P(AnyClippedModel, ClipsEachComponent) {
+  constexpr double bound = 0.25;
+  std::size_t cut = 0;
+  for (std::size_t i = 0; i < records; ++i) {
+    const Vector whole = gradient(single(batch_.dense, i), {});
+    const Vector clipped = gradient(single(batch_.dense, i), {ClipKind::component, bound});
+    for (std::size_t j = 0; j < whole.size(); ++j) {
+      EXPECT_EQ(clipped[j], std::clamp(whole[j], -bound, bound)) << i << ", " << j;
+      cut += std::abs(whole[j]) > bound ? 1 : 0;
+    }
+  }
+  EXPECT_GT(cut, 0U);
+}
+
+// Clipping is per record, never of the sum: the same additions in the same order, so to the bit.
+TEST_P(AnyClippedModel, ASumIsTheSumOfItsRecords) {
+  for (const Clip clip : {Clip{}, Clip{ClipKind::l1, 0.4}, Clip{ClipKind::l2, 0.4}, Clip{ClipKind::component, 0.2}}) {
+    for (std::size_t i = 1; i < records; ++i) {
+      Batch two = single(batch_.dense, i - 1);
+      two.add(batch_.dense.row(i), batch_.dense.label(i));
+      Vector expected = gradient(single(batch_.dense, i - 1), clip);
+      axpy(1, gradient(single(batch_.dense, i), clip), expected);
+      EXPECT_EQ(gradient(two, clip), expected) << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, AnyClippedModel, testing::ValuesIn(testing_support::linear_cases()),
+                         [](const auto& row) { return testing_support::case_name(row.param); });
+
+/// One record of two features under the squared loss with zero weights: its slope is −label.
+std::string refusal(const Clip& clip, const Vector& row, double label) {
+  const auto loss = loss_table().make("squared");
+  LinearModel model(*loss, row.size(), false);
+  Batch batch;
+  batch.add({row, {}}, label);
+  Vector gradient;
+  return message_of<DataError>([&] { model.evaluate(Vector(row.size()), batch, clip, gradient); });
+}
+
+class HugeRecords : public testing::TestWithParam<ClipKind> {};
+
+TEST_P(HugeRecords, AreRefused) {
+  const Clip clip{GetParam(), 1};
+  for (const Vector& row : {Vector{1e151, 0}, Vector{1, -1e200}, Vector{1e308, 1e308}, Vector{inf, 1}, Vector{0, -inf},
+                            Vector{std::nan(""), 1}}) {
+    EXPECT_NE(refusal(clip, row, 1).find("a record's gradient has norm"), std::string::npos) << row[0] << ", " << row[1];
+  }
+  EXPECT_NE(refusal(clip, {1, 0}, 1e151), "");
+  EXPECT_NE(refusal(clip, {1e100, 0}, 1e51), "");
+  EXPECT_NE(refusal(clip, {1, 0}, inf), "");
+  EXPECT_NE(refusal(clip, {1, 0}, std::nan("")), "");
+  EXPECT_NE(refusal(clip, {inf, 0}, 0), "");  // 0 · ∞
+}
+
+TEST_P(HugeRecords, AreClippedUpToTheLimit) {
+  const Clip clip{GetParam(), 1};
+  EXPECT_EQ(refusal(clip, {1e149, -3e149}, 1), "");
+  EXPECT_EQ(refusal(clip, {1, 1}, 1e149), "");
+  EXPECT_EQ(refusal(clip, {0, 0}, 1e149), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Norms, HugeRecords, testing::Values(ClipKind::l1, ClipKind::l2),
+                         [](const auto& row) { return row.param == ClipKind::l1 ? "l1" : "l2"; });
+
+// Clamping needs no norm.
+TEST(ComponentClip, ClampsHugeRecords) {
+  EXPECT_EQ(refusal({ClipKind::component, 1}, {1e200, -1e300}, 1), "");
+}
+
+}  // namespace
+}  // namespace starling
