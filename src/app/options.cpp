@@ -154,7 +154,7 @@ std::string Options::help() const {
       group = option.group;
       text += fmt::format("\n{}:\n", group);
     }
-    std::string head = "  --" + option.name + (option.argument.empty() ? "" : " " + option.argument);
+    std::string head = fmt::format("  --{} {}", option.name, option.argument);
     if (head.size() + 2 > indent) {
       head += "\n" + std::string(indent, ' ');
     } else {

@@ -70,7 +70,7 @@ class Dirichlet final : public Partition {
       share.push_back(shares(clients, AddressedRandom(seed, Purpose::partition, share.size(), 0)));
       sizes.push_back(static_cast<double>(members.size()));
     }
-    if (balanced_) balance(share, sizes);
+    if (balanced_ && !share.empty()) balance(share, sizes);
     std::vector<Client> owner(labels.size());
     std::uint64_t number = 0;
     for (auto& [label, members] : classes) {

@@ -26,6 +26,7 @@ double accuracy(const Score& score) {
 std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked) {
   const Client count = std::min(clients, asked ? *asked : (clients <= 100 ? clients : Client{10}));
   std::vector<Client> result;
+  result.reserve(static_cast<std::size_t>(count));
   for (Client i = 0; i < count; ++i) {
     result.push_back(asked ? i : static_cast<Client>(static_cast<std::int64_t>(i) * clients / count));
   }

@@ -9,10 +9,9 @@
 #include <fstream>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "starling/core/kernels.hpp"
-
-extern char** environ;
 
 namespace starling {
 
@@ -34,6 +33,7 @@ void write_text(const std::string& path, const std::string& text) {
 /// Runs a program in a folder, without a shell and silently; its exit status, or -1 if it could not be started.
 int run_quietly(const std::string& folder, const std::vector<std::string>& words) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;

@@ -94,6 +94,10 @@ Json metrics_json(const Summary& summary) {
     metrics["progressive_accuracy"] =
         number(mean(static_cast<double>(summary.progressive->correct), summary.progressive->records));
   }
+  const std::string here = "metrics.";
+  for (const std::string& name : summary.withheld) {
+    if (name.starts_with(here)) metrics[name.substr(here.size())] = nullptr;
+  }
   return metrics;
 }
 

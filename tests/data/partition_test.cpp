@@ -110,15 +110,29 @@ double skew(const std::string& spec, std::uint64_t seed) {
 }
 
 TEST(Dirichlet, SkewGrowsAsAlphaFalls) {
-  double previous = 0;
-  for (const std::string alpha : {"1000000", "100", "5", "0.5", "0.05", "0.001"}) {
-    double mean = 0;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) mean += skew("dirichlet:" + alpha, seed) / 20;
-    EXPECT_GT(mean, previous) << "alpha " << alpha;
-    previous = mean;
+  for (const std::string balanced : {"0", "1"}) {
+    double previous = 0;
+    for (const std::string alpha : {"1000000", "100", "5", "0.5", "0.05"}) {
+      double mean = 0;
+      for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        mean += skew("dirichlet:" + alpha + ",balanced=" + balanced, seed) / 20;
+      }
+      EXPECT_GT(mean, previous) << "alpha " << alpha << ", balanced " << balanced;
+      previous = mean;
+    }
+    EXPECT_LT(skew("dirichlet:1000000,balanced=" + balanced, 1), 0.02);
+    EXPECT_GT(previous, 0.4) << "balanced " << balanced;
   }
-  EXPECT_LT(skew("dirichlet:1000000", 1), 0.02);
-  EXPECT_GT(previous, 0.4) << "three classes, each on about one client";
+}
+
+TEST(Dirichlet, BalancedClientsAreAboutEquallyLargeAndOthersAreNot) {
+  const Vector labels = some_labels(3000);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto balanced = share_sizes(partition_table().make("dirichlet:0.5")->assign(labels, 10, seed), 10);
+    for (const std::size_t size : balanced) EXPECT_NEAR(static_cast<double>(size), 300, 6) << "seed " << seed;
+  }
+  const auto drawn = share_sizes(partition_table().make("dirichlet:0.5,balanced=0")->assign(labels, 10, 1), 10);
+  EXPECT_GT(*std::max_element(drawn.begin(), drawn.end()), 400U);
 }
 
 TEST(Dirichlet, AClassIsCutAtItsShares) {

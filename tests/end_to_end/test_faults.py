@@ -105,11 +105,12 @@ class Usage(FaultCase):
     def test_options(self):
         self.write("c.ini", "seed = 3\nepsilon = lots\n")
         self.write("twice.ini", "seed = 3\n# once more\nseed = 4\n")
+        self.write("nested.ini", "seed = 3\nconfig = c.ini\n")
         self.write("section.ini", "seed = 3\n[omd]\nepsilon = 1\n")
         cases = {
             "no mechanism": (["--source", "data.csv"], ["--mechanism", "none, laplace, dissertation"]),
             "unknown option": ([*DRIFT, "--epsilo", "1"], ["--epsilo", "--help"]),
-            "no value": ([*DRIFT, "--seed"], ["seed", "--help"]),
+            "no value": ([*DRIFT, "--output", "out", "--seed"], ["seed", "--help"]),
             "a word without dashes": ([*DRIFT, "fast"], ["options only"]),
             "a word for a number": ([*DRIFT, "--step", "fast"], ["--step", "fast", "not a number"]),
             "a fraction of a count": ([*DRIFT, "--batch", "1.5"], ["--batch", "1.5", "whole"]),
@@ -119,6 +120,7 @@ class Usage(FaultCase):
             "number in a file": ([*DRIFT, "--config", "c.ini"], ["c.ini:2", "epsilon", "lots"]),
             "a key twice": ([*DRIFT, "--config", "twice.ini"], ["twice.ini:3", "seed", "twice"]),
             "a section": ([*DRIFT, "--config", "section.ini"], ["section.ini:3", "omd.epsilon", "unknown"]),
+            "a file in a file": ([*DRIFT, "--config", "nested.ini"], ["nested.ini:2", "config", "unknown"]),
             "clients twice": ([*DRIFT, "--clients", "2", "--clients-per-rank", "1"], ["exclude"]),
         }
         for name, (words, expected) in cases.items():
@@ -169,6 +171,7 @@ class Usage(FaultCase):
             "ragged": ([*mix, "--start", "ragged.csv"], ["ragged.csv:2"]),
             "numbers a row": ([*DRIFT, "--clients", "3", "--start", "start.csv"], ["start.csv", "1 numbers", "5"]),
             "no start": (mix, ["--start FILE"]),
+            "no rounds": (["--loss", "none", "--start", "start.csv"], ["--rounds"]),
             "no such start": ([*DRIFT, "--start", "nowhere.csv"], ["nowhere.csv"]),
             "a mechanism for nothing": ([*mix, "--start", "start.csv", "--mechanism", "laplace"], ["--mechanism"]),
         }

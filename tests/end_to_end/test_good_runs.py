@@ -106,6 +106,28 @@ class DefaultRun(TestCase):
             self.assertEqual(file["final_model"].shape, (4, 5))
 
 
+class Stream(TestCase):
+    def test_rounds_epochs_and_participations(self):
+        """23 records on two clients (12 and 11) in batches of 5: three rounds an epoch, the last of them short."""
+        self.write("data.csv", "x,y\n" + "".join(f"0.{i:02},{i % 2}\n" for i in range(23)))
+        words = ["--source", "data.csv", "--batch", "5", "--mechanism", "laplace", "--epsilon", "1/2", "--json"]
+        summary = self.good(2, [*words, "--epochs", "4", "--output", "all"]).summary()
+        privacy = summary["privacy"]
+        self.assertEqual((summary["rounds"], summary["dimension"]), (12, 1))
+        self.assertEqual((privacy["participations"], privacy["releases"]), (4, 12))
+        self.assertEqual((privacy["epsilon"], privacy["client_epsilon"]), (2, 30))  # for all five records of a batch
+        summary = self.good(2, [*words, "--epochs", "4", "--rounds", "4", "--output", "some"]).summary()
+        self.assertEqual((summary["rounds"], summary["privacy"]["participations"]), (4, 2))
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    def test_pictures_even_of_equal_models(self):
+        for ranks in (1, 2, 3):
+            with self.subTest(ranks=ranks):
+                result = self.good(ranks, [*DRIFT, "--json", "--output", f"run-{ranks}"])
+                self.assertNotIn("no pictures", " ".join(result.summary()["notes"]))
+                self.assertIn("</svg>", (self.folder / f"run-{ranks}" / "loss.svg").read_text())
+
+
 class Configuration(TestCase):
     WORDS = [*DRIFT, "--noise-key", "seed", "--seed", "11", "--clients", "3", "--domain", "ball:2", "--step", "1/2"]
 

@@ -20,7 +20,9 @@ struct LossExample {
 };
 
 /// How gtest shows one.
-inline void PrintTo(const LossExample& example, std::ostream* out) { *out << example.spec; }
+inline void PrintTo(const LossExample& example, std::ostream* out) {
+  *out << example.spec;
+}
 
 inline const std::vector<LossExample>& loss_examples() {
   static const std::vector<LossExample> examples{
@@ -33,7 +35,9 @@ inline const std::vector<LossExample>& loss_examples() {
 }
 
 /// The row of the table that a spec names.
-inline std::string row_of(const std::string& spec) { return spec.substr(0, spec.find(':')); }
+inline std::string row_of(const std::string& spec) {
+  return spec.substr(0, spec.find(':'));
+}
 
 /// Rows of the table that no example names.
 inline std::string rows_without_example() {

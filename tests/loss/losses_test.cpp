@@ -1,16 +1,16 @@
 /// What every loss must keep: instantiated from the table's rows through their examples.
+#include "loss/examples.hpp"
+#include "support/testing.hpp"
 #include <cmath>
 
-#include "loss/examples.hpp"
 #include "starling/core/kernels.hpp"
 #include "starling/core/random.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {
 
-using testing_support::LossExample;
 using testing_support::loss_examples;
+using testing_support::LossExample;
 using testing_support::message_of;
 
 class AnyLoss : public testing::TestWithParam<LossExample> {
@@ -37,7 +37,8 @@ class AnyLoss : public testing::TestWithParam<LossExample> {
 };
 
 TEST(LossTable, EveryRowHasAnExample) {
-  EXPECT_EQ(testing_support::rows_without_example(), "") << "give these losses an example spec in tests/loss/examples.hpp";
+  EXPECT_EQ(testing_support::rows_without_example(), "")
+      << "give these losses an example spec in tests/loss/examples.hpp";
 }
 
 TEST_P(AnyLoss, DerivativeIsThatOfTheValue) {

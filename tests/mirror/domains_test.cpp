@@ -1,8 +1,7 @@
 /// What every domain must keep: instantiated from the table's rows through their examples.
-#include <limits>
-
 #include "mirror/examples.hpp"
 #include "support/testing.hpp"
+#include <limits>
 
 namespace starling {
 namespace {
@@ -87,7 +86,8 @@ TEST_P(AnyDomain, ProjectsHugePoints) {
       EXPECT_LE(domain_->violation(p), 1e-9) << size << ": " << testing::PrintToString(x);
       // A larger coordinate stays the larger one.
       for (std::size_t i = 0; i + 1 < x.size(); ++i) {
-        EXPECT_TRUE(x[i] >= x[i + 1] ? p[i] >= p[i + 1] : p[i] <= p[i + 1]) << size << ": " << testing::PrintToString(p);
+        EXPECT_TRUE(x[i] >= x[i + 1] ? p[i] >= p[i + 1] : p[i] <= p[i + 1])
+            << size << ": " << testing::PrintToString(p);
       }
       EXPECT_TRUE(GetParam().spec == "free" || GetParam().spec.starts_with("box") || std::abs(norm2(p)) > 1e-3)
           << "the nearest point to " << testing::PrintToString(x) << " is not the middle";
@@ -138,8 +138,8 @@ TEST(Ball, HasItsKnownProjections) {
 }
 
 TEST(DomainTable, RefusesEmptySets) {
-  for (const char* spec : {"ball", "ball:0", "ball:-1", "ball:inf", "ball:nan", "box", "box:1", "box:1,1", "box:2,1", "box:nan,1",
-                           "simplex:0", "simplex:-1", "l1ball", "l1ball:0", "free:1", "cube:1"}) {
+  for (const char* spec : {"ball", "ball:0", "ball:-1", "ball:inf", "ball:nan", "box", "box:1", "box:1,1", "box:2,1",
+                           "box:nan,1", "simplex:0", "simplex:-1", "l1ball", "l1ball:0", "free:1", "cube:1"}) {
     EXPECT_THROW(static_cast<void>(domain_table().make(spec)), UsageError) << spec;
   }
 }

@@ -30,7 +30,9 @@ inline Vector random_mass(std::size_t d, double mass, AddressedRandom& random) {
 }
 
 /// A third of all points lie on the boundary's corners, where projections and steps end up.
-inline bool at_a_corner(AddressedRandom& random) { return random.below(3) == 0; }
+inline bool at_a_corner(AddressedRandom& random) {
+  return random.below(3) == 0;
+}
 
 inline Vector point_of_ball(std::size_t d, double radius, AddressedRandom& random) {
   Vector x = random_normal(d, 1, random);
@@ -64,7 +66,9 @@ struct DomainExample {
 };
 
 /// How gtest shows one.
-inline void PrintTo(const DomainExample& example, std::ostream* out) { *out << example.spec; }
+inline void PrintTo(const DomainExample& example, std::ostream* out) {
+  *out << example.spec;
+}
 
 inline const std::vector<DomainExample>& domain_examples() {
   static const std::vector<DomainExample> examples{

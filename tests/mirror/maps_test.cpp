@@ -1,9 +1,8 @@
 /// What every pair of mirror map and domain must keep: all pairs that can be made are tested.
-#include <functional>
-#include <map>
-
 #include "mirror/examples.hpp"
 #include "support/testing.hpp"
+#include <functional>
+#include <map>
 
 namespace starling {
 namespace {
@@ -34,7 +33,9 @@ struct Pair {
   DomainExample domain;
 };
 
-void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.mirror << " on " << pair.domain.spec; }
+void PrintTo(const Pair& pair, std::ostream* out) {
+  *out << pair.mirror << " on " << pair.domain.spec;
+}
 
 /// Whether the tables make this pair.
 bool works(const Pair& pair) {
@@ -120,8 +121,8 @@ TEST_P(AnyMirrorMap, StepMeetsItsOptimalityCondition) {
 
 TEST_P(AnyMirrorMap, HugeStepsStayInTheDomain) {
   constexpr std::size_t d = 4;
-  const std::vector<Vector> gradients{{1e4, -1e4, 0, 1},       {1e4, 1e4, 1e4, 1e4},     {-1e4, -1e4, -1e4, -1e4},
-                                      {1e17, -3, 1e17, 0},     {-1e17, 2e17, 0, 5},      {1e308, -1e308, 0, 1},
+  const std::vector<Vector> gradients{{1e4, -1e4, 0, 1},        {1e4, 1e4, 1e4, 1e4},      {-1e4, -1e4, -1e4, -1e4},
+                                      {1e17, -3, 1e17, 0},      {-1e17, 2e17, 0, 5},       {1e308, -1e308, 0, 1},
                                       {1e308, 1e308, 1e308, 0}, {-1e308, -1e308, 1e308, 2}};
   for (const Vector& gradient : gradients) {
     Vector state = interior_state(d);
@@ -164,8 +165,8 @@ TEST(MirrorTable, MakesThePairsThatItShould) {
     for (const DomainExample& domain : domain_examples()) {
       const bool simplex = domain.spec.starts_with("simplex");
       const bool ball = domain.spec.starts_with("l1ball");
-      const bool expected = row.name == "euclidean" || (row.name == "entropic" && simplex) ||
-                            (row.name == "entropic-signed" && ball);
+      const bool expected =
+          row.name == "euclidean" || (row.name == "entropic" && simplex) || (row.name == "entropic-signed" && ball);
       EXPECT_EQ(works({row.name, domain}), expected) << row.name << " on " << domain.spec;
     }
   }

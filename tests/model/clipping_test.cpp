@@ -1,10 +1,10 @@
 /// How linear models clip: what the mechanisms' sensitivity rests on (method 6).
+#include "model/records.hpp"
+#include "support/testing.hpp"
 #include <algorithm>
 #include <limits>
 
-#include "model/records.hpp"
 #include "starling/core/kernels.hpp"
-#include "support/testing.hpp"
 
 namespace starling {
 namespace {
@@ -50,9 +50,13 @@ class AnyClippedModel : public testing::TestWithParam<LinearCase> {
   }
 };
 
-TEST_P(AnyClippedModel, KeepsTheNormAndTheDirectionL1) { expect_clipped_to_norm(ClipKind::l1, norm1); }
+TEST_P(AnyClippedModel, KeepsTheNormAndTheDirectionL1) {
+  expect_clipped_to_norm(ClipKind::l1, norm1);
+}
 
-TEST_P(AnyClippedModel, KeepsTheNormAndTheDirectionL2) { expect_clipped_to_norm(ClipKind::l2, norm2); }
+TEST_P(AnyClippedModel, KeepsTheNormAndTheDirectionL2) {
+  expect_clipped_to_norm(ClipKind::l2, norm2);
+}
 
 TEST_P(AnyClippedModel, ClipsEachComponent) {
   constexpr double bound = 0.25;
@@ -100,7 +104,8 @@ TEST_P(HugeRecords, AreRefused) {
   const Clip clip{GetParam(), 1};
   for (const Vector& row : {Vector{1e151, 0}, Vector{1, -1e200}, Vector{1e308, 1e308}, Vector{inf, 1}, Vector{0, -inf},
                             Vector{std::nan(""), 1}}) {
-    EXPECT_NE(refusal(clip, row, 1).find("a record's gradient has norm"), std::string::npos) << row[0] << ", " << row[1];
+    EXPECT_NE(refusal(clip, row, 1).find("a record's gradient has norm"), std::string::npos)
+        << row[0] << ", " << row[1];
   }
   EXPECT_NE(refusal(clip, {1, 0}, 1e151), "");
   EXPECT_NE(refusal(clip, {1e100, 0}, 1e51), "");

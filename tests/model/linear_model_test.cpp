@@ -21,7 +21,8 @@ class AnyLinearModel : public testing::TestWithParam<LinearCase> {
 };
 
 TEST(LinearModels, AreTestedWithEveryLoss) {
-  EXPECT_EQ(testing_support::rows_without_example(), "") << "give these losses an example spec in tests/loss/examples.hpp";
+  EXPECT_EQ(testing_support::rows_without_example(), "")
+      << "give these losses an example spec in tests/loss/examples.hpp";
 }
 
 TEST_P(AnyLinearModel, HasAWeightPerScoreAndFeature) {
@@ -39,8 +40,7 @@ TEST_P(AnyLinearModel, GradientIsThatOfTheSummedLoss) {
     Vector beneath = parameters_;
     above[i] += h;
     beneath[i] -= h;
-    const double slope =
-        (model_.score(above, batch_.dense).loss - model_.score(beneath, batch_.dense).loss) / (2 * h);
+    const double slope = (model_.score(above, batch_.dense).loss - model_.score(beneath, batch_.dense).loss) / (2 * h);
     EXPECT_NEAR(gradient[i], slope, 1e-6) << i;
   }
 }
@@ -76,7 +76,8 @@ TEST_P(AnyLinearModel, ScoresAreLinearInTheFeatures) {
   for (std::size_t i = 0; i < records; ++i) {
     Vector scores(loss_->scores());
     for (std::size_t k = 0; k < scores.size(); ++k) {
-      for (std::size_t j = 0; j < features; ++j) scores[k] += parameters_[k * stride + j] * batch_.dense.row(i).values[j];
+      for (std::size_t j = 0; j < features; ++j)
+        scores[k] += parameters_[k * stride + j] * batch_.dense.row(i).values[j];
       if (GetParam().intercept) scores[k] += parameters_[k * stride + features];
     }
     loss += loss_->value(scores, batch_.dense.label(i));

@@ -1,12 +1,12 @@
 /// Random records for the tests of models.
 #pragma once
 
+#include "loss/examples.hpp"
+#include "support/testing.hpp"
 #include <memory>
 
-#include "loss/examples.hpp"
 #include "starling/core/random.hpp"
 #include "starling/model/model.hpp"
-#include "support/testing.hpp"
 
 namespace starling::testing_support {
 
@@ -17,7 +17,9 @@ struct LinearCase {
 };
 
 /// How gtest shows one.
-inline void PrintTo(const LinearCase& c, std::ostream* out) { *out << c.loss.spec << (c.intercept ? ", intercept" : ""); }
+inline void PrintTo(const LinearCase& c, std::ostream* out) {
+  *out << c.loss.spec << (c.intercept ? ", intercept" : "");
+}
 
 inline std::vector<LinearCase> linear_cases() {
   std::vector<LinearCase> cases;

@@ -55,7 +55,10 @@ class AddressedRandom {
   }
   /// Gamma with the given shape, scale 1 (Marsaglia and Tsang 2000; boosted below shape 1).
   double gamma(double shape) {
-    if (shape < 1) return gamma(shape + 1) * std::pow(positive_uniform(), 1 / shape);
+    if (shape < 1) {
+      const double boosted = gamma(shape + 1);  // drawn first; compilers may evaluate the operands of * in any order
+      return boosted * std::pow(positive_uniform(), 1 / shape);
+    }
     const double d = shape - 1.0 / 3;
     const double c = 1 / std::sqrt(9 * d);
     while (true) {

@@ -1,0 +1,25 @@
+// A mechanism that does not say what a release costs does not exist.
+// Expected: virtual starling::Charge starling::Mechanism::charge|pure virtual method 'charge'
+#include "starling/privacy/mechanism.hpp"
+
+class Careless final : public starling::Mechanism {
+ public:
+  using Mechanism::Mechanism;
+  [[nodiscard]] starling::Clip clip() const override { return {starling::ClipKind::l1, 1}; }
+#ifndef STARLING_MUST_FAIL
+  [[nodiscard]] starling::Charge charge() const override {
+    return {1, 0};
+  }
+#endif
+  [[nodiscard]] std::string description() const override {
+    return "Trust me.";
+  }
+  void release(const starling::ReleaseAddress& /*address*/, const starling::NoiseKey& /*key*/,
+               const starling::Secret<starling::Vector>& sum, starling::Released<starling::Vector>& mean) override {
+    publish_unprotected(sum, 1, mean);
+  }
+};
+
+Careless make() {
+  return Careless(starling::ReleaseSettings());
+}

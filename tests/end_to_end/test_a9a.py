@@ -1,0 +1,37 @@
+"""The README's figures on a9a: five clients with skewed classes on an unbalanced digraph against one that holds everything."""
+
+import unittest
+
+from harness import *
+
+NOISE_SEEDS = (1, 2, 3)  # fixed: the same accuracies on every machine of one kind
+
+
+@needs_a9a
+class A9a(TestCase):
+    def accuracy(self, ranks, *words):
+        self.runs = getattr(self, "runs", 0) + 1
+        common = ["--source", DATA / "a9a/a9a.gz", "--test", DATA / "a9a/a9a.t.gz", "--format", "svmlight",
+                  "--domain", "ball:10"]
+        return 100 * self.summary_of(ranks, [*common, *words], f"run-{self.runs}")["accuracy"]
+
+    def five_clients(self, *words):
+        return self.accuracy(5, "--topology", SOURCE / "topologies/unbalanced-5.topo", "--partition", "dirichlet:0.5", *words)
+
+    def test_without_noise_it_is_within_half_a_point_of_a_central_pass_with_the_same_steps(self):
+        together = self.five_clients("--mechanism", "none", "--step", 1)
+        central = self.accuracy(1, "--mechanism", "none", "--step", 1, "--batch", 5)
+        self.assertGreater(central, 84.5)
+        self.assertLess(abs(central - together), 0.5, (central, together))
+
+    def test_noise_costs_what_the_readme_says(self):
+        for epsilon, batch, step, least in ((8, 32, 60, 83.7), (1, 64, 20, 80.5)):
+            for seed in NOISE_SEEDS:
+                accuracy = self.five_clients("--mechanism", "laplace", "--epsilon", epsilon, "--batch", batch,
+                                             "--step", step, "--noise-key", "seed", "--seed", seed)
+                self.assertGreater(accuracy, least, (epsilon, seed))
+                self.assertLess(accuracy, 85, (epsilon, seed))
+
+
+if __name__ == "__main__":
+    unittest.main()

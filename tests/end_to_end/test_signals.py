@@ -1,0 +1,143 @@
+"""Signals and a killed rank: what has been recorded stays readable, and the exit code says that the state is safe."""
+
+import signal
+import time
+import unittest
+
+from harness import *
+
+STOPPED_SAFELY = 75
+FAILURE = 5
+WORDS = ["--source", "synthetic:drift:informative=1", "--rounds", "1e9", "--mechanism", "laplace", "--epsilon", "4",
+         "--record-every", "500", "--output", "run"]
+
+
+@needs_h5py
+class Signals(TestCase):
+    def recorded(self):
+        """Rounds on record; empty while there are none."""
+        try:
+            with h5py.File(self.folder / "run" / "run.h5") as file:
+                return file["rounds"][()].tolist()
+        except (OSError, KeyError, RuntimeError):
+            return []
+
+    def started(self, ranks, *more, waited_for=True):
+        """A run that has recorded something, the process ids of its ranks, and what is on record."""
+        job = self.start(ranks, [*WORDS, *more], waited_for)
+        pids = job.pids(ranks)
+        wait_until(lambda: len(self.recorded()) >= 3, "something is on record")
+        return job, pids, self.recorded()
+
+    def send(self, pids, number):
+        for pid in pids:
+            os.kill(pid, number)
+
+    def check_record(self, before, clients):
+        """Everything that was on record still is; returns the rounds."""
+        with h5py.File(self.folder / "run" / "run.h5") as file:
+            rounds = file["rounds"][()]
+            models = file["model"][()]
+        self.assertEqual(rounds[: len(before)].tolist(), before)
+        self.assertTrue((numpy.diff(rounds) > 0).all())
+        self.assertEqual(models.shape[1:], (clients, 5))
+        self.assertGreaterEqual(len(models), len(rounds))
+        self.assertTrue(numpy.isfinite(models).all())
+        return rounds, models
+
+    def check_stopped(self, job, before, clients):
+        """The run has ended by itself, in order: summary and records agree."""
+        result = job.finish(20)
+        self.assertEqual(result.messages(), [], result)
+        rounds, models = self.check_record(before, clients)
+        self.assertEqual(len(models), len(rounds))
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertEqual(summary["rounds"], rounds[-1])
+        self.assertEqual(summary["rounds_planned"], 10**9)
+        self.assertAlmostEqual(summary["mass"], clients, delta=1e-9)
+        for ours, recorded in zip(summary["final_model"], models[-1].mean(axis=0)):
+            self.assertAlmostEqual(ours, recorded, delta=1e-12)
+        self.assertIn("stopped by a signal", " ".join(summary["notes"]))
+        return result
+
+    def test_signals_to_all_ranks(self):
+        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number.name):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                job, pids, before = self.started(2, "--clients", "3")
+                began = time.monotonic()
+                self.send(pids, number)
+                result = self.check_stopped(job, before, 3)
+                self.assertEqual(result.codes, [STOPPED_SAFELY] * 2, result)
+                self.assertLess(time.monotonic() - began, 5)
+
+    def test_a_signal_to_one_rank_stops_all_at_one_round(self):
+        job, pids, before = self.started(4)
+        self.send(pids[2:3], signal.SIGUSR1)
+        result = self.check_stopped(job, before, 4)
+        self.assertEqual(result.codes, [STOPPED_SAFELY] * 4, result)
+
+    def test_a_signal_to_a_rank_without_clients(self):
+        job, pids, before = self.started(3, "--clients", "2")
+        self.send(pids[2:], signal.SIGUSR1)
+        result = self.check_stopped(job, before, 2)
+        self.assertEqual(result.codes, [STOPPED_SAFELY] * 3, result)
+
+    def test_usr1_to_mpirun_is_forwarded(self):
+        job, _, before = self.started(2, waited_for=False)
+        job.process.send_signal(signal.SIGUSR1)
+        self.assertEqual(self.check_stopped(job, before, 2).code, STOPPED_SAFELY)
+
+    def test_mpirun_kills_but_the_record_stays(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number.name):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                job, pids, before = self.started(2, waited_for=False)
+                job.process.send_signal(number)
+                result = job.finish(20)
+                self.assertNotEqual(result.code, 0)
+                self.assertEqual(result.messages(), [], result)
+                self.check_record(before, 2)
+                self.check_gone(pids)
+
+    def test_a_killed_rank_ends_the_others(self):
+        job, pids, before = self.started(3, waited_for=False)
+        os.kill(pids[1], signal.SIGKILL)
+        result = job.finish(20)
+        self.assertNotEqual(result.code, 0)
+        self.check_record(before, 3)
+        self.check_gone(pids)
+
+    def test_a_silent_rank_ends_the_others(self):
+        """A stopped process says nothing and closes nothing; the watchdog names it."""
+        job, pids, before = self.started(3, "--watchdog", "2")
+        codes = [job.log / f"code.{rank}" for rank in range(3)]
+        os.kill(pids[1], signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            wait_until(lambda: codes[0].exists() and codes[2].exists(), "the others have ended", 20)
+            self.assertLess(time.monotonic() - began, 12)
+        finally:
+            os.kill(pids[1], signal.SIGCONT)
+        result = job.finish(30)
+        self.assertEqual([int(path.read_text()) for path in (codes[0], codes[2])], [FAILURE] * 2, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        self.assertRegex(result.messages()[0], r"round \d+.* rank 1\b.*2 s")
+        self.check_record(before, 3)
+
+    def check_gone(self, pids):
+        wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids), "all ranks are gone", 10)
+
+    def test_reading_during_the_run_does_not_disturb_it(self):
+        job, pids, before = self.started(2)
+        with h5py.File(self.folder / "run" / "run.h5") as file, h5py.File(self.folder / "run/clients/1.h5") as part:
+            self.assertGreaterEqual(len(file["rounds"]), 3)
+            self.assertGreaterEqual(len(part["rounds"]), 3)
+            time.sleep(1.2)  # longer than between two flushes
+        wait_until(lambda: len(self.recorded()) > len(before), "the record grows")
+        self.send(pids, signal.SIGUSR1)
+        self.assertEqual(self.check_stopped(job, before, 2).codes, [STOPPED_SAFELY] * 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,93 @@
+/// Which rounds and which clients are recorded, and what the last figure of a history is.
+#include "starling/record/rounds.hpp"
+
+#include "support/testing.hpp"
+
+#include "starling/record/model_recorder.hpp"
+#include "starling/record/run_file.hpp"
+
+namespace starling {
+namespace {
+
+std::vector<Round> due_rounds(std::optional<Round> every, Round last) {
+  RecordRounds rounds(every);
+  std::vector<Round> due;
+  for (Round done = 0; done <= last; ++done) {
+    if (rounds.due(done)) due.push_back(done);
+  }
+  return due;
+}
+
+TEST(RecordRounds, GeometricTakesTheFirstElevenThenEachFifteenPercentOn) {
+  const std::vector<Round> due = due_rounds(std::nullopt, 1000000);
+  ASSERT_GT(due.size(), 11U);
+  for (std::size_t i = 0; i <= 10; ++i) EXPECT_EQ(due[i], static_cast<Round>(i));
+  for (std::size_t i = 11; i < due.size(); ++i) {
+    const Round before = due[i - 1];
+    EXPECT_GE(100 * (due[i] - before), 15 * before) << due[i] << " after " << before;
+    // Not more than that needs, either: one round less would be too near.
+    EXPECT_LT(100 * (due[i] - before - 1), 15 * before) << due[i] << " after " << before;
+  }
+}
+
+TEST(RecordRounds, GeometricTakesSomeSeventeenPerDecade) {
+  const std::vector<Round> due = due_rounds(std::nullopt, 1000000);
+  for (Round decade = 100; decade < 1000000; decade *= 10) {
+    const auto count = std::count_if(due.begin(), due.end(), [&](Round t) { return t >= decade && t < 10 * decade; });
+    EXPECT_GE(count, 15) << decade;
+    EXPECT_LE(count, 18) << decade;
+  }
+}
+
+TEST(RecordRounds, EveryTakesMultiples) {
+  EXPECT_EQ(due_rounds(1, 4), (std::vector<Round>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(due_rounds(7, 22), (std::vector<Round>{0, 7, 14, 21}));
+  EXPECT_EQ(due_rounds(100, 50), (std::vector<Round>{0}));
+}
+
+TEST(RecordedClients, AreAllUpToAHundredElseTenSpreadEvenly) {
+  EXPECT_EQ(recorded_clients(3, std::nullopt), (std::vector<Client>{0, 1, 2}));
+  EXPECT_EQ(recorded_clients(100, std::nullopt).size(), 100U);
+  EXPECT_EQ(recorded_clients(100, std::nullopt).back(), 99);
+  EXPECT_EQ(recorded_clients(101, std::nullopt), (std::vector<Client>{0, 10, 20, 30, 40, 50, 60, 70, 80, 90}));
+  // 10 · 10^9 does not fit 32 bits.
+  EXPECT_EQ(recorded_clients(1000000000, std::nullopt).back(), 900000000);
+}
+
+TEST(RecordedClients, AreTheFirstIfANumberIsAsked) {
+  EXPECT_EQ(recorded_clients(200, 3), (std::vector<Client>{0, 1, 2}));
+  EXPECT_EQ(recorded_clients(2, 5), (std::vector<Client>{0, 1}));
+  EXPECT_TRUE(recorded_clients(2, 0).empty());
+}
+
+std::vector<NetworkFigures> history_of(const std::vector<std::pair<Round, double>>& lines) {
+  std::vector<NetworkFigures> history(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    history[i].done = lines[i].first;
+    history[i].loss = lines[i].second;
+  }
+  return history;
+}
+
+constexpr double unknown = NetworkFigures::unknown;
+
+// Lines count by the rounds between them: (4·3 + 6·1)/10 over rounds 91 to 100.
+TEST(LastLoss, IsTheMeanOverTheLastTenth) {
+  EXPECT_EQ(last_loss(history_of({{0, unknown}, {50, 9}, {90, 8}, {94, 3}, {100, 1}}), 100), 1.8);
+}
+
+// A line that begins before the last tenth counts whole: finer is not known.
+TEST(LastLoss, TakesTheLineThatReachesIn) {
+  EXPECT_EQ(last_loss(history_of({{0, unknown}, {80, 8}, {100, 2}}), 100), 2);
+  EXPECT_EQ(last_loss(history_of({{0, unknown}, {85, 8}, {95, 4}, {100, 1}}), 100), 3);
+}
+
+TEST(LastLoss, LeavesUnknownLinesOut) {
+  EXPECT_EQ(last_loss(history_of({{0, unknown}, {90, 5}, {95, unknown}, {100, 2}}), 100), 2);
+  EXPECT_EQ(last_loss(history_of({{0, unknown}, {50, 1}, {100, unknown}}), 100), std::nullopt);
+  EXPECT_EQ(last_loss(history_of({{0, unknown}}), 0), std::nullopt);
+  EXPECT_EQ(last_loss({}, 100), std::nullopt);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,144 @@
+#include "starling/record/run_directory.hpp"
+
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <sys/stat.h>
+
+#include "starling/record/picture.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::message_of;
+using testing_support::TemporaryFolder;
+using testing_support::world;
+
+std::string content_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// Permission bits of a file or folder; 0 if there is none.
+unsigned mode_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 0777U : 0U;
+}
+
+/// A folder of rank 0's that all ranks know; collective, and gone only after all have ended the test.
+class SharedFolder {
+ public:
+  SharedFolder() {
+    if (world().rank() == 0) folder_.emplace();
+    path_ = agreement_.broadcast(declare_public(folder_ ? *folder_ / "run" : std::string()));
+  }
+  ~SharedFolder() { agreement_.barrier(); }
+  SharedFolder(const SharedFolder&) = delete;
+  SharedFolder& operator=(const SharedFolder&) = delete;
+  [[nodiscard]] const std::string& run() const { return path_; }
+  [[nodiscard]] Agreement& agreement() { return agreement_; }
+
+ private:
+  std::optional<TemporaryFolder> folder_;
+  Agreement agreement_{world()};
+  std::string path_;
+};
+
+TEST(RunDirectory, HasAPrivateFolderForEachRank) {
+  SharedFolder shared;
+  const RunDirectory directory(shared.run(), "rounds = 5\n", shared.agreement(), world().rank());
+  EXPECT_EQ(content_of(directory.path() + "/config.ini"), "rounds = 5\n");
+  EXPECT_EQ(mode_of(directory.private_folder(world().rank())), 0700U);
+  EXPECT_NE(mode_of(directory.path() + "/clients"), 0U);
+  EXPECT_EQ(directory.clients_file(3), directory.path() + "/" + RunDirectory::clients_name(3));
+}
+
+// On every rank, although rank 0 alone looks.
+TEST(RunDirectory, OverwritesNothing) {
+  SharedFolder shared;
+  if (world().rank() == 0) {
+    std::filesystem::create_directories(shared.run());
+    std::ofstream(shared.run() + "/thesis.txt") << "years of work";
+  }
+  const std::string message =
+      message_of<Error>([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); });
+  EXPECT_NE(message, "");
+  if (world().rank() == 0) {
+    EXPECT_NE(message.find("is not empty"), std::string::npos) << message;
+    EXPECT_EQ(content_of(shared.run() + "/thesis.txt"), "years of work");
+    EXPECT_FALSE(std::filesystem::exists(shared.run() + "/config.ini"));
+  }
+}
+
+TEST(RunDirectory, RefusesAFile) {
+  SharedFolder shared;
+  if (world().rank() == 0) std::ofstream(shared.run()) << "a file";
+  const std::string message =
+      message_of<Error>([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); });
+  EXPECT_NE(message, "");
+  if (world().rank() == 0) {
+    EXPECT_NE(message.find("is not a directory"), std::string::npos) << message;
+  }
+}
+
+TEST(RunDirectory, TakesAnEmptyFolder) {
+  SharedFolder shared;
+  if (world().rank() == 0) std::filesystem::create_directories(shared.run());
+  EXPECT_EQ(message_of([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); }),
+            "");
+}
+
+// Readable by its owner alone from its first moment, whatever the umask.
+TEST(OwnersFile, IsTheOwnersAlone) {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(0);
+  const OwnersFile file(folder / "metrics.csv");
+  ::umask(before);
+  EXPECT_EQ(mode_of(folder / "metrics.csv"), 0600U);
+  EXPECT_EQ(content_of(folder / "metrics.csv"), "");
+}
+
+TEST(OwnersFile, AppendsPublicAndSecretText) {
+  const TemporaryFolder folder;
+  const OwnersFile file(folder / "metrics.csv");
+  file.append_text("rounds,loss\n");
+  file.append(Secret<std::string>("1,0.5\n"));
+  OwnersFile(folder / "metrics.csv").append_text("2,0.25\n");
+  EXPECT_EQ(content_of(folder / "metrics.csv"), "rounds,loss\n1,0.5\n2,0.25\n");
+  EXPECT_EQ(mode_of(folder / "metrics.csv"), 0600U);
+}
+
+TEST(OwnersFile, SaysWhereItCannotWrite) {
+  const TemporaryFolder folder;
+  EXPECT_NE(message_of<FailureError>([&] { OwnersFile(folder / "none/metrics.csv"); }).find("none/metrics.csv"),
+            std::string::npos);
+}
+
+// Empty fields are unknown or withheld figures, never "nan".
+TEST(History, IsATableWithEmptyFieldsForUnknownFigures) {
+  SharedFolder shared;
+  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
+  if (world().rank() != 0) return;
+  NetworkFigures start;
+  start.mass = 3;
+  start.consensus_error = 0;
+  NetworkFigures later;
+  later.done = 12;
+  later.loss = 0.5;
+  later.accuracy = 1.0 / 3;
+  later.test_loss = 1e-7;
+  later.test_accuracy = 1;
+  later.consensus_error = 2.5e-20;
+  later.mass = 3;
+  write_history(directory, {start, later});
+  EXPECT_EQ(content_of(directory.path() + "/history.csv"),
+            "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass\n"
+            "0,,,,,0,3\n"
+            "12,0.5,0.3333333333,1e-07,1,2.5e-20,3\n");
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,255 @@
+/// What a person and a program are told at the end of a run.
+#include "starling/record/summary.hpp"
+
+#include "support/testing.hpp"
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+namespace starling {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Summary example() {
+  Summary summary;
+  summary.command = "omd";
+  summary.command_line = "starling omd --source a.csv";
+  summary.clients = 3;
+  summary.ranks = 2;
+  summary.rounds = 40;
+  summary.rounds_planned = 50;
+  summary.dimension = 2;
+  summary.classifies = true;
+  summary.learned = true;
+  summary.progressive = Score{60, 90, 120};
+  summary.last_loss = 0.25;
+  summary.consensus_error = 1e-4;
+  summary.mass = 3;
+  summary.largest_debt = 0;
+  summary.edges = {{0, 1, 40, 960}, {1, 2, 40, 960}, {2, 0, 39, 936}};
+  summary.wire = {50, 1400};
+  summary.evaluation_bytes = 512;
+  summary.wall = 2;
+  summary.shares = {1, 0.5, 0.25, 0.25};
+  summary.final_model = {0.5, -0.25};
+  summary.run_directory = "runs/7";
+  summary.notes = {"stopped by a signal after round 40"};
+  summary.privacy.mechanism = "laplace";
+  summary.privacy.description = "Discrete Laplace noise is added.";
+  summary.privacy.neighbours = "one record is replaced";
+  summary.privacy.epsilon_per_release = 0.5;
+  summary.privacy.participations = 4;
+  summary.privacy.epsilon = 2;
+  summary.privacy.one_per_batch_epsilon = 20;
+  summary.privacy.client_epsilon = 60;
+  summary.privacy.releases = 40;
+  summary.privacy.clients = 3;
+  summary.privacy.batch = 3;
+  summary.privacy.dimension = 2;
+  summary.privacy.clip = 1;
+  summary.privacy.run_id = "run-7";
+  return summary;
+}
+
+nlohmann::json parsed(const Summary& summary) {
+  return nlohmann::json::parse(to_json(summary));
+}
+
+/// Paths are written "privacy/epsilon".
+nlohmann::json at(const nlohmann::json& json, const std::string& path) {
+  return json.at(nlohmann::json::json_pointer("/" + path));
+}
+
+class SummaryKey : public testing::TestWithParam<const char*> {};
+
+TEST_P(SummaryKey, IsThere) {
+  EXPECT_TRUE(parsed(example()).contains(nlohmann::json::json_pointer(std::string("/") + GetParam())));
+}
+
+// The keys that the interface promises of every run; those of other commands (intervals, per_client, uplink and
+// downlink bits) do not apply, and models are there only if asked for.
+INSTANTIATE_TEST_SUITE_P(Interface, SummaryKey,
+                         testing::Values("command", "clients", "rounds", "dimension", "loss/mean", "loss/last",
+                                         "accuracy", "metrics", "consensus_error", "mass", "regret",
+                                         "privacy/mechanism", "privacy/noise_key", "privacy/unit",
+                                         "privacy/epsilon_per_release", "privacy/epsilon", "privacy/delta",
+                                         "privacy/mu", "privacy/participations", "privacy/client_epsilon",
+                                         "privacy/statement", "traffic/messages", "traffic/bytes", "traffic/edges",
+                                         "traffic/evaluation_bytes", "time/wall", "time/rounds_per_second",
+                                         "time/shares", "final_model", "withheld"),
+                         [](const auto& row) { return testing_support::test_name(row.param); });
+
+TEST(SummaryJson, HoldsTheFigures) {
+  const nlohmann::json json = parsed(example());
+  EXPECT_EQ(at(json, "command"), "omd");
+  EXPECT_EQ(at(json, "clients"), 3);
+  EXPECT_EQ(at(json, "rounds"), 40);
+  EXPECT_EQ(at(json, "loss/mean"), 0.5);
+  EXPECT_EQ(at(json, "loss/last"), 0.25);
+  EXPECT_EQ(at(json, "accuracy"), 0.75);
+  EXPECT_EQ(at(json, "privacy/mechanism"), "laplace");
+  EXPECT_EQ(at(json, "privacy/noise_key"), "random");
+  EXPECT_EQ(at(json, "privacy/unit"), "record");
+  EXPECT_EQ(at(json, "privacy/epsilon"), 2);
+  EXPECT_EQ(at(json, "privacy/participations"), 4);
+  EXPECT_EQ(at(json, "privacy/client_epsilon"), 60);
+  EXPECT_EQ(at(json, "traffic/messages"), 119);
+  EXPECT_EQ(at(json, "traffic/bytes"), 2856);
+  EXPECT_EQ(at(json, "traffic/edges"), nlohmann::json::parse("[[0,1,40,960],[1,2,40,960],[2,0,39,936]]"));
+  EXPECT_EQ(at(json, "traffic/evaluation_bytes"), 512);
+  EXPECT_EQ(at(json, "time/rounds_per_second"), 20);
+  EXPECT_EQ(at(json, "time/shares/learning"), 0.5);
+  EXPECT_EQ(at(json, "final_model"), (Vector{0.5, -0.25}));
+  EXPECT_EQ(at(json, "privacy/statement"), statement(example().privacy));
+  EXPECT_FALSE(json.contains("models"));
+}
+
+// JSON has no infinity.
+TEST(SummaryJson, WritesInfiniteLossesAsNull) {
+  Summary summary = example();
+  summary.privacy.mechanism = "none";
+  summary.privacy.epsilon_per_release = summary.privacy.epsilon = summary.privacy.client_epsilon = inf;
+  summary.privacy.one_per_batch_epsilon = summary.privacy.clip = inf;
+  const nlohmann::json json = parsed(summary);
+  for (const char* key : {"privacy/epsilon_per_release", "privacy/epsilon", "privacy/client_epsilon",
+                          "privacy/one_per_batch_epsilon", "privacy/clip"}) {
+    EXPECT_TRUE(at(json, key).is_null()) << key;
+  }
+}
+
+TEST(SummaryJson, WithheldFiguresAreNullAndListed) {
+  Summary summary = example();
+  summary.progressive = std::nullopt;
+  summary.last_loss = std::nullopt;
+  summary.withheld = {"loss", "accuracy"};
+  const nlohmann::json json = parsed(summary);
+  for (const char* key : {"loss/mean", "loss/last", "accuracy"}) EXPECT_TRUE(at(json, key).is_null()) << key;
+  EXPECT_EQ(at(json, "withheld"), (std::vector<std::string>{"loss", "accuracy"}));
+}
+
+TEST(SummaryJson, AccuracyIsThatOfTheTestSetIfThereIsOne) {
+  Summary summary = example();
+  summary.test = Score{10, 40, 50};
+  const nlohmann::json json = parsed(summary);
+  EXPECT_EQ(at(json, "accuracy"), 0.8);
+  EXPECT_EQ(at(json, "metrics/test_loss"), 0.2);
+  EXPECT_EQ(at(json, "metrics/progressive_accuracy"), 0.75);
+  summary.classifies = false;
+  EXPECT_TRUE(at(parsed(summary), "accuracy").is_null());
+}
+
+TEST(SummaryJson, ListsAThousandEdgesAndNoMore) {
+  Summary summary = example();
+  summary.edges.assign(1000, {0, 1, 2, 3});
+  EXPECT_EQ(at(parsed(summary), "traffic/edges").size(), 1000U);
+  summary.edges.push_back({0, 1, 2, 3});
+  EXPECT_EQ(at(parsed(summary), "traffic/edges").size(), 0U);
+  EXPECT_EQ(at(parsed(summary), "traffic/messages"), 2002);
+}
+
+TEST(SummaryJson, HoldsAllModelsIfAsked) {
+  Summary summary = example();
+  Columns models(2, 3);
+  for (std::size_t u = 0; u < 3; ++u) models[u][1] = static_cast<double>(u);
+  summary.models = models;
+  EXPECT_EQ(at(parsed(summary), "models"), nlohmann::json::parse("[[0,0],[0,1],[0,2]]"));
+}
+
+// A run that was stopped before its first round, or only averaged, has nothing to divide by.
+TEST(SummaryJson, IsValidForARunOfNoRounds) {
+  Summary summary = example();
+  summary.rounds = 0;
+  summary.progressive = Score{};
+  summary.wall = 0;
+  summary.shares = {};
+  const nlohmann::json json = parsed(summary);
+  for (const char* key : {"loss/mean", "accuracy", "time/rounds_per_second", "time/shares/mixing"}) {
+    EXPECT_TRUE(at(json, key).is_null()) << key;
+  }
+}
+
+TEST(SummaryJson, RoundTripsNumbers) {
+  Summary summary = example();
+  summary.final_model = {1.0 / 3, 5e-324};
+  summary.consensus_error = 0.1 + 0.2;
+  EXPECT_EQ(at(parsed(summary), "final_model"), summary.final_model);
+  EXPECT_EQ(at(parsed(summary), "consensus_error"), summary.consensus_error);
+}
+
+void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
+}
+
+TEST(SummaryTable, SaysWhatAPersonNeeds) {
+  expect_parts(to_table(example()), {"3 clients on 2 ranks",
+                                     "40 of 50 rounds",
+                                     "dimension 2",
+                                     "0.500000 mean",
+                                     "0.250000 over the last tenth",
+                                     "75.00 %",
+                                     "consensus error",
+                                     "1.000e-04",
+                                     "mass",
+                                     "epsilon per record",
+                                     "4 x 0.5 per release",
+                                     "unit record",
+                                     "mechanism laplace",
+                                     "60  (all records of a client; 20 for one record in every batch)",
+                                     "119 over 3 edges",
+                                     "0 -> 1",
+                                     "20 rounds/s",
+                                     "stopped by a signal",
+                                     "Privacy. " + statement(example().privacy),
+                                     "runs/7",
+                                     "starling omd --source a.csv"});
+}
+
+TEST(SummaryTable, SaysWhatIsWithheldAndWhereItIs) {
+  Summary summary = example();
+  summary.progressive = std::nullopt;
+  const std::string text = to_table(summary);
+  expect_parts(text, {"withheld: in private/, for each owner", "withheld: in private/ (name a public --test set"});
+  EXPECT_EQ(text.find("0.5000"), std::string::npos);
+}
+
+TEST(SummaryTable, NeverCallsAnInfiniteLossANumber) {
+  Summary summary = example();
+  summary.privacy.mechanism = "none";
+  summary.privacy.epsilon_per_release = summary.privacy.epsilon = summary.privacy.client_epsilon = inf;
+  summary.privacy.one_per_batch_epsilon = inf;
+  expect_parts(to_table(summary), {"unbounded  (4 x unbounded per release"});
+}
+
+// A finite loss under a key that anybody can compute must not stand alone.
+TEST(SummaryTable, WarnsOfAPublicNoiseKey) {
+  Summary summary = example();
+  EXPECT_EQ(to_table(summary).find("but see below"), std::string::npos);
+  summary.privacy.noise_key = NoiseKeyPolicy::seed;
+  expect_parts(to_table(summary), {"2, but see below"});
+}
+
+TEST(SummaryTable, ShowsDebtOnlyIfThereIsSome) {
+  Summary summary = example();
+  EXPECT_EQ(to_table(summary).find("step debt"), std::string::npos);
+  summary.largest_debt = 1.5;
+  expect_parts(to_table(summary), {"step debt", "1.5 not yet repaid"});
+}
+
+TEST(SummaryTable, CutsLongListsOfEdges) {
+  Summary summary = example();
+  summary.edges.assign(15, {7, 8, 1, 2});
+  expect_parts(to_table(summary), {"... 3 more edges"});
+}
+
+// Mixing alone has no losses and no privacy to speak of.
+TEST(SummaryTable, SaysNothingOfLearningWhereThereIsNone) {
+  Summary summary = example();
+  summary.learned = false;
+  const std::string text = to_table(summary);
+  for (const char* part : {"loss", "accuracy", "epsilon", "Privacy."})
+    EXPECT_EQ(text.find(part), std::string::npos) << part;
+}
+
+}  // namespace
+}  // namespace starling
