@@ -25,6 +25,21 @@ namespace {
 constexpr Round rounds_of_endless_streams = 1000;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+constexpr Client most_clients_analysed_at_start = 200;
+
+/// What plain mixing makes of this graph (method 1, "Why η_t / w_u").
+std::string describe_bias(const Topology& topology) {
+  if (topology.clients() > most_clients_analysed_at_start) {
+    return "plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much";
+  }
+  const std::vector<double> perron = analyse(topology).perron;
+  if (perron.empty()) return "plain mixing has no single limit on this graph; see starling topology check";
+  const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
+  const auto n = static_cast<double>(perron.size());
+  return fmt::format("plain mixing counts client {} {:.3g} times and client {} {:.3g} times (1 is fair; push-sum is)",
+                     most - perron.begin(), n * *most, least - perron.begin(), n * *least);
+}
+
 /// One run of `starling omd` on one rank, from configuration to results. Steps that can fail on some ranks only are
 /// wrapped in Agreement::together, so that all ranks leave together.
 class OmdRun {
@@ -133,8 +148,7 @@ void OmdRun::check_graph() {
   } catch (const UsageError& error) {
     notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
   }
-  notes_.emplace_back(
-      "plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much");
+  notes_.push_back(describe_bias(*topology_));
 }
 
 void OmdRun::open_learning() {
@@ -345,7 +359,9 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neig
   Summary summary;
   summary.command = "omd";
   summary.command_line =
-      world_.size() > 1 ? fmt::format("mpirun -n {} {}", world_.size(), command_line_) : command_line_;
+      world_.size() == 1
+          ? command_line_
+          : fmt::format("mpirun {}-n {} {}", oversubscribed() ? "--oversubscribe " : "", world_.size(), command_line_);
   summary.clients = layout_->clients();
   summary.ranks = world_.size();
   summary.rounds = rounds_done;

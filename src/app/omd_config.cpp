@@ -156,7 +156,8 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   Options options = omd_options(config);
   options.parse(words);
   check(!config.clients || !config.clients_per_rank, "--clients and --clients-per-rank exclude each other; give one");
-  check(config.learns() || config.rounds, "--loss none needs --rounds (there is no stream whose end could say when to stop)");
+  check(config.learns() || config.rounds,
+        "--loss none needs --rounds (there is no stream whose end could say when to stop)");
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   return config;

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <regex>
 #include <unistd.h>
 
 #include "starling/app/commands.hpp"
@@ -28,13 +29,14 @@ bool is_first_process() {
 
 /// The words as a shell would take them again.
 std::string quoted(const std::vector<std::string>& words) {
-  std::string line = "starling";
-  for (std::size_t i = 1; i < words.size(); ++i) {
+  std::string line;
+  for (std::size_t i = 0; i < words.size(); ++i) {
     const bool plain =
         words[i].find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%") ==
             std::string::npos &&
         !words[i].empty();
-    line += plain ? " " + words[i] : " '" + words[i] + "'";
+    line += i == 0 ? "" : " ";
+    line += plain ? words[i] : "'" + std::regex_replace(words[i], std::regex("'"), "'\\''") + "'";
   }
   return line;
 }

@@ -35,19 +35,19 @@ int cpus_of_this_host() {
   return of_job > 0 ? of_job : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/// Idle ranks must give their CPU away when ranks outnumber CPUs; Open MPI reads this before it starts.
-void yield_if_oversubscribed() {
-  if (local_ranks() > cpus_of_this_host()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-}
-
-}  // namespace
-
+/// Ranks of this job on this host as the launcher says, or 1.
 int local_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
     if (const int count = integer_from_environment(name); count > 0) return count;
   }
   // SLURM_STEP_TASKS_PER_NODE reads "4(x2)" or "4,3": its first number is that of most hosts.
   return std::max(integer_from_environment("SLURM_STEP_TASKS_PER_NODE"), 1);
+}
+
+}  // namespace
+
+bool oversubscribed() {
+  return local_ranks() > cpus_of_this_host();
 }
 
 std::string mpi_version() {
@@ -59,7 +59,8 @@ std::string mpi_version() {
 }
 
 World::State::State() {
-  yield_if_oversubscribed();
+  // Idle ranks must give their CPU away when ranks outnumber CPUs; Open MPI reads this before it starts.
+  if (oversubscribed()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   MPI_Init(nullptr, nullptr);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -218,7 +218,7 @@ std::string to_table(const Summary& summary) {
     text += row("step debt", fmt::format("{:.3g} not yet repaid", summary.largest_debt));
   if (summary.learned) {
     const PrivacyReport& privacy = summary.privacy;
-    text += row("epsilon per record",
+    text += row(privacy.unit == PrivacyUnit::record ? "epsilon per record" : "epsilon per component",
                 fmt::format("{}{}  ({} x {} per release, unit {}, mechanism {})", epsilon_text(privacy.epsilon),
                             privacy.is_private() || !std::isfinite(privacy.epsilon) ? "" : ", but see below",
                             privacy.participations, epsilon_text(privacy.epsilon_per_release), name_of(privacy.unit),

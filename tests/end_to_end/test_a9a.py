@@ -4,7 +4,7 @@ import unittest
 
 from harness import *
 
-NOISE_SEEDS = (1, 2, 3)  # fixed: the same accuracies on every machine of one kind
+SEEDS = (1, 2, 3)  # of partition and noise; fixed, so that accuracies are the same on every machine of one kind
 
 
 @needs_a9a
@@ -25,8 +25,8 @@ class A9a(TestCase):
         self.assertLess(abs(central - together), 0.5, (central, together))
 
     def test_noise_costs_what_the_readme_says(self):
-        for epsilon, batch, step, least in ((8, 32, 60, 83.7), (1, 64, 20, 80.5)):
-            for seed in NOISE_SEEDS:
+        for epsilon, batch, step, least in ((8, 32, 60, 83.5), (1, 128, 30, 80)):
+            for seed in SEEDS:
                 accuracy = self.five_clients("--mechanism", "laplace", "--epsilon", epsilon, "--batch", batch,
                                              "--step", step, "--noise-key", "seed", "--seed", seed)
                 self.assertGreater(accuracy, least, (epsilon, seed))

@@ -76,6 +76,7 @@ class MethodTable(TestCase):
                 self.last = models[-1], masses[-1]
 
     def near(self, found, expected, what):
+        self.assertEqual(len(found), len(expected))
         for u, (a, b) in enumerate(zip(found, expected)):
             self.assertAlmostEqual(a, float(b), delta=TOLERANCE * max(1, abs(float(b))), msg=f"{what}, client {u}")
 

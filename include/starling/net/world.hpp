@@ -47,7 +47,7 @@ class World {
 /// Name and version of the MPI library; needs no World.
 [[nodiscard]] std::string mpi_version();
 
-/// Ranks of this job on this host as the launcher says, or 1; needs no World.
-[[nodiscard]] int local_ranks();
+/// Whether this job has more ranks on this host than CPUs, as the launcher says; needs no World.
+[[nodiscard]] bool oversubscribed();
 
 }  // namespace starling
