@@ -3,10 +3,11 @@
 #include <ctime>
 #include <fstream>
 #include <limits>
-#include <set>
 #include <unistd.h>
 
 #include "starling/app/commands.hpp"
+#include "starling/app/launch.hpp"
+#include "starling/app/noise_keys.hpp"
 #include "starling/app/omd_config.hpp"
 #include "starling/app/start_models.hpp"
 #include "starling/app/version.hpp"
@@ -55,9 +56,9 @@ class OmdRun {
     agreement_.same("topology", declare_public(topology_->digest()));
     agreement_.together([&] { open_learning(); });
     agreement_.same("data (features and rounds)", declare_public(fmt::format("{} {}", dimension_, config_.omd.rounds)));
-    make_run_id();
+    run_id_ = make_run_id(agreement_, key_policy(), config_.data.seed);
     agreement_.together([&] { make_mechanism(); });
-    compare_keys();
+    refuse_equal_keys(agreement_, keys_, run_id_);
     make_directory();
     return play();
   }
@@ -72,18 +73,15 @@ class OmdRun {
   void check_graph();
   void open_learning();
   void choose_rounds(std::optional<Round> available);
-  void make_run_id();
   void make_mechanism();
-  void compare_keys();
   void make_directory();
-  void store_keys() const;
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
   [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, const Neighbours& neighbours, double wall,
                                      const std::vector<NetworkFigures>& history, Round rounds_done);
   void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
   [[nodiscard]] MetricsPolicy metrics_policy() const;
-  [[nodiscard]] NoiseKeyPolicy key_policy() const;
+  [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(config_.noise_key); }
   [[nodiscard]] ProgressStyle progress_style() const;
 
   World& world_;
@@ -187,18 +185,6 @@ void OmdRun::choose_rounds(std::optional<Round> available) {
   config_.omd.rounds = config_.rounds.value_or(available.value_or(rounds_of_endless_streams));
 }
 
-void OmdRun::make_run_id() {
-  const std::string own = key_policy() == NoiseKeyPolicy::seed
-                              ? sha256(fmt::format("starling run {}", config_.data.seed))
-                              : NoiseKey::random().hex();
-  run_id_ = agreement_.broadcast(declare_public(own.substr(0, 32)));
-}
-
-NoiseKeyPolicy OmdRun::key_policy() const {
-  if (config_.noise_key == "random") return NoiseKeyPolicy::random;
-  return config_.noise_key == "seed" ? NoiseKeyPolicy::seed : NoiseKeyPolicy::file;
-}
-
 void OmdRun::make_mechanism() {
   if (!config_.learns()) return;
   ReleaseSettings settings;
@@ -210,44 +196,7 @@ void OmdRun::make_mechanism() {
   settings.rounds = config_.omd.rounds;
   settings.run_id = run_id_;
   mechanism_ = mechanism_table().make(*config_.mechanism, settings);
-  const std::string placeholder = "{client}";
-  const auto at = config_.noise_key.find(placeholder);
-  check(key_policy() != NoiseKeyPolicy::file || at != std::string::npos,
-        "--noise-key '{}' does not contain {{client}} (each client needs a key of its own) name files like "
-        "key-{{client}}",
-        config_.noise_key);
-  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
-    switch (key_policy()) {
-      case NoiseKeyPolicy::random:
-        keys_.push_back(NoiseKey::random());
-        break;
-      case NoiseKeyPolicy::seed:
-        keys_.push_back(NoiseKey::from_seed(config_.data.seed, u));
-        break;
-      case NoiseKeyPolicy::file:
-        std::string name = config_.noise_key;
-        keys_.push_back(NoiseKey::read(name.replace(at, placeholder.size(), std::to_string(u))));
-        break;
-    }
-  }
-}
-
-/// Equal keys would give equal noise to two clients: their difference would be bare.
-void OmdRun::compare_keys() {
-  std::string own;
-  for (const NoiseKey& key : keys_) own += key.commitment(run_id_);
-  const auto all = agreement_.all_gather(declare_public(own));
-  agreement_.together([&] {
-    std::set<std::string> seen;
-    Client u = 0;
-    for (const std::string& commitments : all) {
-      for (std::size_t i = 0; i + 64 <= commitments.size(); i += 64, ++u) {
-        check(seen.insert(commitments.substr(i, 64)).second,
-              "client {} has the same noise key as another (their noises would cancel) give each client its own key",
-              u);
-      }
-    }
-  });
+  keys_ = make_noise_keys(config_.noise_key, config_.data.seed, first_client(), client_count());
 }
 
 void OmdRun::make_directory() {
@@ -260,16 +209,10 @@ void OmdRun::make_directory() {
   }
   path = agreement_.broadcast(declare_public(path));
   directory_.emplace(path, config_.text, agreement_, world_.rank());
-  agreement_.together([&] { store_keys(); });
-}
-
-void OmdRun::store_keys() const {
-  if (key_policy() != NoiseKeyPolicy::random) return;
-  for (std::size_t k = 0; k < keys_.size(); ++k) {
-    const Client u = first_client() + static_cast<Client>(k);
-    OwnersFile(fmt::format("{}/key-{}", directory_->private_folder(world_.rank()), u))
-        .append_text(keys_[k].hex() + "\n");
-  }
+  agreement_.together([&] {
+    if (key_policy() != NoiseKeyPolicy::random) return;
+    store_noise_keys(keys_, first_client(), directory_->private_folder(world_.rank()));
+  });
 }
 
 MetricsPolicy OmdRun::metrics_policy() const {
@@ -440,18 +383,7 @@ int run_omd(const std::vector<std::string>& words, const std::string& command_li
     if (speaks) fmt::print("{}", text);
     return 0;
   }
-  World world;
-  try {
-    return static_cast<int>(OmdRun(world, command_line).run(words));
-  } catch (const PeerError& error) {
-    return static_cast<int>(error.code());  // its own rank has said why
-  } catch (const Error& error) {
-    if (world.announce(error.code(), error.what())) fmt::print(stderr, "starling: {}\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    if (world.announce(ExitCode::failure, error.what())) fmt::print(stderr, "starling: {}\n", error.what());
-    return static_cast<int>(ExitCode::failure);
-  }
+  return run_on_all_ranks([&](World& world) { return OmdRun(world, command_line).run(words); });
 }
 
 }  // namespace starling

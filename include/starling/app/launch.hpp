@@ -1,0 +1,14 @@
+/// What all commands under mpirun share: the ranks, and one message for one error.
+#pragma once
+
+#include <functional>
+
+#include "starling/net/world.hpp"
+
+namespace starling {
+
+/// **Collective.** Runs `job` on every rank of the launch and returns the exit code. When it throws on a rank, the
+/// others are told and end with the same code; one of them prints the message.
+[[nodiscard]] int run_on_all_ranks(const std::function<ExitCode(World&)>& job);
+
+}  // namespace starling

@@ -1,0 +1,31 @@
+/// `--noise-key`: where the clients' noise keys come from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "starling/net/agreement.hpp"
+#include "starling/privacy/statement.hpp"
+
+namespace starling {
+
+/// "random", "seed", or a file name that contains `{client}`.
+[[nodiscard]] NoiseKeyPolicy noise_key_policy(const std::string& option);
+
+/// Keys of clients first … first + count − 1. Throws UsageError for files that cannot be read or do not name the
+/// client.
+[[nodiscard]] std::vector<NoiseKey> make_noise_keys(const std::string& option, std::uint64_t seed, Client first,
+                                                    Client count);
+
+/// **Collective.** Throws UsageError naming a client whose key another has too: equal keys give equal noise on equal
+/// data, and their difference would be bare. Compares commitments, not keys.
+void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, const std::string& run_id);
+
+/// Writes keys that the operating system gave to `folder`/key-<client>, readable by their owner alone.
+void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std::string& folder);
+
+/// **Collective.** 32 hexadecimal digits: random, but the same for the same seed where noise is derived from it.
+[[nodiscard]] std::string make_run_id(Agreement& agreement, NoiseKeyPolicy policy, std::uint64_t seed);
+
+}  // namespace starling
