@@ -93,6 +93,9 @@ void Options::read_command_line(const std::vector<std::string>& words) {
                             .run();
     for (const auto& option : parsed.options) {
       const std::string text = option.value.empty() ? "true" : option.value.front();
+      check(text.find_first_of("#\r\n") == std::string::npos,
+            "--{} '{}' holds a # or a line break (it could not stand in config.ini) name it otherwise",
+            option.string_key, text);
       given_[option.string_key] = {text, "--" + option.string_key};
     }
   } catch (const po::too_many_positional_options_error&) {

@@ -9,8 +9,8 @@ namespace starling {
 
 namespace {
 
-/// Euclidean projection onto {x ≥ 0, Σ x = mass} (Duchi et al. 2008, fig. 1), sorting in `sorted`. A common shift changes
-/// nothing: with the largest coordinate at zero the mass is not lost beside coordinates above 2^53 times it.
+/// Euclidean projection onto {x ≥ 0, Σ x = mass} (Duchi et al. 2008, fig. 1), sorting in `sorted`. A common shift
+/// changes nothing: with the largest coordinate at zero the mass is not lost beside coordinates above 2^53 times it.
 void project_on_simplex(MutableView x, double mass, Vector& sorted) {
   const double top = *std::max_element(x.begin(), x.end());
   for (double& value : x) value -= top;

@@ -60,6 +60,11 @@ struct World::State {
   void wait_collective(MPI_Request request, const char* what);
   [[nodiscard]] bool begin_round(Round t);
   void set_active(const Layout& layout);
+  [[nodiscard]] Round current_round() const { return round_; }
+  /// After a failure here: whether no other rank failed at about the same time in an earlier round (or, in the same, with
+  /// a lower number). Models become infinite on many ranks at once, and a silent rank stops its neighbours' neighbours
+  /// too, so the one that failed first says why.
+  [[nodiscard]] bool is_nearest_to_the_cause();
 
   int rank = 0;
   int size = 1;

@@ -197,6 +197,22 @@ bool World::State::begin_round(Round t) {
   return !stop_after_ || t <= *stop_after_;
 }
 
+bool World::State::is_nearest_to_the_cause() {
+  constexpr double others_have_spoken = 0.3;
+  bool nearest = true;
+  for (PatienceClock clock; size > 1 && clock.seconds() < others_have_spoken;) {
+    int arrived = 0;
+    MPI_Status status;
+    MPI_Test(&inbox_request_, &arrived, &status);
+    if (arrived == 0) continue;
+    const Notice notice = inbox_;
+    post_inbox();
+    if (notice.kind != NoticeKind::failure) continue;
+    nearest = nearest && std::pair(round_, rank) < std::pair(notice.round, status.MPI_SOURCE);
+  }
+  return nearest;
+}
+
 void World::State::set_active(const Layout& layout) {
   active_.clear();
   for (int r = 0; r < layout.ranks(); ++r) {
@@ -260,13 +276,14 @@ bool World::announce(ExitCode code, const std::string& message) {
   } catch (const PeerError&) {
     return false;
   }
+  if (state_->failed) return true;  // Agreement::together has chosen this rank to speak, and all others know
   state_->failed = code;
-  Notice notice{.kind = NoticeKind::failure, .code = static_cast<std::int32_t>(code)};
+  Notice notice{.kind = NoticeKind::failure, .code = static_cast<std::int32_t>(code), .round = state_->current_round()};
   std::strncpy(notice.text, message.c_str(), sizeof notice.text - 1);
   for (int r = 0; r < state_->size; ++r) {
     if (r != state_->rank) state_->send_notice(r, notice);
   }
-  return true;
+  return state_->is_nearest_to_the_cause();
 }
 
 void World::watch_signals() {

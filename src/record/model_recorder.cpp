@@ -71,6 +71,14 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
       "# metrics of this rank's private records, for their owner alone\nround,client,records,loss,accuracy\n");
 }
 
+ModelRecorder::~ModelRecorder() {
+  if (done_.empty()) return;
+  try {
+    flush();
+  } catch (const std::exception&) {  // the error that ends the run is the one to report
+  }
+}
+
 void ModelRecorder::after(const RoundView& view) {
   if (!rounds_.due(view.done())) return;
   record(view);

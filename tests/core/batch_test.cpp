@@ -65,6 +65,17 @@ TEST(Batch, ClearedCanBeFilledAgainEvenWithTheOtherKind) {
   EXPECT_EQ(batch.label(0), 3);
 }
 
+TEST(Batch, ClearedForgetsAllEntries) {
+  Batch batch;
+  const Vector values{1, 2};
+  const Index before{0, 5};
+  const Index after{3, 4};
+  batch.add({values, before}, 1);
+  batch.clear();
+  batch.add({values, after}, 1);
+  EXPECT_EQ(index_of(batch.row(0)), after);
+}
+
 // Its memory is kept: a round allocates nothing.
 TEST(Batch, ClearKeepsTheMemory) {
   Batch batch;

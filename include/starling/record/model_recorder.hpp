@@ -26,6 +26,11 @@ class ModelRecorder final : public Observer {
                 const std::vector<Client>& recorded, const MetricsPolicy& policy, RecordRounds rounds,
                 bool has_metrics);
 
+  /// Writes what waits: a run that ends by an error keeps all its records.
+  ~ModelRecorder() override;
+  ModelRecorder(const ModelRecorder&) = delete;
+  ModelRecorder& operator=(const ModelRecorder&) = delete;
+
   void after(const RoundView& view) override;
   /// Records the last round if it was not, and the final models; writes everything.
   void finish(const RoundView& view);
