@@ -1,7 +1,6 @@
 /// Which rounds are recorded.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 
 #include "starling/core/links.hpp"
@@ -16,7 +15,7 @@ class RecordRounds {
   /// Whether round `done` is due; asked with rising rounds.
   [[nodiscard]] bool due(Round done) {
     if (done < next_) return false;
-    next_ = every_ ? done + *every_ : std::max(done + 1, done + done * 3 / 20);
+    next_ = done + (every_ ? *every_ : done < 10 ? 1 : (done * 3 + 19) / 20);
     return true;
   }
 
