@@ -17,6 +17,7 @@ struct LossExample {
   std::vector<double> labels;   ///< of the data, inside the loss's set; all of them where the loss classifies
   std::vector<double> outside;  ///< labels that must be refused
   std::string set;              ///< what the refusal says of the set
+  bool bounded_below = true;    ///< by zero
 };
 
 /// How gtest shows one.
@@ -28,6 +29,9 @@ inline const std::vector<LossExample>& loss_examples() {
   static const std::vector<LossExample> examples{
       {"logistic", {-1, 1}, {2, -2, 0.5, 1 + 1e-15, std::nan(""), INFINITY}, "{-1, 1} or {0, 1}"},
       {"squared", {-3.5, 0, 0.25, 7}, {}, ""},
+      {"huber:0.7", {-3.5, 0, 0.25, 7}, {}, ""},
+      {"hinge", {-1, 1}, {2, -2, 0.5, std::nan("")}, "{-1, 1} or {0, 1}"},
+      {"linear", {0, 3}, {}, "", false},
       {"softmax:2", {0, 1}, {-1, 2, 0.5, std::nan(""), INFINITY}, "0 to 1"},
       {"softmax:5", {0, 1, 2, 3, 4}, {-1, 5, 1.5, 1e300, std::nan("")}, "0 to 4"},
   };

@@ -2,6 +2,7 @@
 #include "loss/examples.hpp"
 #include "support/testing.hpp"
 #include <cmath>
+#include <tuple>
 
 #include "starling/core/kernels.hpp"
 #include "starling/core/random.hpp"
@@ -69,7 +70,7 @@ TEST_P(AnyLoss, IsConvex) {
     axpy(1 - share, b, between);
     for (const double label : labels()) {
       const double chord = share * loss_->value(a, label) + (1 - share) * loss_->value(b, label);
-      EXPECT_LE(loss_->value(between, label), chord * (1 + 1e-12) + 1e-12);
+      EXPECT_LE(loss_->value(between, label), chord + 1e-12 * (1 + std::abs(chord)));
       const Vector slope = derivative(a, label);
       const double tangent = loss_->value(a, label) + dot(slope, b) - dot(slope, a);
       EXPECT_GE(loss_->value(b, label), tangent - 1e-9);
@@ -78,6 +79,7 @@ TEST_P(AnyLoss, IsConvex) {
 }
 
 TEST_P(AnyLoss, IsNeverNegative) {
+  if (!GetParam().bounded_below) GTEST_SKIP() << "a linear function is not bounded";
   for (const double size : {1e-9, 1.0, 30.0, 300.0}) {
     for (int trial = 0; trial < 100; ++trial) {
       const Vector scores = random_scores(size);
@@ -153,6 +155,31 @@ TEST(Squared, HasItsKnownValues) {
   loss->derivative(Vector{3}, 1, slope);
   EXPECT_EQ(slope[0], 2);
   EXPECT_FALSE(loss->classifies());
+}
+
+// Squared within c of the label, and from there on along its tangent.
+TEST(Huber, HasItsKnownValues) {
+  const auto loss = loss_table().make("huber:2");
+  EXPECT_EQ(loss->value(Vector{2.5}, 1), 1.125);
+  EXPECT_EQ(loss->value(Vector{3}, 1), 2);
+  EXPECT_EQ(loss->value(Vector{-9}, 1), 18);
+  Vector slope(1);
+  loss->derivative(Vector{-9}, 1, slope);
+  EXPECT_EQ(slope[0], -2);
+  for (const char* spec : {"huber:0", "huber:-1", "huber:inf"}) {
+    EXPECT_THROW(static_cast<void>(loss_table().make(spec)), UsageError) << spec;
+  }
+}
+
+TEST(Hinge, HasItsKnownValuesAndSubgradient) {
+  const auto loss = loss_table().make("hinge");
+  Vector slope(1);
+  for (const auto& [score, label, value, expected] :
+       {std::tuple{0.25, 1.0, 0.75, -1.0}, {3.0, 1.0, 0.0, 0.0}, {1.0, 1.0, 0.0, 0.0}, {2.0, -1.0, 3.0, 1.0}}) {
+    EXPECT_EQ(loss->value(Vector{score}, label), value);
+    loss->derivative(Vector{score}, label, slope);
+    EXPECT_EQ(slope[0], expected);
+  }
 }
 
 TEST(Softmax, HasItsKnownValues) {

@@ -26,7 +26,7 @@ class Loss {
   [[nodiscard]] virtual bool correct(View scores, double label) const = 0;
 };
 
-/// logistic, squared, softmax.
+/// logistic, squared, huber, hinge, linear, softmax.
 [[nodiscard]] const Table<Loss>& loss_table();
 
 }  // namespace starling
