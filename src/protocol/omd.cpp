@@ -13,8 +13,10 @@ namespace {
 constexpr Round longest_kept_period = 64;
 constexpr Round timed_rounds_apart = 16;
 
+}  // namespace
+
 /// Splits time over the parts of a round, on some rounds only: a clock costs as much as a small exchange.
-class Stopwatch {
+class DecentralizedOmd::Stopwatch {
  public:
   explicit Stopwatch(bool running) : running_(running) {
     if (running_) last_ = std::chrono::steady_clock::now();
@@ -30,8 +32,6 @@ class Stopwatch {
   bool running_;
   std::chrono::steady_clock::time_point last_;
 };
-
-}  // namespace
 
 DecentralizedOmd::DecentralizedOmd(Neighbours& neighbours, const Schedule& schedule, MirrorMap& mirror,
                                    std::optional<Learning> learning, const OmdSettings& settings,
@@ -64,22 +64,25 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
   while (done_ < settings_.rounds && neighbours_.begin_round(done_)) {
     const Round t = done_;
     Stopwatch watch(t % timed_rounds_apart == 0);
-    for (std::size_t k = 0; k < mass_.size(); ++k) {
-      learn(k, t);  // 1. play, incur  2. release ĝ  3. mirror step
-      prepare_message(k);
-    }
+    for (std::size_t k = 0; k < mass_.size(); ++k) learn(k, t);  // 1. play  2. release  3. mirror step
     watch.lap(shares_.learning);
-    Neighbours::Plan& plan = plan_of(t);
-    neighbours_.exchange(t, plan, outgoing_);
-    watch.lap(shares_.exchange);
-    for (std::size_t k = 0; k < mass_.size(); ++k) mix(k, plan);  // 4. mix
-    watch.lap(shares_.mixing);
+    for (Round g = 0; g < settings_.gossip_steps; ++g) gossip(t, t * settings_.gossip_steps + g, watch);  // 4. mix
     ++done_;
     for (Observer* observer : observers) observer->after(*this);
     watch.lap(shares_.observing);
   }
   stage_ = nullptr;
   for (auto& stage : stages_) stage.reset();  // traffic is counted when a plan goes
+}
+
+void DecentralizedOmd::gossip(Round t, Round step, Stopwatch& watch) {
+  for (std::size_t k = 0; k < mass_.size(); ++k) prepare_message(k);
+  Neighbours::Plan& plan = plan_of(step);
+  watch.lap(shares_.mixing);
+  neighbours_.exchange(t, plan, outgoing_);
+  watch.lap(shares_.exchange);
+  for (std::size_t k = 0; k < mass_.size(); ++k) mix(k, plan);
+  watch.lap(shares_.mixing);
 }
 
 // Items 1 to 3 of the round. A client whose stream has ended takes no step and releases nothing.
@@ -194,18 +197,18 @@ void DecentralizedOmd::mix_plain(std::size_t k, const Neighbours::Plan& plan, Co
   if (!own_added) add_own();
 }
 
-Neighbours::Plan& DecentralizedOmd::plan_of(Round t) {
+Neighbours::Plan& DecentralizedOmd::plan_of(Round step) {
   const auto kept = static_cast<Round>(stages_.size());
-  auto& stage = stages_[static_cast<std::size_t>(t % kept)];
-  if (!stage || schedule_.period() != kept) stage.emplace(make_stage(t));
+  auto& stage = stages_[static_cast<std::size_t>(step % kept)];
+  if (!stage || schedule_.period() != kept) stage.emplace(make_stage(step));
   stage_ = &*stage;
   return stage_->plan;
 }
 
-DecentralizedOmd::Stage DecentralizedOmd::make_stage(Round t) {
+DecentralizedOmd::Stage DecentralizedOmd::make_stage(Round step) {
   std::vector<Links> links;
   for (std::size_t k = 0; k < mass_.size(); ++k) {
-    Links each = schedule_.links(neighbours_.first() + static_cast<Client>(k), t);
+    Links each = schedule_.links(neighbours_.first() + static_cast<Client>(k), step);
     if (settings_.lazy > 0) {
       for (Arc& arc : each.out) arc.weight *= 1 - settings_.lazy;
       for (Arc& arc : each.in) arc.weight *= 1 - settings_.lazy;

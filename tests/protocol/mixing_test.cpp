@@ -122,5 +122,18 @@ TEST(Lazy, KeepsTheAverageAndTheMass) {
   for (const Vector& model : result.models) EXPECT_NEAR(model[0], 3, 1e-12);
 }
 
+// Three exchanges a round are three rounds of averaging, on a graph that changes too.
+TEST(GossipSteps, GoOnWithTheSchedule) {
+  const Topology topology = Topology::parse(jointly, "jointly");
+  OmdSettings settings;
+  settings.rounds = 21;
+  const NetworkResult one = run_network(topology, settings, "euclidean", "free", {{0}, {4}, {8}, {12}}, {});
+  settings.rounds = 7;
+  settings.gossip_steps = 3;
+  const NetworkResult three = run_network(topology, settings, "euclidean", "free", {{0}, {4}, {8}, {12}}, {});
+  EXPECT_EQ(one.models, three.models);
+  EXPECT_EQ(one.masses, three.masses);
+}
+
 }  // namespace
 }  // namespace starling

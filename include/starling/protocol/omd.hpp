@@ -30,6 +30,7 @@ struct OmdSettings {
   double step_offset = 0;   ///< i0
   double step_cap = 1;      ///< κ: no step exceeds κ times the first round's (step debt)
   double lazy = 0;          ///< share of its mass that a client keeps before splitting
+  int gossip_steps = 1;     ///< exchanges per round; the graph's schedule goes on with each
   double l2 = 0;  ///< λ of the penalty (λ/2)‖x‖², added after the release since it depends on no record
 };
 
@@ -79,20 +80,23 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
 
  private:
+  class Stopwatch;
   void learn(std::size_t k, Round t);
   [[nodiscard]] double take_step_length(std::size_t k, Round t);
   void prepare_message(std::size_t k);
   void mix(std::size_t k, const Neighbours::Plan& plan);
   void mix_push_sum(std::size_t k, const Neighbours::Plan& plan, Columns& state);
   void mix_plain(std::size_t k, const Neighbours::Plan& plan, Columns& state);
-  [[nodiscard]] Neighbours::Plan& plan_of(Round t);
+  /// Items 4 of the round: one exchange over the graph of step `step` of the schedule.
+  void gossip(Round t, Round step, Stopwatch& watch);
+  [[nodiscard]] Neighbours::Plan& plan_of(Round step);
 
   /// A plan with the links that it was made for.
   struct Stage {
     std::vector<Links> links;
     Neighbours::Plan plan;
   };
-  [[nodiscard]] Stage make_stage(Round t);
+  [[nodiscard]] Stage make_stage(Round step);
   [[nodiscard]] double eta(Round t) const;
 
   Neighbours& neighbours_;
