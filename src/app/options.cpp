@@ -159,13 +159,13 @@ std::string Options::help() const {
     }
     std::string head = fmt::format("  --{} {}", option.name, option.argument);
     if (head.size() + 2 > indent) {
-      head += "\n" + std::string(indent, ' ');
+      head += fmt::format("\n{:{}}", "", indent);
     } else {
       head.resize(indent, ' ');
     }
     const std::string initial =
         option.initial.empty() || option.argument.empty() ? "" : fmt::format(" [{}]", option.initial);
-    text += head + wrapped(option.help + initial, indent, width) + "\n";
+    text += fmt::format("{}{}\n", head, wrapped(option.help + initial, indent, width));
   }
   return text;
 }

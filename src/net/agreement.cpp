@@ -8,6 +8,22 @@
 
 namespace starling {
 
+namespace {
+
+/// Where each rank's part begins in the joined whole, and the whole's length.
+std::pair<std::vector<int>, int> offsets_of(const std::vector<int>& lengths) {
+  std::vector<int> offsets;
+  offsets.reserve(lengths.size());
+  int total = 0;
+  for (const int length : lengths) {
+    offsets.push_back(total);
+    total += length;
+  }
+  return {offsets, total};
+}
+
+}  // namespace
+
 void Agreement::together(const std::function<void()>& step) {
   World::State& state = world_.state();
   std::exception_ptr own;
@@ -71,12 +87,7 @@ std::vector<std::string> Agreement::all_gather(const Public<std::string>& text) 
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state.agreement, &request);
   state.wait_collective(request, "gathering");
-  std::vector<int> offsets;
-  int total = 0;
-  for (const int each : lengths) {
-    offsets.push_back(total);
-    total += each;
-  }
+  const auto [offsets, total] = offsets_of(lengths);
   std::string joined(static_cast<std::size_t>(total), '\0');
   MPI_Iallgatherv(text.value().data(), length, MPI_CHAR, joined.data(), lengths.data(), offsets.data(), MPI_CHAR,
                   state.agreement, &request);
@@ -97,12 +108,7 @@ std::vector<Vector> Agreement::gather(const Released<Vector>& numbers) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Igather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, state.agreement, &request);
   state.wait_collective(request, "gathering");
-  std::vector<int> offsets;
-  int total = 0;
-  for (const int each : lengths) {
-    offsets.push_back(total);
-    total += each;
-  }
+  const auto [offsets, total] = offsets_of(lengths);
   Vector joined(static_cast<std::size_t>(total));
   MPI_Igatherv(numbers.value().data(), length, MPI_DOUBLE, joined.data(), lengths.data(), offsets.data(), MPI_DOUBLE, 0,
                state.agreement, &request);
@@ -149,11 +155,7 @@ void Agreement::report(const Released<Vector>& numbers) {
     state.received_reports[0].push_back(numbers.value());
     return;
   }
-  state.sent_reports.remove_if([](World::State::Report& sent) {
-    int done = 0;
-    MPI_Test(&sent.request, &done, MPI_STATUS_IGNORE);
-    return done != 0;
-  });
+  drop_delivered(state.sent_reports);
   World::State::Report& report = state.sent_reports.emplace_back();
   report.numbers = numbers.value();
   MPI_Isend(report.numbers.data(), static_cast<int>(report.numbers.size()), MPI_DOUBLE, 0, 0, state.reports,

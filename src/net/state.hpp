@@ -28,6 +28,16 @@ struct Notice {
   char text[1000] = {};
 };
 
+/// Forgets sends (anything with a `request`) whose buffer is free again.
+template <class Sends>
+void drop_delivered(Sends& sends) {
+  sends.remove_if([](auto& send) {
+    int done = 0;
+    MPI_Test(&send.request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+}
+
 /// Adds up waiting time in steps of at most a second, so that a job that was suspended as a whole does not wake up to
 /// an expired watchdog.
 class PatienceClock {
@@ -61,9 +71,9 @@ struct World::State {
   [[nodiscard]] bool begin_round(Round t);
   void set_active(const Layout& layout);
   [[nodiscard]] Round current_round() const { return round_; }
-  /// After a failure here: whether no other rank failed at about the same time in an earlier round (or, in the same, with
-  /// a lower number). Models become infinite on many ranks at once, and a silent rank stops its neighbours' neighbours
-  /// too, so the one that failed first says why.
+  /// After a failure here: whether no other rank failed at about the same time in an earlier round (or, in the same,
+  /// with a lower number). Models become infinite on many ranks at once, and a silent rank stops its neighbours'
+  /// neighbours too, so the one that failed first says why.
   [[nodiscard]] bool is_nearest_to_the_cause();
 
   int rank = 0;

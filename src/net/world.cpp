@@ -80,11 +80,7 @@ World::State::~State() {
   // Notices under way (a failure above all) are delivered while peers still listen.
   PatienceClock clock;
   while (!outbox_.empty() && clock.seconds() < 2) {
-    outbox_.remove_if([](Outgoing& outgoing) {
-      int done = 0;
-      MPI_Test(&outgoing.request, &done, MPI_STATUS_IGNORE);
-      return done != 0;
-    });
+    drop_delivered(outbox_);
   }
   MPI_Cancel(&inbox_request_);
   MPI_Request_free(&inbox_request_);
@@ -101,11 +97,7 @@ void World::State::post_inbox() {
 }
 
 void World::State::send_notice(int to, const Notice& notice) {
-  outbox_.remove_if([](Outgoing& outgoing) {
-    int done = 0;
-    MPI_Test(&outgoing.request, &done, MPI_STATUS_IGNORE);
-    return done != 0;
-  });
+  drop_delivered(outbox_);
   Outgoing& outgoing = outbox_.emplace_back();
   outgoing.notice = notice;
   MPI_Isend(&outgoing.notice, sizeof outgoing.notice, MPI_BYTE, to, 0, control, &outgoing.request);
