@@ -9,16 +9,16 @@ namespace starling {
 
 namespace {
 
-constexpr const char* placeholder = "{client}";
+constexpr const char* client_field = "{client}";
 constexpr std::size_t commitment_length = 64;
 
 std::string key_file(const std::string& pattern, Client client) {
-  const auto at = pattern.find(placeholder);
+  const auto at = pattern.find(client_field);
   check(at != std::string::npos,
         "--noise-key '{}' does not contain {} (each client needs a key of its own) name files like key-{}", pattern,
-        placeholder, placeholder);
+        client_field, client_field);
   std::string name = pattern;
-  return name.replace(at, std::string(placeholder).size(), std::to_string(client));
+  return name.replace(at, std::string(client_field).size(), std::to_string(client));
 }
 
 }  // namespace
