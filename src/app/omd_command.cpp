@@ -81,6 +81,7 @@ class OmdRun {
                                      const std::vector<NetworkFigures>& history, Round rounds_done);
   void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
   [[nodiscard]] MetricsPolicy metrics_policy() const;
+  [[nodiscard]] Scores scores() const;
   [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(config_.noise_key); }
   [[nodiscard]] ProgressStyle progress_style() const;
 
@@ -223,6 +224,11 @@ MetricsPolicy OmdRun::metrics_policy() const {
   return MetricsPolicy(config_.metrics == MetricsChoice::shared || harmless ? Sharing::shared : Sharing::local);
 }
 
+Scores OmdRun::scores() const {
+  if (!config_.learns()) return Scores::none;
+  return loss_->classifies() ? Scores::losses_and_accuracies : Scores::losses;
+}
+
 ProgressStyle OmdRun::progress_style() const {
   if (config_.progress == ProgressChoice::off) return ProgressStyle::off;
   if (config_.progress == ProgressChoice::on) return ProgressStyle::lines;
@@ -248,11 +254,11 @@ ExitCode OmdRun::play() {
   agreement_.together([&] {
     if (!hosts_clients) return;
     recorder.emplace(*directory_, world_.rank(), first_client(), static_cast<std::size_t>(client_count()), dimension_,
-                     recorded, policy, RecordRounds(config_.record_every), config_.learns());
+                     recorded, policy, RecordRounds(config_.record_every), scores());
   });
   agreement_.together([&] {
     if (!first_rank()) return;
-    write_run_file(*directory_, {*layout_, dimension_, recorded, config_.learns() && policy.shared()},
+    write_run_file(*directory_, {*layout_, dimension_, recorded, policy.shared() ? scores() : Scores::none},
                    {{"command_line", command_line_},
                     {"starling", version()},
                     {"mpi", mpi_version()},
@@ -270,7 +276,8 @@ ExitCode OmdRun::play() {
   ProgressPrinter printer(progress_style(), config_.omd.rounds, mechanism_ ? mechanism_->charge().epsilon : 0);
   TestScore test;
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
-  NetworkReporter reporter(agreement_, world_.rank(), active, policy, test, first_rank() ? &printer : nullptr);
+  NetworkReporter reporter(agreement_, world_.rank(), active, policy, scores(), test,
+                           first_rank() ? &printer : nullptr);
   if (first_rank()) {
     for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
   }

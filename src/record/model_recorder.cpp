@@ -21,6 +21,17 @@ double accuracy(const Score& score) {
   return score.records > 0 ? static_cast<double>(score.correct) / static_cast<double>(score.records) : unknown;
 }
 
+/// Data sets of progressive scores, with what they mean.
+std::vector<std::pair<std::string, std::string>> score_sets(Scores scores) {
+  std::vector<std::pair<std::string, std::string>> sets;
+  if (scores == Scores::none) return sets;
+  sets.emplace_back("/loss", "mean progressive loss per record since the record before: record x client");
+  if (scores == Scores::losses_and_accuracies) {
+    sets.emplace_back("/accuracy", "progressive accuracy since the record before: record x client");
+  }
+  return sets;
+}
+
 }  // namespace
 
 std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked) {
@@ -35,7 +46,7 @@ std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked
 
 ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count,
                              std::size_t dimension, const std::vector<Client>& recorded, const MetricsPolicy& policy,
-                             RecordRounds rounds, bool has_metrics)
+                             RecordRounds rounds, Scores scores)
     : file_(directory.clients_file(rank)),
       owners_(directory.private_folder(rank) + "/metrics.csv"),
       first_(first),
@@ -43,7 +54,7 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
       dimension_(dimension),
       policy_(policy),
       rounds_(rounds),
-      has_metrics_(has_metrics),
+      scores_(scores),
       flushed_(std::chrono::steady_clock::now()),
       before_(count) {
   for (const Client u : recorded) {
@@ -58,11 +69,11 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
     file.attribute("/model", "meaning", "released model: record x recorded client of this rank x coordinate");
   }
   file.attribute("/mass", "meaning", "push-sum mass: record x client of this rank");
-  if (has_metrics_ && policy_.shared()) {
-    file.make_growing<double>("/loss", {count});
-    file.make_growing<double>("/accuracy", {count});
-    file.attribute("/loss", "meaning", "mean progressive loss per record since the record before: record x client");
-    file.attribute("/accuracy", "meaning", "progressive accuracy since the record before: record x client");
+  if (policy_.shared()) {
+    for (const auto& [name, meaning] : score_sets(scores_)) {
+      file.make_growing<double>(name, {count});
+      file.attribute(name, "meaning", meaning);
+    }
   }
   std::vector<std::int64_t> clients;
   for (std::size_t k = 0; k < count; ++k) clients.push_back(first + static_cast<Client>(k));
@@ -96,7 +107,7 @@ void ModelRecorder::record(const RoundView& view) {
     }
   }
   masses_.insert(masses_.end(), view.masses().begin(), view.masses().end());
-  if (!has_metrics_) return;
+  if (scores_ == Scores::none) return;
   for (std::size_t k = 0; k < count_; ++k) record_metrics(view, k);
 }
 
@@ -108,8 +119,9 @@ void ModelRecorder::record_metrics(const RoundView& view, std::size_t k) {
   owners_rows_.update(
       [&](std::string& rows, const Score& score) {
         if (score.records == 0) return;
-        rows += fmt::format("{},{},{},{:.17g},{:.17g}\n", view.done(), first_ + static_cast<Client>(k), score.records,
-                            mean_loss(score), accuracy(score));
+        rows += fmt::format("{},{},{},{:.17g},{}\n", view.done(), first_ + static_cast<Client>(k), score.records,
+                            mean_loss(score),
+                            scores_ == Scores::losses_and_accuracies ? fmt::format("{:.17g}", accuracy(score)) : "");
       },
       interval);
   if (const auto shared = policy_.share(interval)) {
@@ -125,10 +137,8 @@ void ModelRecorder::flush() {
   const hdf5::File file(file_, hdf5::File::Mode::append);
   if (!recorded_.empty()) file.append("/model", models_);
   file.append("/mass", masses_);
-  if (has_metrics_ && policy_.shared()) {
-    file.append("/loss", losses_);
-    file.append("/accuracy", accuracies_);
-  }
+  if (policy_.shared() && scores_ != Scores::none) file.append("/loss", losses_);
+  if (policy_.shared() && scores_ == Scores::losses_and_accuracies) file.append("/accuracy", accuracies_);
   file.append("/rounds", done_);
   for (Vector* waiting : {&models_, &masses_, &losses_, &accuracies_}) waiting->clear();
   done_.clear();
@@ -169,11 +179,9 @@ void write_run_file(const RunDirectory& directory, const RunLayout& run,
   file.attribute("/mass", "meaning", "push-sum mass: record x client");
   file.attribute("/final_model", "meaning",
                  "released model at the end: client x coordinate (0 until the run has ended)");
-  if (run.metrics) {
-    file.join("/loss", {0, all}, 1, true, clients);
-    file.join("/accuracy", {0, all}, 1, true, clients);
-    file.attribute("/loss", "meaning", "mean progressive loss per record since the record before: record x client");
-    file.attribute("/accuracy", "meaning", "progressive accuracy since the record before: record x client");
+  for (const auto& [name, meaning] : score_sets(run.shared_scores)) {
+    file.join(name, {0, all}, 1, true, clients);
+    file.attribute(name, "meaning", meaning);
   }
   file.write<std::int64_t>("/recorded_clients", {run.recorded.size()}, {run.recorded.begin(), run.recorded.end()});
   for (const auto& [name, value] : provenance) file.attribute("/", name, value);

@@ -110,11 +110,12 @@ void ProgressPrinter::close() {
 }
 
 NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy,
-                                 TestScore test, ProgressPrinter* printer)
+                                 Scores scores, TestScore test, ProgressPrinter* printer)
     : agreement_(agreement),
       rank_(rank),
       active_(std::move(active)),
       policy_(policy),
+      scores_(scores),
       test_(std::move(test)),
       printer_(printer) {}
 
@@ -199,13 +200,14 @@ NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const
   figures.done = static_cast<Round>(reports.front()[f_done]);
   figures.mass = head[f_mass];
   figures.consensus_error = spread / clients;
+  const bool classes = scores_ == Scores::losses_and_accuracies;
   if (head[f_records] > 0) {
     figures.loss = head[f_loss] / head[f_records];
-    figures.accuracy = head[f_correct] / head[f_records];
+    if (classes) figures.accuracy = head[f_correct] / head[f_records];
   }
   if (head[f_tests] > 0) {
     figures.test_loss = head[f_test_loss] / head[f_tests];
-    figures.test_accuracy = head[f_test_correct] / head[f_tests];
+    if (classes) figures.test_accuracy = head[f_test_correct] / head[f_tests];
   }
   return figures;
 }

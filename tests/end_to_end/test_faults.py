@@ -129,7 +129,7 @@ class Usage(FaultCase):
 
     def test_parts_and_what_is_known(self):
         cases = {
-            "loss": ([*DRIFT, "--loss", "huber:1"], ["huber", "logistic", "squared", "softmax"]),
+            "loss": ([*DRIFT, "--loss", "poisson:1"], ["poisson", "logistic", "squared", "huber", "softmax"]),
             "mechanism": (["--mechanism", "gauss"], ["gauss", "none", "laplace", "dissertation"]),
             "domain": ([*DRIFT, "--domain", "cube"], ["cube", "free", "ball", "l1ball"]),
             "key of a spec": ([*DRIFT, "--domain", "ball:size=1"], ["size", "ball:size=1", "radius"]),

@@ -112,6 +112,14 @@ class DefaultRun(TestCase):
 
 
 class Stream(TestCase):
+    def test_regression_has_losses_and_no_accuracies(self):
+        result = self.good(2, ["--mechanism", "none", "--loss", "huber", "--source", "synthetic:drift:n=40", "--output", "out"])
+        self.assertNotIn("accuracy", result.err)
+        self.assertIn("loss", result.err)
+        self.assertIsNone(json.loads((self.folder / "out/summary.json").read_text())["accuracy"])
+        if h5py is not None:
+            self.assertEqual({"loss", "accuracy"} & set(self.record("out")), {"loss"})
+
     def test_rounds_epochs_and_participations(self):
         """23 records on two clients (12 and 11) in batches of 5: three rounds an epoch, the last of them short."""
         self.write("data.csv", "x,y\n" + "".join(f"0.{i:02},{i % 2}\n" for i in range(23)))

@@ -15,6 +15,9 @@
 
 namespace starling {
 
+/// What progressive scores mean: nothing is learned, labels are numbers, or labels are classes.
+enum class Scores { none, losses, losses_and_accuracies };
+
 /// Which clients' models are recorded along the way: all up to 100 clients, else ten spread evenly; or the first
 /// `asked`.
 [[nodiscard]] std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked);
@@ -23,8 +26,7 @@ class ModelRecorder final : public Observer {
  public:
   /// For the clients first … first + count − 1 of this rank; those of them in `recorded` have their models recorded.
   ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count, std::size_t dimension,
-                const std::vector<Client>& recorded, const MetricsPolicy& policy, RecordRounds rounds,
-                bool has_metrics);
+                const std::vector<Client>& recorded, const MetricsPolicy& policy, RecordRounds rounds, Scores scores);
 
   /// Writes what waits: a run that ends by an error keeps all its records.
   ~ModelRecorder() override;
@@ -48,7 +50,7 @@ class ModelRecorder final : public Observer {
   std::vector<std::size_t> recorded_;  ///< local numbers
   MetricsPolicy policy_;
   RecordRounds rounds_;
-  bool has_metrics_;
+  Scores scores_;
   std::chrono::steady_clock::time_point flushed_;
 
   // Records that wait to be written.
@@ -62,13 +64,13 @@ class ModelRecorder final : public Observer {
   std::vector<Secret<Score>> before_;  ///< tallies at the record before
 };
 
-/// Rank 0 writes run.h5: one file in which /rounds, /model, /mass, /final_model (and /loss, /accuracy if shared) of all
-/// ranks' files appear joined. Links are relative: the directory can be moved.
+/// Rank 0 writes run.h5: one file in which /rounds, /model, /mass, /final_model (and /loss, /accuracy where they are
+/// shared) of all ranks' files appear joined. Links are relative: the directory can be moved.
 struct RunLayout {
   Layout layout;
   std::size_t dimension = 0;
   std::vector<Client> recorded;
-  bool metrics = false;
+  Scores shared_scores = Scores::none;  ///< those that clients/*.h5 hold
 };
 void write_run_file(const RunDirectory& directory, const RunLayout& layout,
                     const std::vector<std::pair<std::string, std::string>>& provenance);

@@ -12,6 +12,7 @@
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/protocol/observer.hpp"
+#include "starling/record/model_recorder.hpp"
 #include "starling/record/rounds.hpp"
 
 namespace starling {
@@ -60,8 +61,8 @@ class NetworkReporter final : public Observer {
  public:
   /// `active` are the ranks that host clients; `printer` is rank 0's, null elsewhere. Test scores are taken at rounds
   /// 0, 1, 2, 4, 8, … and at the end.
-  NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy, TestScore test,
-                  ProgressPrinter* printer);
+  NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy, Scores scores,
+                  TestScore test, ProgressPrinter* printer);
 
   void after(const RoundView& view) override;
   /// Sends the last report and, on rank 0, waits for the others'.
@@ -78,6 +79,7 @@ class NetworkReporter final : public Observer {
   int rank_;
   std::vector<int> active_;
   MetricsPolicy policy_;
+  Scores scores_;
   TestScore test_;
   ProgressPrinter* printer_;
   RecordRounds rounds_{std::nullopt};
