@@ -1,5 +1,5 @@
-// Reading `.topo` files. Total: any bytes give a topology or a UsageError.
-#include <algorithm>
+// Reading topology files, `.topo` here, others in foreign_files.cpp. Total: any bytes give a topology or a UsageError.
+#include "text_lines.hpp"
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -14,51 +14,18 @@ namespace starling {
 
 namespace {
 
-using Words = std::vector<std::string_view>;
-
-constexpr std::string_view blanks = " \t\r\v\f";
-
-Words split(std::string_view line) {
-  line = line.substr(0, line.find('#'));
-  Words words;
-  while (true) {
-    const auto begin = line.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) return words;
-    line.remove_prefix(begin);
-    const auto end = std::min(line.find_first_of(blanks), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
-  }
-}
-
-/// A word of a file, fit for a message: bounded and printable.
-std::string shown(std::string_view word) {
-  constexpr std::size_t limit = 40;
-  std::string text(word.substr(0, limit));
-  for (char& c : text) {
-    if (c < ' ' || c > '~') c = '?';
-  }
-  return word.size() > limit ? text + "…" : text;
-}
-
-class Parser {
+class Parser : private TextLines {
  public:
-  Parser(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+  Parser(std::string_view text, const std::string& name) : TextLines(text, name) {}
 
   Topology run() {
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-    if (text_.starts_with(byte_order_mark)) text_.remove_prefix(byte_order_mark.size());
-    while (!text_.empty()) {
-      const auto end = text_.find('\n');
-      ++line_;
-      take(split(text_.substr(0, end)));
-      text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + 1);
-    }
+    std::string_view line;
+    while (next(line)) take(split_words(line.substr(0, line.find('#'))));
     if (generator_) return generate();
     check(clients_.has_value(), "{}: no `clients N` line (the file must say how many clients there are) add one",
-          name_);
+          name());
     check_weights_written();
-    return {*clients_, rule(), everywhere_, phases_, name_};
+    return {*clients_, rule(), everywhere_, phases_, name()};
   }
 
  private:
@@ -71,12 +38,6 @@ class Parser {
   };
   static constexpr std::size_t any_number = 1'000;
   static const std::array<Statement, 5> statements;
-
-  template <class... Args>
-  void require(bool condition, fmt::format_string<Args...> message, Args&&... args) const {
-    if (!condition) throw UsageError(at(line_) + fmt::format(message, std::forward<Args>(args)...));
-  }
-  std::string at(std::int64_t line) const { return fmt::format("{}:{}: ", name_, line); }
 
   void take(const Words& words) {
     if (words.empty()) return;
@@ -91,32 +52,11 @@ class Parser {
             shown(words[0]));
   }
 
-  long long integer(std::string_view word, std::string_view what, long long least, long long most) const {
-    std::optional<long long> value;
-    try {
-      value = parse_integer(word, what);
-    } catch (const UsageError&) {  // reworded below, with the line and the range
-    }
-    require(value && *value >= least && *value <= most, "{} '{}' (must be a whole number from {} to {}) correct it",
-            what, shown(word), least, most);
-    return *value;
-  }
-
-  double weight(std::string_view word) const {
-    std::optional<double> value;
-    try {
-      value = parse_number(word, "weight");
-    } catch (const UsageError&) {
-    }
-    require(value.has_value(), "weight '{}' is not a number (write a share such as 0.25 or 1/3)", shown(word));
-    return *value;
-  }
-
   void take_clients(const Words& words) {
     require(!clients_, "a second `clients` line (first on line {}) delete one", clients_line_);
     require_no_generator("clients");
     clients_ = static_cast<Client>(integer(words[1], "clients", 1, max_clients));
-    clients_line_ = line_;
+    clients_line_ = number();
   }
 
   void take_weights(const Words& words) {
@@ -132,7 +72,7 @@ class Parser {
   void take_edge(const Words& words) {
     require_no_generator("edge");
     Edge edge;
-    edge.line = line_;
+    edge.line = number();
     edge.from = end_of_edge(words[1], "sender");
     edge.to = end_of_edge(words[2], "receiver");
     if (words.size() > 3) edge.weight = weight(words[3]);
@@ -170,7 +110,7 @@ class Parser {
     require(clients_.has_value() && !spec.empty(), "`generate` lacks {} (its form is `generate FAMILY clients=N …`)",
             spec.empty() ? "a family" : "clients=N");
     generator_ = spec;
-    generator_line_ = line_;
+    generator_line_ = number();
   }
 
   static std::string separator(const std::string& spec) { return spec.find(':') == std::string::npos ? ":" : ","; }
@@ -201,9 +141,6 @@ class Parser {
           edge, name_of(rule()));
   }
 
-  std::string_view text_;
-  const std::string& name_;
-  std::int64_t line_ = 0;
   std::optional<Client> clients_;
   std::int64_t clients_line_ = 0;
   std::optional<WeightRule> rule_;
@@ -243,6 +180,9 @@ Topology Topology::read(const std::string& path) {
         "cannot read the topology '{}' ({}) check the path, or make one with `starling topology make ring --clients 4 "
         "--output FILE`",
         path, std::generic_category().message(errno));
+  const auto ends = [&path](std::string_view ending) { return path.ends_with(ending); };
+  if (ends(".mtx")) return parse_matrix_market(text, path);
+  if (ends(".edges") || ends(".edgelist") || ends(".txt")) return parse_edge_list(text, path);
   return parse(text, path);
 }
 

@@ -8,7 +8,8 @@ from harness import *
 
 KEYS = {"clients", "phases", "edges", "sender_sums", "receiver_sums", "strongly_connected", "joint_window", "perron", "bias",
         "contraction", "rounds_to_1e-3", "digest"}
-FAMILIES = ["ring", "directed-ring", "star", "complete", "exponential", "one-peer-exponential", "erdos-renyi"]
+FAMILIES = ["ring", "directed-ring", "path", "star", "complete", "torus", "grid", "hypercube", "barbell", "exponential",
+            "one-peer-exponential", "erdos-renyi", "random-regular", "small-world", "random-matching", "b-connected"]
 UNUSABLE, USAGE = 1, 2
 
 
@@ -130,10 +131,11 @@ class Make(TopologyCase):
             for rule in ("sender", "receiver"):
                 with self.subTest(family=family, weights=rule):
                     name = f"{family}-{rule}.topo"
-                    made = self.topology("make", family, "--clients", 9, "--weights", rule, "--output", name)
+                    clients = 8 if family == "hypercube" else 9
+                    made = self.topology("make", family, "--clients", clients, "--weights", rule, "--output", name)
                     self.assertEqual((made.code, made.out, made.err), (0, "", ""))
                     code, analysis = self.check_json(name)
-                    self.assertEqual((code, analysis["clients"]), (0, 9))
+                    self.assertEqual((code, analysis["clients"]), (0, clients))
                     sums = analysis[f"{rule}_sums"]
                     self.assertAlmostEqual(sums["min"], 1, delta=1e-9)
                     self.assertAlmostEqual(sums["max"], 1, delta=1e-9)
@@ -152,6 +154,13 @@ class Make(TopologyCase):
         self.write("line.topo", "generate erdos-renyi clients=8 p=0.5 seed=4\n")
         self.write("made.topo", self.topology("make", "erdos-renyi:p=0.5,seed=4", "--clients", 8).out)
         self.assertEqual(self.check_json("line.topo")[1]["digest"], self.check_json("made.topo")[1]["digest"])
+
+    def test_files_of_others_are_the_same_graph(self):
+        self.write("f.topo", "clients 2\nweights explicit\nedge 0 0 0.5\nedge 0 1 0.5\nedge 1 0 1\n")
+        self.write("f.mtx", "%%MatrixMarket matrix coordinate real general\n%\n2 2 3\n1 1 0.5\n2 1 0.5\n1 2 1\n")
+        self.write("f.edges", "0 0 0.5\n0 1 0.5\n1 0 1.0\n")
+        digests = {self.check_json(name)[1]["digest"] for name in ("f.topo", "f.mtx", "f.edges")}
+        self.assertEqual(len(digests), 1)
 
     def test_omd_takes_what_make_writes(self):
         self.topology("make", "star", "--clients", 3, "--output", "star.topo")

@@ -1,0 +1,33 @@
+/// What the makers of topology families share, and the makers that draw at random. The table is in families.cpp.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "starling/graph/topology.hpp"
+
+namespace starling::families {
+
+using Made = std::unique_ptr<Topology>;
+
+/// The topology of these edges; throws UsageError for explicit weights, which no generator writes.
+[[nodiscard]] Made finish(const Spec& spec, Client n, WeightRule rule, const std::vector<Edge>& edges,
+                          const std::vector<Topology::Phase>& phases = {});
+/// Adds (u, v) and (v, u).
+void add_both_ways(std::vector<Edge>& edges, Client u, Client v);
+/// A whole number of the spec; throws UsageError beyond [least, most].
+[[nodiscard]] std::int64_t whole(const Spec& spec, std::string_view key, std::int64_t otherwise, std::int64_t least,
+                                 std::int64_t most);
+/// A probability of the spec; throws UsageError beyond [0, 1].
+[[nodiscard]] double probability(const Spec& spec, std::string_view key, double otherwise);
+/// Throws UsageError for more edges than a topology may have, before they are made.
+void check_edges_fit(const Spec& spec, double edges, std::string_view remedy);
+
+[[nodiscard]] Made make_erdos_renyi(const Spec& spec, Client n, WeightRule rule);
+[[nodiscard]] Made make_random_regular(const Spec& spec, Client n, WeightRule rule);
+[[nodiscard]] Made make_small_world(const Spec& spec, Client n, WeightRule rule);
+[[nodiscard]] Made make_random_matching(const Spec& spec, Client n, WeightRule rule);
+[[nodiscard]] Made make_b_connected(const Spec& spec, Client n, WeightRule rule);
+
+}  // namespace starling::families

@@ -1,0 +1,71 @@
+#include "text_lines.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "starling/core/spec.hpp"
+
+namespace starling {
+
+Words split_words(std::string_view line) {
+  constexpr std::string_view blanks = " \t\r\v\f";
+  Words words;
+  while (true) {
+    const auto begin = line.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) return words;
+    line.remove_prefix(begin);
+    const auto end = std::min(line.find_first_of(blanks), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+std::string shown(std::string_view word) {
+  constexpr std::size_t limit = 40;
+  std::string text(word.substr(0, limit));
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return word.size() > limit ? text + "…" : text;
+}
+
+TextLines::TextLines(std::string_view text, const std::string& name) : rest_(text), name_(name) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
+}
+
+bool TextLines::next(std::string_view& line) {
+  if (rest_.empty()) return false;
+  const auto end = rest_.find('\n');
+  ++line_;
+  line = rest_.substr(0, end);
+  rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+  return true;
+}
+
+std::string TextLines::at(std::int64_t line) const {
+  return fmt::format("{}:{}: ", name_, line);
+}
+
+long long TextLines::integer(std::string_view word, std::string_view what, long long least, long long most) const {
+  std::optional<long long> value;
+  try {
+    value = parse_integer(word, what);
+  } catch (const UsageError&) {  // reworded below, with the line and the range
+  }
+  require(value && *value >= least && *value <= most, "{} '{}' (must be a whole number from {} to {}) correct it", what,
+          shown(word), least, most);
+  return *value;
+}
+
+double TextLines::weight(std::string_view word) const {
+  std::optional<double> value;
+  try {
+    value = parse_number(word, "weight");
+  } catch (const UsageError&) {
+  }
+  require(value.has_value(), "weight '{}' is not a number (write a share such as 0.25 or 1/3)", shown(word));
+  return *value;
+}
+
+}  // namespace starling
