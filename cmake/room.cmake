@@ -30,7 +30,7 @@ endfunction()
 
 function(starling_room room)
   cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;PUBLIC_LIBRARIES" ${ARGN})
-  if("hdf5_c" IN_LIST ARG_LIBRARIES)
+  if("hdf5_c" IN_LIST ARG_LIBRARIES OR "hdf5_c" IN_LIST ARG_PUBLIC_LIBRARIES)
     starling_hdf5_target()
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.cpp)

@@ -3,22 +3,21 @@
 #include <set>
 
 #include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
 #include "starling/record/run_directory.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr const char* client_field = "{client}";
 constexpr std::size_t commitment_length = 64;
 
 std::string key_file(const std::string& pattern, Client client) {
-  const auto at = pattern.find(client_field);
-  check(at != std::string::npos,
-        "--noise-key '{}' does not contain {} (each client needs a key of its own) name files like key-{}", pattern,
-        client_field, client_field);
-  std::string name = pattern;
-  return name.replace(at, std::string(client_field).size(), std::to_string(client));
+  check(is_per_client(pattern),
+        "--noise-key '{}' does not contain {{client}} (each client needs a key of its own) name files like "
+        "key-{{client}}",
+        pattern);
+  return name_of_client(pattern, client);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <limits>
 
+#include "starling/app/source_options.hpp"
 #include "starling/data/partition.hpp"
-#include "starling/data/synthetic.hpp"
 #include "starling/graph/topology.hpp"
 #include "starling/loss/loss.hpp"
 
@@ -41,18 +41,8 @@ void add_graph_options(Options& options, OmdConfig& config) {
 
 void add_data_options(Options& options, OmdConfig& config) {
   const char* group = "Data";
-  options.add({group, "source", "SOURCE", "synthetic:drift",
-               "records: a CSV or SVMlight file, gzipped or not, or synthetic:NAME (below)",
+  options.add({group, "source", "SOURCE", "synthetic:drift", "the clients' records (Sources, below)",
                setter::text(config.data.source)});
-  options.add({group, "format", "NAME", "auto", "csv or svmlight, where the file's name does not tell",
-               [&config](const std::string& text) {
-                 config.data.format = setter::one_of(text, {"auto", "csv", "svmlight"});
-               }});
-  options.add({group, "label", "COLUMN", "",
-               "CSV: name or number (from 0) of the label's column; default: y or label, else the last",
-               setter::text(config.data.label)});
-  options.add({group, "dimension", "D", "", "features of a sparse file; default: the largest index in it",
-               setter::integer(config.data.dimension, 1, many)});
   options.add({group, "intercept", "", "", "add a constant feature", setter::flag(config.intercept)});
   options.add({group, "partition", "HOW", "contiguous", "how a file's records are dealt to clients (below)",
                setter::text(config.data.partition)});
@@ -146,6 +136,7 @@ Options omd_options(OmdConfig& config) {
   Options options("omd");
   add_graph_options(options, config);
   add_data_options(options, config);
+  add_reading_options(options, config.data);
   add_learning_options(options, config);
   add_privacy_options(options, config);
   add_output_options(options, config);
@@ -179,14 +170,7 @@ std::string omd_help() {
       "stderr. Exit codes: 0 done, 2 usage, 3 data, 5 peer or file failure, 75 stopped by a signal with results "
       "safe.\n";
   text += options.help();
-  text +=
-      "\nSources:\n  FILE.csv[.gz]                numbers with a label column\n"
-      "  FILE.svm, FILE.libsvm[.gz]   sparse rows `label index:value ...` (or --format svmlight)\n";
-  for (const auto& row : generator_table().rows()) {
-    text += fmt::format("  synthetic:{:<18} {}\n", row.name, row.help);
-    for (const Parameter& parameter : row.parameters)
-      text += fmt::format("{:31}  {}: {}\n", "", parameter.key, parameter.help);
-  }
+  text += sources_help();
   text += "\nPartitions:\n" + partition_table().help();
   text += "\nLosses:\n" + loss_table().help();
   text += "\nMirror maps:\n" + mirror_table().help();

@@ -190,6 +190,17 @@ double checked_number(const std::string& text, double least, double most) {
   check(value >= least && value <= most, "{} is out of range ({} to {})", text, least, most);
   return value;
 }
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> items;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(',', from), text.size());
+    check(end > from, "'{}' has an empty place (values are separated by single commas) correct the list", text);
+    items.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return items;
+}
 }  // namespace
 
 std::function<void(const std::string&)> text(std::string& target) {
@@ -206,6 +217,15 @@ std::function<void(const std::string&)> number(std::optional<double>& target, do
 }
 std::function<void(const std::string&)> flag(bool& target) {
   return [&target](const std::string& value) { target = one_of(value, {"true", "false"}) == "true"; };
+}
+std::function<void(const std::string&)> list(std::vector<std::string>& target) {
+  return [&target](const std::string& text) { target = split_list(text); };
+}
+std::function<void(const std::string&)> list(std::vector<double>& target) {
+  return [&target](const std::string& text) {
+    target.clear();
+    for (const std::string& item : split_list(text)) target.push_back(parse_number(item, "value"));
+  };
 }
 std::function<void(const std::string&)> integer_into(std::function<void(long long)> store, long long least,
                                                      long long most) {

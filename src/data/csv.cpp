@@ -71,7 +71,7 @@ bool same_but_case(std::string_view a, std::string_view b) {
 
 class CsvReader final : public RecordReader {
  public:
-  CsvReader(const std::string& path, const DataSettings& settings) : lines_(path) {
+  CsvReader(const std::string& path, const ReadSettings& settings) : lines_(path) {
     std::string_view line;
     if (!next_line(line)) return;
     delimiter_ = find_delimiter(line);
@@ -110,14 +110,20 @@ class CsvReader final : public RecordReader {
 
   [[nodiscard]] std::size_t features() const override { return columns_ == 0 ? 0 : columns_ - 1; }
   [[nodiscard]] std::string where() const override { return lines_.where(); }
+  [[nodiscard]] Mark mark() const override { return pending_ ? start_ : lines_.mark(); }
+  void seek(const Mark& mark) override {
+    pending_ = false;
+    lines_.seek(mark);
+  }
 
  private:
   /// Skips blank lines. One of tabs alone is not blank: it is a row whose values are all missing.
   bool next_line(std::string_view& line) {
-    while (lines_.next(line)) {
+    while (true) {
+      if (columns_ == 0) start_ = lines_.mark();
+      if (!lines_.next(line)) return false;
       if (line.find_first_not_of(' ') != std::string_view::npos) return true;
     }
-    return false;
   }
 
   [[nodiscard]] bool is_header() const {
@@ -174,7 +180,7 @@ class CsvReader final : public RecordReader {
     return fmt::format("the columns are {}; they may also be numbered, 0 to {}", list, columns_ - 1);
   }
 
-  void check_dimension(const DataSettings& settings) const {
+  void check_dimension(const ReadSettings& settings) const {
     check(!settings.dimension || *settings.dimension == features(),
           "{}: {} features (--dimension says {}; the columns of a CSV file settle it) leave --dimension out",
           lines_.path(), features(), settings.dimension.value_or(0));
@@ -186,12 +192,13 @@ class CsvReader final : public RecordReader {
   std::size_t columns_ = 0;
   std::size_t label_ = 0;
   char delimiter_ = ',';
+  Mark start_;            // of the first line that is not blank
   bool pending_ = false;  // the first line is a record and waits in fields_
 };
 
 }  // namespace
 
-std::unique_ptr<RecordReader> open_csv(const std::string& path, const DataSettings& settings) {
+std::unique_ptr<RecordReader> open_csv(const std::string& path, const ReadSettings& settings) {
   return std::make_unique<CsvReader>(path, settings);
 }
 

@@ -50,6 +50,21 @@ bool LineReader::next(std::string_view& line) {
   }
 }
 
+void LineReader::seek(const Mark& mark) {
+  row_ = mark.row;
+  if (mark.offset >= offset_ && mark.offset <= offset_ + end_) {
+    begin_ = static_cast<std::size_t>(mark.offset - offset_);
+    return;
+  }
+  errno = 0;
+  if (gzseek(file_.get(), static_cast<z_off_t>(mark.offset), SEEK_SET) < 0) {
+    check_stream();
+    throw DataError(fmt::format("cannot go back in '{}' (it is not a regular file) copy it into one", path_));
+  }
+  offset_ = mark.offset;
+  begin_ = end_ = 0;
+}
+
 std::string LineReader::where() const {
   return fmt::format("{}: row {}", path_, row_);
 }
@@ -57,6 +72,7 @@ std::string LineReader::where() const {
 bool LineReader::fill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
+  offset_ += begin_;
   begin_ = 0;
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
   const auto room = static_cast<unsigned>(std::min(buffer_.size() - end_, largest_read));

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "starling/data/source.hpp"
+
 struct gzFile_s;
 
 namespace starling {
@@ -24,6 +26,11 @@ class LineReader {
   [[nodiscard]] bool next(std::string_view& line);
 
   [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// The start of the next line, as a place to go back to.
+  [[nodiscard]] Mark mark() const { return {offset_ + begin_, row_}; }
+  /// Goes there. Going back in a gzipped file reads it from its start. Throws DataError.
+  void seek(const Mark& mark);
   /// "FILE: row N", N being the number of the last line in the file, from 1, whatever the lines before it held.
   [[nodiscard]] std::string where() const;
 
@@ -40,6 +47,7 @@ class LineReader {
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what has been read and not yet given out
   std::size_t end_ = 0;
+  std::uint64_t offset_ = 0;  // of the buffer in the file's text
   std::int64_t row_ = 0;
 };
 

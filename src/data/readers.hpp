@@ -12,9 +12,9 @@ namespace starling {
 /// outside quotes, else runs of spaces. That line is a header if one of its fields is text. The label is
 /// `settings.label` (a name, or a number from 0), else the first column called y or label in any case, else the last.
 /// Throws DataError, and UsageError for a label column that is not there.
-[[nodiscard]] std::unique_ptr<RecordReader> open_csv(const std::string& path, const DataSettings& settings);
+[[nodiscard]] std::unique_ptr<RecordReader> open_csv(const std::string& path, const ReadSettings& settings);
 
 /// `label index:value …` with ascending indices from 1; `qid:…` is skipped and # starts a comment.
-[[nodiscard]] std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const DataSettings& settings);
+[[nodiscard]] std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const ReadSettings& settings);
 
 }  // namespace starling

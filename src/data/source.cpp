@@ -15,7 +15,7 @@ namespace {
 struct Format {
   std::string_view name;
   std::array<std::string_view, 3> endings;  // of file names, before an optional .gz
-  std::unique_ptr<RecordReader> (*open)(const std::string&, const DataSettings&);
+  std::unique_ptr<RecordReader> (*open)(const std::string&, const ReadSettings&);
 };
 
 constexpr std::array formats{
@@ -55,7 +55,7 @@ Row Record::row() const {
   return {values, {}};
 }
 
-std::unique_ptr<RecordReader> open_reader(const std::string& path, const DataSettings& settings) {
+std::unique_ptr<RecordReader> open_reader(const std::string& path, const ReadSettings& settings) {
   return find_format(path, settings.format).open(path, settings);
 }
 

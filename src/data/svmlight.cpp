@@ -24,7 +24,7 @@ std::string_view next_token(std::string_view& line) {
 
 class SvmlightReader final : public RecordReader {
  public:
-  SvmlightReader(const std::string& path, const DataSettings& settings)
+  SvmlightReader(const std::string& path, const ReadSettings& settings)
       : lines_(path), dimension_(settings.dimension) {}
 
   bool next(Record& record) override {
@@ -46,7 +46,10 @@ class SvmlightReader final : public RecordReader {
   }
 
   [[nodiscard]] std::size_t features() const override { return dimension_.value_or(largest_); }
+  [[nodiscard]] bool sparse() const override { return true; }
   [[nodiscard]] std::string where() const override { return lines_.where(); }
+  [[nodiscard]] Mark mark() const override { return lines_.mark(); }
+  void seek(const Mark& mark) override { lines_.seek(mark); }
 
  private:
   [[nodiscard]] double number(std::string_view text, const std::string& place) const {
@@ -103,7 +106,7 @@ class SvmlightReader final : public RecordReader {
 
 }  // namespace
 
-std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const DataSettings& settings) {
+std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const ReadSettings& settings) {
   return std::make_unique<SvmlightReader>(path, settings);
 }
 

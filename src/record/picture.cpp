@@ -1,6 +1,6 @@
 #include "starling/record/picture.hpp"
 
-#include "hdf5.hpp"
+#include "starling/hdf5/file.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "starling/record/run_file.hpp"
 
-#include "hdf5.hpp"
+#include "starling/hdf5/file.hpp"
 #include <cmath>
 
 namespace starling {

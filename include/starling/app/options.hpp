@@ -59,6 +59,9 @@ std::function<void(const std::string&)> text(std::optional<std::string>& target)
 std::function<void(const std::string&)> number(double& target, double least, double most);
 std::function<void(const std::string&)> number(std::optional<double>& target, double least, double most);
 std::function<void(const std::string&)> flag(bool& target);
+/// Values separated by commas.
+std::function<void(const std::string&)> list(std::vector<std::string>& target);
+std::function<void(const std::string&)> list(std::vector<double>& target);
 
 /// Whole numbers of any integer type.
 std::function<void(const std::string&)> integer_into(std::function<void(long long)> store, long long least,

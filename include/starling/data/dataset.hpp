@@ -13,18 +13,33 @@
 
 namespace starling {
 
-/// What the options say of the data; the same on every rank.
-struct DataSettings {
+/// What the options say of how a source is read; the same on every rank.
+struct ReadSettings {
   std::string source = "synthetic:drift";
-  std::string format = "auto";  ///< auto | csv | svmlight
-  std::string label;            ///< CSV: name or 0-based number of a column; empty: `y` or `label`, else the last
+  std::string format = "auto";  ///< auto, or a member of the table of formats
+  /// Columns are named, or numbered from 0 as they stand in the file.
+  std::string label;               ///< empty: `y` or `label` in any case, else the last
+  std::string id;                  ///< column that identifies records; not a feature
+  std::vector<std::string> drop;   ///< columns that are left out
+  std::string key;                 ///< column that `--partition column:` deals by; not a feature
+  std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
+  enum class Header { automatic, yes, no } header = Header::automatic;
+  std::vector<double> positive;          ///< labels that become +1, all others −1; empty: labels stay as they are
+  std::vector<double> ignore;            ///< records with one of these labels are left out
   std::optional<std::size_t> dimension;  ///< features of a sparse format; otherwise the largest index seen
+  double scale = 1;                      ///< public factor of every feature
+};
+
+/// And of who gets which record when.
+struct DataSettings : ReadSettings {
   std::string partition = "contiguous";
   std::size_t batch = 1;
   std::int64_t epochs = 1;
   std::uint64_t seed = 1;
   /// Maps a label of the source to the loss's own, or throws DataError saying why not (without naming the row).
   std::function<double(double)> label_map = [](double y) { return y; };
+  /// Asked again and again while a pipe has nothing to give; false ends the stream, and it may throw.
+  std::function<bool()> go_on_waiting = [] { return true; };
 };
 
 /// The data of one rank's block of clients.

@@ -1,4 +1,4 @@
-#include "hdf5.hpp"
+#include "starling/hdf5/file.hpp"
 
 namespace starling::hdf5 {
 
