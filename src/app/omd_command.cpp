@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <limits>
 #include <unistd.h>
 
@@ -259,7 +258,11 @@ ExitCode OmdRun::play() {
   agreement_.together([&] {
     if (!first_rank()) return;
     write_run_file(*directory_, {*layout_, dimension_, recorded, policy.shared() ? scores() : Scores::none},
-                   {{"command_line", command_line_},
+                   {{"command", "omd"},
+                    {"command_line", command_line_},
+                    {"task", name_of(scores())},
+                    {"rounds_planned", std::to_string(config_.omd.rounds)},
+                    {"epsilon_per_release", fmt::format("{:.17g}", mechanism_ ? mechanism_->charge().epsilon : 0)},
                     {"starling", version()},
                     {"mpi", mpi_version()},
                     {"topology_digest", topology_->digest()},
@@ -276,8 +279,8 @@ ExitCode OmdRun::play() {
   ProgressPrinter printer(progress_style(), config_.omd.rounds, mechanism_ ? mechanism_->charge().epsilon : 0);
   TestScore test;
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
-  NetworkReporter reporter(agreement_, world_.rank(), active, policy, scores(), test,
-                           first_rank() ? &printer : nullptr);
+  NetworkReporter reporter(agreement_, world_.rank(), active, policy, scores(), test, first_rank() ? &printer : nullptr,
+                           first_rank() ? directory_->path() + "/history.csv" : "");
   if (first_rank()) {
     for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
   }
@@ -354,20 +357,15 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neig
 void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped) {
   Summary final = summary;
   finish_run_file(*directory_, final);
-  write_history(*directory_, history);
-  const auto write_summary = [&] {
-    std::ofstream file(directory_->summary_file());
-    file << to_json(final) << "\n";
-    file.close();
-    check<FailureError>(file.good(), "cannot write '{}'", directory_->summary_file());
-  };
-  write_summary();
+  write_summary(*directory_, final);
   if (!stopped) {  // after a signal there may be no second left
-    const bool converges = write_convergence(*directory_, final.final_model);
-    const std::string problem = draw_pictures(*directory_, history, converges);
+    const Convergence convergence =
+        convergence_to(read_models(directory_->path()), final.final_model, "the final mean model");
+    write_convergence(directory_->path(), convergence);
+    const std::string problem = draw_pictures(directory_->path(), history, convergence, false);
     if (!problem.empty()) {
       final.notes.push_back(problem);
-      write_summary();
+      write_summary(*directory_, final);
     }
   }
   if (config_.json) {

@@ -15,7 +15,8 @@ namespace {
 constexpr const char* overview =
     "starling: decentralized, differentially private online learning on MPI\n\n"
     "  starling omd        online mirror descent over a topology   (under mpirun or srun)\n"
-    "  starling topology   check, make or draw topology files\n\n"
+    "  starling topology   check, make or draw topology files\n"
+    "  starling report     tables and pictures of a finished or running run, and comparisons\n\n"
     "  starling COMMAND --help    options, with defaults\n"
     "  starling --version         version of the program and its libraries\n";
 
@@ -54,9 +55,11 @@ int dispatch(const std::vector<std::string>& argv) {
   }
   if (command == "omd") return run_omd(words, quoted(argv), is_first_process());
   if (command == "topology") return run_topology(words);
-  throw UsageError(command.empty()
-                       ? std::string("no command given\n\n") + overview
-                       : fmt::format("unknown command '{}' (known: omd, topology) see starling --help", command));
+  if (command == "report") return run_report(words, is_first_process());
+  throw UsageError(
+      command.empty()
+          ? std::string("no command given\n\n") + overview
+          : fmt::format("unknown command '{}' (known: omd, topology, report) see starling --help", command));
 }
 
 }  // namespace

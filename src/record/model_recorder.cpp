@@ -1,8 +1,11 @@
 #include "starling/record/model_recorder.hpp"
 
-#include "starling/hdf5/file.hpp"
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <limits>
+
+#include "starling/hdf5/file.hpp"
 
 namespace starling {
 
@@ -21,6 +24,15 @@ double accuracy(const Score& score) {
   return score.records > 0 ? static_cast<double>(score.correct) / static_cast<double>(score.records) : unknown;
 }
 
+/// Of the form 2030-01-31T23:59:59Z.
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::array<char, 32> stamp{};
+  return {stamp.data(), std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
 /// Data sets of progressive scores, with what they mean.
 std::vector<std::pair<std::string, std::string>> score_sets(Scores scores) {
   std::vector<std::pair<std::string, std::string>> sets;
@@ -33,6 +45,18 @@ std::vector<std::pair<std::string, std::string>> score_sets(Scores scores) {
 }
 
 }  // namespace
+
+const char* name_of(Scores scores) {
+  switch (scores) {
+    case Scores::none:
+      return "averaging";
+    case Scores::losses:
+      return "regression";
+    case Scores::losses_and_accuracies:
+      return "classification";
+  }
+  return "unknown";
+}
 
 std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked) {
   const Client count = std::min(clients, asked ? *asked : (clients <= 100 ? clients : Client{10}));
@@ -184,6 +208,7 @@ void write_run_file(const RunDirectory& directory, const RunLayout& run,
     file.attribute(name, "meaning", meaning);
   }
   file.write<std::int64_t>("/recorded_clients", {run.recorded.size()}, {run.recorded.begin(), run.recorded.end()});
+  file.attribute("/", "started", utc_now());
   for (const auto& [name, value] : provenance) file.attribute("/", name, value);
 }
 

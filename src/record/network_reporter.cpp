@@ -110,14 +110,17 @@ void ProgressPrinter::close() {
 }
 
 NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy,
-                                 Scores scores, TestScore test, ProgressPrinter* printer)
+                                 Scores scores, TestScore test, ProgressPrinter* printer,
+                                 const std::string& history_file)
     : agreement_(agreement),
       rank_(rank),
       active_(std::move(active)),
       policy_(policy),
       scores_(scores),
       test_(std::move(test)),
-      printer_(printer) {}
+      printer_(printer) {
+  if (!history_file.empty()) file_.emplace(history_file);
+}
 
 void NetworkReporter::after(const RoundView& view) {
   const bool due = rounds_.due(view.done());
@@ -126,6 +129,7 @@ void NetworkReporter::after(const RoundView& view) {
   if (rank_ != 0) return;
   if (printer_ != nullptr) printer_->tick(view.done());
   if (due || landmark || (view.done() & 63) == 0) collect(false);
+  if (file_) file_->flush_if_due();
 }
 
 void NetworkReporter::send(const RoundView& view, bool with_test) {
@@ -176,6 +180,7 @@ void NetworkReporter::collect(bool wait) {
     const auto reports = agreement_.collect(active_, wait);
     if (!reports) return;
     history_.push_back(add_up(*reports));
+    if (file_) file_->append(history_.back());
     if (printer_ != nullptr) printer_->show(history_.back(), wait && history_.size() == sent_);
   }
 }
@@ -215,6 +220,7 @@ NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const
 void NetworkReporter::finish(const RoundView& view) {
   if (last_sent_ != view.done() || (test_ && !is_landmark(view.done()))) send(view, true);
   if (rank_ == 0) collect(true);
+  if (file_) file_->flush();
   if (printer_ != nullptr) printer_->close();
 }
 

@@ -1,16 +1,11 @@
 #include "starling/record/picture.hpp"
 
-#include "starling/hdf5/file.hpp"
+#include "gnuplot.hpp"
+#include "text_files.hpp"
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fcntl.h>
-#include <fstream>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "starling/core/check.hpp"
 #include "starling/core/kernels.hpp"
 
 namespace starling {
@@ -19,136 +14,163 @@ namespace {
 
 constexpr std::size_t most_drawn_clients = 10;
 
-std::string field(double value) {
-  return std::isnan(value) ? "" : fmt::format("{:.10g}", value);
-}
+using Figure = double NetworkFigures::*;
 
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  check<FailureError>(file.good(), "cannot write '{}' ({})", path, std::strerror(errno));
-}
+constexpr double least_step = 1.1;  ///< between the rounds of two points of a progressive curve, as a factor
 
-/// Runs a program in a folder, without a shell and silently; its exit status, or -1 if it could not be started.
-int run_quietly(const std::string& folder, const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return -1;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+/// The rounds at which the figure is known, as a curve.
+Curve curve_of(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor = 1) {
+  Curve curve{title, {}, false};
+  for (const NetworkFigures& line : history) {
+    if (!std::isnan(line.*figure)) curve.points.emplace_back(static_cast<double>(line.done), factor * (line.*figure));
   }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  // Test scores are taken on some rounds only; their points are seen as such.
+  curve.dotted = figure == &NetworkFigures::test_loss || figure == &NetworkFigures::test_accuracy;
+  return curve;
 }
 
-/// Whether a figure has something to draw after the start; `above` is what a logarithmic axis cannot show.
-bool drawable(const std::vector<NetworkFigures>& history, double NetworkFigures::*figure, double above) {
-  return std::any_of(history.begin(), history.end(),
-                     [&](const NetworkFigures& line) { return line.done > 0 && line.*figure > above; });
-}
+/// Sums of a progressive figure over the rounds of some lines: of each line the mean since the line before is known.
+struct Tally {
+  double total = 0;
+  double rounds = 0;
+  [[nodiscard]] double mean() const { return total / rounds; }
+};
 
-/// A curve over rounds ≥ 1 on a logarithmic axis; `column` counts from 1.
-std::string curve(const char* table, std::size_t column, const std::string& title, bool positive) {
-  return fmt::format("'{}' using ($1>0?$1:NaN):({}column({}){}) with lines lw 2 title '{}'", table,
-                     positive ? fmt::format("column({})>0?", column) : "", column, positive ? ":NaN" : "", title);
-}
-
-std::string empty_plot(const char* reason) {
-  return fmt::format("set label 1 '{}' at graph 0.5,0.5 center\nplot [1:10][0:1] -1 notitle\nunset label 1\n", reason);
-}
-
-/// Metrics that are withheld leave no empty curve.
-std::string script(const std::vector<NetworkFigures>& history, const std::vector<std::int64_t>& clients,
-                   bool converges) {
-  std::vector<std::string> losses;
-  if (drawable(history, &NetworkFigures::loss, -1))
-    losses.push_back(curve("history.csv", 2, "progressive loss", false));
-  if (drawable(history, &NetworkFigures::test_loss, -1)) {
-    // Test scores are taken on some rounds only, so their points are joined across the empty fields.
-    losses.push_back(
-        "'< grep -v \",,[^,]*,[^,]*$\" history.csv' using ($1>0?$1:NaN):4 with linespoints pt 7 ps 0.5 lw 2 "
-        "title 'loss on the test set'");
+/// A progressive figure over spans of rounds. A line that comes shortly after the one before tells of few records, so
+/// its rounds count to the next point, or to the last.
+Curve spans_of(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor) {
+  Curve curve{title, {}, false};
+  Tally before;
+  Tally span;
+  double drawn = 0;
+  for (std::size_t i = 1; i < history.size(); ++i) {
+    const auto done = static_cast<double>(history[i].done);
+    if (std::isnan(history[i].*figure)) continue;
+    const double rounds = done - static_cast<double>(history[i - 1].done);
+    span.total += factor * rounds * (history[i].*figure);
+    span.rounds += rounds;
+    const bool last = i + 1 == history.size();
+    if (done < least_step * drawn && !last) continue;
+    if (done < least_step * drawn) {
+      span = {span.total + before.total, span.rounds + before.rounds};
+      curve.points.pop_back();
+    }
+    curve.points.emplace_back(done, span.mean());
+    drawn = done;
+    before = std::exchange(span, {});
   }
-  std::vector<std::string> distances;
-  for (std::size_t u = 0; u < clients.size(); ++u) {
-    distances.push_back(curve("convergence.csv", u + 2, fmt::format("client {}", clients[u]), true));
+  return curve;
+}
+
+/// The mean of a progressive figure over all rounds so far.
+Curve mean_so_far(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor) {
+  Curve curve{title, {}, false};
+  Tally all;
+  for (std::size_t i = 1; i < history.size(); ++i) {
+    if (std::isnan(history[i].*figure)) continue;
+    const auto rounds = static_cast<double>(history[i].done - history[i - 1].done);
+    all.total += factor * rounds * (history[i].*figure);
+    all.rounds += rounds;
+    curve.points.emplace_back(static_cast<double>(history[i].done), all.mean());
   }
-  std::string text =
-      "set datafile separator ','\nset grid lt 1 lc rgb '#dddddd'\nset border lc rgb '#888888'\nset xlabel 'round'\n"
-      "set logscale x\nset terminal svg size 900,640 dynamic background rgb 'white' font 'sans,13'\n"
-      "set output 'loss.svg'\nset multiplot layout 2,1\nset ylabel 'loss per record'\n";
-  text += losses.empty() ? empty_plot("no loss is shared (see private/)")
-                         : fmt::format("plot {}\n", fmt::join(losses, ", \\\n     "));
-  text += "set ylabel 'consensus error'\n";
-  text += drawable(history, &NetworkFigures::consensus_error, 0)
-              ? "set logscale y\nset format y '10^{%L}'\nplot " +
-                    curve("history.csv", 6, "mean squared distance to the mean model", true) + "\n"
-              : empty_plot("all models are equal");
-  text +=
-      "unset multiplot\nset output 'convergence.svg'\nset logscale y\nset format y '10^{%L}'\n"
-      "set ylabel 'distance to the final mean model'\n";
-  if (!converges) return text + "unset logscale y\n" + empty_plot("all models are where they end");
-  return text + fmt::format("plot {}\n", fmt::join(distances, ", \\\n     "));
+  return curve;
+}
+
+bool any_known(const Panel& panel) {
+  return std::any_of(panel.curves.begin(), panel.curves.end(),
+                     [](const Curve& curve) { return !curve.points.empty(); });
+}
+
+/// Adds a progressive figure: of one run its course and its mean so far, of several their means alone.
+void add_progressive(Panel& panel, const NamedHistory& run, Figure figure, double factor) {
+  if (run.name.empty()) {
+    panel.curves.push_back(spans_of(run.history, figure, "progressive, since the point before", factor));
+  }
+  panel.curves.push_back(mean_so_far(run.history, figure, run.name + " progressive, mean so far", factor));
+}
+
+/// Losses, accuracies if there are any, and consensus error; the run's name, if it has one, stands before each curve's.
+std::vector<Panel> panels_of(const std::vector<NamedHistory>& runs) {
+  Panel losses{"", "loss per record", false, {}, "no loss is shared (see private/)"};
+  Panel accuracies{"", "accuracy in %", false, {}, ""};
+  Panel consensus{"", "consensus error", true, {}, "all models are equal"};
+  for (const NamedHistory& run : runs) {
+    add_progressive(losses, run, &NetworkFigures::loss, 1);
+    losses.curves.push_back(curve_of(run.history, &NetworkFigures::test_loss, run.name + " on the test set"));
+    add_progressive(accuracies, run, &NetworkFigures::accuracy, 100);
+    accuracies.curves.push_back(
+        curve_of(run.history, &NetworkFigures::test_accuracy, run.name + " on the test set", 100));
+    consensus.curves.push_back(curve_of(run.history, &NetworkFigures::consensus_error,
+                                        run.name.empty() ? "mean squared distance to the mean model" : run.name));
+  }
+  std::vector<Panel> panels{std::move(losses)};
+  if (any_known(accuracies)) panels.push_back(std::move(accuracies));
+  panels.push_back(std::move(consensus));
+  return panels;
+}
+
+Panel panel_of(const Convergence& convergence) {
+  Panel panel{"Models' distance to " + convergence.target, "distance", true, {}, "all models are where they end"};
+  for (std::size_t u = 0; u < convergence.clients.size(); ++u) {
+    Curve curve{fmt::format("client {}", convergence.clients[u]), {}, false};
+    for (std::size_t r = 0; r < convergence.rounds.size(); ++r) {
+      curve.points.emplace_back(static_cast<double>(convergence.rounds[r]), convergence.distances[r][u]);
+    }
+    panel.curves.push_back(std::move(curve));
+  }
+  return panel;
 }
 
 }  // namespace
 
-void write_history(const RunDirectory& directory, const std::vector<NetworkFigures>& history) {
-  std::string text = "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass\n";
-  for (const NetworkFigures& line : history) {
-    text +=
-        fmt::format("{},{},{},{},{},{},{}\n", line.done, field(line.loss), field(line.accuracy), field(line.test_loss),
-                    field(line.test_accuracy), field(line.consensus_error), field(line.mass));
+Convergence convergence_to(const RecordedModels& models, View target, const std::string& target_name) {
+  const std::size_t drawn = std::min(models.clients.size(), most_drawn_clients);
+  check<DataError>(drawn == 0 || models.dimension == target.size(),
+                   "the final model has {} coordinates and the recorded ones {} (summary.json and run.h5 are not of "
+                   "one run) restore them",
+                   target.size(), models.dimension);
+  Convergence convergence{
+      target_name, {models.clients.begin(), models.clients.begin() + static_cast<long>(drawn)}, models.rounds, {}};
+  for (std::size_t r = 0; r < models.rounds.size(); ++r) {
+    Vector distances;
+    for (std::size_t u = 0; u < drawn; ++u) distances.push_back(std::sqrt(squared_distance(models.at(r, u), target)));
+    convergence.distances.push_back(std::move(distances));
   }
-  write_text(directory.path() + "/history.csv", text);
+  return convergence;
 }
 
-bool write_convergence(const RunDirectory& directory, View final_model) {
-  const hdf5::File file(directory.run_file(), hdf5::File::Mode::read);
-  const auto rounds = file.read<std::int64_t>("/rounds").second;
-  const auto clients = file.read<std::int64_t>("/recorded_clients").second;
-  const auto [sizes, models] = file.read<double>("/model");
-  const std::size_t drawn = std::min(clients.size(), most_drawn_clients);
-  const std::size_t d = final_model.size();
-  bool any_distance = false;
+Convergence convergence_so_far(const RecordedModels& models) {
+  Vector mean(models.dimension, 0.0);
+  if (models.rounds.empty() || models.clients.empty()) return convergence_to(models, mean, "the mean model");
+  const std::size_t last = models.rounds.size() - 1;
+  for (std::size_t u = 0; u < models.clients.size(); ++u) axpy(1, models.at(last, u), mean);
+  scale(1 / static_cast<double>(models.clients.size()), mean);
+  return convergence_to(models, mean, fmt::format("the mean model of round {}", models.rounds[last]));
+}
+
+void write_convergence(const std::string& folder, const Convergence& convergence) {
   std::string text = "rounds";
-  for (std::size_t u = 0; u < drawn; ++u) text += fmt::format(",client {}", clients[u]);
+  for (const Client u : convergence.clients) text += fmt::format(",client {}", u);
   text += "\n";
-  for (std::size_t r = 0; r < rounds.size(); ++r) {
-    text += fmt::format("{}", rounds[r]);
-    for (std::size_t u = 0; u < drawn; ++u) {
-      const View model = View(models).subspan((r * clients.size() + u) * d, d);
-      const double distance = std::sqrt(squared_distance(model, final_model));
-      any_distance = any_distance || (rounds[r] > 0 && distance > 0);
-      text += "," + field(distance);
-    }
+  for (std::size_t r = 0; r < convergence.rounds.size(); ++r) {
+    text += fmt::format("{}", convergence.rounds[r]);
+    for (const double distance : convergence.distances[r]) text += "," + csv_field(distance);
     text += "\n";
   }
-  write_text(directory.path() + "/convergence.csv", text);
-  return any_distance;
+  write_text(folder + "/convergence.csv", text);
 }
 
-std::string draw_pictures(const RunDirectory& directory, const std::vector<NetworkFigures>& history, bool converges) {
-  std::vector<std::int64_t> clients =
-      hdf5::File(directory.run_file(), hdf5::File::Mode::read).read<std::int64_t>("/recorded_clients").second;
-  clients.resize(std::min(clients.size(), most_drawn_clients));
-  write_text(directory.path() + "/pictures.gp", script(history, clients, converges));
-  const int status = run_quietly(directory.path(), {"gnuplot", "pictures.gp"});
-  if (status == 0) return "";
-  return status == -1 || status == 127
-             ? std::string("no pictures: gnuplot is not installed (history.csv and convergence.csv hold the curves)")
-             : fmt::format("no pictures: gnuplot ended with status {} (run it on pictures.gp in {})", status,
-                           directory.path());
+std::string draw_pictures(const std::string& folder, const std::vector<NetworkFigures>& history,
+                          const Convergence& convergence, bool with_png) {
+  return draw(folder, "pictures.gp",
+              {{"loss", panels_of({{"", one_line_each(history)}})}, {"convergence", {panel_of(convergence)}}},
+              with_png ? PictureFormats::svg_and_png : PictureFormats::svg);
+}
+
+std::string draw_comparison(const std::string& folder, const std::vector<NamedHistory>& runs) {
+  std::vector<NamedHistory> lines;
+  for (const auto& [name, history] : runs) lines.push_back({name, one_line_each(history)});
+  return draw(folder, "compare.gp", {{"compare", panels_of(lines)}}, PictureFormats::svg_and_png);
 }
 
 }  // namespace starling

@@ -1,3 +1,6 @@
+#include "summary_view.hpp"
+#include "text_files.hpp"
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -9,10 +12,7 @@ namespace starling {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t most_listed_edges = 1000;
-constexpr std::size_t most_shown_edges = 12;
 
 /// Infinite and unknown numbers are null.
 Json number(double value) {
@@ -74,11 +74,9 @@ Json traffic_json(const Summary& summary) {
   if (summary.edges.size() <= most_listed_edges) {
     for (const EdgeTraffic& edge : summary.edges) edges.push_back({edge.from, edge.to, edge.messages, edge.bytes});
   }
-  return {{"messages", total_messages(summary)},
-          {"bytes", total_bytes(summary)},
-          {"edges", edges},
-          {"rank_messages", summary.wire.messages},
-          {"rank_bytes", summary.wire.bytes},
+  return {{"messages", total_messages(summary)},         {"bytes", total_bytes(summary)},
+          {"edge_count", summary.edges.size()},          {"edges", edges},
+          {"rank_messages", summary.wire.messages},      {"rank_bytes", summary.wire.bytes},
           {"evaluation_bytes", summary.evaluation_bytes}};
 }
 
@@ -101,14 +99,6 @@ Json metrics_json(const Summary& summary) {
   return metrics;
 }
 
-std::string shown(double value, const char* format) {
-  return std::isfinite(value) ? fmt::vformat(format, fmt::make_format_args(value)) : "-";
-}
-
-std::string row(const char* name, const std::string& value) {
-  return fmt::format("  {:<22}{}\n", name, value);
-}
-
 /// Breaks a paragraph at spaces.
 std::string wrapped(const std::string& paragraph, std::size_t width) {
   std::string text;
@@ -127,29 +117,88 @@ std::string epsilon_text(double epsilon) {
   return std::isfinite(epsilon) ? fmt::format("{:.6g}", epsilon) : "unbounded";
 }
 
-std::string traffic_rows(const Summary& summary) {
-  std::string text = row("messages", fmt::format("{} over {} edges, {:.4g} MB (between ranks: {} messages, {:.4g} MB)",
-                                                 total_messages(summary), summary.edges.size(),
-                                                 static_cast<double>(total_bytes(summary)) / 1e6, summary.wire.messages,
-                                                 static_cast<double>(summary.wire.bytes) / 1e6));
-  for (std::size_t i = 0; i < std::min(summary.edges.size(), most_shown_edges); ++i) {
-    const EdgeTraffic& edge = summary.edges[i];
-    text += row(i == 0 ? "per edge" : "", fmt::format("{:>4} -> {:<4} {:>10} messages {:>14} bytes", edge.from, edge.to,
-                                                      edge.messages, edge.bytes));
+std::string megabytes(std::int64_t bytes) {
+  return fmt::format("{:.4g} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string traffic_rows(const SummaryView& summary, const std::vector<EdgeTraffic>& first_edges) {
+  const auto edges = static_cast<std::size_t>(
+      summary.integer("traffic.edge_count").value_or(static_cast<std::int64_t>(summary.edges().size())));
+  std::string text = table_row(
+      "messages", fmt::format("{} over {} edges, {} (between ranks: {} messages, {})",
+                              summary.count("traffic.messages"), edges, megabytes(summary.count("traffic.bytes")),
+                              summary.count("traffic.rank_messages"), megabytes(summary.count("traffic.rank_bytes"))));
+  const std::size_t listed = std::min(first_edges.size(), most_shown_edges);
+  for (std::size_t i = 0; i < listed; ++i) {
+    const EdgeTraffic& edge = first_edges[i];
+    text += table_row(i == 0 ? "per edge" : "", fmt::format("{:>4} -> {:<4} {:>10} messages {:>14} bytes", edge.from,
+                                                            edge.to, edge.messages, edge.bytes));
   }
-  if (summary.edges.size() > most_shown_edges) {
-    text += row("", fmt::format("... {} more edges, in summary.json and /traffic of run.h5",
-                                summary.edges.size() - most_shown_edges));
+  if (edges > listed) {
+    text += table_row("", fmt::format("... {} more edges, in summary.json and /traffic of run.h5", edges - listed));
   }
   return text;
 }
 
+std::string privacy_rows(const SummaryView& summary) {
+  const double epsilon = summary.number("privacy.epsilon");
+  const std::string unit = summary.text("privacy.unit");
+  return table_row("epsilon per " + unit,
+                   fmt::format("{}{}  ({} x {} per release, unit {}, mechanism {})", epsilon_text(epsilon),
+                               summary.flag("privacy.private") || !std::isfinite(epsilon) ? "" : ", but see below",
+                               summary.count("privacy.participations"),
+                               epsilon_text(summary.number("privacy.epsilon_per_release")), unit,
+                               summary.text("privacy.mechanism"))) +
+         table_row("epsilon per client", fmt::format("{}  (all records of a client; {} for one record in every batch)",
+                                                     epsilon_text(summary.number("privacy.client_epsilon")),
+                                                     epsilon_text(summary.number("privacy.one_per_batch_epsilon"))));
+}
+
+std::string score_rows(const SummaryView& summary) {
+  const std::string loss =
+      summary.withholds("loss.mean")
+          ? "withheld: in private/, for each owner (--metrics shared shows it)"
+          : fmt::format("{} mean, {} over the last tenth", shown(summary.number("loss.mean"), "{:.6f}"),
+                        shown(summary.number("loss.last"), "{:.6f}"));
+  std::string text = table_row("loss", loss);
+  const bool tested = summary.has("metrics.test_loss");
+  if (tested) text += table_row("test loss", shown(summary.number("metrics.test_loss"), "{:.6f}"));
+  if (!summary.classifies()) return text;
+  const double accuracy = summary.number("accuracy");
+  std::string cell = "-";
+  if (std::isfinite(accuracy)) {
+    cell = fmt::format("{:.2f} % {}", 100 * accuracy, tested ? "on --test, mean over clients" : "progressive");
+  } else if (summary.withholds("accuracy")) {
+    cell = "withheld: in private/ (name a public --test set to see one)";
+  }
+  return text + table_row("accuracy", cell);
+}
+
 }  // namespace
 
-std::string to_json(const Summary& summary) {
+std::string table_row(const std::string& name, const std::string& value) {
+  return fmt::format("  {:<22}{}\n", name, value);
+}
+
+std::string shown(double value, const char* format) {
+  return std::isfinite(value) ? fmt::vformat(format, fmt::make_format_args(value)) : "-";
+}
+
+std::string figure_rows(const SummaryView& summary) {
+  std::string text = summary.learned() ? score_rows(summary) : "";
+  text += table_row("consensus error", fmt::format("{}  (mean squared distance of a client to the mean model)",
+                                                   shown(summary.number("consensus_error"), "{:.3e}")));
+  return text + table_row("mass", fmt::format("{}  (sum of the clients' weights; {} is right)",
+                                              shown(summary.number("mass"), "{:.12g}"), summary.count("clients")));
+}
+
+Json json_of(const Summary& summary) {
   Json json;
   json["command"] = summary.command;
   json["command_line"] = summary.command_line;
+  json["task"] = name_of(!summary.learned     ? Scores::none
+                         : summary.classifies ? Scores::losses_and_accuracies
+                                              : Scores::losses);
   json["clients"] = summary.clients;
   json["ranks"] = summary.ranks;
   json["rounds"] = summary.rounds;
@@ -187,53 +236,39 @@ std::string to_json(const Summary& summary) {
   json["withheld"] = summary.withheld;
   json["notes"] = summary.notes;
   json["output"] = summary.run_directory;
-  return json.dump(2);
+  return json;
 }
 
-std::string to_table(const Summary& summary) {
-  std::string text =
-      fmt::format("starling {}: {} clients on {} ranks, {} of {} rounds, dimension {}\n\n", summary.command,
-                  summary.clients, summary.ranks, summary.rounds, summary.rounds_planned, summary.dimension);
-  if (summary.learned) {
-    if (summary.progressive) {
-      text += row("loss", fmt::format("{} mean, {} over the last tenth",
-                                      shown(mean(summary.progressive->loss, summary.progressive->records), "{:.6f}"),
-                                      shown(summary.last_loss.value_or(std::nan("")), "{:.6f}")));
-    } else {
-      text += row("loss", "withheld: in private/, for each owner (--metrics shared shows it)");
-    }
-    if (summary.test) text += row("test loss", shown(mean(summary.test->loss, summary.test->records), "{:.6f}"));
-    if (summary.classifies) {
-      text += row("accuracy", std::isfinite(accuracy_of(summary))
-                                  ? fmt::format("{:.2f} % {}", 100 * accuracy_of(summary),
-                                                summary.test ? "on --test, mean over clients" : "progressive")
-                                  : "withheld: in private/ (name a public --test set to see one)");
-    }
+std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>& first_edges) {
+  std::string text = fmt::format("starling {}: {} clients on {} ranks, {} of {} rounds, dimension {}\n\n",
+                                 summary.text("command"), summary.count("clients"), summary.count("ranks"),
+                                 summary.count("rounds"), summary.count("rounds_planned"), summary.count("dimension"));
+  text += figure_rows(summary);
+  if (const double debt = summary.number("step_debt"); debt > 1e-12) {
+    text += table_row("step debt", fmt::format("{:.3g} not yet repaid", debt));
   }
-  text += row("consensus error",
-              fmt::format("{:.3e}  (mean squared distance of a client to the mean model)", summary.consensus_error));
+  if (summary.learned()) text += privacy_rows(summary);
+  text += traffic_rows(summary, first_edges);
   text +=
-      row("mass", fmt::format("{:.12g}  (sum of the clients' weights; {} is right)", summary.mass, summary.clients));
-  if (summary.largest_debt > 1e-12)
-    text += row("step debt", fmt::format("{:.3g} not yet repaid", summary.largest_debt));
-  if (summary.learned) {
-    const PrivacyReport& privacy = summary.privacy;
-    text += row(privacy.unit == PrivacyUnit::record ? "epsilon per record" : "epsilon per component",
-                fmt::format("{}{}  ({} x {} per release, unit {}, mechanism {})", epsilon_text(privacy.epsilon),
-                            privacy.is_private() || !std::isfinite(privacy.epsilon) ? "" : ", but see below",
-                            privacy.participations, epsilon_text(privacy.epsilon_per_release), name_of(privacy.unit),
-                            privacy.mechanism));
-    text += row("epsilon per client",
-                fmt::format("{}  (all records of a client; {} for one record in every batch)",
-                            epsilon_text(privacy.client_epsilon), epsilon_text(privacy.one_per_batch_epsilon)));
-  }
-  text += traffic_rows(summary);
-  text += row("speed", fmt::format("{:.0f} rounds/s ({:.3f} s)", static_cast<double>(summary.rounds) / summary.wall,
-                                   summary.wall));
-  for (const std::string& note : summary.notes) text += row("note", note);
-  if (summary.learned) text += "\n" + wrapped("Privacy. " + statement(summary.privacy), 110) + "\n";
-  text += fmt::format("\nResults    {}\nCommand    {}\n", summary.run_directory, summary.command_line);
-  return text;
+      table_row("speed", fmt::format("{} rounds/s ({} s)", shown(summary.number("time.rounds_per_second"), "{:.0f}"),
+                                     shown(summary.number("time.wall"), "{:.3f}")));
+  for (const std::string& note : summary.texts("notes")) text += table_row("note", note);
+  if (summary.learned()) text += "\n" + wrapped("Privacy. " + summary.text("privacy.statement"), 110) + "\n";
+  return text + fmt::format("\nResults    {}\nCommand    {}\n", summary.text("output"), summary.text("command_line"));
+}
+
+std::string to_json(const Summary& summary) {
+  // A file name need not be UTF-8; JSON must be.
+  return json_of(summary).dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+// By way of the JSON: what a run shows at its end is what summary.json alone can show again.
+std::string to_table(const Summary& summary) {
+  return table_of(SummaryView(json_of(summary), "summary.json"), summary.edges);
+}
+
+void write_summary(const RunDirectory& directory, const Summary& summary) {
+  write_text(directory.summary_file(), to_json(summary) + "\n");
 }
 
 }  // namespace starling

@@ -17,6 +17,8 @@ namespace starling {
 
 /// What progressive scores mean: nothing is learned, labels are numbers, or labels are classes.
 enum class Scores { none, losses, losses_and_accuracies };
+/// "averaging", "regression" or "classification".
+[[nodiscard]] const char* name_of(Scores scores);
 
 /// Which clients' models are recorded along the way: all up to 100 clients, else ten spread evenly; or the first
 /// `asked`.
@@ -65,7 +67,8 @@ class ModelRecorder final : public Observer {
 };
 
 /// Rank 0 writes run.h5: one file in which /rounds, /model, /mass, /final_model (and /loss, /accuracy where they are
-/// shared) of all ranks' files appear joined. Links are relative: the directory can be moved.
+/// shared) of all ranks' files appear joined. Links are relative: the directory can be moved. Attributes are
+/// `provenance` and the time, `started`.
 struct RunLayout {
   Layout layout;
   std::size_t dimension = 0;

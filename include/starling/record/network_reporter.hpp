@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,22 +11,11 @@
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/protocol/observer.hpp"
+#include "starling/record/history.hpp"
 #include "starling/record/model_recorder.hpp"
 #include "starling/record/rounds.hpp"
 
 namespace starling {
-
-/// One line of a run's history; NaN where a figure is unknown or withheld.
-struct NetworkFigures {
-  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  Round done = 0;
-  double loss = unknown;       ///< mean progressive loss per record since the line before
-  double accuracy = unknown;   ///< progressive, likewise
-  double test_loss = unknown;  ///< on --test, mean over clients
-  double test_accuracy = unknown;
-  double consensus_error = unknown;  ///< Σ_u ‖x_u − x̄‖² / n
-  double mass = unknown;             ///< Σ w
-};
 
 enum class ProgressStyle { off, lines, bar };
 
@@ -59,10 +47,10 @@ using TestScore = std::function<Score(View)>;
 
 class NetworkReporter final : public Observer {
  public:
-  /// `active` are the ranks that host clients; `printer` is rank 0's, null elsewhere. Test scores are taken at rounds
-  /// 0, 1, 2, 4, 8, … and at the end.
+  /// `active` are the ranks that host clients; `printer` and `history_file` (the path of history.csv) are rank 0's,
+  /// null and empty elsewhere. Test scores are taken at rounds 0, 1, 2, 4, 8, … and at the end.
   NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy, Scores scores,
-                  TestScore test, ProgressPrinter* printer);
+                  TestScore test, ProgressPrinter* printer, const std::string& history_file);
 
   void after(const RoundView& view) override;
   /// Sends the last report and, on rank 0, waits for the others'.
@@ -87,6 +75,7 @@ class NetworkReporter final : public Observer {
   std::size_t sent_ = 0;
   Score before_;  ///< shared totals at the report before
   std::vector<NetworkFigures> history_;
+  std::optional<HistoryFile> file_;  ///< rank 0's
 };
 
 }  // namespace starling

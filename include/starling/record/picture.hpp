@@ -1,25 +1,42 @@
-/// Pictures of a run, drawn by gnuplot from tables that are kept beside them.
+/// Pictures of runs, drawn by gnuplot, and the table of convergence that is kept beside them.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "starling/record/network_reporter.hpp"
-#include "starling/record/run_directory.hpp"
+#include "starling/record/history.hpp"
+#include "starling/record/run_reading.hpp"
 
 namespace starling {
 
-/// history.csv: a line per report (rounds, loss, accuracy, test_loss, test_accuracy, consensus_error, mass; an empty
-/// field is unknown).
-void write_history(const RunDirectory& directory, const std::vector<NetworkFigures>& history);
+/// Distance of up to ten recorded clients' models to one model, by recorded round.
+struct Convergence {
+  std::string target;  ///< "the final mean model"
+  std::vector<Client> clients;
+  std::vector<Round> rounds;
+  std::vector<Vector> distances;  ///< by record, then by client
+};
 
-/// convergence.csv: distance of up to ten recorded clients' models to the final mean model, by recorded round.
-/// Returns whether any is away from it after the start.
-bool write_convergence(const RunDirectory& directory, View final_model);
+/// Throws DataError if the target has another dimension.
+[[nodiscard]] Convergence convergence_to(const RecordedModels& models, View target, const std::string& target_name);
+/// To the mean over the recorded clients at the last record: what there is before a run has ended.
+[[nodiscard]] Convergence convergence_so_far(const RecordedModels& models);
 
-/// Draws loss.svg and convergence.svg from the two tables; `converges` is what write_convergence returned. Returns a
-/// sentence saying why not, if gnuplot is missing or fails, else an empty string.
-[[nodiscard]] std::string draw_pictures(const RunDirectory& directory, const std::vector<NetworkFigures>& history,
-                                        bool converges);
+/// FOLDER/convergence.csv: rounds, then a column for each client.
+void write_convergence(const std::string& folder, const Convergence& convergence);
+
+/// Draws loss.svg (losses, accuracies where they are known, consensus error) and convergence.svg into the folder, with
+/// `with_png` also as PNG. Returns a sentence saying why not, if gnuplot is missing or fails, else an empty string.
+[[nodiscard]] std::string draw_pictures(const std::string& folder, const std::vector<NetworkFigures>& history,
+                                        const Convergence& convergence, bool with_png);
+
+/// A run among others.
+struct NamedHistory {
+  std::string name;
+  std::vector<NetworkFigures> history;
+};
+
+/// Draws compare.svg and compare.png: the runs' curves on common axes. Returns as draw_pictures.
+[[nodiscard]] std::string draw_comparison(const std::string& folder, const std::vector<NamedHistory>& runs);
 
 }  // namespace starling

@@ -11,6 +11,7 @@
 #include "starling/privacy/statement.hpp"
 #include "starling/protocol/omd.hpp"
 #include "starling/record/network_reporter.hpp"
+#include "starling/record/run_directory.hpp"
 
 namespace starling {
 
@@ -67,7 +68,10 @@ ReleaseCounts gather_results(Agreement& agreement, const LocalResults& local, co
 /// The JSON of summary.json, indented.
 [[nodiscard]] std::string to_json(const Summary& summary);
 
-/// The table at the end of a run.
+/// The table at the end of a run; `starling report` shows the same from summary.json.
 [[nodiscard]] std::string to_table(const Summary& summary);
+
+/// Writes summary.json in one step: it is there whole or not at all. Throws FailureError.
+void write_summary(const RunDirectory& directory, const Summary& summary);
 
 }  // namespace starling

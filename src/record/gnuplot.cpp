@@ -1,0 +1,169 @@
+#include "gnuplot.hpp"
+
+#include "text_files.hpp"
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace starling {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int panel_height = 330;
+constexpr int least_height = 560;
+
+/// Runs a program in a folder, without a shell and silently; its exit status, or -1 if it could not be started.
+int run_quietly(const std::string& folder, const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return -1;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// A text as gnuplot reads it between single quotes.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < ' ') continue;
+    result += c;
+    if (c == '\'') result += c;
+  }
+  return result + "'";
+}
+
+/// The points that the panel's axes can show, as lines of a data block; rounds are on a logarithmic axis.
+std::string block_of(const Curve& curve, bool logarithmic) {
+  std::string lines;
+  for (const auto& [x, y] : curve.points) {
+    if (x >= 1 && std::isfinite(y) && (!logarithmic || y > 0)) lines += fmt::format("{:.10g} {:.10g}\n", x, y);
+  }
+  return lines;
+}
+
+/// The data blocks of a picture and the commands that plot them.
+class ScriptWriter {
+ public:
+  void add(const Picture& picture) {
+    std::string plots;
+    for (const Panel& panel : picture.panels) plots += panel_of(panel);
+    pictures_.emplace_back(picture, plots);
+  }
+
+  /// For gnuplot; SVG comes first, so that it is there even where PNG cannot be drawn.
+  [[nodiscard]] std::string text(PictureFormats formats) const {
+    std::string script = "# drawn by gnuplot; run it again after any change\n" + blocks_ +
+                         "set grid lt 1 lc rgb '#dddddd'\nset border lc rgb '#888888'\nset key noenhanced above\n"
+                         "set xlabel 'round'\nset logscale x\n";
+    for (const auto& [picture, plots] : pictures_) {
+      script += "set terminal svg " + size_of(picture) + " dynamic background rgb 'white' font 'sans,13'\n" +
+                output_of(picture, "svg", plots);
+    }
+    if (formats == PictureFormats::svg) return script;
+    for (const auto& [picture, plots] : pictures_) {
+      script += "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) { set terminal pngcairo " + size_of(picture) +
+                " font 'sans,11' } else { set terminal png " + size_of(picture) + " }\n" +
+                output_of(picture, "png", plots);
+    }
+    return script;
+  }
+
+ private:
+  static std::string size_of(const Picture& picture) {
+    return fmt::format("size 900,{}", std::max(least_height, panel_height * static_cast<int>(picture.panels.size())));
+  }
+  static std::string output_of(const Picture& picture, const std::string& ending, const std::string& plots) {
+    return fmt::format("set output '{}.{}'\nset multiplot layout {},1\n{}unset multiplot\nunset output\n", picture.name,
+                       ending, picture.panels.size(), plots);
+  }
+
+  std::string panel_of(const Panel& panel) {
+    std::vector<std::string> curves;
+    for (const Curve& curve : panel.curves) {
+      const std::string points = block_of(curve, panel.logarithmic);
+      if (points.empty()) continue;
+      const std::string name = fmt::format("$curve{}", ++count_);
+      blocks_ += name + " << END\n" + points + "END\n";
+      curves.push_back(fmt::format("{} with {} lw 2 title {}", name, curve.dotted ? "linespoints pt 7 ps 0.5" : "lines",
+                                   quoted(curve.title)));
+    }
+    const std::string axis = fmt::format("set title {}\nset ylabel {}\n", quoted(panel.title), quoted(panel.label));
+    if (curves.empty()) {
+      return fmt::format("{}set label 1 {} at graph 0.5,0.5 center\nplot [1:10][0:1] -1 notitle\nunset label 1\n", axis,
+                         quoted(panel.otherwise));
+    }
+    const std::string plot = fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
+    if (!panel.logarithmic) return axis + plot;
+    return axis + "set logscale y\nset format y '10^{%L}'\n" + plot + "unset logscale y\nset format y\n";
+  }
+
+  std::vector<std::pair<Picture, std::string>> pictures_;
+  std::string blocks_;
+  int count_ = 0;
+};
+
+/// A folder for files that are being made, beside where they go; gone at the end of the scope.
+class Workbench {
+ public:
+  explicit Workbench(const std::string& folder) : path_(folder + "/.pictures-XXXXXX") {
+    made_ = ::mkdtemp(path_.data()) != nullptr;
+  }
+  ~Workbench() {
+    std::error_code ignored;
+    if (made_) fs::remove_all(path_, ignored);
+  }
+  Workbench(const Workbench&) = delete;
+  Workbench& operator=(const Workbench&) = delete;
+  [[nodiscard]] bool made() const { return made_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
+}  // namespace
+
+std::string draw(const std::string& folder, const std::string& script_name, const std::vector<Picture>& pictures,
+                 PictureFormats formats) {
+  const Workbench bench(folder);
+  if (!bench.made()) {
+    return fmt::format("no pictures: cannot write in '{}' ({}); name another folder with --output", folder,
+                       std::strerror(errno));
+  }
+  ScriptWriter writer;
+  for (const Picture& picture : pictures) writer.add(picture);
+  write_text(folder + "/" + script_name, writer.text(formats));
+  const int status = run_quietly(bench.path(), {"gnuplot", fs::absolute(folder + "/" + script_name).string()});
+  if (status == -1 || status == 127) return "no pictures: gnuplot is not installed (the CSV tables hold the curves)";
+  for (const auto& entry : fs::directory_iterator(bench.path())) {
+    fs::rename(entry.path(), fs::path(folder) / entry.path().filename());
+  }
+  if (status == 0) return "";
+  return fmt::format("not all pictures: gnuplot ended with status {} (run it on {} in {})", status, script_name,
+                     folder);
+}
+
+}  // namespace starling

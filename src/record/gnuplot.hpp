@@ -1,0 +1,37 @@
+/// Pictures by gnuplot: curves over rounds, in panels one above the other.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace starling {
+
+struct Curve {
+  std::string title;
+  std::vector<std::pair<double, double>> points;  ///< (round, value); what an axis cannot show is left out
+  bool dotted = false;                            ///< few points, marked
+};
+
+struct Panel {
+  std::string title;  ///< above it
+  std::string label;  ///< of the vertical axis
+  bool logarithmic = false;
+  std::vector<Curve> curves;
+  std::string otherwise;  ///< what is said if there is nothing to draw
+};
+
+struct Picture {
+  std::string name;  ///< of the file, without ending
+  std::vector<Panel> panels;
+};
+
+/// SVG alone, or PNG besides.
+enum class PictureFormats { svg, svg_and_png };
+
+/// Draws the pictures into a folder, and leaves there the script that draws them again. They are drawn beside and moved
+/// in whole. Returns a sentence that says why there are none, else an empty string.
+[[nodiscard]] std::string draw(const std::string& folder, const std::string& script_name,
+                               const std::vector<Picture>& pictures, PictureFormats formats);
+
+}  // namespace starling

@@ -1,0 +1,68 @@
+/// The JSON of a summary, read with care: it may come from a file that somebody has edited or cut.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "starling/net/neighbours.hpp"
+#include "starling/record/summary.hpp"
+
+namespace starling {
+
+using Json = nlohmann::ordered_json;
+
+/// The JSON of summary.json.
+[[nodiscard]] Json json_of(const Summary& summary);
+
+/// Paths are written "privacy.epsilon". Every member throws DataError, naming file and key, for a value of another type
+/// than it returns; null and a missing key are alike.
+class SummaryView {
+ public:
+  SummaryView(Json json, std::string name) : json_(std::move(json)), name_(std::move(name)) {}
+  /// Throws DataError for what is no JSON object.
+  [[nodiscard]] static SummaryView parse(const std::string& text, const std::string& name);
+
+  /// Whether there is a value, be it null.
+  [[nodiscard]] bool has(const std::string& path) const { return find(path) != nullptr; }
+  /// Whether the figure is known but not shown, because it tells of private records.
+  [[nodiscard]] bool withholds(const std::string& path) const;
+  /// NaN for null.
+  [[nodiscard]] double number(const std::string& path) const;
+  [[nodiscard]] std::optional<std::int64_t> integer(const std::string& path) const;
+  /// A whole number, at least 0, that must be there.
+  [[nodiscard]] std::int64_t count(const std::string& path) const;
+  /// Empty for null.
+  [[nodiscard]] std::string text(const std::string& path) const;
+  [[nodiscard]] bool flag(const std::string& path) const;
+  [[nodiscard]] std::vector<std::string> texts(const std::string& path) const;
+  /// Throws besides if an entry is null.
+  [[nodiscard]] Vector numbers(const std::string& path) const;
+  [[nodiscard]] std::vector<EdgeTraffic> edges() const;
+
+  /// Whether models were learned, and whether the labels were classes.
+  [[nodiscard]] bool learned() const;
+  [[nodiscard]] bool classifies() const;
+
+ private:
+  [[nodiscard]] const Json* find(const std::string& path) const;
+  [[nodiscard]] DataError wrong(const std::string& path, const std::string& expected) const;
+
+  Json json_;
+  std::string name_;
+};
+
+/// The table at the end of a run; `first_edges` are those that it shows.
+[[nodiscard]] std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>& first_edges);
+constexpr std::size_t most_shown_edges = 12;
+
+/// Parts of tables. Loss, accuracy, consensus error and mass, as far as they are known:
+[[nodiscard]] std::string figure_rows(const SummaryView& summary);
+[[nodiscard]] std::string table_row(const std::string& name, const std::string& value);
+/// "-" for what is not finite.
+[[nodiscard]] std::string shown(double value, const char* format);
+
+}  // namespace starling
