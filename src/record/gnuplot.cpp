@@ -63,20 +63,32 @@ std::string block_of(const Curve& curve, bool logarithmic) {
   return lines;
 }
 
+/// Where the horizontal axis ends; not where it begins, which would be no axis.
+double last_round(const Picture& picture) {
+  double last = 2;
+  for (const Panel& panel : picture.panels) {
+    for (const Curve& curve : panel.curves) {
+      for (const auto& [x, y] : curve.points) last = std::max(last, x);
+    }
+  }
+  return last;
+}
+
 /// The data blocks of a picture and the commands that plot them.
 class ScriptWriter {
  public:
   void add(const Picture& picture) {
-    std::string plots;
+    std::string plots = fmt::format("set xrange [1:{:.10g}]\n", last_round(picture));
     for (const Panel& panel : picture.panels) plots += panel_of(panel);
     pictures_.emplace_back(picture, plots);
   }
 
   /// For gnuplot; SVG comes first, so that it is there even where PNG cannot be drawn.
   [[nodiscard]] std::string text(PictureFormats formats) const {
-    std::string script = "# drawn by gnuplot; run it again after any change\n" + blocks_ +
-                         "set grid lt 1 lc rgb '#dddddd'\nset border lc rgb '#888888'\nset key noenhanced above\n"
-                         "set xlabel 'round'\nset logscale x\n";
+    std::string script =
+        "# drawn by gnuplot; run it again after any change\n" + blocks_ +
+        "set grid lt 1 lc rgb '#dddddd'\nset border lc rgb '#888888'\nset key noenhanced above\nset rmargin 4\n"
+        "set xlabel 'round'\nset logscale x\n";
     for (const auto& [picture, plots] : pictures_) {
       script += "set terminal svg " + size_of(picture) + " dynamic background rgb 'white' font 'sans,13'\n" +
                 output_of(picture, "svg", plots);
@@ -106,12 +118,13 @@ class ScriptWriter {
       if (points.empty()) continue;
       const std::string name = fmt::format("$curve{}", ++count_);
       blocks_ += name + " << END\n" + points + "END\n";
-      curves.push_back(fmt::format("{} with {} lw 2 title {}", name, curve.dotted ? "linespoints pt 7 ps 0.5" : "lines",
-                                   quoted(curve.title)));
+      curves.push_back(fmt::format("{} with {} lw 2{} title {}", name,
+                                   curve.dotted ? "linespoints pt 7 ps 0.5" : "lines",
+                                   curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour), quoted(curve.title)));
     }
     const std::string axis = fmt::format("set title {}\nset ylabel {}\n", quoted(panel.title), quoted(panel.label));
     if (curves.empty()) {
-      return fmt::format("{}set label 1 {} at graph 0.5,0.5 center\nplot [1:10][0:1] -1 notitle\nunset label 1\n", axis,
+      return fmt::format("{}set label 1 {} at graph 0.5,0.5 center\nplot [][0:1] -1 notitle\nunset label 1\n", axis,
                          quoted(panel.otherwise));
     }
     const std::string plot = fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));

@@ -1,6 +1,7 @@
 /// Pictures by gnuplot: curves over rounds, in panels one above the other.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@ struct Curve {
   std::string title;
   std::vector<std::pair<double, double>> points;  ///< (round, value); what an axis cannot show is left out
   bool dotted = false;                            ///< few points, marked
+  std::size_t colour = 0;                         ///< number of a colour; 0 for another one than its neighbours'
 };
 
 struct Panel {
@@ -21,6 +23,7 @@ struct Panel {
   std::string otherwise;  ///< what is said if there is nothing to draw
 };
 
+/// Its panels have one horizontal axis.
 struct Picture {
   std::string name;  ///< of the file, without ending
   std::vector<Panel> panels;

@@ -20,7 +20,7 @@ constexpr double least_step = 1.1;  ///< between the rounds of two points of a p
 
 /// The rounds at which the figure is known, as a curve.
 Curve curve_of(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor = 1) {
-  Curve curve{title, {}, false};
+  Curve curve{title, {}};
   for (const NetworkFigures& line : history) {
     if (!std::isnan(line.*figure)) curve.points.emplace_back(static_cast<double>(line.done), factor * (line.*figure));
   }
@@ -39,7 +39,7 @@ struct Tally {
 /// A progressive figure over spans of rounds. A line that comes shortly after the one before tells of few records, so
 /// its rounds count to the next point, or to the last.
 Curve spans_of(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor) {
-  Curve curve{title, {}, false};
+  Curve curve{title, {}};
   Tally before;
   Tally span;
   double drawn = 0;
@@ -64,7 +64,7 @@ Curve spans_of(const std::vector<NetworkFigures>& history, Figure figure, const 
 
 /// The mean of a progressive figure over all rounds so far.
 Curve mean_so_far(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor) {
-  Curve curve{title, {}, false};
+  Curve curve{title, {}};
   Tally all;
   for (std::size_t i = 1; i < history.size(); ++i) {
     if (std::isnan(history[i].*figure)) continue;
@@ -81,12 +81,22 @@ bool any_known(const Panel& panel) {
                      [](const Curve& curve) { return !curve.points.empty(); });
 }
 
+/// What stands before the name of a run's curve.
+std::string of(const NamedHistory& run) {
+  return run.name.empty() ? "" : run.name + ": ";
+}
+
 /// Adds a progressive figure: of one run its course and its mean so far, of several their means alone.
 void add_progressive(Panel& panel, const NamedHistory& run, Figure figure, double factor) {
   if (run.name.empty()) {
     panel.curves.push_back(spans_of(run.history, figure, "progressive, since the point before", factor));
   }
-  panel.curves.push_back(mean_so_far(run.history, figure, run.name + " progressive, mean so far", factor));
+  panel.curves.push_back(mean_so_far(run.history, figure, of(run) + "progressive, mean so far", factor));
+}
+
+/// Gives the curves that have no colour one: a run has the same in all panels.
+void colour_new(Panel& panel, std::size_t colour) {
+  for (Curve& curve : panel.curves) curve.colour = curve.colour == 0 ? colour : curve.colour;
 }
 
 /// Losses, accuracies if there are any, and consensus error; the run's name, if it has one, stands before each curve's.
@@ -94,14 +104,18 @@ std::vector<Panel> panels_of(const std::vector<NamedHistory>& runs) {
   Panel losses{"", "loss per record", false, {}, "no loss is shared (see private/)"};
   Panel accuracies{"", "accuracy in %", false, {}, ""};
   Panel consensus{"", "consensus error", true, {}, "all models are equal"};
-  for (const NamedHistory& run : runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const NamedHistory& run = runs[i];
     add_progressive(losses, run, &NetworkFigures::loss, 1);
-    losses.curves.push_back(curve_of(run.history, &NetworkFigures::test_loss, run.name + " on the test set"));
+    losses.curves.push_back(curve_of(run.history, &NetworkFigures::test_loss, of(run) + "on the test set"));
     add_progressive(accuracies, run, &NetworkFigures::accuracy, 100);
     accuracies.curves.push_back(
-        curve_of(run.history, &NetworkFigures::test_accuracy, run.name + " on the test set", 100));
+        curve_of(run.history, &NetworkFigures::test_accuracy, of(run) + "on the test set", 100));
     consensus.curves.push_back(curve_of(run.history, &NetworkFigures::consensus_error,
                                         run.name.empty() ? "mean squared distance to the mean model" : run.name));
+    if (runs.size() > 1) {
+      for (Panel* panel : {&losses, &accuracies, &consensus}) colour_new(*panel, i + 1);
+    }
   }
   std::vector<Panel> panels{std::move(losses)};
   if (any_known(accuracies)) panels.push_back(std::move(accuracies));
@@ -112,7 +126,7 @@ std::vector<Panel> panels_of(const std::vector<NamedHistory>& runs) {
 Panel panel_of(const Convergence& convergence) {
   Panel panel{"Models' distance to " + convergence.target, "distance", true, {}, "all models are where they end"};
   for (std::size_t u = 0; u < convergence.clients.size(); ++u) {
-    Curve curve{fmt::format("client {}", convergence.clients[u]), {}, false};
+    Curve curve{fmt::format("client {}", convergence.clients[u]), {}};
     for (std::size_t r = 0; r < convergence.rounds.size(); ++r) {
       curve.points.emplace_back(static_cast<double>(convergence.rounds[r]), convergence.distances[r][u]);
     }

@@ -7,8 +7,6 @@
 #include <sstream>
 #include <sys/stat.h>
 
-#include "starling/record/picture.hpp"
-
 namespace starling {
 namespace {
 
@@ -115,29 +113,6 @@ TEST(OwnersFile, SaysWhereItCannotWrite) {
   const TemporaryFolder folder;
   EXPECT_NE(message_of<FailureError>([&] { OwnersFile(folder / "none/metrics.csv"); }).find("none/metrics.csv"),
             std::string::npos);
-}
-
-// Empty fields are unknown or withheld figures, never "nan".
-TEST(History, IsATableWithEmptyFieldsForUnknownFigures) {
-  SharedFolder shared;
-  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
-  if (world().rank() != 0) return;
-  NetworkFigures start;
-  start.mass = 3;
-  start.consensus_error = 0;
-  NetworkFigures later;
-  later.done = 12;
-  later.loss = 0.5;
-  later.accuracy = 1.0 / 3;
-  later.test_loss = 1e-7;
-  later.test_accuracy = 1;
-  later.consensus_error = 2.5e-20;
-  later.mass = 3;
-  write_history(directory, {start, later});
-  EXPECT_EQ(content_of(directory.path() + "/history.csv"),
-            "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass\n"
-            "0,,,,,0,3\n"
-            "12,0.5,0.3333333333,1e-07,1,2.5e-20,3\n");
 }
 
 }  // namespace

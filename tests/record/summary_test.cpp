@@ -71,7 +71,7 @@ TEST_P(SummaryKey, IsThere) {
 // The keys that the interface promises of every run; those of other commands (intervals, per_client, uplink and
 // downlink bits) do not apply, and models are there only if asked for.
 INSTANTIATE_TEST_SUITE_P(Interface, SummaryKey,
-                         testing::Values("command", "clients", "rounds", "dimension", "loss/mean", "loss/last",
+                         testing::Values("command", "task", "clients", "rounds", "dimension", "loss/mean", "loss/last",
                                          "accuracy", "metrics", "consensus_error", "mass", "regret",
                                          "privacy/mechanism", "privacy/noise_key", "privacy/unit",
                                          "privacy/epsilon_per_release", "privacy/epsilon", "privacy/delta",
@@ -230,6 +230,7 @@ TEST(SummaryTable, SaysWhatAPersonNeeds) {
 TEST(SummaryTable, SaysWhatIsWithheldAndWhereItIs) {
   Summary summary = example();
   summary.progressive = std::nullopt;
+  summary.withheld = {"loss.mean", "loss.last", "metrics.progressive_accuracy", "accuracy"};
   const std::string text = to_table(summary);
   expect_parts(text, {"withheld: in private/, for each owner", "withheld: in private/ (name a public --test set"});
   EXPECT_EQ(text.find("0.5000"), std::string::npos);
