@@ -52,16 +52,24 @@ std::optional<std::string> text_attribute(const File& file, const std::string& n
 }
 
 /// The records that every rank's file holds: the shortest of the files' lists of rounds, which begin alike.
-std::vector<std::int64_t> rounds_of_all(const std::string& run) {
-  std::optional<std::vector<std::int64_t>> shortest;
+std::vector<Round> rounds_of_all(const std::string& run) {
+  std::optional<std::vector<Round>> shortest;
+  std::size_t clients = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(run + "/clients", error)) {
     if (entry.path().extension() != ".h5") continue;
-    auto rounds =
-        reading(entry.path().string(), [](const File& file) { return file.read<std::int64_t>("/rounds").second; });
-    if (!shortest || rounds.size() < shortest->size()) shortest = std::move(rounds);
+    reading(entry.path().string(), [&](const File& file) {
+      auto rounds = file.read<std::int64_t>("/rounds").second;
+      clients += file.read<std::int64_t>("/clients").second.size();
+      if (!shortest || rounds.size() < shortest->size()) shortest = std::move(rounds);
+    });
   }
-  return shortest.value_or(std::vector<std::int64_t>());
+  // HDF5 shows zeros for the parts of a file that is missing.
+  check<DataError>(clients == static_cast<std::size_t>(read_notes(run).clients) && shortest,
+                   "the files '{}/clients/*.h5' are those of {} clients and run.h5 is that of {} (some are missing or "
+                   "of another run) restore them",
+                   run, clients, read_notes(run).clients);
+  return *shortest;
 }
 
 std::string trimmed(const std::string& text) {

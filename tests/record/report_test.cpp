@@ -89,6 +89,7 @@ class SomeRun {
     using hdf5::File;
     const File part(path() + "/clients/0.h5", File::Mode::create);
     part.write<std::int64_t>("/rounds", {2}, {0, 40});
+    part.write<std::int64_t>("/clients", {2}, {0, 1});
     const File file(path() + "/run.h5", File::Mode::create);
     file.link_external("/rounds", "clients/0.h5");
     file.write<std::int64_t>("/recorded_clients", {2}, {0, 1});
@@ -338,6 +339,17 @@ TEST(BadRun, LacksItsFiles) {
     const std::string message = message_of<DataError>([&] { RunReport{run.path()}; });
     EXPECT_NE(message.find(name), std::string::npos) << message;
   }
+}
+
+// Else HDF5 would show zeros for the models of its clients.
+TEST(BadRun, LacksTheFileOfARank) {
+  const SomeRun run(example());
+  fs::remove(run.path() + "/clients/0.h5");
+  std::ostringstream out;
+  EXPECT_NE(message_of<DataError>([&] { RunReport(run.path()).write_models(out); }).find("missing"), std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] { static_cast<void>(RunReport(run.path()).draw(run.path())); }), "");
+  EXPECT_EQ(out.str(), "");
+  EXPECT_FALSE(fs::exists(run.path() + "/pictures.gp"));
 }
 
 TEST(BadRun, HasATruncatedRunFile) {
