@@ -101,7 +101,7 @@ void colour_new(Panel& panel, std::size_t colour) {
 
 /// Losses, accuracies if there are any, and consensus error; the run's name, if it has one, stands before each curve's.
 std::vector<Panel> panels_of(const std::vector<NamedHistory>& runs) {
-  Panel losses{"", "loss per record", false, {}, "no loss is shared (see private/)"};
+  Panel losses{"", "loss per record", false, {}, "no loss is known here: withheld, or nothing was learned"};
   Panel accuracies{"", "accuracy in %", false, {}, ""};
   Panel consensus{"", "consensus error", true, {}, "all models are equal"};
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -124,7 +124,11 @@ std::vector<Panel> panels_of(const std::vector<NamedHistory>& runs) {
 }
 
 Panel panel_of(const Convergence& convergence) {
-  Panel panel{"Models' distance to " + convergence.target, "distance", true, {}, "all models are where they end"};
+  Panel panel{"Models' distance to " + convergence.target,
+              "distance",
+              true,
+              {},
+              "no distance on record: all models are where they end, or are unreadable"};
   for (std::size_t u = 0; u < convergence.clients.size(); ++u) {
     Curve curve{fmt::format("client {}", convergence.clients[u]), {}};
     for (std::size_t r = 0; r < convergence.rounds.size(); ++r) {

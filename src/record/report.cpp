@@ -233,6 +233,22 @@ std::string state_text(RunState state, const std::string& so_far, double silence
   }
 }
 
+// A run that was killed may leave a rank's file half-written; the history is worth showing nevertheless.
+Round last_round_if_readable(const std::string& run) {
+  try {
+    return patiently([&] { return last_recorded_round(run); });
+  } catch (const DataError&) {
+    return 0;
+  }
+}
+Convergence convergence_if_readable(const std::string& run) {
+  try {
+    return convergence_so_far(patiently([&] { return read_models(run); }));
+  } catch (const DataError&) {
+    return {"the mean model", {}, {}, {}};
+  }
+}
+
 SummaryView view_of(const RunReport& run) {
   return SummaryView::parse(run.json(), run.path() + "/summary.json");
 }
@@ -275,7 +291,7 @@ void RunReport::read_unfinished() {
   Traces traces{path_, history_};
   traces.configuration = read_configuration(path_);
   if (has_history) traces.notes = patiently([&] { return read_notes(path_); });
-  if (has_history) traces.done = patiently([&] { return last_recorded_round(path_); });
+  if (has_history) traces.done = last_round_if_readable(path_);
   if (!history_.empty()) traces.done = std::max(traces.done, history_.back().done);
   traces.wall = sign - seconds_of(traces.notes.text("started"));
   Json json = summary_so_far(traces);
@@ -335,13 +351,16 @@ std::string RunReport::draw(const std::string& folder) const {
   if (state_ == RunState::finished) {
     convergence = convergence_to(read_models(path_), view_of(*this).numbers("final_model"), "the final mean model");
   } else if (!history_.empty()) {
-    convergence = convergence_so_far(patiently([&] { return read_models(path_); }));
+    convergence = convergence_if_readable(path_);
   } else {
     return "no pictures yet: nothing is recorded";
   }
-  const std::string problem = draw_pictures(folder, history_, convergence, true);
-  if (fs::exists(folder + "/pictures.gp")) write_convergence(folder, convergence);
-  return problem;
+  try {
+    write_convergence(folder, convergence);
+  } catch (const FailureError& error) {
+    return fmt::format("no pictures: {}; --output names another folder", error.what());
+  }
+  return draw_pictures(folder, history_, convergence, true);
 }
 
 // The curve.

@@ -251,6 +251,24 @@ TEST(UnfinishedRun, MeansTheLossOverItsRounds) {
   EXPECT_EQ(json["withheld"], nlohmann::json::array());
 }
 
+// As a kill in the middle of a writing may leave it.
+TEST(UnfinishedRun, ShowsItsHistoryEvenIfARanksFileIsCut) {
+  const SomeRun run;
+  run.write_records();
+  run.write("history.csv", history_text);
+  fs::resize_file(run.path() + "/clients/0.h5", 300);
+  const RunReport report(run.path());
+  EXPECT_NE(report.text().find("round 40 of 1000"), std::string::npos) << report.text();
+  EXPECT_EQ(report.draw(run.path()).find("no pictures: cannot"), std::string::npos);
+}
+
+TEST(Report, SaysWhereItCannotDraw) {
+  const SomeRun run(example());
+  const TemporaryFolder folder;
+  const std::string problem = RunReport(run.path()).draw(folder.write("file", "") + "/below");
+  EXPECT_TRUE(problem.starts_with("no pictures: cannot write")) << problem;
+}
+
 // Tables of models, and convergence.
 
 TEST(Report, WritesTheRecordedModels) {
