@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <unistd.h>
 
 #include "starling/app/commands.hpp"
@@ -12,11 +14,13 @@
 #include "starling/app/start_models.hpp"
 #include "starling/app/version.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
 #include "starling/graph/analysis.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/record/model_recorder.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
+#include "starling/record/static_regret.hpp"
 #include "starling/record/summary.hpp"
 
 namespace starling {
@@ -39,6 +43,19 @@ std::string describe_bias(const Topology& topology) {
   const auto n = static_cast<double>(perron.size());
   return fmt::format("plain mixing counts client {} {:.3g} times and client {} {:.3g} times (1 is fair; push-sum is)",
                      most - perron.begin(), n * *most, least - perron.begin(), n * *least);
+}
+
+/// Whether a part of the source gives its records once only: standard input, a named pipe, a device.
+bool is_read_once(const std::string& source, Client clients) {
+  std::istringstream parts(source);
+  for (std::string part; std::getline(parts, part, ',');) {
+    for (Client u = 0; u < (is_per_client(part) ? clients : 1); ++u) {
+      const std::string name = is_per_client(part) ? name_of_client(part, u) : part;
+      std::error_code ignored;
+      if (name == "-" || std::filesystem::is_other(name, ignored)) return true;
+    }
+  }
+  return false;
 }
 
 /// One run of `starling omd` on one rank, from configuration to results. Steps that can fail on some ranks only are
@@ -73,6 +90,8 @@ class OmdRun {
   void check_graph();
   void open_learning();
   void choose_rounds(std::optional<Round> available);
+  void check_regret() const;
+  [[nodiscard]] std::optional<StaticRegret> find_regret(const DecentralizedOmd& omd, Round rounds_done);
   void make_mechanism();
   void make_directory();
   ExitCode play();
@@ -160,6 +179,10 @@ void OmdRun::open_learning() {
           "of: {}",
           mechanism_table().names());
     loss_ = loss_table().make(config_.loss);
+    check(
+        config_.regret == RegretChoice::none || !is_read_once(config_.data.source, layout_->clients()),
+        "--regret static on '{}' (its records come once, and regret reads them again after the last round) use a file",
+        config_.data.source);
     config_.data.label_map = [this](double raw) { return loss_->label(raw); };
     dataset_ = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
     model_ = std::make_unique<LinearModel>(*loss_, dataset_.features, config_.intercept);
@@ -177,6 +200,16 @@ void OmdRun::open_learning() {
   start_ = std::move(start.models);
   notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
   choose_rounds(config_.learns() ? dataset_.rounds : std::nullopt);
+  check_regret();
+}
+
+void OmdRun::check_regret() const {
+  if (config_.regret == RegretChoice::none) return;
+  check(config_.learns(), "--regret static has no meaning with --loss none (there are no losses to regret)");
+  check(
+      metrics_policy().shared(),
+      "--regret static needs shared metrics (what it compares with is fitted to everybody's records without noise) add "
+      "--metrics shared if the records may be known to others");
 }
 
 void OmdRun::choose_rounds(std::optional<Round> available) {
@@ -239,6 +272,31 @@ std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
   std::vector<Score> scores;
   for (std::size_t k = 0; k < models.value().size(); ++k) scores.push_back(model_->score(models.value()[k], *test_));
   return scores;
+}
+
+/// The evaluation pass, over streams opened anew. **Collective.**
+std::optional<StaticRegret> OmdRun::find_regret(const DecentralizedOmd& omd, Round rounds_done) {
+  if (config_.regret == RegretChoice::none) return std::nullopt;
+  if (rounds_done < config_.omd.rounds) {
+    notes_.emplace_back("static regret: left out, since the run was stopped");
+    return std::nullopt;
+  }
+  EvaluationData data;
+  agreement_.together([&] {
+    Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+    check<DataError>(again.features == dataset_.features && again.rounds == dataset_.rounds,
+                     "{}: it has changed since the run began (the regret would be that of other records)",
+                     config_.data.source);
+    data.streams = std::move(again.streams);
+  });
+  data.played = omd.played();
+  data.rounds = rounds_done;
+  data.batch = config_.data.batch;
+  data.l2 = config_.omd.l2;
+  StaticRegret regret =
+      static_regret(agreement_, metrics_policy(), *model_, *domain_, data, [this] { return world_.signalled(); });
+  if (const std::string remark = remark_on(regret); !remark.empty()) notes_.push_back(remark);
+  return regret;
 }
 
 ExitCode OmdRun::play() {
@@ -333,6 +391,7 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neig
                      omd.time_shares(),
                      std::nullopt};
   if (test_) local.test = test_scores(local.models);
+  summary.regret = find_regret(omd, rounds_done);
   const ReleaseCounts counts = gather_results(agreement_, local, policy, config_.json_models, summary);
   summary.last_loss = last_loss(history, rounds_done);
   if (config_.learns()) {
@@ -341,6 +400,10 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neig
     if (policy.shared()) {
       summary.privacy.shared_metrics = {"progressive loss"};
       if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
+      if (summary.regret) {
+        summary.privacy.shared_metrics.emplace_back("static regret");
+        summary.privacy.shared_metrics.emplace_back("the model that is best in hindsight for all records");
+      }
     } else {
       summary.withheld = {"loss.mean", "loss.last"};
       if (summary.classifies) summary.withheld.emplace_back("metrics.progressive_accuracy");

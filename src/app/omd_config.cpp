@@ -104,6 +104,11 @@ void add_privacy_options(Options& options, OmdConfig& config) {
                setter::choice<MetricsChoice>(config.metrics, {{"auto", MetricsChoice::automatic},
                                                               {"local", MetricsChoice::local},
                                                               {"shared", MetricsChoice::shared}})});
+  options.add({group, "regret", "WHICH", "none",
+               "none, or static: against the best single model in hindsight, found after the last round on a source "
+               "that can be read again. Needs shared metrics",
+               setter::choice<RegretChoice>(config.regret,
+                                            {{"none", RegretChoice::none}, {"static", RegretChoice::static_regret}})});
 }
 
 void add_output_options(Options& options, OmdConfig& config) {

@@ -285,4 +285,8 @@ void World::watch_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGUSR1}) sigaction(number, &action, nullptr);
 }
 
+bool World::signalled() const {
+  return signal_seen != 0;
+}
+
 }  // namespace starling

@@ -101,6 +101,23 @@ Json metrics_json(const Summary& summary) {
   return metrics;
 }
 
+Json regret_json(const std::optional<StaticRegret>& regret) {
+  if (!regret) return nullptr;
+  const Minimum& comparator = regret->comparator;
+  const bool exists = regret->exists();
+  return {{"static", exists ? number(regret->total()) : Json(nullptr)},
+          {"static_per_client_round", exists ? number(regret->per_client_round()) : Json(nullptr)},
+          {"client_rounds", regret->client_rounds},
+          {"played", number(regret->played)},
+          {"comparator", comparator.x},
+          {"certificate",
+           {{"kind", name_of(comparator.kind)},
+            {"value", number(comparator.certificate)},
+            {"tolerance", comparator.tolerance},
+            {"reached", comparator.ending == Minimum::Ending::reached},
+            {"evaluations", comparator.evaluations}}}};
+}
+
 std::string shown(double value, const char* format) {
   return std::isfinite(value) ? fmt::vformat(format, fmt::make_format_args(value)) : "-";
 }
@@ -120,6 +137,17 @@ std::string wrapped(const std::string& paragraph, std::size_t width) {
     column = (fits ? column + 1 : 0) + word.size();
     text += word;
   }
+  return text;
+}
+
+std::string regret_rows(const StaticRegret& regret) {
+  const Minimum& comparator = regret.comparator;
+  std::string text =
+      row("static regret", regret.exists() ? fmt::format("{:.6g}, {:.6g} per client-round ({} of them)", regret.total(),
+                                                         regret.per_client_round(), regret.client_rounds)
+                                           : "none: no model is best");
+  text += row("comparator", fmt::format("{} {:.2g} after {} evaluations (tolerance {:.2g})", name_of(comparator.kind),
+                                        comparator.certificate, comparator.evaluations, comparator.tolerance));
   return text;
 }
 
@@ -163,7 +191,7 @@ std::string to_json(const Summary& summary) {
   json["consensus_error"] = number(summary.consensus_error);
   json["mass"] = number(summary.mass);
   json["step_debt"] = number(summary.largest_debt);
-  json["regret"] = nullptr;
+  json["regret"] = regret_json(summary.regret);
   json["privacy"] = privacy_json(summary);
   json["traffic"] = traffic_json(summary);
   const double busy =
@@ -210,6 +238,7 @@ std::string to_table(const Summary& summary) {
                                   : "withheld: in private/ (name a public --test set to see one)");
     }
   }
+  if (summary.regret) text += regret_rows(*summary.regret);
   text += row("consensus error",
               fmt::format("{:.3e}  (mean squared distance of a client to the mean model)", summary.consensus_error));
   text +=

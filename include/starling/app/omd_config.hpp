@@ -15,6 +15,7 @@
 namespace starling {
 
 enum class MetricsChoice { automatic, local, shared };
+enum class RegretChoice { none, static_regret };
 enum class ProgressChoice { automatic, on, off };
 
 struct OmdConfig {
@@ -40,6 +41,7 @@ struct OmdConfig {
   PrivacyUnit unit = PrivacyUnit::record;
   std::string noise_key = "random";
   MetricsChoice metrics = MetricsChoice::automatic;
+  RegretChoice regret = RegretChoice::none;
   // output
   std::optional<std::string> output;
   std::optional<Round> record_every;

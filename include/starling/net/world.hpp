@@ -35,6 +35,8 @@ class World {
 
   /// From now on SIGINT, SIGTERM and SIGUSR1 ask all ranks to stop after one common round (Neighbours::begin_round).
   void watch_signals();
+  /// Whether this rank has seen such a signal; for work after the last round.
+  [[nodiscard]] bool signalled() const;
 
   /// What the doors of this room share.
   struct State;

@@ -11,6 +11,7 @@
 #include "starling/privacy/statement.hpp"
 #include "starling/protocol/omd.hpp"
 #include "starling/record/network_reporter.hpp"
+#include "starling/record/static_regret.hpp"
 
 namespace starling {
 
@@ -30,7 +31,8 @@ struct Summary {
   std::optional<Score> test;         ///< summed over clients' final models
   double consensus_error = 0;
   double mass = 0;
-  double largest_debt = 0;  ///< most step debt that a client has left, in steps of the first round
+  double largest_debt = 0;             ///< most step debt that a client has left, in steps of the first round
+  std::optional<StaticRegret> regret;  ///< if asked for
   PrivacyReport privacy;
   std::vector<EdgeTraffic> edges;
   WireTraffic wire;
