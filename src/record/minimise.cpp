@@ -1,5 +1,6 @@
 #include "starling/record/minimise.hpp"
 
+#include "bundle.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -19,8 +20,14 @@ constexpr double rounding = 1e-13;
 /// Steps in a row that may fail to lower the value.
 constexpr int most_idle_steps = 30;
 constexpr double curvature_relief = 0.9;
+/// Backtracking to below this, relatively, means a kink, or that there is nothing left to gain.
+constexpr double shortest_step = 1e-9;
 constexpr double probe_length = 1e-3;
 constexpr double least_curvature = 1e-12;
+// Of the bundle method.
+constexpr double needed_share = 0.1;
+constexpr double serious_step_relief = 0.5;
+constexpr double null_step_strain = 1.05;
 
 struct Point {
   Vector x;
@@ -31,7 +38,7 @@ struct Point {
 class Search {
  public:
   Search(const ConvexFunction& f, Domain& domain, const MinimiseSettings& settings)
-      : f_(f), domain_(domain), settings_(settings) {}
+      : f_(f), domain_(domain), settings_(settings), most_evaluations_(settings.evaluations) {}
 
   Minimum run(std::size_t dimension) {
     Vector centre(dimension);
@@ -40,7 +47,14 @@ class Search {
     gradient_tolerance_ = settings_.gradient_norm * std::max(1.0, norm2(best_.gradient));
     best_residual_ = residual(best_);
     guess_curvature();
-    descend();
+    if (certified_by_gap() && settings_.kinks == MinimiseSettings::Kinks::possible) {
+      most_evaluations_ /= 2;
+      descend();
+      most_evaluations_ = settings_.evaluations;
+      cut();
+    } else {
+      descend();
+    }
     return result();
   }
 
@@ -86,7 +100,7 @@ class Search {
   }
 
   [[nodiscard]] bool may_go_on() {
-    if (reached() || evaluations_ >= settings_.evaluations) return false;
+    if (reached() || evaluations_ >= most_evaluations_) return false;
     if (!settings_.go_on()) ending_ = Minimum::Ending::interrupted;
     if (!std::isfinite(best_.value) || norm2(best_.x) > largest_norm) ending_ = Minimum::Ending::unbounded;
     return !ending_;
@@ -125,7 +139,7 @@ class Search {
         return x;
       }
       curvature_ *= 2;
-      if (!std::isfinite(curvature_)) return std::nullopt;
+      if (std::sqrt(squared_distance(x.x, y.x)) < shortest_step * (1 + norm2(y.x))) return std::nullopt;
     }
     return std::nullopt;
   }
@@ -176,6 +190,27 @@ class Search {
     }
   }
 
+  /// Proximal steps around the best point; a step counts that brings a tenth of what the planes promise.
+  void cut() {
+    Bundle bundle(domain_);
+    bundle.add(best_.x, best_.value, best_.gradient);
+    double weight = std::max(norm2(best_.gradient), least_curvature);
+    while (may_go_on()) {
+      const Bundle::Proposal proposal = bundle.propose(best_.x, weight);
+      lower_ = std::max(lower_, proposal.minimum);
+      if (reached()) return;
+      Point x = evaluate(proposal.x);
+      bundle.add(x.x, x.value, x.gradient);
+      const double promised = best_.value - proposal.planes;
+      if (x.value < best_.value - needed_share * promised) {
+        best_ = std::move(x);
+        weight *= serious_step_relief;
+      } else {
+        weight *= null_step_strain;
+      }
+    }
+  }
+
   /// Without a lower bound a small gradient may belong to a minimum at infinity: then twice x is better still.
   [[nodiscard]] bool falls_beyond() {
     if (certified_by_gap() || norm2(best_.x) == 0) return false;
@@ -209,6 +244,7 @@ class Search {
   double curvature_ = 1;
   double gradient_tolerance_ = 0;
   std::int64_t evaluations_ = 0;
+  std::int64_t most_evaluations_;
   int idle_steps_ = 0;
   std::optional<Minimum::Ending> ending_;
 };

@@ -21,6 +21,8 @@ struct MinimiseSettings {
   std::int64_t evaluations = 10'000;
   /// μ: the function less (μ/2)‖x‖² is convex too.
   double strong_convexity = 0;
+  /// Whether the function may have kinks: then cutting planes take over where gradient steps get no further.
+  enum class Kinks { possible, none } kinks = Kinks::possible;
   /// Asked before each evaluation; false ends the search.
   std::function<bool()> go_on = [] { return true; };
 };
@@ -50,7 +52,9 @@ struct Minimum {
 [[nodiscard]] const char* name_of(Minimum::Certificate kind);
 
 /// Accelerated projected gradient steps from the domain's centre (Beck and Teboulle 2009) with backtracking, and with a
-/// restart wherever the momentum points uphill (O'Donoghue and Candès 2015). Deterministic: equal values of f give
+/// restart wherever the momentum points uphill (O'Donoghue and Candès 2015). On a bounded domain, if half of the
+/// evaluations have not reached the gap, a proximal bundle method goes on (Kiwiel 1990): it needs no smoothness.
+/// Deterministic: equal values of f give
 /// equal bits.
 [[nodiscard]] Minimum minimise(const ConvexFunction& f, Domain& domain, std::size_t dimension,
                                const MinimiseSettings& settings);
