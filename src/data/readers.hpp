@@ -17,4 +17,8 @@ namespace starling {
 /// `label index:value …` with ascending indices from 1; `qid:…` is skipped and # starts a comment.
 [[nodiscard]] std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const ReadSettings& settings);
 
+/// Text that arrives through a pipe or, as "-", on standard input: CSV, or SVMlight where the name or `settings.format`
+/// says so. Waits for its first line. Marks do not work. Throws as open_reader does.
+[[nodiscard]] std::unique_ptr<RecordReader> open_live_reader(const std::string& path, const ReadSettings& settings);
+
 }  // namespace starling
