@@ -278,15 +278,16 @@ bool World::announce(ExitCode code, const std::string& message) {
   return state_->is_nearest_to_the_cause();
 }
 
+bool World::go_on_waiting() {
+  state_->poll();
+  return !state_->stops();
+}
+
 void World::watch_signals() {
   struct sigaction action {};
   action.sa_handler = on_stop_signal;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // a second signal ends the process at once
   for (const int number : {SIGINT, SIGTERM, SIGUSR1}) sigaction(number, &action, nullptr);
-}
-
-bool World::signalled() const {
-  return signal_seen != 0;
 }
 
 }  // namespace starling

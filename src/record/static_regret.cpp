@@ -21,7 +21,7 @@ class HindsightLoss {
         l2_(data.l2),
         interrupted_(interrupted),
         records_(data.streams.size()),
-        rounds_(data.streams.size()) {
+        rounds_(data.steps.begin(), data.steps.end()) {
     agreement_.together([&] { read(data); });
     Columns counts(1, rounds_.size());
     for (std::size_t k = 0; k < rounds_.size(); ++k) counts[k][0] = rounds_[k];
@@ -35,10 +35,15 @@ class HindsightLoss {
   /// **Collective.**
   [[nodiscard]] double evaluate(View x, MutableView gradient) {
     const std::size_t d = x.size();
+    const double stop = interrupted_() ? 1 : 0;
     Secret<Columns> parts(Columns(d + 2, records_.size()));  // ∇F_u, F_u, whether its rank is interrupted
     for (std::size_t k = 0; k < records_.size(); ++k) {
-      parts.update([&](Columns& all, const Batch& records) { evaluate_client(x, records, rounds_[k], all[k]); },
-                   records_[k]);
+      parts.update(
+          [&](Columns& all, const Batch& records) {
+            evaluate_client(x, records, rounds_[k], all[k]);
+            all[k][d + 1] = stop;
+          },
+          records_[k]);
     }
     Vector total = agreement_.ordered_sum(*policy_.share(parts));
     any_interrupted_ = total[d + 1] > 0;
@@ -51,8 +56,9 @@ class HindsightLoss {
   void read(const EvaluationData& data) {
     for (std::size_t k = 0; k < records_.size(); ++k) {
       Stream& stream = *data.streams[k];
-      for (Round t = 0; t < data.rounds && !stream.ended(t); ++t) {
-        rounds_[k] += 1;
+      for (Round t = 0; t < data.steps[k]; ++t) {
+        check<DataError>(!stream.ended(t), "a source has {} rounds where {} were played (has it changed since?)", t,
+                         data.steps[k]);
         apply(
             [](Batch& all, const Batch& batch) {
               for (std::size_t i = 0; i < batch.size(); ++i) all.add(batch.row(i), batch.label(i));
@@ -69,7 +75,6 @@ class HindsightLoss {
     axpy(1 / batch_, gradient_, slope);
     axpy(rounds * l2_, x, slope);
     part[x.size()] = score.loss / batch_ + rounds * 0.5 * l2_ * dot(x, x);
-    part[x.size() + 1] = interrupted_() ? 1 : 0;
   }
 
   Agreement& agreement_;

@@ -35,9 +35,7 @@ class ListStream final : public Stream {
     });
     return batch_;
   }
-  [[nodiscard]] bool ended(Round t) const override {
-    return static_cast<std::size_t>(t) * batch_size_ >= records_.size();
-  }
+  [[nodiscard]] bool ended(Round t) override { return static_cast<std::size_t>(t) * batch_size_ >= records_.size(); }
   [[nodiscard]] std::int64_t participations() const override { return 1; }
   [[nodiscard]] std::optional<std::int64_t> records() const override {
     return static_cast<std::int64_t>(records_.size());
@@ -68,8 +66,9 @@ StaticRegret regret_of(const Case& test, const std::vector<std::vector<Row1>>& d
     const auto u = static_cast<std::size_t>(layout.first(world().rank()) + k);
     own.streams.push_back(std::make_unique<ListStream>(data[u], test.batch));
     own.played.emplace_back(played);
+    const std::size_t rounds = (data[u].size() + test.batch - 1) / test.batch;
+    own.steps.push_back(std::min(static_cast<Round>(rounds), test.rounds));
   }
-  own.rounds = test.rounds;
   own.batch = test.batch;
   own.l2 = test.l2;
   Agreement agreement(world());

@@ -33,10 +33,12 @@ class World {
   /// and tells nobody, if another rank's failure has arrived first: that one speaks for the run.
   bool announce(ExitCode code, const std::string& message);
 
+  /// For a rank that waits for something outside, between rounds or in one: hears what others have to say, and tells
+  /// whether the run goes on beyond this round. Throws PeerError.
+  [[nodiscard]] bool go_on_waiting();
+
   /// From now on SIGINT, SIGTERM and SIGUSR1 ask all ranks to stop after one common round (Neighbours::begin_round).
   void watch_signals();
-  /// Whether this rank has seen such a signal; for work after the last round.
-  [[nodiscard]] bool signalled() const;
 
   /// What the doors of this room share.
   struct State;

@@ -33,15 +33,16 @@ struct StaticRegret {
 struct EvaluationData {
   std::vector<std::unique_ptr<Stream>> streams;  ///< one per local client, at its first round
   std::vector<Secret<double>> played;            ///< Σ_t f_u,t(x_u,t) of each
-  Round rounds = 0;                              ///< that were played
+  std::vector<Round> steps;                      ///< rounds in which each took a step: its first so many
   std::size_t batch = 1;                         ///< m
   double l2 = 0;                                 ///< λ
 };
 
-/// Reads the streams once, keeps their records, and minimises. Sums go through the ranks in client order: the result
-/// has the same bits on every rank and for every layout. `interrupted` is asked at each evaluation; one rank's yes ends
-/// all.
-/// **Collective.** Throws UsageError unless `policy` shares metrics, DataError and FailureError as streams do.
+/// Reads the streams once, keeps their records in memory, and minimises. Sums go through the ranks in client order: the
+/// result has the same bits on every rank and for every layout. `interrupted` is asked at each evaluation; one rank's
+/// yes ends all.
+/// **Collective.** Throws UsageError unless `policy` shares metrics, DataError if a stream gives fewer rounds than were
+/// played.
 [[nodiscard]] StaticRegret static_regret(Agreement& agreement, const MetricsPolicy& policy, Model& model,
                                          Domain& domain, const EvaluationData& data,
                                          const std::function<bool()>& interrupted);
