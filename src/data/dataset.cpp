@@ -2,6 +2,7 @@
 
 #include "generators.hpp"
 #include "partition_file.hpp"
+#include "pipe.hpp"
 #include "readers.hpp"
 #include "scan.hpp"
 #include "streams.hpp"
@@ -99,13 +100,8 @@ class ShareOpener {
   std::int64_t own_;
 };
 
-bool is_pipe(const std::string& path) {
-  std::error_code ignored;
-  return path == "-" || std::filesystem::is_fifo(path, ignored);
-}
-
 void require_regular(const std::string& source) {
-  std::error_code ignored;  // a file that is not there is the reader's to report
+  std::error_code ignored;  // a file that is not there, or a pair of files, is the reader's to look at
   check<DataError>(!std::filesystem::exists(source, ignored) || std::filesystem::is_regular_file(source, ignored),
                    "'{}' is not a regular file (a source is read twice) copy it into a file", source);
 }

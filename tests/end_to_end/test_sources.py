@@ -2,8 +2,6 @@
 
 import json
 import os
-import resource
-import struct
 import subprocess
 import threading
 import unittest
@@ -78,12 +76,15 @@ class Pipes(TestCase):
         os.mkfifo(path)
 
         def write():
-            with open(path, "w") as pipe:
-                for row in rows:
-                    pipe.write(row + "\n")
-                    if pause:
-                        pipe.flush()
-                        time.sleep(pause)
+            try:
+                with open(path, "w") as pipe:
+                    for row in rows:
+                        pipe.write(row + "\n")
+                        if pause:
+                            pipe.flush()
+                            time.sleep(pause)
+            except BrokenPipeError:
+                pass  # the reader has ended first
 
         thread = threading.Thread(target=write, daemon=True)
         thread.start()
