@@ -125,8 +125,11 @@ std::string remark_on(const StaticRegret& regret) {
       return fmt::format(
           "static regret: after {} evaluations the comparator's {} is {:.2g}, not {:.2g} as it should be; the regret "
           "may "
-          "be larger than shown",
-          x.evaluations, name_of(x.kind), x.certificate, x.tolerance);
+          "be larger than shown{}",
+          x.evaluations, name_of(x.kind), x.certificate, x.tolerance,
+          x.kind == Minimum::Certificate::gap
+              ? fmt::format(", by up to {:.2g}", static_cast<double>(regret.client_rounds) * x.certificate)
+              : "");
     case Minimum::Ending::not_attained:
       return "static regret: no model is best (the losses go on falling along the comparator: separable data?); the "
              "regret is against the last model tried. A bounded --domain, or --l2, has a best one";

@@ -14,7 +14,7 @@ using ConvexFunction = std::function<double(View x, MutableView gradient)>;
 
 struct MinimiseSettings {
   /// Of a gap, relative to the value where that exceeds 1.
-  double gap = 1e-8;
+  double gap = 1e-9;
   /// Of a gradient norm, relative to the first gradient's where that exceeds 1.
   double gradient_norm = 1e-6;
   /// Most evaluations of the function.
