@@ -6,7 +6,9 @@
 /// metrics are shared.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "starling/data/stream.hpp"
