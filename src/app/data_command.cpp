@@ -282,6 +282,7 @@ class Copier {
   void plan();
   void check_target(const std::string& path) const;
   void find_features();
+  void check_room() const;
   [[nodiscard]] std::size_t features_of(Client u);
   [[nodiscard]] std::unique_ptr<RecordReader> open(Client u);
   void write(const Target& target);
@@ -295,6 +296,7 @@ class Copier {
   std::vector<std::unique_ptr<RecordWriter>> writers_;
   bool sparse_ = false;                  // whether the part opened last is
   std::size_t features_ = 0;             // of all parts; 0 where nobody needs it
+  std::int64_t sparse_records_ = 0;      // of the parts that were read to know their features
   std::size_t known_features_ = 0;       // of what has been read
   std::unique_ptr<RecordReader> first_;  // of part 0, opened to see its features and not yet read: it may be a pipe
 };
@@ -341,6 +343,7 @@ void Copier::find_features() {
   }
   check<DataError>(features_ > 0, "{}: no record has a feature (nothing can be learned from it) check the file",
                    source().name());
+  check_room();
 }
 
 std::size_t Copier::features_of(Client u) {
@@ -355,9 +358,24 @@ std::size_t Copier::features_of(Client u) {
         source().part(u));
   progress_.begin("looking for the largest index", nullptr);
   Record record;
-  while (reader->next(record)) progress_.tick();
+  for (; reader->next(record); ++sparse_records_) progress_.tick();
   progress_.end();
   return reader->features();
+}
+
+/// Few non-zeros can be many zeros.
+void Copier::check_room() const {
+  const bool text = !targets_.front().path.ends_with(".h5") && !targets_.front().path.ends_with(".hdf5");
+  const double value_bytes = text ? 2 : (copy_.precision == Precision::float32 ? 4 : 8);
+  const double needed = value_bytes * static_cast<double>(sparse_records_) * static_cast<double>(features_);
+  std::error_code error;
+  const auto folder = std::filesystem::absolute(targets_.front().path, error).parent_path();
+  const auto space = std::filesystem::space(folder, error);
+  const bool compressed = targets_.front().path.ends_with(".gz");
+  check<FailureError>(
+      error || compressed || needed <= static_cast<double>(space.available),
+      "'{}' would take {:.3g} GB with its zeros ({:.3g} GB are free) write non-zeros: --output FILE.svm", copy_.output,
+      needed / 1e9, static_cast<double>(space.available) / 1e9);
 }
 
 std::unique_ptr<RecordReader> Copier::open(Client u) {

@@ -21,7 +21,7 @@ constexpr std::size_t most_tabled_features = 40;
 constexpr std::size_t most_json_features = 10'000;
 constexpr std::size_t most_named = 40;
 constexpr double large = 20;  // features of about size 1 are what steps and clipping want
-constexpr double uneven = 1000;
+constexpr double uneven = 100;
 
 bool all_fit(const Loss& loss, const Description& figures) {
   try {
@@ -113,6 +113,16 @@ void note_labels(const Description& figures, std::vector<std::string>& notes) {
     notes.push_back(
         "the labels fit no classification loss: use --loss squared or huber, or say with --positive which labels count "
         "as +1");
+  }
+}
+
+void note_counters(const Description& figures, std::vector<std::string>& notes) {
+  for (std::size_t j = 0; j < figures.features; ++j) {
+    if (!figures.columns[j].counts_up()) continue;
+    notes.push_back(
+        fmt::format("feature {} is a whole number that grows from record to record: it looks like a row number or a "
+                    "time, which a model should not see (--drop, or --id)",
+                    name_of(figures, j)));
   }
 }
 
@@ -268,6 +278,7 @@ std::vector<std::string> notes_on(const DescribedSource& source) {
                                 found.size() == 1 ? "" : "s", listed(figures, found),
                                 found.size() == 1 ? "it tells" : "they tell", found.size() == 1 ? "it" : "them"));
   }
+  note_counters(figures, notes);
   note_scales(figures, notes);
   note_labels(figures, notes);
   if (figures.repeated_keys > 0) {

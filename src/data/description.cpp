@@ -60,6 +60,8 @@ double LogQuantiles::at(double p) const {
 
 void FeatureFigures::add(double value) {
   moments.add(value);
+  ascends_ = ascends_ && value > last_ && value == std::floor(value);
+  last_ = value;
   if (many) return;
   const auto at = std::lower_bound(values.begin(), values.end(), value);
   if (at != values.end() && *at == value) return;
@@ -78,6 +80,7 @@ void NormFigures::add(double norm) {
 
 void Describer::read(RecordReader& reader, const std::function<void()>& tick) {
   const bool first = result_.records_of_files.empty();
+  for (FeatureFigures& column : result_.columns) column.begin_file();
   std::int64_t count = 0;
   Record record;
   while (reader.next(record)) {

@@ -63,7 +63,15 @@ struct FeatureFigures {
   std::vector<double> values;  ///< the distinct ones, ascending, as long as there are no more than most_distinct
   bool many = false;           ///< there are more; `values` is empty then
   void add(double value);
+  /// What follows is from another file.
+  void begin_file() { last_ = -std::numeric_limits<double>::infinity(); }
   [[nodiscard]] bool constant() const { return !many && values.size() == 1; }
+  /// Whether all values, which are many, are whole numbers and each is larger than the one before it in its file.
+  [[nodiscard]] bool counts_up() const { return many && ascends_; }
+
+ private:
+  double last_ = -std::numeric_limits<double>::infinity();
+  bool ascends_ = true;
 };
 
 /// Figures of the norms of records.
