@@ -127,6 +127,7 @@ class Progress {
 
 /// A source as the options name it: one file or pair, one per client, or a generator.
 struct SourceChoice {
+  SourceChoice() { reading.source.clear(); }  // there is no default
   ReadSettings reading;
   std::optional<Client> clients;
   std::uint64_t seed = 1;

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -142,6 +143,21 @@ class Convert(DataCase):
                      "--clients", 2, "--output", "o-{client}.h5")
         self.refused(FAILURE, ["nowhere/o.h5", "No such file"], "convert", "good-0.csv", "--output", "nowhere/o.h5")
         self.assertEqual(self.names(), before)
+
+    def test_a_full_disk(self):
+        def small_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+        self.write("a.csv", "".join(f"{i / 7!r},{i % 2}\n" for i in range(200_000)))
+        for output in ("b.h5", "b.csv", "b.csv.gz"):
+            with self.subTest(output):
+                done = subprocess.run([STARLING, "data", "convert", "a.csv", "--output", output], cwd=self.folder,
+                                      env=environment(), capture_output=True, text=True, timeout=60,
+                                      preexec_fn=small_disk)
+                self.assertEqual((done.returncode, done.stdout, done.stderr.count("starling:")), (FAILURE, "", 1), done)
+                self.assertIn("disk", done.stderr)
+                self.assertEqual(self.names(), ["a.csv"])
 
     def test_zeros_that_do_not_fit_on_the_disk(self):
         self.write("a.svm", "1 2000000000:1\n" * 10_000)
