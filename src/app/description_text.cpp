@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -76,23 +75,14 @@ double reach(const Description& figures) {
   return most;
 }
 
-/// The features with the least and the largest standard deviation among those that vary.
-struct Spread {
-  std::size_t least = 0;
-  std::size_t most = 0;
-  double least_deviation = 0;
-  double most_deviation = 0;
-};
-
-std::optional<Spread> spread(const Description& figures) {
-  std::optional<Spread> found;
+/// Features that vary, by their standard deviation.
+std::vector<std::pair<double, std::size_t>> by_deviation(const Description& figures) {
+  std::vector<std::pair<double, std::size_t>> found;
   for (std::size_t j = 0; j < figures.columns.size(); ++j) {
     const double deviation = figures.columns[j].moments.deviation();
-    if (figures.columns[j].constant() || !(deviation > 0)) continue;
-    if (!found) found = Spread{j, j, deviation, deviation};
-    if (deviation < found->least_deviation) std::tie(found->least, found->least_deviation) = std::pair(j, deviation);
-    if (deviation > found->most_deviation) std::tie(found->most, found->most_deviation) = std::pair(j, deviation);
+    if (deviation > 0 && !figures.columns[j].constant()) found.emplace_back(deviation, j);
   }
+  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -134,13 +124,15 @@ void note_scales(const Description& figures, std::vector<std::string>& notes) {
                     "the test set must share",
                     number(most), suggested_scale(most)));
   }
-  const auto found = spread(figures);
-  if (found && found->most_deviation > uneven * found->least_deviation) {
-    notes.push_back(fmt::format(
-        "features differ in scale (standard deviation {} of {}, {} of {}): one --scale does not even them out; bring "
-        "them to one scale by public constants before the run",
-        number(found->least_deviation), name_of(figures, found->least), number(found->most_deviation),
-        name_of(figures, found->most)));
+  const auto found = by_deviation(figures);
+  if (found.empty()) return;
+  const auto [largest, widest] = found.back();
+  const double usual = found[(found.size() - 1) / 2].first;
+  if (largest > uneven * usual) {
+    notes.push_back(
+        fmt::format("feature {} varies {:.0f} times as much as the usual one (sd {} and {}): one --scale does not even "
+                    "them out; bring it to their scale by a public factor before the run",
+                    name_of(figures, widest), largest / usual, number(largest), number(usual)));
   }
 }
 
@@ -200,9 +192,10 @@ std::string feature_overview(const Description& figures) {
   std::string text = fmt::format("  values              {} to {}\n", number(least), number(most));
   text += fmt::format("  features            {} constant, {} of two values, {} others\n", constants(figures).size(),
                       binary, figures.features - constants(figures).size() - binary);
-  if (const auto found = spread(figures)) {
-    text += fmt::format("  their sd            {} ({}) to {} ({})\n", number(found->least_deviation),
-                        name_of(figures, found->least), number(found->most_deviation), name_of(figures, found->most));
+  if (const auto found = by_deviation(figures); !found.empty()) {
+    text += fmt::format("  their sd            {} ({}) to {} ({})\n", number(found.front().first),
+                        name_of(figures, found.front().second), number(found.back().first),
+                        name_of(figures, found.back().second));
   }
   return text;
 }
@@ -274,16 +267,16 @@ std::vector<std::string> notes_on(const DescribedSource& source) {
   const Description& figures = source.figures;
   std::vector<std::string> notes;
   if (const auto found = constants(figures); !found.empty()) {
-    notes.push_back(fmt::format("{} constant feature{} {}: {} nothing, leave {} out (--drop)", found.size(),
-                                found.size() == 1 ? "" : "s", listed(figures, found),
-                                found.size() == 1 ? "it tells" : "they tell", found.size() == 1 ? "it" : "them"));
+    notes.push_back(fmt::format("{} constant feature{} {}: nothing can be learned from {} (--drop leaves columns out)",
+                                found.size(), found.size() == 1 ? "" : "s", listed(figures, found),
+                                found.size() == 1 ? "it" : "them"));
   }
   note_counters(figures, notes);
   note_scales(figures, notes);
   note_labels(figures, notes);
   if (figures.repeated_keys > 0) {
     notes.push_back(fmt::format(
-        "{} record{} an id that stood before: a person with two records is protected per record, not as a person",
+        "{} record{} an id that stood before: privacy is counted per record, so whoever has several is protected less",
         figures.repeated_keys, figures.repeated_keys == 1 ? " has" : "s have"));
   }
   return notes;

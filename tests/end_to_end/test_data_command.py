@@ -351,7 +351,7 @@ class Describe(DataCase):
         notes = {
             "constant": ("1,7,1\n2,7,0\n", ["1 constant feature 1"]),
             "huge": ("255,1\n0,0\n", ["255", "--scale 1/255"]),
-            "uneven": ("0.001,1,1\n0.002,9,0\n", ["scale", "of 0", "of 1"]),
+            "uneven": ("0.001,1,1\n0.002,9,0\n", ["feature 1 varies 8000 times", "--scale"]),
             "labels": ("1,3.5\n2,2.5\n", ["no classification loss", "squared"]),
             "one label": ("1,1\n2,1\n", ["all labels are the same"]),
             "counter": ("".join(f"{i / 30},{i},{i % 2}\n" for i in range(30)), ["feature 1 is a whole number"]),
@@ -363,6 +363,8 @@ class Describe(DataCase):
                 self.assertTrue(any(all(part in note for part in expected) for note in found), found)
                 self.assertIn("note: " + found[0], self.fine("describe", "a.csv"))
         self.write("a.csv", "0.5,1,1\n1,0,0\n0,1,1\n")
+        self.assertEqual(self.figures("a.csv")["notes"], [])
+        self.write("a.csv", "0.001,1,1\n0.05,2,0\n0.002,1.5,1\n")  # 20 times is nothing to speak of
         self.assertEqual(self.figures("a.csv")["notes"], [])
 
     def test_labels(self):
