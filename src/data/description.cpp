@@ -9,6 +9,16 @@
 
 namespace starling {
 
+namespace {
+
+void check_features(std::size_t features, const RecordReader& reader) {
+  check<DataError>(features <= Description::most_features,
+                   "{}: {} features (figures of at most {} fit into memory) describe a part of them", reader.where(),
+                   features, Description::most_features);
+}
+
+}  // namespace
+
 void Moments::add(double value) {
   ++count_;
   const double step = value - mean_;
@@ -69,7 +79,7 @@ void FeatureFigures::add(double value) {
     values.insert(at, value);
   } else {
     many = true;
-    values = {};
+    values = std::vector<double>();  // and its memory
   }
 }
 
@@ -92,11 +102,14 @@ void Describer::read(RecordReader& reader, const std::function<void()>& tick) {
                        "{}: {} features (the files before have {}) give all files the same columns", reader.where(),
                        record.values.size(), result_.columns.size());
     }
+    const auto width = record.index.empty() ? record.values.size() : static_cast<std::size_t>(record.index.back()) + 1;
+    check_features(width, reader);
     if (!record.key.empty()) keys_.push_back(std::hash<std::string_view>()(record.key));
     add(record.row(), record.label);
     tick();
   }
   if (first) result_.names = reader.names();
+  check_features(reader.features(), reader);
   grow(reader.features());
   result_.records_of_files.push_back(count);
 }

@@ -185,9 +185,9 @@ using hdf5::Sizes;
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
 constexpr hsize_t label_block = block_bytes / 2 / sizeof(double);
 
-/// A file that could not be completed, as on a full disk, cannot be closed either; HDF5 would try again when the process
-/// ends, and crash (seen with 1.10.8). Handles close everything else, so that nothing is left to do then. This must come
-/// before any other call of HDF5.
+/// A file that could not be completed, as on a full disk, cannot be closed either; HDF5 would try again when the
+/// process ends, and crash (seen with 1.10.8). Handles close everything else, so that nothing is left to do then. This
+/// must come before any other call of HDF5.
 const bool nothing_at_exit = H5dont_atexit() >= 0;
 
 /// Records are gathered into blocks of about 1 MB, which are the chunks of /x. The data sets are made with the first
@@ -232,6 +232,8 @@ class Hdf5Writer final : public RecordWriter {
     x_.reset();
     y_.reset();
     file_.reset();
+    values_ = Vector();  // many writers may wait for publish
+    labels_ = Vector();
   }
 
   void flush() {

@@ -182,6 +182,15 @@ TEST(Describe, RefusesSourcesWithoutRecordsOrFeatures) {
   expect_all_in(message_of<DataError>([&] { describe({folder.write("b.csv", "1,1\nnan,1\n")}); }), {"b.csv: row 2"});
 }
 
+TEST(Describe, RefusesFeaturesBeyondMemory) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.svm", "1 1:1\n1 2000000000:1\n");
+  expect_all_in(message_of<DataError>([&] { describe({path}); }), {"a.svm: row 2", "2000000000 features", "10000000"});
+  DataSettings settings;
+  settings.dimension = 2'000'000'000;
+  expect_all_in(message_of<DataError>([&] { describe({folder.write("b.svm", "1 1:1\n")}, settings); }), {"b.svm"});
+}
+
 /// One record per key.
 class KeyReader final : public RecordReader {
  public:

@@ -83,6 +83,7 @@ struct NormFigures {
 
 struct Description {
   static constexpr std::size_t most_labels = 1000;
+  static constexpr std::size_t most_features = 10'000'000;  ///< about 1 GB of figures
   std::int64_t records = 0;
   std::size_t features = 0;
   bool sparse = false;
@@ -103,8 +104,9 @@ struct Description {
 /// for 8 bytes each where they have keys).
 class Describer {
  public:
-  /// Adds all records of a source; `tick` is called after each. Throws DataError: for what the reader finds, for
-  /// sources with different numbers of dense features, or that mix dense and sparse.
+  /// Adds all records of a source; `tick` is called after each. Throws DataError: for what the reader finds, for more
+  /// than Description::most_features, for sources with different numbers of dense features, or that mix dense and
+  /// sparse.
   void read(RecordReader& reader, const std::function<void()>& tick);
   /// The figures of everything read. Throws DataError if there was no record or no feature.
   [[nodiscard]] Description finish();
