@@ -1,4 +1,4 @@
-"""Sources and how they reach the clients: one file dealt out, a file per client, pipes; memory, averages, real sets."""
+"""Sources and how they reach the clients: one file dealt out, a file per client, pipes; averages."""
 
 import json
 import os
@@ -9,10 +9,6 @@ import unittest
 from harness import *
 
 QUIET = ["--progress", "off", "--mechanism", "none"]
-
-
-def needs(name):
-    return unittest.skipUnless((DATA / name).exists(), f"the data set {name} is not beside the project")
 
 
 class OneFileOrMany(TestCase):
