@@ -1,0 +1,47 @@
+/// What the fuzz targets share. A target takes any bytes and gives them to one reader: an answer or an error of ours is
+/// fine, whatever else happens ends the process, and with it the fuzzer's run or the replay of the corpus.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+/// Defined by each target; called by libFuzzer and by replay.cpp. Returns 0, or −1 for an input that is not worth
+/// keeping.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);  // NOLINT(readability-*)
+
+namespace starling::fuzz {
+
+/// Bytes as a file that has a path and no place on a disk.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view bytes);
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  [[nodiscard]] std::string path() const;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Ends the process unless the condition holds.
+void require(bool condition, std::string_view what);
+
+/// Runs a reader: UsageError, DataError and FailureError whose messages are one readable line are answers. Every other
+/// exception, and more than a second of the processor, ends the process. Whether there was an answer without error.
+bool answers(const std::function<void()>& action);
+
+/// Whether no whole number in the text is above 999: larger ones make sizes that are allowed and slow. How those that
+/// are too large are refused is tested elsewhere.
+[[nodiscard]] bool small_numbers(std::string_view text);
+
+/// Whether the text could be a word that somebody types: not long, and without control characters.
+[[nodiscard]] bool is_a_word(std::string_view text);
+
+/// Removes the first byte and returns a choice from 0 to below `count` that it stands for; "0" is choice 0, "1" is 1.
+[[nodiscard]] std::size_t choose(std::string_view& bytes, std::size_t count);
+
+}  // namespace starling::fuzz
