@@ -1,16 +1,14 @@
 /// Lines of a text file, plain or gzipped. Internal to the data room.
 #pragma once
 
+#include "gz_file.hpp"
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "starling/data/source.hpp"
-
-struct gzFile_s;
 
 namespace starling {
 
@@ -25,7 +23,7 @@ class LineReader {
   /// if the file cannot be read or its gzip stream is truncated or damaged.
   [[nodiscard]] bool next(std::string_view& line);
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
 
   /// The start of the next line, as a place to go back to.
   [[nodiscard]] Mark mark() const { return {offset_ + begin_, row_}; }
@@ -35,15 +33,10 @@ class LineReader {
   [[nodiscard]] std::string where() const;
 
  private:
-  struct Closer {
-    void operator()(gzFile_s* file) const;
-  };
   [[nodiscard]] bool fill();
-  void check_stream() const;
   [[nodiscard]] std::string_view take(std::size_t end, std::size_t next_begin);
 
-  std::string path_;
-  std::unique_ptr<gzFile_s, Closer> file_;
+  GzFile file_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what has been read and not yet given out
   std::size_t end_ = 0;
