@@ -158,18 +158,32 @@ class Attributes {
     return quoted ? text.substr(1, text.size() - 2) : text;
   }
 
-  static bool is_quote(char c) { return c == '\'' || c == '"'; }
+  static bool is_one_of(char c, std::string_view these) { return these.find(c) != std::string_view::npos; }
+  static bool is_quote(char c) { return is_one_of(c, "'\""); }
 
-  /// What stands before the next such character outside quotes, which is skipped.
+  /// What stands before the next such character outside quotes and brackets, which is skipped.
   std::string_view take(char end) {
-    char quote = 0;
+    int depth = 0;
     std::size_t k = 0;
-    for (; k < rest_.size() && (quote != 0 || rest_[k] != end); ++k) {
-      if (quote != 0 ? rest_[k] == quote : is_quote(rest_[k])) quote = quote != 0 ? '\0' : rest_[k];
+    for (; k < rest_.size() && (depth > 0 || rest_[k] != end); ++k) {
+      if (is_quote(rest_[k]))
+        k = end_of_quote(k);
+      else if (is_one_of(rest_[k], "([{"))
+        ++depth;
+      else if (is_one_of(rest_[k], ")]}"))
+        --depth;
     }
+    k = std::min(k, rest_.size());
     const std::string_view taken = rest_.substr(0, k);
     rest_.remove_prefix(std::min(k + 1, rest_.size()));
     return taken;
+  }
+
+  /// Where the quote that begins at k ends; at the end of the text where it does not.
+  [[nodiscard]] std::size_t end_of_quote(std::size_t k) const {
+    const char quote = rest_[k++];
+    while (k < rest_.size() && rest_[k] != quote) k += rest_[k] == '\\' ? 2 : 1;
+    return k;
   }
 
   std::string_view rest_;

@@ -38,7 +38,8 @@ const std::string networkx_data =
 const std::string networkx_commas =
     "0,0,{'weight': 0.5}\n0,1,{'weight': 0.5}\n1,1,{'weight': 0.25}\n1,2,{'weight': 0.75}\n2,0,{'weight': 1}\n";
 const std::string networkx_more =
-    "0 0 {'to': \"Anna's, 'weight': 3\", 'weight': 0.5}\n0 1 {'weight': np.float64(0.5), 'w': (1, 2)}\n"
+    "0 0 {'to': \"Anna's, 'weight': 3\", 'a': (1, 2), 'b': 'it\\\'s', 'weight': 0.5}\n0 1 {'weight': np.float64(0.5), "
+    "'w': (1, 2)}\n"
     "1 1 {\"weight\":0.25}\n1 2 { 'weight' : 0.75 }\n2 0 {'weight': 1} # back\n";
 /// scipy.io.mmwrite of a NumPy array: all numbers, columns one after the other.
 const std::string scipy_array =
@@ -181,6 +182,7 @@ TEST(ForeignFiles, MalformedEdgeListsAreRefusedWithFileAndLine) {
       {"0 1 {'colour': '#f00', 'weight': 0.5}\n", "f.edges:1: ", "without closing brace"},
       {"0 1 {'colour': 'red'}\n", "f.edges:1: ", "data=['NAME']"},
       {"0 1 {'name': \"'weight': 1\"}\n", "f.edges:1: ", "data=['NAME']"},
+      {"0 1 {'names': ['x', {'weight': 1}]}\n", "f.edges:1: ", "data=['NAME']"},
       {"0 1 {weight}\n", "f.edges:1: ", "data=['NAME']"},
       {"0 1 {'weight': 'half'}\n", "f.edges:1: ", "''half''"},
       {"0 1 {'weight': 1}\n1 0 {}\n", "f.edges:2: ", "without a weight (line 1 has one"},

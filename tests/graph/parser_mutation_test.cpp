@@ -1,4 +1,4 @@
-// Any bytes give a topology, which can be analysed, or a UsageError: valid files, damaged in 20,000 ways.
+// Any bytes give a topology, which can be analysed, or a UsageError: valid files, damaged in 30,000 ways.
 #include "support/mutations.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ bool read_or_refuse(const std::string& text) {
 }
 
 TEST(ParserMutation, GivesATopologyOrAUsageError) {
-  const Outcomes outcomes = try_damaged(valid, fragments, 20'000, 2, read_or_refuse, small_numbers);
+  const Outcomes outcomes = try_damaged(valid, fragments, 30'000, 2, read_or_refuse, small_numbers);
   EXPECT_GT(outcomes.read, 1'000);
   EXPECT_GT(outcomes.refused, 5'000);
 }
