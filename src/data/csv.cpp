@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -101,6 +103,40 @@ void split(std::string_view line, char delimiter, Fields& fields) {
   }
 }
 
+/// Reads a number of at most 15 digits without an exponent; null where there is something else. A whole number below
+/// 2^53 and a power of ten up to 10^22 are exact, so that their quotient is rounded once: to what from_chars gives.
+const char* parse_short_number(const char* at, const char* end, double& value) {
+  constexpr std::array<double, 16> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  constexpr std::ptrdiff_t most_digits = 15;
+  const auto is_digit = [end](const char* c) { return c != end && *c >= '0' && *c <= '9'; };
+  const bool negative = at != end && *at == '-';
+  if (negative) ++at;
+  std::int64_t whole = 0;
+  const char* start = at;
+  while (is_digit(at) && at - start <= most_digits) whole = 10 * whole + (*at++ - '0');
+  std::ptrdiff_t digits = at - start;
+  std::ptrdiff_t decimals = 0;
+  if (at != end && *at == '.') {
+    start = ++at;
+    while (is_digit(at) && digits + (at - start) <= most_digits) whole = 10 * whole + (*at++ - '0');
+    decimals = at - start;
+    digits += decimals;
+  }
+  if (digits == 0 || digits > most_digits || (at != end && (*at == 'e' || *at == 'E'))) return nullptr;
+  const double size = decimals == 0 ? static_cast<double>(whole)
+                                    : static_cast<double>(whole) / powers[static_cast<std::size_t>(decimals)];
+  value = negative ? -size : size;
+  return at;
+}
+
+/// Reads the number that stands at `at`; null where there is none or it is not finite.
+const char* parse_number(const char* at, const char* end, double& value) {
+  if (const char* stop = parse_short_number(at, end, value)) return stop;
+  const auto [stop, error] = std::from_chars(at, end, value);
+  return error == std::errc() && std::isfinite(value) ? stop : nullptr;
+}
+
 /// The text that a field stands for: doubled quotes inside quotes are one.
 std::string text_of(std::string_view field) {
   std::string text(field);
@@ -184,17 +220,17 @@ class CsvReader final : public RecordReader {
     return false;
   }
 
-  /// Whether an option names a column by a text that stands in the first line and is no number of a column. Marks the
-  /// columns that are not read as numbers and are given by their numbers.
+  /// Whether an option names a column by a text, not a number, that stands in the first line. Marks the columns that
+  /// are not read as numbers and are given by their numbers.
   [[nodiscard]] bool names_a_field(const ReadSettings& settings, std::vector<bool>& may_be_text) const {
     std::vector<std::string> wanted = settings.drop;
     wanted.insert(wanted.end(), {settings.id, settings.key, settings.label});
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const bool is_label = i + 1 == wanted.size();
-      const auto number = column_number(wanted[i], columns_.count);
-      if (number) {
+      if (const auto number = column_number(wanted[i], columns_.count)) {
         if (!is_label) may_be_text[*number] = true;
-      } else if (!wanted[i].empty() && std::find(fields_.begin(), fields_.end(), wanted[i]) != fields_.end()) {
+      } else if (read_number(wanted[i]).fault == NumberFault::text &&
+                 std::find(fields_.begin(), fields_.end(), wanted[i]) != fields_.end()) {
         return true;
       }
     }
@@ -232,9 +268,8 @@ class CsvReader final : public RecordReader {
         at = field_stop(at, end);
       } else {
         double& target = role == Role::label ? record.label : *value++;
-        const auto [stop, error] = std::from_chars(at, end, target);
-        if (error != std::errc() || !std::isfinite(target)) return false;
-        at = stop;
+        at = parse_number(at, end, target);
+        if (at == nullptr) return false;
       }
       if (at == end) return column + 1 == columns_.count;
       if (*at++ != delimiter_) return false;

@@ -131,11 +131,11 @@ class Hdf5Reader final : public RecordReader {
 
   [[nodiscard]] double number(View row, std::size_t column, const char* dataset) const {
     const double value = row[column];
-    check<DataError>(std::isfinite(value),
-                     "{}: column {} (from 0) of {} is {} (not finite; every value must be a finite number) correct or "
-                     "remove the record",
-                     where(), column, dataset, value);
-    return value;
+    if (std::isfinite(value)) return value;
+    throw DataError(
+        fmt::format("{}: column {} (from 0) of {} is {} (not finite; every value must be a finite number) "
+                    "correct or remove the record",
+                    where(), column, dataset, value));
   }
 
   hdf5::Input input_;

@@ -1,6 +1,7 @@
 #include "column_roles.hpp"
 #include "gz_file.hpp"
 #include "readers.hpp"
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -28,16 +29,21 @@ double decode(const unsigned char* bytes) {
   return static_cast<double>(std::bit_cast<T>(static_cast<Bits>(bits)));
 }
 
+template <class T>
+void decode_all(const std::vector<unsigned char>& bytes, double* values) {
+  for (std::size_t i = 0; i < bytes.size(); i += sizeof(T)) *values++ = decode<T>(bytes.data() + i);
+}
+
 struct ValueType {
   unsigned char code;
   std::size_t size;  // in bytes
-  double (*decode)(const unsigned char*);
+  void (*decode)(const std::vector<unsigned char>&, double*);
 };
 
 constexpr std::array value_types{
-    ValueType{0x08, 1, decode<std::uint8_t>}, ValueType{0x09, 1, decode<std::int8_t>},
-    ValueType{0x0B, 2, decode<std::int16_t>}, ValueType{0x0C, 4, decode<std::int32_t>},
-    ValueType{0x0D, 4, decode<float>},        ValueType{0x0E, 8, decode<double>},
+    ValueType{0x08, 1, decode_all<std::uint8_t>}, ValueType{0x09, 1, decode_all<std::int8_t>},
+    ValueType{0x0B, 2, decode_all<std::int16_t>}, ValueType{0x0C, 4, decode_all<std::int32_t>},
+    ValueType{0x0D, 4, decode_all<float>},        ValueType{0x0E, 8, decode_all<double>},
 };
 
 constexpr std::uint64_t most_values = std::uint64_t{1} << 24;  // of one record
@@ -61,16 +67,14 @@ class IdxReader final : public RecordReader {
     }
     const std::size_t got = file_.read(bytes_.data(), bytes_.size());
     ++position_;
-    check<DataError>(got == bytes_.size(),
-                     "{}: the file ends inside it (the header promises {} records) fetch it again", where(), records_);
+    if (got != bytes_.size()) throw_truncated();
     record.sparse = false;
     record.index.clear();
-    record.label = 0;
     record.values.resize(features());
-    if (part_ == Part::labels)
-      record.label = value(0);
-    else
-      for (std::size_t i = 0; i < values_; ++i) record.values[i] = value(i);
+    double* values = part_ == Part::labels ? &record.label : record.values.data();
+    type_.decode(bytes_, values);
+    check_finite(values);
+    if (part_ == Part::features) record.label = 0;
     return true;
   }
 
@@ -158,13 +162,19 @@ class IdxReader final : public RecordReader {
                      "check the file");
   }
 
-  [[nodiscard]] double value(std::size_t i) const {
-    const double result = type_.decode(bytes_.data() + i * type_.size);
-    check<DataError>(std::isfinite(result),
-                     "{}: value {} (from 0) is {} (not finite; every value must be a finite number) correct or remove "
-                     "the record",
-                     where(), i, result);
-    return result;
+  void check_finite(const double* values) const {
+    const double* end = values + values_;
+    const double* bad = std::find_if(values, end, [](double value) { return !std::isfinite(value); });
+    if (bad == end) return;
+    throw DataError(
+        fmt::format("{}: value {} (from 0) is {} (not finite; every value must be a finite number) correct "
+                    "or remove the record",
+                    where(), bad - values, *bad));
+  }
+
+  [[noreturn]] void throw_truncated() const {
+    throw DataError(
+        fmt::format("{}: the file ends inside it (the header promises {} records) fetch it again", where(), records_));
   }
 
   GzFile file_;

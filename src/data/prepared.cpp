@@ -56,8 +56,11 @@ class PreparedReader final : public RecordReader {
       value *= scale_;
       finite = finite && std::isfinite(value);
     }
-    check<DataError>(finite, "{}: a feature times --scale {} is beyond the range of double precision (too large) {}",
-                     where(), scale_, "give a smaller --scale");
+    if (finite) return;
+    throw DataError(
+        fmt::format("{}: a feature times --scale {} is beyond the range of double precision (too large) "
+                    "give a smaller --scale",
+                    where(), scale_));
   }
 
   std::unique_ptr<RecordReader> reader_;
