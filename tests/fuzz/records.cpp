@@ -52,6 +52,8 @@ void read_soundly(const std::string& source, const ReadSettings& settings) {
     labels.push_back(record.label);
     if (labels.size() == 1) second = reader->mark();
   }
+  require(!reader->records() || static_cast<std::size_t>(*reader->records()) == labels.size(), "as many records");
+  require(reader->names().empty() || reader->names().size() == reader->features(), "a name for every feature");
   reader->seek(start);
   require(labels_of(*reader) == labels, "the same labels from the start");
   if (labels.empty()) return;

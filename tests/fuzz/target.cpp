@@ -104,6 +104,10 @@ bool is_a_word(std::string_view text) {
   return text.size() <= longest && !has_control_characters(text);
 }
 
+bool is_hdf5(std::string_view bytes) {
+  return bytes.find("\x89HDF") != std::string_view::npos;
+}
+
 std::size_t choose(std::string_view& bytes, std::size_t count) {
   if (bytes.empty()) return 0;
   const auto first = static_cast<unsigned char>(bytes.front());

@@ -41,6 +41,9 @@ bool answers(const std::function<void()>& action);
 /// Whether the text could be a word that somebody types: not long, and without control characters.
 [[nodiscard]] bool is_a_word(std::string_view text);
 
+/// Whether the HDF5 library would take it on: its targets are others.
+[[nodiscard]] bool is_hdf5(std::string_view bytes);
+
 /// Removes the first byte and returns a choice from 0 to below `count` that it stands for; "0" is choice 0, "1" is 1.
 [[nodiscard]] std::size_t choose(std::string_view& bytes, std::size_t count);
 
