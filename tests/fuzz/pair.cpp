@@ -2,6 +2,7 @@
 // chooses how it is read, the second says how many bytes at its end are the file of labels.
 #include "records.hpp"
 #include "target.hpp"
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -35,7 +36,7 @@ constexpr std::array formats{"idx", "idx", "auto", "csv"};
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::size_t way = fuzz::choose(bytes, formats.size());
-  const std::size_t count_of_labels = fuzz::choose(bytes, bytes.size() + 1);
+  const std::size_t count_of_labels = fuzz::choose(bytes, std::max<std::size_t>(bytes.size(), 1));
   std::string features(bytes.substr(0, bytes.size() - count_of_labels));
   std::string labels(bytes.substr(bytes.size() - count_of_labels));
   if (way == 1) {
