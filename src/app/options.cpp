@@ -144,10 +144,13 @@ void Options::parse(const std::vector<std::string>& words) {
       if (!option.initial.empty()) option.apply(option.initial);
       continue;
     }
+    const auto& [text, where] = value->second;
+    check(!text.empty() || option.initial.empty(), "{} has no value (the default is '{}') give one or leave it out",
+          where, option.initial);
     try {
-      option.apply(value->second.text);
+      option.apply(text);
     } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", value->second.where, error.what()));
+      throw UsageError(fmt::format("{}: {}", where, error.what()));
     }
   }
 }

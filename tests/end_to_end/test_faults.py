@@ -14,7 +14,7 @@ LEARN = ["--mechanism", "laplace"]
 DRIFT = ["--source", "synthetic:drift:n=50", *LEARN]
 MIX = ["--loss", "none", "--rounds", "3"]
 USAGE, DATA_FAULT, FAILURE = 2, 3, 5
-AT_LEAST = 92  # planted faults: none is dropped unnoticed
+AT_LEAST = 93  # planted faults: none is dropped unnoticed
 
 
 @dataclasses.dataclass
@@ -123,6 +123,8 @@ OPTIONS = [
           {"c.ini": "seed = 3\nconfig = c.ini\n"}),
     usage("a key with control characters", [*DRIFT, "--config", "c.ini"], ["c.ini:1: see?[2Jd", "unknown"],
           {"c.ini": "see\x1b[2Jd = 3\n"}),
+    usage("a key without value", [*DRIFT, "--config", "c.ini"], ["c.ini:2: delimiter", "no value"],
+          {"c.ini": "seed = 3\ndelimiter =\n"}),
     usage("clients said twice", [*DRIFT, "--clients", "2", "--clients-per-rank", "1"], ["exclude"]),
 ]
 

@@ -14,17 +14,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace starling::fuzz {
 
-/// Bytes as a file that has a path and no place on a disk.
+/// Bytes as a file in memory, with a path under which every library opens it (HDF5 refuses those of memfd_create).
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes);
   ~MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
-  [[nodiscard]] std::string path() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  int descriptor_ = -1;
+  std::string path_;
 };
 
 /// Ends the process unless the condition holds.
@@ -33,6 +33,9 @@ void require(bool condition, std::string_view what);
 /// Runs a reader: UsageError, DataError and FailureError whose messages are one readable line are answers. Every other
 /// exception, and more than a second of the processor, ends the process. Whether there was an answer without error.
 bool answers(const std::function<void()>& action);
+
+/// How often there was an answer without error, since the process began.
+[[nodiscard]] std::size_t answers_without_error();
 
 /// Whether no whole number in the text is above 999: larger ones make sizes that are allowed and slow. How those that
 /// are too large are refused is tested elsewhere.
