@@ -140,7 +140,7 @@ class Usage(FaultCase):
             "partition": (["--source", "data.csv", *LEARN, "--partition", "dirichlet:0"], ["dirichlet:0"]),
             "entropic off the simplex": ([*DRIFT, "--mirror", "entropic", "--domain", "ball:1"], ["entropic", "simplex"]),
             "signed off its ball": ([*DRIFT, "--mirror", "entropic-signed"], ["entropic-signed", "l1ball"]),
-            "format": (["--source", "kept/precious.txt", *LEARN], ["precious.txt", "--format", "csv", "svmlight"]),
+            "format": (["--source", "data.csv", *LEARN, "--format", "parquet"], ["parquet", "csv", "svmlight", "hdf5", "idx"]),
         }
         for name, (words, expected) in cases.items():
             with self.subTest(name):
