@@ -74,6 +74,27 @@ std::string_view name_of(H5T_class_t type) {
   }
 }
 
+/// Whether the bits of a number lie inside its bytes: the library takes a damaged description at its word and reads
+/// beyond the buffer.
+bool is_sound(hid_t type, H5T_class_t kind) {
+  constexpr std::size_t largest = 16;
+  const std::size_t size = H5Tget_size(type);
+  const int offset = H5Tget_offset(type);
+  const std::size_t bits = H5Tget_precision(type);
+  if (size == 0 || size > largest || offset < 0 || bits == 0) return false;
+  const std::size_t end = static_cast<std::size_t>(offset) + bits;
+  if (bits > 8 * size || end > 8 * size) return false;
+  if (kind == H5T_INTEGER) return true;
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return false;
+  return sign < end && exponent_bits > 0 && exponent_bits < bits && exponent + exponent_bits <= end &&
+         mantissa_bits > 0 && mantissa_bits < bits && mantissa + mantissa_bits <= end;
+}
+
 std::string joined(const Sizes& sizes) {
   std::string text;
   for (const hsize_t size : sizes) text += fmt::format("{}{}", text.empty() ? "" : " × ", size);
@@ -88,10 +109,22 @@ Sizes extent(hid_t space, const std::string& what) {
   return sizes;
 }
 
-/// Bytes of chunks that are kept: enough that no chunk is decompressed twice in one pass over the rows.
-void keep_chunks(hid_t access, std::size_t bytes) {
-  constexpr std::size_t slots = 12421;
-  H5Pset_chunk_cache(access, slots, bytes, 1);
+/// Bytes of the chunks that one row goes through; 0 where the dataset is not stored in chunks.
+std::size_t band_bytes(hid_t set, const std::string& what) {
+  const Handle creation = open_handle(H5Dget_create_plist(set), H5Pclose, what);
+  if (H5Pget_layout(creation) != H5D_CHUNKED) return 0;
+  const Handle space = open_handle(H5Dget_space(set), H5Sclose, what);
+  const Handle type = open_handle(H5Dget_type(set), H5Tclose, what);
+  const Sizes sizes = extent(space, what);
+  Sizes chunk(sizes.size());
+  require_data(H5Pget_chunk(creation, static_cast<int>(chunk.size()), chunk.data()) >= 0, what);
+  double bytes = static_cast<double>(H5Tget_size(type));
+  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+    const hsize_t chunks = axis == 0 ? 1 : (sizes[axis] + chunk[axis] - 1) / chunk[axis];
+    bytes *= static_cast<double>(chunk[axis]) * static_cast<double>(chunks);
+  }
+  constexpr double most = 1 << 29;
+  return static_cast<std::size_t>(std::min(bytes, most));
 }
 
 std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, std::size_t count, const std::string& what) {
@@ -164,9 +197,14 @@ NumberRows::NumberRows(const Input& input, const std::string& name)
 
 Handle NumberRows::open(const Input& input, const std::string& name) {
   const std::string what = input.path() + ": " + name;
+  Handle set = open_handle(H5Dopen2(input.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
+  constexpr std::size_t usual_cache = std::size_t{1} << 20;
+  const std::size_t band = band_bytes(set, what);
+  if (band <= usual_cache) return set;
+  // Chunks that do not fit into the cache would be decompressed anew for every slab.
   const Handle access = open_handle(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, what);
-  constexpr std::size_t kept = std::size_t{16} << 20;
-  keep_chunks(access, kept);
+  constexpr std::size_t slots = 12421;
+  require_data(H5Pset_chunk_cache(access, slots, band, 1) >= 0, what);
   return open_handle(H5Dopen2(input.id(), name.c_str(), access), H5Dclose, what);
 }
 
@@ -175,6 +213,9 @@ void NumberRows::check_type() const {
   const H5T_class_t kind = H5Tget_class(type);
   check<DataError>(kind == H5T_INTEGER || kind == H5T_FLOAT,
                    "{} is {} (every value must be a number) store integers or floats", what(), name_of(kind));
+  check<DataError>(is_sound(type, kind),
+                   "{} has a type of number that cannot be (its bits do not fit into its bytes) {}", what(),
+                   "the file is damaged");
 }
 
 void NumberRows::check_storage() {

@@ -140,7 +140,8 @@ PARTS = [
     usage("an impossible partition", ["--source", "data.csv", *LEARN, "--partition", "dirichlet:0"], ["dirichlet:0"]),
     usage("entropic off the simplex", [*DRIFT, "--mirror", "entropic", "--domain", "ball:1"], ["entropic", "simplex"]),
     usage("entropic-signed off its ball", [*DRIFT, "--mirror", "entropic-signed"], ["entropic-signed", "l1ball"]),
-    usage("an unknown format", ["--source", "data.csv", *LEARN, "--format", "xml"], ["--format", "xml", "csv, svmlight"]),
+    usage("an unknown format", ["--source", "data.csv", *LEARN, "--format", "parquet"],
+          ["--format", "parquet", "csv, svmlight, hdf5, idx"]),
 ]
 
 GRAPHS = [
