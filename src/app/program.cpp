@@ -15,7 +15,8 @@ namespace {
 constexpr const char* overview =
     "starling: decentralized, differentially private online learning on MPI\n\n"
     "  starling omd        online mirror descent over a topology   (under mpirun or srun)\n"
-    "  starling topology   check, make or draw topology files\n\n"
+    "  starling topology   check, make or draw topology files\n"
+    "  starling data       convert, make or describe files of records\n\n"
     "  starling COMMAND --help    options, with defaults\n"
     "  starling --version         version of the program and its libraries\n";
 
@@ -54,9 +55,10 @@ int dispatch(const std::vector<std::string>& argv) {
   }
   if (command == "omd") return run_omd(words, quoted(argv), is_first_process());
   if (command == "topology") return run_topology(words);
+  if (command == "data") return run_data(words, quoted(argv), is_first_process());
   throw UsageError(command.empty()
                        ? std::string("no command given\n\n") + overview
-                       : fmt::format("unknown command '{}' (known: omd, topology) see starling --help", command));
+                       : fmt::format("unknown command '{}' (known: omd, topology, data) see starling --help", command));
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ std::string text_of(std::string_view field) {
 class CsvReader final : public RecordReader {
  public:
   CsvReader(const std::string& path, const ReadSettings& settings, Part part)
-      : lines_(path), delimiter_(parse_delimiter(settings.delimiter)) {
+      : lines_(path, settings.go_on_waiting), delimiter_(parse_delimiter(settings.delimiter)) {
     columns_.path = path;
     std::string_view line;
     if (!next_line(line)) return;

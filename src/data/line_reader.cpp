@@ -1,7 +1,7 @@
 #include "line_reader.hpp"
 
+#include "pipe.hpp"
 #include <cstring>
-#include <utility>
 
 #include "starling/core/check.hpp"
 
@@ -14,7 +14,12 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 }  // namespace
 
-LineReader::LineReader(std::string path) : file_(std::move(path)), buffer_(start_size) {}
+LineReader::LineReader(const std::string& path, const std::function<bool()>& go_on_waiting) : buffer_(start_size) {
+  if (is_pipe(path))
+    bytes_ = std::make_unique<Pipe>(path, go_on_waiting);
+  else
+    bytes_ = std::make_unique<GzFile>(path);
+}
 
 bool LineReader::next(std::string_view& line) {
   std::size_t searched = begin_;
@@ -41,7 +46,7 @@ void LineReader::seek(const Mark& mark) {
     begin_ = static_cast<std::size_t>(mark.offset - offset_);
     return;
   }
-  file_.seek(mark.offset);
+  bytes_->seek(mark.offset);
   offset_ = mark.offset;
   begin_ = end_ = 0;
 }
@@ -56,7 +61,7 @@ bool LineReader::fill() {
   offset_ += begin_;
   begin_ = 0;
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
-  const std::size_t got = file_.read(buffer_.data() + end_, buffer_.size() - end_);
+  const std::size_t got = bytes_->read(buffer_.data() + end_, buffer_.size() - end_);
   end_ += got;
   return got > 0;
 }

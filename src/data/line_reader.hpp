@@ -1,9 +1,11 @@
-/// Lines of a text file, plain or gzipped. Internal to the data room.
+/// Lines of a text file, plain or gzipped, or of a pipe. Internal to the data room.
 #pragma once
 
 #include "gz_file.hpp"
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,14 +18,16 @@ namespace starling {
 /// start and a last line without newline are all taken as they are meant.
 class LineReader {
  public:
-  /// Throws DataError if the file cannot be opened.
-  explicit LineReader(std::string path);
+  /// A file, or a pipe that is read as it arrives (pipe.hpp says when it asks). Throws DataError if it cannot be
+  /// opened.
+  explicit LineReader(
+      const std::string& path, const std::function<bool()>& go_on_waiting = [] { return true; });
 
   /// The next line without its end; false at the end of the file. The view holds until the next call. Throws DataError
   /// if the file cannot be read or its gzip stream is truncated or damaged.
   [[nodiscard]] bool next(std::string_view& line);
 
-  [[nodiscard]] const std::string& path() const { return file_.path(); }
+  [[nodiscard]] const std::string& path() const { return bytes_->path(); }
 
   /// The start of the next line, as a place to go back to.
   [[nodiscard]] Mark mark() const { return {offset_ + begin_, row_}; }
@@ -36,7 +40,7 @@ class LineReader {
   [[nodiscard]] bool fill();
   [[nodiscard]] std::string_view take(std::size_t end, std::size_t next_begin);
 
-  GzFile file_;
+  std::unique_ptr<Bytes> bytes_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what has been read and not yet given out
   std::size_t end_ = 0;

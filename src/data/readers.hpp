@@ -43,4 +43,8 @@ enum class Part {
 /// Applies `settings.ignore`, `positive` and `scale`; `reader` itself where none is asked for. Throws UsageError.
 [[nodiscard]] std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings);
 
+/// Text that arrives through a pipe or, as "-", on standard input: CSV, or SVMlight where the name or `settings.format`
+/// says so. Waits for its first line. Marks do not work. Throws as open_reader does.
+[[nodiscard]] std::unique_ptr<RecordReader> open_live_reader(const std::string& path, const ReadSettings& settings);
+
 }  // namespace starling

@@ -156,6 +156,17 @@ Row Record::row() const {
   return {values, {}};
 }
 
+std::unique_ptr<RecordReader> open_live_reader(const std::string& path, const ReadSettings& settings) {
+  const auto named =
+      std::find_if(formats.begin(), formats.end(), [&path](const Format& format) { return has_ending(format, path); });
+  const Format& format = settings.format != "auto" ? named_format(settings.format)
+                         : named != formats.end()  ? *named
+                                                   : named_format("csv");
+  check(format.open == open_csv || format.open == open_svmlight,
+        "'{}' is a pipe (what is read as it arrives is text: csv or svmlight) write {} into a file", path, format.name);
+  return prepare(format.open(path, settings, Part::records), settings);
+}
+
 std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings) {
   return prepare(is_pair(source) ? open_pair(source, settings) : open_file(source, settings, Part::records), settings);
 }

@@ -26,7 +26,7 @@ std::string_view next_token(std::string_view& line) {
 class SvmlightReader final : public RecordReader {
  public:
   SvmlightReader(const std::string& path, const ReadSettings& settings)
-      : lines_(path), dimension_(settings.dimension) {}
+      : lines_(path, settings.go_on_waiting), dimension_(settings.dimension) {}
 
   bool next(Record& record) override {
     std::string_view line;

@@ -1,6 +1,5 @@
 #include "starling/record/picture.hpp"
 
-#include "starling/hdf5/file.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "starling/core/kernels.hpp"
+#include "starling/hdf5/file.hpp"
 
 namespace starling {
 

@@ -155,6 +155,7 @@ std::string to_json(const Summary& summary) {
   json["rounds"] = summary.rounds;
   json["rounds_planned"] = summary.rounds_planned;
   json["dimension"] = summary.dimension;
+  json["average"] = summary.average;
   json["loss"] = {{"mean", summary.progressive ? number(mean(summary.progressive->loss, summary.progressive->records))
                                                : Json(nullptr)},
                   {"last", summary.last_loss ? number(*summary.last_loss) : Json(nullptr)}};

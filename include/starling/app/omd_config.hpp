@@ -10,6 +10,7 @@
 #include "starling/data/dataset.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/protocol/omd.hpp"
+#include "starling/record/model_average.hpp"
 #include "starling/record/network_reporter.hpp"
 
 namespace starling {
@@ -25,6 +26,7 @@ struct OmdConfig {
   // data
   DataSettings data;
   std::optional<std::string> test;
+  std::optional<std::string> save_partition;
   bool intercept = false;
   std::optional<Round> rounds;
   // learning
@@ -32,6 +34,7 @@ struct OmdConfig {
   std::string mirror = "euclidean";
   std::optional<std::string> domain;
   std::string start = "uniform";
+  Averaging average = Averaging::none;
   OmdSettings omd;
   // privacy
   std::optional<std::string> mechanism;

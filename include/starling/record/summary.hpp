@@ -23,6 +23,7 @@ struct Summary {
   Round rounds = 0;
   Round rounds_planned = 0;
   std::size_t dimension = 0;
+  std::string average = "none";  ///< which models the run ended with (Averaging)
   bool classifies = false;
   bool learned = false;              ///< false under --loss none
   std::optional<Score> progressive;  ///< over all clients and rounds; none where withheld
