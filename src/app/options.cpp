@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <boost/program_options.hpp>
 
@@ -17,6 +18,8 @@ namespace starling {
 namespace po = boost::program_options;
 
 namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 std::string trimmed(const std::string& text) {
   const auto from = text.find_first_not_of(" \t\r");
@@ -120,11 +123,13 @@ void Options::read_command_line(const std::vector<std::string>& words) {
 void Options::read_file(const std::string& path) {
   std::ifstream file(path);
   check(file.good(), "cannot read --config '{}'", path);
-  std::stringstream content;
+  std::ostringstream content;
   content << file.rdbuf();
-  const std::string text = content.str();
+  std::string text = content.str();
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  std::istringstream lines(text);
   try {
-    const auto parsed = po::parse_config_file(content, describe(options_), true);
+    const auto parsed = po::parse_config_file(lines, describe(options_), true);
     std::set<std::string> seen;
     for (const auto& option : parsed.options) {
       const std::string& key = option.string_key;
@@ -150,10 +155,13 @@ void Options::parse(const std::vector<std::string>& words) {
       if (!option.initial.empty()) option.apply(option.initial);
       continue;
     }
+    const auto& [text, where] = value->second;
+    check(!text.empty() || option.initial.empty(), "{} has no value (the default is '{}') give one or leave it out",
+          where, option.initial);
     try {
-      option.apply(value->second.text);
+      option.apply(text);
     } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", value->second.where, error.what()));
+      throw UsageError(fmt::format("{}: {}", where, error.what()));
     }
   }
 }

@@ -74,6 +74,27 @@ std::string_view name_of(H5T_class_t type) {
   }
 }
 
+/// Whether the bits of a number lie inside its bytes: the library takes a damaged description at its word and reads
+/// beyond the buffer.
+bool is_sound(hid_t type, H5T_class_t kind) {
+  constexpr std::size_t largest = 16;
+  const std::size_t size = H5Tget_size(type);
+  const int offset = H5Tget_offset(type);
+  const std::size_t bits = H5Tget_precision(type);
+  if (size == 0 || size > largest || offset < 0 || bits == 0) return false;
+  const std::size_t end = static_cast<std::size_t>(offset) + bits;
+  if (bits > 8 * size || end > 8 * size) return false;
+  if (kind == H5T_INTEGER) return true;
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return false;
+  return sign < end && exponent_bits > 0 && exponent_bits < bits && exponent + exponent_bits <= end &&
+         mantissa_bits > 0 && mantissa_bits < bits && mantissa + mantissa_bits <= end;
+}
+
 std::string joined(const Sizes& sizes) {
   std::string text;
   for (const hsize_t size : sizes) text += fmt::format("{}{}", text.empty() ? "" : " × ", size);
@@ -192,6 +213,9 @@ void NumberRows::check_type() const {
   const H5T_class_t kind = H5Tget_class(type);
   check<DataError>(kind == H5T_INTEGER || kind == H5T_FLOAT,
                    "{} is {} (every value must be a number) store integers or floats", what(), name_of(kind));
+  check<DataError>(is_sound(type, kind),
+                   "{} has a type of number that cannot be (its bits do not fit into its bytes) {}", what(),
+                   "the file is damaged");
 }
 
 void NumberRows::check_storage() {
