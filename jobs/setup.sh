@@ -5,16 +5,28 @@ set -euo pipefail
 
 readonly required=(g++ cmake ninja-build git openmpi-bin libopenmpi-dev libhdf5-dev libeigen3-dev
                    libboost-program-options-dev libfmt-dev nlohmann-json3-dev libssl-dev librandom123-dev zlib1g-dev)
-readonly for_tests=(libgtest-dev libgmock-dev python3 python3-h5py python3-numpy)
+
+# The version behind the package clang, as that of libFuzzer has it in its name; Debian 12's where apt knows nothing yet.
+clang_version() {
+  local found
+  found=$({ dpkg-query -W -f '${Depends}\n' clang; apt-cache depends clang; } 2>/dev/null | grep -oE 'clang-[0-9]+' || true)
+  found=${found%%$'\n'*}
+  printf '%s' "${found:-clang-14}" | tr -d 'a-z-'
+}
+
+for_tests=(libgtest-dev libgmock-dev python3 python3-h5py python3-numpy python3-scipy python3-networkx
+           clang "libclang-rt-$(clang_version)-dev")
+readonly for_tests
 # starling draws with these if they are there, and says so if not.
 readonly optional=(gnuplot-nox graphviz)
 
 readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel boost-devel fmt-devel \
 json-devel openssl-devel zlib-devel random123-devel gnuplot graphviz"
-readonly dnf_test_packages="gtest-devel gmock-devel python3-h5py python3-numpy"
+readonly dnf_test_packages="gtest-devel gmock-devel python3-h5py python3-numpy python3-scipy python3-networkx clang \
+compiler-rt"
 readonly spack_packages="cmake ninja openmpi hdf5 eigen boost+program_options fmt nlohmann-json \
 openssl random123 zlib gnuplot graphviz"
-readonly spack_test_packages="googletest py-h5py py-numpy"
+readonly spack_test_packages="googletest py-h5py py-numpy py-scipy py-networkx llvm+clang"
 
 usage() {
   cat <<'TEXT'

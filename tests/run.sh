@@ -5,11 +5,14 @@ set -euo pipefail
 usage() {
   cat <<'TEXT'
 usage: tests/run.sh [--long] [--asan] [OPTIONS OF ctest]
+       tests/run.sh --fuzz [SECONDS] [TARGET...]
 
 Installs what is missing (jobs/setup.sh --tests), builds the preset release into build/release and runs its tests.
 
   --long   also the tests labelled long
   --asan   build and run with address and undefined-behaviour sanitizers (build/asan), without the end-to-end tests
+  --fuzz   instead of tests, search for inputs that readers cannot cope with: each fuzz target for so many seconds (10),
+           built by Clang with sanitizers (build/fuzz); what tests/fuzz/README.md says of them
   --help   this text
 
 Whatever follows goes to ctest, for example
@@ -21,6 +24,17 @@ TEXT
 preset=release
 long=no
 passed_on=()
+if [[ ${1:-} == --fuzz ]]; then
+  preset=fuzz
+  shift
+  seconds=10
+  if [[ ${1:-} =~ ^[0-9]+$ ]]; then
+    seconds=$1
+    shift
+  fi
+  targets=("$@")
+  set --
+fi
 for word in "$@"; do
   case $word in
     --long) long=yes ;;
@@ -39,8 +53,15 @@ if ((${#excluded[@]} > 0)); then selection=(-LE "^($(IFS='|'; printf '%s' "${exc
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 bash jobs/setup.sh --tests
 
+if [[ $preset == fuzz ]] && ! bash tests/fuzz/has_fuzzer.sh; then
+  echo "tests/run.sh: no clang++ with libFuzzer (a small program with -fsanitize=fuzzer cannot be built) install Clang and" \
+       "its compiler-rt (jobs/setup.sh --tests does on Debian and Ubuntu)" >&2
+  exit 2
+fi
+
 cmake --preset "$preset"
 cmake --build --preset "$preset" --parallel "$(nproc)"
+if [[ $preset == fuzz ]]; then exec bash tests/fuzz/run.sh build/fuzz "$seconds" "${targets[@]}"; fi
 
 if [[ $(id -u) == 0 ]]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 # Two at a time; tests of more ranks than that say so (PROCESSORS) and run alone.

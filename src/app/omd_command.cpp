@@ -13,9 +13,11 @@
 #include "starling/core/digest.hpp"
 #include "starling/graph/analysis.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/record/model_average.hpp"
 #include "starling/record/model_recorder.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
+#include "starling/record/static_regret.hpp"
 #include "starling/record/summary.hpp"
 
 namespace starling {
@@ -53,8 +55,9 @@ class OmdRun {
     world_.set_watchdog(config_.watchdog);
     agreement_.together([&] { open_graph(); });
     agreement_.same("topology", declare_public(topology_->digest()));
+    agreement_.together([&] { open_data(); });
+    agree_on_data();
     agreement_.together([&] { open_learning(); });
-    agreement_.same("data (features and rounds)", declare_public(fmt::format("{} {}", dimension_, config_.omd.rounds)));
     run_id_ = make_run_id(agreement_, key_policy(), config_.data.seed);
     agreement_.together([&] { make_mechanism(); });
     refuse_equal_keys(agreement_, keys_, run_id_);
@@ -70,13 +73,18 @@ class OmdRun {
   void open_graph();
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void check_graph();
+  void open_data();
+  void agree_on_data();
   void open_learning();
   void choose_rounds(std::optional<Round> available);
+  void check_regret() const;
+  [[nodiscard]] std::optional<StaticRegret> find_regret(const DecentralizedOmd& omd, Round rounds_done);
   void make_mechanism();
   void make_directory();
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
-  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, const Neighbours& neighbours, double wall,
+  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, const Released<Columns>& models,
+                                     const Neighbours& neighbours, double wall,
                                      const std::vector<NetworkFigures>& history, Round rounds_done);
   void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
   [[nodiscard]] MetricsPolicy metrics_policy() const;
@@ -149,39 +157,76 @@ void OmdRun::check_graph() {
   notes_.push_back(describe_bias(*topology_));
 }
 
-void OmdRun::open_learning() {
+void OmdRun::open_data() {
   domain_ = domain_table().make(config_.domain.value_or(default_domain(Spec::parse(config_.mirror).name())));
   mirror_ = mirror_table().make(config_.mirror, *domain_);
-  if (config_.learns()) {
-    check(config_.mechanism.has_value(),
-          "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
-          "choose one "
-          "of: {}",
-          mechanism_table().names());
-    loss_ = loss_table().make(config_.loss);
-    config_.data.label_map = [this](double raw) { return loss_->label(raw); };
-    dataset_ = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
-    model_ = std::make_unique<LinearModel>(*loss_, dataset_.features, config_.intercept);
-    dimension_ = model_->dimension();
-    if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.features);
-  } else {
-    check(!config_.mechanism && !config_.test,
-          "--loss none learns nothing: --mechanism and --test have no meaning with it");
+  if (!config_.learns()) {
+    check(!config_.mechanism && !config_.test && !config_.save_partition,
+          "--loss none learns nothing: --mechanism, --test and --save-partition have no meaning with it");
     check(config_.start != "uniform" && config_.start != "zero",
           "--loss none averages starts (there is no data to learn from) give them: --start FILE");
+    return;
+  }
+  check(config_.mechanism.has_value(),
+        "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
+        "choose one "
+        "of: {}",
+        mechanism_table().names());
+  loss_ = loss_table().make(config_.loss);
+  config_.data.label_map = [this](double raw) { return loss_->label(raw); };
+  config_.data.go_on_waiting = [this] { return world_.go_on_waiting(); };
+  dataset_ = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+}
+
+/// Ranks that read one file must have read the same; clients with files of their own learn one model.
+void OmdRun::agree_on_data() {
+  if (!config_.learns()) return;
+  agreement_.same("content of " + config_.data.source, declare_public(dataset_.fingerprint));
+  const auto shapes = agreement_.all_gather(declare_public(dataset_.shape.text()));
+  agreement_.together([&] {
+    DataShape all;
+    all.empty = true;
+    for (const std::string& text : shapes) all = all.joined(DataShape::parse(text));
+    check<DataError>(!all.empty, "'{}': no client has a record (nothing can be learned) check the source",
+                     config_.data.source);
+    dataset_.shape = all;
+  });
+}
+
+void OmdRun::open_learning() {
+  if (config_.learns()) {
+    model_ = std::make_unique<LinearModel>(*loss_, dataset_.shape.features, config_.intercept);
+    dimension_ = model_->dimension();
+    if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape.features);
   }
   StartModels start =
       start_models(config_.start, *domain_, dimension_, layout_->clients(), first_client(), client_count());
   dimension_ = start.models.value().rows();
   start_ = std::move(start.models);
   notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
-  choose_rounds(config_.learns() ? dataset_.rounds : std::nullopt);
+  choose_rounds(config_.learns() ? dataset_.shape.rounds : std::nullopt);
+  check_regret();
+}
+
+void OmdRun::check_regret() const {
+  if (config_.regret == RegretChoice::none) return;
+  check(config_.learns(), "--regret static has no meaning with --loss none (there are no losses to regret)");
+  check(dataset_.replayable,
+        "--regret static on '{}' (its records come once, and regret reads them again after the last round) use a file",
+        config_.data.source);
+  check(
+      metrics_policy().shared(),
+      "--regret static needs shared metrics (what it compares with is fitted to everybody's records without noise) add "
+      "--metrics shared if the records may be known to others");
 }
 
 void OmdRun::choose_rounds(std::optional<Round> available) {
   check(!available || !config_.rounds || *config_.rounds <= *available,
         "--rounds {} is beyond the data, which give {} rounds (nothing is repeated silently) add --epochs",
         config_.rounds.value_or(0), available.value_or(0));
+  check(dataset_.replayable || config_.rounds,
+        "'{}' is read as it arrives (nobody knows beforehand when it ends) say how many rounds to play: --rounds",
+        config_.data.source);
   config_.omd.rounds = config_.rounds.value_or(available.value_or(rounds_of_endless_streams));
 }
 
@@ -213,6 +258,11 @@ void OmdRun::make_directory() {
     if (key_policy() != NoiseKeyPolicy::random) return;
     store_noise_keys(keys_, first_client(), directory_->private_folder(world_.rank()));
   });
+  agreement_.together([&] {
+    if (config_.save_partition && first_rank()) {
+      save_partition(config_.data, layout_->clients(), *config_.save_partition);
+    }
+  });
 }
 
 MetricsPolicy OmdRun::metrics_policy() const {
@@ -238,6 +288,31 @@ std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
   std::vector<Score> scores;
   for (std::size_t k = 0; k < models.value().size(); ++k) scores.push_back(model_->score(models.value()[k], *test_));
   return scores;
+}
+
+/// The evaluation pass, over streams opened anew. **Collective.**
+std::optional<StaticRegret> OmdRun::find_regret(const DecentralizedOmd& omd, Round rounds_done) {
+  if (config_.regret == RegretChoice::none) return std::nullopt;
+  if (rounds_done < config_.omd.rounds) {
+    notes_.emplace_back("static regret: left out, since the run was stopped");
+    return std::nullopt;
+  }
+  EvaluationData data;
+  agreement_.together([&] {
+    Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+    check<DataError>(again.fingerprint == dataset_.fingerprint,
+                     "{}: it has changed since the run began (the regret would be that of other records)",
+                     config_.data.source);
+    data.streams = std::move(again.streams);
+  });
+  data.played = omd.played();
+  data.steps = omd.releases();
+  data.batch = config_.data.batch;
+  data.l2 = config_.omd.l2;
+  StaticRegret regret =
+      static_regret(agreement_, metrics_policy(), *model_, *domain_, data, [this] { return !world_.go_on_waiting(); });
+  if (const std::string remark = remark_on(regret); !remark.empty()) notes_.push_back(remark);
+  return regret;
 }
 
 ExitCode OmdRun::play() {
@@ -272,6 +347,9 @@ ExitCode OmdRun::play() {
                     {"run_id", run_id_}});
   });
 
+  std::optional<ModelAverage> average;
+  if (config_.average != Averaging::none) average.emplace(config_.average, config_.omd.rounds);
+
   std::vector<int> active;
   for (int r = 0; r < world_.size(); ++r) {
     if (layout_->count(r) > 0) active.push_back(r);
@@ -288,9 +366,14 @@ ExitCode OmdRun::play() {
   world_.watch_signals();
   agreement_.barrier();
   const auto began = std::chrono::steady_clock::now();
-  if (hosts_clients) omd.run({&*recorder, &reporter});
+  if (hosts_clients) {
+    std::vector<Observer*> observers{&*recorder, &reporter};
+    if (average) observers.push_back(&*average);
+    omd.run(observers);
+  }
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  if (recorder) recorder->finish(omd);
+  const Released<Columns> models = average ? average->models(omd) : omd.models();
+  if (recorder) recorder->finish(omd, models);
   if (hosts_clients) reporter.finish(omd);
 
   // Rank 0 always hosts client 0, so its count of rounds is everybody's.
@@ -299,15 +382,15 @@ ExitCode OmdRun::play() {
   if (stopped)
     notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done,
                                  config_.omd.rounds));
-  const Summary summary = make_summary(omd, neighbours, wall, reporter.history(), done);
+  const Summary summary = make_summary(omd, models, neighbours, wall, reporter.history(), done);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, reporter.history(), stopped);
   });
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
-Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neighbours, double wall,
-                             const std::vector<NetworkFigures>& history, Round rounds_done) {
+Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns>& models, const Neighbours& neighbours,
+                             double wall, const std::vector<NetworkFigures>& history, Round rounds_done) {
   const MetricsPolicy policy = metrics_policy();
   Summary summary;
   summary.command = "omd";
@@ -320,12 +403,13 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neig
   summary.rounds = rounds_done;
   summary.rounds_planned = config_.omd.rounds;
   summary.dimension = dimension_;
+  summary.average = name_of(config_.average);
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
   summary.wall = wall;
   summary.run_directory = directory_->path();
 
-  LocalResults local{omd.models(),
+  LocalResults local{models,
                      Vector(omd.masses().begin(), omd.masses().end()),
                      Vector(omd.debts().begin(), omd.debts().end()),
                      omd.tallies(),
@@ -336,6 +420,7 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neig
                      omd.time_shares(),
                      std::nullopt};
   if (test_) local.test = test_scores(local.models);
+  summary.regret = find_regret(omd, rounds_done);
   const ReleaseCounts counts = gather_results(agreement_, local, policy, config_.json_models, summary);
   summary.last_loss = last_loss(history, rounds_done);
   if (config_.learns()) {
@@ -344,6 +429,10 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Neighbours& neig
     if (policy.shared()) {
       summary.privacy.shared_metrics = {"progressive loss"};
       if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
+      if (summary.regret) {
+        summary.privacy.shared_metrics.emplace_back("static regret");
+        summary.privacy.shared_metrics.emplace_back("the model that is best in hindsight for all records");
+      }
     } else {
       summary.withheld = {"loss.mean", "loss.last"};
       if (summary.classifies) summary.withheld.emplace_back("metrics.progressive_accuracy");

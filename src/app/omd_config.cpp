@@ -46,6 +46,13 @@ void add_data_options(Options& options, OmdConfig& config) {
   options.add({group, "intercept", "", "", "add a constant feature", setter::flag(config.intercept)});
   options.add({group, "partition", "HOW", "contiguous", "how a file's records are dealt to clients (below)",
                setter::text(config.data.partition)});
+  options.add({group, "save-partition", "FILE", "", "write which record is whose, for --partition file:FILE",
+               setter::text(config.save_partition)});
+  options.add(
+      {group, "memory", "MB", "64",
+       "records that a rank keeps in memory, in megabytes; larger shares are read again as they are needed",
+       setter::integer_into([&config](long long mb) { config.data.memory = static_cast<std::size_t>(mb) << 20; }, 0,
+                            1'000'000'000)});
   options.add({group, "batch", "M", "1", "records that a client takes per round; public, and what sums are divided by",
                setter::integer(config.data.batch, 1, 1'000'000'000)});
   options.add({group, "epochs", "E", "1", "passes over the data; each adds to what a record pays",
@@ -71,6 +78,11 @@ void add_learning_options(Options& options, OmdConfig& config) {
   options.add({group, "start", "WHERE", "uniform",
                "uniform (the domain's centre), zero, or a CSV file with a row per client (public)",
                setter::text(config.start)});
+  options.add({group, "average", "WHAT", "none",
+               "models that the run ends with: none (of the last round), tail (each client's mean over the second half "
+               "of the rounds) or all (over all rounds)",
+               setter::choice<Averaging>(
+                   config.average, {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}})});
   options.add({group, "step", "C", "1", "step sizes are C / (t + i0)^p, t from 1",
                setter::number(config.omd.step, tiny, 1e12)});
   options.add(
@@ -104,6 +116,11 @@ void add_privacy_options(Options& options, OmdConfig& config) {
                setter::choice<MetricsChoice>(config.metrics, {{"auto", MetricsChoice::automatic},
                                                               {"local", MetricsChoice::local},
                                                               {"shared", MetricsChoice::shared}})});
+  options.add({group, "regret", "WHICH", "none",
+               "none, or static: against the best single model in hindsight, found after the last round on a source "
+               "that can be read again. Needs shared metrics",
+               setter::choice<RegretChoice>(config.regret,
+                                            {{"none", RegretChoice::none}, {"static", RegretChoice::static_regret}})});
 }
 
 void add_output_options(Options& options, OmdConfig& config) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <boost/program_options.hpp>
 
@@ -17,6 +18,8 @@ namespace starling {
 namespace po = boost::program_options;
 
 namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 std::string trimmed(const std::string& text) {
   const auto from = text.find_first_not_of(" \t\r");
@@ -57,6 +60,14 @@ po::options_description describe(const std::vector<Option>& options) {
   return description;
 }
 
+po::positional_options_description places_of(const std::vector<Option>& options) {
+  po::positional_options_description places;
+  for (const Option& option : options) {
+    if (option.positional) places.add(option.name.c_str(), 1);
+  }
+  return places;
+}
+
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
   std::string result;
   std::size_t column = indent;
@@ -88,7 +99,7 @@ void Options::read_command_line(const std::vector<std::string>& words) {
     using Style = po::command_line_style::style_t;
     const auto parsed = po::command_line_parser(words)
                             .options(description)
-                            .positional(po::positional_options_description())
+                            .positional(places_of(options_))
                             .style(Style::allow_long | Style::long_allow_adjacent | Style::long_allow_next)
                             .run();
     for (const auto& option : parsed.options) {
@@ -99,8 +110,11 @@ void Options::read_command_line(const std::vector<std::string>& words) {
       given_[option.string_key] = {text, "--" + option.string_key};
     }
   } catch (const po::too_many_positional_options_error&) {
-    throw UsageError(fmt::format("starling {} takes options only, each beginning with -- (see starling {} --help)",
-                                 command_, command_));
+    const auto word = std::find_if(options_.begin(), options_.end(), [](const Option& o) { return o.positional; });
+    const std::string most =
+        word == options_.end() ? "options only" : fmt::format("one {} and options", word->argument);
+    throw UsageError(fmt::format("starling {} takes {}, each option beginning with -- (see starling {} --help)",
+                                 command_, most, command_));
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{} (see starling {} --help)", error.what(), command_));
   }
@@ -109,11 +123,13 @@ void Options::read_command_line(const std::vector<std::string>& words) {
 void Options::read_file(const std::string& path) {
   std::ifstream file(path);
   check(file.good(), "cannot read --config '{}'", path);
-  std::stringstream content;
+  std::ostringstream content;
   content << file.rdbuf();
-  const std::string text = content.str();
+  std::string text = content.str();
+  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  std::istringstream lines(text);
   try {
-    const auto parsed = po::parse_config_file(content, describe(options_), true);
+    const auto parsed = po::parse_config_file(lines, describe(options_), true);
     std::set<std::string> seen;
     for (const auto& option : parsed.options) {
       const std::string& key = option.string_key;
@@ -139,10 +155,13 @@ void Options::parse(const std::vector<std::string>& words) {
       if (!option.initial.empty()) option.apply(option.initial);
       continue;
     }
+    const auto& [text, where] = value->second;
+    check(!text.empty() || option.initial.empty(), "{} has no value (the default is '{}') give one or leave it out",
+          where, option.initial);
     try {
-      option.apply(value->second.text);
+      option.apply(text);
     } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", value->second.where, error.what()));
+      throw UsageError(fmt::format("{}: {}", where, error.what()));
     }
   }
 }
@@ -157,7 +176,8 @@ std::string Options::help() const {
       group = option.group;
       text += fmt::format("\n{}:\n", group);
     }
-    std::string head = fmt::format("  --{} {}", option.name, option.argument);
+    std::string head = option.positional ? fmt::format("  {}", option.argument)
+                                         : fmt::format("  --{} {}", option.name, option.argument);
     if (head.size() + 2 > indent) {
       head += fmt::format("\n{:{}}", "", indent);
     } else {

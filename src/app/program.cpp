@@ -16,6 +16,7 @@ constexpr const char* overview =
     "starling: decentralized, differentially private online learning on MPI\n\n"
     "  starling omd        online mirror descent over a topology   (under mpirun or srun)\n"
     "  starling topology   check, make or draw topology files\n"
+    "  starling data       convert, make or describe files of records\n"
     "  starling report     tables and pictures of a finished or running run, and comparisons\n\n"
     "  starling COMMAND --help    options, with defaults\n"
     "  starling --version         version of the program and its libraries\n";
@@ -55,11 +56,12 @@ int dispatch(const std::vector<std::string>& argv) {
   }
   if (command == "omd") return run_omd(words, quoted(argv), is_first_process());
   if (command == "topology") return run_topology(words);
+  if (command == "data") return run_data(words, quoted(argv), is_first_process());
   if (command == "report") return run_report(words, is_first_process());
   throw UsageError(
       command.empty()
           ? std::string("no command given\n\n") + overview
-          : fmt::format("unknown command '{}' (known: omd, topology, report) see starling --help", command));
+          : fmt::format("unknown command '{}' (known: omd, topology, data, report) see starling --help", command));
 }
 
 }  // namespace

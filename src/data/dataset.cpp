@@ -1,97 +1,27 @@
 #include "starling/data/dataset.hpp"
 
+#include "generators.hpp"
+#include "partition_file.hpp"
+#include "pipe.hpp"
+#include "readers.hpp"
+#include "scan.hpp"
 #include "streams.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
 #include "starling/data/partition.hpp"
 #include "starling/data/source.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr std::string_view synthetic_prefix = "synthetic:";
-
-bool is_synthetic(std::string_view source) {
-  return source.starts_with(synthetic_prefix);
-}
-
-std::unique_ptr<Generator> make_generator(const std::string& source) {
-  return generator_table().make(std::string_view(source).substr(synthetic_prefix.size()));
-}
-
-/// The loss's own label; `place` is where an unfit one stood.
-template <class Place>
-double map_label(const DataSettings& settings, double label, Place place) {
-  try {
-    return settings.label_map(label);
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("{}: {}", place(), error.what()));
-  }
-}
-
-/// Reads the next record with its label mapped; false at the end.
-bool next_mapped(RecordReader& reader, const DataSettings& settings, Record& record) {
-  if (!reader.next(record)) return false;
-  record.label = map_label(settings, record.label, [&reader] { return reader.where(); });
-  return true;
-}
-
-/// What the first pass over a file finds.
-struct Scan {
-  Vector labels;
-  std::size_t features = 0;
-};
-
-Scan scan(const DataSettings& settings) {
-  std::error_code ignored;  // a file that is not there is the reader's to report
-  check<DataError>(
-      !std::filesystem::exists(settings.source, ignored) || std::filesystem::is_regular_file(settings.source, ignored),
-      "'{}' is not a regular file (a source is read twice) copy it into a file", settings.source);
-  const auto reader = open_reader(settings.source, settings);
-  Scan result;
-  Record record;
-  while (next_mapped(*reader, settings, record)) result.labels.push_back(record.label);
-  result.features = reader->features();
-  check<DataError>(!result.labels.empty(), "{}: no records (nothing can be learned from it) check the file",
-                   settings.source);
-  check<DataError>(result.features > 0, "{}: no record has a feature (nothing can be learned from it) check the file",
-                   settings.source);
-  return result;
-}
-
-/// The second pass: the records of clients first … first + count − 1, each in file order.
-std::vector<Secret<Batch>> read_shares(const DataSettings& settings, const std::vector<Client>& owner, Client first,
-                                       Client count) {
-  std::vector<Secret<Batch>> shares(static_cast<std::size_t>(count));
-  const auto reader = open_reader(settings.source, settings);
-  Record record;
-  std::size_t i = 0;
-  for (; i < owner.size() && reader->next(record); ++i) {
-    if (owner[i] < first || owner[i] >= first + count) continue;
-    record.label = map_label(settings, record.label, [&reader] { return reader->where(); });
-    shares[static_cast<std::size_t>(owner[i] - first)].update(
-        [&record](Batch& batch) { batch.add(record.row(), record.label); });
-  }
-  check<DataError>(i == owner.size() && !reader->next(record),
-                   "{}: the number of records has changed while it was read (another program writes to it) start again",
-                   settings.source);
-  return shares;
-}
-
-/// Gives back the memory that growing has left over.
-void shrink(Secret<Batch>& share) {
-  share.update([](Batch& batch) {
-    Batch exact = batch;
-    batch = std::move(exact);
-  });
-}
 
 void check_settings(const DataSettings& settings, Client clients, Client first, Client count) {
   check(settings.batch >= 1, "batch={} (a round uses at least one record) give --batch 1 or more", settings.batch);
@@ -103,38 +33,158 @@ void check_settings(const DataSettings& settings, Client clients, Client first, 
         "clients {} … {} of {} (no such block of clients)", first, first + count - 1, clients);
 }
 
-std::vector<std::int64_t> share_sizes(const std::vector<Client>& owner, Client clients) {
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(clients));
-  for (const Client u : owner) ++sizes[static_cast<std::size_t>(u)];
-  return sizes;
+Passes make_passes(const DataSettings& settings, std::int64_t records) {
+  return {records, static_cast<std::int64_t>(settings.batch), settings.epochs};
 }
 
-Dataset open_file(const DataSettings& settings, Client clients, Client first, Client count) {
-  const auto partition = partition_table().make(settings.partition);
-  const Scan found = scan(settings);
-  const std::vector<Client> owner = partition->assign(found.labels, clients, settings.seed);
-  const std::vector<std::int64_t> sizes = share_sizes(owner, clients);
-  const auto passes = [&settings](std::int64_t records) {
-    return Passes(records, static_cast<std::int64_t>(settings.batch), settings.epochs);
-  };
+/// Gives back the memory that growing has left over.
+void shrink(Secret<Batch>& share) {
+  share.update([](Batch& batch) {
+    Batch exact = batch;
+    batch = std::move(exact);
+  });
+}
+
+/// The streams of some clients of one source, kept in memory or not.
+class ShareOpener {
+ public:
+  /// `own` is the number of records of all clients of this rank.
+  ShareOpener(std::string source, const DataSettings& settings, const Scan& scan, std::int64_t own)
+      : source_(std::move(source)), settings_(settings), scan_(scan), own_(own) {}
+
+  /// Reads the share once, so that nothing unfit in it is found later.
+  [[nodiscard]] std::unique_ptr<Stream> open(const Share& share) const {
+    const Passes passes = make_passes(settings_, share.size());
+    if (fits_in_memory()) return std::make_unique<StoredStream>(read(share), passes);
+    if (scan_.index->direct()) read_through(share, [](const Record&) {});  // else the scan has read all
+    return std::make_unique<FileStream>(reader(), share, settings_, passes);
+  }
+
+ private:
+  [[nodiscard]] NumberedReader reader() const { return {open_reader(source_, settings_), scan_.index}; }
+
+  /// Values are eight bytes; sparse ones have an index of four; a record has its label and its end.
+  [[nodiscard]] bool fits_in_memory() const {
+    const double bytes =
+        static_cast<double>(scan_.entries) * (scan_.sparse ? 12 : 8) + static_cast<double>(scan_.found.records) * 16;
+    return bytes * static_cast<double>(own_) / static_cast<double>(scan_.found.records) <=
+           static_cast<double>(settings_.memory);
+  }
+
+  template <class Use>
+  void read_through(const Share& share, const Use& use) const {
+    if (share.size() == 0) return;
+    NumberedReader records = reader();
+    Record record;
+    for (const Share::Run& run : share.runs()) {
+      for (std::int64_t i = run.first; i < run.first + run.count; ++i) {
+        records.read(i, record);
+        map_label(settings_, records.reader(), record);
+        use(record);
+      }
+    }
+  }
+
+  [[nodiscard]] Secret<Batch> read(const Share& share) const {
+    Secret<Batch> records;
+    records.update([&](Batch& batch) {
+      read_through(share, [&batch](const Record& record) { batch.add(record.row(), record.label); });
+    });
+    shrink(records);
+    return records;
+  }
+
+  std::string source_;
+  DataSettings settings_;
+  const Scan& scan_;
+  std::int64_t own_;
+};
+
+void require_regular(const std::string& source) {
+  std::error_code ignored;  // a file that is not there, or a pair of files, is the reader's to look at
+  check<DataError>(!std::filesystem::exists(source, ignored) || std::filesystem::is_regular_file(source, ignored),
+                   "'{}' is not a regular file (a source is read twice) copy it into a file", source);
+}
+
+std::unique_ptr<Partition> partition_of(const DataSettings& settings) {
+  return partition_table().make(settings.partition);
+}
+
+Dataset open_common_file(DataSettings settings, Client clients, Client first, Client count) {
+  require_regular(settings.source);
+  const auto partition = partition_of(settings);
+  settings.key = partition->key();
+  const Scan found = scan(settings.source, settings, partition->looks_at());
+  const Deal deal = partition->deal(found.found, clients, first, count, settings.seed);
   Dataset dataset;
-  dataset.features = found.features;
-  dataset.rounds = passes(*std::max_element(sizes.begin(), sizes.end())).rounds();
-  auto shares = read_shares(settings, owner, first, count);
-  for (std::size_t j = 0; j < shares.size(); ++j) {
-    shrink(shares[j]);
-    const std::int64_t size = sizes[static_cast<std::size_t>(first) + j];
-    dataset.streams.push_back(std::make_unique<StoredStream>(std::move(shares[j]), passes(size)));
+  dataset.shape.features = found.features;
+  dataset.shape.rounds = make_passes(settings, *std::max_element(deal.sizes.begin(), deal.sizes.end())).rounds();
+  dataset.fingerprint = found.fingerprint;
+  std::int64_t own = 0;
+  for (const Share& share : deal.shares) own += share.size();
+  const ShareOpener opener(settings.source, settings, found, own);
+  for (const Share& share : deal.shares) dataset.streams.push_back(opener.open(share));
+  return dataset;
+}
+
+/// The stream of a client that has a pipe of its own.
+void open_pipe(const std::string& path, const DataSettings& settings, Dataset& dataset) {
+  auto reader = open_live_reader(path, settings);
+  DataShape shape;
+  shape.features = reader->features();
+  shape.sparse = reader->sparse();
+  shape.empty = !shape.sparse && shape.features == 0;
+  check(!shape.sparse || settings.dimension,
+        "'{}': sparse records from a pipe (how many features there will be cannot be known) give --dimension", path);
+  dataset.shape = dataset.shape.joined(shape);
+  dataset.replayable = false;
+  dataset.streams.push_back(std::make_unique<LiveStream>(std::move(reader), settings));
+}
+
+void open_own_file(const std::string& path, const DataSettings& settings, Client clients_here, Dataset& dataset) {
+  require_regular(path);
+  const Scan found = scan(path, settings, Partition::Look::count);
+  Share all;
+  all.add(0, found.found.records);
+  DataSettings own = settings;
+  own.memory = settings.memory / static_cast<std::size_t>(clients_here);
+  DataShape shape;
+  shape.features = found.features;
+  shape.sparse = found.sparse;
+  shape.rounds = make_passes(settings, all.size()).rounds();
+  dataset.shape = dataset.shape.joined(shape);
+  dataset.streams.push_back(ShareOpener(path, own, found, all.size()).open(all));
+}
+
+Dataset open_per_client(const DataSettings& settings, Client first, Client count) {
+  check(settings.partition == "contiguous",
+        "--partition {} (each client of '{}' has a file of its own: nothing is dealt out) leave it out",
+        settings.partition, settings.source);
+  Dataset dataset;
+  dataset.shape.empty = true;
+  for (Client u = first; u < first + count; ++u) {
+    const std::string path = name_of_client(settings.source, u);
+    if (is_pipe(path))
+      open_pipe(path, settings, dataset);
+    else
+      open_own_file(path, settings, count, dataset);
   }
   return dataset;
+}
+
+Dataset open_common_pipe(const DataSettings& settings, Client clients, Client first, Client count) {
+  check(clients == 1,
+        "'{}' for {} clients (a record from a pipe reaches one reader) give each client a pipe: --source "
+        "'feed-{{client}}'",
+        settings.source, clients);
+  return open_per_client(settings, first, count);
 }
 
 /// Finds labels that do not fit the loss before the first round, and not in it.
 void probe_labels(const DataSettings& settings, const Generator& generator) {
   Vector values(generator.features());
   AddressedRandom random(settings.seed, Purpose::data, 0, 1);
-  const double label = generator.draw(1, random, values);
-  static_cast<void>(map_label(settings, label, [&settings] { return settings.source; }));
+  static_cast<void>(mapped(settings, settings.source, generator.draw(1, random, values)));
 }
 
 Dataset open_synthetic(const DataSettings& settings, Client first, Client count) {
@@ -146,8 +196,8 @@ Dataset open_synthetic(const DataSettings& settings, Client first, Client count)
   const Passes passes(n > 0 ? std::optional(n) : std::nullopt, static_cast<std::int64_t>(settings.batch),
                       settings.epochs);
   Dataset dataset;
-  dataset.features = generator->features();
-  dataset.rounds = passes.rounds();
+  dataset.shape.features = generator->features();
+  dataset.shape.rounds = passes.rounds();
   dataset.is_public = true;
   dataset.digest = sha256(fmt::format("{} seed={}", settings.source, settings.seed));
   for (Client u = first; u < first + count; ++u) {
@@ -157,59 +207,50 @@ Dataset open_synthetic(const DataSettings& settings, Client first, Client count)
   return dataset;
 }
 
-Batch draw_test_set(const std::string& source, const DataSettings& settings, std::size_t features) {
-  const auto generator = make_generator(source);
-  check(generator->records() > 0, "'{}' as a test set needs an end (how many records it has) give it n=…", source);
-  check<DataError>(generator->features() == features,
-                   "{}: {} features (the training data has {}) give it the same number", source, generator->features(),
-                   features);
-  Batch batch;
-  Vector values(features);
-  for (Round t = 1; t <= generator->records(); ++t) {
-    AddressedRandom random(settings.seed, Purpose::test_data, 0, static_cast<std::uint64_t>(t));
-    const double label = generator->draw(t, random, values);
-    batch.add({values, {}}, map_label(settings, label, [&source] { return source; }));
-  }
-  return batch;
-}
-
-void check_features(const RecordReader& reader, const Record& record, std::size_t features) {
-  const auto needed = record.index.empty() ? std::size_t{0} : static_cast<std::size_t>(record.index.back()) + 1;
-  if (record.sparse && needed > features) {
-    throw DataError(
-        fmt::format("{}: index {} (the training data has {} features) give --dimension {} or remove the feature",
-                    reader.where(), needed, features, needed));
-  }
-  if (!record.sparse && record.values.size() != features) {
-    throw DataError(fmt::format("{}: {} features (the training data has {}) give the test set the same columns",
-                                reader.where(), record.values.size(), features));
-  }
-}
-
-Batch read_test_file(const std::string& source, DataSettings settings, std::size_t features) {
-  settings.dimension.reset();  // `features` rules, and the message names it
-  const auto reader = open_reader(source, settings);
-  Batch batch;
-  Record record;
-  while (next_mapped(*reader, settings, record)) {
-    check_features(*reader, record, features);
-    batch.add(record.row(), record.label);
-  }
-  check<DataError>(!batch.empty(), "{}: no records (nothing can be measured on it) check the file", source);
-  return batch;
-}
-
 }  // namespace
+
+DataShape DataShape::joined(const DataShape& other) const {
+  if (other.empty) return *this;
+  if (empty) return other;
+  check<DataError>(sparse == other.sparse && (sparse || features == other.features),
+                   "one client's records have {} features and another's {} (all learn one model) give all the same "
+                   "columns",
+                   features, other.features);
+  DataShape both = *this;
+  both.features = std::max(features, other.features);
+  both.rounds = rounds && other.rounds ? std::optional(std::max(*rounds, *other.rounds)) : std::nullopt;
+  return both;
+}
+
+std::string DataShape::text() const {
+  return fmt::format("{} {} {} {}", features, sparse ? 1 : 0, empty ? 1 : 0, rounds.value_or(-1));
+}
+
+DataShape DataShape::parse(const std::string& text) {
+  DataShape shape;
+  Round rounds = -1;
+  std::istringstream(text) >> shape.features >> shape.sparse >> shape.empty >> rounds;
+  if (rounds >= 0) shape.rounds = rounds;
+  return shape;
+}
 
 Dataset open_dataset(const DataSettings& settings, Client clients, Client first, Client count) {
   check_settings(settings, clients, first, count);
   if (is_synthetic(settings.source)) return open_synthetic(settings, first, count);
-  return open_file(settings, clients, first, count);
+  if (is_per_client(settings.source)) return open_per_client(settings, first, count);
+  if (is_pipe(settings.source)) return open_common_pipe(settings, clients, first, count);
+  return open_common_file(settings, clients, first, count);
 }
 
-Batch read_test_set(const std::string& source, const DataSettings& settings, std::size_t features) {
-  if (is_synthetic(source)) return draw_test_set(source, settings, features);
-  return read_test_file(source, settings, features);
+void save_partition(const DataSettings& settings, Client clients, const std::string& path) {
+  check(!is_synthetic(settings.source) && !is_per_client(settings.source) && !is_pipe(settings.source),
+        "'{}' is not dealt out to clients (so there is no partition to save) leave --save-partition out",
+        settings.source);
+  DataSettings reading = settings;
+  const auto partition = partition_of(settings);
+  reading.key = partition->key();
+  write_owners(path,
+               partition->assign(scan(settings.source, reading, partition->looks_at()).found, clients, settings.seed));
 }
 
 }  // namespace starling

@@ -1,8 +1,10 @@
-/// Lines of a text file, plain or gzipped. Internal to the data room.
+/// Lines of a text file, plain or gzipped, or of a pipe. Internal to the data room.
 #pragma once
 
+#include "gz_file.hpp"
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,22 +12,22 @@
 
 #include "starling/data/source.hpp"
 
-struct gzFile_s;
-
 namespace starling {
 
 /// Reads lines of any length into one reused buffer; a carriage return before the newline, a byte order mark at the
 /// start and a last line without newline are all taken as they are meant.
 class LineReader {
  public:
-  /// Throws DataError if the file cannot be opened.
-  explicit LineReader(std::string path);
+  /// A file, or a pipe that is read as it arrives (pipe.hpp says when it asks). Throws DataError if it cannot be
+  /// opened.
+  explicit LineReader(
+      const std::string& path, const std::function<bool()>& go_on_waiting = [] { return true; });
 
   /// The next line without its end; false at the end of the file. The view holds until the next call. Throws DataError
   /// if the file cannot be read or its gzip stream is truncated or damaged.
   [[nodiscard]] bool next(std::string_view& line);
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return bytes_->path(); }
 
   /// The start of the next line, as a place to go back to.
   [[nodiscard]] Mark mark() const { return {offset_ + begin_, row_}; }
@@ -35,15 +37,10 @@ class LineReader {
   [[nodiscard]] std::string where() const;
 
  private:
-  struct Closer {
-    void operator()(gzFile_s* file) const;
-  };
   [[nodiscard]] bool fill();
-  void check_stream() const;
   [[nodiscard]] std::string_view take(std::size_t end, std::size_t next_begin);
 
-  std::string path_;
-  std::unique_ptr<gzFile_s, Closer> file_;
+  std::unique_ptr<Bytes> bytes_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what has been read and not yet given out
   std::size_t end_ = 0;

@@ -1,5 +1,6 @@
 #include "starling/data/partition.hpp"
 
+#include "partition_file.hpp"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,17 +15,48 @@ namespace starling {
 namespace {
 
 /// Fisher and Yates.
-void shuffle(std::vector<std::size_t>& items, AddressedRandom random) {
+template <class T>
+void shuffle(std::vector<T>& items, AddressedRandom random) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random.below(i)]);
 }
 
-/// Equal blocks in file order: record i of N goes to client ⌊i·n/N⌋.
+/// Start of client u's block of `records`: ⌈u·N/n⌉, so that record i of N goes to client ⌊i·n/N⌋.
+std::int64_t block_start(std::int64_t records, Client clients, Client u) {
+  __extension__ using Wide = __int128;
+  return static_cast<std::int64_t>((static_cast<Wide>(u) * records + clients - 1) / clients);
+}
+
+/// Equal blocks in file order. It needs no list of records.
 class Contiguous final : public Partition {
  public:
-  [[nodiscard]] std::vector<Client> assign(View labels, Client clients, std::uint64_t /*seed*/) const override {
-    std::vector<Client> owner(labels.size());
+  [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t /*seed*/) const override {
+    std::vector<Client> owner;
+    owner.reserve(static_cast<std::size_t>(found.records));
+    for (Client u = 0; u < clients; ++u) {
+      owner.resize(static_cast<std::size_t>(block_start(found.records, clients, u + 1)), u);
+    }
+    return owner;
+  }
+  [[nodiscard]] Deal deal(const Found& found, Client clients, Client first, Client count,
+                          std::uint64_t /*seed*/) const override {
+    Deal result;
+    for (Client u = 0; u < clients; ++u) {
+      const std::int64_t from = block_start(found.records, clients, u);
+      const std::int64_t size = block_start(found.records, clients, u + 1) - from;
+      result.sizes.push_back(size);
+      if (u >= first && u < first + count) result.shares.emplace_back().add(from, size);
+    }
+    return result;
+  }
+};
+
+/// Record i goes to client i mod n: all clients go through a source that is ordered in time at the same pace.
+class RoundRobin final : public Partition {
+ public:
+  [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t /*seed*/) const override {
+    std::vector<Client> owner(static_cast<std::size_t>(found.records));
     for (std::size_t i = 0; i < owner.size(); ++i) {
-      owner[i] = static_cast<Client>(i * static_cast<std::size_t>(clients) / owner.size());
+      owner[i] = static_cast<Client>(i % static_cast<std::size_t>(clients));
     }
     return owner;
   }
@@ -33,16 +65,89 @@ class Contiguous final : public Partition {
 /// A random permutation, dealt out like cards: sizes differ by at most one.
 class Iid final : public Partition {
  public:
-  [[nodiscard]] std::vector<Client> assign(View labels, Client clients, std::uint64_t seed) const override {
-    std::vector<std::size_t> order(labels.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+  [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t seed) const override {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(found.records));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
     shuffle(order, AddressedRandom(seed, Purpose::partition, 0, 0));
     std::vector<Client> owner(order.size());
     for (std::size_t k = 0; k < order.size(); ++k) {
-      owner[order[k]] = static_cast<Client>(k % static_cast<std::size_t>(clients));
+      owner[static_cast<std::size_t>(order[k])] = static_cast<Client>(k % static_cast<std::size_t>(clients));
     }
     return owner;
   }
+};
+
+/// Sorted by label, cut into K shards per client, K shards dealt to each at random: with small K a client has few
+/// classes (McMahan et al. 2017, Communication-efficient learning of deep networks from decentralized data).
+class Shards final : public Partition {
+ public:
+  explicit Shards(std::int64_t per_client) : per_client_(per_client) {}
+  [[nodiscard]] Look looks_at() const override { return Look::labels; }
+  [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t seed) const override {
+    check(per_client_ <= found.records / clients,
+          "partition shards: {} shards for each of {} clients ({} records are fewer than shards) give fewer",
+          per_client_, clients, found.records);
+    std::vector<std::int64_t> order(found.labels.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::stable_sort(order.begin(), order.end(), [&found](std::int64_t a, std::int64_t b) {
+      return found.labels[static_cast<std::size_t>(a)] < found.labels[static_cast<std::size_t>(b)];
+    });
+    const auto shards = static_cast<Client>(per_client_ * clients);
+    std::vector<Client> owner_of_shard(static_cast<std::size_t>(shards));
+    for (std::size_t k = 0; k < owner_of_shard.size(); ++k) {
+      owner_of_shard[k] = static_cast<Client>(k % static_cast<std::size_t>(clients));
+    }
+    shuffle(owner_of_shard, AddressedRandom(seed, Purpose::partition, 0, 0));
+    std::vector<Client> owner(order.size());
+    for (Client k = 0; k < shards; ++k) {
+      const std::int64_t end = block_start(found.records, shards, k + 1);
+      for (std::int64_t i = block_start(found.records, shards, k); i < end; ++i) {
+        owner[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] =
+            owner_of_shard[static_cast<std::size_t>(k)];
+      }
+    }
+    return owner;
+  }
+
+ private:
+  std::int64_t per_client_;
+};
+
+/// By the values of a column: with as many values as clients each is one client's, with more a client has
+/// neighbouring ones.
+class ByColumn final : public Partition {
+ public:
+  explicit ByColumn(std::string column) : column_(std::move(column)) {}
+  [[nodiscard]] Look looks_at() const override { return Look::keys; }
+  [[nodiscard]] std::string key() const override { return column_; }
+  [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t /*seed*/) const override {
+    const auto values = static_cast<std::int64_t>(found.values.size());
+    check(found.records == 0 || values >= clients,
+          "partition column: column '{}' has {} values for {} clients (some client would have no records) take {} "
+          "clients or fewer",
+          column_, values, clients, values);
+    std::vector<Client> owner;
+    owner.reserve(found.keys.size());
+    for (const std::int32_t key : found.keys) {
+      owner.push_back(static_cast<Client>(std::int64_t{key} * clients / values));
+    }
+    return owner;
+  }
+
+ private:
+  std::string column_;
+};
+
+/// As `--save-partition` has written it.
+class FromFile final : public Partition {
+ public:
+  explicit FromFile(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t /*seed*/) const override {
+    return read_owners(path_, found.records, clients);
+  }
+
+ private:
+  std::string path_;
 };
 
 /// Skewed classes: per class, the shares of the clients are drawn from Dir(α, …, α) and the shuffled records of the
@@ -55,7 +160,9 @@ class Dirichlet final : public Partition {
  public:
   Dirichlet(double alpha, bool balanced) : alpha_(alpha), balanced_(balanced) {}
 
-  [[nodiscard]] std::vector<Client> assign(View labels, Client clients, std::uint64_t seed) const override {
+  [[nodiscard]] Look looks_at() const override { return Look::labels; }
+  [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t seed) const override {
+    const Vector& labels = found.labels;
     std::map<double, std::vector<std::size_t>> classes;
     for (std::size_t i = 0; i < labels.size(); ++i) {
       classes[labels[i]].push_back(i);
@@ -75,7 +182,7 @@ class Dirichlet final : public Partition {
     std::uint64_t number = 0;
     for (auto& [label, members] : classes) {
       shuffle(members, AddressedRandom(seed, Purpose::partition, number, 1));
-      deal(members, share[number], owner);
+      deal_class(members, share[number], owner);
       ++number;
     }
     return owner;
@@ -128,7 +235,7 @@ class Dirichlet final : public Partition {
     }
   }
 
-  static void deal(const std::vector<std::size_t>& members, const Vector& share, std::vector<Client>& owner) {
+  static void deal_class(const std::vector<std::size_t>& members, const Vector& share, std::vector<Client>& owner) {
     const auto size = static_cast<double>(members.size());
     double cumulative = 0;
     std::size_t from = 0;
@@ -153,7 +260,35 @@ std::unique_ptr<Partition> make_dirichlet(const Spec& spec) {
   return std::make_unique<Dirichlet>(alpha, balanced == 1);
 }
 
+std::unique_ptr<Partition> make_shards(const Spec& spec) {
+  const long long shards = spec.integer("shards");
+  check(shards >= 1 && shards <= 1'000'000, "'{}': shards={} (a client has at least one, and at most a million)",
+        spec.text(), shards);
+  return std::make_unique<Shards>(shards);
+}
+
 }  // namespace
+
+void Share::add(std::int64_t first, std::int64_t count) {
+  if (count == 0) return;
+  if (!runs_.empty() && runs_.back().first + runs_.back().count == first)
+    runs_.back().count += count;
+  else
+    runs_.push_back({first, count});
+  size_ += count;
+}
+
+Deal Partition::deal(const Found& found, Client clients, Client first, Client count, std::uint64_t seed) const {
+  const std::vector<Client> owner = assign(found, clients, seed);
+  Deal result{std::vector<std::int64_t>(static_cast<std::size_t>(clients)),
+              std::vector<Share>(static_cast<std::size_t>(count))};
+  for (std::size_t i = 0; i < owner.size(); ++i) {
+    ++result.sizes[static_cast<std::size_t>(owner[i])];
+    if (owner[i] < first || owner[i] >= first + count) continue;
+    result.shares[static_cast<std::size_t>(owner[i] - first)].add(static_cast<std::int64_t>(i));
+  }
+  return result;
+}
 
 const Table<Partition>& partition_table() {
   static const Table<Partition> table(
@@ -161,15 +296,35 @@ const Table<Partition>& partition_table() {
                      "equal blocks in file order",
                      {},
                      [](const Spec&) -> std::unique_ptr<Partition> { return std::make_unique<Contiguous>(); }},
+                    {"round-robin",
+                     "record i to client i mod n: a source that is ordered in time stays so for all",
+                     {},
+                     [](const Spec&) -> std::unique_ptr<Partition> { return std::make_unique<RoundRobin>(); }},
                     {"iid",
                      "a random permutation dealt out equally",
                      {},
                      [](const Spec&) -> std::unique_ptr<Partition> { return std::make_unique<Iid>(); }},
+                    {"shards",
+                     "sorted by label and cut; each client gets some shards at random, and so few classes",
+                     {{"shards", "shards per client"}},
+                     make_shards},
                     {"dirichlet",
                      "per class, shares of the clients drawn from a Dirichlet distribution",
                      {{"alpha", "concentration, > 0: large is even, 0.1 leaves most clients with few classes"},
                       {"balanced", "1: clients of about equal size (1); 0: sizes as drawn"}},
-                     make_dirichlet}});
+                     make_dirichlet},
+                    {"column",
+                     "by the values of a column (a person, a site): ascending values to ascending clients",
+                     {{"name", "name or number (from 0) of the column, which is then not a feature"}},
+                     [](const Spec& spec) -> std::unique_ptr<Partition> {
+                       return std::make_unique<ByColumn>(spec.require("name"));
+                     }},
+                    {"file",
+                     "as --save-partition wrote it: a line `record,client` for each record",
+                     {{"path", "the file"}},
+                     [](const Spec& spec) -> std::unique_ptr<Partition> {
+                       return std::make_unique<FromFile>(spec.require("path"));
+                     }}});
   return table;
 }
 

@@ -18,6 +18,54 @@ const Secret<Batch>& StoredStream::next(Round t) {
   return batch_;
 }
 
+std::int64_t FileStream::number_of(std::int64_t i) {
+  if (i < before_run_) {  // a new pass
+    run_ = 0;
+    before_run_ = 0;
+  }
+  while (i >= before_run_ + share_.runs()[run_].count) before_run_ += share_.runs()[run_++].count;
+  return share_.runs()[run_].first + (i - before_run_);
+}
+
+const Secret<Batch>& FileStream::next(Round t) {
+  const Slice slice = passes_.advance(t);
+  batch_.update([&](Batch& batch) {
+    batch.clear();
+    for (std::int64_t i = slice.first; i < slice.first + slice.count; ++i) {
+      reader_.read(number_of(i), record_);
+      map_label(settings_, reader_.reader(), record_);
+      batch.add(record_.row(), record_.label);
+    }
+  });
+  return batch_;
+}
+
+bool LiveStream::fetch() {
+  if (waiting_ || over_) return waiting_;
+  waiting_ = reader_->next(record_);
+  over_ = !waiting_;
+  if (waiting_) map_label(settings_, *reader_, record_);
+  return waiting_;
+}
+
+bool LiveStream::ended(Round /*t*/) {
+  return !fetch();
+}
+
+const Secret<Batch>& LiveStream::next(Round t) {
+  check<FailureError>(t >= next_, "round {} was asked for after round {} (streams go forward only)", t, next_ - 1);
+  next_ = t + 1;
+  batch_.update([&](Batch& batch) {
+    batch.clear();
+    while (batch.size() < settings_.batch && fetch()) {
+      batch.add(record_.row(), record_.label);
+      waiting_ = false;
+      served_ = true;
+    }
+  });
+  return batch_;
+}
+
 GeneratedStream::GeneratedStream(std::shared_ptr<const Generator> generator, std::function<double(double)> label_map,
                                  std::uint64_t seed, Client client, const Passes& passes)
     : generator_(std::move(generator)),

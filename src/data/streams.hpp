@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes.hpp"
+#include "scan.hpp"
 #include <functional>
 #include <memory>
 #include <utility>
@@ -16,13 +17,62 @@ class StoredStream final : public Stream {
  public:
   StoredStream(Secret<Batch> records, const Passes& passes) : records_(std::move(records)), passes_(passes) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
-  [[nodiscard]] bool ended(Round t) const override { return passes_.ended(t); }
+  [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
 
  private:
   Secret<Batch> records_;
   Passes passes_;
+  Secret<Batch> batch_;
+};
+
+/// A client's records, read from the source as they are needed: any amount of data in the memory of one batch.
+class FileStream final : public Stream {
+ public:
+  FileStream(NumberedReader reader, Share share, const DataSettings& settings, const Passes& passes)
+      : reader_(std::move(reader)), share_(std::move(share)), settings_(settings), passes_(passes) {}
+  [[nodiscard]] const Secret<Batch>& next(Round t) override;
+  [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
+  [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
+
+ private:
+  /// Number in the source of the client's record i.
+  [[nodiscard]] std::int64_t number_of(std::int64_t i);
+
+  NumberedReader reader_;
+  Share share_;
+  DataSettings settings_;
+  Passes passes_;
+  Record record_;
+  Secret<Batch> batch_;
+  std::size_t run_ = 0;          // where number_of looked last
+  std::int64_t before_run_ = 0;  // records of the share in the runs before it
+};
+
+/// Records that arrive through a pipe. What has been served is gone: one pass, and no going back.
+class LiveStream final : public Stream {
+ public:
+  LiveStream(std::unique_ptr<RecordReader> reader, const DataSettings& settings)
+      : reader_(std::move(reader)), settings_(settings) {}
+  [[nodiscard]] const Secret<Batch>& next(Round t) override;
+  [[nodiscard]] bool ended(Round t) override;
+  [[nodiscard]] std::int64_t participations() const override { return served_ ? 1 : 0; }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
+
+ private:
+  /// Waits for the next record; false at the end.
+  [[nodiscard]] bool fetch();
+
+  std::unique_ptr<RecordReader> reader_;
+  DataSettings settings_;
+  Record record_;
+  bool waiting_ = false;  // record_ has been read and not yet been served
+  bool over_ = false;
+  bool served_ = false;
+  Round next_ = 0;
+  std::size_t features_ = 0;
   Secret<Batch> batch_;
 };
 
@@ -34,7 +84,7 @@ class GeneratedStream final : public Stream {
   GeneratedStream(std::shared_ptr<const Generator> generator, std::function<double(double)> label_map,
                   std::uint64_t seed, Client client, const Passes& passes);
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
-  [[nodiscard]] bool ended(Round t) const override { return passes_.ended(t); }
+  [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
 

@@ -1,3 +1,4 @@
+#include "column_roles.hpp"
 #include "line_reader.hpp"
 #include "number.hpp"
 #include "readers.hpp"
@@ -25,7 +26,7 @@ std::string_view next_token(std::string_view& line) {
 class SvmlightReader final : public RecordReader {
  public:
   SvmlightReader(const std::string& path, const ReadSettings& settings)
-      : lines_(path), dimension_(settings.dimension) {}
+      : lines_(path, settings.go_on_waiting), dimension_(settings.dimension) {}
 
   bool next(Record& record) override {
     std::string_view line;
@@ -106,7 +107,11 @@ class SvmlightReader final : public RecordReader {
 
 }  // namespace
 
-std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const ReadSettings& settings) {
+std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const ReadSettings& settings, Part part) {
+  check<DataError>(part == Part::records,
+                   "{}: svmlight in a pair (its rows hold both labels and features) give the file alone", path);
+  refuse_column_options(path, settings, "svmlight has no columns: the label stands first");
+  refuse_text_options(path, settings);
   return std::make_unique<SvmlightReader>(path, settings);
 }
 

@@ -1,8 +1,29 @@
 #include "starling/data/synthetic.hpp"
 
 #include "drift.hpp"
+#include "generators.hpp"
 
 namespace starling {
+
+namespace {
+constexpr std::string_view synthetic_prefix = "synthetic:";
+}
+
+bool is_synthetic(std::string_view source) {
+  return source.starts_with(synthetic_prefix);
+}
+
+std::unique_ptr<Generator> make_generator(const std::string& source) {
+  return generator_table().make(std::string_view(source).substr(synthetic_prefix.size()));
+}
+
+double mapped(const DataSettings& settings, const std::string& source, double label) {
+  try {
+    return settings.label_map(label);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", source, error.what()));
+  }
+}
 
 const Table<Generator>& generator_table() {
   static const Table<Generator> table("generator",

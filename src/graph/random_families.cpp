@@ -93,8 +93,8 @@ bool repair(std::vector<Pair>& pairs, std::size_t bad, const std::vector<bool>& 
 std::optional<std::vector<Pair>> try_regular(Client n, Client degree, AddressedRandom random) {
   std::vector<Pair> pairs = pair_stubs(n, degree, random);
   PairSet joined_pairs;
-  std::vector<bool> good;
-  for (const Pair& pair : pairs) good.push_back(joined_pairs.insert(pair));
+  std::vector<bool> good(pairs.size());
+  for (std::size_t k = 0; k < pairs.size(); ++k) good[k] = joined_pairs.insert(pairs[k]);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     if (good[k]) continue;
     if (!repair(pairs, k, good, joined_pairs, random)) return std::nullopt;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "starling/core/kernels.hpp"
 #include "starling/mirror/mirror.hpp"
@@ -32,6 +33,9 @@ class Free final : public Domain {
   void project(MutableView) override {}
   void centre(MutableView x) override { std::fill(x.begin(), x.end(), 0.0); }
   [[nodiscard]] double violation(View) const override { return 0; }
+  [[nodiscard]] double support(View direction) const override {
+    return norm1(direction) == 0 ? 0 : std::numeric_limits<double>::infinity();
+  }
 };
 
 class Ball final : public Domain {
@@ -50,6 +54,7 @@ class Ball final : public Domain {
   }
   void centre(MutableView x) override { std::fill(x.begin(), x.end(), 0.0); }
   [[nodiscard]] double violation(View x) const override { return std::max(norm2(x) - radius_, 0.0); }
+  [[nodiscard]] double support(View direction) const override { return radius_ * norm2(direction); }
 
  private:
   double radius_;
@@ -67,6 +72,9 @@ class Box final : public Domain {
     for (const double value : x) worst = std::max({worst, low_ - value, value - high_});
     return worst;
   }
+  [[nodiscard]] double support(View direction) const override {
+    return lane_sum(direction.size(), [&](std::size_t i) { return direction[i] * (direction[i] > 0 ? high_ : low_); });
+  }
 
  private:
   double low_;
@@ -82,6 +90,9 @@ class Simplex final : public Domain {
     double worst = std::abs(sum(x) - mass_);
     for (const double value : x) worst = std::max(worst, -value);
     return worst;
+  }
+  [[nodiscard]] double support(View direction) const override {
+    return mass_ * *std::max_element(direction.begin(), direction.end());
   }
   [[nodiscard]] double simplex_mass() const override { return mass_; }
 
@@ -103,6 +114,11 @@ class L1Ball final : public Domain {
   }
   void centre(MutableView x) override { std::fill(x.begin(), x.end(), 0.0); }
   [[nodiscard]] double violation(View x) const override { return std::max(norm1(x) - radius_, 0.0); }
+  [[nodiscard]] double support(View direction) const override {
+    double largest = 0;
+    for (const double value : direction) largest = std::max(largest, std::abs(value));
+    return radius_ * largest;
+  }
   [[nodiscard]] double l1_radius() const override { return radius_; }
 
  private:

@@ -71,6 +71,8 @@ struct World::State {
   [[nodiscard]] bool begin_round(Round t);
   void set_active(const Layout& layout);
   [[nodiscard]] Round current_round() const { return round_; }
+  /// Whether the round after which all stop has been agreed on.
+  [[nodiscard]] bool stops() const { return stop_after_.has_value(); }
   /// After a failure here: whether no other rank failed at about the same time in an earlier round (or, in the same,
   /// with a lower number). Models become infinite on many ranks at once, and a silent rank stops its neighbours'
   /// neighbours too, so the one that failed first says why.

@@ -278,6 +278,11 @@ bool World::announce(ExitCode code, const std::string& message) {
   return state_->is_nearest_to_the_cause();
 }
 
+bool World::go_on_waiting() {
+  state_->poll();
+  return !state_->stops();
+}
+
 void World::watch_signals() {
   struct sigaction action {};
   action.sa_handler = on_stop_signal;

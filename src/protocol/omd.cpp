@@ -48,6 +48,7 @@ DecentralizedOmd::DecentralizedOmd(Neighbours& neighbours, const Schedule& sched
       debt_(neighbours.count(), 0.0),
       releases_(neighbours.count(), 0),
       tallies_(neighbours.count()),
+      played_(neighbours.count()),
       noisy_gradient_(declare_public(Vector(dimension_))),
       scratch_(dimension_) {
   state_.update(
@@ -93,12 +94,14 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
   const View x = mirror_.model(state_.value()[k], scratch_);
 
   apply(
-      [&](Vector& gradient, Score& tally, const Batch& records) {
+      [&](Vector& gradient, Score& tally, double& played, const Batch& records) {
         Score score = learning_->model.evaluate(x, records, mechanism.clip(), gradient);
-        score.loss += 0.5 * settings_.l2 * dot(x, x) * static_cast<double>(score.records);
+        const double penalty = 0.5 * settings_.l2 * dot(x, x);
+        played += score.loss / static_cast<double>(mechanism.settings().batch) + penalty;
+        score.loss += penalty * static_cast<double>(score.records);
         tally += score;
       },
-      gradient_, tallies_[k], batch);
+      gradient_, tallies_[k], played_[k], batch);
 
   const Client u = neighbours_.first() + static_cast<Client>(k);
   mechanism.release({u, t, 0}, learning_->keys[k], gradient_, noisy_gradient_);

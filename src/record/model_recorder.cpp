@@ -169,11 +169,10 @@ void ModelRecorder::flush() {
   flushed_ = std::chrono::steady_clock::now();
 }
 
-void ModelRecorder::finish(const RoundView& view) {
+void ModelRecorder::finish(const RoundView& view, const Released<Columns>& final_models) {
   if (last_ != view.done()) record(view);
   flush();
-  const Released<Columns> models = view.models();
-  const View flat = models.value().flat();
+  const View flat = final_models.value().flat();
   const hdf5::File file(file_, hdf5::File::Mode::append);
   file.write<double>("/final_model", {count_, dimension_}, Vector(flat.begin(), flat.end()));
   file.attribute("/final_model", "meaning", "released model at the end: client of this rank x coordinate");

@@ -7,6 +7,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/kernels.hpp"
+#include "starling/hdf5/file.hpp"
 
 namespace starling {
 

@@ -1,7 +1,8 @@
 #include "starling/record/run_file.hpp"
 
-#include "starling/hdf5/file.hpp"
 #include <cmath>
+
+#include "starling/hdf5/file.hpp"
 
 namespace starling {
 

@@ -99,6 +99,23 @@ Json metrics_json(const Summary& summary) {
   return metrics;
 }
 
+Json regret_json(const std::optional<StaticRegret>& regret) {
+  if (!regret) return nullptr;
+  const Minimum& comparator = regret->comparator;
+  const bool exists = regret->exists();
+  return {{"static", exists ? number(regret->total()) : Json(nullptr)},
+          {"static_per_client_round", exists ? number(regret->per_client_round()) : Json(nullptr)},
+          {"client_rounds", regret->client_rounds},
+          {"played", number(regret->played)},
+          {"comparator", comparator.x},
+          {"certificate",
+           {{"kind", name_of(comparator.kind)},
+            {"value", number(comparator.certificate)},
+            {"tolerance", comparator.tolerance},
+            {"reached", comparator.ending == Minimum::Ending::reached},
+            {"evaluations", comparator.evaluations}}}};
+}
+
 /// Breaks a paragraph at spaces.
 std::string wrapped(const std::string& paragraph, std::size_t width) {
   std::string text;
@@ -111,6 +128,21 @@ std::string wrapped(const std::string& paragraph, std::size_t width) {
     text += word;
   }
   return text;
+}
+
+std::string regret_rows(const SummaryView& summary) {
+  if (std::isnan(summary.number("regret.played"))) return "";
+  const double total = summary.number("regret.static");
+  std::string text = table_row("static regret", std::isfinite(total)
+                                                    ? fmt::format("{:.6g}, {:.6g} per client-round ({} of them)", total,
+                                                                  summary.number("regret.static_per_client_round"),
+                                                                  summary.count("regret.client_rounds"))
+                                                    : "none: no model is best");
+  return text + table_row("comparator", fmt::format("{} {:.2g} after {} evaluations (tolerance {:.2g})",
+                                                    summary.text("regret.certificate.kind"),
+                                                    summary.number("regret.certificate.value"),
+                                                    summary.count("regret.certificate.evaluations"),
+                                                    summary.number("regret.certificate.tolerance")));
 }
 
 std::string epsilon_text(double epsilon) {
@@ -204,6 +236,7 @@ Json json_of(const Summary& summary) {
   json["rounds"] = summary.rounds;
   json["rounds_planned"] = summary.rounds_planned;
   json["dimension"] = summary.dimension;
+  json["average"] = summary.average;
   json["loss"] = {{"mean", summary.progressive ? number(mean(summary.progressive->loss, summary.progressive->records))
                                                : Json(nullptr)},
                   {"last", summary.last_loss ? number(*summary.last_loss) : Json(nullptr)}};
@@ -212,7 +245,7 @@ Json json_of(const Summary& summary) {
   json["consensus_error"] = number(summary.consensus_error);
   json["mass"] = number(summary.mass);
   json["step_debt"] = number(summary.largest_debt);
-  json["regret"] = nullptr;
+  json["regret"] = regret_json(summary.regret);
   json["privacy"] = privacy_json(summary);
   json["traffic"] = traffic_json(summary);
   const double busy =
@@ -247,6 +280,7 @@ std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>&
   if (const double debt = summary.number("step_debt"); debt > 1e-12) {
     text += table_row("step debt", fmt::format("{:.3g} not yet repaid", debt));
   }
+  text += regret_rows(summary);
   if (summary.learned()) text += privacy_rows(summary);
   text += traffic_rows(summary, first_edges);
   text +=

@@ -1,6 +1,9 @@
 #include "starling/core/digest.hpp"
 
 #include "support/testing.hpp"
+#include <string>
+
+#include "starling/core/check.hpp"
 
 namespace starling {
 namespace {
@@ -15,6 +18,17 @@ TEST(Digest, IsSha256) {
 
 TEST(Digest, TakesZeroBytes) {
   EXPECT_NE(sha256(std::string_view("a\0b", 3)), sha256(std::string_view("a\0c", 3)));
+}
+
+TEST(Digest, IsTheSameOfAFileInPieces) {
+  const testing_support::TemporaryFolder folder;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1} << 20, std::size_t{2'500'000}}) {
+    std::string content(size, 'a');
+    for (std::size_t i = 0; i < size; i += 97) content[i] = static_cast<char>(i);
+    EXPECT_EQ(sha256_of_file(folder.write("a", content)), sha256(content));
+  }
+  const auto missing = [&folder] { return sha256_of_file(folder / "nowhere"); };
+  EXPECT_NE(testing_support::message_of<FailureError>(missing), "");
 }
 
 TEST(Digest, HexHasTwoDigitsPerByte) {

@@ -53,10 +53,11 @@ TEST_F(A9a, StreamsServeItWholeAndSparse) {
   settings_.partition = "dirichlet:0.5";
   settings_.batch = 1000;
   Dataset data = open_dataset(settings_, 5, 0, 5);
-  EXPECT_EQ(data.features, 123U);
+  EXPECT_EQ(data.shape.features, 123U);
   Plains served;
   for (auto& stream : data.streams) {
-    for (const Plains& batch : serve(*stream, *data.rounds)) served.insert(served.end(), batch.begin(), batch.end());
+    for (const Plains& batch : serve(*stream, *data.shape.rounds))
+      served.insert(served.end(), batch.begin(), batch.end());
   }
   expect_training_totals(count(served));
 }

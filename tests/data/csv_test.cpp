@@ -1,4 +1,5 @@
-#include "data/reading.hpp"
+#include "data/marking.hpp"
+#include <cmath>
 #include <string>
 
 #include "starling/core/check.hpp"
@@ -134,6 +135,192 @@ TEST_F(Csv, AMissingLabelColumnListsTheColumns) {
   EXPECT_THAT(numbered, HasSubstr("x.csv: no column '3' (there is no header, and the columns are 0 to 2)"));
   const std::string twice = message_of<UsageError>([&] { read("a,a,b\n1,2,3\n", "a"); });
   EXPECT_THAT(twice, HasSubstr("two columns are called 'a'"));
+}
+
+class CsvColumns : public Csv {
+ protected:
+  Plains read_columns(const std::string& text) const { return read_all(folder_.write("x.csv", text), settings_); }
+  std::vector<std::string> keys(const std::string& text) const {
+    const auto reader = open_reader(folder_.write("x.csv", text), settings_);
+    std::vector<std::string> result;
+    for (const Marked& marked : read_marked(*reader)) result.push_back(marked.read.key);
+    return result;
+  }
+  std::string error(const std::string& text) const {
+    return message_of<UsageError>([&] { read_columns(text); });
+  }
+  DataSettings settings_;
+};
+
+TEST_F(CsvColumns, IdsAndDroppedColumnsAreNoFeatures) {
+  const std::string named = "id,a,who,b,y\n7,1,Ann,2,0.5\n8,-3,Bob,4e2,1\n";
+  settings_.id = "id";
+  settings_.drop = {"who"};
+  EXPECT_EQ(read_columns(named), two_rows);
+  EXPECT_THAT(open_reader(folder_.write("x.csv", named), settings_)->names(), ElementsAre("a", "b"));
+  settings_.id = "2";
+  settings_.drop = {"0"};
+  EXPECT_EQ(read_columns(named), two_rows) << "by number";
+  const std::string bare = "7,1,\"An,n\",2,0.5\n8,-3,Bob,4e2,1\n";
+  EXPECT_EQ(read_columns(bare), two_rows) << "without a header, text in every row";
+  EXPECT_TRUE(open_reader(folder_.write("x.csv", bare), settings_)->names().empty());
+  settings_.id.clear();
+  settings_.drop = {"0", "2"};
+  EXPECT_EQ(read_columns("x,1,y,2,0.5\n,-3,\"\",4e2,1\n"), two_rows) << "empty fields may be dropped";
+}
+
+TEST_F(CsvColumns, TheLastColumnIsTheLastThatIsLeft) {
+  settings_.drop = {"2"};
+  settings_.id = "4";
+  EXPECT_EQ(read_columns("1,2,9,0.5,a\n-3,4e2,9,1,b\n"), two_rows);
+}
+
+TEST_F(CsvColumns, TheKeyIsTextAndNoFeature) {
+  settings_.key = "who";
+  const std::string named = "a,who,b,y\n1, Ann ,2,0.5\n-3,\"B \"\"o\"\", b\",4e2,1\n";
+  EXPECT_EQ(read_columns(named), two_rows);
+  EXPECT_THAT(keys(named), ElementsAre("Ann", "B \"o\", b"));
+  settings_.key = "1";
+  const std::string bare = "1,Ann,2,0.5\n-3,Bob,4e2,1\n";
+  EXPECT_EQ(read_columns(bare), two_rows);
+  EXPECT_THAT(keys(bare), ElementsAre("Ann", "Bob"));
+  EXPECT_THAT(keys("1 7 2 0.5\n-3  08  4e2 1\n"), ElementsAre("7", "08")) << "as it stands";
+}
+
+TEST_F(CsvColumns, TheKeyMayHaveAnotherUse) {
+  settings_.key = "y";
+  EXPECT_EQ(read_columns("a,b,y\n1,2,0.5\n-3,4e2,1\n"), two_rows) << "the label";
+  EXPECT_THAT(keys("a,b,y\n1,2,0.5\n-3,4e2,1\n"), ElementsAre("0.5", "1"));
+  settings_.key = settings_.id = "0";
+  EXPECT_EQ(read_columns("k,1,2,0.5\nl,-3,4e2,1\n"), two_rows) << "the id";
+  EXPECT_THAT(keys("k,1,2,0.5\nl,-3,4e2,1\n"), ElementsAre("k", "l"));
+}
+
+TEST_F(CsvColumns, AKeyThatIsTheLastColumnMustBeExplained) {
+  settings_.key = "2";
+  EXPECT_THAT(error("1,2,3\n"), HasSubstr("column 2 (from 0) is the last and named by --partition column:"));
+  settings_.label = "2";
+  EXPECT_THAT(keys("1,2,3\n"), ElementsAre("3"));
+  settings_.label = "0";
+  EXPECT_EQ(read_columns("3,1,2\n"), (Plains{{{1}, {}, 3}}));
+}
+
+TEST_F(CsvColumns, NamesWinOverNumbers) {
+  settings_.drop = {"1"};
+  EXPECT_EQ(read_columns("1,a,b,y\n7,1,2,0.5\n8,-3,4e2,1\n"), two_rows);
+}
+
+TEST_F(CsvColumns, AColumnHasOneUse) {
+  settings_.label = "a";
+  settings_.drop = {"0"};
+  EXPECT_THAT(error("a,b,c\n1,2,3\n"), HasSubstr("x.csv: column 'a' is named by --label and by --drop"));
+  settings_.label.clear();
+  settings_.drop = {"b", "1"};
+  EXPECT_THAT(error("a,b,c\n1,2,3\n"), HasSubstr("column 'b' is named by --drop and by --drop"));
+  settings_.drop = {"a", "b"};
+  EXPECT_THAT(error("a,b,y\n1,2,3\n"), HasSubstr("no column is left as a feature"));
+}
+
+TEST_F(CsvColumns, MissingColumnsAreToldWithTheirOption) {
+  const std::string text = "a,b,y\n1,2,3\n";
+  settings_.id = "x";
+  EXPECT_THAT(error(text),
+              HasSubstr("x.csv: no column 'x' (the columns are a, b, y; they may also be numbered, 0 to 2) "
+                        "give --id one of them"));
+  settings_.id.clear();
+  settings_.drop = {"3"};
+  EXPECT_THAT(error(text), HasSubstr("give --drop one of them"));
+  settings_.drop.clear();
+  settings_.key = "-1";
+  EXPECT_THAT(error(text), HasSubstr("give --partition column: one of them"));
+}
+
+TEST_F(CsvColumns, AHeaderIsToldFromTheColumnsOfNumbers) {
+  using Header = ReadSettings::Header;
+  settings_.id = "name";
+  EXPECT_EQ(read_columns("name,10,11,12\nx,1,2,0.5\ny,-3,4e2,1\n"), two_rows) << "a name that was asked for is there";
+  settings_.id = "0";
+  EXPECT_EQ(read_columns("name,10,11,12\nx,1,2,0.5\n").size(), 2U) << "numbers but for the id";
+  settings_.header = Header::yes;
+  EXPECT_EQ(read_columns("name,10,11,12\nx,1,2,0.5\ny,-3,4e2,1\n"), two_rows);
+  settings_.header = Header::no;
+  EXPECT_THAT(message_of<DataError>([&] { read_columns("name,a,b,y\nx,1,2,0.5\n"); }),
+              HasSubstr("row 1: column 1 (from 0) is 'a' (not a number)"));
+  settings_.id = "name";
+  EXPECT_THAT(error("name,a,b,y\nx,1,2,0.5\n"), HasSubstr("no column 'name' (there is no header"));
+}
+
+TEST_F(CsvColumns, TheDelimiterMayBeGiven) {
+  const auto expect = [this](const std::string& delimiter, const std::string& text) {
+    settings_.delimiter = delimiter;
+    EXPECT_EQ(read_columns(text), two_rows) << delimiter;
+  };
+  expect("comma", "1,2,0.5\n-3,4e2,1\n");
+  expect("semicolon", "\"a,\";\",,b\";y\n1;2;0.5\n-3;4e2;1\n");
+  expect("tab", "1\t2\t0.5\n-3\t4e2\t1\n");
+  expect("space", "a, b, y\n 1  2 0.5 \n-3 4e2 1\n");
+  expect("|", "a, b|b|y\n1|2|0.5\n-3| 4e2 |1\n");
+  expect(":", "1:2:0.5\n-3:4e2:1\n");
+}
+
+TEST_F(CsvColumns, ADelimiterThatNumbersHoldIsRefused) {
+  for (const std::string delimiter : {"e", "1", ".", "-", "+", "\"", "", "||", "\n", "colon"}) {
+    settings_.delimiter = delimiter;
+    EXPECT_THAT(error("1,2,3\n"), HasSubstr("(must be auto, comma, semicolon, tab, space, or one character"))
+        << delimiter;
+  }
+}
+
+TEST_F(Csv, MarksLeadBack) {
+  std::string text = "\xEF\xBB\xBF\n  \nwho,a,\"b\",y\r\n";
+  for (int i = 0; i < 50; ++i) {
+    text += fmt::format("p{},{},\"{}.5\",{}{}", i, i, -i, i % 2, i % 3 == 0 ? "\r\n" : "\n");
+    if (i % 7 == 0) text += i % 2 == 0 ? "\n" : "   \r\n\n";
+  }
+  DataSettings settings;
+  settings.key = "who";
+  EXPECT_EQ(expect_marks_lead_back(folder_.write("a.csv", text), settings), 50U);
+  EXPECT_EQ(expect_marks_lead_back(write_gzipped(folder_, "a.csv.gz", text), settings), 50U);
+  const std::string bare =
+      "\xEF\xBB\xBF"
+      "1,2,3\n4,5,6\r\n\n7,8,9";
+  EXPECT_EQ(expect_marks_lead_back(folder_.write("b.csv", bare)), 3U)
+      << "a record in the first line, none after the last";
+  EXPECT_EQ(expect_marks_lead_back(write_gzipped(folder_, "b.csv.gz", bare)), 3U);
+  EXPECT_EQ(expect_marks_lead_back(folder_.write("c.csv", "\xEF\xBB\xBF\n \n" + bare.substr(3))), 3U);
+}
+
+TEST_F(Csv, MarksLeadBackBeyondTheBuffer) {
+  std::string text;
+  for (int i = 0; i < 30; ++i) {
+    for (int j = 0; j < 2000; ++j) text += fmt::format("{},", i * 1000 + j);
+    text += "1\n";
+  }
+  EXPECT_EQ(expect_marks_lead_back(folder_.write("a.csv", text)), 30U);
+  EXPECT_EQ(expect_marks_lead_back(write_gzipped(folder_, "a.csv.gz", text)), 30U);
+}
+
+/// The quick way through plain numbers gives the bits that the careful one gives to the same text in quotes.
+TEST_F(Csv, QuickAndCarefulReadingAgree) {
+  std::string plain_text;
+  std::string quoted_text;
+  std::uint64_t state = 7;
+  const auto draw = [&state](std::uint64_t n) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return (state >> 33) % n;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    std::string number = draw(2) == 0 ? "-" : "";
+    for (std::uint64_t k = draw(18) + 1; k > 0; --k) number += static_cast<char>('0' + draw(10));
+    if (draw(2) == 0) number.insert(number.size() - draw(number.size() - (number[0] == '-' ? 1 : 0)), ".");
+    if (draw(8) == 0) number += fmt::format("e{}", static_cast<int>(draw(40)) - 20);
+    plain_text += number + ",1\n";
+    quoted_text += "\"" + number + "\",1\n";
+  }
+  const Plains quick = read(plain_text);
+  ASSERT_EQ(quick.size(), 20'000U);
+  EXPECT_EQ(quick, read(quoted_text));
+  EXPECT_TRUE(std::signbit(read("-0,1\n")[0].values[0]));
 }
 
 TEST_F(Csv, ADimensionMustBeTheFiles) {

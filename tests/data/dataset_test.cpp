@@ -3,6 +3,7 @@
 #include "data/reading.hpp"
 #include <algorithm>
 #include <string>
+#include <zlib.h>
 
 #include "starling/core/check.hpp"
 #include "starling/core/links.hpp"
@@ -31,18 +32,34 @@ std::string svmlight_of(int count) {
   return text;
 }
 
-/// The source spec, the partition.
-using Kind = std::pair<std::string, std::string>;
+std::string write_gzipped(const std::string& path, const std::string& text) {
+  gzFile file = gzopen(path.c_str(), "wb");
+  EXPECT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+  EXPECT_EQ(gzclose(file), Z_OK);
+  return path;
+}
+
+/// The source spec, the partition, and the records that are kept in memory.
+struct Kind {
+  std::string source;
+  std::string partition;
+  std::size_t memory = std::size_t{1} << 20;
+  friend std::ostream& operator<<(std::ostream& out, const Kind& kind) {
+    return out << kind.source << ' ' << kind.partition << ' ' << kind.memory;
+  }
+};
 
 class Layouts : public testing::TestWithParam<Kind> {
  protected:
   Layouts() {
-    settings_.partition = GetParam().second;
+    settings_.partition = GetParam().partition;
+    settings_.memory = GetParam().memory;
     settings_.batch = 3;
     settings_.epochs = 2;
     settings_.seed = 11;
-    settings_.source = GetParam().first;
+    settings_.source = GetParam().source;
     if (settings_.source == "x.csv") settings_.source = folder_.write("x.csv", csv_of(101));
+    if (settings_.source == "x.csv.gz") settings_.source = write_gzipped(folder_ / "x.csv.gz", csv_of(101));
     if (settings_.source == "x.svm") settings_.source = folder_.write("x.svm", svmlight_of(101));
   }
   /// What every client is served, with the clients dealt to `ranks` as the layout says.
@@ -52,7 +69,7 @@ class Layouts : public testing::TestWithParam<Kind> {
     for (int rank = 0; rank < ranks; ++rank) {
       Dataset data = open_dataset(settings_, clients, layout.first(rank), layout.count(rank));
       EXPECT_EQ(data.streams.size(), static_cast<std::size_t>(layout.count(rank)));
-      for (auto& stream : data.streams) result.push_back(serve(*stream, *data.rounds + 1));
+      for (auto& stream : data.streams) result.push_back(serve(*stream, *data.shape.rounds + 1));
     }
     return result;
   }
@@ -69,7 +86,9 @@ TEST_P(Layouts, StreamsDoNotDependOnTheRanks) {
 TEST_P(Layouts, AnEpochServesEveryRecordOnceInFileOrder) {
   if (settings_.source.starts_with("synthetic:")) GTEST_SKIP() << "nothing to compare with";
   settings_.epochs = 1;
-  const Plains file = read_all(settings_.source);
+  if (settings_.partition.starts_with("column:")) settings_.drop = {"b"};
+  const Plains file = read_all(settings_.source, settings_);
+  settings_.drop.clear();
   Plains served;
   for (const auto& batches : serve_all(1)) {
     std::size_t position = 0;
@@ -88,14 +107,151 @@ TEST_P(Layouts, AnEpochServesEveryRecordOnceInFileOrder) {
   EXPECT_EQ(served, expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Data, Layouts,
-                         testing::Values(Kind{"x.csv", "contiguous"}, Kind{"x.csv", "iid"},
-                                         Kind{"x.csv", "dirichlet:0.3"}, Kind{"x.svm", "contiguous"},
-                                         Kind{"x.svm", "iid"}, Kind{"x.svm", "dirichlet:0.3"},
-                                         Kind{"synthetic:drift:n=10", "contiguous"}),
-                         [](const auto& instance) {
-                           return test_name(instance.param.first + "_" + instance.param.second);
-                         });
+std::vector<Kind> kinds() {
+  std::vector<Kind> result{{"synthetic:drift:n=10", "contiguous"}};
+  for (const std::string source : {"x.csv", "x.svm", "x.csv.gz"}) {
+    for (const std::string partition :
+         {"contiguous", "round-robin", "iid", "shards:2", "dirichlet:0.3", "dirichlet:0.3,balanced=0"}) {
+      for (const std::size_t memory : {std::size_t{1} << 20, std::size_t{0}}) {
+        result.push_back({source, partition, memory});
+      }
+    }
+  }
+  result.push_back({"x.csv", "column:b"});
+  result.push_back({"x.csv", "column:b", 0});
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, Layouts, testing::ValuesIn(kinds()), [](const auto& instance) {
+  const Kind& kind = instance.param;
+  return test_name(kind.source + "_" + kind.partition + (kind.memory == 0 ? "_read_again" : ""));
+});
+
+/// What is read again from a long file, past the places that were noted, is what was kept in memory.
+TEST(ReadAgain, GivesTheSameRecordsAsMemory) {
+  const TemporaryFolder folder;
+  DataSettings settings;
+  settings.source = folder.write("x.csv", csv_of(5000));
+  settings.batch = 7;
+  settings.epochs = 2;
+  for (const std::string partition : {"contiguous", "round-robin", "iid", "dirichlet:0.3,balanced=0"}) {
+    settings.partition = partition;
+    settings.memory = std::size_t{1} << 20;
+    const Dataset kept = open_dataset(settings, 3, 0, 3);
+    settings.memory = 0;
+    const Dataset read = open_dataset(settings, 3, 0, 3);
+    ASSERT_EQ(kept.shape.rounds, read.shape.rounds);
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(serve(*kept.streams[k], *kept.shape.rounds), serve(*read.streams[k], *kept.shape.rounds)) << partition;
+    }
+  }
+}
+
+TEST(ReadAgain, AFileThatShrankMeanwhileIsAnError) {
+  const TemporaryFolder folder;
+  DataSettings settings;
+  settings.source = folder.write("x.csv", csv_of(50'000));
+  settings.memory = 0;
+  Dataset data = open_dataset(settings, 2, 1, 1);
+  static_cast<void>(folder.write("x.csv", csv_of(30)));
+  EXPECT_THAT(message_of<DataError>([&] {
+                for (Round t = 0; t < *data.shape.rounds; ++t) static_cast<void>(data.streams[0]->next(t));
+              }),
+              HasSubstr("the number of records has changed while it was read"));
+}
+
+TEST(Fingerprints, TellFilesApartThatDifferInOneValue) {
+  const TemporaryFolder folder;
+  DataSettings settings;
+  settings.source = folder.write("x.csv", csv_of(30));
+  const std::string original = open_dataset(settings, 3, 0, 1).fingerprint;
+  EXPECT_EQ(open_dataset(settings, 3, 1, 2).fingerprint, original) << "on every rank";
+  std::string changed = csv_of(30);
+  changed.replace(changed.find("\n17,"), 4, "\n18,");
+  settings.source = folder.write("y.csv", changed);
+  EXPECT_NE(open_dataset(settings, 3, 0, 1).fingerprint, original);
+}
+
+class PerClient : public testing::Test {
+ protected:
+  PerClient() {
+    settings_.source = folder_ / "part-{client:1}.csv";
+    settings_.batch = 2;
+    static_cast<void>(folder_.write("part-1.csv", csv_of(5)));
+    static_cast<void>(folder_.write("part-2.csv", csv_of(9)));
+    static_cast<void>(folder_.write("part-3.csv", csv_of(1)));
+  }
+  TemporaryFolder folder_;
+  DataSettings settings_;
+};
+
+TEST_F(PerClient, EachClientReadsItsOwnFileAndNoOther) {
+  for (const std::size_t memory : {std::size_t{1} << 20, std::size_t{0}}) {
+    settings_.memory = memory;
+    const Dataset data = open_dataset(settings_, 3, 0, 3);
+    EXPECT_EQ(data.shape.rounds, 5);
+    EXPECT_EQ(data.shape.features, 2U);
+    EXPECT_THAT(sizes(serve(*data.streams[0], 5)), testing::ElementsAre(2, 2, 1, 0, 0));
+    EXPECT_THAT(sizes(serve(*data.streams[2], 2)), testing::ElementsAre(1, 0));
+    std::filesystem::remove(folder_ / "part-1.csv");
+    EXPECT_EQ(open_dataset(settings_, 3, 1, 2).shape.rounds, 5) << "client 0 lives elsewhere";
+    EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(open_dataset(settings_, 3, 0, 1)); }),
+                HasSubstr("part-1.csv"));
+    static_cast<void>(folder_.write("part-1.csv", csv_of(5)));
+  }
+}
+
+TEST_F(PerClient, FilesOfDifferentWidthAreRefused) {
+  static_cast<void>(folder_.write("part-3.csv", "1,2,3,4\n"));
+  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(open_dataset(settings_, 3, 0, 3)); }),
+              HasSubstr("have 2 features and another's 3"));
+}
+
+TEST_F(PerClient, NothingIsDealtOut) {
+  settings_.partition = "iid";
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(open_dataset(settings_, 3, 0, 3)); }),
+              HasSubstr("has a file of its own"));
+  EXPECT_THAT(message_of<UsageError>([&] { save_partition(settings_, 3, folder_ / "p.csv"); }),
+              HasSubstr("not dealt out"));
+}
+
+TEST(Shapes, AreJoinedOverRanks) {
+  DataShape sparse{.features = 3, .sparse = true, .rounds = 10, .empty = false};
+  DataShape wider = sparse;
+  wider.features = 8;
+  wider.rounds = 4;
+  const DataShape both = sparse.joined(wider);
+  EXPECT_EQ(both.features, 8U);
+  EXPECT_EQ(both.rounds, 10);
+  wider.rounds.reset();
+  EXPECT_FALSE(sparse.joined(wider).rounds.has_value()) << "nobody knows when a pipe ends";
+  DataShape nothing;
+  nothing.empty = true;
+  EXPECT_EQ(nothing.joined(sparse).text(), sparse.text());
+  EXPECT_EQ(sparse.joined(nothing).text(), sparse.text());
+  for (const DataShape& shape : {sparse, wider, nothing}) {
+    EXPECT_EQ(DataShape::parse(shape.text()).text(), shape.text());
+  }
+}
+
+TEST(SavedPartitions, AreReadBack) {
+  const TemporaryFolder folder;
+  DataSettings settings;
+  settings.source = folder.write("x.csv", csv_of(60));
+  const std::string path = folder / "p.csv";
+  for (const std::string partition : {"contiguous", "iid", "shards:2", "dirichlet:0.3", "column:b"}) {
+    settings.partition = partition;
+    save_partition(settings, 4, path);
+    const Dataset original = open_dataset(settings, 4, 0, 4);
+    // Column b is a feature again where the file deals; the records are told by their first feature.
+    settings.partition = "file:" + path;
+    if (partition == "column:b") settings.drop = {"b"};
+    const Dataset again = open_dataset(settings, 4, 0, 4);
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_EQ(serve(*original.streams[k], *original.shape.rounds), serve(*again.streams[k], *original.shape.rounds));
+    }
+  }
+}
 
 class Datasets : public testing::Test {
  protected:
@@ -117,7 +273,7 @@ TEST_F(Datasets, LabelsAreMapped) {
   DataSettings settings = file("x.csv", "1,0\n2,1\n");
   settings.label_map = [](double y) { return 2 * y - 1; };
   Dataset data = open_dataset(settings, 1, 0, 1);
-  EXPECT_EQ(data.features, 1U);
+  EXPECT_EQ(data.shape.features, 1U);
   const auto batches = serve(*data.streams[0], 2);
   EXPECT_EQ(batches[0][0].label, -1);
   EXPECT_EQ(batches[1][0].label, 1);
@@ -154,7 +310,7 @@ TEST_F(Datasets, NothingToLearnFromIsAnError) {
 
 TEST_F(Datasets, MoreClientsThanRecordsLeavesSomeWithoutAny) {
   Dataset data = open_dataset(file("x.csv", "1,2\n3,4\n"), 5, 0, 5);
-  EXPECT_EQ(data.rounds, 1);
+  EXPECT_EQ(data.shape.rounds, 1);
   std::int64_t total = 0;
   for (auto& stream : data.streams) {
     total += *stream->records();
@@ -165,9 +321,9 @@ TEST_F(Datasets, MoreClientsThanRecordsLeavesSomeWithoutAny) {
 
 TEST_F(Datasets, TheDimensionRulesSparseFiles) {
   DataSettings settings = file("x.svm", "1 3:1\n");
-  EXPECT_EQ(open_dataset(settings, 1, 0, 1).features, 3U);
+  EXPECT_EQ(open_dataset(settings, 1, 0, 1).shape.features, 3U);
   settings.dimension = 9;
-  EXPECT_EQ(open_dataset(settings, 1, 0, 1).features, 9U);
+  EXPECT_EQ(open_dataset(settings, 1, 0, 1).shape.features, 9U);
   settings.dimension = 2;
   EXPECT_THAT(error(settings), HasSubstr("row 1: index 3 (--dimension is 2)"));
 }
@@ -185,8 +341,8 @@ TEST_F(Datasets, SyntheticSourcesArePublicAndHaveADigest) {
   DataSettings settings;
   const Dataset data = open_dataset(settings, 3, 1, 2);
   EXPECT_EQ(data.streams.size(), 2U);
-  EXPECT_EQ(data.features, 5U);
-  EXPECT_FALSE(data.rounds.has_value());
+  EXPECT_EQ(data.shape.features, 5U);
+  EXPECT_FALSE(data.shape.rounds.has_value());
   EXPECT_FALSE(data.streams[0]->records().has_value());
   EXPECT_TRUE(data.is_public);
   EXPECT_EQ(data.digest.size(), 64U);

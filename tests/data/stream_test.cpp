@@ -66,7 +66,7 @@ TEST_F(Streams, ServeFileOrderWithAShortLastBatchThenNothing) {
   EXPECT_THAT(labels(batches[2]), ElementsAre(4));
   EXPECT_TRUE(batches[3].empty());
   EXPECT_TRUE(batches[4].empty());
-  EXPECT_EQ(data.rounds, 3);
+  EXPECT_EQ(data.shape.rounds, 3);
   EXPECT_EQ(data.streams[0]->records(), 5);
   EXPECT_FALSE(data.is_public);
   EXPECT_EQ(data.digest, "");
@@ -77,16 +77,16 @@ TEST_F(Streams, EveryEpochEndsWithItsOwnShortBatch) {
   const auto batches = serve(*data.streams[0], 8);
   EXPECT_THAT(sizes(batches), ElementsAre(2, 2, 1, 2, 2, 1, 0, 0));
   for (std::size_t t = 0; t < 3; ++t) EXPECT_EQ(batches[t], batches[t + 3]);
-  EXPECT_EQ(data.rounds, 6);
+  EXPECT_EQ(data.shape.rounds, 6);
 }
 
 TEST_F(Streams, TheLongestClientSetsTheRounds) {
   // 7 records on 3 clients: 3, 2, 2.
   const Dataset data = open_dataset(settings(7, 2, 2), 3, 0, 3);
-  EXPECT_EQ(data.rounds, 4);
+  EXPECT_EQ(data.shape.rounds, 4);
   EXPECT_THAT(sizes(serve(*data.streams[0], 5)), ElementsAre(2, 1, 2, 1, 0));
   EXPECT_THAT(sizes(serve(*data.streams[1], 5)), ElementsAre(2, 2, 0, 0, 0));
-  EXPECT_EQ(open_dataset(settings(7, 2, 2), 3, 2, 1).rounds, 4) << "on every rank";
+  EXPECT_EQ(open_dataset(settings(7, 2, 2), 3, 2, 1).shape.rounds, 4) << "on every rank";
 }
 
 TEST_F(Streams, ABatchMayExceedTheData) {
@@ -100,7 +100,7 @@ TEST_F(Streams, GeneratedOnesKeepTheSameRules) {
   synthetic.batch = 2;
   synthetic.epochs = 2;
   const Dataset data = open_dataset(synthetic, 2, 0, 2);
-  EXPECT_EQ(data.rounds, 6);
+  EXPECT_EQ(data.shape.rounds, 6);
   EXPECT_EQ(data.streams[0]->records(), 5);
   const auto batches = serve(*data.streams[0], 8);
   EXPECT_THAT(sizes(batches), ElementsAre(2, 2, 1, 2, 2, 1, 0, 0));

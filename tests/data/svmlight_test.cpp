@@ -1,4 +1,4 @@
-#include "data/reading.hpp"
+#include "data/marking.hpp"
 #include <string>
 
 #include "starling/core/check.hpp"
@@ -45,6 +45,16 @@ TEST_F(Svmlight, AnIndexBeyondTheDimensionIsRefused) {
   EXPECT_EQ(read("1 3:1\n").size(), 1U);
   EXPECT_THAT(message_of<DataError>([&] { read("1 3:1\n1 2:1 4:1\n"); }),
               HasSubstr("x.svm: row 2: index 4 (--dimension is 3)"));
+}
+
+TEST_F(Svmlight, MarksLeadBack) {
+  std::string text = "\xEF\xBB\xBF# a comment\n\n";
+  for (int i = 1; i < 40; ++i) {
+    text += fmt::format("{} {}:{}{}", i, i, -i, i % 3 == 0 ? " # c\r\n" : "\n");
+    if (i % 5 == 0) text += "\n# 1 1:1\n";
+  }
+  EXPECT_EQ(expect_marks_lead_back(folder_.write("a.svm", text)), 39U);
+  EXPECT_EQ(expect_marks_lead_back(write_gzipped(folder_, "a.svm.gz", text)), 39U);
 }
 
 class SvmlightFault : public Svmlight, public testing::WithParamInterface<Fault> {};

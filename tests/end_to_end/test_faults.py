@@ -1,6 +1,10 @@
 """Planted faults: the right exit code on every rank within ten seconds, one message that says what is wrong, nothing lost
-that existed before and nothing begun."""
+that existed before and nothing begun. One table; each of its rows is a test."""
 
+import dataclasses
+import io
+import struct
+import typing
 import unittest
 
 from harness import *
@@ -8,10 +12,256 @@ from harness import *
 SECONDS = 10
 LEARN = ["--mechanism", "laplace"]
 DRIFT = ["--source", "synthetic:drift:n=50", *LEARN]
+MIX = ["--loss", "none", "--rounds", "3"]
 USAGE, DATA_FAULT, FAILURE = 2, 3, 5
+AT_LEAST = 93  # planted faults: none is dropped unnoticed
 
 
-class FaultCase(TestCase):
+@dataclasses.dataclass
+class Fault:
+    """What two ranks are told, or what `parts` of a job are: (ranks, words, folder to run in)."""
+
+    name: str
+    code: int
+    words: list
+    expected: list  # texts of the message
+    files: dict = dataclasses.field(default_factory=dict)  # name to text or bytes, or to a function that makes them
+    parts: list = dataclasses.field(default_factory=list)
+    before: list = dataclasses.field(default_factory=list)  # words of a good run that goes before
+    never: str = ""  # text, in lower case, that nobody may see
+    needs: typing.Any = True
+
+
+def usage(name, words, expected, files=None, **more):
+    return Fault(name, USAGE, words, expected, files or {}, **more)
+
+
+def data(name, words, expected, files=None, **more):
+    return Fault(name, DATA_FAULT, ["--source", *words, *LEARN], expected, files or {}, **more)
+
+
+def lines_with(number, line):
+    """Good rows but for one, from 1."""
+    lines = csv_rows(40)
+    lines[number - 1] = line
+    return "\n".join(lines) + "\n"
+
+
+def hdf5(**datasets):
+    """The bytes of an HDF5 file."""
+
+    def make():
+        content = io.BytesIO()
+        with h5py.File(content, "w") as file:
+            for name, values in datasets.items():
+                file[name] = values
+        return content.getvalue()
+
+    return make
+
+
+def idx(*sizes, type=8, format="B", values=None):
+    """The bytes of an IDX file; zeros unless values are given."""
+    count = 1
+    for size in sizes:
+        count *= size
+    head = bytes([0, 0, type, len(sizes)]) + struct.pack(f">{len(sizes)}I", *sizes)
+    return head + struct.pack(f">{count}{format}", *(values or [0] * count))
+
+
+def numbers(rows, columns):
+    return [[(i + j) % 7 / 7 for j in range(columns)] for i in range(rows)]
+
+
+RING = topology(3, [], everywhere=[(0, 1), (1, 2), (2, 0)])
+PAIR = topology(2, [], everywhere=[(0, 1), (1, 0)])
+LABELS = [1, -1] * 10
+NAN_AT_7 = numbers(20, 3)
+NAN_AT_7[6] = [0.5, float("nan"), 0.5]
+
+# The ten of the first issue, in its order.
+FIRST = [
+    usage("an unknown key in a file", ["--config", "c.ini"], ["c.ini:4", "speling", "unknown"],
+          {"c.ini": "# my options\nseed = 4\n\n  speling = 3\nmechanism = laplace\n"}),
+    usage("weights that do not sum to one", [*DRIFT, "--topology", "g.topo"], ["client 1", "0.75"],
+          {"g.topo": topology(2, [], "explicit", [(0, 0, 0.5), (0, 1, 0.5), (1, 1, 0.5), (1, 0, 0.25)])}),
+    usage("a graph that never connects", [*DRIFT, "--topology", "g.topo", "--clients", "4"], ["never connects", "g.topo"],
+          {"g.topo": topology(4, [(1, [(0, 1), (2, 3)]), (1, [(1, 0), (3, 2)])])}),
+    usage("an edge out of range", [*DRIFT, "--topology", "g.topo"], ["g.topo:3", "2"],
+          {"g.topo": "clients 2\nedge 0 1\nedge 1 2\n"}),
+    data("nan in row 17", ["bad.csv"], ["bad.csv", "row 17", "nan"], {"bad.csv": lines_with(17, "0.1,nan,0.3,1")}),
+    data("a label outside the set", ["bad.csv"], ["bad.csv", "row 9", "label 3", "logistic"],
+         {"bad.csv": lines_with(9, "0.1,0.2,0.3,3")}),
+    data("a ragged row", ["bad.csv"], ["bad.csv", "row 26", "5 fields", "4 expected"],
+         {"bad.csv": lines_with(26, "0.1,0.2,0.3,0.4,1")}),
+    data("a truncated gzip file", ["bad.csv.gz"], ["bad.csv.gz", "truncated"],
+         {"bad.csv.gz": gzip.compress("\n".join(csv_rows(2000)).encode())[:-9000]}),
+    usage("a different configuration on one rank", [], ["configuration", "rank 1", "rank 0"],
+          parts=[(1, [*DRIFT, "--seed", seed], ".") for seed in (1, 2, 1)]),
+    data("a missing file on one rank", [], ["mine.csv", "No such file"],
+         {"here/mine.csv": lines_with(1, "1,2,3,1"), "there/other.csv": ""},
+         parts=[(1, ["--source", "mine.csv", *LEARN], place) for place in ("here", "there", "here")]),
+]
+
+OPTIONS = [
+    usage("no mechanism", ["--source", "data.csv"], ["--mechanism", "none, laplace, dissertation"]),
+    usage("an unknown option", [*DRIFT, "--epsilo", "1"], ["--epsilo", "--help"]),
+    usage("an option without value", [*DRIFT, "--output", "out", "--seed"], ["seed", "--help"]),
+    usage("a word without dashes", [*DRIFT, "fast"], ["options only"]),
+    usage("a word for a number", [*DRIFT, "--step", "fast"], ["--step", "fast", "not a number"]),
+    usage("a fraction of a count", [*DRIFT, "--batch", "1.5"], ["--batch", "1.5", "whole"]),
+    usage("out of range", [*DRIFT, "--epsilon", "0"], ["--epsilon", "out of range"]),
+    usage("not a number at all", [*DRIFT, "--epsilon", "nan"], ["--epsilon", "nan"]),
+    usage("an unknown word", [*DRIFT, "--mixing", "shaken"], ["--mixing", "shaken", "push-sum, plain"]),
+    usage("a word for a number in a file", [*DRIFT, "--config", "c.ini"], ["c.ini:2", "epsilon", "lots"],
+          {"c.ini": "seed = 3\nepsilon = lots\n"}),
+    usage("a key twice", [*DRIFT, "--config", "c.ini"], ["c.ini:3", "seed", "twice"],
+          {"c.ini": "seed = 3\n# once more\nseed = 4\n"}),
+    usage("a section", [*DRIFT, "--config", "c.ini"], ["c.ini:3", "omd.epsilon", "unknown"],
+          {"c.ini": "seed = 3\n[omd]\nepsilon = 1\n"}),
+    usage("a file in a file", [*DRIFT, "--config", "c.ini"], ["c.ini:2", "config", "unknown"],
+          {"c.ini": "seed = 3\nconfig = c.ini\n"}),
+    usage("a key with control characters", [*DRIFT, "--config", "c.ini"], ["c.ini:1: see?[2Jd", "unknown"],
+          {"c.ini": "see\x1b[2Jd = 3\n"}),
+    usage("a key without value", [*DRIFT, "--config", "c.ini"], ["c.ini:2: delimiter", "no value"],
+          {"c.ini": "seed = 3\ndelimiter =\n"}),
+    usage("clients said twice", [*DRIFT, "--clients", "2", "--clients-per-rank", "1"], ["exclude"]),
+]
+
+PARTS = [
+    usage("an unknown loss", [*DRIFT, "--loss", "poisson:1"], ["poisson", "logistic", "squared", "huber", "softmax"]),
+    usage("an unknown mechanism", ["--mechanism", "gauss"], ["gauss", "none", "laplace", "dissertation"]),
+    usage("an unknown domain", [*DRIFT, "--domain", "cube"], ["cube", "free", "ball", "l1ball"]),
+    usage("an unknown key of a spec", [*DRIFT, "--domain", "ball:size=1"], ["size", "ball:size=1", "radius"]),
+    usage("a word for a number in a spec", [*DRIFT, "--domain", "ball:wide"], ["wide", "not a number"]),
+    usage("a value of a spec", [*DRIFT, "--domain", "box:2,1"], ["box:2,1", "below"]),
+    usage("a missing parameter", [*DRIFT, "--domain", "ball"], ["ball", "radius"]),
+    usage("an unknown generator", ["--source", "synthetic:drizzle", *LEARN], ["drizzle", "drift"]),
+    usage("an impossible partition", ["--source", "data.csv", *LEARN, "--partition", "dirichlet:0"], ["dirichlet:0"]),
+    usage("entropic off the simplex", [*DRIFT, "--mirror", "entropic", "--domain", "ball:1"], ["entropic", "simplex"]),
+    usage("entropic-signed off its ball", [*DRIFT, "--mirror", "entropic-signed"], ["entropic-signed", "l1ball"]),
+    usage("an unknown format", ["--source", "data.csv", *LEARN, "--format", "parquet"],
+          ["--format", "parquet", "csv, svmlight, hdf5, idx"]),
+]
+
+GRAPHS = [
+    usage("more clients than ranks", [*DRIFT, "--topology", "g.topo"], ["3 clients on 2 ranks", "--clients 3"],
+          {"g.topo": RING}),
+    usage("another number of clients", [*DRIFT, "--topology", "g.topo", "--clients", "4"], ["4 clients", "3"],
+          {"g.topo": RING}),
+    usage("no such topology", [*DRIFT, "--topology", "nowhere.topo"], ["nowhere.topo", "No such file"]),
+    usage("a graph that goes one way only", [*DRIFT, "--topology", "g.topo"], ["never connects"],
+          {"g.topo": topology(2, [], "explicit", [(0, 0, 1), (0, 1, "1/2"), (1, 1, "1/2")])}),
+    usage("receiver sums under push-sum", [*DRIFT, "--topology", "g.topo"], ["client 0", "1.5"],
+          {"g.topo": topology(2, [], "explicit", [(0, 0, 1), (0, 1, "1/2"), (1, 1, "1/2"), (1, 0, 0.1)])}),
+    usage("a matrix that is cut off", [*DRIFT, "--topology", "g.mtx"], ["g.mtx", "2 entries", "line 2 announces 4"],
+          {"g.mtx": "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 0.5\n2 1 0.5\n"}),
+    usage("an edge list of names", [*DRIFT, "--topology", "g.edges"], ["g.edges:1", "sender 'anna'"],
+          {"g.edges": "anna bert 0.5\n"}),
+    usage("another topology on one rank", [], ["topology", "rank 1"],
+          {"here/g.topo": PAIR, "there/g.topo": topology(2, [(1, [(0, 1), (1, 0)]), (1, [])])},
+          parts=[(1, [*DRIFT, "--topology", "g.topo"], place) for place in ("here", "there")]),
+]
+
+STARTS = [
+    usage("rounds beyond the data", [*DRIFT, "--rounds", "51"], ["51", "50", "--epochs"]),
+    usage("rows of the start", [*MIX, "--start", "start.csv"], ["start.csv", "3 rows", "2"], {"start.csv": "1\n2\n3\n"}),
+    usage("a ragged start", [*MIX, "--start", "start.csv"], ["start.csv:2"], {"start.csv": "1,2\n2\n"}),
+    usage("numbers in a row of the start", [*DRIFT, "--clients", "3", "--start", "start.csv"],
+          ["start.csv", "1 numbers", "5"], {"start.csv": "1\n2\n3\n"}),
+    usage("nothing to mix", MIX, ["--start FILE"]),
+    usage("no end of mixing", ["--loss", "none", "--start", "start.csv"], ["--rounds"], {"start.csv": "1\n2\n"}),
+    usage("no such start", [*DRIFT, "--start", "nowhere.csv"], ["nowhere.csv"]),
+    usage("a mechanism for nothing", [*MIX, "--start", "start.csv", "--mechanism", "laplace"], ["--mechanism"],
+          {"start.csv": "1\n2\n3\n"}),
+]
+
+KEYS = [
+    usage("one key file for all", [*DRIFT, "--noise-key", "key-0"], ["{client}", "key-0"], {"key-0": "1f" * 32 + "\n"},
+          never="1f1f1f"),
+    usage("equal keys", [*DRIFT, "--noise-key", "key-{client}"], ["client 1", "same noise key"],
+          {"key-0": "1f" * 32 + "\n", "key-1": "1F" * 32 + "\n"}, never="1f1f1f"),
+    usage("not a key", [*DRIFT, "--noise-key", "key-{client}"], ["key-0", "64 hexadecimal"],
+          {"key-0": "1f" * 31 + "\n", "key-1": "2f" * 32 + "\n"}, never="1f1f1f"),
+    usage("no such key", [*DRIFT, "--noise-key", "none-{client}"], ["none-0"]),
+]
+
+OUTPUT = [
+    usage("a directory that is not empty", [*DRIFT, "--output", "kept"], ["kept", "not empty"]),
+    usage("a file in the way", [*DRIFT, "--output", "data.csv"], ["data.csv", "not a directory"]),
+    Fault("a place that cannot be made", FAILURE, [*DRIFT, "--output", "data.csv/run"], ["data.csv/run"]),
+    usage("a second run into the same directory", [*DRIFT, "--output", "run"], ["run", "not empty"],
+          before=[*DRIFT, "--output", "run", "--progress", "off"]),
+]
+
+TEXT = [
+    data("no such source", ["nowhere.csv"], ["nowhere.csv", "No such file"]),
+    data("an empty file", ["empty.csv"], ["empty.csv"], {"empty.csv": ""}),
+    data("a word among numbers", ["text.csv"], ["text.csv", "row 3", "red"],
+         {"text.csv": "a,b,y\n0.1,0.2,1\n0.1,red,1\n"}),
+    data("a label in SVMlight", ["label.svm"], ["label.svm", "row 3", "label 2"],
+         {"label.svm": "1 1:0.5\n-1 2:0.5\n2 1:1\n"}),
+    data("index 0", ["zero.svm"], ["zero.svm", "row 1", "index 0"], {"zero.svm": "1 0:0.5\n"}),
+    data("an index beyond --dimension", ["x.svm", "--dimension", "1"], ["row 2", "index 2"],
+         {"x.svm": "1 1:0.5\n-1 2:0.5\n"}),
+    data("a label that softmax does not know", ["data.csv", "--loss", "softmax:3"], ["data.csv", "label -1", "softmax:3"]),
+    data("a test set of another width", ["data.csv", "--test", "wide.csv"], ["wide.csv", "4 features", "3"],
+         {"wide.csv": "0.1,0.2,0.3,0.4,1\n0.1,0.2,0.3,0.4,-1\n"}),
+    usage("other data on one rank", [], ["data", "rank 1"],
+          {"here/d.csv": "\n".join(csv_rows(40)), "there/d.csv": "\n".join(csv_rows(20))},
+          parts=[(1, ["--source", "d.csv", *LEARN], place) for place in ("here", "there")]),
+    data("words that are no records", ["kept/precious.txt"], ["precious.txt"]),
+    data("content that tells no format", ["noise.bin"], ["noise.bin", "--format"], {"noise.bin": bytes(range(1, 200))}),
+]
+
+COLUMNS = [
+    usage("a column to drop that is not there", ["--source", "d.csv", "--drop", "a,colour", *LEARN],
+          ["d.csv", "colour", "--drop"], {"d.csv": "a,b,y\n1,2,1\n"}),
+    usage("a label that is dropped", ["--source", "d.csv", "--label", "a", "--drop", "a", *LEARN],
+          ["column 'a'", "--label", "--drop"], {"d.csv": "a,b,y\n1,2,1\n"}),
+    usage("a label column that is not there", ["--source", "d.csv", "--label", "7", *LEARN], ["d.csv", "--label", "7"],
+          {"d.csv": "a,b,y\n1,2,1\n"}),
+    usage("a delimiter of two characters", ["--source", "data.csv", "--delimiter", "::", *LEARN], ["::", "delimiter"]),
+    usage("a word for a positive label", ["--source", "data.csv", "--positive", "1,many", *LEARN],
+          ["--positive", "many", "not a number"]),
+    usage("an empty place in a list", ["--source", "data.csv", "--ignore", "1,,2", *LEARN], ["--ignore", "1,,2"]),
+]
+
+BINARY = [
+    data("text that is called HDF5", ["d.h5"], ["d.h5", "not an HDF5 file"], {"d.h5": "a,b,y\n1,2,1\n"}),
+    data("HDF5 without labels", ["d.h5"], ["d.h5", "/y", "/x, /z"], {"d.h5": hdf5(x=numbers(20, 3), z=LABELS)}, needs=h5py),
+    data("HDF5 of two lengths", ["d.h5"], ["d.h5", "20 rows of /x", "19 of /y"],
+         {"d.h5": hdf5(x=numbers(20, 3), y=LABELS[1:])}, needs=h5py),
+    data("nan in HDF5", ["d.h5"], ["d.h5", "record 7", "column 1", "/x", "nan"], {"d.h5": hdf5(x=NAN_AT_7, y=LABELS)},
+         needs=h5py),
+    data("text in HDF5", ["d.h5"], ["d.h5", "/y", "text"], {"d.h5": hdf5(x=numbers(2, 3), y=["yes", "no"])}, needs=h5py),
+    data("HDF5 that is cut off", ["d.h5"], ["d.h5", "damaged or truncated"],
+         {"d.h5": lambda: hdf5(x=numbers(200, 30), y=LABELS * 10)()[:-3000]}, needs=h5py),
+    data("IDX that is cut off", ["d.idx3,l.idx1"], ["d.idx3", "truncated"],
+         {"d.idx3": idx(20, 2, 2)[:-1], "l.idx1": idx(20)}),
+    data("gzipped IDX that is cut off", ["d.idx3.gz,l.idx1"], ["d.idx3.gz", "record 20"],
+         {"d.idx3.gz": gzip.compress(idx(20, 2, 2)[:-1]), "l.idx1": idx(20, values=[0, 1] * 10)}),
+    data("IDX without its labels", ["d.idx3"], ["d.idx3", "FEATURES,LABELS"], {"d.idx3": idx(20, 2, 2)}),
+    data("nan in IDX", ["d.idx2,l.idx1"], ["d.idx2", "record 2", "nan"],
+         {"d.idx2": idx(2, 1, type=13, format="f", values=[1, float("nan")]), "l.idx1": idx(2)}),
+]
+
+# Sources of several files.
+SEVERAL = [
+    data("a pair of two lengths", ["d.idx3,l.idx1"], ["d.idx3,l.idx1", "20", "19"],
+         {"d.idx3": idx(20, 2, 2), "l.idx1": idx(19)}),
+    data("a pair of two lengths, as text", ["x.csv,y.csv"], ["x.csv,y.csv", "3", "2"],
+         {"x.csv": "1,2\n3,4\n5,6\n", "y.csv": "1\n-1\n"}),
+    data("a pair whose second is missing", ["data.csv,nowhere.csv"], ["nowhere.csv", "No such file"]),
+    data("a pair with labels of several columns", ["data.csv,wide.csv"], ["wide.csv", "4"], {"wide.csv": "1,2,3,4\n" * 40}),
+]
+
+FAULTS = [*FIRST, *OPTIONS, *PARTS, *GRAPHS, *STARTS, *KEYS, *OUTPUT, *TEXT, *COLUMNS, *BINARY, *SEVERAL]
+
+
+class Planted(TestCase):
+    """Has a test for each row of the table."""
+
     def setUp(self):
         super().setUp()
         self.write("kept/precious.txt", "years of work\n")
@@ -20,234 +270,79 @@ class FaultCase(TestCase):
     def existing(self):
         return {name: what for name, what in tree(self.folder).items() if not name.startswith("log-")}
 
-    def check_fault(self, parts, code, expected):
-        """Runs and checks; `parts` is a list of words for two ranks, or the parts of a job."""
-        if not isinstance(parts[0], tuple):
-            parts = [(2, parts, [])]
-        out = str(self.folder / "out")
-        if not any("--output" in words for _, words, _ in parts):
-            parts = [(ranks, [*words, "--output", out], more) for ranks, words, more in parts]
+    def plant(self, files):
+        for name, content in files.items():
+            made = content() if callable(content) else content
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(made if isinstance(made, bytes) else made.encode())
+
+    def parts_of(self, fault):
+        """For the harness; all that is written goes to one place that is not there before."""
+        parts = []
+        for ranks, words, place in fault.parts or [(2, fault.words, ".")]:
+            output = [] if "--output" in words else ["--output", self.folder / "out"]
+            parts.append((ranks, [*words, *output], ["-wdir", self.folder / place]))
+        return parts
+
+    def check(self, fault):
+        self.plant(fault.files)
+        if fault.before:
+            self.good(2, fault.before)
         before = self.existing()
+        parts = self.parts_of(fault)
         result = self.run_parts(parts)
-        ranks = sum(part[0] for part in parts)
-        self.assertEqual(result.codes, [code] * ranks, result)
+        self.assertEqual(result.codes, [fault.code] * sum(part[0] for part in parts), result)
         self.assertLess(result.seconds, SECONDS, result)
         self.assertEqual(len(result.messages()), 1, result)
-        for text in expected:
-            self.assertIn(str(text), result.messages()[0])
+        for text in fault.expected:
+            self.assertIn(text, result.messages()[0])
         self.assertEqual(result.out, "")
+        if fault.never:
+            self.assertNotIn(fault.never, result.err.lower())
         self.assertEqual(self.existing(), before)
-        return result
 
 
-class TenPlanted(FaultCase):
-    """The ten of the issue, in its order."""
+def add_tests():
+    for number, fault in enumerate(FAULTS, 1):
+        def test(self, fault=fault):
+            if not fault.needs:
+                self.skipTest("h5py is not installed")
+            self.check(fault)
 
-    def test_unknown_key(self):
-        self.write("c.ini", "# my options\nseed = 4\n\n  speling = 3\nmechanism = laplace\n")
-        self.check_fault(["--config", "c.ini"], USAGE, ["c.ini:4", "speling", "unknown"])
+        test.__doc__ = fault.name
+        setattr(Planted, f"test_{number:03}_" + re.sub(r"[^a-z0-9]+", "_", fault.name.lower()), test)
 
-    def test_weights_that_do_not_sum_to_one(self):
-        edges = [(0, 0, 0.5), (0, 1, 0.5), (1, 1, 0.5), (1, 0, 0.25)]
-        self.write("g.topo", topology(2, [], "explicit", edges))
-        self.check_fault([*DRIFT, "--topology", "g.topo"], USAGE, ["client 1", "0.75"])
 
-    def test_a_graph_that_never_connects(self):
-        self.write("g.topo", topology(4, [(1, [(0, 1), (2, 3)]), (1, [(1, 0), (3, 2)])]))
-        self.check_fault([*DRIFT, "--topology", "g.topo", "--clients", "4"], USAGE, ["never connects", "g.topo"])
+add_tests()
 
-    def test_an_edge_out_of_range(self):
-        self.write("g.topo", "clients 2\nedge 0 1\nedge 1 2\n")
-        self.check_fault([*DRIFT, "--topology", "g.topo"], USAGE, ["g.topo:3", "2"])
 
-    def test_nan_in_row_17(self):
-        lines = csv_rows(40)
-        lines[16] = "0.1,nan,0.3,1"
-        self.write("bad.csv", "\n".join(lines) + "\n")
-        self.check_fault(["--source", "bad.csv", *LEARN], DATA_FAULT, ["bad.csv", "row 17", "nan"])
+class Table(unittest.TestCase):
+    def test_holds_all_planted_faults(self):
+        self.assertGreaterEqual(len(FAULTS), AT_LEAST)
+        self.assertEqual(len({fault.name for fault in FAULTS}), len(FAULTS))
+        self.assertEqual({fault.code for fault in FAULTS}, {USAGE, DATA_FAULT, FAILURE})
+        tests = [name for name in dir(Planted) if name.startswith("test_")]
+        self.assertEqual(len(tests), len(FAULTS))
+        for fault in FAULTS:
+            self.assertTrue(fault.expected and (fault.words or fault.parts), fault.name)
 
-    def test_a_label_outside_the_set(self):
-        lines = csv_rows(40)
-        lines[8] = "0.1,0.2,0.3,3"
-        self.write("bad.csv", "\n".join(lines) + "\n")
-        self.check_fault(["--source", "bad.csv", *LEARN], DATA_FAULT, ["bad.csv", "row 9", "label 3", "logistic"])
 
-    def test_a_ragged_row(self):
-        lines = csv_rows(40)
-        lines[25] = "0.1,0.2,0.3,0.4,1"
-        self.write("bad.csv", "\n".join(lines) + "\n")
-        self.check_fault(["--source", "bad.csv", *LEARN], DATA_FAULT, ["bad.csv", "row 26", "5 fields", "4 expected"])
-
-    def test_a_truncated_gzip_file(self):
-        whole = gzip.compress("\n".join(csv_rows(2000)).encode())
-        (self.folder / "bad.csv.gz").write_bytes(whole[: len(whole) * 2 // 3])
-        self.check_fault(["--source", "bad.csv.gz", *LEARN], DATA_FAULT, ["bad.csv.gz", "truncated"])
-
-    def test_a_different_configuration_on_one_rank(self):
-        parts = [(1, [*DRIFT, "--seed", seed], []) for seed in (1, 2, 1)]
-        self.check_fault(parts, USAGE, ["configuration", "rank 1", "rank 0"])
-
-    def test_a_missing_file_on_one_rank(self):
-        self.write("here/mine.csv", (self.folder / "data.csv").read_text())
-        (self.folder / "there").mkdir()
-        words = ["--source", "mine.csv", *LEARN]
-        parts = [(1, words, ["-wdir", self.folder / place]) for place in ("here", "there", "here")]
-        self.check_fault(parts, DATA_FAULT, ["mine.csv", "No such file"])
+class Beside(TestCase):
+    """What is near to a fault."""
 
     def test_what_a_user_sees_from_mpirun(self):
-        result = self.run_ranks(3, ["--config", "nowhere.ini"])
-        self.assertEqual((result.code, len(result.messages())), (USAGE, 1), result)
-        result = self.run_ranks(3, ["--source", "nowhere.csv", *LEARN])
-        self.assertEqual((result.code, len(result.messages())), (DATA_FAULT, 1), result)
-
-
-class Usage(FaultCase):
-    def test_options(self):
-        self.write("c.ini", "seed = 3\nepsilon = lots\n")
-        self.write("twice.ini", "seed = 3\n# once more\nseed = 4\n")
-        self.write("nested.ini", "seed = 3\nconfig = c.ini\n")
-        self.write("section.ini", "seed = 3\n[omd]\nepsilon = 1\n")
-        cases = {
-            "no mechanism": (["--source", "data.csv"], ["--mechanism", "none, laplace, dissertation"]),
-            "unknown option": ([*DRIFT, "--epsilo", "1"], ["--epsilo", "--help"]),
-            "no value": ([*DRIFT, "--output", "out", "--seed"], ["seed", "--help"]),
-            "a word without dashes": ([*DRIFT, "fast"], ["options only"]),
-            "a word for a number": ([*DRIFT, "--step", "fast"], ["--step", "fast", "not a number"]),
-            "a fraction of a count": ([*DRIFT, "--batch", "1.5"], ["--batch", "1.5", "whole"]),
-            "out of range": ([*DRIFT, "--epsilon", "0"], ["--epsilon", "out of range"]),
-            "not a number at all": ([*DRIFT, "--epsilon", "nan"], ["--epsilon", "nan"]),
-            "unknown word": ([*DRIFT, "--mixing", "shaken"], ["--mixing", "shaken", "push-sum, plain"]),
-            "number in a file": ([*DRIFT, "--config", "c.ini"], ["c.ini:2", "epsilon", "lots"]),
-            "a key twice": ([*DRIFT, "--config", "twice.ini"], ["twice.ini:3", "seed", "twice"]),
-            "a section": ([*DRIFT, "--config", "section.ini"], ["section.ini:3", "omd.epsilon", "unknown"]),
-            "a file in a file": ([*DRIFT, "--config", "nested.ini"], ["nested.ini:2", "config", "unknown"]),
-            "clients twice": ([*DRIFT, "--clients", "2", "--clients-per-rank", "1"], ["exclude"]),
-        }
-        for name, (words, expected) in cases.items():
-            with self.subTest(name):
-                self.check_fault(words, USAGE, expected)
-
-    def test_parts_and_what_is_known(self):
-        cases = {
-            "loss": ([*DRIFT, "--loss", "poisson:1"], ["poisson", "logistic", "squared", "huber", "softmax"]),
-            "mechanism": (["--mechanism", "gauss"], ["gauss", "none", "laplace", "dissertation"]),
-            "domain": ([*DRIFT, "--domain", "cube"], ["cube", "free", "ball", "l1ball"]),
-            "key of a spec": ([*DRIFT, "--domain", "ball:size=1"], ["size", "ball:size=1", "radius"]),
-            "number in a spec": ([*DRIFT, "--domain", "ball:wide"], ["wide", "not a number"]),
-            "value of a spec": ([*DRIFT, "--domain", "box:2,1"], ["box:2,1", "below"]),
-            "missing parameter": ([*DRIFT, "--domain", "ball"], ["ball", "radius"]),
-            "generator": (["--source", "synthetic:drizzle", *LEARN], ["drizzle", "drift"]),
-            "partition": (["--source", "data.csv", *LEARN, "--partition", "dirichlet:0"], ["dirichlet:0"]),
-            "entropic off the simplex": ([*DRIFT, "--mirror", "entropic", "--domain", "ball:1"], ["entropic", "simplex"]),
-            "signed off its ball": ([*DRIFT, "--mirror", "entropic-signed"], ["entropic-signed", "l1ball"]),
-            "format": (["--source", "kept/precious.txt", *LEARN], ["precious.txt", "--format", "csv", "svmlight"]),
-        }
-        for name, (words, expected) in cases.items():
-            with self.subTest(name):
-                self.check_fault(words, USAGE, expected)
-
-    def test_graphs_and_clients(self):
-        self.write("three.topo", topology(3, [], everywhere=[(0, 1), (1, 2), (2, 0)]))
-        self.write("receiver.topo", topology(2, [], "explicit", [(0, 0, 1), (0, 1, "1/2"), (1, 1, "1/2")]))
-        self.write("uneven.topo", topology(2, [], "explicit", [(0, 0, 1), (0, 1, "1/2"), (1, 1, "1/2"), (1, 0, 0.1)]))
-        cases = {
-            "more clients than ranks": ([*DRIFT, "--topology", "three.topo"], ["3 clients on 2 ranks", "--clients 3"]),
-            "another number": ([*DRIFT, "--topology", "three.topo", "--clients", "4"], ["4 clients", "3"]),
-            "no such file": ([*DRIFT, "--topology", "nowhere.topo"], ["nowhere.topo", "No such file"]),
-            "one way only": ([*DRIFT, "--topology", "receiver.topo"], ["never connects"]),
-            "receiver sums under push-sum": ([*DRIFT, "--topology", "uneven.topo"], ["client 0", "1.5"]),
-        }
-        for name, (words, expected) in cases.items():
-            with self.subTest(name):
-                self.check_fault(words, USAGE, expected)
-
-    def test_starts_and_rounds(self):
-        self.write("start.csv", "1\n2\n3\n")
-        self.write("ragged.csv", "1,2\n2\n")
-        mix = ["--loss", "none", "--rounds", "3"]
-        cases = {
-            "rounds beyond the data": ([*DRIFT, "--rounds", "51"], ["51", "50", "--epochs"]),
-            "rows": ([*mix, "--start", "start.csv"], ["start.csv", "3 rows", "2"]),
-            "ragged": ([*mix, "--start", "ragged.csv"], ["ragged.csv:2"]),
-            "numbers a row": ([*DRIFT, "--clients", "3", "--start", "start.csv"], ["start.csv", "1 numbers", "5"]),
-            "no start": (mix, ["--start FILE"]),
-            "no rounds": (["--loss", "none", "--start", "start.csv"], ["--rounds"]),
-            "no such start": ([*DRIFT, "--start", "nowhere.csv"], ["nowhere.csv"]),
-            "a mechanism for nothing": ([*mix, "--start", "start.csv", "--mechanism", "laplace"], ["--mechanism"]),
-        }
-        for name, (words, expected) in cases.items():
-            with self.subTest(name):
-                self.check_fault(words, USAGE, expected)
-
-    def test_noise_keys(self):
-        self.write("key-0", "1f" * 32 + "\n")
-        self.write("key-1", "1F" * 32 + "\n")
-        self.write("short-0", "1f" * 31 + "\n")
-        self.write("short-1", "2f" * 32 + "\n")
-        cases = {
-            "one file for all": ([*DRIFT, "--noise-key", "key-0"], ["{client}", "key-0"]),
-            "equal keys": ([*DRIFT, "--noise-key", "key-{client}"], ["client 1", "same noise key"]),
-            "not a key": ([*DRIFT, "--noise-key", "short-{client}"], ["short-0", "64 hexadecimal"]),
-            "no such key": ([*DRIFT, "--noise-key", "none-{client}"], ["none-0"]),
-        }
-        for name, (words, expected) in cases.items():
-            with self.subTest(name):
-                result = self.check_fault(words, USAGE, expected)
-                self.assertNotIn("1f1f1f", (result.out + result.err).lower())
-
-    def test_other_files_on_one_rank(self):
-        """Same names, other contents."""
-        self.write("here/g.topo", topology(2, [], everywhere=[(0, 1), (1, 0)]))
-        self.write("there/g.topo", topology(2, [(1, [(0, 1), (1, 0)]), (1, [])]))
-        self.write("here/d.csv", "\n".join(csv_rows(40)))
-        self.write("there/d.csv", "\n".join(csv_rows(20)))
-        for words, expected in (([*DRIFT, "--topology", "g.topo"], ["topology", "rank 1"]),
-                                (["--source", "d.csv", *LEARN], ["data", "rank 1"])):
-            with self.subTest(words):
-                parts = [(1, words, ["-wdir", self.folder / place]) for place in ("here", "there")]
-                self.check_fault(parts, USAGE, expected)
-
-
-class Output(FaultCase):
-    def test_a_directory_that_is_not_empty(self):
-        self.check_fault([*DRIFT, "--output", "kept"], USAGE, ["kept", "not empty"])
-
-    def test_a_file_in_the_way(self):
-        self.check_fault([*DRIFT, "--output", "data.csv"], USAGE, ["data.csv", "not a directory"])
-
-    def test_a_place_that_cannot_be_made(self):
-        self.check_fault([*DRIFT, "--output", "data.csv/run"], FAILURE, ["data.csv/run"])
-
-    def test_a_second_run_into_the_same_directory(self):
-        self.good(2, [*DRIFT, "--output", "run", "--progress", "off"])
-        self.check_fault([*DRIFT, "--output", "run"], USAGE, ["run", "not empty"])
+        for words, code in ((["--config", "nowhere.ini"], USAGE), (["--source", "nowhere.csv", *LEARN], DATA_FAULT)):
+            result = self.run_ranks(3, words)
+            self.assertEqual((result.code, len(result.messages())), (code, 1), result)
 
     def test_an_empty_directory_is_fine(self):
         (self.folder / "empty").mkdir()
         self.good(2, [*DRIFT, "--output", "empty"])
 
-
-class Data(FaultCase):
-    def test_data(self):
-        self.write("empty.csv", "")
-        self.write("label.svm", "1 1:0.5\n-1 2:0.5\n2 1:1\n")
-        self.write("zero.svm", "1 0:0.5\n")
-        self.write("wide.csv", "0.1,0.2,0.3,0.4,1\n0.1,0.2,0.3,0.4,-1\n")
-        self.write("text.csv", "a,b,y\n0.1,0.2,1\n0.1,red,1\n")
-        self.write("noise.csv.gz", "this is not gzip data at all\n")
-        cases = {
-            "no such file": (["--source", "nowhere.csv"], ["nowhere.csv", "No such file"]),
-            "empty": (["--source", "empty.csv"], ["empty.csv"]),
-            "a word": (["--source", "text.csv"], ["text.csv", "row 3", "red"]),
-            "label in SVMlight": (["--source", "label.svm"], ["label.svm", "row 3", "label 2"]),
-            "index 0": (["--source", "zero.svm"], ["zero.svm", "row 1", "index 0"]),
-            "index beyond --dimension": (["--source", "label.svm", "--dimension", "1"], ["row 2", "index 2"]),
-            "softmax": (["--source", "data.csv", "--loss", "softmax:3"], ["data.csv", "label -1", "softmax:3"]),
-            "test set": (["--source", "data.csv", "--test", "wide.csv"], ["wide.csv", "4 features", "3"]),
-        }
-        for name, (words, expected) in cases.items():
-            with self.subTest(name):
-                self.check_fault([*words, *LEARN], DATA_FAULT, expected)
+    def test_a_file_of_options_with_byte_order_mark(self):
+        (self.folder / "c.ini").write_bytes(b"\xef\xbb\xbfmechanism = laplace\r\nsource = synthetic:drift:n=50\r\n")
+        self.good(2, ["--config", "c.ini", "--output", "out"])
 
     def test_a_value_that_ends_the_run(self):
         """Models that grow without bound are found out in a round, on all ranks at once."""

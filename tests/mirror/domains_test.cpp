@@ -77,6 +77,27 @@ TEST_P(AnyDomain, ProjectsOntoTheNearestPoint) {
   }
 }
 
+// h(g) = max over the domain of ⟨g, s⟩: no point of the domain exceeds it, and one far along g projects to where it is
+// attained.
+TEST_P(AnyDomain, SupportIsTheLargestProduct) {
+  for (const std::size_t d : dimensions) {
+    for (int trial = 0; trial < 50; ++trial) {
+      const Vector g = testing_support::random_normal(d, 1, random_);
+      const double support = domain_->support(g);
+      if (GetParam().spec == "free") {
+        EXPECT_TRUE(std::isinf(support));
+        continue;
+      }
+      for (int other = 0; other < 20; ++other) {
+        EXPECT_LE(dot(g, GetParam().point(d, random_)), support + 1e-12);
+      }
+      Vector far = g;
+      scale(1e6, far);
+      EXPECT_NEAR(dot(g, projected(far)), support, 1e-4);
+    }
+  }
+}
+
 // Beyond 2^53 a coordinate less the mass is the coordinate; beyond 1e154 squares overflow.
 TEST_P(AnyDomain, ProjectsHugePoints) {
   for (const double size : {1e15, 1e17, 1e40, 1e160, 1e308}) {

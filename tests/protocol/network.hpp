@@ -41,7 +41,7 @@ class ConstantStream final : public Stream {
     batch_.update([&](Batch& batch) { batch.add({features, {}}, 0); });
   }
   [[nodiscard]] const Secret<Batch>& next(Round) override { return batch_; }
-  [[nodiscard]] bool ended(Round) const override { return false; }
+  [[nodiscard]] bool ended(Round) override { return false; }
   [[nodiscard]] std::int64_t participations() const override { return 1; }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
 

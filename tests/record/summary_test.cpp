@@ -106,6 +106,36 @@ TEST(SummaryJson, HoldsTheFigures) {
   EXPECT_FALSE(json.contains("models"));
 }
 
+TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
+  EXPECT_TRUE(at(parsed(example()), "regret").is_null());
+  EXPECT_EQ(to_table(example()).find("static regret"), std::string::npos);
+  Summary summary = example();
+  StaticRegret regret;
+  regret.played = 70;
+  regret.client_rounds = 120;
+  regret.comparator.x = {0.75, 0.25};
+  regret.comparator.value = 0.5;
+  regret.comparator.certificate = 1e-10;
+  regret.comparator.tolerance = 1e-9;
+  regret.comparator.evaluations = 17;
+  summary.regret = regret;
+  const nlohmann::json json = parsed(summary);
+  EXPECT_EQ(at(json, "regret/static"), 10);
+  EXPECT_EQ(at(json, "regret/static_per_client_round"), 10.0 / 120);
+  EXPECT_EQ(at(json, "regret/comparator"), (Vector{0.75, 0.25}));
+  EXPECT_EQ(at(json, "regret/certificate/kind"), "gap");
+  EXPECT_EQ(at(json, "regret/certificate/value"), 1e-10);
+  EXPECT_EQ(at(json, "regret/certificate/reached"), true);
+  EXPECT_NE(to_table(summary).find("10, 0.0833333 per client-round (120 of them)"), std::string::npos);
+  EXPECT_EQ(remark_on(regret), "");
+
+  summary.regret->comparator.ending = Minimum::Ending::unbounded;
+  EXPECT_TRUE(at(parsed(summary), "regret/static").is_null());
+  EXPECT_NE(to_table(summary).find("none: no model is best"), std::string::npos);
+  summary.regret->comparator.ending = Minimum::Ending::gave_up;
+  EXPECT_NE(remark_on(*summary.regret).find("by up to 1.2e-08"), std::string::npos) << remark_on(*summary.regret);
+}
+
 // JSON has no infinity.
 TEST(SummaryJson, WritesInfiniteLossesAsNull) {
   Summary summary = example();

@@ -10,11 +10,13 @@
 #include "starling/data/dataset.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/protocol/omd.hpp"
+#include "starling/record/model_average.hpp"
 #include "starling/record/network_reporter.hpp"
 
 namespace starling {
 
 enum class MetricsChoice { automatic, local, shared };
+enum class RegretChoice { none, static_regret };
 enum class ProgressChoice { automatic, on, off };
 
 struct OmdConfig {
@@ -25,6 +27,7 @@ struct OmdConfig {
   // data
   DataSettings data;
   std::optional<std::string> test;
+  std::optional<std::string> save_partition;
   bool intercept = false;
   std::optional<Round> rounds;
   // learning
@@ -32,6 +35,7 @@ struct OmdConfig {
   std::string mirror = "euclidean";
   std::optional<std::string> domain;
   std::string start = "uniform";
+  Averaging average = Averaging::none;
   OmdSettings omd;
   // privacy
   std::optional<std::string> mechanism;
@@ -40,6 +44,7 @@ struct OmdConfig {
   PrivacyUnit unit = PrivacyUnit::record;
   std::string noise_key = "random";
   MetricsChoice metrics = MetricsChoice::automatic;
+  RegretChoice regret = RegretChoice::none;
   // output
   std::optional<std::string> output;
   std::optional<Round> record_every;

@@ -17,6 +17,7 @@ struct Option {
   std::string initial;   ///< default, as text; empty where there is none
   std::string help;
   std::function<void(const std::string&)> apply;
+  bool positional = false;  ///< a word that belongs to no option is its value; one option at most
 };
 
 /// The options of one command.

@@ -22,10 +22,14 @@ enum class ExitCode : int {
   stopped_safely = 75,  ///< stopped on a signal, state safe
 };
 
+/// The text as messages show it: control characters, which may come out of damaged files, as '?'; cut off after 1,000
+/// bytes.
+[[nodiscard]] std::string one_line(std::string text);
+
 /// Base of all errors that the library throws; carries the exit code that main returns.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ExitCode code, const std::string& message) : std::runtime_error(one_line(message)), code_(code) {}
   [[nodiscard]] ExitCode code() const noexcept { return code_; }
 
  private:

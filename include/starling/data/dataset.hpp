@@ -28,6 +28,8 @@ struct ReadSettings {
   std::vector<double> ignore;            ///< records with one of these labels are left out
   std::optional<std::size_t> dimension;  ///< features of a sparse format; otherwise the largest index seen
   double scale = 1;                      ///< public factor of every feature
+  /// Asked again and again while a pipe has nothing to give; false ends the stream, and it may throw.
+  std::function<bool()> go_on_waiting = [] { return true; };
 };
 
 /// And of who gets which record when.
@@ -35,27 +37,49 @@ struct DataSettings : ReadSettings {
   std::string partition = "contiguous";
   std::size_t batch = 1;
   std::int64_t epochs = 1;
+  std::size_t memory = std::size_t{64} << 20;  ///< bytes of records that a rank keeps; larger shares are read again
   std::uint64_t seed = 1;
   /// Maps a label of the source to the loss's own, or throws DataError saying why not (without naming the row).
   std::function<double(double)> label_map = [](double y) { return y; };
-  /// Asked again and again while a pipe has nothing to give; false ends the stream, and it may throw.
-  std::function<bool()> go_on_waiting = [] { return true; };
+};
+
+/// What must be known of all clients' data before a model can be made.
+struct DataShape {
+  std::size_t features = 0;  ///< without intercept
+  bool sparse = false;       ///< sparse data have as many features as the largest index of any client
+  /// Rounds that the longest stream gives, epochs included; none where streams have no known end.
+  std::optional<Round> rounds;
+  bool empty = false;  ///< a rank without clients, or whose pipes have ended at once: it has nothing to say
+
+  /// Of two ranks' data together. Throws DataError for dense data of different width.
+  [[nodiscard]] DataShape joined(const DataShape& other) const;
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static DataShape parse(const std::string& text);
 };
 
 /// The data of one rank's block of clients.
 struct Dataset {
   std::vector<std::unique_ptr<Stream>> streams;  ///< one per client first … first + count − 1
-  std::size_t features = 0;                      ///< without intercept; the same on every rank
-  /// Rounds that the longest stream of all clients gives, epochs included; none where streams have no end.
-  std::optional<Round> rounds;
-  bool is_public = false;  ///< synthetic sources are
-  std::string digest;      ///< SHA-256 of a public source's description; empty for private ones
+  /// What this rank can tell. With one file per client ranks see different files, and agree by `DataShape::joined`.
+  DataShape shape;
+  bool is_public = false;   ///< synthetic sources are
+  bool replayable = true;   ///< whether open_dataset would give the same records again; pipes do not
+  std::string digest;       ///< SHA-256 of a public source's description; empty for private ones
+  std::string fingerprint;  ///< differs if ranks read different contents under one name; empty where each reads its own
 };
 
-/// Opens the source for clients first … first + count − 1 out of `clients`. Reads files twice (scan, then the own
-/// share), so that bad input anywhere is found on every rank before the first round. Throws DataError naming file and
-/// row, UsageError for bad specs.
+/// Opens the source for clients first … first + count − 1 out of `clients`: generators, one file or pair of files that
+/// is dealt out (`settings.partition`), one file or pipe per client, standard input.
+///
+/// A file is read through before the first round, so that bad input is found in time; of formats that find records by
+/// number (HDF5, IDX) each rank reads its own clients' records alone. Up to `settings.memory` bytes of records are
+/// kept, beyond that streams read them again as they are needed. Throws DataError naming file and row, UsageError for
+/// bad specs.
 [[nodiscard]] Dataset open_dataset(const DataSettings& settings, Client clients, Client first, Client count);
+
+/// Writes who gets which record of a file, for `--partition file:`. Throws DataError, FailureError, and UsageError for
+/// sources that are not dealt out.
+void save_partition(const DataSettings& settings, Client clients, const std::string& path);
 
 /// All records of a `--test` source, which is public by declaration. `features` is that of the training data: fewer in
 /// a sparse file is fine, more is an error; dense data must have as many. Generators need `n=`; record i is drawn as a

@@ -45,7 +45,7 @@ class RecordReader {
   /// Names of the features where the source has them; else empty.
   [[nodiscard]] virtual std::vector<std::string> names() const { return {}; }
   /// Where the last record stood, for messages: "a9a.gz: row 17". Rows are the lines of the file, from 1, with its
-  /// header and blank lines counted; of a binary file, records from 1.
+  /// header and blank lines counted; of a binary file or a pair, records from 1.
   [[nodiscard]] virtual std::string where() const = 0;
   /// The place of the record that `next` would read.
   [[nodiscard]] virtual Mark mark() const = 0;

@@ -56,11 +56,14 @@ class Topology final : public Schedule {
 
   /// Parses the text of a `.topo` file; `name` stands in errors as "name:line: …". Throws UsageError.
   [[nodiscard]] static Topology parse(std::string_view text, const std::string& name);
-  /// The same for a MatrixMarket file (coordinate; real, integer or pattern; general or symmetric): entry (i, j) is the
-  /// weight from j to i, clients counted from 1. Explicit weights; a pattern has sender weights and implied self loops.
+  /// The same for a MatrixMarket file (coordinate or array; real, integer or pattern; general or symmetric): entry
+  /// (i, j) is the weight from j to i, clients counted from 1. Explicit weights; a pattern has sender weights and
+  /// implied self loops.
   [[nodiscard]] static Topology parse_matrix_market(std::string_view text, const std::string& name);
-  /// The same for a plain edge list as NetworkX writes it, `FROM TO WEIGHT` with clients from 0 (explicit weights) or
-  /// `FROM TO` (sender weights and implied self loops); the largest number says how many clients there are.
+  /// The same for a plain edge list as NetworkX writes it, with clients from 0: `FROM TO WEIGHT` or
+  /// `FROM TO {'weight': WEIGHT, …}` (explicit weights), `FROM TO` or `FROM TO {}` (sender weights and implied self
+  /// loops); commas may part what blanks part here. Every line is an edge in one direction; the largest number says how
+  /// many clients there are.
   [[nodiscard]] static Topology parse_edge_list(std::string_view text, const std::string& name);
   /// Reads a file: by its ending a MatrixMarket file (.mtx), an edge list (.edges, .edgelist, .txt), or else a `.topo`
   /// file. Throws UsageError, also when it cannot be read.

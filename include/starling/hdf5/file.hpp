@@ -183,4 +183,55 @@ class File {
   Handle id_;
 };
 
+/// A file of the user that is read and neither written nor locked. What is wrong with it is a DataError.
+class Input {
+ public:
+  /// Throws DataError if the file cannot be opened or is not (whole) HDF5.
+  explicit Input(const std::string& path);
+
+  [[nodiscard]] hid_t id() const { return id_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Whether a dataset has this name.
+  [[nodiscard]] bool has(const std::string& name) const;
+  /// What the file's root holds, as "/x, /y, /group/"; at most 20 names.
+  [[nodiscard]] std::string contents() const;
+
+ private:
+  std::string path_;
+  Handle id_;
+};
+
+/// A dataset of numbers of an input, of any integer or float type, read as doubles by rows: entries of its first
+/// dimension with all that they hold.
+class NumberRows {
+ public:
+  /// Throws DataError if the dataset is not one of numbers, has no dimension or needs a filter that is not there.
+  NumberRows(const Input& input, const std::string& name);
+
+  [[nodiscard]] const Sizes& sizes() const { return sizes_; }
+  [[nodiscard]] hsize_t rows() const { return sizes_[0]; }
+  /// Values of a row.
+  [[nodiscard]] hsize_t width() const { return width_; }
+  /// Rows that are stored together; 1 where the dataset is not stored in chunks.
+  [[nodiscard]] hsize_t rows_of_chunk() const { return chunk_rows_; }
+  /// Reads `count` rows from `first` on into count × width() values. Throws DataError.
+  void read(hsize_t first, hsize_t count, double* values) const;
+  /// An attribute that is a list of texts, fixed or variable in length; empty where there is none of this name. Throws
+  /// DataError for one that is no list of texts.
+  [[nodiscard]] std::vector<std::string> texts(const std::string& attribute) const;
+
+ private:
+  [[nodiscard]] static Handle open(const Input& input, const std::string& name);
+  void check_type() const;
+  void check_storage();
+  [[nodiscard]] std::string what() const { return path_ + ": " + name_; }
+
+  std::string path_;
+  std::string name_;
+  Handle set_;
+  Sizes sizes_;
+  hsize_t width_ = 1;
+  hsize_t chunk_rows_ = 1;
+};
+
 }  // namespace starling::hdf5

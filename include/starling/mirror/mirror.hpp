@@ -19,6 +19,8 @@ class Domain {
   virtual void centre(MutableView x) = 0;
   /// How far x violates X's defining inequalities and equalities; 0 inside.
   [[nodiscard]] virtual double violation(View x) const = 0;
+  /// max_{s ∈ X} ⟨direction, s⟩; infinite where X has no end in that direction.
+  [[nodiscard]] virtual double support(View direction) const = 0;
   /// Mass of a simplex; 0 for other sets.
   [[nodiscard]] virtual double simplex_mass() const { return 0; }
   /// Radius of an L1 ball; 0 for other sets.

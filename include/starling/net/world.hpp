@@ -33,6 +33,10 @@ class World {
   /// and tells nobody, if another rank's failure has arrived first: that one speaks for the run.
   bool announce(ExitCode code, const std::string& message);
 
+  /// For a rank that waits for something outside, between rounds or in one: hears what others have to say, and tells
+  /// whether the run goes on beyond this round. Throws PeerError.
+  [[nodiscard]] bool go_on_waiting();
+
   /// From now on SIGINT, SIGTERM and SIGUSR1 ask all ranks to stop after one common round (Neighbours::begin_round).
   void watch_signals();
 

@@ -36,8 +36,8 @@ class ModelRecorder final : public Observer {
   ModelRecorder& operator=(const ModelRecorder&) = delete;
 
   void after(const RoundView& view) override;
-  /// Records the last round if it was not, and the final models; writes everything.
-  void finish(const RoundView& view);
+  /// Records the last round if it was not, and `final_models` (d × clients of this rank); writes everything.
+  void finish(const RoundView& view, const Released<Columns>& final_models);
 
  private:
   void record(const RoundView& view);

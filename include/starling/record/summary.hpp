@@ -12,6 +12,7 @@
 #include "starling/protocol/omd.hpp"
 #include "starling/record/network_reporter.hpp"
 #include "starling/record/run_directory.hpp"
+#include "starling/record/static_regret.hpp"
 
 namespace starling {
 
@@ -24,6 +25,7 @@ struct Summary {
   Round rounds = 0;
   Round rounds_planned = 0;
   std::size_t dimension = 0;
+  std::string average = "none";  ///< which models the run ended with (Averaging)
   bool classifies = false;
   bool learned = false;              ///< false under --loss none
   std::optional<Score> progressive;  ///< over all clients and rounds; none where withheld
@@ -31,7 +33,8 @@ struct Summary {
   std::optional<Score> test;         ///< summed over clients' final models
   double consensus_error = 0;
   double mass = 0;
-  double largest_debt = 0;  ///< most step debt that a client has left, in steps of the first round
+  double largest_debt = 0;             ///< most step debt that a client has left, in steps of the first round
+  std::optional<StaticRegret> regret;  ///< if asked for
   PrivacyReport privacy;
   std::vector<EdgeTraffic> edges;
   WireTraffic wire;

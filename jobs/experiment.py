@@ -1,0 +1,156 @@
+"""What the experiments of jobs/ share: running starling, many runs at a time, tables, and pictures by gnuplot.
+
+Python's standard library only. Recorded models are read with h5py where it is installed, else with HDF5's h5dump.
+"""
+
+import argparse
+import concurrent.futures
+import csv
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def fail(text):
+    say(f"{pathlib.Path(sys.argv[0]).name}: {text}")
+    sys.exit(1)
+
+
+def find_starling(asked):
+    """The program: --starling, else a build of this project, else the one on the path."""
+    if asked:
+        found = shutil.which(asked)
+        return found or fail(f"there is no program '{asked}' (--starling names it)")
+    builds = [PROJECT / "build" / name / "starling" for name in ("release", "native", "quickstart", "dev")]
+    found = next((str(build) for build in builds if build.exists()), shutil.which("starling"))
+    return found or fail("no starling found (looked under build/ and on the path) build it, or say --starling PATH")
+
+
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} (must be at least 1)")
+    return number
+
+
+def arguments(description, output):
+    """The options that all experiments have; the caller adds its own and parses."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--starling", metavar="PATH", help="the program; default: this project's build, else the path")
+    parser.add_argument("--output", metavar="DIR", default=output, help=f"folder for tables and pictures ({output})")
+    parser.add_argument("--workers", type=positive, default=2 * (os.cpu_count() or 1),
+                        help="runs at a time (two per core, since short runs mostly wait for MPI to start)")
+    return parser
+
+
+def output_folder(path):
+    folder = pathlib.Path(path).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class Runs:
+    """Runs `starling omd` from the project's folder, so that the paths in jobs/*.ini hold."""
+
+    def __init__(self, starling, scratch):
+        self.starling = str(pathlib.Path(starling).resolve())
+        self.scratch = pathlib.Path(scratch)
+        # One process hosts all clients. Root, which containers like, needs Open MPI's permission.
+        self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def run(self, name, words):
+        """One run into a folder `name`; returns its summary."""
+        folder = self.scratch / name
+        command = [self.starling, "omd", *map(str, words), "--output", str(folder), "--progress", "off",
+                   "--json-models"]
+        done = subprocess.run(command, cwd=PROJECT, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"'{' '.join(command)}' ended with {done.returncode}:\n{done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    def models(self, name):
+        """(rounds, models): the model of every client at every recorded round, models[record][client][coordinate];
+        None where neither h5py nor h5dump is there. For runs of one process."""
+        file = self.scratch / name / "clients" / "0.h5"
+        try:
+            import h5py
+
+            with h5py.File(file) as run:
+                return run["rounds"][:].tolist(), run["model"][:].tolist()
+        except ImportError:
+            if not shutil.which("h5dump"):
+                return None
+        rounds = [int(value) for value in self._dump(file, "/rounds")]
+        flat = self._dump(file, "/model")
+        clients = len(self._dump(file, "/clients"))
+        d = len(flat) // (len(rounds) * clients)
+        rows = [flat[i:i + d] for i in range(0, len(flat), d)]
+        return rounds, [rows[i:i + clients] for i in range(0, len(rows), clients)]
+
+    @staticmethod
+    def _dump(file, name):
+        """All numbers of a data set."""
+        done = subprocess.run(["h5dump", "-d", name, "-y", "-w", "1", "-m", "%.17g", str(file)], check=True,
+                              capture_output=True, text=True)
+        body = done.stdout.split("DATA {", 1)[1].split("}", 1)[0]
+        return [float(word) for word in body.replace(",", " ").split()]
+
+
+def in_parallel(workers, jobs):
+    """The results of functions without arguments, in their order; the first that fails ends the experiment."""
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(job) for job in jobs]
+        try:
+            return [future.result() for future in futures]
+        except RuntimeError as error:
+            for future in futures:
+                future.cancel()
+            fail(error)
+
+
+def mean(values):
+    return math.fsum(values) / len(values)
+
+
+def deviation(values):
+    """Standard deviation of the values; 0 for a single one."""
+    if len(values) < 2:
+        return 0.0
+    centre = mean(values)
+    return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
+
+
+def error_of_mean(values):
+    return deviation(values) / math.sqrt(len(values))
+
+
+def write_csv(path, header, rows):
+    with open(path, "w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(header)
+        table.writerows(rows)
+
+
+def draw(folder, name, script):
+    """Runs gnuplot on a script that is kept as NAME.gp and writes NAME.svg. Returns whether there is a picture."""
+    path = folder / f"{name}.gp"
+    path.write_text(script)
+    if not shutil.which("gnuplot"):
+        say(f"no picture {name}.svg: gnuplot is not installed (later: cd {folder} && gnuplot {name}.gp)")
+        return False
+    done = subprocess.run(["gnuplot", path.name], cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        say(f"no picture {name}.svg: {done.stderr.strip()}")
+        return False
+    return True

@@ -1,0 +1,18 @@
+#include "starling/core/check.hpp"
+
+#include <cstddef>
+
+namespace starling {
+
+std::string one_line(std::string text) {
+  constexpr std::size_t longest = 1'000;
+  for (char& c : text) {
+    if ((c >= 0 && c < ' ') || c == 0x7f) c = '?';
+  }
+  if (text.size() <= longest) return text;
+  std::size_t end = longest;
+  while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U && end > longest - 4) --end;  // amid a character
+  return text.substr(0, end) + "…";
+}
+
+}  // namespace starling

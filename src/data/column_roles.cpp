@@ -1,0 +1,141 @@
+#include "column_roles.hpp"
+
+#include "number.hpp"
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <string_view>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+bool same_but_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+/// The use of each column so far: the option that named it, or nothing.
+class Uses {
+ public:
+  explicit Uses(const ColumnNames& columns) : columns_(columns), options_(columns.count) {}
+
+  std::size_t take(const std::string& wanted, const std::string& option) {
+    const std::size_t column = columns_.find(wanted, option);
+    check(options_[column].empty(), "{}: {} is named by {} and by {} (a column has one use) name it once",
+          columns_.path, columns_.place(column), options_[column], option);
+    options_[column] = option;
+    return column;
+  }
+  void take(std::size_t column) { options_[column] = "default"; }
+  [[nodiscard]] bool is_free(std::size_t column) const { return options_[column].empty(); }
+
+ private:
+  const ColumnNames& columns_;
+  std::vector<std::string> options_;
+};
+
+/// A key that is the last column may be meant as the label or not: then the user must say.
+std::optional<std::size_t> find_default_label(const ColumnNames& columns, const Uses& uses,
+                                              std::optional<std::size_t> key) {
+  std::optional<std::size_t> last;
+  for (std::size_t column = 0; column < columns.count; ++column) {
+    if (!uses.is_free(column)) continue;
+    last = column;
+    if (columns.names.empty()) continue;
+    const std::string& name = columns.names[column];
+    if (same_but_case(name, "y") || same_but_case(name, "label")) return column;
+  }
+  check(!last || last != key, "{}: {} is the last and named by --partition column: (is it the label too?) give --label",
+        columns.path, columns.place(last.value_or(0)));
+  return last;
+}
+
+}  // namespace
+
+std::string ColumnNames::place(std::size_t column) const {
+  if (names.empty() || names[column].empty()) return fmt::format("column {} (from 0)", column);
+  return fmt::format("column '{}'", excerpt(names[column]));
+}
+
+std::string ColumnNames::list() const {
+  if (names.empty()) return fmt::format("there is no header, and the columns are 0 to {}", count - 1);
+  constexpr std::size_t most = 100;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i == 0 ? "" : ", ") + excerpt(names[i]);
+  if (names.size() > most) text += ", …";
+  return fmt::format("the columns are {}; they may also be numbered, 0 to {}", text, count - 1);
+}
+
+std::size_t ColumnNames::find(const std::string& wanted, const std::string& option) const {
+  const auto named = std::find(names.begin(), names.end(), wanted);
+  if (named != names.end()) {
+    check(std::find(named + 1, names.end(), wanted) == names.end(),
+          "{}: two columns are called '{}' (one must be meant) give {} its number, from 0", path, wanted, option);
+    return static_cast<std::size_t>(named - names.begin());
+  }
+  const auto number = column_number(wanted, count);
+  check(number.has_value(), "{}: no column '{}' ({}) give {} one of them", path, excerpt(wanted), list(), option);
+  return *number;
+}
+
+std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count) {
+  std::size_t column = 0;
+  const char* end = wanted.data() + wanted.size();
+  const auto [stop, error] = std::from_chars(wanted.data(), end, column);
+  if (error != std::errc() || stop != end || column >= count) return std::nullopt;
+  return column;
+}
+
+ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& settings, DefaultLabel default_label) {
+  ColumnRoles roles;
+  Uses uses(columns);
+  if (!settings.label.empty()) roles.label = uses.take(settings.label, "--label");
+  if (!settings.id.empty()) uses.take(settings.id, "--id");
+  for (const std::string& column : settings.drop) uses.take(column, "--drop");
+  if (!settings.key.empty()) roles.key = columns.find(settings.key, "--partition column:");
+  if (!roles.label && default_label == DefaultLabel::named_or_last) {
+    roles.label = find_default_label(columns, uses, roles.key);
+  }
+  if (roles.label) uses.take(*roles.label);
+  if (roles.key) uses.take(*roles.key);
+  for (std::size_t column = 0; column < columns.count; ++column) {
+    if (uses.is_free(column)) roles.features.push_back(column);
+  }
+  check(!roles.features.empty(), "{}: no column is left as a feature ({}) drop fewer columns", columns.path,
+        columns.list());
+  return roles;
+}
+
+std::vector<std::string> feature_names(const ColumnNames& columns, const ColumnRoles& roles) {
+  std::vector<std::string> names;
+  if (columns.names.empty()) return names;
+  for (const std::size_t column : roles.features) names.push_back(columns.names[column]);
+  return names;
+}
+
+void check_dense_dimension(const std::string& path, const ReadSettings& settings, std::size_t features) {
+  check(!settings.dimension || *settings.dimension == features,
+        "{}: {} features (--dimension says {}; the columns of the file settle it) leave --dimension out", path,
+        features, settings.dimension.value_or(0));
+}
+
+void refuse_column_options(const std::string& path, const ReadSettings& settings, const std::string& why) {
+  const auto refuse = [&](bool given, std::string_view option) {
+    check(!given, "{}: {} ({}) leave it out", path, option, why);
+  };
+  refuse(!settings.label.empty(), "--label");
+  refuse(!settings.id.empty(), "--id");
+  refuse(!settings.drop.empty(), "--drop");
+  refuse(!settings.key.empty(), "--partition column:");
+}
+
+void refuse_text_options(const std::string& path, const ReadSettings& settings) {
+  check(settings.delimiter == "auto", "{}: --delimiter (the file is not delimited text) leave it out", path);
+  check(settings.header == ReadSettings::Header::automatic,
+        "{}: --header (the file is not delimited text) leave it out", path);
+}
+
+}  // namespace starling

@@ -1,0 +1,60 @@
+/// Which columns of a dense source are features and what the others are. Internal to the data room.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/data/dataset.hpp"
+
+namespace starling {
+
+/// The columns of a file, for choosing among them and for messages.
+struct ColumnNames {
+  std::string path;
+  std::size_t count = 0;
+  std::vector<std::string> names;  ///< one per column, or none
+
+  /// "column 'age'" or "column 3 (from 0)".
+  [[nodiscard]] std::string place(std::size_t column) const;
+  /// What can be chosen, as a clause.
+  [[nodiscard]] std::string list() const;
+  /// The column that a name, or else a number from 0, means. Throws UsageError where there is none, and where two have
+  /// the name; `option` is what the user gave it to.
+  [[nodiscard]] std::size_t find(const std::string& wanted, const std::string& option) const;
+};
+
+/// The column that the number `wanted` means; none if it is not a number below `count`.
+[[nodiscard]] std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count);
+
+/// What is the label where `ReadSettings::label` is empty.
+enum class DefaultLabel {
+  named_or_last,  ///< the first column called y or label in any case, else the last, of those with no other use
+  none,           ///< no column
+};
+
+struct ColumnRoles {
+  std::optional<std::size_t> label;
+  std::optional<std::size_t> key;
+  std::vector<std::size_t> features;  ///< ascending
+};
+
+/// Resolves `label`, `id`, `drop` and `key`. Throws UsageError for columns that are not there, for one that is named
+/// for two uses (a key may have another use: it is only looked at) and where no feature is left.
+[[nodiscard]] ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& settings,
+                                         DefaultLabel default_label);
+
+/// Names of the feature columns; none where the columns have none.
+[[nodiscard]] std::vector<std::string> feature_names(const ColumnNames& columns, const ColumnRoles& roles);
+
+/// Refuses a `--dimension` that is not `features`, with UsageError.
+void check_dense_dimension(const std::string& path, const ReadSettings& settings, std::size_t features);
+
+/// Refuses options that speak of columns, with UsageError "PATH: --OPTION (WHY) leave it out".
+void refuse_column_options(const std::string& path, const ReadSettings& settings, const std::string& why);
+
+/// Refuses options that speak of delimited text, for all other formats.
+void refuse_text_options(const std::string& path, const ReadSettings& settings);
+
+}  // namespace starling

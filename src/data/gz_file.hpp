@@ -1,0 +1,49 @@
+/// Bytes of a file, plain or gzipped. Internal to the data room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+struct gzFile_s;
+
+namespace starling {
+
+/// Where text comes from.
+class Bytes {
+ public:
+  virtual ~Bytes() = default;
+  /// Up to `room` bytes into `buffer`; 0 at the end only. Throws DataError.
+  [[nodiscard]] virtual std::size_t read(void* buffer, std::size_t room) = 0;
+  /// Goes to a place, in bytes from the start. Throws DataError.
+  virtual void seek(std::uint64_t offset) = 0;
+  [[nodiscard]] virtual const std::string& path() const = 0;
+};
+
+/// Reads a file from its start; gzip is told from the content. Places count in bytes after decompression.
+class GzFile final : public Bytes {
+ public:
+  /// Throws DataError if the file cannot be opened.
+  explicit GzFile(std::string path);
+
+  /// Fills `buffer` with up to `room` bytes; fewer only at the end of the file. Throws DataError if the file cannot be
+  /// read or its gzip stream is truncated or damaged.
+  [[nodiscard]] std::size_t read(void* buffer, std::size_t room) override;
+  /// Goes to a place. Going back in a gzipped file reads it from its start. Throws DataError.
+  void seek(std::uint64_t offset) override;
+  /// Whether the bytes are the file's own, not compressed ones; to be asked after the first read.
+  [[nodiscard]] bool plain() const;
+  [[nodiscard]] const std::string& path() const override { return path_; }
+
+ private:
+  struct Closer {
+    void operator()(gzFile_s* file) const;
+  };
+  void check_stream() const;
+
+  std::string path_;
+  std::unique_ptr<gzFile_s, Closer> file_;
+};
+
+}  // namespace starling

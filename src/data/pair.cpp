@@ -1,0 +1,81 @@
+#include "readers.hpp"
+#include <utility>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+Vector read_labels(RecordReader& reader) {
+  Vector labels;
+  Record record;
+  while (reader.next(record)) labels.push_back(record.label);
+  return labels;
+}
+
+/// Its marks have the features' offset and, as row, the number of records before them.
+class PairReader final : public RecordReader {
+ public:
+  PairReader(std::string source, std::unique_ptr<RecordReader> features, Vector labels)
+      : source_(std::move(source)),
+        features_(std::move(features)),
+        labels_(std::move(labels)),
+        first_row_(features_->mark().row) {
+    if (const auto records = features_->records()) check_lengths(*records);
+  }
+
+  bool next(Record& record) override { return label(record, features_->next(record)); }
+  bool next_label(Record& record) override { return label(record, features_->next_label(record)); }
+
+  [[nodiscard]] std::size_t features() const override { return features_->features(); }
+  [[nodiscard]] std::vector<std::string> names() const override { return features_->names(); }
+  [[nodiscard]] std::string where() const override { return fmt::format("{}: record {}", source_, position_); }
+  [[nodiscard]] Mark mark() const override { return {features_->mark().offset, position_}; }
+  void seek(const Mark& mark) override {
+    features_->seek({mark.offset, first_row_ + mark.row});
+    position_ = mark.row;
+  }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return features_->records(); }
+
+ private:
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(labels_.size()); }
+
+  /// Adds the label to what has been read, if anything has.
+  [[nodiscard]] bool label(Record& record, bool found) {
+    if (!found) {
+      check_lengths(position_);
+      return false;
+    }
+    if (position_ == size()) check_lengths(count_on(record));
+    record.label = labels_[static_cast<std::size_t>(position_++)];
+    return true;
+  }
+
+  /// The number of records, one of which has just been read beyond the labels.
+  [[nodiscard]] std::int64_t count_on(Record& record) {
+    std::int64_t count = position_ + 1;
+    while (features_->next(record)) ++count;
+    return count;
+  }
+
+  void check_lengths(std::int64_t records) const {
+    check<DataError>(records == size(), "{}: {} records of features and {} labels (each record has one label) {}",
+                     source_, records, size(), "give files that belong together");
+  }
+
+  std::string source_;
+  std::unique_ptr<RecordReader> features_;
+  Vector labels_;
+  std::int64_t first_row_;  // of the features, before their first record
+  std::int64_t position_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordReader> join_pair(std::string source, std::unique_ptr<RecordReader> features,
+                                        RecordReader& labels) {
+  return std::make_unique<PairReader>(std::move(source), std::move(features), read_labels(labels));
+}
+
+}  // namespace starling

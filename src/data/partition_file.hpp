@@ -1,0 +1,19 @@
+/// Partitions kept in a file: a line `record,client` per record, in order. Internal to the data room.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "starling/core/links.hpp"
+
+namespace starling {
+
+/// Client of each record. Throws DataError for a file that is none, for other numbers of records and for clients that
+/// do not exist.
+[[nodiscard]] std::vector<Client> read_owners(const std::string& path, std::int64_t records, Client clients);
+
+/// Throws FailureError, and leaves no half-written file under that name.
+void write_owners(const std::string& path, const std::vector<Client>& owner);
+
+}  // namespace starling

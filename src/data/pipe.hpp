@@ -1,0 +1,32 @@
+/// A named pipe or standard input. Internal to the data room.
+#pragma once
+
+#include "gz_file.hpp"
+#include <functional>
+
+namespace starling {
+
+/// Whether a name stands for a pipe: `-` is standard input.
+[[nodiscard]] bool is_pipe(const std::string& path);
+
+/// Bytes as they arrive. Reading waits for a first writer and ends when the last has closed the pipe, or when
+/// `go_on_waiting`, which is asked every few milliseconds without data, says no; it may throw.
+class Pipe final : public Bytes {
+ public:
+  /// Throws DataError.
+  Pipe(std::string path, std::function<bool()> go_on_waiting);
+  ~Pipe() override;
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  [[nodiscard]] std::size_t read(void* buffer, std::size_t room) override;
+  void seek(std::uint64_t offset) override;
+  [[nodiscard]] const std::string& path() const override { return path_; }
+
+ private:
+  std::string path_;
+  std::function<bool()> go_on_waiting_;
+  int file_;
+};
+
+}  // namespace starling

@@ -1,0 +1,140 @@
+#include "scan.hpp"
+
+#include "number.hpp"
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+/// A mixing of 64-bit words that no two different files are likely to share; it guards against mistakes, not against
+/// an adversary.
+class Fingerprint {
+ public:
+  void add(std::uint64_t word) {
+    state_ = std::rotl((state_ ^ word) * 0x9e3779b97f4a7c15ULL, 29) + 0x2545f4914f6cdd1dULL;
+  }
+  void add(const Record& record) {
+    add(std::bit_cast<std::uint64_t>(record.label));
+    add(record.values.size());
+    for (const double value : record.values) add(std::bit_cast<std::uint64_t>(value));
+    for (const std::int32_t index : record.index) add(static_cast<std::uint64_t>(index));
+    for (const char c : record.key) add(static_cast<unsigned char>(c));
+  }
+  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", state_); }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+/// Numbers the values of the key column as they come, and at the end in ascending order.
+class Keys {
+ public:
+  void add(const std::string& value) {
+    const auto [place, added] = numbers_.try_emplace(value, static_cast<std::int32_t>(numbers_.size()));
+    keys_.push_back(place->second);
+  }
+  void move_to(Found& found) {
+    std::vector<std::string> values(numbers_.size());
+    for (const auto& [value, number] : numbers_) values[static_cast<std::size_t>(number)] = value;
+    std::vector<std::int32_t> order(values.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto is_number = [](const std::string& text) { return read_number(text).fault == NumberFault::none; };
+    const bool numeric = std::all_of(values.begin(), values.end(), is_number);
+    std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+      const std::string& first = values[static_cast<std::size_t>(a)];
+      const std::string& second = values[static_cast<std::size_t>(b)];
+      if (!numeric) return first < second;
+      return read_number(first).value < read_number(second).value;
+    });
+    std::vector<std::int32_t> rank(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      rank[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
+      found.values.push_back(values[static_cast<std::size_t>(order[k])]);
+    }
+    for (std::int32_t& key : keys_) key = rank[static_cast<std::size_t>(key)];
+    found.keys = std::move(keys_);
+  }
+
+ private:
+  std::unordered_map<std::string, std::int32_t> numbers_;
+  std::vector<std::int32_t> keys_;
+};
+
+/// The pass itself, over all of each record or, where the format finds records by number, over labels and keys alone.
+void read_through(RecordReader& reader, const DataSettings& settings, Partition::Look look, Scan& result) {
+  const bool direct = reader.records().has_value();
+  RecordIndex index = direct ? RecordIndex() : RecordIndex(reader.mark());
+  Fingerprint fingerprint;
+  Keys keys;
+  Record record;
+  std::int64_t& count = result.found.records;
+  while (true) {
+    const Mark mark = index.due(count) ? reader.mark() : Mark{};
+    if (!(direct ? reader.next_label(record) : reader.next(record))) break;
+    index.note(count, mark);
+    map_label(settings, reader, record);
+    if (direct) record.values.clear();
+    fingerprint.add(record);
+    result.entries += static_cast<std::int64_t>(record.values.size());
+    if (look == Partition::Look::labels) result.found.labels.push_back(record.label);
+    if (look == Partition::Look::keys) keys.add(record.key);
+    ++count;
+  }
+  if (look == Partition::Look::keys) keys.move_to(result.found);
+  result.index = std::make_shared<RecordIndex>(std::move(index));
+  result.fingerprint = fingerprint.text();
+}
+
+}  // namespace
+
+void map_label(const DataSettings& settings, const RecordReader& reader, Record& record) {
+  try {
+    record.label = settings.label_map(record.label);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", reader.where(), error.what()));
+  }
+}
+
+void NumberedReader::read(std::int64_t number, Record& record) {
+  if (number != next_) {
+    const RecordIndex::Entry known = index_->before(number);
+    if (number < next_ || known.record > next_) {
+      reader_->seek(known.mark);
+      next_ = known.record;
+    }
+  }
+  do {
+    check<DataError>(reader_->next(record),
+                     "{}: the number of records has changed while it was read (another program writes to it) start "
+                     "again",
+                     reader_->where());
+  } while (next_++ != number);
+}
+
+Scan scan(const std::string& source, const DataSettings& settings, Partition::Look look) {
+  const auto reader = open_reader(source, settings);
+  Scan result;
+  const auto known = reader->records();
+  if (known && look == Partition::Look::count) {
+    result.found.records = *known;
+    result.index = std::make_shared<RecordIndex>();
+  } else {
+    read_through(*reader, settings, look, result);
+  }
+  result.features = reader->features();
+  result.sparse = reader->sparse();
+  if (known) result.entries = *known * static_cast<std::int64_t>(result.features);
+  check<DataError>(result.found.records > 0, "{}: no records (nothing can be learned from it) check the file", source);
+  check<DataError>(result.features > 0, "{}: no record has a feature (nothing can be learned from it) check the file",
+                   source);
+  return result;
+}
+
+}  // namespace starling

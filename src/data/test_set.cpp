@@ -1,0 +1,65 @@
+#include "generators.hpp"
+#include "scan.hpp"
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/data/dataset.hpp"
+#include "starling/data/partition.hpp"
+#include "starling/data/source.hpp"
+
+namespace starling {
+
+namespace {
+
+Batch draw_test_set(const std::string& source, const DataSettings& settings, std::size_t features) {
+  const auto generator = make_generator(source);
+  check(generator->records() > 0, "'{}' as a test set needs an end (how many records it has) give it n=…", source);
+  check<DataError>(generator->features() == features,
+                   "{}: {} features (the training data has {}) give it the same number", source, generator->features(),
+                   features);
+  Batch batch;
+  Vector values(features);
+  for (Round t = 1; t <= generator->records(); ++t) {
+    AddressedRandom random(settings.seed, Purpose::test_data, 0, static_cast<std::uint64_t>(t));
+    const double label = generator->draw(t, random, values);
+    batch.add({values, {}}, mapped(settings, source, label));
+  }
+  return batch;
+}
+
+void check_features(const RecordReader& reader, const Record& record, std::size_t features) {
+  const auto needed = record.index.empty() ? std::size_t{0} : static_cast<std::size_t>(record.index.back()) + 1;
+  if (record.sparse && needed > features) {
+    throw DataError(
+        fmt::format("{}: index {} (the training data has {} features) give --dimension {} or remove the feature",
+                    reader.where(), needed, features, needed));
+  }
+  if (!record.sparse && record.values.size() != features) {
+    throw DataError(fmt::format("{}: {} features (the training data has {}) give the test set the same columns",
+                                reader.where(), record.values.size(), features));
+  }
+}
+
+Batch read_test_file(const std::string& source, DataSettings settings, std::size_t features) {
+  settings.dimension.reset();  // `features` rules, and the message names it
+  settings.key = partition_table().make(settings.partition)->key();
+  const auto reader = open_reader(source, settings);
+  Batch batch;
+  Record record;
+  while (reader->next(record)) {
+    map_label(settings, *reader, record);
+    check_features(*reader, record, features);
+    batch.add(record.row(), record.label);
+  }
+  check<DataError>(!batch.empty(), "{}: no records (nothing can be measured on it) check the file", source);
+  return batch;
+}
+
+}  // namespace
+
+Batch read_test_set(const std::string& source, const DataSettings& settings, std::size_t features) {
+  if (is_synthetic(source)) return draw_test_set(source, settings, features);
+  return read_test_file(source, settings, features);
+}
+
+}  // namespace starling

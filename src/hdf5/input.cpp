@@ -1,0 +1,273 @@
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "starling/hdf5/file.hpp"
+
+namespace starling::hdf5 {
+
+namespace {
+
+/// What the library says of its last failure: the innermost reason.
+std::string reason() {
+  std::string text = "no reason given";
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned n, const H5E_error2_t* error, void* result) -> herr_t {
+        if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(result) = error->desc;
+        return 0;
+      },
+      &text);
+  return text;
+}
+
+/// A handle of something that the user's file should have.
+Handle open_handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) {
+  check<DataError>(id >= 0, "{} cannot be read ({}) check the file", what, id >= 0 ? "" : reason());
+  return {id, close, what};
+}
+
+void require_data(bool done, const std::string& what) {
+  check<DataError>(done, "{} cannot be read ({}) the file is damaged or cut off", what, done ? "" : reason());
+}
+
+/// Says why a file is not HDF5, as far as its first bytes tell.
+void check_signature(const std::string& path) {
+  errno = 0;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  check<DataError>(file != nullptr, "cannot open '{}' ({}) check the path and its permissions", path,
+                   std::strerror(errno));
+  std::array<char, 2> head{};
+  const std::size_t got = std::fread(head.data(), 1, head.size(), file.get());
+  check<DataError>(got != head.size() || std::string_view(head.data(), 2) != "\x1F\x8B",
+                   "{}: gzipped (HDF5 is read in place) gunzip it first", path);
+  const htri_t found = H5Fis_hdf5(path.c_str());
+  check<DataError>(found > 0, "{}: not an HDF5 file (it has no HDF5 signature) check the path or --format", path);
+}
+
+hid_t open_quietly(const std::string& path) {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  check_signature(path);
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
+#if H5_VERSION_GE(1, 10, 7)
+  H5Pset_file_locking(access, 0, 1);
+#endif
+  const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
+  check<DataError>(id >= 0, "{}: a damaged or truncated HDF5 file ({}) fetch it again", path, id >= 0 ? "" : reason());
+  return id;
+}
+
+std::string_view name_of(H5T_class_t type) {
+  switch (type) {
+    case H5T_STRING:
+      return "text";
+    case H5T_COMPOUND:
+      return "records of several fields";
+    case H5T_ENUM:
+      return "an enumeration or truth values";
+    default:
+      return "of a type that is neither integer nor float";
+  }
+}
+
+/// Whether the bits of a number lie inside its bytes: the library takes a damaged description at its word and reads
+/// beyond the buffer.
+bool is_sound(hid_t type, H5T_class_t kind) {
+  constexpr std::size_t largest = 16;
+  const std::size_t size = H5Tget_size(type);
+  const int offset = H5Tget_offset(type);
+  const std::size_t bits = H5Tget_precision(type);
+  if (size == 0 || size > largest || offset < 0 || bits == 0) return false;
+  const std::size_t end = static_cast<std::size_t>(offset) + bits;
+  if (bits > 8 * size || end > 8 * size) return false;
+  if (kind == H5T_INTEGER) return true;
+  std::size_t sign = 0;
+  std::size_t exponent = 0;
+  std::size_t exponent_bits = 0;
+  std::size_t mantissa = 0;
+  std::size_t mantissa_bits = 0;
+  if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return false;
+  return sign < end && exponent_bits > 0 && exponent_bits < bits && exponent + exponent_bits <= end &&
+         mantissa_bits > 0 && mantissa_bits < bits && mantissa + mantissa_bits <= end;
+}
+
+std::string joined(const Sizes& sizes) {
+  std::string text;
+  for (const hsize_t size : sizes) text += fmt::format("{}{}", text.empty() ? "" : " × ", size);
+  return text;
+}
+
+Sizes extent(hid_t space, const std::string& what) {
+  const int rank = H5Sget_simple_extent_ndims(space);
+  require_data(rank >= 0, what);
+  Sizes sizes(static_cast<std::size_t>(rank));
+  require_data(H5Sget_simple_extent_dims(space, sizes.data(), nullptr) >= 0, what);
+  return sizes;
+}
+
+/// Bytes of the chunks that one row goes through; 0 where the dataset is not stored in chunks.
+std::size_t band_bytes(hid_t set, const std::string& what) {
+  const Handle creation = open_handle(H5Dget_create_plist(set), H5Pclose, what);
+  if (H5Pget_layout(creation) != H5D_CHUNKED) return 0;
+  const Handle space = open_handle(H5Dget_space(set), H5Sclose, what);
+  const Handle type = open_handle(H5Dget_type(set), H5Tclose, what);
+  const Sizes sizes = extent(space, what);
+  Sizes chunk(sizes.size());
+  require_data(H5Pget_chunk(creation, static_cast<int>(chunk.size()), chunk.data()) >= 0, what);
+  double bytes = static_cast<double>(H5Tget_size(type));
+  for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+    const hsize_t chunks = axis == 0 ? 1 : (sizes[axis] + chunk[axis] - 1) / chunk[axis];
+    bytes *= static_cast<double>(chunk[axis]) * static_cast<double>(chunks);
+  }
+  constexpr double most = 1 << 29;
+  return static_cast<std::size_t>(std::min(bytes, most));
+}
+
+std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, std::size_t count, const std::string& what) {
+  const std::size_t size = H5Tget_size(type);
+  std::vector<char> bytes(size * count);
+  require_data(H5Aread(attribute, type, bytes.data()) >= 0, what);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view text(bytes.data() + i * size, size);
+    texts.emplace_back(text.substr(0, text.find('\0')));
+  }
+  return texts;
+}
+
+std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space, std::size_t count,
+                                        const std::string& what) {
+  std::vector<char*> pointers(count, nullptr);
+  require_data(H5Aread(attribute, type, pointers.data()) >= 0, what);
+  std::vector<std::string> texts;
+  for (const char* text : pointers) texts.emplace_back(text == nullptr ? "" : text);
+  H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
+  return texts;
+}
+
+}  // namespace
+
+Input::Input(const std::string& path) : path_(path), id_(open_quietly(path), H5Fclose, path) {}
+
+bool Input::has(const std::string& name) const {
+  if (H5Lexists(id_, name.c_str(), H5P_DEFAULT) <= 0) return false;
+  const hid_t object = H5Oopen(id_, name.c_str(), H5P_DEFAULT);
+  if (object < 0) return false;
+  const Handle closing(object, H5Oclose, name);
+  return H5Iget_type(object) == H5I_DATASET;
+}
+
+std::string Input::contents() const {
+  struct Listing {
+    std::string text;
+    int count = 0;
+  } listing;
+  constexpr int most = 20;
+  H5Literate(
+      id_, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr,
+      [](hid_t, const char* name, const H5L_info_t*, void* data) -> herr_t {
+        auto& result = *static_cast<Listing*>(data);
+        result.text += fmt::format("{}/{}", result.text.empty() ? "" : ", ", name);
+        return ++result.count == most ? 1 : 0;
+      },
+      &listing);
+  if (listing.count == most) listing.text += ", …";
+  return listing.text.empty() ? "nothing" : listing.text;
+}
+
+NumberRows::NumberRows(const Input& input, const std::string& name)
+    : path_(input.path()), name_(name), set_(open(input, name)) {
+  check_type();
+  const Handle space = open_handle(H5Dget_space(set_), H5Sclose, what());
+  sizes_ = extent(space, what());
+  check<DataError>(!sizes_.empty(), "{} is a single value (it must have an entry per record) check the file", what());
+  constexpr hsize_t most = hsize_t{1} << 24;
+  for (std::size_t axis = 1; axis < sizes_.size(); ++axis) {
+    check<DataError>(sizes_[axis] == 0 || width_ <= most / sizes_[axis],
+                     "{} is {} (more than {} values per record cannot be held) check the file", what(), joined(sizes_),
+                     most);
+    width_ *= sizes_[axis];
+  }
+  check_storage();
+}
+
+Handle NumberRows::open(const Input& input, const std::string& name) {
+  const std::string what = input.path() + ": " + name;
+  Handle set = open_handle(H5Dopen2(input.id(), name.c_str(), H5P_DEFAULT), H5Dclose, what);
+  constexpr std::size_t usual_cache = std::size_t{1} << 20;
+  const std::size_t band = band_bytes(set, what);
+  if (band <= usual_cache) return set;
+  // Chunks that do not fit into the cache would be decompressed anew for every slab.
+  const Handle access = open_handle(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, what);
+  constexpr std::size_t slots = 12421;
+  require_data(H5Pset_chunk_cache(access, slots, band, 1) >= 0, what);
+  return open_handle(H5Dopen2(input.id(), name.c_str(), access), H5Dclose, what);
+}
+
+void NumberRows::check_type() const {
+  const Handle type = open_handle(H5Dget_type(set_), H5Tclose, what());
+  const H5T_class_t kind = H5Tget_class(type);
+  check<DataError>(kind == H5T_INTEGER || kind == H5T_FLOAT,
+                   "{} is {} (every value must be a number) store integers or floats", what(), name_of(kind));
+  check<DataError>(is_sound(type, kind),
+                   "{} has a type of number that cannot be (its bits do not fit into its bytes) {}", what(),
+                   "the file is damaged");
+}
+
+void NumberRows::check_storage() {
+  const Handle creation = open_handle(H5Dget_create_plist(set_), H5Pclose, what());
+  const int filters = H5Pget_nfilters(creation);
+  require_data(filters >= 0, what());
+  for (int i = 0; i < filters; ++i) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    std::array<char, 64> name{};
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, name.size(), name.data(), nullptr);
+    require_data(filter >= 0, what());
+    check<DataError>(H5Zfilter_avail(filter) > 0,
+                     "{} is compressed by filter {} '{}' (this HDF5 library does not have it) install it and set "
+                     "HDF5_PLUGIN_PATH, or store the file with gzip",
+                     what(), filter, name.data());
+  }
+  if (H5Pget_layout(creation) != H5D_CHUNKED) return;
+  Sizes chunk(sizes_.size());
+  require_data(H5Pget_chunk(creation, static_cast<int>(chunk.size()), chunk.data()) >= 0, what());
+  chunk_rows_ = std::max<hsize_t>(chunk[0], 1);
+}
+
+void NumberRows::read(hsize_t first, hsize_t count, double* values) const {
+  if (count == 0 || width_ == 0) return;
+  Sizes start(sizes_.size(), 0);
+  Sizes counts = sizes_;
+  start[0] = first;
+  counts[0] = count;
+  const Handle stored = open_handle(H5Dget_space(set_), H5Sclose, what());
+  require_data(H5Sselect_hyperslab(stored, H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr) >= 0, what());
+  const Handle memory =
+      open_handle(H5Screate_simple(static_cast<int>(counts.size()), counts.data(), nullptr), H5Sclose, what());
+  require_data(H5Dread(set_, H5T_NATIVE_DOUBLE, memory, stored, H5P_DEFAULT, values) >= 0,
+               fmt::format("{}: records {} to {}", what(), first + 1, first + count));
+}
+
+std::vector<std::string> NumberRows::texts(const std::string& attribute) const {
+  const std::string place = fmt::format("{}: attribute '{}'", what(), attribute);
+  if (H5Aexists(set_, attribute.c_str()) <= 0) return {};
+  const Handle opened = open_handle(H5Aopen(set_, attribute.c_str(), H5P_DEFAULT), H5Aclose, place);
+  const Handle type = open_handle(H5Aget_type(opened), H5Tclose, place);
+  const Handle space = open_handle(H5Aget_space(opened), H5Sclose, place);
+  const Sizes sizes = extent(space, place);
+  check<DataError>(H5Tget_class(type) == H5T_STRING && sizes.size() == 1,
+                   "{} is no list of texts (it names the columns) store one name per column or remove it", place);
+  const auto count = static_cast<std::size_t>(sizes[0]);
+  check<DataError>(count == width_, "{} has {} names (there are {} columns) store one name per column or remove it",
+                   place, count, width_);
+  if (H5Tis_variable_str(type) > 0) return variable_texts(opened, type, space, count, place);
+  return fixed_texts(opened, type, count, place);
+}
+
+}  // namespace starling::hdf5

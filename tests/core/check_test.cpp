@@ -1,0 +1,24 @@
+// What errors say is fit for one line of a terminal, whatever was in the file that it comes from.
+#include "starling/core/check.hpp"
+
+#include <gtest/gtest.h>
+
+namespace starling {
+namespace {
+
+TEST(Check, MessagesHoldNoControlCharacters) {
+  EXPECT_EQ(one_line("x.csv: 'α'"), "x.csv: 'α'");
+  EXPECT_EQ(one_line(std::string("a\nb\x1b[2J\0c\x7f", 10)), "a?b?[2J?c?");
+  EXPECT_STREQ(UsageError("unknown family 'ri\tng'").what(), "unknown family 'ri?ng'");
+  EXPECT_STREQ(DataError("row 3:\r").what(), "row 3:?");
+}
+
+TEST(Check, LongMessagesAreCutBetweenCharacters) {
+  const std::string most(1'000, 'x');
+  EXPECT_EQ(one_line(most), most);
+  EXPECT_EQ(one_line(most + "y"), most + "…");
+  EXPECT_EQ(one_line(std::string(999, 'x') + "αβ"), std::string(999, 'x') + "…");
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,407 @@
+"""`starling data convert`, `make` and `describe`."""
+
+import csv
+import gzip
+import hashlib
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+from harness import DATA, STARLING, TestCase, bits, environment, h5py, needs_a9a, needs_h5py, numpy, wait_until
+
+USAGE, DATA_ERROR, FAILURE, STOPPED = 2, 3, 5, 75
+
+
+class DataCase(TestCase):
+    def data(self, *words):
+        return self.run_alone(["data", *words])
+
+    def fine(self, *words):
+        result = self.data(*words)
+        self.assertEqual((result.code, result.err), (0, ""), result)
+        return result.out
+
+    def refused(self, code, expected, *words):
+        result = self.data(*words)
+        self.assertEqual((result.code, result.out, len(result.messages())), (code, "", 1), result)
+        for text in expected:
+            self.assertIn(text, result.messages()[0])
+
+    def names(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+    def figures(self, *words):
+        return json.loads(self.fine("describe", *words, "--json"))
+
+
+class Convert(DataCase):
+    @needs_h5py
+    def test_csv_to_hdf5(self):
+        self.write("a.csv", "a,b,y\n0.1,2,1\n-3,1e-300,0\n")
+        self.assertEqual(self.fine("convert", "a.csv", "--output", "a.h5"), "a.h5: 2 records, 2 features\n")
+        with h5py.File(self.folder / "a.h5") as file:
+            self.assertEqual((file["x"].dtype, file["y"].dtype), ("float64", "float64"))
+            self.assertEqual(file["x"][()].tolist(), [[0.1, 2], [-3, 1e-300]])
+            self.assertEqual(file["y"][()].tolist(), [1, 0])
+            self.assertEqual(file.attrs["source"], "a.csv")
+            self.assertIn("data convert a.csv --output a.h5", file.attrs["command"])
+        self.fine("convert", "a.csv", "--output", "f.hdf5", "--precision", "float")
+        with h5py.File(self.folder / "f.hdf5") as file:
+            self.assertEqual((file["x"].dtype, file["y"].dtype), ("float32", "float64"))
+            self.assertEqual(file["x"][0].tolist(), [float(numpy.float32(0.1)), 2])
+        self.assertEqual(self.names(), ["a.csv", "a.h5", "f.hdf5"])
+
+    def test_what_a_run_reads_is_the_same(self):
+        self.write("a.csv", "\n".join(f"{i / 7!r},{(i % 5) / 3!r},{2 * (i % 2) - 1}" for i in range(40)) + "\n")
+        found = []
+        for name in ("a.csv", "b.csv", "b.csv.gz", "b.svm", "c.csv"):
+            if name != "a.csv":
+                self.fine("convert", "a.csv" if name[0] == "b" else "b.svm", "--output", name)
+            words = ["--source", name, "--clients", 2, "--mechanism", "none"]
+            summary = self.summary_of(1, words, "run-" + name)
+            found.append(bits([summary["final_model"], summary["models"], summary["loss"]]))
+        self.assertEqual(found[1:], found[:1] * 4)
+
+    @needs_a9a
+    @needs_h5py
+    def test_a9a(self):
+        # 123 features: those of the largest index, found in a pass of its own; the labels' sum is from the file itself
+        self.fine("convert", DATA / "a9a" / "a9a.gz", "--format", "svmlight", "--output", "a9a.h5")
+        with gzip.open(DATA / "a9a" / "a9a.gz", "rt") as text:
+            lines = [line.split() for line in text]
+        with h5py.File(self.folder / "a9a.h5") as file:
+            self.assertEqual(file["x"].shape, (32561, 123))
+            self.assertEqual(file["y"][()].sum(), sum(float(line[0]) for line in lines))
+            self.assertLess(file["x"].chunks[0], 2000)
+            for i in (0, 1, 17000, 32560):
+                expected = numpy.zeros(123)
+                expected[[int(entry.split(":")[0]) - 1 for entry in lines[i][1:]]] = 1
+                self.assertEqual(file["x"][i].tolist(), expected.tolist())
+
+    def test_a_file_for_each_client(self):
+        for u in range(3):
+            self.write(f"p/in-{u + 1}.csv", "".join(f"{u},{i},{i % 2}\n" for i in range(u + 2)))
+        self.fine("convert", "p/in-{client:1}.csv", "--clients", 3, "--output", "out-{client}.csv")
+        for u in range(3):
+            self.assertEqual(len((self.folder / f"out-{u}.csv").read_text().splitlines()), u + 3)
+        self.fine("convert", "p/in-{client:1}.csv", "--clients", 3, "--output", "all.csv")
+        rows = [row for u in range(3) for row in (self.folder / f"out-{u}.csv").read_text().splitlines()[1:]]
+        self.assertEqual((self.folder / "all.csv").read_text().splitlines()[1:], rows)
+
+    def test_sparse_files_of_clients_get_one_width(self):
+        self.write("0.svm", "1 2:1\n")
+        self.write("1.svm", "-1 5:1\n")
+        self.fine("convert", "{client}.svm", "--clients", 2, "--output", "{client}.csv")
+        self.assertEqual((self.folder / "0.csv").read_text(), "x0,x1,x2,x3,x4,y\n0,1,0,0,0,1\n")
+        self.assertEqual((self.folder / "1.csv").read_text(), "x0,x1,x2,x3,x4,y\n0,0,0,0,1,-1\n")
+
+    def test_zeros_at_the_end_are_told(self):
+        self.write("a.csv", "1,0,1\n2,0,0\n")
+        self.assertIn("--dimension 2", self.fine("convert", "a.csv", "--output", "a.svm"))
+        self.fine("convert", "a.svm", "--dimension", 2, "--output", "b.csv")
+        self.assertEqual((self.folder / "b.csv").read_text(), "x0,x1,y\n1,0,1\n2,0,0\n")
+
+    def test_nothing_is_lost(self):
+        self.write("a.csv", "1,1\n2,0\n")
+        self.write("b.csv", "precious")
+        os.symlink("a.csv", self.folder / "alias.csv")
+        self.refused(USAGE, ["b.csv", "exists", "--force"], "convert", "a.csv", "--output", "b.csv")
+        for name in ("a.csv", "alias.csv"):
+            self.refused(USAGE, [name, "source itself"], "convert", "a.csv", "--output", name, "--force")
+        self.assertEqual((self.folder / "b.csv").read_text(), "precious")
+        self.fine("convert", "a.csv", "--output", "b.csv", "--force")
+        self.assertEqual((self.folder / "b.csv").read_text(), "x0,y\n1,1\n2,0\n")
+
+    def test_a_private_file_stays_private(self):
+        os.chmod(self.write("a.csv", "1,1\n2,0\n"), 0o600)
+        for name in ("b.csv", "b.h5"):
+            self.fine("convert", "a.csv", "--output", name)
+            self.assertEqual(stat.S_IMODE((self.folder / name).stat().st_mode), 0o600)
+
+    def test_bad_input_leaves_nothing(self):
+        self.write("good-0.csv", "1,1\n2,0\n")
+        self.write("good-1.csv", "1,1\nnan,0\n")
+        self.write("wide-0.csv", "1,1\n")
+        self.write("wide-1.csv", "1,2,1\n")
+        self.write("empty.csv", "")
+        self.write("head.csv", "a,y\n")
+        before = self.names()
+        for output in ("o.h5", "o.csv", "o.svm.gz"):
+            with self.subTest(output):
+                self.refused(DATA_ERROR, ["good-1.csv: row 2", "nan"], "convert", "good-1.csv", "--output", output)
+                self.refused(DATA_ERROR, ["head.csv", "no records"], "convert", "head.csv", "--output", output)
+                self.refused(DATA_ERROR, ["empty.csv"], "convert", "empty.csv", "--output", output)
+                self.refused(DATA_ERROR, ["nowhere.csv"], "convert", "nowhere.csv", "--output", output)
+        self.refused(DATA_ERROR, ["good-1.csv: row 2"], "convert", "good-{client}.csv", "--clients", 2, "--output",
+                     "o-{client}.h5")
+        self.refused(DATA_ERROR, ["wide-1.csv", "2 features", "wide-0.csv has 1"], "convert", "wide-{client}.csv",
+                     "--clients", 2, "--output", "o-{client}.h5")
+        self.refused(FAILURE, ["nowhere/o.h5", "No such file"], "convert", "good-0.csv", "--output", "nowhere/o.h5")
+        self.assertEqual(self.names(), before)
+
+    def test_a_full_disk(self):
+        def small_disk():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+        self.write("a.csv", "".join(f"{i / 7!r},{i % 2}\n" for i in range(200_000)))
+        for output in ("b.h5", "b.csv", "b.csv.gz"):
+            with self.subTest(output):
+                done = subprocess.run([STARLING, "data", "convert", "a.csv", "--output", output], cwd=self.folder,
+                                      env=environment(), capture_output=True, text=True, timeout=60,
+                                      preexec_fn=small_disk)
+                self.assertEqual((done.returncode, done.stdout, done.stderr.count("starling:")), (FAILURE, "", 1), done)
+                self.assertIn("disk", done.stderr)
+                self.assertEqual(self.names(), ["a.csv"])
+
+    def test_zeros_that_do_not_fit_on_the_disk(self):
+        self.write("a.svm", "1 2000000000:1\n" * 10_000)
+        self.refused(FAILURE, ["a.h5", "GB", ".svm"], "convert", "a.svm", "--output", "a.h5")
+        self.assertEqual(self.names(), ["a.svm"])
+
+    def test_usage(self):
+        self.write("a.csv", "1,1\n2,0\n")
+        for words, expected in (
+            (["convert"], ["no source"]),
+            (["convert", "a.csv"], ["--output"]),
+            (["convert", "a.csv", "--output", "a.txt"], ["a.txt", ".h5", ".csv", ".svm"]),
+            (["convert", "a.csv", "b.csv", "--output", "a.h5"], ["one SOURCE"]),
+            (["convert", "a.csv", "--output", "a-{client}.h5"], ["{client}", "--clients"]),
+            (["convert", "a.csv", "--output", "a.h5", "--clients", "2"], ["--clients 2", "a.csv"]),
+            (["convert", "a-{client}.csv", "--output", "a.h5"], ["--clients"]),
+            (["convert", "a.csv", "--output", "a.h5", "--precision", "half"], ["half", "double, float"]),
+            (["convert", "a.csv", "--output", "a.h5", "--label", "z"], ["a.csv", "z"]),
+            (["convert", "a.csv", "--output", ".", "--force"], ["."]),
+            (["make", "drift", "--output", "a.h5"], ["no end", "--records"]),
+            (["make", "drift:n=5", "--records", "6", "--output", "a.h5"], ["--records 6"]),
+            (["make", "rift", "--records", "6", "--output", "a.h5"], ["rift", "drift"]),
+            (["make", "--records", "6", "--output", "a.h5"], ["no source"]),
+            (["describe"], ["no source"]),
+            (["describe", "synthetic:drift"], ["no end"]),
+            (["describe", "a.csv", "--output", "b"], ["--output"]),
+            (["paint"], ["paint", "convert, make, describe"]),
+            ([], ["convert, make or describe"]),
+        ):
+            with self.subTest(words):
+                self.refused(USAGE, expected, *words)
+        self.assertEqual(self.names(), ["a.csv"])
+
+    def test_help_and_configuration(self):
+        self.assertIn("describe SOURCE", self.fine("--help"))
+        for command in ("convert", "make", "describe"):
+            text = self.fine(command, "--help")
+            self.assertIn(f"usage: starling data {command}", text)
+            self.assertIn("--progress", text)
+        self.assertIn("NOT PROTECTED", self.fine("describe", "--help"))
+        self.write("a.csv", "1,1\n2,0\n")
+        self.write("c.ini", self.fine("convert", "a.csv", "--output", "b.csv", "--scale", "1/2", "--print-config"))
+        self.fine("convert", "--config", "c.ini")
+        self.assertEqual(self.names(), ["a.csv", "b.csv", "c.ini"])
+
+    def test_one_process_works_under_mpirun(self):
+        self.write("a.csv", "1,1\n2,0\n")
+        result = self.run_command(2, ["data", "convert", "a.csv", "--output", "a.h5"])
+        self.assertEqual((result.code, result.out), (0, "a.h5: 2 records, 1 features\n"), result)
+        result = self.run_command(2, ["data", "convert", "nowhere.csv", "--output", "b.h5"])
+        self.assertEqual((result.code, len(result.messages())), (DATA_ERROR, 1), result)
+
+
+class Pipes(DataCase):
+    def test_a_pipe_is_read_once(self):
+        text = "1,1\n" * 3 + "2,0\n"
+        for words, check in (
+            (["convert", "-", "--format", "csv", "--output", "a.csv"], lambda out: self.assertIn("4 records", out)),
+            (["describe", "-", "--format", "csv", "--json"],
+             lambda out: self.assertEqual((json.loads(out)["records"], json.loads(out)["replayable"]), (4, False))),
+        ):
+            with self.subTest(words):
+                done = subprocess.run([STARLING, "data", *words], input=text, cwd=self.folder, env=environment(),
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                check(done.stdout)
+        self.assertEqual((self.folder / "a.csv").read_text(), "x0,y\n1,1\n1,1\n1,1\n2,0\n")
+
+    def test_a_sparse_pipe_must_say_its_width(self):
+        words = ["data", "convert", "-", "--format", "svmlight", "--output", "a.csv"]
+        for more, code in (([], USAGE), (["--dimension", "3"], 0)):
+            done = subprocess.run([STARLING, *words, *more], input="1 2:5\n", cwd=self.folder, env=environment(),
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, code, done.stderr)
+            if code != 0:
+                self.assertIn("--dimension", done.stderr)
+        self.assertEqual((self.folder / "a.csv").read_text(), "x0,x1,x2,y\n0,5,0,1\n")
+
+    def begin(self, output):
+        """A conversion that has read something and waits for more."""
+        process = subprocess.Popen([STARLING, "data", "convert", "-", "--format", "csv", "--output", output],
+                                   cwd=self.folder, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        process.stdin.write("1,2,3\n" * 100_000)
+        process.stdin.flush()
+        wait_until(lambda: any(name.startswith(output + ".part-") for name in self.names()), "the file is begun")
+        return process
+
+    def test_a_signal_leaves_nothing(self):
+        for output in ("a.h5", "a.csv.gz"):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(output=output, signal=number):
+                    process = self.begin(output)
+                    process.send_signal(number)
+                    out, err = process.communicate(timeout=30)
+                    self.assertEqual((process.returncode, out), (STOPPED, ""), err)
+                    self.assertIn("stopped by a signal", err)
+                    self.assertEqual(self.names(), [])
+
+    def test_a_kill_leaves_nothing_under_the_name(self):
+        process = self.begin("a.h5")
+        process.kill()
+        process.communicate(timeout=30)
+        self.assertFalse((self.folder / "a.h5").exists())
+
+
+class Progress(DataCase):
+    def test_lines_when_asked_for(self):
+        self.write("a.csv", "1,1\n" * 1000)
+        result = self.data("convert", "a.csv", "--output", "a.h5", "--progress", "on")
+        self.assertEqual(result.code, 0)
+        self.assertRegex(result.err, r"^writing a.h5: 1000 records, 0.0 MB, \d+ MB/s\n$")
+        result = self.data("describe", "a.csv", "--progress", "on", "--json")
+        self.assertRegex(result.err, r"^reading a.csv: 1000 records\n$")
+        self.assertEqual(json.loads(result.out)["records"], 1000)
+
+
+class Make(DataCase):
+    def test_a_run_on_the_file_is_the_run_on_the_source(self):
+        spec = "drift:informative=1,d=6"
+        for batch in (1, 3):
+            words = ["--clients", 3, "--batch", batch, "--seed", 9]
+            self.fine("make", spec, "--records", 20, "--output", f"made-{batch}.csv", *words)
+            for mechanism in (["--mechanism", "none"], ["--mechanism", "laplace", "--noise-key", "seed"]):
+                more = [*words, *mechanism, "--topology", "ring.topo", "--metrics", "shared"]
+                self.write("ring.topo", "clients 3\nedge 0 1\nedge 1 2\nedge 2 0\nedge 0 2\n")
+                name = f"{batch}-{mechanism[1]}"
+                found = [self.summary_of(1, ["--source", source, *more], f"{name}-{k}")
+                         for k, source in enumerate((f"synthetic:{spec},n=20", f"made-{batch}.csv"))]
+                for key in ("rounds", "final_model", "models", "loss", "accuracy", "consensus_error"):
+                    self.assertEqual(bits(found[0][key]), bits(found[1][key]), key)
+
+    def test_a_file_for_each_client(self):
+        self.fine("make", "drift", "--records", 5, "--clients", 3, "--output", "{client:1}.csv", "--seed", 4)
+        self.fine("make", "synthetic:drift:n=5", "--clients", 3, "--output", "all.csv", "--seed", 4)
+        rows = [row for u in (1, 2, 3) for row in (self.folder / f"{u}.csv").read_text().splitlines()[1:]]
+        self.assertEqual((self.folder / "all.csv").read_text().splitlines()[1:], rows)
+        self.assertEqual(len(set(rows)), 15)
+
+    @needs_h5py
+    def test_hdf5_holds_the_same_bits(self):
+        self.fine("make", "drift", "--records", 50, "--output", "a.csv")
+        self.fine("make", "drift", "--records", 50, "--output", "a.h5")
+        with open(self.folder / "a.csv") as text, h5py.File(self.folder / "a.h5") as file:
+            rows = [[float(entry) for entry in row] for row in list(csv.reader(text))[1:]]
+            self.assertEqual(numpy.column_stack((file["x"][()], file["y"][()])).tolist(), rows)
+            self.assertEqual(file.attrs["source"], "synthetic:drift")
+
+
+class Describe(DataCase):
+    def test_figures(self):
+        path = self.write("a.csv", "a,b,c,y\n1,0,5,1\n-2,0,5,0\n3,0,5,1\n")
+        found = self.figures("a.csv")
+        self.assertEqual((found["source"], found["records"], found["features"]), ("a.csv", 3, 3))
+        self.assertEqual((found["sparse"], found["replayable"], found["clients"]), (False, True, None))
+        with open(path, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        self.assertEqual(found["files"], [{"name": "a.csv", "sha256": digest}])
+        self.assertEqual(found["labels"]["counts"], [[0, 1], [1, 2]])
+        self.assertEqual(found["losses"], ["logistic", "hinge", "softmax:2"])
+        self.assertEqual(found["constant"], [1, 2])
+        self.assertAlmostEqual(found["density"], 6 / 9)
+        first = found["columns"][0]
+        self.assertEqual((first["min"], first["max"], first["distinct"]), (-2, 3, 3))
+        self.assertAlmostEqual(first["mean"], 2 / 3)
+        self.assertAlmostEqual(first["sd"], (sum((v - 2 / 3) ** 2 for v in (1, -2, 3)) / 3) ** 0.5)
+        self.assertEqual((found["row_l1"]["min"], found["row_l1"]["max"]), (6, 8))
+        self.assertAlmostEqual(found["row_l1"]["median"], 7, delta=0.07)
+        self.assertAlmostEqual(found["row_l2"]["max"], 34 ** 0.5)
+        self.assertIsNone(found["repeated_ids"])
+        self.assertEqual(len(found["notes"]), 1)
+
+    def test_the_digest_of_a_long_file(self):
+        text = "1,0.25,1\n" * 400_000
+        self.write("a.csv", text)
+        self.assertEqual(self.figures("a.csv")["files"][0]["sha256"], hashlib.sha256(text.encode()).hexdigest())
+
+    @needs_a9a
+    def test_a9a(self):
+        found = self.figures(DATA / "a9a" / "a9a.gz", "--format", "svmlight")
+        self.assertEqual((found["records"], found["features"], found["sparse"]), (32561, 123, True))
+        self.assertEqual(found["labels"]["counts"], [[-1, 24720], [1, 7841]])
+        self.assertEqual((found["row_l1"]["max"], found["constant"]), (14, []))
+        self.assertAlmostEqual(found["row_l2"]["max"], 14 ** 0.5)
+        text = self.fine("describe", DATA / "a9a" / "a9a.gz", "--format", "svmlight")
+        for expected in ("32561", "123, sparse", "-1 (24720", "1 (7841", "logistic, hinge", "123 of two values"):
+            self.assertIn(expected, text)
+
+    def test_notes(self):
+        notes = {
+            "constant": ("1,7,1\n2,7,0\n", ["1 constant feature 1"]),
+            "huge": ("255,1\n0,0\n", ["255", "--scale 1/255"]),
+            "uneven": ("0.001,1,1\n0.002,9,0\n", ["feature 1 varies 8000 times", "--scale"]),
+            "labels": ("1,3.5\n2,2.5\n", ["no classification loss", "squared"]),
+            "one label": ("1,1\n2,1\n", ["all labels are the same"]),
+            "counter": ("".join(f"{i / 30},{i},{i % 2}\n" for i in range(30)), ["feature 1 is a whole number"]),
+        }
+        for name, (text, expected) in notes.items():
+            with self.subTest(name):
+                self.write("a.csv", text)
+                found = self.figures("a.csv")["notes"]
+                self.assertTrue(any(all(part in note for part in expected) for note in found), found)
+                self.assertIn("note: " + found[0], self.fine("describe", "a.csv"))
+        self.write("a.csv", "0.5,1,1\n1,0,0\n0,1,1\n")
+        self.assertEqual(self.figures("a.csv")["notes"], [])
+        self.write("a.csv", "0.001,1,1\n0.05,2,0\n0.002,1.5,1\n")  # 20 times is nothing to speak of
+        self.assertEqual(self.figures("a.csv")["notes"], [])
+
+    def test_labels(self):
+        for labels, losses in (
+            (range(10), ["softmax:10"]),
+            ((-1, 1), ["logistic", "hinge"]),
+            ((1, 2), ["softmax:3"]),
+            ((0, 500), []),
+            ((0.5, 1), []),
+        ):
+            with self.subTest(labels):
+                self.write("a.csv", "".join(f"0.{i},{label}\n" for i, label in enumerate(labels)))
+                self.assertEqual(self.figures("a.csv")["losses"], losses)
+
+    def test_many_features_are_summed_up(self):
+        self.write("a.csv", "".join(",".join(str((i * j) % 3) for j in range(60)) + f",{i % 2}\n" for i in range(9)))
+        text = self.fine("describe", "a.csv")
+        self.assertIn("20 constant, 0 of two values, 40 others", text)
+        self.assertIn("20 constant features 0, 3, 6,", text)
+        self.assertEqual(len(self.figures("a.csv")["columns"]), 60)
+
+    def test_files_of_clients_and_generators(self):
+        self.fine("make", "drift", "--records", 5, "--clients", 3, "--output", "{client}.csv", "--seed", 4)
+        files = self.figures("{client}.csv", "--clients", 3)
+        self.assertEqual((files["records"], files["records_per_client"], len(files["files"])), (15, [5, 5, 5], 3))
+        made = self.figures("synthetic:drift:n=5", "--clients", 3, "--seed", 4)
+        for key in ("records", "labels", "columns", "row_l1", "row_l2"):
+            self.assertEqual(bits(made[key]) if key != "columns" else [bits(c["mean"]) for c in made[key]],
+                             bits(files[key]) if key != "columns" else [bits(c["mean"]) for c in files[key]])
+
+    def test_bad_input(self):
+        self.write("a.csv", "1,1\n,0\n")
+        self.write("b.csv", "a,y\n")
+        self.refused(DATA_ERROR, ["a.csv: row 2", "missing"], "describe", "a.csv")
+        self.refused(DATA_ERROR, ["b.csv", "no records"], "describe", "b.csv", "--json")
+        self.refused(DATA_ERROR, ["nowhere.csv"], "describe", "nowhere.csv")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,173 @@
+"""Sources and how they reach the clients: one file dealt out, a file per client, pipes; averages."""
+
+import json
+import os
+import subprocess
+import threading
+import unittest
+
+from harness import *
+
+QUIET = ["--progress", "off", "--mechanism", "none"]
+
+
+class OneFileOrMany(TestCase):
+    """The same clients get the same records, however they reach them: the same models, bit for bit."""
+
+    def setUp(self):
+        super().setUp()
+        self.rows = csv_rows(90)
+        self.write("all.csv", "\n".join(self.rows) + "\n")
+
+    def models(self, words, ranks=3):
+        self.runs = getattr(self, "runs", 0) + 1
+        return bits(self.summary_of(ranks, [*QUIET, *words], f"run{self.runs}")["models"])
+
+    def test_a_file_per_client_is_the_contiguous_partition(self):
+        for k in range(3):
+            self.write(f"part-{k + 1}.csv", "\n".join(self.rows[30 * k: 30 * k + 30]) + "\n")
+        expected = self.models(["--source", "all.csv"])
+        own = ["--source", "part-{client:1}.csv"]
+        self.assertEqual(self.models(own), expected)
+        self.assertEqual(self.models([*own, "--memory", "0"]), expected)
+        self.assertEqual(self.models([*own, "--clients", "3"], ranks=2), expected)
+
+    def test_a_saved_partition_deals_the_same_again(self):
+        dealt = ["--source", "all.csv", "--partition", "dirichlet:0.4", "--seed", "6"]
+        expected = self.models([*dealt, "--save-partition", "dealt.csv"])
+        lines = (self.folder / "dealt.csv").read_text().splitlines()
+        self.assertEqual((lines[0], len(lines)), ("record,client", 91))
+        self.assertEqual(self.models(["--source", "all.csv", "--partition", "file:dealt.csv", "--seed", "6"]), expected)
+
+    def test_memory_changes_nothing(self):
+        for partition in ("contiguous", "iid", "shards:2", "round-robin"):
+            words = ["--source", "all.csv", "--partition", partition, "--batch", "4", "--epochs", "2"]
+            self.assertEqual(self.models([*words, "--memory", "0"]), self.models(words), partition)
+
+    def test_sparse_files_of_different_width_agree_on_the_widest(self):
+        self.write("s-0.svm", "1 1:1\n-1 2:1\n")
+        self.write("s-1.svm", "1 1:1 5:2\n-1 2:1\n")
+        words = ["--source", "s-{client}.svm", *QUIET, "--loss", "squared"]
+        self.assertEqual(self.summary_of(2, words, "sparse")["dimension"], 5)
+
+    def test_ranks_that_read_different_contents_are_told(self):
+        changed = list(self.rows)
+        changed[40] = changed[40].replace("0.", "0.9", 1)
+        for place, rows in (("here", self.rows), ("there", changed)):
+            self.write(f"{place}/mine.csv", "\n".join(rows) + "\n")
+        words = ["--source", "mine.csv", *QUIET, "--output", str(self.folder / "out")]
+        parts = [(1, words, ["-wdir", self.folder / place]) for place in ("here", "here", "there")]
+        result = self.run_parts(parts)
+        self.assertEqual(result.codes, [2] * 3, result)
+        self.assertIn("content of mine.csv", result.messages()[0])
+        self.assertIn("rank 2", result.messages()[0])
+
+
+class Pipes(TestCase):
+    WORDS = ["--source", "feed-{client}", "--format", "csv", *QUIET]
+
+    def feed(self, client, rows, pause=0.0):
+        """Writes rows into the client's pipe as they come, from another thread."""
+        path = self.folder / f"feed-{client}"
+        os.mkfifo(path)
+
+        def write():
+            try:
+                with open(path, "w") as pipe:
+                    for row in rows:
+                        pipe.write(row + "\n")
+                        if pause:
+                            pipe.flush()
+                            time.sleep(pause)
+            except BrokenPipeError:
+                pass  # the reader has ended first
+
+        thread = threading.Thread(target=write, daemon=True)
+        thread.start()
+        return thread
+
+    def test_a_pipe_per_client_learns_what_files_would_teach(self):
+        rows = csv_rows(60)
+        for k in range(2):
+            self.write(f"file-{k}.csv", "\n".join(rows[30 * k: 30 * k + 30]) + "\n")
+            self.feed(k, rows[30 * k: 30 * k + 30])
+        files = self.summary_of(2, ["--source", "file-{client}.csv", *QUIET], "files")
+        pipes = self.summary_of(2, [*self.WORDS, "--rounds", "30"], "pipes")
+        self.assertEqual(bits(pipes["models"]), bits(files["models"]))
+
+    def test_records_are_used_as_they_arrive_and_a_signal_ends_the_wait(self):
+        self.feed(0, csv_rows(1000), pause=0.05)
+        self.feed(1, csv_rows(1000, seed=2), pause=0.05)
+        job = self.start(2, [*self.WORDS, "--rounds", "1000", "--output", "run", "--record-every", "1"])
+        pids = job.pids(2)
+        wait_until(lambda: (self.folder / "run" / "run.h5").exists(), "the run has begun")
+        time.sleep(1.5)
+        os.kill(pids[0], signal.SIGUSR1)
+        result = job.finish()
+        self.assertEqual(result.codes, [75, 75], result)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertGreater(summary["rounds"], 3)
+        self.assertLess(summary["rounds"], 200)
+
+    def test_a_stream_that_ends_early_mixes_on(self):
+        self.feed(0, csv_rows(10))
+        self.feed(1, csv_rows(30, seed=2))
+        summary = self.summary_of(2, [*self.WORDS, "--rounds", "40"], "run")
+        self.assertEqual(summary["rounds"], 40)
+        self.assertEqual(summary["privacy"]["participations"], 1)
+
+    def test_standard_input_for_one_client(self):
+        rows = csv_rows(25)
+        words = [STARLING, "omd", "--source", "-", *QUIET, "--rounds", "25", "--json", "--output", "run"]
+        done = subprocess.run(words, cwd=self.folder, env=environment(), input="\n".join(rows) + "\n",
+                              capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.write("same.csv", "\n".join(rows) + "\n")
+        same = self.summary_of(1, ["--source", "same.csv", *QUIET], "same")
+        self.assertEqual(bits(json.loads(done.stdout)["final_model"]), bits(same["final_model"]))
+
+    def test_what_a_pipe_cannot_do(self):
+        self.feed(0, csv_rows(5))
+        self.feed(1, csv_rows(5))
+        result = self.run_noted(2, [*self.WORDS, "--output", "out"])
+        self.assertEqual(result.codes, [2, 2], result)
+        self.assertIn("--rounds", result.messages()[0])
+        result = self.run_noted(2, ["--source", "-", *QUIET, "--rounds", "3", "--output", "out"])
+        self.assertEqual(result.codes, [2, 2], result)
+        self.assertIn("feed-{client}", result.messages()[0])
+
+    def test_a_fault_in_a_pipe_ends_all_and_keeps_what_was(self):
+        rows = csv_rows(30)
+        rows[20] = "0.1,oops,0.3,1"
+        self.feed(0, rows)
+        self.feed(1, csv_rows(30, seed=2))
+        result = self.run_noted(2, [*self.WORDS, "--rounds", "30", "--output", "out"])
+        self.assertEqual(result.codes, [3, 3], result)
+        self.assertEqual(len(result.messages()), 1, result)
+        self.assertIn("row 21", result.messages()[0])
+        self.assertTrue((self.folder / "out" / "run.h5").exists())
+
+
+class Averages(TestCase):
+    @needs_h5py
+    def test_means_of_the_recorded_models(self):
+        words = ["--source", "synthetic:drift:informative=1,n=101", *QUIET, "--record-every", "1"]
+        for what, first in (("all", 1), ("tail", 51)):
+            summary = self.summary_of(3, [*words, "--average", what], what)
+            record = self.record(what)
+            mean = record["model"][first:].mean(axis=0)
+            numpy.testing.assert_allclose(numpy.array(summary["models"]), mean, rtol=1e-12, atol=1e-14)
+            numpy.testing.assert_array_equal(record["final_model"], numpy.array(summary["models"]))
+            self.assertEqual(summary["average"], what)
+        last = self.summary_of(3, words, "none")
+        numpy.testing.assert_array_equal(self.record("none")["model"][-1], numpy.array(last["models"]))
+
+    def test_averages_do_not_depend_on_the_layout(self):
+        words = ["--source", "synthetic:drift:informative=1,n=60", *QUIET, "--average", "tail", "--clients", "4"]
+        expected = bits(self.summary_of(1, words, "one")["models"])
+        for ranks in (2, 4):
+            self.assertEqual(bits(self.summary_of(ranks, words, f"on{ranks}")["models"]), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,56 @@
+// Delimited text, plain or gzipped. The first byte of an input chooses how it is read.
+#include "records.hpp"
+#include "target.hpp"
+#include <vector>
+
+namespace {
+
+using starling::ReadSettings;
+using Header = ReadSettings::Header;
+
+/// Ways to read; inputs of the corpus begin with their numbers.
+const std::vector<void (*)(ReadSettings&)> ways = {
+    [](ReadSettings&) {},
+    [](ReadSettings& settings) { settings.label = "0"; },
+    [](ReadSettings& settings) {
+      settings.label = "z";
+      settings.id = "id";
+    },
+    [](ReadSettings& settings) {
+      settings.drop = {"a", "1"};
+    },
+    [](ReadSettings& settings) { settings.delimiter = "comma"; },
+    [](ReadSettings& settings) {
+      settings.delimiter = "space";
+      settings.header = Header::no;
+    },
+    [](ReadSettings& settings) {
+      settings.header = Header::yes;
+      settings.positive = {1, 2};
+      settings.ignore = {0};
+    },
+    [](ReadSettings& settings) {
+      settings.key = "k";
+      settings.scale = 1.0 / 255;
+    },
+    [](ReadSettings& settings) {
+      settings.delimiter = "|";
+      settings.dimension = 2;
+    },
+    [](ReadSettings& settings) { settings.delimiter = "tab"; },
+    [](ReadSettings& settings) { settings.format = "auto"; },
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace starling;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  ReadSettings settings;
+  settings.format = "csv";
+  ways[fuzz::choose(text, ways.size())](settings);
+  if (settings.format == "auto" && fuzz::is_hdf5(text)) return -1;
+  const fuzz::MemoryFile file(text);
+  fuzz::answers([&] { fuzz::read_soundly(file.path(), settings); });
+  return 0;
+}

@@ -1,0 +1,11 @@
+/// What must hold of a topology, however it was read.
+#pragma once
+
+#include "starling/graph/topology.hpp"
+
+namespace starling::fuzz {
+
+/// Its own text gives it back, and its analysis, where it is small, is in range.
+void require_sound(const Topology& topology);
+
+}  // namespace starling::fuzz
