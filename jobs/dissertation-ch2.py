@@ -227,7 +227,7 @@ def judge_regret(report, stream, results):
         reason = ("the algorithm does no better than never moving; never moving regrets this little because the stream "
                   "degenerates (the means drift away by t/2, and every normalised record tends to the same vector), and "
                   "the best model is hardly better than uniform.")
-        printed = "sublinear: the algorithm learns"
+        printed = "a sublinear bound and clients that converge to x*; no figure"
     else:
         verdict, printed = "no printed figure", "(no such stream)"
         reason = ("here x* is far better than uniform, and so nearly all of the regret of never moving is there to be "

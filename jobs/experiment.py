@@ -13,6 +13,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -48,8 +49,8 @@ def arguments(description, output):
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--starling", metavar="PATH", help="the program; default: this project's build, else the path")
     parser.add_argument("--output", metavar="DIR", default=output, help=f"folder for tables and pictures ({output})")
-    parser.add_argument("--workers", type=positive, default=2 * (os.cpu_count() or 1),
-                        help="runs at a time (two per core, since short runs mostly wait for MPI to start)")
+    parser.add_argument("--workers", type=positive, default=4 * (os.cpu_count() or 1),
+                        help="runs at a time (four per core, since short runs mostly wait for MPI to start)")
     return parser
 
 
@@ -73,8 +74,11 @@ class Runs:
         folder = self.scratch / name
         command = [self.starling, "omd", *map(str, words), "--output", str(folder), "--progress", "off",
                    "--json-models"]
-        done = subprocess.run(command, cwd=PROJECT, env=self.environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True)
+        # Open MPI's runs make and remove one folder below /tmp for all of a user's jobs, and runs that start together
+        # trip over each other there: each gets a place of its own, with a short name since sockets lie in it.
+        with tempfile.TemporaryDirectory(prefix="mpi-") as session:
+            done = subprocess.run(command, cwd=PROJECT, env=dict(self.environment, OMPI_MCA_orte_tmpdir_base=session),
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"'{' '.join(command)}' ended with {done.returncode}:\n{done.stderr.strip()}")
         return json.loads(done.stdout)
