@@ -25,7 +25,18 @@ struct Notice {
   NoticeKind kind = NoticeKind::failure;
   std::int32_t code = 0;
   std::int64_t round = 0;
+  std::int32_t silence = 0;  ///< 1 if the failure is that nothing came: an effect of what happened elsewhere
   char text[1000] = {};
+};
+
+/// A rank waited in vain, in this round.
+class SilenceHeardOf : public PeerError {
+ public:
+  SilenceHeardOf(ExitCode code, const std::string& message, Round round) : PeerError(code, message), round_(round) {}
+  [[nodiscard]] Round round() const { return round_; }
+
+ private:
+  Round round_;
 };
 
 /// Forgets sends (anything with a `request`) whose buffer is free again.
@@ -63,6 +74,9 @@ struct World::State {
 
   /// Handles what has arrived on the control channel and a pending signal. Throws PeerError.
   void poll();
+  /// The same for a rank that waits in vain itself: another's wait in a later round is an effect of the same cause, and
+  /// the nearer one is to say what it is. Returns whether there was such a wait.
+  bool poll_while_waiting();
   void send_notice(int to, const Notice& notice);
   /// Waits for all requests, polling; `awaited` words what is missing when `patience` seconds have passed.
   void wait(std::span<MPI_Request> requests, double patience, const std::function<std::string()>& awaited);
@@ -86,6 +100,7 @@ struct World::State {
   MPI_Comm reports = MPI_COMM_NULL;
   double watchdog = 60;
   std::optional<ExitCode> failed;  ///< code of the failure that ends this run
+  bool waited_in_vain = false;     ///< and that failure is a peer's silence
   std::int64_t agreement_bytes = 0;
 
   // Reports under way (sender), and those that wait for the others' (rank 0).

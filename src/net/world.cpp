@@ -123,10 +123,24 @@ void World::State::poll() {
   }
 }
 
+bool World::State::poll_while_waiting() {
+  for (bool heard_of_effects = false;; heard_of_effects = true) {
+    try {
+      poll();
+      return heard_of_effects;
+    } catch (const SilenceHeardOf& silence) {
+      if (silence.round() <= round_) throw;
+      failed.reset();
+    }
+  }
+}
+
 void World::State::handle(const Notice& notice, int from) {
   switch (notice.kind) {
     case NoticeKind::failure:
       failed = static_cast<ExitCode>(notice.code);
+      if (notice.silence != 0)
+        throw SilenceHeardOf(*failed, fmt::format("rank {}: {}", from, notice.text), notice.round);
       throw PeerError(*failed, fmt::format("rank {}: {}", from, notice.text));
     case NoticeKind::stop_request:
       handle_stop_request();
@@ -222,10 +236,13 @@ void World::State::wait(std::span<MPI_Request> requests, double patience, const 
     MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done != 0) return;
     if (spins % 64 != 0) continue;
-    poll();
-    if (clock.seconds() > patience) {
-      throw FailureError(fmt::format("{} (nothing came for {} s) see whether that rank still runs, or raise --watchdog",
-                                     awaited(), patience));
+    const bool others_gave_up = poll_while_waiting();
+    if (const double waited = clock.seconds(); waited > patience || others_gave_up) {
+      waited_in_vain = true;
+      throw FailureError(
+          fmt::format("{} (nothing came for {:.3g} s) see whether that rank still runs, or raise "
+                      "--watchdog",
+                      awaited(), waited));
     }
   }
 }
@@ -264,13 +281,20 @@ void World::set_watchdog(double seconds) {
 
 bool World::announce(ExitCode code, const std::string& message) {
   try {
-    state_->poll();
+    if (state_->waited_in_vain) {
+      state_->poll_while_waiting();
+    } else {
+      state_->poll();
+    }
   } catch (const PeerError&) {
     return false;
   }
   if (state_->failed) return true;  // Agreement::together has chosen this rank to speak, and all others know
   state_->failed = code;
-  Notice notice{.kind = NoticeKind::failure, .code = static_cast<std::int32_t>(code), .round = state_->current_round()};
+  Notice notice{.kind = NoticeKind::failure,
+                .code = static_cast<std::int32_t>(code),
+                .round = state_->current_round(),
+                .silence = state_->waited_in_vain ? 1 : 0};
   std::strncpy(notice.text, message.c_str(), sizeof notice.text - 1);
   for (int r = 0; r < state_->size; ++r) {
     if (r != state_->rank) state_->send_notice(r, notice);

@@ -207,7 +207,7 @@ TEXT = [
     data("a label that softmax does not know", ["data.csv", "--loss", "softmax:3"], ["data.csv", "label -1", "softmax:3"]),
     data("a test set of another width", ["data.csv", "--test", "wide.csv"], ["wide.csv", "4 features", "3"],
          {"wide.csv": "0.1,0.2,0.3,0.4,1\n0.1,0.2,0.3,0.4,-1\n"}),
-    usage("other data on one rank", [], ["data", "rank 1"],
+    usage("other data on one rank", [], ["content of d.csv", "rank 1"],
           {"here/d.csv": "\n".join(csv_rows(40)), "there/d.csv": "\n".join(csv_rows(20))},
           parts=[(1, ["--source", "d.csv", *LEARN], place) for place in ("here", "there")]),
     data("words that are no records", ["kept/precious.txt"], ["precious.txt"]),

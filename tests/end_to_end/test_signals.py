@@ -122,7 +122,7 @@ class Signals(TestCase):
         result = job.finish(30)
         self.assertEqual([int(path.read_text()) for path in (codes[0], codes[2])], [FAILURE] * 2, result)
         self.assertEqual(len(result.messages()), 1, result)
-        self.assertRegex(result.messages()[0], r"round \d+.* rank 1\b.*2 s")
+        self.assertRegex(result.messages()[0], r"round \d+.* rank 1\b.* for [0-9.]+ s")
         self.check_record(before, 3)
 
     def check_gone(self, pids):

@@ -95,7 +95,7 @@ std::size_t answers_without_error() {
   return good_answers;
 }
 
-bool small_numbers(std::string_view text) {
+bool small_numbers(std::string_view text, std::size_t digits) {
   std::size_t run = 0;
   bool fraction = false;
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -104,7 +104,7 @@ bool small_numbers(std::string_view text) {
       if (exponent && (digit(text[k + 1]) || text[k + 1] == '+')) return false;
       fraction = text[k] == '.';
       run = fraction ? run : 0;
-    } else if (++run > 3 && !fraction) {
+    } else if (++run > digits && !fraction) {
       return false;
     }
   }

@@ -37,9 +37,9 @@ bool answers(const std::function<void()>& action);
 /// How often there was an answer without error, since the process began.
 [[nodiscard]] std::size_t answers_without_error();
 
-/// Whether no whole number in the text is above 999: larger ones make sizes that are allowed and slow. How those that
-/// are too large are refused is tested elsewhere.
-[[nodiscard]] bool small_numbers(std::string_view text);
+/// Whether no whole number in the text has more than `digits`: larger ones make sizes that are allowed and slow. How
+/// those that are too large are refused is tested elsewhere.
+[[nodiscard]] bool small_numbers(std::string_view text, std::size_t digits = 3);
 
 /// Whether the text could be a word that somebody types: not long, and without control characters.
 [[nodiscard]] bool is_a_word(std::string_view text);
