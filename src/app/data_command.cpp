@@ -490,7 +490,7 @@ std::string convert_help() {
              "  .svm[.gz]    the non-zero features, indices from 1\n\n") +
          copy_explanation + convert_options(copy).help() + sources_help() +
          "\nExample:\n"
-         "  starling data convert a9a.gz --format svmlight --output a9a.h5\n"
+         "  starling data convert a9a.gz --output a9a.h5\n"
          "  starling data convert part-{client:1}.csv.gz --clients 3 --drop 0 --output part-{client}.h5\n";
 }
 
@@ -554,7 +554,7 @@ std::string describe_help() {
          "twice;\notherwise memory does not grow with the number of records. Exit codes: 0 done, 2 usage, 3 data.\n" +
          describe_options(describe).help() + sources_help() +
          "\nExample:\n"
-         "  starling data describe a9a.gz --format svmlight\n";
+         "  starling data describe a9a.gz\n";
 }
 
 void add_digests(const SourceChoice& source, DescribedSource& described) {

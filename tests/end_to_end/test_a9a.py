@@ -11,8 +11,7 @@ SEEDS = (1, 2, 3)  # of partition and noise; fixed, so that accuracies are the s
 class A9a(TestCase):
     def accuracy(self, ranks, *words):
         self.runs = getattr(self, "runs", 0) + 1
-        common = ["--source", DATA / "a9a/a9a.gz", "--test", DATA / "a9a/a9a.t.gz", "--format", "svmlight",
-                  "--domain", "ball:10"]
+        common = ["--source", DATA / "a9a/a9a.gz", "--test", DATA / "a9a/a9a.t.gz", "--domain", "ball:10"]
         return 100 * self.summary_of(ranks, [*common, *words], f"run-{self.runs}")["accuracy"]
 
     def five_clients(self, *words):
