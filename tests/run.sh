@@ -6,6 +6,7 @@ usage() {
   cat <<'TEXT'
 usage: tests/run.sh [--long] [--asan] [OPTIONS OF ctest]
        tests/run.sh --fuzz [SECONDS] [TARGET...]
+       tests/run.sh --tidy [REGEX]
 
 Installs what is missing (jobs/setup.sh --tests), builds the preset release into build/release and runs its tests.
 
@@ -13,6 +14,7 @@ Installs what is missing (jobs/setup.sh --tests), builds the preset release into
   --asan   build and run with address and undefined-behaviour sanitizers (build/asan), without the end-to-end tests
   --fuzz   instead of tests, search for inputs that readers cannot cope with: each fuzz target for so many seconds (10),
            built by Clang with sanitizers (build/fuzz); what tests/fuzz/README.md says of them
+  --tidy   instead of tests, run clang-tidy (which must be installed) over the sources whose path matches REGEX (/src/)
   --help   this text
 
 Whatever follows goes to ctest, for example
@@ -33,6 +35,12 @@ if [[ ${1:-} == --fuzz ]]; then
     shift
   fi
   targets=("$@")
+  set --
+fi
+if [[ ${1:-} == --tidy ]]; then
+  preset=dev
+  shift
+  pattern=${1:-/src/}
   set --
 fi
 for word in "$@"; do
@@ -59,7 +67,16 @@ if [[ $preset == fuzz ]] && ! bash tests/fuzz/has_fuzzer.sh; then
   exit 2
 fi
 
+if [[ $preset == dev ]] && ! command -v run-clang-tidy >/dev/null; then
+  echo "tests/run.sh: no run-clang-tidy: install clang-tidy (Debian's package of that name)" >&2
+  exit 2
+fi
+
 cmake --preset "$preset"
+if [[ $preset == dev ]]; then
+  # The compiler's own warning options are GCC's.
+  exec run-clang-tidy -quiet -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option -p build/dev "$pattern"
+fi
 cmake --build --preset "$preset" --parallel "$(nproc)"
 if [[ $preset == fuzz ]]; then exec bash tests/fuzz/run.sh build/fuzz "$seconds" "${targets[@]}"; fi
 

@@ -101,7 +101,7 @@ po::variables_map parse(const Words& words, const po::options_description& visib
 }
 
 std::string known_value(const po::variables_map& values, const Leavable& option) {
-  const std::string value = values[option.option.substr(2)].as<std::string>();
+  std::string value = values[option.option.substr(2)].as<std::string>();
   check(std::find(option.values.begin(), option.values.end(), value) != option.values.end(),
         "unknown {} '{}' (known: {}) see starling report --help", option.option, value, fmt::join(option.values, ", "));
   return value;

@@ -47,7 +47,6 @@ constexpr std::array value_types{
 };
 
 constexpr std::uint64_t most_values = std::uint64_t{1} << 24;  // of one record
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 60;
 
 class IdxReader final : public RecordReader {
  public:

@@ -294,6 +294,7 @@ class Hdf5Writer final : public RecordWriter {
   }
   void write_names(hid_t object, const std::vector<std::string>& names) const {
     std::vector<const char*> texts;
+    texts.reserve(names.size());
     for (const std::string& name : names) texts.push_back(name.c_str());
     const hsize_t count = texts.size();
     const Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose, what());

@@ -132,6 +132,7 @@ std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, std::size_t co
   std::vector<char> bytes(size * count);
   require_data(H5Aread(attribute, type, bytes.data()) >= 0, what);
   std::vector<std::string> texts;
+  texts.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view text(bytes.data() + i * size, size);
     texts.emplace_back(text.substr(0, text.find('\0')));
@@ -144,6 +145,7 @@ std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space
   std::vector<char*> pointers(count, nullptr);
   require_data(H5Aread(attribute, type, pointers.data()) >= 0, what);
   std::vector<std::string> texts;
+  texts.reserve(count);
   for (const char* text : pointers) texts.emplace_back(text == nullptr ? "" : text);
   H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
   return texts;
