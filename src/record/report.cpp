@@ -79,10 +79,9 @@ Json number_or_null(double value) {
 
 /// The latest value that is known.
 double latest(const std::vector<NetworkFigures>& history, double NetworkFigures::*figure) {
-  for (auto line = history.rbegin(); line != history.rend(); ++line) {
-    if (!std::isnan((*line).*figure)) return (*line).*figure;
-  }
-  return unknown;
+  const auto known = std::find_if(history.rbegin(), history.rend(),
+                                  [figure](const NetworkFigures& line) { return !std::isnan(line.*figure); });
+  return known == history.rend() ? unknown : (*known).*figure;
 }
 
 /// Of figures that tell of the rounds since the line before: the mean over all rounds.
@@ -459,7 +458,7 @@ bool is_unbounded(const SummaryView& view, const FigureRow& row) {
   const std::string path = row.path;
   const bool final = !view.has("state") || path == "privacy.epsilon_per_release";
   return final && view.learned() && path.starts_with("privacy.") && path.find("epsilon") != std::string::npos &&
-         (view.has("privacy.statement") && view.text("privacy.mechanism") != "");
+         (view.has("privacy.statement") && !view.text("privacy.mechanism").empty());
 }
 
 std::string cell_of(const SummaryView& view, const FigureRow& row) {
@@ -506,6 +505,7 @@ std::vector<Cells> differing_settings(const std::vector<RunReport>& runs) {
 
 std::vector<Cells> figure_table(const std::vector<RunReport>& runs) {
   std::vector<SummaryView> views;
+  views.reserve(runs.size());
   for (const RunReport& run : runs) views.push_back(view_of(run));
   std::vector<Cells> rows;
   Cells states{"state"};
