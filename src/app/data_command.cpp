@@ -27,7 +27,6 @@ using Words = std::vector<std::string>;
 
 constexpr long long many = 9'000'000'000'000'000;
 constexpr long long most_clients = 100'000'000;
-constexpr const char* synthetic_prefix = "synthetic:";
 
 // Signals: what has been begun is taken back, and the exit code says that nothing was harmed.
 
@@ -135,7 +134,7 @@ struct SourceChoice {
   std::optional<std::int64_t> records;  ///< of a generator, per client; otherwise what its spec says
 
   [[nodiscard]] const std::string& name() const { return reading.source; }
-  [[nodiscard]] bool synthetic() const { return name().starts_with(synthetic_prefix); }
+  [[nodiscard]] bool synthetic() const { return is_synthetic(name()); }
   [[nodiscard]] bool per_client() const { return synthetic() ? clients.has_value() : is_per_client(name()); }
   [[nodiscard]] Client parts() const { return clients.value_or(1); }
   [[nodiscard]] std::string part(Client u) const {
@@ -172,21 +171,21 @@ bool SourceChoice::replayable(Client u) const {
 
 std::vector<std::string> SourceChoice::files(Client u) const {
   if (synthetic()) return {};
-  const std::string path = part(u);
-  const auto comma = path.find(',');
-  std::error_code ignored;
-  if (comma == std::string::npos || std::filesystem::exists(path, ignored)) return {path};
-  return {path.substr(0, comma), path.substr(comma + 1)};
+  return files_of(part(u));
 }
 
 std::unique_ptr<RecordReader> SourceChoice::open(Client u) const {
   if (!synthetic()) {
     ReadSettings settings = reading;
     settings.source = part(u);
+    settings.go_on_waiting = [] {
+      if (stop_asked != 0) throw_stopped();
+      return true;
+    };
     return open_reader(settings.source, settings);
   }
-  std::shared_ptr<const Generator> generator =
-      generator_table().make(name().substr(std::string(synthetic_prefix).size()));
+  refuse_reading_options(reading);
+  std::shared_ptr<const Generator> generator = make_generator(name());
   const std::int64_t available = generator->records();
   check(records || available > 0, "'{}' has no end: say how many records (n=… in its name, or --records)", name());
   check(!records || available == 0 || *records <= available, "--records {} is more than '{}' has", records.value_or(0),
@@ -232,6 +231,10 @@ bool asks_for_help(const Words& words) {
 }
 
 // convert and make
+
+bool is_hdf5_name(const std::string& path) {
+  return path.ends_with(".h5") || path.ends_with(".hdf5");
+}
 
 struct Copy {
   SourceChoice source;
@@ -296,6 +299,8 @@ class Copier {
   std::vector<Target> targets_;
   std::vector<std::unique_ptr<RecordWriter>> writers_;
   bool sparse_ = false;                  // whether the part opened last is
+  std::vector<std::string> part_names_;  // of its features
+  std::vector<std::string> names_;       // of the first part that has some
   std::size_t features_ = 0;             // of all parts; 0 where nobody needs it
   std::int64_t sparse_records_ = 0;      // of the parts that were read to know their features
   std::size_t known_features_ = 0;       // of what has been read
@@ -304,6 +309,9 @@ class Copier {
 
 void Copier::plan() {
   check(!copy_.output.empty(), "--output is missing (the file to write) add it");
+  check(copy_.precision == Precision::float64 || is_hdf5_name(copy_.output),
+        "--precision float for '{}' (only HDF5 has single precision; text holds what is read) leave it out",
+        copy_.output);
   if (!is_per_client(copy_.output)) {
     targets_.push_back({copy_.output, 0, source().parts()});
     return;
@@ -340,6 +348,8 @@ void Copier::find_features() {
     check<DataError>(u == 0 || sparse_ || found == features_,
                      "{}: {} features ({} has {}) give all files the same columns", source().part(u), found,
                      source().part(0), features_);
+    require_same_names(names_, part_names_, source().part(0), source().part(u));
+    if (names_.empty()) names_ = part_names_;
     features_ = std::max(features_, found);
   }
   check<DataError>(features_ > 0, "{}: no record has a feature (nothing can be learned from it) check the file",
@@ -350,6 +360,7 @@ void Copier::find_features() {
 std::size_t Copier::features_of(Client u) {
   auto reader = source().open(u);
   sparse_ = reader->sparse();
+  part_names_ = reader->names();
   if (!sparse_ || source().reading.dimension) {
     const std::size_t features = reader->features();
     if (u == 0) first_ = std::move(reader);
@@ -366,7 +377,7 @@ std::size_t Copier::features_of(Client u) {
 
 /// Few non-zeros can be many zeros.
 void Copier::check_room() const {
-  const bool text = !targets_.front().path.ends_with(".h5") && !targets_.front().path.ends_with(".hdf5");
+  const bool text = !is_hdf5_name(targets_.front().path);
   const double value_bytes = text ? 2 : (copy_.precision == Precision::float32 ? 4 : 8);
   const double needed = value_bytes * static_cast<double>(sparse_records_) * static_cast<double>(features_);
   std::error_code error;
@@ -456,7 +467,7 @@ Options convert_options(Copy& copy) {
 Options make_options(Copy& copy) {
   Options options("data make");
   const auto set_generator = [&copy](const std::string& text) {
-    copy.source.reading.source = text.starts_with(synthetic_prefix) ? text : synthetic_prefix + text;
+    copy.source.reading.source = is_synthetic(text) ? text : "synthetic:" + text;
   };
   options.add({"Source", "generator", "GENERATOR", "", "NAME[:key=value,…] (Generators, below)", set_generator, true});
   options.add({"Source", "records", "N", "", "records of each client; default: what the generator's n says",
@@ -560,7 +571,7 @@ std::string describe_help() {
 void add_digests(const SourceChoice& source, DescribedSource& described) {
   described.replayable = true;
   if (source.synthetic()) {
-    const std::string identity = fmt::format("{} seed={}", source.name(), source.seed);
+    const std::string identity = identity_of_generated(source.name(), source.seed);
     described.digests.emplace_back(identity, sha256(identity));
     return;
   }

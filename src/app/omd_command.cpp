@@ -175,13 +175,16 @@ void OmdRun::open_data() {
   loss_ = loss_table().make(config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   config_.data.go_on_waiting = [this] { return world_.go_on_waiting(); };
+  if (config_.save_partition && first_rank()) check_saves_partition(config_.data, *config_.save_partition);
   dataset_ = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
 }
 
 /// Ranks that read one file must have read the same; clients with files of their own learn one model.
 void OmdRun::agree_on_data() {
   if (!config_.learns()) return;
-  agreement_.same("content of " + config_.data.source, declare_public(dataset_.fingerprint));
+  if (dataset_.common) {
+    agreement_.same("content of " + config_.data.source, declare_public(dataset_.fingerprint));
+  }
   const auto shapes = agreement_.all_gather(declare_public(dataset_.shape.text()));
   agreement_.together([&] {
     DataShape all;
@@ -191,13 +194,19 @@ void OmdRun::agree_on_data() {
                      config_.data.source);
     dataset_.shape = all;
   });
+  if (dataset_.shape.sparse && !config_.data.dimension && *config_.mechanism != "none") {
+    notes_.push_back(fmt::format(
+        "{} features: the largest index in the clients' records, which everybody learns so; --dimension fixes it "
+        "beforehand",
+        dataset_.shape.features));
+  }
 }
 
 void OmdRun::open_learning() {
   if (config_.learns()) {
     model_ = std::make_unique<LinearModel>(*loss_, dataset_.shape.features, config_.intercept);
     dimension_ = model_->dimension();
-    if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape.features);
+    if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   }
   StartModels start =
       start_models(config_.start, *domain_, dimension_, layout_->clients(), first_client(), client_count());

@@ -60,7 +60,6 @@ char parse_delimiter(const std::string& wanted) {
   for (const Named& one : named) {
     if (wanted == one.name) return one.character;
   }
-  if (wanted == " ") return ' ';
   check(wanted.size() == 1 && can_delimit(wanted[0]),
         "--delimiter '{}' (must be auto, comma, semicolon, tab, space, or one character that no number holds) give one "
         "of them",

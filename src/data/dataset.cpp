@@ -23,6 +23,8 @@ namespace starling {
 
 namespace {
 
+constexpr char name_separator = '\x1f';
+
 void check_settings(const DataSettings& settings, Client clients, Client first, Client count) {
   check(settings.batch >= 1, "batch={} (a round uses at least one record) give --batch 1 or more", settings.batch);
   check(settings.batch <= std::size_t{std::numeric_limits<std::int32_t>::max()},
@@ -48,63 +50,76 @@ void shrink(Secret<Batch>& share) {
 /// The streams of some clients of one source, kept in memory or not.
 class ShareOpener {
  public:
-  /// `own` is the number of records of all clients of this rank.
-  ShareOpener(std::string source, const DataSettings& settings, const Scan& scan, std::int64_t own)
-      : source_(std::move(source)), settings_(settings), scan_(scan), own_(own) {}
+  ShareOpener(std::string source, const DataSettings& settings, const Scan& scan)
+      : source_(std::move(source)), settings_(settings), scan_(scan) {}
 
-  /// Reads the share once, so that nothing unfit in it is found later.
-  [[nodiscard]] std::unique_ptr<Stream> open(const Share& share) const {
-    const Passes passes = make_passes(settings_, share.size());
-    if (fits_in_memory()) return std::make_unique<StoredStream>(read(share), passes);
-    if (scan_.index->direct()) read_through(share, [](const Record&) {});  // else the scan has read all
-    return std::make_unique<FileStream>(reader(), share, settings_, passes);
+  /// Reads the shares once, so that nothing unfit in them is found later.
+  [[nodiscard]] std::vector<std::unique_ptr<Stream>> open(const std::vector<Share>& shares) const {
+    std::vector<std::unique_ptr<Stream>> streams;
+    if (fit_in_memory(shares)) {
+      for (Secret<Batch>& records : read(shares)) {
+        const Passes passes = make_passes(settings_, shares[streams.size()].size());
+        streams.push_back(std::make_unique<StoredStream>(std::move(records), passes));
+      }
+      return streams;
+    }
+    if (scan_.index->direct()) read_through(shares, [](std::size_t, const Record&) {});  // else the scan has read all
+    for (const Share& share : shares) {
+      streams.push_back(std::make_unique<FileStream>(reader(), share, settings_, make_passes(settings_, share.size())));
+    }
+    return streams;
   }
 
  private:
   [[nodiscard]] NumberedReader reader() const { return {open_reader(source_, settings_), scan_.index}; }
 
   /// Values are eight bytes; sparse ones have an index of four; a record has its label and its end.
-  [[nodiscard]] bool fits_in_memory() const {
+  [[nodiscard]] bool fit_in_memory(const std::vector<Share>& shares) const {
+    std::int64_t own = 0;
+    for (const Share& share : shares) own += share.size();
     const double bytes =
         static_cast<double>(scan_.entries) * (scan_.sparse ? 12 : 8) + static_cast<double>(scan_.found.records) * 16;
-    return bytes * static_cast<double>(own_) / static_cast<double>(scan_.found.records) <=
+    return bytes * static_cast<double>(own) / static_cast<double>(scan_.found.records) <=
            static_cast<double>(settings_.memory);
   }
 
+  /// One pass in the source's order, however the records are dealt: `use` gets the number of the share and the record.
   template <class Use>
-  void read_through(const Share& share, const Use& use) const {
-    if (share.size() == 0) return;
+  void read_through(const std::vector<Share>& shares, const Use& use) const {
+    struct Piece {
+      Share::Run run;
+      std::size_t share;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      for (const Share::Run& run : shares[k].runs()) pieces.push_back({run, k});
+    }
+    if (pieces.empty()) return;
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.run.first < b.run.first; });
     NumberedReader records = reader();
     Record record;
-    for (const Share::Run& run : share.runs()) {
-      for (std::int64_t i = run.first; i < run.first + run.count; ++i) {
+    for (const Piece& piece : pieces) {
+      for (std::int64_t i = piece.run.first; i < piece.run.first + piece.run.count; ++i) {
         records.read(i, record);
         map_label(settings_, records.reader(), record);
-        use(record);
+        use(piece.share, record);
       }
     }
   }
 
-  [[nodiscard]] Secret<Batch> read(const Share& share) const {
-    Secret<Batch> records;
-    records.update([&](Batch& batch) {
-      read_through(share, [&batch](const Record& record) { batch.add(record.row(), record.label); });
+  [[nodiscard]] std::vector<Secret<Batch>> read(const std::vector<Share>& shares) const {
+    std::vector<Secret<Batch>> records(shares.size());
+    read_through(shares, [&records](std::size_t k, const Record& record) {
+      records[k].update([&record](Batch& batch) { batch.add(record.row(), record.label); });
     });
-    shrink(records);
+    for (Secret<Batch>& share : records) shrink(share);
     return records;
   }
 
   std::string source_;
   DataSettings settings_;
   const Scan& scan_;
-  std::int64_t own_;
 };
-
-void require_regular(const std::string& source) {
-  std::error_code ignored;  // a file that is not there, or a pair of files, is the reader's to look at
-  check<DataError>(!std::filesystem::exists(source, ignored) || std::filesystem::is_regular_file(source, ignored),
-                   "'{}' is not a regular file (a source is read twice) copy it into a file", source);
-}
 
 std::unique_ptr<Partition> partition_of(const DataSettings& settings) {
   return partition_table().make(settings.partition);
@@ -119,21 +134,22 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
   Dataset dataset;
   dataset.shape.features = found.features;
   dataset.shape.rounds = make_passes(settings, *std::max_element(deal.sizes.begin(), deal.sizes.end())).rounds();
-  dataset.fingerprint = found.fingerprint;
-  std::int64_t own = 0;
-  for (const Share& share : deal.shares) own += share.size();
-  const ShareOpener opener(settings.source, settings, found, own);
-  for (const Share& share : deal.shares) dataset.streams.push_back(opener.open(share));
+  dataset.shape.names = found.names;
+  dataset.fingerprint = found.fingerprint + deal.fingerprint;
+  dataset.common = true;
+  dataset.streams = ShareOpener(settings.source, settings, found).open(deal.shares);
   return dataset;
 }
 
 /// The stream of a client that has a pipe of its own.
 void open_pipe(const std::string& path, const DataSettings& settings, Dataset& dataset) {
+  check(settings.epochs == 1, "epochs={} ('{}' gives each record once) leave --epochs out", settings.epochs, path);
   auto reader = open_live_reader(path, settings);
   DataShape shape;
   shape.features = reader->features();
   shape.sparse = reader->sparse();
   shape.empty = !shape.sparse && shape.features == 0;
+  shape.names = reader->names();
   check(!shape.sparse || settings.dimension,
         "'{}': sparse records from a pipe (how many features there will be cannot be known) give --dimension", path);
   dataset.shape = dataset.shape.joined(shape);
@@ -151,9 +167,11 @@ void open_own_file(const std::string& path, const DataSettings& settings, Client
   DataShape shape;
   shape.features = found.features;
   shape.sparse = found.sparse;
+  shape.names = found.names;
   shape.rounds = make_passes(settings, all.size()).rounds();
   dataset.shape = dataset.shape.joined(shape);
-  dataset.streams.push_back(ShareOpener(path, own, found, all.size()).open(all));
+  dataset.fingerprint += found.fingerprint;
+  dataset.streams.push_back(std::move(ShareOpener(path, own, found).open({all}).front()));
 }
 
 Dataset open_per_client(const DataSettings& settings, Client first, Client count) {
@@ -188,6 +206,10 @@ void probe_labels(const DataSettings& settings, const Generator& generator) {
 }
 
 Dataset open_synthetic(const DataSettings& settings, Client first, Client count) {
+  refuse_reading_options(settings);
+  check(settings.partition == "contiguous",
+        "--partition {} (each client of '{}' draws its own records: nothing is dealt out) leave it out",
+        settings.partition, settings.source);
   const std::shared_ptr<const Generator> generator = make_generator(settings.source);
   const std::int64_t n = generator->records();
   check(n > 0 || settings.epochs == 1, "epochs={} ('{}' has no end) give the source n=… or leave --epochs out",
@@ -199,7 +221,7 @@ Dataset open_synthetic(const DataSettings& settings, Client first, Client count)
   dataset.shape.features = generator->features();
   dataset.shape.rounds = passes.rounds();
   dataset.is_public = true;
-  dataset.digest = sha256(fmt::format("{} seed={}", settings.source, settings.seed));
+  dataset.digest = sha256(identity_of_generated(settings.source, settings.seed));
   for (Client u = first; u < first + count; ++u) {
     dataset.streams.push_back(
         std::make_unique<GeneratedStream>(generator, settings.label_map, settings.seed, u, passes));
@@ -216,21 +238,28 @@ DataShape DataShape::joined(const DataShape& other) const {
                    "one client's records have {} features and another's {} (all learn one model) give all the same "
                    "columns",
                    features, other.features);
+  require_same_names(names, other.names, "one client's records", "another's");
   DataShape both = *this;
+  if (both.names.empty()) both.names = other.names;
   both.features = std::max(features, other.features);
   both.rounds = rounds && other.rounds ? std::optional(std::max(*rounds, *other.rounds)) : std::nullopt;
   return both;
 }
 
 std::string DataShape::text() const {
-  return fmt::format("{} {} {} {}", features, sparse ? 1 : 0, empty ? 1 : 0, rounds.value_or(-1));
+  std::string result = fmt::format("{} {} {} {}", features, sparse ? 1 : 0, empty ? 1 : 0, rounds.value_or(-1));
+  for (const std::string& name : names) (result += name_separator) += name;
+  return result;
 }
 
 DataShape DataShape::parse(const std::string& text) {
   DataShape shape;
   Round rounds = -1;
-  std::istringstream(text) >> shape.features >> shape.sparse >> shape.empty >> rounds;
+  std::istringstream input(text);
+  input >> shape.features >> shape.sparse >> shape.empty >> rounds;
   if (rounds >= 0) shape.rounds = rounds;
+  input.ignore();
+  for (std::string name; std::getline(input, name, name_separator);) shape.names.push_back(name);
   return shape;
 }
 
@@ -242,10 +271,16 @@ Dataset open_dataset(const DataSettings& settings, Client clients, Client first,
   return open_common_file(settings, clients, first, count);
 }
 
-void save_partition(const DataSettings& settings, Client clients, const std::string& path) {
+void check_saves_partition(const DataSettings& settings, const std::string& path) {
   check(!is_synthetic(settings.source) && !is_per_client(settings.source) && !is_pipe(settings.source),
         "'{}' is not dealt out to clients (so there is no partition to save) leave --save-partition out",
         settings.source);
+  std::error_code ignored;
+  check(!std::filesystem::exists(std::filesystem::symlink_status(path, ignored)),
+        "--save-partition '{}' exists (it would be lost) name another file", path);
+}
+
+void save_partition(const DataSettings& settings, Client clients, const std::string& path) {
   DataSettings reading = settings;
   const auto partition = partition_of(settings);
   reading.key = partition->key();

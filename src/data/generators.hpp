@@ -10,11 +10,6 @@
 
 namespace starling {
 
-[[nodiscard]] bool is_synthetic(std::string_view source);
-
-/// Of `synthetic:NAME…`. Throws UsageError.
-[[nodiscard]] std::unique_ptr<Generator> make_generator(const std::string& source);
-
 /// The loss's own label of a drawn one; an unfit one is a DataError that names the source.
 [[nodiscard]] double mapped(const DataSettings& settings, const std::string& source, double label);
 

@@ -18,6 +18,8 @@ class Bytes {
   [[nodiscard]] virtual std::size_t read(void* buffer, std::size_t room) = 0;
   /// Goes to a place, in bytes from the start. Throws DataError.
   virtual void seek(std::uint64_t offset) = 0;
+  /// Whether the end is none of the source: somebody has asked not to wait for more.
+  [[nodiscard]] virtual bool interrupted() const { return false; }
   [[nodiscard]] virtual const std::string& path() const = 0;
 };
 

@@ -60,13 +60,11 @@ class IdxReader final : public RecordReader {
   }
 
   bool next(Record& record) override {
-    if (position_ == records_) {
-      check_end();
-      return false;
-    }
+    if (position_ == records_) return false;
     const std::size_t got = file_.read(bytes_.data(), bytes_.size());
     ++position_;
     if (got != bytes_.size()) throw_truncated();
+    if (position_ == records_) check_end();
     record.sparse = false;
     record.index.clear();
     record.values.resize(features());

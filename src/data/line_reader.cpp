@@ -32,7 +32,7 @@ bool LineReader::next(std::string_view& line) {
     }
     const std::size_t length = end_ - begin_;
     if (!fill()) {
-      if (length == 0) return false;
+      if (length == 0 || bytes_->interrupted()) return false;  // half a line is no record
       line = take(end_, end_);
       return true;
     }

@@ -1,5 +1,6 @@
 #include "starling/data/partition.hpp"
 
+#include "fingerprint.hpp"
 #include "partition_file.hpp"
 #include <algorithm>
 #include <cmath>
@@ -281,7 +282,10 @@ void Share::add(std::int64_t first, std::int64_t count) {
 Deal Partition::deal(const Found& found, Client clients, Client first, Client count, std::uint64_t seed) const {
   const std::vector<Client> owner = assign(found, clients, seed);
   Deal result{std::vector<std::int64_t>(static_cast<std::size_t>(clients)),
-              std::vector<Share>(static_cast<std::size_t>(count))};
+              std::vector<Share>(static_cast<std::size_t>(count)), ""};
+  Fingerprint fingerprint;
+  for (const Client u : owner) fingerprint.add(static_cast<std::uint64_t>(u));
+  result.fingerprint = fingerprint.text();
   for (std::size_t i = 0; i < owner.size(); ++i) {
     ++result.sizes[static_cast<std::size_t>(owner[i])];
     if (owner[i] < first || owner[i] >= first + count) continue;

@@ -60,10 +60,12 @@ void write_owners(const std::string& path, const std::vector<Client>& owner) {
   for (std::size_t i = 0; i < owner.size(); ++i) file << i << ',' << owner[i] << '\n';
   file.close();
   std::error_code problem;
-  if (file.good()) std::filesystem::rename(unfinished, path, problem);
-  if (!file.good() || problem) {
-    const std::string reason = problem ? problem.message() : std::strerror(errno);
-    std::filesystem::remove(unfinished, problem);
+  // A new name for a complete file: what exists stays, even if it came meanwhile.
+  if (file.good()) std::filesystem::create_hard_link(unfinished, path, problem);
+  const bool written = file.good() && !problem;
+  const std::string reason = problem ? problem.message() : std::strerror(errno);
+  std::filesystem::remove(unfinished, problem);
+  if (!written) {
     throw FailureError(fmt::format("cannot write '{}' ({}) check the folder and its permissions", path, reason));
   }
 }

@@ -41,7 +41,8 @@ std::size_t Pipe::read(void* buffer, std::size_t room) {
     }
     check<DataError>(ready == 0 || errno == EINTR || errno == EAGAIN, "cannot read '{}' ({})", path_,
                      std::strerror(errno));
-    if (!go_on_waiting_()) return 0;
+    interrupted_ = !go_on_waiting_();
+    if (interrupted_) return 0;
   }
 }
 

@@ -21,11 +21,13 @@ class Pipe final : public Bytes {
 
   [[nodiscard]] std::size_t read(void* buffer, std::size_t room) override;
   void seek(std::uint64_t offset) override;
+  [[nodiscard]] bool interrupted() const override { return interrupted_; }
   [[nodiscard]] const std::string& path() const override { return path_; }
 
  private:
   std::string path_;
   std::function<bool()> go_on_waiting_;
+  bool interrupted_ = false;
   int file_;
 };
 

@@ -1,8 +1,8 @@
 #include "scan.hpp"
 
+#include "fingerprint.hpp"
 #include "number.hpp"
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -12,26 +12,6 @@
 namespace starling {
 
 namespace {
-
-/// A mixing of 64-bit words that no two different files are likely to share; it guards against mistakes, not against
-/// an adversary.
-class Fingerprint {
- public:
-  void add(std::uint64_t word) {
-    state_ = std::rotl((state_ ^ word) * 0x9e3779b97f4a7c15ULL, 29) + 0x2545f4914f6cdd1dULL;
-  }
-  void add(const Record& record) {
-    add(std::bit_cast<std::uint64_t>(record.label));
-    add(record.values.size());
-    for (const double value : record.values) add(std::bit_cast<std::uint64_t>(value));
-    for (const std::int32_t index : record.index) add(static_cast<std::uint64_t>(index));
-    for (const char c : record.key) add(static_cast<unsigned char>(c));
-  }
-  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", state_); }
-
- private:
-  std::uint64_t state_ = 1;
-};
 
 /// Numbers the values of the key column as they come, and at the end in ascending order.
 class Keys {
@@ -89,7 +69,18 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
   }
   if (look == Partition::Look::keys) keys.move_to(result.found);
   result.index = std::make_shared<RecordIndex>(std::move(index));
+  fingerprint.add(reader.features());
   result.fingerprint = fingerprint.text();
+}
+
+/// Of a source that is not read through.
+std::string outer_fingerprint(RecordReader& reader, std::int64_t records) {
+  Fingerprint fingerprint;
+  fingerprint.add(static_cast<std::uint64_t>(records));
+  fingerprint.add(reader.features());
+  Record first;
+  if (reader.next(first)) fingerprint.add(first);
+  return fingerprint.text();
 }
 
 }  // namespace
@@ -125,11 +116,13 @@ Scan scan(const std::string& source, const DataSettings& settings, Partition::Lo
   if (known && look == Partition::Look::count) {
     result.found.records = *known;
     result.index = std::make_shared<RecordIndex>();
+    result.fingerprint = outer_fingerprint(*reader, *known);
   } else {
     read_through(*reader, settings, look, result);
   }
   result.features = reader->features();
   result.sparse = reader->sparse();
+  result.names = reader->names();
   if (known) result.entries = *known * static_cast<std::int64_t>(result.features);
   check<DataError>(result.found.records > 0, "{}: no records (nothing can be learned from it) check the file", source);
   check<DataError>(result.features > 0, "{}: no record has a feature (nothing can be learned from it) check the file",

@@ -63,10 +63,11 @@ struct Scan {
   Found found;
   std::size_t features = 0;
   bool sparse = false;
-  std::int64_t entries = 0;  ///< stored values of all records
+  std::vector<std::string> names;  ///< of the features, where the source has them
+  std::int64_t entries = 0;        ///< stored values of all records
   std::shared_ptr<const RecordIndex> index;
-  /// Of all that was read: tells sources apart that differ somewhere. Empty where only the number of records was looked
-  /// at.
+  /// Of all that was read: tells sources apart that differ somewhere there. Where the records were not read through, of
+  /// their number, their width and the first of them.
   std::string fingerprint;
 };
 

@@ -128,18 +128,8 @@ std::unique_ptr<RecordReader> open_file(const std::string& path, const ReadSetti
   return find_format(path, settings.format).open(path, settings, part);
 }
 
-/// A comma that is part of a file's own name separates nothing.
-bool is_pair(const std::string& source) {
-  std::error_code ignored;
-  return source.find(',') != std::string::npos && !std::filesystem::exists(source, ignored);
-}
-
-std::unique_ptr<RecordReader> open_pair(const std::string& source, const ReadSettings& settings) {
-  const std::size_t comma = source.find(',');
-  const std::string features = source.substr(0, comma);
-  const std::string labels = source.substr(comma + 1);
-  check(!features.empty() && !labels.empty() && labels.find(',') == std::string::npos,
-        "'{}' is not a pair of files (a pair is FEATURES,LABELS) give two names with one comma between", source);
+std::unique_ptr<RecordReader> open_pair(const std::string& source, const std::string& features,
+                                        const std::string& labels, const ReadSettings& settings) {
   check(settings.label.empty(), "{}: --label {} (the labels of a pair are its second file) leave it out", source,
         settings.label);
   const Format& features_format = find_format(features, settings.format);
@@ -167,8 +157,42 @@ std::unique_ptr<RecordReader> open_live_reader(const std::string& path, const Re
   return prepare(format.open(path, settings, Part::records), settings);
 }
 
+std::vector<std::string> files_of(const std::string& source) {
+  const std::size_t comma = source.find(',');
+  std::error_code ignored;
+  if (comma == std::string::npos || std::filesystem::exists(source, ignored)) return {source};
+  std::string features = source.substr(0, comma);
+  std::string labels = source.substr(comma + 1);
+  check(!features.empty() && !labels.empty() && labels.find(',') == std::string::npos,
+        "'{}' is not a pair of files (a pair is FEATURES,LABELS) give two names with one comma between", source);
+  return {std::move(features), std::move(labels)};
+}
+
+void require_regular(const std::string& source) {
+  for (const std::string& file : files_of(source)) {
+    std::error_code ignored;  // a file that is not there is the reader's to look at
+    check<DataError>(
+        file != "-" && (!std::filesystem::exists(file, ignored) || std::filesystem::is_regular_file(file, ignored)),
+        "'{}' is not a regular file (a source is read more than once) copy it into a file", file);
+  }
+}
+
+void require_same_names(const std::vector<std::string>& names, const std::vector<std::string>& others,
+                        const std::string& whose, const std::string& whose_others) {
+  if (names.empty() || others.empty()) return;
+  const auto [name, other] = std::mismatch(names.begin(), names.end(), others.begin(), others.end());
+  check<DataError>(name == names.end() || other == others.end(),
+                   "feature {} (from 0) of {} is called '{}', and '{}' in {} (features are told by their place) give "
+                   "both the same columns in one order",
+                   name - names.begin(), whose, name == names.end() ? "" : *name, other == others.end() ? "" : *other,
+                   whose_others);
+}
+
 std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings) {
-  return prepare(is_pair(source) ? open_pair(source, settings) : open_file(source, settings, Part::records), settings);
+  const std::vector<std::string> files = files_of(source);
+  return prepare(
+      files.size() == 2 ? open_pair(source, files[0], files[1], settings) : open_file(source, settings, Part::records),
+      settings);
 }
 
 }  // namespace starling

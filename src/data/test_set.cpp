@@ -12,6 +12,8 @@ namespace starling {
 namespace {
 
 Batch draw_test_set(const std::string& source, const DataSettings& settings, std::size_t features) {
+  check(settings.scale == 1, "--scale {} with the test set '{}' (what is drawn is not scaled) use a file",
+        settings.scale, source);
   const auto generator = make_generator(source);
   check(generator->records() > 0, "'{}' as a test set needs an end (how many records it has) give it n=…", source);
   check<DataError>(generator->features() == features,
@@ -40,15 +42,17 @@ void check_features(const RecordReader& reader, const Record& record, std::size_
   }
 }
 
-Batch read_test_file(const std::string& source, DataSettings settings, std::size_t features) {
-  settings.dimension.reset();  // `features` rules, and the message names it
+Batch read_test_file(const std::string& source, DataSettings settings, const DataShape& training) {
+  require_regular(source);
+  settings.dimension.reset();  // the training data rule, and the message names it
   settings.key = partition_table().make(settings.partition)->key();
   const auto reader = open_reader(source, settings);
+  require_same_names(training.names, reader->names(), "the training data", source);
   Batch batch;
   Record record;
   while (reader->next(record)) {
     map_label(settings, *reader, record);
-    check_features(*reader, record, features);
+    check_features(*reader, record, training.features);
     batch.add(record.row(), record.label);
   }
   check<DataError>(!batch.empty(), "{}: no records (nothing can be measured on it) check the file", source);
@@ -57,9 +61,9 @@ Batch read_test_file(const std::string& source, DataSettings settings, std::size
 
 }  // namespace
 
-Batch read_test_set(const std::string& source, const DataSettings& settings, std::size_t features) {
-  if (is_synthetic(source)) return draw_test_set(source, settings, features);
-  return read_test_file(source, settings, features);
+Batch read_test_set(const std::string& source, const DataSettings& settings, const DataShape& training) {
+  if (is_synthetic(source)) return draw_test_set(source, settings, training.features);
+  return read_test_file(source, settings, training);
 }
 
 }  // namespace starling

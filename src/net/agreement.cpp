@@ -31,6 +31,8 @@ void Agreement::together(const std::function<void()>& step) {
   std::string message;
   try {
     step();
+  } catch (const StepAbandoned&) {
+    // Who has failed says so below.
   } catch (const PeerError&) {
     throw;  // already known to all
   } catch (const Error& error) {
@@ -41,6 +43,11 @@ void Agreement::together(const std::function<void()>& step) {
     own = std::current_exception();
     code = static_cast<int>(ExitCode::failure);
     message = error.what();
+  }
+  if (own) {
+    for (int r = 0; r < state.size; ++r) {
+      if (r != state.rank) state.send_notice(r, Notice{.kind = NoticeKind::step_failed});
+    }
   }
   std::vector<int> codes(static_cast<std::size_t>(state.size));
   MPI_Request request = MPI_REQUEST_NULL;

@@ -18,7 +18,7 @@
 
 namespace starling {
 
-enum class NoticeKind : std::int32_t { failure, stop_request, round_query, round_reply, stop_after };
+enum class NoticeKind : std::int32_t { failure, step_failed, stop_request, round_query, round_reply, stop_after };
 
 /// A message of the control channel; plain bytes of one size, so that one pre-posted receive serves all.
 struct Notice {
@@ -37,6 +37,12 @@ class SilenceHeardOf : public PeerError {
 
  private:
   Round round_;
+};
+
+/// A step that all ranks take together has failed elsewhere, and this rank need not go on with its own.
+class StepAbandoned : public PeerError {
+ public:
+  using PeerError::PeerError;
 };
 
 /// Forgets sends (anything with a `request`) whose buffer is free again.
@@ -100,6 +106,7 @@ struct World::State {
   MPI_Comm reports = MPI_COMM_NULL;
   double watchdog = 60;
   std::optional<ExitCode> failed;  ///< code of the failure that ends this run
+  bool step_failed = false;        ///< elsewhere, in Agreement::together
   bool waited_in_vain = false;     ///< and that failure is a peer's silence
   std::int64_t agreement_bytes = 0;
 

@@ -142,6 +142,9 @@ void World::State::handle(const Notice& notice, int from) {
       if (notice.silence != 0)
         throw SilenceHeardOf(*failed, fmt::format("rank {}: {}", from, notice.text), notice.round);
       throw PeerError(*failed, fmt::format("rank {}: {}", from, notice.text));
+    case NoticeKind::step_failed:
+      step_failed = true;
+      break;
     case NoticeKind::stop_request:
       handle_stop_request();
       break;
@@ -304,6 +307,7 @@ bool World::announce(ExitCode code, const std::string& message) {
 
 bool World::go_on_waiting() {
   state_->poll();
+  if (state_->step_failed) throw StepAbandoned(ExitCode::failure, "another rank has failed in the same step");
   return !state_->stops();
 }
 

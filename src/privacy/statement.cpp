@@ -106,9 +106,9 @@ std::string metrics(const PrivacyReport& report) {
 }
 
 constexpr const char* not_covered =
-    "Not covered: how many records a client has, their order in the stream and the sizes of its batches; when messages "
-    "are "
-    "sent and how long a client computes; who talks to whom and who sits out; what becomes known of a record by other "
+    "Not covered: how many records a client has, their order in the stream and the sizes of its batches; how many "
+    "features they have (of sparse records the largest index, unless it was fixed beforehand); when messages are sent "
+    "and how long a client computes; who talks to whom and who sits out; what becomes known of a record by other "
     "ways; other runs on the same records. ";
 constexpr const char* operators =
     "Clients that run in one process or under one user account are not protected from whoever operates it.";

@@ -64,7 +64,7 @@ TEST_F(A9a, StreamsServeItWholeAndSparse) {
 
 TEST_F(A9a, TheTestFileHasOneFeatureLess) {
   if (!std::filesystem::exists(folder_ + "a9a.t.gz")) GTEST_SKIP() << "the test file is not here";
-  const Totals totals = count(plain(read_test_set(folder_ + "a9a.t.gz", settings_, 123)));
+  const Totals totals = count(plain(read_test_set(folder_ + "a9a.t.gz", settings_, {.features = 123})));
   EXPECT_EQ(totals.records, 16281U);
   EXPECT_EQ(totals.positives, 3846U);
   EXPECT_EQ(totals.values, 225731U);

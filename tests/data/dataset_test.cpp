@@ -3,6 +3,7 @@
 #include "data/reading.hpp"
 #include <algorithm>
 #include <string>
+
 #include <zlib.h>
 
 #include "starling/core/check.hpp"
@@ -211,12 +212,15 @@ TEST_F(PerClient, NothingIsDealtOut) {
   settings_.partition = "iid";
   EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(open_dataset(settings_, 3, 0, 3)); }),
               HasSubstr("has a file of its own"));
-  EXPECT_THAT(message_of<UsageError>([&] { save_partition(settings_, 3, folder_ / "p.csv"); }),
+  EXPECT_THAT(message_of<UsageError>([&] { check_saves_partition(settings_, folder_ / "p.csv"); }),
               HasSubstr("not dealt out"));
 }
 
 TEST(Shapes, AreJoinedOverRanks) {
   DataShape sparse{.features = 3, .sparse = true, .rounds = 10, .empty = false};
+  DataShape named{.features = 3, .rounds = 10, .names = {"a", "b c", "d"}};
+  DataShape renamed = named;
+  std::swap(renamed.names[0], renamed.names[2]);
   DataShape wider = sparse;
   wider.features = 8;
   wider.rounds = 4;
@@ -229,9 +233,15 @@ TEST(Shapes, AreJoinedOverRanks) {
   nothing.empty = true;
   EXPECT_EQ(nothing.joined(sparse).text(), sparse.text());
   EXPECT_EQ(sparse.joined(nothing).text(), sparse.text());
-  for (const DataShape& shape : {sparse, wider, nothing}) {
+  for (const DataShape& shape : {sparse, wider, nothing, named}) {
     EXPECT_EQ(DataShape::parse(shape.text()).text(), shape.text());
+    EXPECT_EQ(DataShape::parse(shape.text()).names, shape.names);
   }
+  EXPECT_EQ(named.joined(named).names, named.names);
+  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(named.joined(renamed)); }),
+              testing::AllOf(HasSubstr("feature 0"), HasSubstr("'a'"), HasSubstr("'d'")));
+  renamed.names.clear();
+  EXPECT_EQ(renamed.joined(named).names, named.names) << "without names there is nothing to compare";
 }
 
 TEST(SavedPartitions, AreReadBack) {
@@ -241,6 +251,8 @@ TEST(SavedPartitions, AreReadBack) {
   const std::string path = folder / "p.csv";
   for (const std::string partition : {"contiguous", "iid", "shards:2", "dirichlet:0.3", "column:b"}) {
     settings.partition = partition;
+    std::filesystem::remove(path);
+    check_saves_partition(settings, path);
     save_partition(settings, 4, path);
     const Dataset original = open_dataset(settings, 4, 0, 4);
     // Column b is a feature again where the file deals; the records are told by their first feature.
@@ -251,6 +263,27 @@ TEST(SavedPartitions, AreReadBack) {
       EXPECT_EQ(serve(*original.streams[k], *original.shape.rounds), serve(*again.streams[k], *original.shape.rounds));
     }
   }
+}
+
+TEST(SavedPartitions, ReplaceNothing) {
+  const TemporaryFolder folder;
+  DataSettings settings;
+  settings.source = folder.write("x.csv", csv_of(60));
+  EXPECT_THAT(message_of<UsageError>([&] { check_saves_partition(settings, settings.source); }), HasSubstr("exists"));
+  EXPECT_THAT(message_of<FailureError>([&] { save_partition(settings, 4, settings.source); }), HasSubstr("x.csv"));
+  EXPECT_EQ(open_dataset(settings, 1, 0, 1).streams[0]->records(), 60) << "it is still the source";
+  EXPECT_FALSE(std::filesystem::exists(settings.source + ".part"));
+}
+
+TEST(SavedPartitions, AreTheSameOnAllRanksOrTheFingerprintTells) {
+  const TemporaryFolder folder;
+  DataSettings settings;
+  settings.source = folder.write("x.csv", "a,y\n1,1\n2,1\n");
+  settings.partition = "file:" + folder.write("p.csv", "record,client\n0,0\n1,1\n");
+  const std::string original = open_dataset(settings, 2, 0, 1).fingerprint;
+  EXPECT_EQ(open_dataset(settings, 2, 1, 1).fingerprint, original);
+  settings.partition = "file:" + folder.write("q.csv", "record,client\n0,1\n1,0\n");
+  EXPECT_NE(open_dataset(settings, 2, 1, 1).fingerprint, original);
 }
 
 class Datasets : public testing::Test {
@@ -332,7 +365,7 @@ TEST_F(Datasets, OnlyWhatCanBeReadTwiceIsASource) {
   std::filesystem::create_directory(folder_ / "folder.csv");
   DataSettings settings;
   settings.source = folder_ / "folder.csv";
-  EXPECT_THAT(error(settings), HasSubstr("is not a regular file (a source is read twice)"));
+  EXPECT_THAT(error(settings), HasSubstr("is not a regular file (a source is read more than once)"));
   settings.source = "no-such.csv";
   EXPECT_THAT(error(settings), HasSubstr("cannot open 'no-such.csv' (No such file or directory)"));
 }

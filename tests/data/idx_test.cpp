@@ -142,6 +142,11 @@ TEST_F(Idx, AFileMustBeAsLongAsItsHeaderSays) {
   };
   EXPECT_THAT(gzipped_error(cut), HasSubstr("x.idx.gz: record 2: the file ends inside it (the header promises 2"));
   EXPECT_THAT(gzipped_error(content + "a"), HasSubstr("x.idx.gz: bytes are left over (after 2 records"));
+  const auto reader = open_reader(pair(write_gzipped(folder_, "x.idx.gz", content + "a"), 2), {});
+  Record record;
+  EXPECT_TRUE(reader->next(record));
+  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(reader->next(record)); }), HasSubstr("left over"))
+      << "also where nobody reads beyond the last record";
 }
 
 TEST_F(Idx, ValuesMustBeFinite) {

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 class TestSet : public testing::Test {
  protected:
   Batch read(const std::string& name, const std::string& text, std::size_t features) const {
-    return read_test_set(folder_.write(name, text), settings_, features);
+    return read_test_set(folder_.write(name, text), settings_, {.features = features});
   }
   std::string error(const std::string& name, const std::string& text, std::size_t features) const {
     return message_of<DataError>([&] { static_cast<void>(read(name, text, features)); });
@@ -48,15 +48,16 @@ TEST_F(TestSet, FaultsNameTheirRow) {
 
 TEST_F(TestSet, GeneratorsNeedAnEndAndDrawApartFromTheStreams) {
   const std::string source = "synthetic:drift:informative=1,n=50";
-  const Plains test = plain(read_test_set(source, settings_, 5));
+  const Plains test = plain(read_test_set(source, settings_, {.features = 5}));
   EXPECT_EQ(test.size(), 50U);
-  EXPECT_EQ(plain(read_test_set(source, settings_, 5)), test);
+  EXPECT_EQ(plain(read_test_set(source, settings_, {.features = 5})), test);
   settings_.source = source;
   Dataset data = open_dataset(settings_, 1, 0, 1);
   EXPECT_NE(peek(data.streams[0]->next(0))[0], test[0]);
-  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(read_test_set("synthetic:drift", settings_, 5)); }),
-              HasSubstr("'synthetic:drift' as a test set needs an end"));
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(read_test_set(source, settings_, 6)); }),
+  EXPECT_THAT(
+      message_of<UsageError>([&] { static_cast<void>(read_test_set("synthetic:drift", settings_, {.features = 5})); }),
+      HasSubstr("'synthetic:drift' as a test set needs an end"));
+  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(read_test_set(source, settings_, {.features = 6})); }),
               HasSubstr("5 features (the training data has 6)"));
 }
 

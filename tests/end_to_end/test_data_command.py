@@ -253,6 +253,7 @@ class Pipes(DataCase):
                 with self.subTest(output=output, signal=number):
                     process = self.begin(output)
                     process.send_signal(number)
+                    process.wait(timeout=30)  # while its standard input stays open and silent
                     out, err = process.communicate(timeout=30)
                     self.assertEqual((process.returncode, out), (STOPPED, ""), err)
                     self.assertIn("stopped by a signal", err)

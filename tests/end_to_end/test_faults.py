@@ -14,7 +14,7 @@ LEARN = ["--mechanism", "laplace"]
 DRIFT = ["--source", "synthetic:drift:n=50", *LEARN]
 MIX = ["--loss", "none", "--rounds", "3"]
 USAGE, DATA_FAULT, FAILURE = 2, 3, 5
-AT_LEAST = 93  # planted faults: none is dropped unnoticed
+AT_LEAST = 102  # planted faults: none is dropped unnoticed
 
 
 @dataclasses.dataclass
@@ -210,6 +210,22 @@ TEXT = [
     usage("other data on one rank", [], ["content of d.csv", "rank 1"],
           {"here/d.csv": "\n".join(csv_rows(40)), "there/d.csv": "\n".join(csv_rows(20))},
           parts=[(1, ["--source", "d.csv", *LEARN], place) for place in ("here", "there")]),
+    usage("other data on one rank, found by number", [], ["content of d.h5", "rank 1"],
+          {"here/d.h5": hdf5(x=numbers(40, 3), y=numbers(40, 1)), "there/d.h5": hdf5(x=numbers(20, 3), y=numbers(20, 1))},
+          parts=[(1, ["--source", "d.h5", "--loss", "squared", *LEARN], place) for place in ("here", "there")], needs=h5py),
+    usage("another partition on one rank", [], ["content of d.csv", "rank 1"],
+          {"here/d.csv": "\n".join(csv_rows(2)), "there/d.csv": "\n".join(csv_rows(2)),
+           "here/p.csv": "record,client\n0,0\n1,1\n", "there/p.csv": "record,client\n0,1\n1,0\n"},
+          parts=[(1, ["--source", "d.csv", "--partition", "file:p.csv", *LEARN], place) for place in ("here", "there")]),
+    usage("a partition that would replace the source", ["--source", "data.csv", "--save-partition", "data.csv", *LEARN],
+          ["data.csv", "exists"]),
+    usage("a partition of a generator", [*DRIFT, "--partition", "iid"], ["--partition iid", "synthetic:drift"]),
+    usage("a factor for a generator", [*DRIFT, "--scale", "0.5"], ["--scale", "synthetic:drift"]),
+    usage("a saved partition of a generator", [*DRIFT, "--save-partition", "p.csv"], ["--save-partition"]),
+    data("columns in another order", ["part-{client}.csv"], ["feature 0", "'a'", "'b'"],
+         {"part-0.csv": "a,b,y\n1,2,1\n", "part-1.csv": "b,a,y\n1,2,1\n"}),
+    data("a test set with other columns", ["d.csv", "--test", "t.csv"], ["t.csv", "feature 1", "'b'", "'c'"],
+         {"d.csv": "a,b,y\n1,2,1\n3,4,1\n", "t.csv": "a,c,y\n1,2,1\n"}),
     data("words that are no records", ["kept/precious.txt"], ["precious.txt"]),
     data("content that tells no format", ["noise.bin"], ["noise.bin", "--format"], {"noise.bin": bytes(range(1, 200))}),
 ]
@@ -221,6 +237,8 @@ COLUMNS = [
           ["column 'a'", "--label", "--drop"], {"d.csv": "a,b,y\n1,2,1\n"}),
     usage("a label column that is not there", ["--source", "d.csv", "--label", "7", *LEARN], ["d.csv", "--label", "7"],
           {"d.csv": "a,b,y\n1,2,1\n"}),
+    usage("a delimiter that no file of options can hold", ["--source", "data.csv", "--delimiter", " ", *LEARN],
+          ["--delimiter", "space"]),
     usage("a delimiter of two characters", ["--source", "data.csv", "--delimiter", "::", *LEARN], ["::", "delimiter"]),
     usage("a word for a positive label", ["--source", "data.csv", "--positive", "1,many", *LEARN],
           ["--positive", "many", "not a number"]),

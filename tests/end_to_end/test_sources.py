@@ -50,6 +50,16 @@ class OneFileOrMany(TestCase):
         words = ["--source", "s-{client}.svm", *QUIET, "--loss", "squared"]
         self.assertEqual(self.summary_of(2, words, "sparse")["dimension"], 5)
 
+    def test_a_width_that_comes_from_private_records_is_said(self):
+        self.write("s.svm", "1 1:1\n-1 2:1\n1 1:1 5:2\n-1 2:1\n")
+        words = ["--source", "s.svm", "--mechanism", "laplace"]
+        notes = " ".join(self.summary_of(2, words, "found")["notes"])
+        self.assertIn("5 features", notes)
+        self.assertIn("--dimension", notes)
+        fixed = self.summary_of(2, [*words, "--dimension", "8"], "fixed")
+        self.assertEqual(fixed["dimension"], 8)
+        self.assertNotIn("--dimension", " ".join(fixed["notes"]))
+
     def test_ranks_that_read_different_contents_are_told(self):
         changed = list(self.rows)
         changed[40] = changed[40].replace("0.", "0.9", 1)
@@ -109,6 +119,47 @@ class Pipes(TestCase):
         self.assertGreater(summary["rounds"], 3)
         self.assertLess(summary["rounds"], 200)
 
+    def test_half_a_line_at_a_signal_is_no_record(self):
+        """What has come of a record is neither learned from nor found faulty; "0.5,0.2,0.1,1" could become 15."""
+        for number, tail in enumerate(("0.5,0.2", "0.5,0.2,0.1,1")):
+            with self.subTest(tail):
+                path = self.folder / f"half-{number}"
+                os.mkfifo(path)
+                job = self.start(1, ["--source", path, *QUIET, "--rounds", "100", "--output", f"run-{number}",
+                                     "--metrics", "local"])
+                pipe = os.open(path, os.O_RDWR)  # no wait for a reader
+                self.addCleanup(os.close, pipe)
+                os.write(pipe, ("\n".join(csv_rows(5)) + "\n" + tail).encode())
+                figures = self.folder / f"run-{number}" / "private" / "0" / "metrics.csv"
+                wait_until(figures.exists, "the run has begun")
+                time.sleep(0.5)
+                os.kill(job.pids(1)[0], signal.SIGTERM)
+                result = job.finish()
+                self.assertEqual(result.codes, [75], result)
+                self.assertEqual(len(figures.read_text().splitlines()), 2 + 5)  # after a remark and the names
+
+    def test_a_bad_file_ends_a_rank_that_waits_for_its_pipe(self):
+        self.write("mix-0.csv", "1,2,1\n1,oops,1\n")
+        os.mkfifo(self.folder / "mix-1.csv")
+        silent = os.open(self.folder / "mix-1.csv", os.O_RDWR)  # a writer that says nothing
+        self.addCleanup(os.close, silent)
+        result = self.run_noted(2, ["--source", "mix-{client}.csv", *QUIET, "--rounds", "3", "--output", "out"])
+        self.assertEqual(result.codes, [3, 3], result)
+        self.assertLess(result.seconds, 10)
+        self.assertEqual(len(result.messages()), 1, result)
+        self.assertIn("mix-0.csv: row 2", result.messages()[0])
+
+    def test_what_is_read_twice_is_no_pipe(self):
+        self.write("d.csv", "\n".join(csv_rows(5)) + "\n")
+        self.write("y.csv", "1\n1\n")
+        os.mkfifo(self.folder / "feed.csv")
+        for words in (["--source", "d.csv", "--test", "feed.csv"], ["--source", "d.csv", "--test", "-"],
+                      ["--source", "feed.csv,y.csv"]):
+            with self.subTest(words):
+                result = self.run_noted(2, [*words, *QUIET, "--output", "out"])
+                self.assertEqual(result.codes, [3, 3], result)
+                self.assertIn("not a regular file", result.messages()[0])
+
     def test_a_stream_that_ends_early_mixes_on(self):
         self.feed(0, csv_rows(10))
         self.feed(1, csv_rows(30, seed=2))
@@ -132,6 +183,9 @@ class Pipes(TestCase):
         result = self.run_noted(2, [*self.WORDS, "--output", "out"])
         self.assertEqual(result.codes, [2, 2], result)
         self.assertIn("--rounds", result.messages()[0])
+        result = self.run_noted(2, [*self.WORDS, "--rounds", "9", "--epochs", "3", "--output", "out"])
+        self.assertEqual(result.codes, [2, 2], result)
+        self.assertIn("once", result.messages()[0])
         result = self.run_noted(2, ["--source", "-", *QUIET, "--rounds", "3", "--output", "out"])
         self.assertEqual(result.codes, [2, 2], result)
         self.assertIn("feed-{client}", result.messages()[0])

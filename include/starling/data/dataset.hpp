@@ -48,10 +48,11 @@ struct DataShape {
   std::size_t features = 0;  ///< without intercept
   bool sparse = false;       ///< sparse data have as many features as the largest index of any client
   /// Rounds that the longest stream gives, epochs included; none where streams have no known end.
-  std::optional<Round> rounds;
-  bool empty = false;  ///< a rank without clients, or whose pipes have ended at once: it has nothing to say
+  std::optional<Round> rounds = std::nullopt;
+  bool empty = false;              ///< a rank without clients, or whose pipes have ended at once: it has nothing to say
+  std::vector<std::string> names = {};  ///< of the features, where the source has them
 
-  /// Of two ranks' data together. Throws DataError for dense data of different width.
+  /// Of two ranks' data together. Throws DataError for dense data of different width or with other names.
   [[nodiscard]] DataShape joined(const DataShape& other) const;
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static DataShape parse(const std::string& text);
@@ -65,7 +66,8 @@ struct Dataset {
   bool is_public = false;   ///< synthetic sources are
   bool replayable = true;   ///< whether open_dataset would give the same records again; pipes do not
   std::string digest;       ///< SHA-256 of a public source's description; empty for private ones
-  std::string fingerprint;  ///< differs if ranks read different contents under one name; empty where each reads its own
+  std::string fingerprint;  ///< of what this rank has read and of who gets what; empty for generators and pipes
+  bool common = false;      ///< whether all ranks must come to the same fingerprint: they read one source
 };
 
 /// Opens the source for clients first … first + count − 1 out of `clients`: generators, one file or pair of files that
@@ -77,13 +79,16 @@ struct Dataset {
 /// bad specs.
 [[nodiscard]] Dataset open_dataset(const DataSettings& settings, Client clients, Client first, Client count);
 
-/// Writes who gets which record of a file, for `--partition file:`. Throws DataError, FailureError, and UsageError for
-/// sources that are not dealt out.
+/// Throws UsageError where `save_partition` would: for sources that are not dealt out, and a file that exists.
+void check_saves_partition(const DataSettings& settings, const std::string& path);
+
+/// Writes who gets which record of a file, for `--partition file:`. Replaces nothing. Throws DataError and
+/// FailureError.
 void save_partition(const DataSettings& settings, Client clients, const std::string& path);
 
-/// All records of a `--test` source, which is public by declaration. `features` is that of the training data: fewer in
-/// a sparse file is fine, more is an error; dense data must have as many. Generators need `n=`; record i is drawn as a
-/// generator's round i + 1, from addresses that no stream uses. Throws DataError and UsageError.
-[[nodiscard]] Batch read_test_set(const std::string& source, const DataSettings& settings, std::size_t features);
+/// All records of a `--test` source, which is public by declaration. Of `training` data that are sparse it may have
+/// fewer features, but not more; dense data must have as many, and no other names. Generators need `n=`; record i is
+/// drawn as a generator's round i + 1, from addresses that no stream uses. Throws DataError and UsageError.
+[[nodiscard]] Batch read_test_set(const std::string& source, const DataSettings& settings, const DataShape& training);
 
 }  // namespace starling

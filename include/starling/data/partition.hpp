@@ -41,6 +41,7 @@ class Share {
 struct Deal {
   std::vector<std::int64_t> sizes;
   std::vector<Share> shares;
+  std::string fingerprint;  ///< of the client of each record; empty where it follows from the numbers alone
 };
 
 class Partition {

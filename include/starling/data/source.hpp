@@ -55,6 +55,18 @@ class RecordReader {
   [[nodiscard]] virtual std::optional<std::int64_t> records() const { return std::nullopt; }
 };
 
+/// The files of a source that is one file or a pair `FEATURES,LABELS`. A comma that is part of a file's own name
+/// separates nothing. Throws UsageError for what is neither.
+[[nodiscard]] std::vector<std::string> files_of(const std::string& source);
+
+/// Throws DataError if one of a source's files is there and is no regular file: a pipe could not be read twice, nor by
+/// several ranks.
+void require_regular(const std::string& source);
+
+/// Throws DataError if both sides name their features and do so differently: columns are told by their place.
+void require_same_names(const std::vector<std::string>& names, const std::vector<std::string>& others,
+                        const std::string& whose, const std::string& whose_others);
+
 /// Opens a file, or a pair of files `FEATURES,LABELS` of as many records each. Text may be gzipped (told from its
 /// content), binary files too where their format says so. The format is told by the ending of the name, else by
 /// the content, or is `settings.format`. `settings.ignore`, `positive` and `scale` are applied. Throws DataError;

@@ -1,10 +1,14 @@
 /// Built-in generators of labelled streams (`synthetic:NAME`), public and replayable.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "starling/core/random.hpp"
 #include "starling/core/table.hpp"
+#include "starling/data/dataset.hpp"
 #include "starling/data/stream.hpp"
 
 namespace starling {
@@ -21,5 +25,16 @@ class Generator {
 };
 
 [[nodiscard]] const Table<Generator>& generator_table();
+
+[[nodiscard]] bool is_synthetic(std::string_view source);
+
+/// Of `synthetic:NAME…`. Throws UsageError.
+[[nodiscard]] std::unique_ptr<Generator> make_generator(const std::string& source);
+
+/// What makes a generator's records, as one line; its digest stands for theirs.
+[[nodiscard]] std::string identity_of_generated(const std::string& source, std::uint64_t seed);
+
+/// Throws UsageError for options that say how a file is read: they have no meaning for a generator.
+void refuse_reading_options(const ReadSettings& settings);
 
 }  // namespace starling

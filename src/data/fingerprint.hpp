@@ -1,0 +1,34 @@
+/// Tells contents apart. Internal to the data room.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "starling/data/source.hpp"
+
+namespace starling {
+
+/// A mixing of 64-bit words that no two different files are likely to share; it guards against mistakes, not against
+/// an adversary.
+class Fingerprint {
+ public:
+  void add(std::uint64_t word) {
+    state_ = std::rotl((state_ ^ word) * 0x9e3779b97f4a7c15ULL, 29) + 0x2545f4914f6cdd1dULL;
+  }
+  void add(const Record& record) {
+    add(std::bit_cast<std::uint64_t>(record.label));
+    add(record.values.size());
+    for (const double value : record.values) add(std::bit_cast<std::uint64_t>(value));
+    for (const std::int32_t index : record.index) add(static_cast<std::uint64_t>(index));
+    for (const char c : record.key) add(static_cast<unsigned char>(c));
+  }
+  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", state_); }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+}  // namespace starling
