@@ -134,6 +134,7 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
   Dataset dataset;
   dataset.shape.features = found.features;
   dataset.shape.rounds = make_passes(settings, *std::max_element(deal.sizes.begin(), deal.sizes.end())).rounds();
+  dataset.shape.sparse = found.sparse;
   dataset.shape.names = found.names;
   dataset.fingerprint = found.fingerprint + deal.fingerprint;
   dataset.common = true;

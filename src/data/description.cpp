@@ -52,8 +52,8 @@ void LogQuantiles::add(double value) {
   int exponent = std::numeric_limits<double>::max_exponent;
   double fraction = 1 - 0x1p-53;  // infinity counts as the largest number
   if (std::isfinite(value)) fraction = std::frexp(value, &exponent);
-  const int part = static_cast<int>((2 * fraction - 1) * parts);
-  ++counts_[static_cast<std::size_t>((exponent - least) * parts + part)];
+  const auto part = static_cast<std::size_t>((2 * fraction - 1) * parts);
+  ++counts_[static_cast<std::size_t>(exponent - least) * parts + part];
 }
 
 double LogQuantiles::at(double p) const {

@@ -117,7 +117,7 @@ class ScriptWriter {
       const std::string points = block_of(curve, panel.logarithmic);
       if (points.empty()) continue;
       const std::string name = fmt::format("$curve{}", ++count_);
-      blocks_ += name + " << END\n" + points + "END\n";
+      blocks_ += fmt::format("{} << END\n{}END\n", name, points);
       curves.push_back(fmt::format("{} with {} lw 2{} title {}", name,
                                    curve.dotted ? "linespoints pt 7 ps 0.5" : "lines",
                                    curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour), quoted(curve.title)));

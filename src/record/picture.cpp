@@ -188,6 +188,7 @@ std::string draw_pictures(const std::string& folder, const std::vector<NetworkFi
 
 std::string draw_comparison(const std::string& folder, const std::vector<NamedHistory>& runs) {
   std::vector<NamedHistory> lines;
+  lines.reserve(runs.size());
   for (const auto& [name, history] : runs) lines.push_back({name, one_line_each(history)});
   return draw(folder, "compare.gp", {{"compare", panels_of(lines)}}, PictureFormats::svg_and_png);
 }
