@@ -11,9 +11,7 @@ void add_reading_options(Options& options, ReadSettings& settings) {
   const char* group = "Reading";
   options.add({group, "format", "NAME", "auto",
                "csv, svmlight, hdf5 or idx, where neither the file's name nor its content tells",
-               [&settings](const std::string& text) {
-                 settings.format = setter::one_of(text, {"auto", "csv", "svmlight", "hdf5", "idx"});
-               }});
+               setter::text(settings.format)});
   options.add({group, "label", "COLUMN", "",
                "name or number (from 0) of the label's column; default: y or label, else the last",
                setter::text(settings.label)});
