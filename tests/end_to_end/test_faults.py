@@ -141,7 +141,7 @@ PARTS = [
     usage("entropic off the simplex", [*DRIFT, "--mirror", "entropic", "--domain", "ball:1"], ["entropic", "simplex"]),
     usage("entropic-signed off its ball", [*DRIFT, "--mirror", "entropic-signed"], ["entropic-signed", "l1ball"]),
     usage("an unknown format", ["--source", "data.csv", *LEARN, "--format", "parquet"],
-          ["--format", "parquet", "csv, svmlight, hdf5, idx"]),
+          ["--format", "parquet", "csv:", "svmlight:", "hdf5:", "idx:"]),
 ]
 
 GRAPHS = [
