@@ -13,7 +13,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double tiny = std::numeric_limits<double>::min();
-constexpr long long many = 9'000'000'000'000'000;
 constexpr long long most_clients = 100'000'000;
 
 void add_graph_options(Options& options, OmdConfig& config) {
@@ -59,11 +58,11 @@ void add_data_options(Options& options, OmdConfig& config) {
                setter::integer(config.data.epochs, 1, 1'000'000'000)});
   options.add({group, "rounds", "T", "",
                "rounds; default: what the longest stream gives, 1000 for a source without end",
-               setter::integer(config.rounds, 1, many)});
+               setter::integer(config.rounds, 1, most_whole)});
   options.add({group, "test", "SOURCE", "", "public records on which every client's model is scored",
                setter::text(config.test)});
   options.add({group, "seed", "S", "1", "seed of synthetic data, partitions and random graphs; never of secret noise",
-               setter::integer(config.data.seed, 0, many)});
+               setter::integer(config.data.seed, 0, most_whole)});
 }
 
 void add_learning_options(Options& options, OmdConfig& config) {
@@ -129,7 +128,7 @@ void add_output_options(Options& options, OmdConfig& config) {
                setter::text(config.output)});
   options.add({group, "record-every", "K", "",
                "record models every K rounds; default: geometric, some 17 records per decade",
-               setter::integer(config.record_every, 1, many)});
+               setter::integer(config.record_every, 1, most_whole)});
   options.add({group, "record-clients", "K", "",
                "record the first K clients; default: all up to 100 clients, else 10 of them",
                setter::integer(config.record_clients, 1, most_clients)});

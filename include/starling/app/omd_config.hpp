@@ -17,7 +17,6 @@ namespace starling {
 
 enum class MetricsChoice { automatic, local, shared };
 enum class RegretChoice { none, static_regret };
-enum class ProgressChoice { automatic, on, off };
 
 struct OmdConfig {
   // clients and graph

@@ -9,6 +9,12 @@
 
 namespace starling {
 
+/// Of --progress, wherever it is an option.
+enum class ProgressChoice { automatic, on, off };
+
+/// Largest value of whole numbers that have no other bound: doubles hold them exactly.
+constexpr long long most_whole = 9'000'000'000'000'000;
+
 /// One option. `apply` gets its text, which is the default's unless the user gave one.
 struct Option {
   std::string group;

@@ -1,0 +1,88 @@
+#include "pass.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+volatile std::sig_atomic_t signalled = 0;
+
+void ask_to_stop(int) {
+  signalled = 1;
+}
+
+}  // namespace
+
+bool stop_asked() {
+  return signalled != 0;
+}
+
+void throw_stopped() {
+  throw Error(ExitCode::stopped_safely, "stopped by a signal (no file was written) start again");
+}
+
+int stoppable(const std::function<int()>& work) {
+  struct sigaction action {};
+  action.sa_handler = ask_to_stop;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  try {
+    return work();
+  } catch (const Error&) {
+    if (stop_asked()) throw_stopped();
+    throw;
+  }
+}
+
+Progress::Progress(ProgressChoice choice)
+    : shown_(choice != ProgressChoice::off),
+      live_(choice == ProgressChoice::automatic && ::isatty(STDERR_FILENO) != 0),
+      forced_(choice == ProgressChoice::on) {}
+
+void Progress::begin(const std::string& what, std::function<std::uint64_t()> bytes) {
+  what_ = what;
+  bytes_ = std::move(bytes);
+  start_ = Clock::now();
+  next_ = live_ ? 0.5 : 2;
+  count_ = 0;
+}
+
+void Progress::tick() {
+  if ((++count_ & 0xFF) != 0) return;
+  if (stop_asked()) throw_stopped();
+  if (shown_ && seconds() >= next_) show();
+}
+
+void Progress::end() {
+  if (forced_) show();
+  clear();
+  bytes_ = nullptr;
+}
+
+void Progress::show() {
+  const double passed = seconds();
+  std::string line = fmt::format("{}: {} records", what_, count_);
+  if (bytes_) {
+    const double megabytes = static_cast<double>(bytes_()) / 1e6;
+    line += fmt::format(", {:.1f} MB, {:.0f} MB/s", megabytes, megabytes / std::max(passed, 1e-3));
+  }
+  fmt::print(stderr, "{}{}{}", live_ ? "\r" : "", line, live_ ? "\033[K" : "\n");
+  std::fflush(stderr);
+  open_ = live_;
+  next_ = live_ ? passed + 0.2 : std::max(next_ * 2, 2.0);
+}
+
+void Progress::clear() {
+  if (open_) fmt::print(stderr, "\r\033[K");
+  open_ = false;
+}
+
+}  // namespace starling
