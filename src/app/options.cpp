@@ -88,6 +88,13 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
 
 }  // namespace
 
+void refuse_placeholders(const std::string& text, const std::string& what) {
+  for (const char* place :
+       {"%option%", "%value%", "%prefix%", "%canonical_option%", "%original_token%", "%invalid_line%"}) {
+    check(text.find(place) == std::string::npos, "{} holds {} (no option reads that) name it otherwise", what, place);
+  }
+}
+
 const Option* Options::find(const std::string& name) const {
   const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
   return found == options_.end() ? nullptr : &*found;
@@ -127,6 +134,7 @@ void Options::read_file(const std::string& path) {
   content << file.rdbuf();
   std::string text = content.str();
   if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  refuse_placeholders(text, path);
   std::istringstream lines(text);
   try {
     const auto parsed = po::parse_config_file(lines, describe(options_), true);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "starling/app/commands.hpp"
+#include "starling/app/options.hpp"
 #include "starling/app/version.hpp"
 #include "starling/core/check.hpp"
 
@@ -46,6 +47,7 @@ std::string quoted(const std::vector<std::string>& words) {
 int dispatch(const std::vector<std::string>& argv) {
   const std::string command = argv.size() > 1 ? argv[1] : "";
   const std::vector<std::string> words(argv.begin() + (argv.size() > 1 ? 2 : 1), argv.end());
+  for (const std::string& word : words) refuse_placeholders(word, fmt::format("'{}'", word));
   if (command == "--version") {
     if (is_first_process()) std::fputs(version_text().c_str(), stdout);
     return 0;

@@ -32,9 +32,12 @@ VectorXd generic_vector(Index n) {
   return v;
 }
 
+/// Shares that sum to one; none where numbers have left the range of doubles on the way.
 std::vector<double> normalised(VectorXd v) {
   v = v.cwiseAbs();
-  v /= v.sum();
+  const double sum = v.sum();
+  if (!(sum > 0) || !std::isfinite(sum)) return {};
+  v /= sum;
   return {v.begin(), v.end()};
 }
 

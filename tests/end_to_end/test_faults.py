@@ -14,7 +14,7 @@ LEARN = ["--mechanism", "laplace"]
 DRIFT = ["--source", "synthetic:drift:n=50", *LEARN]
 MIX = ["--loss", "none", "--rounds", "3"]
 USAGE, DATA_FAULT, FAILURE = 2, 3, 5
-AT_LEAST = 102  # planted faults: none is dropped unnoticed
+AT_LEAST = 104  # planted faults: none is dropped unnoticed
 
 
 @dataclasses.dataclass
@@ -106,6 +106,8 @@ FIRST = [
 OPTIONS = [
     usage("no mechanism", ["--source", "data.csv"], ["--mechanism", "none, laplace, dissertation"]),
     usage("an unknown option", [*DRIFT, "--epsilo", "1"], ["--epsilo", "--help"]),
+    usage("a place that a message would fill for ever", ["--%canonical_option%", "3"], ["%canonical_option%"]),
+    usage("the same in a file", ["--config", "run.ini"], ["run.ini", "%invalid_line%"], {"run.ini": "a line: %invalid_line%\n"}),
     usage("an option without value", [*DRIFT, "--output", "out", "--seed"], ["seed", "--help"]),
     usage("a word without dashes", [*DRIFT, "fast"], ["options only"]),
     usage("a word for a number", [*DRIFT, "--step", "fast"], ["--step", "fast", "not a number"]),
