@@ -13,6 +13,8 @@
 
 namespace starling {
 
+class RunReport;
+
 using Json = nlohmann::ordered_json;
 
 /// The JSON of summary.json.
@@ -54,6 +56,9 @@ class SummaryView {
   Json json_;
   std::string name_;
 };
+
+/// What `report` shows, finished or not.
+[[nodiscard]] SummaryView view_of(const RunReport& report);
 
 /// The table at the end of a run; `first_edges` are those that it shows.
 [[nodiscard]] std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>& first_edges);

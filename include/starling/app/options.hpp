@@ -27,7 +27,8 @@ struct Option {
 };
 
 /// Throws UsageError for text that the parser of options cannot be given: in its messages it fills places such as
-/// %value% until none is left, and would not come to an end with text that holds one. `what` says where the text stands.
+/// %value% until none is left, and would not come to an end with text that holds one. `what` says where the text
+/// stands.
 void refuse_placeholders(const std::string& text, const std::string& what);
 
 /// The options of one command.

@@ -49,7 +49,7 @@ struct DataShape {
   bool sparse = false;       ///< sparse data have as many features as the largest index of any client
   /// Rounds that the longest stream gives, epochs included; none where streams have no known end.
   std::optional<Round> rounds = std::nullopt;
-  bool empty = false;              ///< a rank without clients, or whose pipes have ended at once: it has nothing to say
+  bool empty = false;  ///< a rank without clients, or whose pipes have ended at once: it has nothing to say
   std::vector<std::string> names = {};  ///< of the features, where the source has them
 
   /// Of two ranks' data together. Throws DataError for dense data of different width or with other names.

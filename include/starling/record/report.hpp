@@ -12,6 +12,7 @@ namespace starling {
 
 /// `silent`: not finished, and no sign that a process still works on it.
 enum class RunState { finished, starting, running, silent };
+[[nodiscard]] const char* name_of(RunState state);
 
 /// A run as its directory shows it. Reading takes no locks and writes nothing.
 class RunReport {
