@@ -1,6 +1,5 @@
 // Runs side by side.
 #include "summary_view.hpp"
-#include "text_files.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +8,7 @@
 
 #include "starling/record/picture.hpp"
 #include "starling/record/report.hpp"
+#include "starling/record/run_reading.hpp"
 
 namespace starling {
 
