@@ -4,7 +4,7 @@
 set -euo pipefail
 
 readonly required=(g++ cmake ninja-build git openmpi-bin libopenmpi-dev libhdf5-dev libeigen3-dev
-                   libboost-program-options-dev libfmt-dev nlohmann-json3-dev libssl-dev librandom123-dev zlib1g-dev)
+                   libboost-program-options-dev libfmt-dev nlohmann-json3-dev libssl-dev libmpfr-dev librandom123-dev zlib1g-dev)
 
 # The version behind the package clang, as that of libFuzzer has it in its name; Debian 12's where apt knows nothing yet.
 clang_version() {
@@ -21,11 +21,11 @@ readonly for_tests
 readonly optional=(gnuplot-nox graphviz)
 
 readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel boost-devel fmt-devel \
-json-devel openssl-devel zlib-devel random123-devel gnuplot graphviz"
+json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz"
 readonly dnf_test_packages="gtest-devel gmock-devel python3-h5py python3-numpy python3-scipy python3-networkx clang \
 compiler-rt"
 readonly spack_packages="cmake ninja openmpi hdf5 eigen boost+program_options fmt nlohmann-json \
-openssl random123 zlib gnuplot graphviz"
+openssl mpfr random123 zlib gnuplot graphviz"
 readonly spack_test_packages="googletest py-h5py py-numpy py-scipy py-networkx llvm+clang"
 
 usage() {
@@ -64,7 +64,7 @@ Spack, without root:
   spack env activate starling
 
 Environment modules (names differ from site to site; see module avail):
-  module load gcc cmake ninja openmpi hdf5 eigen boost fmt nlohmann_json openssl
+  module load gcc cmake ninja openmpi hdf5 eigen boost fmt nlohmann_json openssl mpfr
   what no module offers can come from Spack.
 TEXT
 }
@@ -153,7 +153,7 @@ look_elsewhere() {
   done
   command -v ninja >/dev/null || command -v ninja-build >/dev/null || missing+=(ninja)
   has_hdf5 || missing+=(HDF5)
-  for header in Eigen/Core boost/program_options.hpp fmt/core.h nlohmann/json.hpp openssl/evp.h zlib.h \
+  for header in Eigen/Core boost/program_options.hpp fmt/core.h nlohmann/json.hpp openssl/evp.h mpfr.h zlib.h \
                 Random123/philox.h; do
     has_header "$header" || missing+=("$header")
   done

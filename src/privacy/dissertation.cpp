@@ -42,7 +42,7 @@ class Dissertation final : public Mechanism {
 
   [[nodiscard]] Clip clip() const override { return {ClipKind::l2, settings_.clip}; }
   [[nodiscard]] PrivacyUnit unit() const override { return PrivacyUnit::component; }
-  [[nodiscard]] Charge charge() const override { return {settings_.epsilon, delta(settings_.epsilon)}; }
+  [[nodiscard]] Charge charge() const override { return Charge::approximate(settings_.epsilon, delta(settings_.epsilon)); }
   [[nodiscard]] std::string description() const override {
     const double d = static_cast<double>(settings_.dimension);
     const double moved = 2 * settings_.clip / static_cast<double>(settings_.batch) * settings_.epsilon;

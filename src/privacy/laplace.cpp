@@ -15,7 +15,7 @@ class Laplace final : public GridMechanism {
 
   /// ε = 2·N1 / t: exact in double, N1 having at most 53 significant bits.
   [[nodiscard]] Charge charge() const override {
-    return {std::ldexp(static_cast<double>(grid().reach), 1 - laplace_scale_bits), 0};
+    return Charge::laplace(std::ldexp(static_cast<double>(grid().reach), 1 - laplace_scale_bits));
   }
   [[nodiscard]] std::string description() const override {
     const std::string clipped =

@@ -19,7 +19,7 @@ class None final : public Mechanism {
     if (std::isinf(settings_.clip)) return {};
     return {ClipKind::l2, settings_.clip};
   }
-  [[nodiscard]] Charge charge() const override { return {std::numeric_limits<double>::infinity(), 0}; }
+  [[nodiscard]] Charge charge() const override { return Charge::unbounded(); }
   [[nodiscard]] std::string description() const override {
     return "No noise is added: the mean gradients are released as they are, and nothing is proved of them.";
   }

@@ -6,7 +6,7 @@
 namespace starling {
 
 Charge ZeroNoise::charge() const {
-  return {std::numeric_limits<double>::infinity(), 0};
+  return Charge::unbounded();
 }
 
 std::string ZeroNoise::description() const {

@@ -8,7 +8,7 @@ class Careless final : public starling::Mechanism {
   [[nodiscard]] starling::Clip clip() const override { return {starling::ClipKind::l1, 1}; }
 #ifndef STARLING_MUST_FAIL
   [[nodiscard]] starling::Charge charge() const override {
-    return {1, 0};
+    return starling::Charge::pure(1);
   }
 #endif
   [[nodiscard]] std::string description() const override {

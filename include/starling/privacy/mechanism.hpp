@@ -9,15 +9,10 @@
 
 #include "starling/core/boundary.hpp"
 #include "starling/core/table.hpp"
+#include "starling/privacy/charge.hpp"
 #include "starling/privacy/keys.hpp"
 
 namespace starling {
-
-/// What one release of a record's gradient costs that record.
-struct Charge {
-  double epsilon = 0;  ///< infinite where nothing is protected
-  double delta = 0;
-};
 
 /// Whose loss is counted: one record replaced, or one component of one record's gradient.
 enum class PrivacyUnit { record, component };
