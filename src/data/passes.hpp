@@ -26,10 +26,16 @@ class Passes {
 
   [[nodiscard]] std::optional<std::int64_t> records() const { return records_; }
 
+  /// Rounds of one pass; none without end.
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const {
+    if (!records_) return std::nullopt;
+    return *records_ / batch_ + (*records_ % batch_ == 0 ? 0 : 1);
+  }
+
   /// Rounds of all passes; none without end.
   [[nodiscard]] std::optional<Round> rounds() const {
     if (!records_) return std::nullopt;
-    return epochs_ * rounds_of_pass();
+    return epochs_ * *rounds_of_pass();
   }
 
   [[nodiscard]] bool ended(Round t) const { return records_ && t >= *rounds(); }
@@ -38,7 +44,7 @@ class Passes {
   /// left out count too, for a resumed run served them before it stopped.
   [[nodiscard]] std::int64_t participations() const {
     if (next_ == 0 || records_ == 0) return 0;
-    return records_ ? std::min((next_ - 1) / rounds_of_pass() + 1, epochs_) : 1;
+    return records_ ? std::min((next_ - 1) / *rounds_of_pass() + 1, epochs_) : 1;
   }
 
   /// Round t from 0; empty after the end. Rounds may be left out and may not come back, so that no record is served
@@ -48,14 +54,12 @@ class Passes {
     next_ = t + 1;
     if (ended(t)) return {};
     if (!records_) return {t, 0, batch_};
-    const Round round = t % rounds_of_pass();
+    const Round round = t % *rounds_of_pass();
     const std::int64_t first = round * batch_;
     return {round, first, std::min(batch_, *records_ - first)};
   }
 
  private:
-  [[nodiscard]] Round rounds_of_pass() const { return *records_ / batch_ + (*records_ % batch_ == 0 ? 0 : 1); }
-
   std::optional<std::int64_t> records_;
   std::int64_t batch_;
   std::int64_t epochs_;

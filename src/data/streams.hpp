@@ -20,6 +20,8 @@ class StoredStream final : public Stream {
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
+  [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
 
  private:
   Secret<Batch> records_;
@@ -36,6 +38,8 @@ class FileStream final : public Stream {
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
+  [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
 
  private:
   /// Number in the source of the client's record i.
@@ -60,6 +64,8 @@ class LiveStream final : public Stream {
   [[nodiscard]] bool ended(Round t) override;
   [[nodiscard]] std::int64_t participations() const override { return served_ ? 1 : 0; }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
 
  private:
   /// Waits for the next record; false at the end.
@@ -87,6 +93,8 @@ class GeneratedStream final : public Stream {
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
+  [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
 
  private:
   std::shared_ptr<const Generator> generator_;

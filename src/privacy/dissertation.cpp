@@ -26,9 +26,13 @@ namespace {
 /// the components' losses add up to (2Cε√d/m, d p (1 + e^(2Cε/m))/2).
 class Dissertation final : public Mechanism {
  public:
-  explicit Dissertation(const ReleaseSettings& settings) : Mechanism(settings), bits_(settings.dimension) {
-    check(settings.epsilon > 0 && std::isfinite(settings.epsilon), "epsilon={} (must be positive and finite)",
-          settings.epsilon);
+  explicit Dissertation(const ReleaseSettings& settings)
+      : Mechanism(settings), epsilon_(settings.price.least), bits_(settings.dimension) {
+    check(epsilon_ > 0 && std::isfinite(epsilon_), "epsilon={} (must be positive and finite)", epsilon_);
+    check(settings.price.least == settings.price.most,
+          "epsilon from {} to {} (the dissertation's mechanism knows one epsilon for all rounds and clients) give one "
+          "number, or choose laplace",
+          settings.price.least, settings.price.most);
     check(settings.clip > 0 && std::isfinite(settings.clip), "clip={} (must be positive and finite)", settings.clip);
     check(settings.batch >= 1 && settings.dimension >= 1, "batch={} and dimension={} (must be at least 1)",
           settings.batch, settings.dimension);
@@ -37,35 +41,39 @@ class Dissertation final : public Mechanism {
           "at "
           "least 2 rounds",
           settings.rounds);
-    truncation_ = log_rounds() * log_rounds() / settings.epsilon;
+    truncation_ = log_rounds() * log_rounds() / epsilon_;
   }
 
   [[nodiscard]] Clip clip() const override { return {ClipKind::l2, settings_.clip}; }
   [[nodiscard]] PrivacyUnit unit() const override { return PrivacyUnit::component; }
-  [[nodiscard]] Charge charge() const override { return Charge::approximate(settings_.epsilon, delta(settings_.epsilon)); }
+  [[nodiscard]] Charge charge(double /*price*/) const override {
+    return Charge::approximate(epsilon_, delta(epsilon_));
+  }
+  [[nodiscard]] PriceKind price_kind() const override { return PriceKind::epsilon; }
   [[nodiscard]] std::string description() const override {
     const double d = static_cast<double>(settings_.dimension);
-    const double moved = 2 * settings_.clip / static_cast<double>(settings_.batch) * settings_.epsilon;
+    const double moved = 2 * settings_.clip / static_cast<double>(settings_.batch) * epsilon_;
     return fmt::format(
         "Laplace noise of scale {:.6g}, replaced by {:.6g} where it exceeds {:.6g}, is added in floating point, and "
         "the "
         "result is shifted and normalised (the dissertation's Algorithm 3). Replacing a whole record costs up to "
         "epsilon = "
         "{} with delta = {} per release, and no finite epsilon holds with delta = 0.",
-        1 / settings_.epsilon, truncation_ / 2, truncation_, upper(moved * std::sqrt(d)),
+        1 / epsilon_, truncation_ / 2, truncation_, upper(moved * std::sqrt(d)),
         upper(std::min(1.0, d * delta(moved))));
   }
   [[nodiscard]] std::string neighbours() const override {
     return "one component of a client's mean gradient differs by at most 1, all else staying as it is";
   }
 
-  void release(const ReleaseAddress& address, const NoiseKey& key, const Secret<Vector>& sum,
+  void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override {
+    check_price(price);
     const Vector& values = open(sum);
     check_sum(address, values);
     std::transform(values.begin(), values.end(), bits_.begin(),
                    [](double value) { return std::bit_cast<std::int64_t>(value); });
-    words_.restart(release_key(key, settings_.run_id, address, "dissertation", 1 / settings_.epsilon, 0, bits_));
+    words_.restart(release_key(key, settings_.run_id, address, "dissertation", 1 / epsilon_, 0, bits_));
     noisy_mean.update([&](Vector& mean) {
       mean.resize(values.size());
       for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = noisy(values[j] / static_cast<double>(settings_.batch));
@@ -82,11 +90,12 @@ class Dissertation final : public Mechanism {
     return std::min(1.0, p * (1 + std::exp(epsilon)) / 2);
   }
   [[nodiscard]] double noisy(double component) {
-    double noise = floating_laplace(words_, 1 / settings_.epsilon);
+    double noise = floating_laplace(words_, 1 / epsilon_);
     if (std::abs(noise) > truncation_) noise = truncation_ / 2;
     return (component + noise + truncation_) / (2 * truncation_ + 1);
   }
 
+  double epsilon_;
   double truncation_ = 0;  // b
   std::vector<std::int64_t> bits_;
   Keystream words_{NoiseKey(NoiseKey::Bytes{})};

@@ -1,7 +1,9 @@
 #include "starling/privacy/grid.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/keystream.hpp"
@@ -28,18 +30,24 @@ double compound(double x, double y) {
   return x + y + x * y;
 }
 
-/// The margin that the proof asks for. All terms are positive and few, so this computation errs by less than a factor
-/// 1 + 2^-40; the last factor more than makes up for it.
-double needed_margin(double m, double d, double reach) {
+/// The margin that the proof asks for; `rounding` is D. All terms are positive and few, so this computation errs by
+/// less than a factor 1 + 2^-40; the last factor more than makes up for it.
+double needed_margin(double m, double d, double rounding, double reach) {
   const double summation = m * gamma(m) + unit_roundoff * m * (1 + gamma(m));
   const double relative = compound(compound(8 * unit_roundoff, gamma(d + 16)), summation);
-  return (relative + (d + 1) / (2 * reach)) * (1 + 0x1p-20);
+  return (relative + (rounding + 1) / (2 * reach)) * (1 + 0x1p-20);
 }
 
-void check_ranges(const ReleaseSettings& settings) {
-  check(settings.epsilon > 0 && std::isfinite(settings.epsilon),
-        "epsilon={} (the privacy loss of a release must be positive and finite) choose one, or --mechanism none",
-        settings.epsilon);
+const char* price_name(Norm norm) {
+  return norm == Norm::l1 ? "epsilon" : "mu";
+}
+
+void check_ranges(const ReleaseSettings& settings, Norm norm) {
+  for (const double price : {settings.price.least, settings.price.most}) {
+    check(price > 0 && std::isfinite(price),
+          "{}={} (the privacy loss of a release must be positive and finite) choose one, or --mechanism none",
+          price_name(norm), price);
+  }
   check(settings.clip >= least_clip && settings.clip <= most_clip,
         "clip={} (noise is scaled to it, so it must lie between {} and {}) choose a bound on a record's gradient",
         settings.clip, least_clip, most_clip);
@@ -49,75 +57,108 @@ void check_ranges(const ReleaseSettings& settings) {
         "dimension={} (must be 1 to 2^50)", settings.dimension);
 }
 
-}  // namespace
+/// Squares of integers up to 2^62 add up within it.
+__extension__ using Wide = unsigned __int128;
 
-Grid make_grid(const ReleaseSettings& settings) {
-  check_ranges(settings);
-  const bool record = settings.unit == PrivacyUnit::record;
-  const auto m = static_cast<double>(settings.batch);
-  const double d = record ? static_cast<double>(settings.dimension) : 1;
-  const double reach = std::floor(std::ldexp(settings.epsilon, laplace_scale_bits - 1));
-  check(reach >= 1, "epsilon={} (below 2^-39 the sensitivity is less than one integer) choose a larger epsilon",
-        settings.epsilon);
-  check(m * reach < most_integer,
-        "epsilon={} with batch={} (their product must stay below 2^23: sums are 64-bit integers) choose a smaller "
-        "epsilon "
-        "or a smaller batch",
-        settings.epsilon, settings.batch);
-  const double margin = std::max(least_margin, needed_margin(m, d, reach));
-  check(margin <= most_margin,
-        "epsilon={} with batch={} and dimension={} (rounding could move the sum by more than half the clip, so its "
-        "sensitivity cannot be proved) choose a larger epsilon, a smaller batch or a smaller model",
-        settings.epsilon, settings.batch, settings.dimension);
-  Grid grid;
-  grid.reach = static_cast<std::int64_t>(reach);
-  grid.limit = grid.reach * static_cast<std::int64_t>(settings.batch);
-  grid.step = settings.clip / reach;
-  grid.margin = margin;
-  grid.clip = {record ? ClipKind::l1 : ClipKind::component, settings.clip * (1 - margin)};
-  return grid;
+Wide magnitude(std::int64_t q) {
+  return static_cast<Wide>(std::abs(q));
 }
 
-GridMechanism::GridMechanism(const ReleaseSettings& settings)
-    : Mechanism(settings), grid_(make_grid(settings)), integers_(settings.dimension) {}
+ClipKind clip_kind(Norm norm, PrivacyUnit unit) {
+  if (unit == PrivacyUnit::component) return ClipKind::component;
+  return norm == Norm::l1 ? ClipKind::l1 : ClipKind::l2;
+}
 
-void GridMechanism::release(const ReleaseAddress& address, const NoiseKey& key, const Secret<Vector>& sum,
-                            Released<Vector>& noisy_mean) {
-  round_to_grid(address, open(sum));
-  add_noise(address, key, integers_);
+}  // namespace
+
+Grid make_grid(const ReleaseSettings& settings, Norm norm, std::int64_t least, std::int64_t most) {
+  check_ranges(settings, norm);
+  const auto m = static_cast<double>(settings.batch);
+  const double d = settings.unit == PrivacyUnit::record ? static_cast<double>(settings.dimension) : 1;
+  check(least >= 1, "epsilon={} (below 2^-39 the sensitivity is less than one integer) choose a larger epsilon",
+        settings.price.least);
+  check(m * static_cast<double>(most) < most_integer,
+        "{}={} with batch={} (the sum of so many records does not fit into 64-bit integers) choose a smaller batch{}",
+        price_name(norm), settings.price.most, settings.batch, norm == Norm::l1 ? " or a smaller epsilon" : "");
+  const double margin =
+      std::max(least_margin, needed_margin(m, d, norm == Norm::l1 ? d : std::sqrt(d), static_cast<double>(least)));
+  check(margin <= most_margin,
+        "{}={} with batch={} and dimension={} (rounding could move the sum by more than half the clip, so its "
+        "sensitivity cannot be proved) choose a larger {}, a smaller batch or a smaller model",
+        price_name(norm), settings.price.least, settings.batch, settings.dimension, price_name(norm));
+  return {margin, {clip_kind(norm, settings.unit), settings.clip * (1 - margin)}};
+}
+
+template <Norm norm>
+GridMechanism<norm>::GridMechanism(const ReleaseSettings& settings, std::int64_t (*reach_of)(double))
+    : Mechanism(settings),
+      reach_(reach_of),
+      grid_(make_grid(settings, norm, reach_of(settings.price.least), reach_of(settings.price.most))),
+      integers_(settings.dimension) {}
+
+template <Norm norm>
+void GridMechanism<norm>::release(const ReleaseAddress& address, double price, const NoiseKey& key,
+                                  const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
+  check_price(price);
+  round_to_grid(address, price, open(sum));
+  add_noise(address, price, key, integers_);
+  const double size = step(price);
   const double batch = static_cast<double>(settings_.batch);
   noisy_mean.update([&](Vector& mean) {
     mean.resize(integers_.size());
-    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = static_cast<double>(integers_[j]) * grid_.step / batch;
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = static_cast<double>(integers_[j]) * size / batch;
   });
 }
 
-void GridMechanism::round_to_grid(const ReleaseAddress& address, View sum) {
+template <Norm norm>
+void GridMechanism<norm>::round_to_grid(const ReleaseAddress& address, double price, View sum) {
   check_sum(address, sum);
+  const double size = step(price);
   for (std::size_t j = 0; j < sum.size(); ++j) {
-    const double steps = sum[j] / grid_.step;
     // Beyond the limit by far is beyond the limit: keep the conversion to int64 defined.
-    integers_[j] = std::llround(std::min(std::max(steps, -most_integer), most_integer));
-  }
-  check_limit(address);
-}
-
-void GridMechanism::check_limit(const ReleaseAddress& address) const {
-  const bool record = settings_.unit == PrivacyUnit::record;
-  std::int64_t used = 0;  // no overflow: at most limit < 2^62 before, and at most 2^62 is added
-  bool within = true;
-  for (const std::int64_t q : integers_) {
-    used = record ? used + std::abs(q) : std::abs(q);
-    if (used > grid_.limit) {
-      within = false;
-      break;
-    }
+    integers_[j] = std::llrint(std::min(std::max(sum[j] / size, -most_integer), most_integer));
   }
   check<DataError>(
-      within,
+      within(reach(price) * static_cast<std::int64_t>(settings_.batch)),
       "the gradient sum of client {} in round {} exceeds what {} clipped records can reach (its sensitivity "
       "would not hold) check that gradients are clipped as the mechanism asks and that no batch is larger",
       address.client, address.round, settings_.batch);
+}
+
+/// Whether ‖q‖ (every |q_j| under unit component) is at most `limit` < 2^62.
+template <Norm norm>
+bool GridMechanism<norm>::within(std::int64_t limit) const {
+  const bool record = settings_.unit == PrivacyUnit::record;
+  const bool squared = record && norm == Norm::l2;
+  const Wide most = squared ? magnitude(limit) * magnitude(limit) : magnitude(limit);
+  Wide used = 0;
+  for (const std::int64_t q : integers_) {
+    const Wide size = squared ? magnitude(q) * magnitude(q) : magnitude(q);
+    used = record ? used + size : std::max(used, size);
+    if (used > most) return false;  // so the next addition cannot overflow: most and size are at most 2^124
+  }
+  return true;
+}
+
+template class GridMechanism<Norm::l1>;
+template class GridMechanism<Norm::l2>;
+
+std::int64_t laplace_reach(double epsilon) {
+  // Beyond 2^62 the sums do not fit either, and make_grid says so.
+  if (!(epsilon > 0)) return 0;
+  return static_cast<std::int64_t>(std::floor(std::min(std::ldexp(epsilon, laplace_scale_bits - 1), most_integer)));
+}
+
+std::int64_t gaussian_reach(double /*mu*/) {
+  return std::int64_t{1} << 40;
+}
+
+double laplace_epsilon(Bound<Norm::l1> sensitivity) {
+  return std::ldexp(sensitivity.value, -laplace_scale_bits);
+}
+
+double gaussian_sigma(Bound<Norm::l2> sensitivity, double mu) {
+  return std::nextafter(sensitivity.value / mu, std::numeric_limits<double>::infinity());
 }
 
 }  // namespace starling

@@ -31,6 +31,18 @@ void Mechanism::check_sum(const ReleaseAddress& address, View sum) const {
                    address.client, address.round);
 }
 
+std::string size_range(double least, double most) {
+  const std::string text = fmt::format("{:.6g}", least);
+  const std::string other = fmt::format("{:.6g}", most);
+  return text == other ? text : "between " + text + " and " + other;
+}
+
+void Mechanism::check_price(double price) const {
+  check<FailureError>(price >= settings_.price.least && price <= settings_.price.most,
+                      "a release at a price of {} (the mechanism was made for {} to {})", price, settings_.price.least,
+                      settings_.price.most);
+}
+
 const MechanismTable& mechanism_table() {
   static const MechanismTable table(
       "mechanism", {{"none", "no noise: nothing is protected, and the run says so", {}, make_none},

@@ -1,6 +1,5 @@
 #include "rows.hpp"
 #include <cmath>
-#include <limits>
 
 #include "starling/core/check.hpp"
 
@@ -19,11 +18,12 @@ class None final : public Mechanism {
     if (std::isinf(settings_.clip)) return {};
     return {ClipKind::l2, settings_.clip};
   }
-  [[nodiscard]] Charge charge() const override { return Charge::unbounded(); }
+  [[nodiscard]] Charge charge(double /*price*/) const override { return Charge::unbounded(); }
+  [[nodiscard]] PriceKind price_kind() const override { return PriceKind::none; }
   [[nodiscard]] std::string description() const override {
     return "No noise is added: the mean gradients are released as they are, and nothing is proved of them.";
   }
-  void release(const ReleaseAddress& address, const NoiseKey& /*key*/, const Secret<Vector>& sum,
+  void release(const ReleaseAddress& address, double /*price*/, const NoiseKey& /*key*/, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override {
     check_sum(address, open(sum));
     publish_unprotected(sum, static_cast<double>(settings_.batch), noisy_mean);

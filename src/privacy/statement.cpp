@@ -12,9 +12,11 @@ namespace starling {
 
 namespace {
 
-std::string with_delta(double epsilon, double delta) {
-  if (delta == 0) return "epsilon = " + upper(epsilon);
-  return "epsilon = " + upper(epsilon) + " with delta = " + upper(delta);
+std::string in_words(const Loss& loss) {
+  if (std::isinf(loss.epsilon)) return "an unbounded loss";
+  const std::string epsilon =
+      "epsilon = " + upper(loss.epsilon) + (loss.delta == 0 ? "" : " with delta = " + upper(loss.delta));
+  return loss.mu ? "mu = " + upper(*loss.mu) + " (which is " + epsilon + ")" : epsilon;
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -23,14 +25,9 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-/// 0 releases lose nothing, even by an infinite loss each.
-double times(double count, double loss) {
-  return count == 0 ? 0 : count * loss;
-}
-
 std::string verdict(const PrivacyReport& report) {
   if (report.public_data) return "The records of this run are public, so the figures below protect nobody. ";
-  if (std::isinf(report.epsilon_per_release)) {
+  if (std::isinf(report.release.epsilon)) {
     return "This run is NOT private: no noise was added to what clients released. ";
   }
   if (report.noise_key == NoiseKeyPolicy::seed) {
@@ -47,7 +44,7 @@ std::string released(const PrivacyReport& report) {
       "record(s), and sent what it computed from them (its model) to {}. Nothing else that depends on a record was "
       "sent "
       "during the rounds{}. ",
-      report.run_id, report.clients, report.releases, report.batch, report.recipients,
+      report.run_id, report.clients, report.losses.releases, report.batch, report.recipients,
       report.shared_metrics.empty() ? "" : ", but for the metrics named below");
 }
 
@@ -60,32 +57,74 @@ std::string unit_of(const PrivacyReport& report) {
       report.dimension, neighbours);
 }
 
-/// The loss over all releases of a client, for who has more than one record (or component) in them.
-std::string client_losses(const PrivacyReport& report) {
-  const std::string all = with_delta(report.one_per_batch_epsilon, report.one_per_batch_delta);
+/// By which rule the total of a run was composed.
+std::string composed(const Loss& loss) {
+  if (loss.method == "gdp") return " (Gaussian releases, whose mu add in squares)";
+  if (loss.method == "pld") return " (composed as distributions of the privacy loss, every rounding against us)";
+  if (loss.method == "renyi") return " (composed by Renyi divergences)";
+  return "";
+}
+
+/// The losses of those with more, or with less, than the unit.
+std::string other_losses(const PrivacyReport& report) {
+  const ClientLosses& losses = report.losses;
   const bool record = report.unit == PrivacyUnit::record;
-  std::string text =
-      fmt::format("{} every batch of a client: at most {} by all {} release(s) of that client. ",
-                  record ? "Somebody with one record in" : "If one component differs in", all, report.releases);
-  if (std::isfinite(report.client_epsilon)) {
-    text += fmt::format("Somebody to whom all records of a client belong: at most epsilon = {}. ",
-                        upper(report.client_epsilon));
+  std::string text = fmt::format("{} every batch of a client: at most {} by all {} release(s) of that client. ",
+                                 record ? "Somebody with one record in" : "If one component differs in",
+                                 in_words(losses.one_per_batch), losses.releases);
+  if (std::isfinite(losses.client.epsilon)) {
+    text += fmt::format("Somebody to whom all records of a client belong: at most {}. ", in_words(losses.client));
+  } else {
+    text += "For somebody to whom all records of a client belong no figure is claimed. ";
   }
-  if (!record && report.delta_per_release == 0) {
-    text += fmt::format("For a whole record, a group of {0} components: up to {0} times the figure of a component. ",
-                        report.dimension);
+  if (record) {
+    text += "One component of a record's gradient (the dissertation's unit): no more than its record. ";
+  } else if (std::isfinite(losses.record.epsilon)) {
+    text += fmt::format("A whole record, a group of {} components: at most {}. ", report.dimension,
+                        in_words(losses.record));
   }
   return text;
 }
 
 std::string losses(const PrivacyReport& report) {
   return fmt::format(
-             "One release costs at most {}; a {} entered at most {} release(s), which costs at most {} in total. ",
-             with_delta(report.epsilon_per_release, report.delta_per_release), name_of(report.unit),
-             report.participations, with_delta(report.epsilon, report.delta)) +
-         client_losses(report) +
+             "One release costs at most {}{}; a {} entered at most {} release(s), which costs at most {} in "
+             "total{}. ",
+             in_words(report.release), report.same_price ? "" : " (prices differ by round or client)",
+             name_of(report.unit), report.losses.participations, in_words(report.own()),
+             report.losses.participations > 1 ? composed(report.own()) : "") +
+         other_losses(report) +
          "(An epsilon of e means: whatever is observed is at most exp(e) times as likely with one data set as with its "
          "neighbour, but for a probability of delta where one is named.) ";
+}
+
+std::string ledger(const PrivacyReport& report) {
+  const LedgerReport& book = report.ledger;
+  switch (book.scope) {
+    case LedgerReport::Scope::none:
+      return "No ledger was kept: the figures count this run only, and other runs on the same records add to them. ";
+    case LedgerReport::Scope::run:
+      return "The ledger is that of this run, in its private folder: the figures count this run only, and other runs "
+             "on "
+             "the same records add to them. ";
+    case LedgerReport::Scope::owner:
+      break;
+  }
+  return fmt::format(
+      "Every release was entered into the ledger '{}' before it was made. With all runs in it ({} before this one) a "
+      "record has paid at most {}, had each run used it, and somebody to whom all records of a client belong at most "
+      "{}. ",
+      book.path, book.earlier_runs, in_words(book.record), in_words(book.client));
+}
+
+std::string budget(const PrivacyReport& report) {
+  if (!report.budget) return "";
+  std::string text = fmt::format("The budget was epsilon = {} for {}", upper(report.budget->epsilon),
+                                 report.budget->of_client ? "all records of a client together" : "a record");
+  text += report.budget->stopped == 0
+              ? ". "
+              : fmt::format("; {} client(s) reached it and released nothing from then on. ", report.budget->stopped);
+  return text;
 }
 
 std::string key_of(const PrivacyReport& report) {
@@ -132,38 +171,26 @@ const char* name_of(PrivacyUnit unit) {
 }
 
 bool PrivacyReport::is_private() const {
-  return !public_data && noise_key != NoiseKeyPolicy::seed && std::isfinite(epsilon_per_release);
+  return !public_data && noise_key != NoiseKeyPolicy::seed && std::isfinite(release.epsilon);
 }
 
 PrivacyReport privacy_report(const Mechanism& mechanism, const std::string& mechanism_name, NoiseKeyPolicy noise_key,
-                             const ReleaseCounts& counts) {
-  check(counts.participations >= 0 && counts.participations <= counts.releases && counts.clients >= 1,
+                             const ClientLosses& worst, std::int64_t clients, std::optional<double> delta) {
+  check(worst.participations >= 0 && worst.participations <= worst.releases && clients >= 1,
         "{} participations in {} releases of {} clients (a record enters no more releases than its client makes)",
-        counts.participations, counts.releases, counts.clients);
+        worst.participations, worst.releases, clients);
   const ReleaseSettings& settings = mechanism.settings();
-  const Charge charge = mechanism.charge();
-  const auto releases = static_cast<double>(counts.releases);
-  const auto participations = static_cast<double>(counts.participations);
+  const std::vector<ChargeGroup> release{{mechanism.charge(settings.price.most), 1}};
   PrivacyReport report;
   report.mechanism = mechanism_name;
   report.description = mechanism.description();
   report.noise_key = noise_key;
   report.unit = mechanism.unit();
   report.neighbours = mechanism.neighbours();
-  report.epsilon_per_release = charge.epsilon;
-  report.delta_per_release = charge.delta;
-  report.participations = counts.participations;
-  report.epsilon = times(participations, charge.epsilon);
-  report.delta = std::min(1.0, participations * charge.delta);
-  report.one_per_batch_epsilon = times(releases, charge.epsilon);
-  report.one_per_batch_delta = std::min(1.0, releases * charge.delta);
-  // Group privacy: all m records of a batch change, and under unit component all d components of each.
-  const double group = static_cast<double>(settings.batch) *
-                       (report.unit == PrivacyUnit::component ? static_cast<double>(settings.dimension) : 1.0);
-  report.client_epsilon =
-      charge.delta == 0 ? times(group, report.one_per_batch_epsilon) : std::numeric_limits<double>::infinity();
-  report.releases = counts.releases;
-  report.clients = counts.clients;
+  report.release = compose(release, delta.value_or(default_delta(release)));
+  report.same_price = settings.price.least == settings.price.most;
+  report.losses = worst;
+  report.clients = clients;
   report.batch = settings.batch;
   report.dimension = settings.dimension;
   report.clip = mechanism.clip().kind == ClipKind::none ? std::numeric_limits<double>::infinity() : settings.clip;
@@ -174,11 +201,12 @@ PrivacyReport privacy_report(const Mechanism& mechanism, const std::string& mech
 std::string statement(const PrivacyReport& report) {
   const std::string mechanism = fmt::format("Mechanism '{}': {} ", report.mechanism, report.description);
   const std::string beginning = verdict(report) + released(report);
-  if (std::isinf(report.epsilon_per_release)) {
-    return beginning + mechanism + "The privacy loss of every record is unbounded. " + metrics(report) + operators;
+  if (std::isinf(report.release.epsilon)) {
+    return beginning + mechanism + "The privacy loss of every record is unbounded. " + metrics(report) +
+           ledger(report) + operators;
   }
-  return beginning + unit_of(report) + mechanism + losses(report) + key_of(report) + metrics(report) + not_covered +
-         operators;
+  return beginning + unit_of(report) + mechanism + losses(report) + key_of(report) + ledger(report) + budget(report) +
+         metrics(report) + not_covered + operators;
 }
 
 }  // namespace starling

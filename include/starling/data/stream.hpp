@@ -25,6 +25,9 @@ class Stream {
   [[nodiscard]] virtual std::int64_t participations() const = 0;
   /// Number of records of one pass; none for a stream without a known end.
   [[nodiscard]] virtual std::optional<std::int64_t> records() const = 0;
+  /// Rounds of one pass, and of all passes; none for a stream without a known end.
+  [[nodiscard]] virtual std::optional<Round> rounds_of_pass() const = 0;
+  [[nodiscard]] virtual std::optional<Round> rounds() const = 0;
 };
 
 }  // namespace starling

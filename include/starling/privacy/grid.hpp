@@ -1,34 +1,38 @@
-/// The integers behind a release, and the proof that replacing one record moves them by at most 2·N1 (method 6,
-/// release, item 2, second way: on the sum).
+/// The integers behind a release, and the proof that replacing one record moves them by at most 2N in the mechanism's
+/// norm (method 6, release, item 2, second way: on the sum).
 ///
-/// Notation: u = 2^-53, γ_k = k u / (1 − k u); m records at most, d components; C the clip, N1 = ⌊ε·2^39⌋, step = C/N1,
-/// B = C (1 − margin) the bound to which the model room clips in L1. All quantities below are the doubles that the
-/// program holds, and all bounds are on exact functions of them.
+/// Notation: u = 2^-53, γ_k = k u / (1 − k u); m records at most, d components; C the clip, N the reach: ⌊ε·2^39⌋ for
+/// Laplace noise, whose norm is L1, 2^40 for Gaussian noise, whose norm is L2; step = C/N; ‖·‖ the norm;
+/// B = C (1 − margin) the bound to which the model room clips in that norm. All quantities below are the doubles that
+/// the program holds, and all bounds are on exact functions of them.
 ///
 /// What is asked of the model room. A record's contribution to the sum is a vector c_i of doubles, the rounded products
-/// of a row (or of a computed gradient) with a clip factor f_i = 1, or B/n_i where n_i > B; n_i, the computed L1 norm,
-/// is made of sums of at most d non-negative terms in any order and of at most 8 further operations. The contributions
-/// are added in any order. Rows and gradients with an L1 norm above 1e150 are refused; with C in [1e-150, 1e150], which
+/// of a row (or of a computed gradient) with a clip factor f_i = 1, or B/n_i where n_i > B; n_i, the computed norm, is
+/// made of sums of at most d non-negative terms in any order and of at most 8 further operations. The contributions
+/// are added in any order. Rows and gradients with a norm above 1e150 are refused; with C in [1e-150, 1e150], which
 /// is checked here, no factor then underflows, and what other products lose by underflow is below 2^-300 steps in
 /// total.
 ///
-/// 1. Clipping. At most d + 16 roundings, each by a factor within 1 ± u, stand between n_i and the norm of c_i, hence
-///    ‖c_i‖₁ ≤ B (1 + γ_{d+16}) = B'.
-/// 2. Summation. Whatever the order, ‖s − Σ c_i‖₁ ≤ γ_m Σ ‖c_i‖₁ ≤ m γ_m B' (Higham 2002, section 4.2). Let s and s'
-///    be the computed sums of batches that differ by one record: ‖s − s'‖₁ ≤ 2 B' + 2 m γ_m B'.
+/// 1. Clipping. At most d + 16 roundings, each by a factor within 1 ± u, stand between n_i and the norm of c_i (for L2
+///    half of them under a root), hence ‖c_i‖ ≤ B (1 + γ_{d+16}) = B'.
+/// 2. Summation. Whatever the order, |s_j − Σ_i c_ij| ≤ γ_m Σ_i |c_ij| for every component (Higham 2002, section 4.2),
+///    so ‖s − Σ c_i‖ ≤ γ_m Σ ‖c_i‖ ≤ m γ_m B'. Let s and s' be the computed sums of batches that differ by one record:
+///    ‖s − s'‖ ≤ 2 B' + 2 m γ_m B'.
 /// 3. Units. r_j = fl(s_j / step) errs by at most u |s_j| / step, in total by u m (1 + γ_m) B' / step for each batch.
-/// 4. Rounding. q_j is the integer nearest to r_j, so |q_j − q'_j| ≤ |r_j − r'_j| + 1: in total d more.
-/// 5. B / step ≤ N1 (1 − margin)(1 + 8u): the roundings of step, of 1 − margin and of B.
+/// 4. Rounding. q_j is the integer nearest to r_j, so |q_j − q'_j| ≤ |r_j − r'_j| + 1: in total D more, D = d in L1 and
+///    √d in L2.
+/// 5. B / step ≤ N (1 − margin)(1 + 8u): the roundings of step, of 1 − margin and of B.
 ///
-/// Together, Σ|q_j − q'_j| ≤ 2 N1 (1 − margin)(1 + a) + d + 1 with
+/// Together, ‖q − q'‖ ≤ 2 N (1 − margin)(1 + a) + D + 1 with
 ///    1 + a = (1 + 8u)(1 + γ_{d+16})(1 + m γ_m + u m (1 + γ_m));  the last 1 stands for underflow.
-/// (1 − margin)(1 + a) ≤ 1 + a − margin, so margin ≥ a + (d + 1)/(2 N1) gives Σ|q_j − q'_j| ≤ 2 N1: the sensitivity, in
-/// integers. `make_grid` takes that margin, but at least 2^-20, and refuses what would need more than ½. Adding
-/// discrete Laplace noise of scale t = 2^40 then costs exactly 2 N1 / t. The same steps for one batch give Σ|q_j| ≤ m
-/// N1, which every release checks; at m = 1 that check alone proves the sensitivity, whatever the model room did.
+/// (1 − margin)(1 + a) ≤ 1 + a − margin, so margin ≥ a + (D + 1)/(2 N) gives ‖q − q'‖ ≤ 2 N: the sensitivity, in
+/// integers. `make_grid` takes that margin for the least N of the run, but at least 2^-20, and refuses what would need
+/// more than ½. Discrete Laplace noise of scale t = 2^40 then costs exactly 2 N / t, a Gaussian of standard deviation σ
+/// exactly μ = 2 N / σ. The same steps for one batch give ‖q‖ ≤ m N, which every release checks in exact arithmetic; at
+/// m = 1 that check alone proves the sensitivity, whatever the model room did.
 ///
 /// Unit component: each component of c_i is clamped to [−B, B] (exact), neighbours differ in one component of one
-/// record, and the steps above hold with d = 1 for the component that differs; |q_j| ≤ m N1 is checked for every j.
+/// record, and the steps above hold with d = 1 for the component that differs; |q_j| ≤ m N is checked for every j.
 #pragma once
 
 #include <cstdint>
@@ -39,39 +43,59 @@
 
 namespace starling {
 
-/// How a clipped sum becomes integers.
+/// How a clipped sum becomes integers, at every price of a run.
 struct Grid {
-  std::int64_t reach = 1;  ///< N1: the clip in steps; replacing one record moves the integers by at most 2·N1 in L1
-  std::int64_t limit = 1;  ///< m·N1: what m records can reach
-  double step = 1;         ///< C / N1
-  double margin = 0;       ///< share of the clip that is kept for rounding errors
-  Clip clip;               ///< what the model room must keep: L1 or per component, C (1 − margin)
+  double margin = 0;  ///< share of the clip that is kept for rounding errors
+  Clip clip;          ///< what the model room must keep: in the norm or per component, C (1 − margin)
 };
 
-/// The grid of the discrete Laplace noise of scale 2^40. Throws UsageError for settings whose sensitivity cannot be
-/// proved (see above) and for values outside their range.
-[[nodiscard]] Grid make_grid(const ReleaseSettings& settings);
+/// The grid for reaches from `least` to `most`. Throws UsageError for settings whose sensitivity cannot be proved (see
+/// above) and for values outside their range.
+[[nodiscard]] Grid make_grid(const ReleaseSettings& settings, Norm norm, std::int64_t least, std::int64_t most);
 
-/// A mechanism that rounds the sum to the grid, adds integers, and scales: all but the noise.
+/// A mechanism that rounds the sum to the grid, adds integers, and scales: all but the noise. The norm is that in which
+/// records are clipped and the noise is calibrated.
+template <Norm norm>
 class GridMechanism : public Mechanism {
  public:
-  explicit GridMechanism(const ReleaseSettings& settings);
-
   [[nodiscard]] Clip clip() const override { return grid_.clip; }
   [[nodiscard]] const Grid& grid() const { return grid_; }
-  void release(const ReleaseAddress& address, const NoiseKey& key, const Secret<Vector>& sum,
+  /// N at a price: the clip in steps.
+  [[nodiscard]] std::int64_t reach(double price) const { return reach_(price); }
+  /// Size of an integer in the sum: C / N.
+  [[nodiscard]] double step(double price) const { return settings_.clip / static_cast<double>(reach(price)); }
+  /// How far replacing one record can move the integers: 2 N.
+  [[nodiscard]] Bound<norm> sensitivity(double price) const { return {2 * static_cast<double>(reach(price))}; }
+  void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;
 
  protected:
-  /// Adds noise that may depend on the address, the key and the integers themselves.
-  virtual void add_noise(const ReleaseAddress& address, const NoiseKey& key, std::span<std::int64_t> integers) = 0;
+  /// `reach` must not fall with the price.
+  GridMechanism(const ReleaseSettings& settings, std::int64_t (*reach)(double price));
+
+  /// Adds noise that may depend on the address, the price, the key and the integers themselves.
+  virtual void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
+                         std::span<std::int64_t> integers) = 0;
 
  private:
-  void round_to_grid(const ReleaseAddress& address, View sum);
-  void check_limit(const ReleaseAddress& address) const;
+  void round_to_grid(const ReleaseAddress& address, double price, View sum);
+  [[nodiscard]] bool within(std::int64_t limit) const;
 
+  std::int64_t (*reach_)(double);
   Grid grid_;
   std::vector<std::int64_t> integers_;
 };
+
+extern template class GridMechanism<Norm::l1>;
+extern template class GridMechanism<Norm::l2>;
+
+/// N of Laplace noise of scale 2^40: ⌊ε·2^39⌋.
+[[nodiscard]] std::int64_t laplace_reach(double epsilon);
+/// N of Gaussian noise: 2^40.
+[[nodiscard]] std::int64_t gaussian_reach(double mu);
+/// ε of Laplace noise of scale 2^40 on integers that move by so much: exact in double.
+[[nodiscard]] double laplace_epsilon(Bound<Norm::l1> sensitivity);
+/// σ of Gaussian noise that costs at most μ on quantities that move by so much: rounded up.
+[[nodiscard]] double gaussian_sigma(Bound<Norm::l2> sensitivity, double mu);
 
 }  // namespace starling

@@ -17,10 +17,24 @@ namespace starling {
 /// Whose loss is counted: one record replaced, or one component of one record's gradient.
 enum class PrivacyUnit { record, component };
 
-/// Everything public that a release depends on.
+/// What the price of a release is: how much of it a record pays, in the mechanism's own measure.
+enum class PriceKind {
+  none,     ///< nothing is protected, whatever is paid
+  epsilon,  ///< ε of pure differential privacy
+  mu,       ///< μ of Gaussian differential privacy
+};
+
+/// Prices that the releases of a run may have, 0 < least <= most.
+struct PriceRange {
+  double least = 1;
+  double most = 1;
+  [[nodiscard]] static PriceRange of(double price) { return {price, price}; }
+};
+
+/// Everything public that the releases of a run depend on.
 struct ReleaseSettings {
-  double epsilon = 1;  ///< per release
-  double clip = 1;     ///< C, norm bound of one record's gradient; infinite: no clipping (`none` alone)
+  PriceRange price;
+  double clip = 1;  ///< C, norm bound of one record's gradient; infinite: no clipping (`none` alone)
   PrivacyUnit unit = PrivacyUnit::record;
   std::size_t batch = 1;      ///< m, public: sums are divided by it whatever a batch really holds
   std::size_t dimension = 1;  ///< d
@@ -52,9 +66,10 @@ class Mechanism : protected Release {
 
   /// How each record's gradient must be clipped before the sum.
   [[nodiscard]] virtual Clip clip() const = 0;
-  /// Loss of one record (or component) by one release.
+  /// Loss of one record (or component) by one release at a price. It never exceeds the price.
   /// Neighbours differ by replacing that record: its clipped gradient moves by up to 2C, not C.
-  [[nodiscard]] virtual Charge charge() const = 0;
+  [[nodiscard]] virtual Charge charge(double price) const = 0;
+  [[nodiscard]] virtual PriceKind price_kind() const = 0;
   /// The unit that `charge` counts.
   [[nodiscard]] virtual PrivacyUnit unit() const { return settings_.unit; }
   /// Completes "two data sets count as neighbours if …": the difference that `charge` is the price of.
@@ -63,9 +78,10 @@ class Mechanism : protected Release {
   [[nodiscard]] virtual std::string description() const = 0;
 
   /// The noisy mean of a batch's clipped gradients: `sum` is their sum over at most m records, the result has the scale
-  /// of sum / m. `key` is the client's. The same arguments give the same bytes. Allocates nothing once `noisy_mean` has
-  /// d components. Throws DataError if `sum` is not finite or not within what the clip promises.
-  virtual void release(const ReleaseAddress& address, const NoiseKey& key, const Secret<Vector>& sum,
+  /// of sum / m. `price` lies in the settings' range, `key` is the client's. The same arguments give the same bytes.
+  /// Allocates nothing once `noisy_mean` has d components. Throws DataError if `sum` is not finite or not within what
+  /// the clip promises.
+  virtual void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                        Released<Vector>& noisy_mean) = 0;
 
   [[nodiscard]] const ReleaseSettings& settings() const { return settings_; }
@@ -73,6 +89,8 @@ class Mechanism : protected Release {
  protected:
   /// Throws DataError unless `sum` has d finite components.
   void check_sum(const ReleaseAddress& address, View sum) const;
+  /// Throws FailureError unless the settings' range has the price: what was proved was proved for that range.
+  void check_price(double price) const;
 
   ReleaseSettings settings_;
 };

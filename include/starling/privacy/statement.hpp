@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/spending.hpp"
 
 namespace starling {
 
@@ -17,34 +19,40 @@ enum class NoiseKeyPolicy { random, seed, file };
 /// "record" or "component".
 [[nodiscard]] const char* name_of(PrivacyUnit unit);
 
-/// What a report needs beside the mechanism. Counts are of what really happened, not of what was planned.
-struct ReleaseCounts {
-  std::int64_t releases = 0;        ///< most releases that one client made
-  std::int64_t participations = 0;  ///< most releases that one record entered: 1 on a one-pass stream, else epochs
-  std::int64_t clients = 1;
+/// Where the releases of a run were entered before they were made.
+struct LedgerReport {
+  enum class Scope {
+    none,   ///< nowhere
+    run,    ///< in the run's own private folder: the figures of this run only
+    owner,  ///< in a ledger that the owner of the data keeps beyond runs
+  };
+  Scope scope = Scope::none;
+  std::string path;                ///< as --ledger has it
+  std::vector<std::string> heads;  ///< of each rank that has one: what a later verification can be told to expect
+  Loss client;                     ///< over all runs in it, worst client; all its records taken together
+  Loss record;                     ///< over all runs in it, worst record, had every run used the same records
+  std::int64_t earlier_runs = 0;   ///< most runs before this one in any of the ledgers
 };
 
-/// The privacy figures of a run. Infinite where nothing is protected (null in JSON). All losses are pure ε plus δ under
-/// basic composition, which is exact bookkeeping but not the tightest for many releases.
+/// A budget, and whom it stopped.
+struct BudgetReport {
+  double epsilon = 0;  ///< the least of all clients'
+  PrivacyUnit unit = PrivacyUnit::record;
+  bool of_client = true;     ///< the loss of all records of a client together is what it limits
+  std::int64_t stopped = 0;  ///< clients that it kept from learning on
+};
+
+/// The privacy figures of a run, of the client for whom each is largest. Infinite where nothing is protected (null in
+/// JSON).
 struct PrivacyReport {
   std::string mechanism;    ///< name in mechanism_table
   std::string description;  ///< the mechanism's own sentence
   NoiseKeyPolicy noise_key = NoiseKeyPolicy::random;
   PrivacyUnit unit = PrivacyUnit::record;
   std::string neighbours;  ///< completes "two data sets count as neighbours if …"
-  double epsilon_per_release = 0;
-  double delta_per_release = 0;
-  std::int64_t participations = 0;
-  double epsilon = 0;  ///< participations × per release: the loss of one record (or component) by the whole run
-  double delta = 0;
-  /// releases × per release: the loss, by all releases of a client, of somebody with one record in each batch.
-  double one_per_batch_epsilon = 0;
-  double one_per_batch_delta = 0;
-  /// releases × batch × per release (× d for unit component): the loss of somebody to whom all records of a client
-  /// belong, by group privacy.
-  /// Infinite if δ > 0: no figure is claimed then.
-  double client_epsilon = 0;
-  std::int64_t releases = 0;
+  Loss release;            ///< one release at the highest price of the run
+  bool same_price = true;  ///< all releases cost the same
+  ClientLosses losses;     ///< by the whole run
   std::int64_t clients = 0;
   std::size_t batch = 1;
   std::size_t dimension = 1;
@@ -53,15 +61,20 @@ struct PrivacyReport {
   std::string recipients = "the client's neighbours in the communication graph and, through them, every other client";
   std::vector<std::string> shared_metrics;  ///< numbers from private records that were shared without noise
   bool public_data = false;                 ///< the records are synthetic or were declared public
+  LedgerReport ledger;
+  std::optional<BudgetReport> budget;
 
+  /// Of the unit: a record, or a component.
+  [[nodiscard]] const Loss& own() const { return unit == PrivacyUnit::record ? losses.record : losses.component; }
   /// Whether the figures protect anything: there is noise, and nobody else can compute it.
   [[nodiscard]] bool is_private() const;
 };
 
-/// Fills in all figures; `mechanism_name` is the name in the table. `recipients`, `shared_metrics` and `public_data`
-/// are left to the caller. Throws UsageError for negative counts or more participations than releases.
+/// Fills in what the mechanism and the worst client's losses say; `mechanism_name` is the name in the table. The rest
+/// is left to the caller. `delta` is what the user chose, if so. Throws UsageError for impossible counts.
 [[nodiscard]] PrivacyReport privacy_report(const Mechanism& mechanism, const std::string& mechanism_name,
-                                           NoiseKeyPolicy noise_key, const ReleaseCounts& counts);
+                                           NoiseKeyPolicy noise_key, const ClientLosses& worst, std::int64_t clients,
+                                           std::optional<double> delta);
 
 /// One paragraph: what is protected, by what, how much is lost, and what is not covered. Losses are rounded up.
 [[nodiscard]] std::string statement(const PrivacyReport& report);

@@ -1,4 +1,4 @@
-/// A test double: the integer path of the Laplace mechanism without its noise. For tests; not private.
+/// A test double: the integer path of a mechanism without its noise. For tests; not private.
 #pragma once
 
 #include <string>
@@ -8,21 +8,28 @@
 
 namespace starling {
 
-/// For tests; not private. Releases the sum rounded to the grid, and shows the integers. It is in no table.
-class ZeroNoise final : public GridMechanism {
+/// For tests; not private. Releases the sum rounded to the grid of the norm, and shows the integers. It is in no table.
+template <Norm norm>
+class ZeroNoise final : public GridMechanism<norm> {
  public:
-  explicit ZeroNoise(const ReleaseSettings& settings) : GridMechanism(settings), shown_(settings.dimension) {}
+  explicit ZeroNoise(const ReleaseSettings& settings)
+      : GridMechanism<norm>(settings, norm == Norm::l1 ? laplace_reach : gaussian_reach), shown_(settings.dimension) {}
 
-  [[nodiscard]] Charge charge() const override;
+  [[nodiscard]] Charge charge(double price) const override;
+  [[nodiscard]] PriceKind price_kind() const override { return PriceKind::none; }
   [[nodiscard]] std::string description() const override;
   /// The integers of the last release.
   [[nodiscard]] const std::vector<std::int64_t>& integers() const { return shown_; }
 
  protected:
-  void add_noise(const ReleaseAddress& address, const NoiseKey& key, std::span<std::int64_t> integers) override;
+  void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
+                 std::span<std::int64_t> integers) override;
 
  private:
   std::vector<std::int64_t> shown_;
 };
+
+extern template class ZeroNoise<Norm::l1>;
+extern template class ZeroNoise<Norm::l2>;
 
 }  // namespace starling

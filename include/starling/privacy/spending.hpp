@@ -1,0 +1,66 @@
+/// What the releases of one client in one run come to, and what that costs whom.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "starling/privacy/accounting.hpp"
+#include "starling/privacy/mechanism.hpp"
+
+namespace starling {
+
+/// Releases counted by their price. Beyond 1024 different prices neighbours are merged into the dearer one, so that
+/// memory and the work of composing stay bounded; figures then err on the safe side.
+class PriceTally {
+ public:
+  void add(double price, std::int64_t count = 1);
+  [[nodiscard]] const std::map<double, std::int64_t>& counts() const { return counts_; }
+  [[nodiscard]] std::vector<ChargeGroup> groups(const Mechanism& mechanism) const;
+
+ private:
+  void merge();
+  std::map<double, std::int64_t> counts_;
+};
+
+/// Of one client.
+class Spending {
+ public:
+  /// A release in a pass of the data, from 0; passes do not go back.
+  void add(double price, std::int64_t pass);
+
+  [[nodiscard]] std::int64_t releases() const { return releases_; }
+  /// Passes with a release: the most releases that one record entered.
+  [[nodiscard]] std::int64_t participations() const;
+  /// Every release.
+  [[nodiscard]] const PriceTally& all() const { return all_; }
+  /// The dearest release of each pass: no record paid more than these, since it enters one release of a pass.
+  [[nodiscard]] PriceTally dearest_of_passes() const;
+
+ private:
+  std::int64_t releases_ = 0;
+  PriceTally all_;
+  PriceTally finished_passes_;
+  std::int64_t pass_ = -1;
+  double dearest_ = 0;  // of the pass at hand
+};
+
+/// The losses by one client's releases, of those whom they may concern.
+struct ClientLosses {
+  std::int64_t releases = 0;
+  std::int64_t participations = 0;
+  Loss component;      ///< of one component of a record's gradient
+  Loss record;         ///< of one record
+  Loss one_per_batch;  ///< of somebody with one record (or component, by unit) in each batch
+  Loss client;         ///< of somebody to whom all records of the client belong
+};
+
+/// δ is `delta` where it is given; else 0 where the charges are pure, 1e-5 for Gaussian ones, and the sum of the
+/// charges' own δ for approximate ones. The losses of groups come from group privacy; infinite where none is claimed.
+[[nodiscard]] ClientLosses losses_of(const Spending& spending, const Mechanism& mechanism, std::optional<double> delta);
+
+/// The δ that is taken where the user names none.
+[[nodiscard]] double default_delta(const std::vector<ChargeGroup>& groups);
+
+}  // namespace starling
