@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <limits>
 #include <unistd.h>
 
 #include "starling/app/commands.hpp"
 #include "starling/app/launch.hpp"
-#include "starling/app/noise_keys.hpp"
 #include "starling/app/omd_config.hpp"
+#include "starling/app/run_privacy.hpp"
 #include "starling/app/start_models.hpp"
 #include "starling/app/version.hpp"
 #include "starling/core/digest.hpp"
@@ -25,7 +24,6 @@ namespace starling {
 namespace {
 
 constexpr Round rounds_of_endless_streams = 1000;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 constexpr Client most_clients_analysed_at_start = 200;
 
@@ -58,10 +56,9 @@ class OmdRun {
     agreement_.together([&] { open_data(); });
     agree_on_data();
     agreement_.together([&] { open_learning(); });
-    run_id_ = make_run_id(agreement_, key_policy(), config_.data.seed);
-    agreement_.together([&] { make_mechanism(); });
-    refuse_equal_keys(agreement_, keys_, run_id_);
+    open_privacy();
     make_directory();
+    if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
     return play();
   }
 
@@ -79,7 +76,7 @@ class OmdRun {
   void choose_rounds(std::optional<Round> available);
   void check_regret() const;
   [[nodiscard]] std::optional<StaticRegret> find_regret(const DecentralizedOmd& omd, Round rounds_done);
-  void make_mechanism();
+  void open_privacy();
   void make_directory();
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
@@ -89,7 +86,6 @@ class OmdRun {
   void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
   [[nodiscard]] MetricsPolicy metrics_policy() const;
   [[nodiscard]] Scores scores() const;
-  [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(config_.noise_key); }
   [[nodiscard]] ProgressStyle progress_style() const;
 
   World& world_;
@@ -106,9 +102,8 @@ class OmdRun {
   std::optional<Batch> test_;
   std::size_t dimension_ = 0;
   std::optional<Released<Columns>> start_;
+  std::optional<RunPrivacy> privacy_;  // of runs that learn
   std::string run_id_;
-  std::unique_ptr<Mechanism> mechanism_;
-  std::vector<NoiseKey> keys_;
   std::optional<RunDirectory> directory_;
   std::vector<std::string> notes_;
 };
@@ -161,13 +156,13 @@ void OmdRun::open_data() {
   domain_ = domain_table().make(config_.domain.value_or(default_domain(Spec::parse(config_.mirror).name())));
   mirror_ = mirror_table().make(config_.mirror, *domain_);
   if (!config_.learns()) {
-    check(!config_.mechanism && !config_.test && !config_.save_partition,
+    check(!config_.privacy.mechanism && !config_.test && !config_.save_partition,
           "--loss none learns nothing: --mechanism, --test and --save-partition have no meaning with it");
     check(config_.start != "uniform" && config_.start != "zero",
           "--loss none averages starts (there is no data to learn from) give them: --start FILE");
     return;
   }
-  check(config_.mechanism.has_value(),
+  check(config_.privacy.mechanism.has_value(),
         "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
         "choose one "
         "of: {}",
@@ -194,7 +189,7 @@ void OmdRun::agree_on_data() {
                      config_.data.source);
     dataset_.shape = all;
   });
-  if (dataset_.shape.sparse && !config_.data.dimension && *config_.mechanism != "none") {
+  if (dataset_.shape.sparse && !config_.data.dimension && config_.privacy.protects()) {
     notes_.push_back(fmt::format(
         "{} features: the largest index in the clients' records, which everybody learns so; --dimension fixes it "
         "beforehand",
@@ -239,18 +234,28 @@ void OmdRun::choose_rounds(std::optional<Round> available) {
   config_.omd.rounds = config_.rounds.value_or(available.value_or(rounds_of_endless_streams));
 }
 
-void OmdRun::make_mechanism() {
-  if (!config_.learns()) return;
-  ReleaseSettings settings;
-  settings.epsilon = config_.epsilon;
-  settings.clip = config_.clip.value_or(Spec::parse(*config_.mechanism).name() == "none" ? infinity : 1.0);
-  settings.unit = config_.unit;
-  settings.batch = config_.data.batch;
-  settings.dimension = dimension_;
-  settings.rounds = config_.omd.rounds;
-  settings.run_id = run_id_;
-  mechanism_ = mechanism_table().make(*config_.mechanism, settings);
-  keys_ = make_noise_keys(config_.noise_key, config_.data.seed, first_client(), client_count());
+/// **Collective.**
+void OmdRun::open_privacy() {
+  if (!config_.learns()) {
+    run_id_ = make_run_id(agreement_, NoiseKeyPolicy::random, config_.data.seed);
+    return;
+  }
+  RunFacts facts;
+  facts.batch = config_.data.batch;
+  facts.dimension = dimension_;
+  facts.rounds = config_.omd.rounds;
+  facts.seed = config_.data.seed;
+  facts.public_data = dataset_.is_public;
+  facts.replayable = dataset_.replayable;
+  facts.configuration = config_.text;
+  facts.fingerprint = dataset_.fingerprint;
+  for (const auto& stream : dataset_.streams) {
+    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
+  }
+  privacy_.emplace(agreement_, *layout_, world_.rank(), config_.privacy, std::move(facts));
+  privacy_->open();
+  run_id_ = privacy_->run_id();
+  for (const std::string& note : privacy_->notes()) notes_.push_back(note);
 }
 
 void OmdRun::make_directory() {
@@ -264,10 +269,6 @@ void OmdRun::make_directory() {
   path = agreement_.broadcast(declare_public(path));
   directory_.emplace(path, config_.text, agreement_, world_.rank());
   agreement_.together([&] {
-    if (key_policy() != NoiseKeyPolicy::random) return;
-    store_noise_keys(keys_, first_client(), directory_->private_folder(world_.rank()));
-  });
-  agreement_.together([&] {
     if (config_.save_partition && first_rank()) {
       save_partition(config_.data, layout_->clients(), *config_.save_partition);
     }
@@ -275,11 +276,7 @@ void OmdRun::make_directory() {
 }
 
 MetricsPolicy OmdRun::metrics_policy() const {
-  using Sharing = MetricsPolicy::Sharing;
-  if (config_.metrics == MetricsChoice::local) return MetricsPolicy(Sharing::local);
-  const bool harmless =
-      !config_.learns() || *config_.mechanism == "none" || key_policy() == NoiseKeyPolicy::seed || dataset_.is_public;
-  return MetricsPolicy(config_.metrics == MetricsChoice::shared || harmless ? Sharing::shared : Sharing::local);
+  return metrics_policy_of(config_.privacy, !config_.learns() || dataset_.is_public);
 }
 
 Scores OmdRun::scores() const {
@@ -328,9 +325,13 @@ ExitCode OmdRun::play() {
   const MetricsPolicy policy = metrics_policy();
   Neighbours neighbours(world_, *layout_, DecentralizedOmd::message_length(*mirror_, dimension_, config_.omd.mixing));
   std::optional<Learning> learning;
-  if (config_.learns()) learning.emplace(Learning{*model_, *mechanism_, keys_, std::move(dataset_.streams)});
+  if (config_.learns()) {
+    learning.emplace(
+        Learning{*model_, privacy_->mechanism(), privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams)});
+  }
   DecentralizedOmd omd(neighbours, *topology_, *mirror_, std::move(learning), config_.omd, *start_);
 
+  const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
   const auto recorded = recorded_clients(layout_->clients(), config_.record_clients);
   const bool hosts_clients = client_count() > 0;
   std::optional<ModelRecorder> recorder;
@@ -346,13 +347,13 @@ ExitCode OmdRun::play() {
                     {"command_line", command_line_},
                     {"task", name_of(scores())},
                     {"rounds_planned", std::to_string(config_.omd.rounds)},
-                    {"epsilon_per_release", fmt::format("{:.17g}", mechanism_ ? mechanism_->charge().epsilon : 0)},
+                    {"epsilon_per_release", fmt::format("{:.17g}", epsilon_per_release)},
                     {"starling", version()},
                     {"mpi", mpi_version()},
                     {"topology_digest", topology_->digest()},
                     {"configuration_digest", sha256(config_.text)},
                     {"data_digest", dataset_.digest},
-                    {"noise_key", name_of(key_policy())},
+                    {"noise_key", name_of(noise_key_policy(config_.privacy.noise_key))},
                     {"run_id", run_id_}});
   });
 
@@ -363,7 +364,7 @@ ExitCode OmdRun::play() {
   for (int r = 0; r < world_.size(); ++r) {
     if (layout_->count(r) > 0) active.push_back(r);
   }
-  ProgressPrinter printer(progress_style(), config_.omd.rounds, mechanism_ ? mechanism_->charge().epsilon : 0);
+  ProgressPrinter printer(progress_style(), config_.omd.rounds, epsilon_per_release);
   TestScore test;
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
   NetworkReporter reporter(agreement_, world_.rank(), active, policy, scores(), test, first_rank() ? &printer : nullptr,
@@ -422,19 +423,16 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
                      Vector(omd.masses().begin(), omd.masses().end()),
                      Vector(omd.debts().begin(), omd.debts().end()),
                      omd.tallies(),
-                     omd.releases(),
-                     omd.participations(),
                      neighbours.edge_traffic(),
                      neighbours.wire_traffic(),
                      omd.time_shares(),
                      std::nullopt};
   if (test_) local.test = test_scores(local.models);
   summary.regret = find_regret(omd, rounds_done);
-  const ReleaseCounts counts = gather_results(agreement_, local, policy, config_.json_models, summary);
+  gather_results(agreement_, local, policy, config_.json_models, summary);
   summary.last_loss = last_loss(history, rounds_done);
   if (config_.learns()) {
-    summary.privacy = privacy_report(*mechanism_, Spec::parse(*config_.mechanism).name(), key_policy(), counts);
-    summary.privacy.public_data = dataset_.is_public;
+    summary.privacy = privacy_->finish(rounds_done < config_.omd.rounds);
     if (policy.shared()) {
       summary.privacy.shared_metrics = {"progressive loss"};
       if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");

@@ -92,38 +92,13 @@ void add_learning_options(Options& options, OmdConfig& config) {
                setter::number(config.omd.step_cap, tiny, infinity)});
 }
 
-void add_privacy_options(Options& options, OmdConfig& config) {
-  const char* group = "Privacy";
-  options.add({group, "mechanism", "NAME", "",
-               "how gradients are protected (below); a run that learns does not start without one",
-               setter::text(config.mechanism)});
-  options.add({group, "epsilon", "E", "1", "privacy loss per release", setter::number(config.epsilon, tiny, 1e6)});
-  options.add({group, "clip", "C", "",
-               "norm to which each record's gradient is clipped; default: 1, none under --mechanism none",
-               setter::number(config.clip, tiny, 1e12)});
-  options.add({group, "unit", "UNIT", "record",
-               "whose loss is counted: record, or component (one entry of one record's gradient)",
-               setter::choice<PrivacyUnit>(config.unit,
-                                           {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}})});
-  options.add({group, "noise-key", "KEY", "random",
-               "random (from the operating system), seed (derived from --seed: reproducible, not private), or a FILE "
-               "per client, named with {client}",
-               setter::text(config.noise_key)});
-  options.add({group, "metrics", "WHERE", "auto",
-               "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, "
-               "under --noise-key seed and for synthetic sources",
-               setter::choice<MetricsChoice>(config.metrics, {{"auto", MetricsChoice::automatic},
-                                                              {"local", MetricsChoice::local},
-                                                              {"shared", MetricsChoice::shared}})});
+void add_output_options(Options& options, OmdConfig& config) {
+  const char* group = "Output";
   options.add({group, "regret", "WHICH", "none",
                "none, or static: against the best single model in hindsight, found after the last round on a source "
                "that can be read again. Needs shared metrics",
                setter::choice<RegretChoice>(config.regret,
                                             {{"none", RegretChoice::none}, {"static", RegretChoice::static_regret}})});
-}
-
-void add_output_options(Options& options, OmdConfig& config) {
-  const char* group = "Output";
   options.add({group, "output", "DIR", "", "run directory; must not exist, or be empty; default: run-omd-<time>",
                setter::text(config.output)});
   options.add({group, "record-every", "K", "",
@@ -154,7 +129,7 @@ Options omd_options(OmdConfig& config) {
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_learning_options(options, config);
-  add_privacy_options(options, config);
+  add_privacy_options(options, config.privacy);
   add_output_options(options, config);
   return options;
 }
@@ -168,6 +143,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   check(!config.clients || !config.clients_per_rank, "--clients and --clients-per-rank exclude each other; give one");
   check(config.learns() || config.rounds,
         "--loss none needs --rounds (there is no stream whose end could say when to stop)");
+  check_privacy_options(config.privacy);
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   return config;
@@ -183,8 +159,8 @@ std::string omd_help() {
       "clipped and\n"
       "noised gradient to itself, takes a mirror step and mixes with its neighbours. Results go to a run directory; "
       "progress to\n"
-      "stderr. Exit codes: 0 done, 2 usage, 3 data, 5 peer or file failure, 75 stopped by a signal with results "
-      "safe.\n";
+      "stderr. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's budget allows it, 5 peer or file\n"
+      "failure, 75 stopped by a signal with results safe.\n";
   text += options.help();
   text += sources_help();
   text += "\nPartitions:\n" + partition_table().help();
@@ -192,6 +168,7 @@ std::string omd_help() {
   text += "\nMirror maps:\n" + mirror_table().help();
   text += "\nDomains:\n" + domain_table().help();
   text += "\nMechanisms:\n" + mechanism_table().help();
+  text += prices_help();
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 namespace starling {
 
@@ -11,19 +12,19 @@ namespace {
 constexpr std::size_t most_prices = 1024;
 constexpr double usual_delta = 1e-5;
 
-Loss unclaimed() {
-  Loss loss;
+PrivacyLoss unclaimed() {
+  PrivacyLoss loss;
   loss.epsilon = std::numeric_limits<double>::infinity();
   loss.method = "none";
   return loss;
 }
 
-Loss compose_at(const std::vector<ChargeGroup>& groups, std::optional<double> delta) {
+PrivacyLoss compose_at(const std::vector<ChargeGroup>& groups, std::optional<double> delta) {
   return compose(groups, delta.value_or(default_delta(groups)));
 }
 
 /// Of a group of `members` of what the charges count.
-Loss of_groups(const std::vector<ChargeGroup>& groups, double members, std::optional<double> delta) {
+PrivacyLoss of_groups(const std::vector<ChargeGroup>& groups, double members, std::optional<double> delta) {
   std::vector<ChargeGroup> larger;
   for (const ChargeGroup& group : groups) {
     const std::optional<Charge> charge = of_group(group.charge, members);
@@ -33,10 +34,37 @@ Loss of_groups(const std::vector<ChargeGroup>& groups, double members, std::opti
   return compose_at(larger, delta);
 }
 
-/// How many of its components a record counts for: all d in L1, √d in L2, where they are orthogonal.
-double components_of_record(const Mechanism& mechanism) {
+/// How many of what the charges count a record is.
+double units_of_record(const Mechanism& mechanism) {
+  if (mechanism.unit() == PrivacyUnit::record) return 1;
   const auto d = static_cast<double>(mechanism.settings().dimension);
   return mechanism.price_kind() == PriceKind::mu ? std::sqrt(d) : d;
+}
+
+void take_worse_loss(PrivacyLoss& loss, const PrivacyLoss& other) {
+  if (other.epsilon > loss.epsilon || loss.method.empty()) loss = other;
+}
+
+std::string text_of(const PrivacyLoss& loss) {
+  const auto optional = [](const std::optional<double>& value) { return fmt::format("{}", value.value_or(-1)); };
+  return fmt::format("{} {} {} {} {}", loss.epsilon, loss.delta, optional(loss.mu), optional(loss.renyi),
+                     loss.method.empty() ? "none" : loss.method);
+}
+
+double next_number(std::istream& words) {
+  std::string word;
+  words >> word;
+  return std::stod(word);  // unlike >>, it knows inf
+}
+
+PrivacyLoss next_loss(std::istream& words) {
+  PrivacyLoss loss;
+  loss.epsilon = next_number(words);
+  loss.delta = next_number(words);
+  if (const double mu = next_number(words); mu >= 0) loss.mu = mu;
+  if (const double renyi = next_number(words); renyi >= 0) loss.renyi = renyi;
+  words >> loss.method;
+  return loss;
 }
 
 }  // namespace
@@ -90,6 +118,34 @@ PriceTally Spending::dearest_of_passes() const {
   return tally;
 }
 
+void ClientLosses::take_worse(const ClientLosses& other) {
+  releases = std::max(releases, other.releases);
+  participations = std::max(participations, other.participations);
+  take_worse_loss(component, other.component);
+  take_worse_loss(record, other.record);
+  take_worse_loss(one_per_batch, other.one_per_batch);
+  take_worse_loss(client, other.client);
+}
+
+std::string ClientLosses::text() const {
+  return fmt::format("{} {} {} {} {} {}", releases, participations, text_of(component), text_of(record),
+                     text_of(one_per_batch), text_of(client));
+}
+
+ClientLosses ClientLosses::parse(const std::string& text) {
+  std::istringstream words(text);
+  ClientLosses losses;
+  words >> losses.releases >> losses.participations;
+  for (PrivacyLoss* loss : {&losses.component, &losses.record, &losses.one_per_batch, &losses.client}) {
+    *loss = next_loss(words);
+  }
+  return losses;
+}
+
+double units_of_batch(const Mechanism& mechanism) {
+  return static_cast<double>(mechanism.settings().batch) * units_of_record(mechanism);
+}
+
 double default_delta(const std::vector<ChargeGroup>& groups) {
   double own = 0;
   bool gaussian = false;
@@ -103,16 +159,13 @@ double default_delta(const std::vector<ChargeGroup>& groups) {
 ClientLosses losses_of(const Spending& spending, const Mechanism& mechanism, std::optional<double> delta) {
   const std::vector<ChargeGroup> record = spending.dearest_of_passes().groups(mechanism);
   const std::vector<ChargeGroup> all = spending.all().groups(mechanism);
-  const bool by_component = mechanism.unit() == PrivacyUnit::component;
-  const double in_record = by_component ? components_of_record(mechanism) : 1;
-  const auto batch = static_cast<double>(mechanism.settings().batch);
   ClientLosses losses;
   losses.releases = spending.releases();
   losses.participations = spending.participations();
   losses.component = compose_at(record, delta);  // a component changes with its record, so it pays no more
-  losses.record = by_component ? of_groups(record, in_record, delta) : losses.component;
+  losses.record = of_groups(record, units_of_record(mechanism), delta);
   losses.one_per_batch = compose_at(all, delta);
-  losses.client = of_groups(all, batch * in_record, delta);
+  losses.client = of_groups(all, units_of_batch(mechanism), delta);
   return losses;
 }
 

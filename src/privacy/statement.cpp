@@ -12,7 +12,7 @@ namespace starling {
 
 namespace {
 
-std::string in_words(const Loss& loss) {
+std::string in_words(const PrivacyLoss& loss) {
   if (std::isinf(loss.epsilon)) return "an unbounded loss";
   const std::string epsilon =
       "epsilon = " + upper(loss.epsilon) + (loss.delta == 0 ? "" : " with delta = " + upper(loss.delta));
@@ -58,7 +58,7 @@ std::string unit_of(const PrivacyReport& report) {
 }
 
 /// By which rule the total of a run was composed.
-std::string composed(const Loss& loss) {
+std::string composed(const PrivacyLoss& loss) {
   if (loss.method == "gdp") return " (Gaussian releases, whose mu add in squares)";
   if (loss.method == "pld") return " (composed as distributions of the privacy loss, every rounding against us)";
   if (loss.method == "renyi") return " (composed by Renyi divergences)";

@@ -86,9 +86,11 @@ void DecentralizedOmd::gossip(Round t, Round step, Stopwatch& watch) {
   watch.lap(shares_.mixing);
 }
 
-// Items 1 to 3 of the round. A client whose stream has ended takes no step and releases nothing.
+// Items 1 to 3 of the round. A client whose stream or budget has ended takes no step and releases nothing.
 void DecentralizedOmd::learn(std::size_t k, Round t) {
   if (!learning_ || learning_->streams[k]->ended(t)) return;
+  const std::optional<double> price = learning_->accounts.pay(k, t);
+  if (!price) return;
   const Secret<Batch>& batch = learning_->streams[k]->next(t);
   Mechanism& mechanism = learning_->mechanism;
   const View x = mirror_.model(state_.value()[k], scratch_);
@@ -104,7 +106,7 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
       gradient_, tallies_[k], played_[k], batch);
 
   const Client u = neighbours_.first() + static_cast<Client>(k);
-  mechanism.release({u, t, 0}, learning_->keys[k], gradient_, noisy_gradient_);
+  mechanism.release({u, t, 0}, *price, learning_->keys[k], gradient_, noisy_gradient_);
   ++releases_[k];
   if (settings_.l2 != 0) noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2, x, gradient); });
 
@@ -236,13 +238,6 @@ Released<Columns> DecentralizedOmd::models() const {
         return models;
       },
       state_);
-}
-
-std::int64_t DecentralizedOmd::participations() const {
-  std::int64_t most = 0;
-  if (!learning_) return most;
-  for (const auto& stream : learning_->streams) most = std::max(most, stream->participations());
-  return most;
 }
 
 }  // namespace starling

@@ -19,11 +19,13 @@ void finish_run_file(const RunDirectory& directory, const Summary& summary) {
   file.attribute("/privacy", "mechanism", privacy.mechanism);
   file.attribute("/privacy", "noise_key", std::string(name_of(privacy.noise_key)));
   file.attribute("/privacy", "unit", std::string(name_of(privacy.unit)));
-  file.attribute("/privacy", "epsilon_per_release", privacy.epsilon_per_release);
-  file.attribute("/privacy", "epsilon", privacy.epsilon);
-  file.attribute("/privacy", "delta", privacy.delta);
-  file.attribute("/privacy", "one_per_batch_epsilon", privacy.one_per_batch_epsilon);
-  file.attribute("/privacy", "participations", static_cast<double>(privacy.participations));
+  file.attribute("/privacy", "epsilon_per_release", privacy.release.epsilon);
+  file.attribute("/privacy", "epsilon", privacy.own().epsilon);
+  file.attribute("/privacy", "delta", privacy.own().delta);
+  if (privacy.own().mu) file.attribute("/privacy", "mu", *privacy.own().mu);
+  file.attribute("/privacy", "one_per_batch_epsilon", privacy.losses.one_per_batch.epsilon);
+  file.attribute("/privacy", "client_epsilon", privacy.losses.client.epsilon);
+  file.attribute("/privacy", "participations", static_cast<double>(privacy.losses.participations));
   file.attribute("/privacy", "statement", statement(privacy));
 }
 

@@ -65,12 +65,8 @@ void add_traffic(Agreement& agreement, const LocalResults& local, Summary& summa
   }
 }
 
-void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& summary, ReleaseCounts& counts) {
-  const auto most_releases =
-      local.releases.empty() ? 0 : *std::max_element(local.releases.begin(), local.releases.end());
-  const Vector own{static_cast<double>(most_releases),
-                   static_cast<double>(local.participations),
-                   static_cast<double>(local.wire.messages),
+void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& summary) {
+  const Vector own{static_cast<double>(local.wire.messages),
                    static_cast<double>(local.wire.bytes),
                    local.debts.empty() ? 0 : *std::max_element(local.debts.begin(), local.debts.end()),
                    local.shares.learning,
@@ -79,25 +75,21 @@ void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& 
                    local.shares.observing,
                    static_cast<double>(agreement.bytes())};
   for (const Vector& rank : agreement.gather(Released<Vector>(declare_public(own)))) {
-    counts.releases = std::max(counts.releases, static_cast<std::int64_t>(rank[0]));
-    counts.participations = std::max(counts.participations, static_cast<std::int64_t>(rank[1]));
-    summary.wire.messages += static_cast<std::int64_t>(rank[2]);
-    summary.wire.bytes += static_cast<std::int64_t>(rank[3]);
-    summary.largest_debt = std::max(summary.largest_debt, rank[4]);
-    summary.shares.learning += rank[5];
-    summary.shares.exchange += rank[6];
-    summary.shares.mixing += rank[7];
-    summary.shares.observing += rank[8];
-    summary.evaluation_bytes += static_cast<std::int64_t>(rank[9]);
+    summary.wire.messages += static_cast<std::int64_t>(rank[0]);
+    summary.wire.bytes += static_cast<std::int64_t>(rank[1]);
+    summary.largest_debt = std::max(summary.largest_debt, rank[2]);
+    summary.shares.learning += rank[3];
+    summary.shares.exchange += rank[4];
+    summary.shares.mixing += rank[5];
+    summary.shares.observing += rank[6];
+    summary.evaluation_bytes += static_cast<std::int64_t>(rank[7]);
   }
 }
 
 }  // namespace
 
-ReleaseCounts gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy,
-                             bool all_models, Summary& summary) {
-  ReleaseCounts counts;
-  counts.clients = summary.clients;
+void gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy, bool all_models,
+                    Summary& summary) {
   add_models(agreement, local, summary);
   summary.mass =
       agreement.ordered_sum(public_row(local.masses.size(), [&](std::size_t k) { return local.masses[k]; }))[0];
@@ -112,7 +104,7 @@ ReleaseCounts gather_results(Agreement& agreement, const LocalResults& local, co
                          static_cast<std::int64_t>(scores(&Score::records))};
   }
   add_traffic(agreement, local, summary);
-  add_rank_figures(agreement, local, summary, counts);
+  add_rank_figures(agreement, local, summary);
   if (all_models) {
     const auto flat =
         post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, local.models);
@@ -121,7 +113,6 @@ ReleaseCounts gather_results(Agreement& agreement, const LocalResults& local, co
     for (const Vector& part : agreement.gather(flat)) next = std::copy(part.begin(), part.end(), next);
     summary.models = std::move(all);
   }
-  return counts;
 }
 
 }  // namespace starling

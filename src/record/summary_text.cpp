@@ -41,6 +41,29 @@ double accuracy_of(const Summary& summary) {
   return score ? mean(static_cast<double>(score->correct), score->records) : std::nan("");
 }
 
+Json number(const std::optional<double>& value) {
+  return value ? number(*value) : Json(nullptr);
+}
+
+Json ledger_json(const LedgerReport& ledger) {
+  if (ledger.scope == LedgerReport::Scope::none) return nullptr;
+  return {{"scope", ledger.scope == LedgerReport::Scope::owner ? "owner" : "run"},
+          {"path", ledger.path},
+          {"heads", ledger.heads},
+          {"earlier_runs", ledger.earlier_runs},
+          {"record_epsilon", number(ledger.record.epsilon)},
+          {"record_delta", number(ledger.record.delta)},
+          {"client_epsilon", number(ledger.client.epsilon)},
+          {"client_delta", number(ledger.client.delta)}};
+}
+
+Json budget_json(const std::optional<BudgetReport>& budget) {
+  if (!budget) return nullptr;
+  return {{"epsilon", number(budget->epsilon)},
+          {"unit", budget->of_client ? "client" : "record"},
+          {"stopped_clients", budget->stopped}};
+}
+
 Json privacy_json(const Summary& summary) {
   const PrivacyReport& privacy = summary.privacy;
   if (!summary.learned) {
@@ -53,19 +76,29 @@ Json privacy_json(const Summary& summary) {
   return {{"mechanism", privacy.mechanism},
           {"noise_key", name_of(privacy.noise_key)},
           {"unit", name_of(privacy.unit)},
-          {"epsilon_per_release", number(privacy.epsilon_per_release)},
-          {"epsilon", number(privacy.epsilon)},
-          {"delta", number(privacy.delta)},
-          {"mu", nullptr},
-          {"participations", privacy.participations},
-          {"one_per_batch_epsilon", number(privacy.one_per_batch_epsilon)},
-          {"one_per_batch_delta", number(privacy.one_per_batch_delta)},
-          {"client_epsilon", number(privacy.client_epsilon)},
-          {"releases", privacy.releases},
+          {"epsilon_per_release", number(privacy.release.epsilon)},
+          {"delta_per_release", number(privacy.release.delta)},
+          {"mu_per_release", number(privacy.release.mu)},
+          {"epsilon", number(privacy.own().epsilon)},
+          {"delta", number(privacy.own().delta)},
+          {"mu", number(privacy.own().mu)},
+          {"renyi", number(privacy.own().renyi)},
+          {"method", privacy.own().method},
+          {"participations", privacy.losses.participations},
+          {"component_epsilon", number(privacy.losses.component.epsilon)},
+          {"record_epsilon", number(privacy.losses.record.epsilon)},
+          {"one_per_batch_epsilon", number(privacy.losses.one_per_batch.epsilon)},
+          {"one_per_batch_delta", number(privacy.losses.one_per_batch.delta)},
+          {"client_epsilon", number(privacy.losses.client.epsilon)},
+          {"client_delta", number(privacy.losses.client.delta)},
+          {"client_mu", number(privacy.losses.client.mu)},
+          {"releases", privacy.losses.releases},
           {"clip", number(privacy.clip)},
           {"private", privacy.is_private()},
           {"shared_metrics", privacy.shared_metrics},
           {"run_id", privacy.run_id},
+          {"ledger", ledger_json(privacy.ledger)},
+          {"budget", budget_json(privacy.budget)},
           {"statement", statement(privacy)}};
 }
 
@@ -172,15 +205,29 @@ std::string traffic_rows(const SummaryView& summary, const std::vector<EdgeTraff
   return text;
 }
 
+/// " at delta = 1e-05, mu = 0.5", as far as there is something to say.
+std::string beside_epsilon(const SummaryView& summary, const std::string& delta, const std::string& mu) {
+  std::string text;
+  if (summary.number(delta) > 0) text += fmt::format(" at delta = {:.3g}", summary.number(delta));
+  if (std::isfinite(summary.number(mu))) text += fmt::format(", mu = {:.6g}", summary.number(mu));
+  return text;
+}
+
 std::string privacy_rows(const SummaryView& summary) {
   const double epsilon = summary.number("privacy.epsilon");
   const std::string unit = summary.text("privacy.unit");
-  return table_row("epsilon per " + unit,
-                   fmt::format("{}{}  ({} x {} per release, unit {}, mechanism {})", epsilon_text(epsilon),
-                               summary.flag("privacy.private") || !std::isfinite(epsilon) ? "" : ", but see below",
-                               summary.count("privacy.participations"),
-                               epsilon_text(summary.number("privacy.epsilon_per_release")), unit,
-                               summary.text("privacy.mechanism"))) +
+  std::string text = table_row(
+      "epsilon per " + unit,
+      fmt::format("{}{}{}  ({} x {} per release, unit {}, mechanism {})", epsilon_text(epsilon),
+                  beside_epsilon(summary, "privacy.delta", "privacy.mu"),
+                  summary.flag("privacy.private") || !std::isfinite(epsilon) ? "" : ", but see below",
+                  summary.count("privacy.participations"), epsilon_text(summary.number("privacy.epsilon_per_release")),
+                  unit, summary.text("privacy.mechanism")));
+  if (unit != "record" && summary.has("privacy.record_epsilon")) {
+    text += table_row("epsilon per record",
+                      epsilon_text(summary.number("privacy.record_epsilon")) + "  (all components of its gradient)");
+  }
+  return text +
          table_row("epsilon per client", fmt::format("{}  (all records of a client; {} for one record in every batch)",
                                                      epsilon_text(summary.number("privacy.client_epsilon")),
                                                      epsilon_text(summary.number("privacy.one_per_batch_epsilon"))));

@@ -6,16 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "starling/app/options.hpp"
+#include "starling/app/privacy_options.hpp"
 #include "starling/data/dataset.hpp"
-#include "starling/privacy/mechanism.hpp"
 #include "starling/protocol/omd.hpp"
 #include "starling/record/model_average.hpp"
 #include "starling/record/network_reporter.hpp"
 
 namespace starling {
 
-enum class MetricsChoice { automatic, local, shared };
 enum class RegretChoice { none, static_regret };
 
 struct OmdConfig {
@@ -37,12 +35,7 @@ struct OmdConfig {
   Averaging average = Averaging::none;
   OmdSettings omd;
   // privacy
-  std::optional<std::string> mechanism;
-  double epsilon = 1;
-  std::optional<double> clip;
-  PrivacyUnit unit = PrivacyUnit::record;
-  std::string noise_key = "random";
-  MetricsChoice metrics = MetricsChoice::automatic;
+  PrivacyOptions privacy;
   RegretChoice regret = RegretChoice::none;
   // output
   std::optional<std::string> output;

@@ -12,7 +12,7 @@
 namespace starling {
 
 /// A loss (ε, δ) with the ways to it.
-struct Loss {
+struct PrivacyLoss {
   double epsilon = 0;  ///< infinite where nothing is protected, or where no finite ε has this δ
   double delta = 0;
   std::optional<double> mu;     ///< total μ, where all charges are Gaussian
@@ -22,7 +22,7 @@ struct Loss {
 
 /// The loss of somebody whose records entered all these releases. At delta = 0 losses are pure: Σ ε, infinite unless
 /// all charges are pure or Laplace. Throws UsageError for values out of range.
-[[nodiscard]] Loss compose(std::span<const ChargeGroup> groups, double delta);
+[[nodiscard]] PrivacyLoss compose(std::span<const ChargeGroup> groups, double delta);
 
 /// The charge to somebody to whom `members` of a batch's records belong (group privacy), `members` >= 1: pure, Laplace
 /// and Gaussian charges are multiplied; none for approximate ones, of which no such figure is claimed.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "starling/privacy/accounting.hpp"
@@ -50,15 +51,25 @@ class Spending {
 struct ClientLosses {
   std::int64_t releases = 0;
   std::int64_t participations = 0;
-  Loss component;      ///< of one component of a record's gradient
-  Loss record;         ///< of one record
-  Loss one_per_batch;  ///< of somebody with one record (or component, by unit) in each batch
-  Loss client;         ///< of somebody to whom all records of the client belong
+  PrivacyLoss component;      ///< of one component of a record's gradient
+  PrivacyLoss record;         ///< of one record
+  PrivacyLoss one_per_batch;  ///< of somebody with one record (or component, by unit) in each batch
+  PrivacyLoss client;         ///< of somebody to whom all records of the client belong
+
+  /// Takes each figure that is larger in `other`.
+  void take_worse(const ClientLosses& other);
+  /// For another rank.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static ClientLosses parse(const std::string& text);
 };
 
 /// δ is `delta` where it is given; else 0 where the charges are pure, 1e-5 for Gaussian ones, and the sum of the
 /// charges' own δ for approximate ones. The losses of groups come from group privacy; infinite where none is claimed.
 [[nodiscard]] ClientLosses losses_of(const Spending& spending, const Mechanism& mechanism, std::optional<double> delta);
+
+/// How many of what the mechanism's charges count (records or components) a whole batch holds, for group privacy: all m
+/// d components in L1; √d for each record in L2, where components are orthogonal.
+[[nodiscard]] double units_of_batch(const Mechanism& mechanism);
 
 /// The δ that is taken where the user names none.
 [[nodiscard]] double default_delta(const std::vector<ChargeGroup>& groups);

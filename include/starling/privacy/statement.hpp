@@ -29,15 +29,14 @@ struct LedgerReport {
   Scope scope = Scope::none;
   std::string path;                ///< as --ledger has it
   std::vector<std::string> heads;  ///< of each rank that has one: what a later verification can be told to expect
-  Loss client;                     ///< over all runs in it, worst client; all its records taken together
-  Loss record;                     ///< over all runs in it, worst record, had every run used the same records
+  PrivacyLoss client;              ///< over all runs in it, worst client; all its records taken together
+  PrivacyLoss record;              ///< over all runs in it, worst record, had every run used the same records
   std::int64_t earlier_runs = 0;   ///< most runs before this one in any of the ledgers
 };
 
 /// A budget, and whom it stopped.
 struct BudgetReport {
-  double epsilon = 0;  ///< the least of all clients'
-  PrivacyUnit unit = PrivacyUnit::record;
+  double epsilon = 0;        ///< the least of all clients'
   bool of_client = true;     ///< the loss of all records of a client together is what it limits
   std::int64_t stopped = 0;  ///< clients that it kept from learning on
 };
@@ -50,7 +49,7 @@ struct PrivacyReport {
   NoiseKeyPolicy noise_key = NoiseKeyPolicy::random;
   PrivacyUnit unit = PrivacyUnit::record;
   std::string neighbours;  ///< completes "two data sets count as neighbours if …"
-  Loss release;            ///< one release at the highest price of the run
+  PrivacyLoss release;     ///< one release at the highest price of the run
   bool same_price = true;  ///< all releases cost the same
   ClientLosses losses;     ///< by the whole run
   std::int64_t clients = 0;
@@ -65,7 +64,9 @@ struct PrivacyReport {
   std::optional<BudgetReport> budget;
 
   /// Of the unit: a record, or a component.
-  [[nodiscard]] const Loss& own() const { return unit == PrivacyUnit::record ? losses.record : losses.component; }
+  [[nodiscard]] const PrivacyLoss& own() const {
+    return unit == PrivacyUnit::record ? losses.record : losses.component;
+  }
   /// Whether the figures protect anything: there is noise, and nobody else can compute it.
   [[nodiscard]] bool is_private() const;
 };

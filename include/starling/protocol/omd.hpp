@@ -12,7 +12,7 @@
 #include "starling/graph/schedule.hpp"
 #include "starling/mirror/mirror.hpp"
 #include "starling/net/neighbours.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/accounts.hpp"
 #include "starling/protocol/observer.hpp"
 
 namespace starling {
@@ -38,6 +38,7 @@ struct OmdSettings {
 struct Learning {
   Model& model;
   Mechanism& mechanism;
+  Accounts& accounts;                            ///< of the local clients
   std::vector<NoiseKey> keys;                    ///< one per local client
   std::vector<std::unique_ptr<Stream>> streams;  ///< likewise
 };
@@ -78,8 +79,6 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] View debts() const { return debt_; }
   /// Releases that each client has made.
   [[nodiscard]] const std::vector<Round>& releases() const { return releases_; }
-  /// Most times that a record of one of this rank's clients has been used.
-  [[nodiscard]] std::int64_t participations() const;
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
 
  private:

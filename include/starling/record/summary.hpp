@@ -54,8 +54,6 @@ struct LocalResults {
   Vector masses;
   Vector debts;
   std::vector<Secret<Score>> tallies;
-  std::vector<Round> releases;
-  std::int64_t participations = 0;
   std::vector<EdgeTraffic> edges;
   WireTraffic wire;
   TimeShares shares;
@@ -63,9 +61,8 @@ struct LocalResults {
 };
 
 /// **Collective.** Gathers the ranks' results to rank 0 and fills in `summary`, adding in client order: the figures do
-/// not depend on the layout. With `all_models` every client's final model is kept. Returns what the privacy report
-/// counts.
-ReleaseCounts gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy,
+/// not depend on the layout. With `all_models` every client's final model is kept.
+void gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy,
                              bool all_models, Summary& summary);
 
 /// The JSON of summary.json, indented.

@@ -1,0 +1,88 @@
+/// What a learning command needs of the privacy room, from its options to its report.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/app/noise_keys.hpp"
+#include "starling/app/privacy_options.hpp"
+#include "starling/core/links.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/privacy/accounts.hpp"
+#include "starling/privacy/statement.hpp"
+
+namespace starling {
+
+/// Public facts of a run that its privacy depends on.
+struct RunFacts {
+  std::size_t batch = 1;
+  std::size_t dimension = 1;
+  Round rounds = 1;
+  std::uint64_t seed = 1;
+  bool public_data = false;
+  /// Whether the same command on the same data makes the same integers again. Pipes do not.
+  bool replayable = true;
+  std::string configuration;         ///< the effective one, as a file for --config
+  std::string fingerprint;           ///< of the records that this rank has read
+  std::vector<ServedRounds> served;  ///< of each of this rank's clients
+};
+
+/// The privacy of one run on one rank.
+class RunPrivacy {
+ public:
+  RunPrivacy(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options, RunFacts facts);
+
+  /// Makes keys, opens the owner's ledgers, settles the run's id, and makes mechanism and accounts; the first rounds
+  /// are reserved in the owner's ledgers. **Collective.** Throws BudgetError if no client may release anything.
+  void open();
+  /// Stores keys in the rank's private folder, and opens the run's own ledger there if there is no other.
+  /// **Collective.**
+  void move_in(const std::string& private_folder);
+
+  [[nodiscard]] const std::string& run_id() const { return run_id_; }
+  [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(options_.noise_key); }
+  [[nodiscard]] Mechanism& mechanism() { return *mechanism_; }
+  [[nodiscard]] Accounts& accounts() { return *accounts_; }
+  [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
+  /// ε of one release at the highest price, for progress; infinite where nothing is protected.
+  [[nodiscard]] double epsilon_per_release() const;
+  /// What the run should say about its ledger and budget.
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+  /// Closes the ledgers and gathers the figures of all ranks. **Collective.**
+  [[nodiscard]] PrivacyReport finish(bool stopped);
+
+ private:
+  [[nodiscard]] Client first() const { return layout_.first(rank_); }
+  [[nodiscard]] Client count() const { return layout_.count(rank_); }
+  void choose_prices();
+  void make_mechanism();
+  void open_owners_ledgers();
+  [[nodiscard]] std::string determination() const;
+  void settle_run_id();
+  void begin(Ledger& ledger, std::vector<Client> clients);
+  void start_accounts();
+  void require_some_budget(bool any_here);
+  [[nodiscard]] bool first_release_fits() const;
+  [[nodiscard]] std::vector<Budget> budgets() const;
+  [[nodiscard]] LedgerReport ledger_report();
+
+  Agreement& agreement_;
+  const Layout& layout_;
+  int rank_;
+  PrivacyOptions options_;
+  RunFacts facts_;
+  std::string run_id_;
+  std::string determined_by_;
+  bool taken_up_ = false;
+  std::optional<Prices> prices_;
+  std::unique_ptr<Mechanism> mechanism_;
+  std::vector<NoiseKey> keys_;
+  std::vector<Ledger> ledgers_;  // one for each client, or one for all
+  std::optional<Accounts> accounts_;
+};
+
+}  // namespace starling

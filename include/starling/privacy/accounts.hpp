@@ -1,0 +1,84 @@
+/// What the clients of a rank may still release, and what they have: asked before every release.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/check.hpp"
+#include "starling/privacy/ledger.hpp"
+#include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/prices.hpp"
+#include "starling/privacy/spending.hpp"
+
+namespace starling {
+
+/// Rounds that a client's stream serves, as far as they are known beforehand.
+struct ServedRounds {
+  std::optional<std::int64_t> records;  ///< of a pass
+  std::optional<Round> of_pass;
+  std::optional<Round> of_all;
+};
+
+/// Limit on what a client's releases may come to.
+struct Budget {
+  double epsilon = 0;
+  bool of_client = true;        ///< loss of all records of a client together; else of its worst record
+  std::optional<double> delta;  ///< at which losses are composed; else the usual one of the mechanism
+};
+
+class Accounts {
+ public:
+  /// Clients first, first + 1, … one for each entry of `served`. Keeps a reference to the mechanism.
+  Accounts(const Mechanism& mechanism, Prices prices, Round rounds, Client first, std::vector<ServedRounds> served);
+
+  /// Releases are reserved in ledgers ahead of the rounds: one for each client, or the same one several times. They
+  /// have begun (or taken up) the run and outlive this.
+  void keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks);
+  /// One budget per client. Needs a ledger, in which losses are looked up.
+  void limit(std::vector<Budget> budgets);
+
+  /// Whether any client may release in round 0; reserves it. True without a budget.
+  [[nodiscard]] bool open();
+  /// The price of client first + k's release in round t, which is then taken as made and stands in the ledger already;
+  /// nothing if it is beyond the client's budget: then and from then on. Rounds ascend. Throws FailureError if the
+  /// ledger cannot be written.
+  [[nodiscard]] std::optional<double> pay(std::size_t k, Round t);
+
+  [[nodiscard]] const Spending& spending(std::size_t k) const { return clients_[k].spending; }
+  /// Losses by the releases of this run, of each client.
+  [[nodiscard]] std::vector<ClientLosses> losses(std::optional<double> delta) const;
+  /// Clients that a budget stopped.
+  [[nodiscard]] std::int64_t stopped() const;
+  /// Enters into the ledger how far the clients came, `reason` being finished or stopped. Rounds that were reserved and
+  /// not released are given back.
+  void close(LedgerEnd reason);
+
+ private:
+  struct Client_ {
+    ServedRounds served;
+    Spending spending;
+    std::optional<Budget> budget;
+    Round reserved = 0;  ///< rounds below are in the ledger
+    Round paid = 0;      ///< rounds below have been asked for
+    bool stopped = false;
+  };
+  [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
+  [[nodiscard]] std::int64_t pass(const Client_& client, Round t) const;
+  /// Rounds that the client can have at most.
+  [[nodiscard]] Round end_of(const Client_& client) const;
+  void reserve(Round t);
+  [[nodiscard]] Reservation block(std::size_t k, Round last) const;
+  [[nodiscard]] bool affordable(std::size_t k, const Reservation& block) const;
+  [[nodiscard]] std::optional<Reservation> affordable_block(std::size_t k) const;
+
+  const Mechanism& mechanism_;
+  Prices prices_;
+  Round rounds_;
+  Client first_;
+  std::vector<Client_> clients_;
+  std::vector<Ledger*> ledgers_;  // by client; empty without
+  BlockSizes blocks_ = BlockSizes::doubling();
+};
+
+}  // namespace starling

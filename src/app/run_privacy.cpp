@@ -1,0 +1,329 @@
+#include "starling/app/run_privacy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "starling/app/version.hpp"
+#include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double tiny = std::numeric_limits<double>::min();
+constexpr double most_epsilon = 1e6;
+constexpr double most_mu = 1e3;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Options that change neither what is computed nor from what.
+constexpr std::array<std::string_view, 11> without_effect{"output",   "progress",     "json",           "json-models",
+                                                          "watchdog", "record-every", "record-clients", "metrics",
+                                                          "ledger",   "ledger-block", "save-partition"};
+
+/// A configuration without the options that change no integer.
+std::string what_matters(const std::string& configuration) {
+  std::string result;
+  std::istringstream lines(configuration);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string key = line.substr(0, line.find(' '));
+    if (std::find(without_effect.begin(), without_effect.end(), key) == without_effect.end()) result += line + "\n";
+  }
+  return result;
+}
+
+/// Bits are promised for one build on one kind of CPU.
+std::string cpu() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line;
+  }
+  return "unknown";
+}
+
+PriceKind price_kind(const std::string& mechanism) {
+  ReleaseSettings settings;
+  settings.rounds = 2;
+  return mechanism_table().make(mechanism, settings)->price_kind();
+}
+
+}  // namespace
+
+RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
+                       RunFacts facts)
+    : agreement_(agreement), layout_(layout), rank_(rank), options_(options), facts_(std::move(facts)) {}
+
+void RunPrivacy::open() {
+  agreement_.together([&] {
+    choose_prices();
+    keys_ = make_noise_keys(options_.noise_key, facts_.seed, first(), count());
+    if (options_.ledger) open_owners_ledgers();
+  });
+  determined_by_ = determination();
+  settle_run_id();
+  agreement_.together([&] { make_mechanism(); });
+  refuse_equal_keys(agreement_, keys_, run_id_);
+  bool any = true;
+  agreement_.together([&] {
+    accounts_.emplace(*mechanism_, *prices_, facts_.rounds, first(), facts_.served);
+    any = !options_.budget || first_release_fits();
+  });
+  require_some_budget(any);
+  if (options_.ledger) start_accounts();
+}
+
+void RunPrivacy::move_in(const std::string& private_folder) {
+  agreement_.together([&] {
+    if (key_policy() == NoiseKeyPolicy::random) store_noise_keys(keys_, first(), private_folder);
+    if (!options_.ledger && count() > 0) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
+  });
+  if (!options_.ledger) start_accounts();
+}
+
+void RunPrivacy::choose_prices() {
+  const Client clients = layout_.clients();
+  const PriceKind kind = price_kind(*options_.mechanism);
+  const double delta = options_.delta.value_or(1e-5);
+  if (options_.mu) {
+    prices_ = Prices::parse(*options_.mu, "--mu", facts_.rounds, clients, tiny, most_mu);
+    return;
+  }
+  prices_ = Prices::parse(options_.epsilon.value_or("1"), "--epsilon", facts_.rounds, clients, tiny, most_epsilon);
+  if (kind == PriceKind::mu) {
+    // Nearly always the same ε again: calibration takes longer than a small release.
+    prices_ = prices_->converted([delta, last = 0.0, mu = 0.0](double epsilon) mutable {
+      if (epsilon != last) mu = gaussian_mu(epsilon, delta);
+      last = epsilon;
+      return mu;
+    });
+  }
+}
+
+void RunPrivacy::make_mechanism() {
+  ReleaseSettings settings;
+  settings.price = prices_->range();
+  settings.clip = options_.clip.value_or(options_.protects() ? 1.0 : infinity);
+  settings.unit = options_.unit;
+  settings.batch = facts_.batch;
+  settings.dimension = facts_.dimension;
+  settings.rounds = facts_.rounds;
+  settings.run_id = run_id_;
+  mechanism_ = mechanism_table().make(*options_.mechanism, settings);
+}
+
+void RunPrivacy::open_owners_ledgers() {
+  const std::string& path = *options_.ledger;
+  if (is_per_client(path)) {
+    for (Client u = first(); u < first() + count(); ++u) ledgers_.push_back(Ledger::open(name_of_client(path, u)));
+    return;
+  }
+  check(layout_.count(0) == layout_.clients(),
+        "--ledger '{}' is one file for clients on several ranks (each rank writes its own) name files like "
+        "ledger-{{client}}",
+        path);
+  if (count() > 0) ledgers_.push_back(Ledger::open(path));
+}
+
+/// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
+/// owners' keys, which tell nobody anything. **Collective.**
+std::string RunPrivacy::determination() const {
+  const std::string matter = what_matters(facts_.configuration) + version() + "\n" + cpu();
+  std::string own;
+  for (const NoiseKey& key : keys_) own += key.commitment(sha256(matter) + facts_.fingerprint);
+  std::string all;
+  for (const std::string& each : agreement_.all_gather(declare_public(own))) all += each;
+  return facts_.replayable ? sha256(matter + all) : "";
+}
+
+/// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**
+void RunPrivacy::settle_run_id() {
+  std::string found;
+  for (std::size_t i = 0; i < ledgers_.size(); ++i) {
+    const std::string here = ledgers_[i].unfinished(determined_by_).value_or("");
+    found = i == 0 || here == found ? here : "";
+  }
+  std::string common = "?";  // a rank without clients has no say
+  for (const std::string& each : agreement_.all_gather(declare_public(count() > 0 ? found : std::string("?")))) {
+    if (each == "?") continue;
+    common = common == "?" || common == each ? each : "";
+  }
+  taken_up_ = options_.ledger && !common.empty() && common != "?";
+  run_id_ = taken_up_ ? common : make_run_id(agreement_, key_policy(), facts_.seed);
+}
+
+void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
+  if (taken_up_) {
+    ledger.resume(run_id_, determined_by_);
+    return;
+  }
+  const PriceRange range = prices_->range();
+  LedgerRun run;
+  run.id = run_id_;
+  run.version = version();
+  run.mechanism = *options_.mechanism;
+  run.parameters = fmt::format("price={}..{} clip={} dimension={} rounds={} noise-key={}", range.least, range.most,
+                               mechanism_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
+  run.unit = mechanism_->unit();
+  run.batch = static_cast<std::int64_t>(facts_.batch);
+  run.group = units_of_batch(*mechanism_);
+  run.determined_by = determined_by_;
+  run.clients = std::move(clients);
+  ledger.begin(run);
+}
+
+/// **Collective.** All ledgers know of the run before any release is reserved in one.
+void RunPrivacy::start_accounts() {
+  std::vector<Ledger*> by_client;
+  agreement_.together([&] {
+    std::vector<Client> all;
+    for (Client u = first(); u < first() + count(); ++u) all.push_back(u);
+    const bool shared = ledgers_.size() < all.size();
+    if (shared) begin(ledgers_[0], all);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (!shared) begin(ledgers_[k], {all[k]});
+      by_client.push_back(shared ? &ledgers_[0] : &ledgers_[k]);
+    }
+  });
+  bool any = false;
+  agreement_.together([&] {
+    const BlockSizes blocks =
+        options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
+    accounts_->keep_in(by_client, blocks);
+    if (options_.budget) accounts_->limit(budgets());
+    any = accounts_->open();
+  });
+  require_some_budget(any);
+}
+
+/// **Collective.**
+void RunPrivacy::require_some_budget(bool any_here) {
+  bool any = false;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::string(any_here ? "yes" : "no")))) {
+    any = any || each == "yes";
+  }
+  if (any) return;
+  const std::vector<ChargeGroup> one{{mechanism_->charge(prices_->range().least), 1}};
+  throw BudgetError(fmt::format(
+      "--budget {}: no client can afford a single release (one costs a record epsilon = {:.6g}, and {} count for the "
+      "client; earlier runs in the ledger count too) raise the budget, lower --epsilon, or see starling privacy ledger",
+      *options_.budget, compose(one, options_.delta.value_or(default_delta(one))).epsilon,
+      options_.budget_of_client ? "all records of a batch" : "all releases of a record"));
+}
+
+/// Whether a first release is within any client's budget, whatever stands in its ledger: else there is no need to make
+/// a run directory.
+bool RunPrivacy::first_release_fits() const {
+  const std::vector<Budget> limits = budgets();
+  for (std::size_t k = 0; k < limits.size(); ++k) {
+    Spending first_release;
+    first_release.add(prices_->at(first() + static_cast<Client>(k), 0), 0);
+    const ClientLosses losses = losses_of(first_release, *mechanism_, limits[k].delta);
+    const PrivacyLoss& loss = limits[k].of_client                         ? losses.client
+                              : mechanism_->unit() == PrivacyUnit::record ? losses.record
+                                                                          : losses.component;
+    if (loss.epsilon <= limits[k].epsilon) return true;
+  }
+  return false;
+}
+
+std::vector<Budget> RunPrivacy::budgets() const {
+  const Prices limits = Prices::parse(*options_.budget, "--budget", facts_.rounds, layout_.clients(), 0, infinity);
+  check(limits.constant(), "--budget {} changes over the rounds (it is what all releases together may come to)",
+        *options_.budget);
+  std::vector<Budget> budgets;
+  for (Client u = first(); u < first() + count(); ++u) {
+    budgets.push_back({limits.at(u, 0), options_.budget_of_client, options_.delta});
+  }
+  return budgets;
+}
+
+double RunPrivacy::epsilon_per_release() const {
+  const std::vector<ChargeGroup> one{{mechanism_->charge(prices_->range().most), 1}};
+  return compose(one, options_.delta.value_or(default_delta(one))).epsilon;
+}
+
+std::vector<std::string> RunPrivacy::notes() const {
+  std::vector<std::string> notes;
+  if (taken_up_) {
+    notes.push_back(
+        fmt::format("run {} is taken up again: rounds that it had entered into the ledger give the same bytes and cost "
+                    "nothing more",
+                    run_id_));
+  }
+  return notes;
+}
+
+PrivacyReport RunPrivacy::finish(bool stopped) {
+  agreement_.together([&] { accounts_->close(stopped ? LedgerEnd::stopped : LedgerEnd::finished); });
+  ClientLosses worst;
+  for (const ClientLosses& each : accounts_->losses(options_.delta)) worst.take_worse(each);
+  ClientLosses of_all;
+  for (const std::string& each : agreement_.all_gather(declare_public(worst.text()))) {
+    of_all.take_worse(ClientLosses::parse(each));
+  }
+  PrivacyReport report =
+      privacy_report(*mechanism_, options_.mechanism_name(), key_policy(), of_all, layout_.clients(), options_.delta);
+  report.public_data = facts_.public_data;
+  report.ledger = ledger_report();
+  if (options_.budget) {
+    BudgetReport budget;
+    budget.of_client = options_.budget_of_client;
+    double least = infinity;
+    for (const Budget& each : budgets()) least = std::min(least, each.epsilon);
+    const std::string own = fmt::format("{} {}", least, accounts_->stopped());
+    budget.epsilon = infinity;
+    for (const std::string& each : agreement_.all_gather(declare_public(own))) {
+      std::istringstream numbers(each);
+      std::string limit;
+      std::int64_t count = 0;
+      numbers >> limit >> count;
+      budget.epsilon = std::min(budget.epsilon, std::stod(limit));
+      budget.stopped += count;
+    }
+    report.budget = budget;
+  }
+  return report;
+}
+
+/// **Collective.**
+LedgerReport RunPrivacy::ledger_report() {
+  ClientLosses worst;
+  std::int64_t earlier = 0;
+  std::string heads;
+  agreement_.together([&] {
+    for (Client u = first(); u < first() + count(); ++u) {
+      const Ledger& ledger = ledgers_[ledgers_.size() > 1 ? static_cast<std::size_t>(u - first()) : 0];
+      const auto record = ledger.spent_by_record(u);
+      const auto client = ledger.spent_by_client(u);
+      ClientLosses losses;
+      losses.record = compose(record, options_.delta.value_or(default_delta(record)));
+      losses.client = compose(client, options_.delta.value_or(default_delta(client)));
+      worst.take_worse(losses);
+      earlier = std::max(earlier, static_cast<std::int64_t>(ledger.book().entries().size()) - 1);
+    }
+    for (const Ledger& ledger : ledgers_) heads += (heads.empty() ? "" : " ") + ledger.head();
+  });
+  LedgerReport report;
+  report.scope = options_.ledger ? LedgerReport::Scope::owner : LedgerReport::Scope::run;
+  report.path = options_.ledger.value_or("private/<rank>/ledger");
+  ClientLosses of_all;
+  for (const std::string& each : agreement_.all_gather(declare_public(worst.text()))) {
+    of_all.take_worse(ClientLosses::parse(each));
+  }
+  report.client = of_all.client;
+  report.record = of_all.record;
+  for (const std::string& each : agreement_.all_gather(declare_public(fmt::format("{} {}", earlier, heads)))) {
+    std::istringstream words(each);
+    std::int64_t runs = 0;
+    words >> runs;
+    report.earlier_runs = std::max(report.earlier_runs, runs);
+    for (std::string head; words >> head;) report.heads.push_back(head);
+  }
+  return report;
+}
+
+}  // namespace starling

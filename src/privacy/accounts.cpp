@@ -1,0 +1,153 @@
+#include "starling/privacy/accounts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace starling {
+
+namespace {
+
+constexpr const char* digest_policy = "Poly1305 of the clipped integers, into a release key that BLAKE2b makes";
+
+bool same_releases(const Spending& a, const Spending& b) {
+  return a.all().counts() == b.all().counts() && a.dearest_of_passes().counts() == b.dearest_of_passes().counts();
+}
+
+}  // namespace
+
+Accounts::Accounts(const Mechanism& mechanism, Prices prices, Round rounds, Client first,
+                   std::vector<ServedRounds> served)
+    : mechanism_(mechanism), prices_(std::move(prices)), rounds_(rounds), first_(first), clients_(served.size()) {
+  for (std::size_t k = 0; k < served.size(); ++k) clients_[k].served = served[k];
+}
+
+void Accounts::keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks) {
+  check(ledgers.size() == clients_.size(), "{} ledgers for {} clients (each needs one)", ledgers.size(),
+        clients_.size());
+  ledgers_ = std::move(ledgers);
+  blocks_ = blocks;
+  for (std::size_t k = 0; k < clients_.size(); ++k) clients_[k].reserved = ledgers_[k]->reserved_through(number(k));
+}
+
+void Accounts::limit(std::vector<Budget> budgets) {
+  check(!ledgers_.empty() && budgets.size() == clients_.size(),
+        "{} budgets for {} clients (each needs one, and a ledger to look losses up in)", budgets.size(),
+        clients_.size());
+  for (std::size_t k = 0; k < clients_.size(); ++k) clients_[k].budget = budgets[k];
+}
+
+bool Accounts::open() {
+  if (!ledgers_.empty()) reserve(0);
+  return std::any_of(clients_.begin(), clients_.end(), [](const Client_& client) { return !client.stopped; });
+}
+
+std::optional<double> Accounts::pay(std::size_t k, Round t) {
+  Client_& client = clients_[k];
+  if (!ledgers_.empty() && t >= client.reserved && !client.stopped) reserve(t);
+  if (client.stopped && t >= client.reserved) return std::nullopt;
+  const double price = prices_.at(number(k), t);
+  client.spending.add(price, pass(client, t));
+  client.paid = t + 1;
+  return price;
+}
+
+std::int64_t Accounts::pass(const Client_& client, Round t) const {
+  return client.served.of_pass ? t / std::max<Round>(*client.served.of_pass, 1) : 0;
+}
+
+Round Accounts::end_of(const Client_& client) const {
+  return std::min(rounds_, client.served.of_all.value_or(rounds_));
+}
+
+/// Write-ahead for every client whose reserved rounds end with round t: clients of a rank are in step, so that one wait
+/// for the disk serves them all.
+void Accounts::reserve(Round t) {
+  std::map<Ledger*, std::vector<Reservation>> blocks;
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    Client_& client = clients_[k];
+    if (client.stopped || client.reserved > t || client.reserved >= end_of(client)) continue;
+    if (std::optional<Reservation> block = affordable_block(k)) {
+      blocks[ledgers_[k]].push_back(std::move(*block));
+    } else {
+      client.stopped = true;
+    }
+  }
+  for (const auto& [ledger, reservations] : blocks) {
+    ledger->reserve(reservations);
+    for (const Reservation& block : reservations) {
+      clients_[static_cast<std::size_t>(block.client - first_)].reserved = block.last + 1;
+    }
+  }
+}
+
+Reservation Accounts::block(std::size_t k, Round last) const {
+  const Client_& client = clients_[k];
+  Reservation block;
+  block.client = number(k);
+  block.first = client.reserved;
+  block.last = last;
+  std::map<std::int64_t, double> dearest;
+  for (Round t = block.first; t <= last; ++t) {
+    const double price = prices_.at(block.client, t);
+    const Charge charge = mechanism_.charge(price);
+    if (block.charges.empty() || block.charges.back().charge != charge) block.charges.push_back({charge, 0});
+    ++block.charges.back().count;
+    double& most = dearest[pass(client, t)];
+    most = std::max(most, price);
+  }
+  for (const auto& [number, price] : dearest) block.passes.push_back({number + 1, mechanism_.charge(price)});
+  block.records = client.served.records
+                      ? fmt::format("of 0..{} in passes {}..{}", std::max<std::int64_t>(*client.served.records - 1, 0),
+                                    dearest.begin()->first + 1, dearest.rbegin()->first + 1)
+                      : "as they come";
+  block.digest = digest_policy;
+  return block;
+}
+
+bool Accounts::affordable(std::size_t k, const Reservation& block) const {
+  const std::optional<Budget>& budget = clients_[k].budget;
+  if (!budget) return true;
+  const auto groups = budget->of_client ? ledgers_[k]->spent_by_client(block.client, &block)
+                                        : ledgers_[k]->spent_by_record(block.client, &block);
+  return compose(groups, budget->delta.value_or(default_delta(groups))).epsilon <= budget->epsilon;
+}
+
+/// The next block, cut to what the budget allows; nothing if that is no round.
+std::optional<Reservation> Accounts::affordable_block(std::size_t k) const {
+  const Client_& client = clients_[k];
+  const Round size = std::min(blocks_.after(client.reserved), end_of(client) - client.reserved);
+  if (Reservation whole = block(k, client.reserved + size - 1); affordable(k, whole)) return whole;
+  Round some = 0;         // rounds that are affordable
+  Round too_many = size;  // rounds that are not
+  while (too_many - some > 1) {
+    const Round middle = some + (too_many - some) / 2;
+    (affordable(k, block(k, client.reserved + middle - 1)) ? some : too_many) = middle;
+  }
+  if (some == 0) return std::nullopt;
+  return block(k, client.reserved + some - 1);
+}
+
+std::vector<ClientLosses> Accounts::losses(std::optional<double> delta) const {
+  std::vector<ClientLosses> losses;
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    if (k > 0 && same_releases(clients_[k].spending, clients_[k - 1].spending)) {
+      losses.push_back(losses.back());
+    } else {
+      losses.push_back(losses_of(clients_[k].spending, mechanism_, delta));
+    }
+  }
+  return losses;
+}
+
+std::int64_t Accounts::stopped() const {
+  return std::count_if(clients_.begin(), clients_.end(), [](const Client_& client) { return client.stopped; });
+}
+
+void Accounts::close(LedgerEnd reason) {
+  for (std::size_t k = 0; k < ledgers_.size(); ++k) {
+    ledgers_[k]->end(number(k), clients_[k].paid, clients_[k].stopped ? LedgerEnd::budget : reason);
+  }
+}
+
+}  // namespace starling
