@@ -28,6 +28,7 @@ void check_value(double value, std::string_view what, double least, double most)
 
 RoundValues RoundValues::parse(std::string_view text, std::string_view what, Round rounds, double least, double most) {
   RoundValues values;
+  values.points_.clear();
   if (!text.starts_with("schedule:")) {
     values.points_.push_back({0, parse_number(text, what)});
     check_value(values.points_[0].value, what, least, most);

@@ -1,15 +1,11 @@
-// A mechanism calibrated in L2 cannot be given an L1 bound.
+// A Gaussian cannot be calibrated with an L1 bound.
 // Expected: Norm::l1.*Norm::l2|Norm::l2.*Norm::l1|Bound<.*Bound<
-#include "starling/core/boundary.hpp"
-
-double gaussian_scale(starling::Bound<starling::Norm::l2> bound) {
-  return 3 * bound.value;
-}
+#include "starling/privacy/grid.hpp"
 
 double scale_of(const starling::Sensitivity& sensitivity) {
 #ifdef STARLING_MUST_FAIL
-  return gaussian_scale(sensitivity.l1);
+  return starling::gaussian_sigma(sensitivity.l1, 1);
 #else
-  return gaussian_scale(sensitivity.l2);
+  return starling::gaussian_sigma(sensitivity.l2, 1);
 #endif
 }

@@ -16,7 +16,7 @@ using testing_support::message_of;
 /// The dissertation's second chapter: ε = 0.1, T = 50, d = 5.
 ReleaseSettings chapter_two() {
   ReleaseSettings settings;
-  settings.epsilon = 0.1;
+  settings.price = PriceRange::of(0.1);
   settings.dimension = 5;
   settings.rounds = 50;
   settings.run_id = "test";
@@ -25,14 +25,15 @@ ReleaseSettings chapter_two() {
 
 Vector release(Mechanism& mechanism, Round round, const Vector& sum) {
   Released<Vector> mean(declare_public(Vector()));
-  mechanism.release({0, round, 0}, NoiseKey::from_seed(1, 1), Secret<Vector>(sum), mean);
+  mechanism.release({0, round, 0}, mechanism.settings().price.least, NoiseKey::from_seed(1, 1), Secret<Vector>(sum),
+                    mean);
   return mean.value();
 }
 
 TEST(Dissertation, ChargesADeltaForItsTruncation) {
   const auto mechanism = mechanism_table().make("dissertation", chapter_two());
-  EXPECT_EQ(mechanism->charge().epsilon, 0.1);
-  EXPECT_NEAR(mechanism->charge().delta, 2.376e-7, 1e-10);  // p (1 + e^0.1)/2, p = 50^(−ln 50)
+  EXPECT_EQ(mechanism->charge(0.1).epsilon, 0.1);
+  EXPECT_NEAR(mechanism->charge(0.1).delta, 2.376e-7, 1e-10);  // p (1 + e^0.1)/2, p = 50^(−ln 50)
   EXPECT_EQ(mechanism->unit(), PrivacyUnit::component);
   EXPECT_EQ(mechanism->clip().kind, ClipKind::l2);
 }
@@ -57,9 +58,9 @@ TEST(Dissertation, DeltaIsTheWorstHockeyStickOfTheTruncatedNoise) {
     excess += std::max(0.0, density(x) - std::exp(epsilon) * density(x - 1)) * width;
   }
   ReleaseSettings settings = chapter_two();
-  settings.epsilon = epsilon;
+  settings.price = PriceRange::of(epsilon);
   settings.rounds = 5;
-  EXPECT_NEAR(mechanism_table().make("dissertation", settings)->charge().delta, excess, 1e-5);
+  EXPECT_NEAR(mechanism_table().make("dissertation", settings)->charge(0.1).delta, excess, 1e-5);
 }
 
 TEST(Dissertation, ReleasesUnitVectorsTheSameForTheSameData) {
@@ -92,7 +93,7 @@ TEST(Dissertation, RefusesWhatItIsNotDefinedFor) {
   settings.rounds = 1;
   EXPECT_NE(refusal(settings).find("at least 2 rounds"), std::string::npos);
   settings = chapter_two();
-  settings.epsilon = 0;
+  settings.price = PriceRange::of(0);
   EXPECT_NE(refusal(settings).find("epsilon=0"), std::string::npos);
   settings = chapter_two();
   settings.clip = std::numeric_limits<double>::infinity();

@@ -17,12 +17,27 @@ using testing_support::message_of;
 ReleaseSettings settings_of(double epsilon, std::size_t batch, std::size_t dimension,
                             PrivacyUnit unit = PrivacyUnit::record) {
   ReleaseSettings settings;
-  settings.epsilon = epsilon;
+  settings.price = PriceRange::of(epsilon);
   settings.batch = batch;
   settings.dimension = dimension;
   settings.unit = unit;
   settings.run_id = "test";
   return settings;
+}
+
+double price_of(const Mechanism& mechanism) {
+  return mechanism.settings().price.least;
+}
+
+/// N at the settings' price.
+template <Norm norm>
+std::int64_t reach_of(const ZeroNoise<norm>& mechanism) {
+  return mechanism.reach(price_of(mechanism));
+}
+
+/// Of Laplace noise.
+Grid grid_of(const ReleaseSettings& settings) {
+  return make_grid(settings, Norm::l1, laplace_reach(settings.price.least), laplace_reach(settings.price.most));
 }
 
 /// A record as a linear model sees it: a row and the derivative of the loss.
@@ -45,11 +60,11 @@ void add_clipped(const Record& record, const Clip& clip, Vector& sum) {
 }
 
 /// The integers that a batch's release would add noise to.
-std::vector<std::int64_t> integers_of(ZeroNoise& mechanism, const std::vector<Record>& batch) {
+std::vector<std::int64_t> integers_of(ZeroNoise<Norm::l1>& mechanism, const std::vector<Record>& batch) {
   Vector sum(mechanism.settings().dimension);
   for (const Record& record : batch) add_clipped(record, mechanism.clip(), sum);
   Released<Vector> mean(declare_public(Vector()));
-  mechanism.release({}, NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
+  mechanism.release({}, price_of(mechanism), NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
   return mechanism.integers();
 }
 
@@ -80,9 +95,11 @@ Record opposite(Record record) {
 }
 
 TEST(Grid, ChargesExactlyTwoReachesOverTheScale) {
-  const Grid grid = make_grid(settings_of(0.1, 1, 5));
-  EXPECT_EQ(grid.reach, 54975581388);  // ⌊0.1 · 2^39⌋
-  EXPECT_DOUBLE_EQ(grid.step * static_cast<double>(grid.reach), 1);
+  const ZeroNoise<Norm::l1> mechanism(settings_of(0.1, 1, 5));
+  EXPECT_EQ(mechanism.reach(0.1), 54975581388);  // ⌊0.1 · 2^39⌋
+  EXPECT_DOUBLE_EQ(mechanism.step(0.1) * 54975581388.0, 1);
+  EXPECT_EQ(laplace_epsilon(mechanism.sensitivity(0.1)), 2 * 54975581388.0 / 0x1p40);
+  const Grid& grid = mechanism.grid();
   EXPECT_EQ(grid.margin, 0x1p-20);
   EXPECT_EQ(grid.clip.kind, ClipKind::l1);
   EXPECT_EQ(grid.clip.bound, 1 - 0x1p-20);
@@ -97,11 +114,11 @@ TEST(Grid, MarginCoversEveryErrorOfTheProof) {
     for (const std::size_t batch : {1U, 32U, 4096U, 1U << 16U, 1U << 19U}) {
       for (const std::size_t dimension : {1U, 5U, 1000U, 1U << 18U, 1U << 24U}) {
         const ReleaseSettings settings = settings_of(epsilon, batch, dimension);
-        if (!message_of([&] { static_cast<void>(make_grid(settings)); }).empty()) continue;
-        const Grid grid = make_grid(settings);
+        if (!message_of([&] { static_cast<void>(grid_of(settings)); }).empty()) continue;
+        const Grid grid = grid_of(settings);
         const auto m = static_cast<long double>(batch);
         const auto d = static_cast<long double>(dimension);
-        const auto reach = static_cast<long double>(grid.reach);
+        const auto reach = static_cast<long double>(laplace_reach(epsilon));
         const long double errors = (1 + 8 * u) * (1 + gamma(d + 16)) * (1 + m * gamma(m) + u * m * (1 + gamma(m)));
         EXPECT_LE(2 * reach * (1 - static_cast<long double>(grid.margin)) * errors + d + 1, 2 * reach);
         ++made;
@@ -112,15 +129,15 @@ TEST(Grid, MarginCoversEveryErrorOfTheProof) {
 }
 
 TEST(Grid, WidensTheMarginForManyRecordsAndManyComponents) {
-  EXPECT_GT(make_grid(settings_of(1, 1 << 18, 5)).margin, 0x1p-20);
-  EXPECT_GT(make_grid(settings_of(0.1, 1, 1000000)).margin, 0x1p-20);
-  EXPECT_EQ(make_grid(settings_of(0.1, 1, 1000000, PrivacyUnit::component)).margin, 0x1p-20);
+  EXPECT_GT(grid_of(settings_of(1, 1 << 18, 5)).margin, 0x1p-20);
+  EXPECT_GT(grid_of(settings_of(0.1, 1, 1000000)).margin, 0x1p-20);
+  EXPECT_EQ(grid_of(settings_of(0.1, 1, 1000000, PrivacyUnit::component)).margin, 0x1p-20);
 }
 
 TEST(Grid, RefusesWhatItCannotProve) {
   const double infinity = std::numeric_limits<double>::infinity();
   const auto refusal = [](const ReleaseSettings& settings) {
-    return message_of<UsageError>([&] { static_cast<void>(make_grid(settings)); });
+    return message_of<UsageError>([&] { static_cast<void>(grid_of(settings)); });
   };
   for (const double epsilon : {0.0, -1.0, infinity, std::nan(""), 1e-12, 1e8}) {
     EXPECT_NE(refusal(settings_of(epsilon, 1, 5)).find("epsilon="), std::string::npos) << epsilon;
@@ -147,7 +164,7 @@ class Sensitivity : public testing::TestWithParam<std::tuple<double, std::size_t
 // Replacing one record moves the integers by at most 2·N1, for any batch and any replacement, at both clip extremes.
 TEST_P(Sensitivity, OfTheIntegersIsAtMostTwoReaches) {
   const auto [epsilon, m, d] = GetParam();
-  ZeroNoise mechanism(settings_of(epsilon, m, d));
+  ZeroNoise<Norm::l1> mechanism(settings_of(epsilon, m, d));
   AddressedRandom random(7, Purpose::experiment, m, d);
   std::int64_t furthest = 0;
   for (int trial = 0; trial < 200; ++trial) {
@@ -158,9 +175,9 @@ TEST_P(Sensitivity, OfTheIntegersIsAtMostTwoReaches) {
     replaced = trial % 2 == 0 ? opposite(replaced) : random_record(random, d);
     furthest = std::max(furthest, distance(before, integers_of(mechanism, batch)));
   }
-  EXPECT_LE(furthest, 2 * mechanism.grid().reach);
+  EXPECT_LE(furthest, 2 * reach_of(mechanism));
   // The trials come near the bound: a sensitivity of C instead of 2C would be seen.
-  const auto reach = static_cast<double>(mechanism.grid().reach);
+  const auto reach = static_cast<double>(reach_of(mechanism));
   EXPECT_GE(static_cast<double>(furthest), 2 * reach * (1 - 2 * mechanism.grid().margin) - 2);
 }
 
@@ -171,33 +188,33 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Sensitivity,
 
 // Coarse integers make rounding matter: N1 = 54 here, d = 20, and the margin is 0.19.
 TEST(Grid, KeepsTheSensitivityWhereRoundingIsLarge) {
-  ZeroNoise mechanism(settings_of(1e-10, 4, 20));
-  EXPECT_EQ(mechanism.grid().reach, 54);
+  ZeroNoise<Norm::l1> mechanism(settings_of(1e-10, 4, 20));
+  EXPECT_EQ(reach_of(mechanism), 54);
   AddressedRandom random(8, Purpose::experiment, 0, 0);
   for (int trial = 0; trial < 2000; ++trial) {
     std::vector<Record> batch;
     while (batch.size() < 4) batch.push_back(random_record(random, 20));
     const std::vector<std::int64_t> before = integers_of(mechanism, batch);
     batch[0] = trial % 2 == 0 ? opposite(batch[0]) : random_record(random, 20);
-    ASSERT_LE(distance(before, integers_of(mechanism, batch)), 2 * mechanism.grid().reach);
+    ASSERT_LE(distance(before, integers_of(mechanism, batch)), 2 * reach_of(mechanism));
   }
 }
 
 TEST(Grid, KeepsTheSensitivityOfManyRecordsAndComponents) {
   for (const auto& [m, d] : {std::pair<std::size_t, std::size_t>{200000, 3}, {2, 200000}}) {
-    ZeroNoise mechanism(settings_of(0.5, m, d));
+    ZeroNoise<Norm::l1> mechanism(settings_of(0.5, m, d));
     AddressedRandom random(9, Purpose::experiment, m, d);
     Vector sum(d);
     std::vector<Record> batch;
     while (batch.size() < m) batch.push_back(random_record(random, d));
     const std::vector<std::int64_t> before = integers_of(mechanism, batch);
     batch[m / 2] = opposite(batch[m / 2]);
-    EXPECT_LE(distance(before, integers_of(mechanism, batch)), 2 * mechanism.grid().reach);
+    EXPECT_LE(distance(before, integers_of(mechanism, batch)), 2 * reach_of(mechanism));
   }
 }
 
 TEST(Grid, BoundsEachComponentInTheComponentUnit) {
-  ZeroNoise mechanism(settings_of(0.1, 3, 4, PrivacyUnit::component));
+  ZeroNoise<Norm::l1> mechanism(settings_of(0.1, 3, 4, PrivacyUnit::component));
   EXPECT_EQ(mechanism.clip().kind, ClipKind::component);
   AddressedRandom random(10, Purpose::experiment, 0, 0);
   std::int64_t furthest = 0;
@@ -210,34 +227,34 @@ TEST(Grid, BoundsEachComponentInTheComponentUnit) {
     component = trial % 2 == 0 ? -component : 1e9 * random.normal();
     furthest = std::max(furthest, distance(before, integers_of(mechanism, batch)));
   }
-  EXPECT_LE(furthest, 2 * mechanism.grid().reach);
-  EXPECT_GE(static_cast<double>(furthest), 1.99 * static_cast<double>(mechanism.grid().reach));
+  EXPECT_LE(furthest, 2 * reach_of(mechanism));
+  EXPECT_GE(static_cast<double>(furthest), 1.99 * static_cast<double>(reach_of(mechanism)));
 }
 
 /// What the mechanism says to a sum.
-std::string refusal_of(ZeroNoise& mechanism, const Vector& sum) {
+std::string refusal_of(ZeroNoise<Norm::l1>& mechanism, const Vector& sum) {
   Released<Vector> mean(declare_public(Vector()));
   return message_of<DataError>([&] {
-    mechanism.release({3, 17, 0}, NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
+    mechanism.release({3, 17, 0}, price_of(mechanism), NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
   });
 }
 
 TEST(Grid, RefusesSumsThatNoClippedBatchCanReach) {
-  ZeroNoise records(settings_of(0.1, 10, 3));
+  ZeroNoise<Norm::l1> records(settings_of(0.1, 10, 3));
   EXPECT_EQ(refusal_of(records, {3, -3, 3.9}), "");
   EXPECT_NE(refusal_of(records, {4, -4, 2.1}).find("client 3 in round 17"), std::string::npos);
   EXPECT_NE(refusal_of(records, {0, 0, 1e300}), "");
   EXPECT_NE(refusal_of(records, {1e308, -1e308, 1e308}), "");
-  ZeroNoise components(settings_of(0.1, 10, 3, PrivacyUnit::component));
+  ZeroNoise<Norm::l1> components(settings_of(0.1, 10, 3, PrivacyUnit::component));
   EXPECT_EQ(refusal_of(components, {9.9, -9.9, 9.9}), "");
   EXPECT_NE(refusal_of(components, {0, 10.1, 0}), "");
-  ZeroNoise unlimited(settings_of(0x1p22, 1, 2));  // limit 2^61
+  ZeroNoise<Norm::l1> unlimited(settings_of(0x1p22, 1, 2));  // limit 2^61
   EXPECT_EQ(refusal_of(unlimited, {0.5, -0.4999}), "");
   EXPECT_NE(refusal_of(unlimited, {0.5, -1e9}), "");
 }
 
 TEST(Grid, RefusesSumsThatAreNotFiniteOrOfTheWrongLength) {
-  ZeroNoise mechanism(settings_of(0.1, 10, 2));
+  ZeroNoise<Norm::l1> mechanism(settings_of(0.1, 10, 2));
   for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_NE(refusal_of(mechanism, {0, value}).find("not finite"), std::string::npos);
     EXPECT_NE(refusal_of(mechanism, {-value, 0}).find("not finite"), std::string::npos);
@@ -246,12 +263,12 @@ TEST(Grid, RefusesSumsThatAreNotFiniteOrOfTheWrongLength) {
 }
 
 TEST(ZeroNoise, GivesBackTheMeanToHalfAStep) {
-  ZeroNoise mechanism(settings_of(0.1, 4, 3));
-  EXPECT_EQ(mechanism.charge().epsilon, std::numeric_limits<double>::infinity());
+  ZeroNoise<Norm::l1> mechanism(settings_of(0.1, 4, 3));
+  EXPECT_EQ(mechanism.charge(0.1).epsilon, std::numeric_limits<double>::infinity());
   EXPECT_NE(mechanism.description().find("for tests; not private"), std::string::npos);
   Released<Vector> mean(declare_public(Vector()));
-  mechanism.release({}, NoiseKey::from_seed(0, 0), Secret<Vector>(Vector{1, -0.3, 1e-30}), mean);
-  const double half = mechanism.grid().step / 8 * 1.0001;
+  mechanism.release({}, price_of(mechanism), NoiseKey::from_seed(0, 0), Secret<Vector>(Vector{1, -0.3, 1e-30}), mean);
+  const double half = mechanism.step(0.1) / 8 * 1.0001;
   EXPECT_NEAR(mean.value()[0], 0.25, half);
   EXPECT_NEAR(mean.value()[1], -0.075, half);
   EXPECT_EQ(mean.value()[2], 0);

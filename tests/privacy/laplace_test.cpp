@@ -12,7 +12,7 @@ namespace {
 
 ReleaseSettings settings_of(double epsilon, std::size_t batch, std::size_t dimension) {
   ReleaseSettings settings;
-  settings.epsilon = epsilon;
+  settings.price = PriceRange::of(epsilon);
   settings.batch = batch;
   settings.dimension = dimension;
   settings.run_id = "test";
@@ -23,16 +23,21 @@ ReleaseSettings settings_of(double epsilon, std::size_t batch, std::size_t dimen
 Vector release(Mechanism& mechanism, const ReleaseAddress& address, const Vector& sum,
                const NoiseKey& key = NoiseKey::from_seed(1, 1)) {
   Released<Vector> mean(declare_public(Vector()));
-  mechanism.release(address, key, Secret<Vector>(sum), mean);
+  mechanism.release(address, mechanism.settings().price.least, key, Secret<Vector>(sum), mean);
   return mean.value();
+}
+
+/// Size of an integer of a release: the clip is 1.
+double step_of(const Mechanism& mechanism) {
+  return 1 / static_cast<double>(laplace_reach(mechanism.settings().price.least));
 }
 
 /// The integers (sum and noise) behind a released vector.
 std::vector<std::int64_t> integers_of(const Vector& released, const Mechanism& mechanism) {
-  const Grid grid = make_grid(mechanism.settings());
+  const double step = step_of(mechanism);
   const auto batch = static_cast<double>(mechanism.settings().batch);
   std::vector<std::int64_t> result;
-  for (const double value : released) result.push_back(std::llround(value * batch / grid.step));
+  for (const double value : released) result.push_back(std::llround(value * batch / step));
   return result;
 }
 
@@ -44,12 +49,12 @@ std::size_t shared_components(const std::vector<std::int64_t>& a, const std::vec
 }
 
 TEST(Laplace, ChargesWhatItsIntegersGive) {
-  EXPECT_EQ(mechanism_table().make("laplace", settings_of(1, 1, 5))->charge().epsilon, 1);
-  EXPECT_EQ(mechanism_table().make("laplace", settings_of(0.5, 8, 5))->charge().epsilon, 0.5);
-  const Charge charge = mechanism_table().make("laplace", settings_of(0.1, 8, 5))->charge();
+  EXPECT_EQ(mechanism_table().make("laplace", settings_of(1, 1, 5))->charge(1).epsilon, 1);
+  EXPECT_EQ(mechanism_table().make("laplace", settings_of(0.5, 8, 5))->charge(0.5).epsilon, 0.5);
+  const Charge charge = mechanism_table().make("laplace", settings_of(0.1, 8, 5))->charge(0.1);
   EXPECT_EQ(charge.epsilon, 2 * 54975581388.0 / 0x1p40);
   EXPECT_LE(charge.epsilon, 0.1);
-  EXPECT_EQ(charge.delta, 0);
+  EXPECT_EQ(charge.kind, ChargeKind::laplace);
 }
 
 // Mean |noise| is 2C/(ε m), with standard error 1/√n of it; error rate 2e-4 each.
@@ -61,7 +66,7 @@ TEST(Laplace, NoiseHasTheScaleOfReplaceOneSensitivity) {
     for (Round t = 0; t < rounds; ++t) {
       for (const double value : release(*mechanism, {0, t, 0}, Vector(5))) sizes.push_back(std::abs(value));
     }
-    const double expected = 2 / (mechanism->charge().epsilon * static_cast<double>(batch));
+    const double expected = 2 / (mechanism->charge(epsilon).epsilon * static_cast<double>(batch));
     EXPECT_NEAR(testing_support::mean(sizes) / expected, 1,
                 testing_support::one_in_ten_thousand / std::sqrt(5.0 * rounds));
   }
@@ -95,7 +100,7 @@ TEST(Laplace, SameDataGiveTheSameBytesAgain) {
 // Two noises agree in a component with probability below 2^-40.
 TEST(Laplace, OneDifferentIntegerChangesAllTheNoise) {
   const auto mechanism = mechanism_table().make("laplace", settings_of(0.1, 4, 100));
-  const double step = make_grid(mechanism->settings()).step;
+  const double step = step_of(*mechanism);
   Vector sum(100);
   const auto before = integers_of(release(*mechanism, {2, 9, 0}, sum), *mechanism);
   sum[50] = step;  // the next integer

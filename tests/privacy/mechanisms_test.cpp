@@ -34,7 +34,7 @@ using testing_support::message_of;
 
 ReleaseSettings ordinary() {
   ReleaseSettings settings;
-  settings.epsilon = 0.5;
+  settings.price = PriceRange::of(0.5);
   settings.clip = 2;
   settings.batch = 4;
   settings.dimension = 6;
@@ -50,18 +50,22 @@ class AnyMechanism : public testing::TestWithParam<std::string> {
 
   Vector release(const ReleaseAddress& address, const Vector& sum) {
     Released<Vector> mean(declare_public(Vector()));
-    mechanism_->release(address, NoiseKey::from_seed(1, 1), Secret<Vector>(sum), mean);
+    mechanism_->release(address, 0.5, NoiseKey::from_seed(1, 1), Secret<Vector>(sum), mean);
     return mean.value();
   }
 };
 
 TEST_P(AnyMechanism, SaysWhatItDoesAndWhatItCosts) {
   EXPECT_TRUE(mechanism_->description().ends_with('.'));
-  EXPECT_GT(mechanism_->charge().epsilon, 0);
-  EXPECT_GE(mechanism_->charge().delta, 0);
-  EXPECT_LE(mechanism_->charge().delta, 1);
-  const bool charges = std::isfinite(mechanism_->charge().epsilon);
-  EXPECT_TRUE(!charges || mechanism_->charge().epsilon <= mechanism_->settings().epsilon);
+  const Charge charge = mechanism_->charge(0.5);
+  const bool charges = charge.kind != ChargeKind::unbounded;
+  EXPECT_EQ(charges, mechanism_->price_kind() != PriceKind::none);
+  const bool in_mu = mechanism_->price_kind() == PriceKind::mu;
+  EXPECT_EQ(charge.kind == ChargeKind::gaussian, in_mu);
+  EXPECT_GT(in_mu ? charge.mu : charge.epsilon, 0);
+  EXPECT_TRUE(!charges || (in_mu ? charge.mu : charge.epsilon) <= 0.5);
+  EXPECT_GE(charge.delta, 0);
+  EXPECT_LE(charge.delta, 1);
   // A finite loss needs a finite clip.
   EXPECT_TRUE(!charges || (mechanism_->clip().kind != ClipKind::none && mechanism_->clip().bound <= 2));
 }
@@ -94,9 +98,9 @@ TEST_P(AnyMechanism, AllocatesNothingOnceWarm) {
   Released<Vector> mean(declare_public(Vector(6)));
   const Secret<Vector> sum(sum_);
   const NoiseKey key = NoiseKey::from_seed(1, 1);
-  mechanism_->release({0, 0, 0}, key, sum, mean);
+  mechanism_->release({0, 0, 0}, 0.5, key, sum, mean);
   const long before = allocations;
-  for (Round t = 1; t < 100; ++t) mechanism_->release({0, t, 0}, key, sum, mean);
+  for (Round t = 1; t < 100; ++t) mechanism_->release({0, t, 0}, 0.5, key, sum, mean);
   EXPECT_EQ(allocations - before, 0);
 }
 
@@ -114,9 +118,9 @@ TEST(MechanismTable, KnowsItsMembersAndNoTestDouble) {
 TEST(None, ReleasesTheMeanItself) {
   const auto mechanism = mechanism_table().make("none", ordinary());
   Released<Vector> mean(declare_public(Vector()));
-  mechanism->release({}, NoiseKey::from_seed(1, 1), Secret<Vector>(Vector{4, 0, -2, 1, 0, 8}), mean);
+  mechanism->release({}, 0.5, NoiseKey::from_seed(1, 1), Secret<Vector>(Vector{4, 0, -2, 1, 0, 8}), mean);
   EXPECT_EQ(mean.value(), (Vector{1, 0, -0.5, 0.25, 0, 2}));
-  EXPECT_EQ(mechanism->charge().epsilon, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(mechanism->charge(0.5).epsilon, std::numeric_limits<double>::infinity());
 }
 
 TEST(None, ClipsOnlyIfAsked) {

@@ -9,16 +9,24 @@
 namespace starling {
 namespace {
 
+/// 50 releases in two passes, at one price.
+ClientLosses losses_by(const Mechanism& mechanism) {
+  Spending spending;
+  for (int t = 0; t < 50; ++t) spending.add(0.5, t / 25);
+  return losses_of(spending, mechanism, std::nullopt);
+}
+
 PrivacyReport report_of(const std::string& mechanism, NoiseKeyPolicy policy = NoiseKeyPolicy::random,
                         PrivacyUnit unit = PrivacyUnit::record) {
   ReleaseSettings settings;
-  settings.epsilon = 0.5;
+  settings.price = PriceRange::of(0.5);
   settings.unit = unit;
   settings.batch = 4;
   settings.dimension = 6;
   settings.rounds = 50;
   settings.run_id = "hospital-7";
-  return privacy_report(*mechanism_table().make(mechanism, settings), mechanism, policy, {50, 2, 3});
+  const auto made = mechanism_table().make(mechanism, settings);
+  return privacy_report(*made, mechanism, policy, losses_by(*made), 3, std::nullopt);
 }
 
 testing::AssertionResult says(const std::string& text, const std::string& part) {
@@ -26,38 +34,54 @@ testing::AssertionResult says(const std::string& text, const std::string& part) 
   return testing::AssertionFailure() << "'" << part << "' is missing in: " << text;
 }
 
-TEST(PrivacyReport, MultipliesLossesByWhatTheyAreLossesOf) {
+TEST(PrivacyReport, ComposesLossesByWhatTheyAreLossesOf) {
   const PrivacyReport report = report_of("laplace");
-  EXPECT_EQ(report.epsilon_per_release, 0.5);
-  EXPECT_EQ(report.epsilon, 1);                 // two participations
-  EXPECT_EQ(report.one_per_batch_epsilon, 25);  // 50 releases
-  EXPECT_EQ(report.client_epsilon, 100);        // four records in each
-  EXPECT_EQ(report.delta, 0);
+  EXPECT_EQ(report.release.epsilon, 0.5);
+  EXPECT_EQ(report.own().epsilon, 1);                  // two participations
+  EXPECT_EQ(report.losses.component.epsilon, 1);       // no more than its record
+  EXPECT_EQ(report.losses.one_per_batch.epsilon, 25);  // 50 releases
+  EXPECT_EQ(report.losses.client.epsilon, 100);        // four records in each
+  EXPECT_EQ(report.own().delta, 0);
+  EXPECT_EQ(report.own().method, "pure");
   EXPECT_TRUE(report.is_private());
+}
+
+TEST(PrivacyReport, CountsARecordAsItsComponents) {
+  const PrivacyReport report = report_of("laplace", NoiseKeyPolicy::random, PrivacyUnit::component);
+  EXPECT_EQ(report.own().epsilon, 1);
+  EXPECT_EQ(report.losses.record.epsilon, 6);
+  EXPECT_EQ(report.losses.client.epsilon, 600);
 }
 
 TEST(PrivacyReport, AddsDeltas) {
   const PrivacyReport report = report_of("dissertation");
   EXPECT_EQ(report.unit, PrivacyUnit::component);
-  EXPECT_DOUBLE_EQ(report.delta, 2 * report.delta_per_release);
-  EXPECT_DOUBLE_EQ(report.one_per_batch_delta, 50 * report.delta_per_release);
-  EXPECT_EQ(report.client_epsilon, std::numeric_limits<double>::infinity());
+  EXPECT_DOUBLE_EQ(report.own().delta, 2 * report.release.delta);
+  EXPECT_DOUBLE_EQ(report.losses.one_per_batch.delta, 50 * report.release.delta);
+  EXPECT_EQ(report.losses.client.epsilon, std::numeric_limits<double>::infinity());
 }
 
 TEST(PrivacyReport, LosesNothingWithoutReleases) {
   ReleaseSettings settings;
   settings.dimension = 2;
   const auto none = mechanism_table().make("none", settings);
-  EXPECT_EQ(privacy_report(*none, "none", NoiseKeyPolicy::random, {0, 0, 1}).epsilon, 0);
-  EXPECT_EQ(privacy_report(*none, "none", NoiseKeyPolicy::random, {1, 1, 1}).epsilon,
-            std::numeric_limits<double>::infinity());
+  Spending spending;
+  EXPECT_EQ(losses_of(spending, *none, std::nullopt).record.epsilon, 0);
+  spending.add(1, 0);
+  EXPECT_EQ(losses_of(spending, *none, std::nullopt).record.epsilon, std::numeric_limits<double>::infinity());
 }
 
 TEST(PrivacyReport, RefusesImpossibleCounts) {
   const auto mechanism = mechanism_table().make("laplace", ReleaseSettings());
-  EXPECT_THROW(static_cast<void>(privacy_report(*mechanism, "laplace", NoiseKeyPolicy::random, {1, 2, 1})), UsageError);
-  EXPECT_THROW(static_cast<void>(privacy_report(*mechanism, "laplace", NoiseKeyPolicy::random, {1, -1, 1})),
-               UsageError);
+  const auto report = [&](const ClientLosses& losses) {
+    static_cast<void>(privacy_report(*mechanism, "laplace", NoiseKeyPolicy::random, losses, 1, std::nullopt));
+  };
+  ClientLosses losses;
+  losses.releases = 1;
+  losses.participations = 2;
+  EXPECT_THROW(report(losses), UsageError);
+  losses.participations = -1;
+  EXPECT_THROW(report(losses), UsageError);
 }
 
 TEST(Statement, NamesUnitNeighboursFiguresAndLimits) {
@@ -94,7 +118,7 @@ TEST(Statement, SaysThatPublicRecordsAreNotProtected) {
 TEST(Statement, NamesTheUnitOfAComponent) {
   const std::string text = statement(report_of("laplace", NoiseKeyPolicy::random, PrivacyUnit::component));
   EXPECT_TRUE(says(text, "only one component"));
-  EXPECT_TRUE(says(text, "up to 6 times"));
+  EXPECT_TRUE(says(text, "a group of 6 components: at most epsilon = 6."));
   EXPECT_TRUE(says(statement(report_of("dissertation")), "mean gradient differs by at most 1"));
   EXPECT_TRUE(says(statement(report_of("dissertation")), "no finite epsilon"));
   EXPECT_TRUE(says(statement(report_of("dissertation")), "with delta = "));
@@ -109,7 +133,7 @@ TEST(Statement, NamesMetricsThatWereShared) {
 TEST(Statement, NeverRoundsALossDown) {
   PrivacyReport report = report_of("laplace");
   for (const double loss : {1.0 / 3, 1.23456449, 0.1000001, 12345.64, 2.0e-9 / 3}) {
-    report.epsilon_per_release = loss;
+    report.release.epsilon = loss;
     const std::string text = statement(report);
     const std::string head = "One release costs at most epsilon = ";
     const double printed = std::stod(text.substr(text.find(head) + head.size()));

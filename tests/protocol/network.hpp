@@ -44,6 +44,8 @@ class ConstantStream final : public Stream {
   [[nodiscard]] bool ended(Round) override { return false; }
   [[nodiscard]] std::int64_t participations() const override { return 1; }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
 
  private:
   Secret<Batch> batch_;
@@ -74,9 +76,11 @@ inline NetworkResult run_network(const Schedule& schedule, const OmdSettings& se
   release.clip = std::numeric_limits<double>::infinity();
   release.dimension = d;
   const auto mechanism = mechanism_table().make("none", release);
+  Accounts accounts(*mechanism, Prices::parse("1", "price", settings.rounds, schedule.clients(), 0, 1), settings.rounds,
+                    first, std::vector<ServedRounds>(count));
   std::optional<Learning> learning;
   if (!minimisers.empty()) {
-    learning.emplace(Learning{model, *mechanism, {}, {}});
+    learning.emplace(Learning{model, *mechanism, accounts, {}, {}});
     for (std::size_t k = 0; k < count; ++k) {
       const auto u = static_cast<std::size_t>(first) + k;
       learning->keys.push_back(NoiseKey::from_seed(1, static_cast<Client>(u)));

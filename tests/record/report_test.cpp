@@ -48,12 +48,12 @@ Summary example() {
   summary.privacy.mechanism = "laplace";
   summary.privacy.description = "Discrete Laplace noise is added.";
   summary.privacy.neighbours = "one record is replaced";
-  summary.privacy.epsilon_per_release = 0.5;
-  summary.privacy.participations = 4;
-  summary.privacy.epsilon = 2;
-  summary.privacy.one_per_batch_epsilon = 20;
-  summary.privacy.client_epsilon = 60;
-  summary.privacy.releases = 40;
+  summary.privacy.release.epsilon = 0.5;
+  summary.privacy.losses.participations = 4;
+  summary.privacy.losses.record.epsilon = summary.privacy.losses.component.epsilon = 2;
+  summary.privacy.losses.one_per_batch.epsilon = 20;
+  summary.privacy.losses.client.epsilon = 60;
+  summary.privacy.losses.releases = 40;
   summary.privacy.clients = 2;
   summary.privacy.run_id = "run-7";
   return summary;
@@ -146,8 +146,9 @@ std::vector<std::pair<const char*, Summary>> summaries() {
   });
   add("no noise", [](Summary& summary) {
     summary.privacy.mechanism = "none";
-    summary.privacy.epsilon_per_release = summary.privacy.epsilon = summary.privacy.client_epsilon = inf;
-    summary.privacy.one_per_batch_epsilon = summary.privacy.clip = inf;
+    summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon =
+        inf;
+    summary.privacy.losses.one_per_batch.epsilon = summary.privacy.clip = inf;
   });
   add("a public key", [](Summary& summary) { summary.privacy.noise_key = NoiseKeyPolicy::seed; });
   add("by component", [](Summary& summary) { summary.privacy.unit = PrivacyUnit::component; });
@@ -334,7 +335,7 @@ TEST(Comparison, ShowsSettingsThatDifferAndFiguresSideBySide) {
 TEST(Comparison, CallsInfiniteLossesUnbounded) {
   Summary summary = example();
   summary.privacy.mechanism = "none";
-  summary.privacy.epsilon_per_release = summary.privacy.epsilon = summary.privacy.client_epsilon = inf;
+  summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
   const SomeRun run(summary);
   const std::string text = comparison({RunReport(run.path()), RunReport(run.path())});
   EXPECT_NE(text.find("unbounded"), std::string::npos) << text;

@@ -40,6 +40,8 @@ class ListStream final : public Stream {
   [[nodiscard]] std::optional<std::int64_t> records() const override {
     return static_cast<std::int64_t>(records_.size());
   }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
 
  private:
   std::vector<Row1> records_;

@@ -39,12 +39,12 @@ Summary example() {
   summary.privacy.mechanism = "laplace";
   summary.privacy.description = "Discrete Laplace noise is added.";
   summary.privacy.neighbours = "one record is replaced";
-  summary.privacy.epsilon_per_release = 0.5;
-  summary.privacy.participations = 4;
-  summary.privacy.epsilon = 2;
-  summary.privacy.one_per_batch_epsilon = 20;
-  summary.privacy.client_epsilon = 60;
-  summary.privacy.releases = 40;
+  summary.privacy.release.epsilon = 0.5;
+  summary.privacy.losses.participations = 4;
+  summary.privacy.losses.record.epsilon = summary.privacy.losses.component.epsilon = 2;
+  summary.privacy.losses.one_per_batch.epsilon = 20;
+  summary.privacy.losses.client.epsilon = 60;
+  summary.privacy.losses.releases = 40;
   summary.privacy.clients = 3;
   summary.privacy.batch = 3;
   summary.privacy.dimension = 2;
@@ -140,8 +140,8 @@ TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
 TEST(SummaryJson, WritesInfiniteLossesAsNull) {
   Summary summary = example();
   summary.privacy.mechanism = "none";
-  summary.privacy.epsilon_per_release = summary.privacy.epsilon = summary.privacy.client_epsilon = inf;
-  summary.privacy.one_per_batch_epsilon = summary.privacy.clip = inf;
+  summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
+  summary.privacy.losses.one_per_batch.epsilon = summary.privacy.clip = inf;
   const nlohmann::json json = parsed(summary);
   for (const char* key : {"privacy/epsilon_per_release", "privacy/epsilon", "privacy/client_epsilon",
                           "privacy/one_per_batch_epsilon", "privacy/clip"}) {
@@ -269,8 +269,8 @@ TEST(SummaryTable, SaysWhatIsWithheldAndWhereItIs) {
 TEST(SummaryTable, NeverCallsAnInfiniteLossANumber) {
   Summary summary = example();
   summary.privacy.mechanism = "none";
-  summary.privacy.epsilon_per_release = summary.privacy.epsilon = summary.privacy.client_epsilon = inf;
-  summary.privacy.one_per_batch_epsilon = inf;
+  summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
+  summary.privacy.losses.one_per_batch.epsilon = inf;
   expect_parts(to_table(summary), {"unbounded  (4 x unbounded per release"});
 }
 

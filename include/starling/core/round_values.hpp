@@ -12,6 +12,7 @@ namespace starling {
 /// A number for each round: the same in all, a line or a root curve between two, or steps from a file.
 class RoundValues {
  public:
+  RoundValues() = default;  ///< 0 in all rounds
   /// `text` is a number, `schedule:from=A,to=B,shape=linear|sqrt` or `schedule:FILE`, a CSV file of (round, value)
   /// whose first row is round 0; a value holds until the next row's round. Shapes go from A in round 0 to B in the last
   /// of `rounds` rounds, evenly in t or in √t. Throws UsageError, naming `what` or the file's line, for text that is
@@ -33,7 +34,7 @@ class RoundValues {
     double value = 0;
   };
   Shape shape_ = Shape::steps;
-  std::vector<Point> points_;
+  std::vector<Point> points_{{0, 0}};
 };
 
 /// What every schedule takes, for help texts.
