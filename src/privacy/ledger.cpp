@@ -1,0 +1,153 @@
+#include "starling/privacy/ledger.hpp"
+
+#include "ledger_file.hpp"
+#include "ledger_row.hpp"
+#include "ledger_rules.hpp"
+#include <ctime>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/privacy/ledger_reading.hpp"
+
+namespace starling {
+
+namespace {
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+PrivacyUnit other(PrivacyUnit unit) {
+  return unit == PrivacyUnit::record ? PrivacyUnit::component : PrivacyUnit::record;
+}
+
+}  // namespace
+
+BlockSizes::BlockSizes(Round most, bool doubling) : most_(most), doubling_(doubling) {
+  check(most >= 1, "blocks of {} rounds (1 or more are reserved together)", most);
+}
+
+struct Ledger::State {
+  explicit State(const std::string& path) : file(path) {}
+
+  void read();
+  void append(const LedgerRow& row);
+  [[nodiscard]] const LedgerEntry& at_hand() const;
+  void add_other_unit(std::vector<ChargeGroup>& groups, Client client) const;
+
+  LedgerFile file;
+  LedgerBook book;
+  LedgerHead head;
+  bool failed = false;
+};
+
+void Ledger::State::read() {
+  const std::string text = file.text();
+  const std::optional<std::string> counted = file.head();
+  if (text.empty() && !counted) {  // the head comes first, so that a ledger without one is noticed
+    file.put_head(write_head({}));
+    append(StartRow{now()});
+    return;
+  }
+  LedgerReading reading = verify_ledger(text, counted);
+  const bool torn = reading.damage && reading.damage->kind == LedgerDamage::Kind::torn;
+  if (reading.damage && !torn) {
+    throw DataError(fmt::format("privacy ledger '{}', line {}: {}: {}", file.path(), reading.damage->line,
+                                name_of(reading.damage->kind), reading.damage->reason));
+  }
+  if (torn) file.cut(reading.size);
+  head = {static_cast<std::int64_t>(reading.hashes.size()), reading.head()};
+  book = std::move(reading.book);
+  if (head.rows > reading.counted) file.put_head(write_head(head));
+  if (head.rows == 0) append(StartRow{now()});
+}
+
+void Ledger::State::append(const LedgerRow& row) {
+  check<FailureError>(!failed,
+                      "privacy ledger '{}' could not be written before (nothing can be reserved in it) run again",
+                      file.path());
+  LedgerRules::require(book, row);
+  LedgerHead next = head;
+  const std::string line = write_row(row, next);
+  failed = true;
+  file.append(line);
+  file.put_head(write_head(next));
+  LedgerRules::apply(book, row);
+  head = std::move(next);
+  failed = false;
+}
+
+const LedgerEntry& Ledger::State::at_hand() const {
+  check(book.at_hand() != nullptr, "no run is at hand in privacy ledger '{}' (none has begun) begin one", file.path());
+  return *book.at_hand();
+}
+
+/// What is known of this unit after a run that counted the other one.
+void Ledger::State::add_other_unit(std::vector<ChargeGroup>& groups, Client client) const {
+  if (book.has(client, other(at_hand().run.unit))) groups.push_back({Charge::unbounded(), 1});
+}
+
+Ledger::Ledger(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Ledger::Ledger(Ledger&&) noexcept = default;
+Ledger& Ledger::operator=(Ledger&&) noexcept = default;
+Ledger::~Ledger() = default;
+
+Ledger Ledger::open(const std::string& path) {
+  auto state = std::make_unique<State>(path);
+  state->read();
+  return Ledger(std::move(state));
+}
+
+std::optional<std::string> Ledger::unfinished(const std::string& determined_by) const {
+  return state_->book.unfinished(determined_by);
+}
+
+void Ledger::begin(const LedgerRun& run) {
+  state_->append(OpenRow{run, now()});
+}
+
+void Ledger::resume(const std::string& run, const std::string& determined_by) {
+  state_->append(ResumeRow{run, now(), determined_by});
+}
+
+Round Ledger::reserved_through(Client client) const {
+  return state_->at_hand().account(client).charged;
+}
+
+void Ledger::reserve(const Reservation& reservation) {
+  state_->append(ReserveRow{state_->at_hand().run.id, reservation});
+}
+
+void Ledger::end(Client client, Round released, LedgerEnd reason) {
+  state_->append(EndRow{state_->at_hand().run.id, client, now(), released, reason});
+}
+
+std::vector<ChargeGroup> Ledger::spent(Client client, const Reservation* planned) const {
+  auto groups = state_->book.spent(client, state_->at_hand().run.unit, planned);
+  state_->add_other_unit(groups, client);
+  return groups;
+}
+
+std::vector<ChargeGroup> Ledger::spent_by_record(Client client, const Reservation* planned) const {
+  auto groups = state_->book.spent_by_record(client, state_->at_hand().run.unit, planned);
+  state_->add_other_unit(groups, client);
+  return groups;
+}
+
+const LedgerBook& Ledger::book() const {
+  return state_->book;
+}
+
+std::string Ledger::head() const {
+  return state_->head.hash;
+}
+
+const std::string& Ledger::path() const {
+  return state_->file.path();
+}
+
+}  // namespace starling

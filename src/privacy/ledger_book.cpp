@@ -1,0 +1,136 @@
+#include "starling/privacy/ledger_book.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+using Groups = std::vector<ChargeGroup>;
+
+void add(Groups& groups, const ChargeGroup& more) {
+  if (more.count == 0) return;
+  const auto equal = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.charge == more.charge; });
+  if (equal == groups.end()) {
+    groups.push_back(more);
+    return;
+  }
+  check<DataError>(equal->count <= std::numeric_limits<std::int64_t>::max() - more.count,
+                   "the ledger counts more than 2^63 releases (no run made them)");
+  equal->count += more.count;
+}
+
+/// Charges of one pass: of each kind the largest, in every figure. A run has one mechanism, so there is one kind; of
+/// several none bounds the other, and all count.
+void raise(std::vector<Charge>& largest, const Charge& charge) {
+  const auto same =
+      std::find_if(largest.begin(), largest.end(), [&](const Charge& c) { return c.kind == charge.kind; });
+  if (same == largest.end()) {
+    largest.push_back(charge);
+    return;
+  }
+  same->epsilon = std::max(same->epsilon, charge.epsilon);
+  same->delta = std::max(same->delta, charge.delta);
+  same->mu = std::max(same->mu, charge.mu);
+}
+
+using ByPass = std::map<std::int64_t, std::vector<Charge>>;
+
+void raise(ByPass& passes, const Reservation& block) {
+  for (const auto& [pass, charge] : block.passes) raise(passes[pass], charge);
+}
+
+/// The client's part in a run that counts this unit; none if there is no such part.
+const LedgerAccount* part_of(const LedgerEntry& entry, Client client, PrivacyUnit unit) {
+  const auto& all = entry.run.clients;
+  const auto place = std::lower_bound(all.begin(), all.end(), client);
+  if (place == all.end() || *place != client || entry.run.unit != unit) return nullptr;
+  return &entry.accounts[static_cast<std::size_t>(place - all.begin())];
+}
+
+}  // namespace
+
+const char* name_of(LedgerEnd reason) {
+  switch (reason) {
+    case LedgerEnd::finished:
+      return "finished";
+    case LedgerEnd::stopped:
+      return "stopped by signal";
+    case LedgerEnd::budget:
+      return "budget";
+  }
+  return "";
+}
+
+bool LedgerEntry::finished() const {
+  return std::all_of(accounts.begin(), accounts.end(), [](const auto& a) { return a.end == LedgerEnd::finished; });
+}
+
+const LedgerAccount& LedgerEntry::account(Client client) const {
+  const LedgerAccount* part = part_of(*this, client, run.unit);
+  check(part != nullptr, "client {} is none of run '{}' (whose row 'open' names its clients)", client, run.id);
+  return *part;
+}
+
+const LedgerEntry* LedgerBook::at_hand() const {
+  return entries_.empty() ? nullptr : &entries_[at_hand_];
+}
+
+std::optional<std::string> LedgerBook::unfinished(const std::string& determined_by) const {
+  if (determined_by.empty()) return std::nullopt;
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+    if (entry->run.determined_by == determined_by && !entry->finished()) return entry->run.id;
+  }
+  return std::nullopt;
+}
+
+std::vector<Client> LedgerBook::clients() const {
+  std::set<Client> all;
+  for (const LedgerEntry& entry : entries_) all.insert(entry.run.clients.begin(), entry.run.clients.end());
+  return {all.begin(), all.end()};
+}
+
+bool LedgerBook::has(Client client, PrivacyUnit unit) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const LedgerEntry& entry) {
+    const LedgerAccount* part = part_of(entry, client, unit);
+    return part != nullptr && !part->blocks.empty();
+  });
+}
+
+std::vector<ChargeGroup> LedgerBook::spent(Client client, PrivacyUnit unit, const Reservation* planned) const {
+  Groups groups;
+  for (const LedgerEntry& entry : entries_) {
+    const LedgerAccount* part = part_of(entry, client, unit);
+    if (part == nullptr) continue;
+    for (const Reservation& block : part->blocks) {
+      for (const ChargeGroup& group : block.charges) add(groups, group);
+    }
+  }
+  if (planned != nullptr) {
+    for (const ChargeGroup& group : planned->charges) add(groups, group);
+  }
+  return groups;
+}
+
+std::vector<ChargeGroup> LedgerBook::spent_by_record(Client client, PrivacyUnit unit,
+                                                     const Reservation* planned) const {
+  Groups groups;
+  for (const LedgerEntry& entry : entries_) {
+    const LedgerAccount* part = part_of(entry, client, unit);
+    if (part == nullptr) continue;
+    ByPass passes;
+    for (const Reservation& block : part->blocks) raise(passes, block);
+    if (planned != nullptr && &entry == at_hand()) raise(passes, *planned);
+    for (const auto& [pass, largest] : passes) {
+      for (const Charge& charge : largest) add(groups, {charge, 1});
+    }
+  }
+  return groups;
+}
+
+}  // namespace starling

@@ -1,0 +1,29 @@
+/// Which rows may follow which, and what they change.
+#pragma once
+
+#include "ledger_row.hpp"
+
+namespace starling {
+
+/// The check of a row and its step are separate, so that a row can be written between them.
+struct LedgerRules {
+  /// Throws UsageError if the row's values are none that a row may have, or contradict earlier rows.
+  static void require(const LedgerBook& book, const LedgerRow& row);
+  /// Relies on `require`.
+  static void apply(LedgerBook& book, const LedgerRow& row);
+
+ private:
+  static void require_row(const LedgerBook& book, const StartRow& row);
+  static void require_row(const LedgerBook& book, const OpenRow& row);
+  static void require_row(const LedgerBook& book, const ReserveRow& row);
+  static void require_row(const LedgerBook& book, const ResumeRow& row);
+  static void require_row(const LedgerBook& book, const EndRow& row);
+  static LedgerAccount& account_in(LedgerBook& book, Client client);
+  static void apply_row(LedgerBook& book, const StartRow& row);
+  static void apply_row(LedgerBook& book, const OpenRow& row);
+  static void apply_row(LedgerBook& book, const ReserveRow& row);
+  static void apply_row(LedgerBook& book, const ResumeRow& row);
+  static void apply_row(LedgerBook& book, const EndRow& row);
+};
+
+}  // namespace starling
