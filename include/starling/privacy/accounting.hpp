@@ -1,8 +1,14 @@
 /// What many releases cost together (method 6, "Accounting").
 ///
 /// Every figure is an upper bound that holds in floating point: approximations are rounded towards more loss.
+///
+/// Charges are those of dominating pairs, so that what holds of the pair's composition holds of the releases', also
+/// where a later release depends on earlier ones (Zhu, Dong and Wang 2022, theorem 10): of `pure` and `approximate`
+/// that of randomised response (Kairouz, Oh and Viswanath 2015), of `gaussian` N(0, 1) and N(μ, 1), of `laplace`
+/// Laplace noise around 0 and around ε. All are symmetric: exchanging the two data sets changes nothing.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,11 +23,16 @@ struct PrivacyLoss {
   double delta = 0;
   std::optional<double> mu;     ///< total μ, where all charges are Gaussian
   std::optional<double> renyi;  ///< ε by Rényi accounting at the same δ; none at δ = 0
-  std::string method;           ///< what gave `epsilon`: "pure", "gdp", "pld" or "renyi"; "none" without any charge
+  std::string method;           ///< what gave `epsilon`: "pure", "gdp", "pld" or "renyi"; "none" without any
 };
 
-/// The loss of somebody whose records entered all these releases. At delta = 0 losses are pure: Σ ε, infinite unless
-/// all charges are pure or Laplace. Throws UsageError for values out of range.
+/// The loss of somebody whose records entered all these releases, 0 <= delta <= 1. At delta = 0 losses are pure: Σ ε,
+/// infinite unless all charges are pure or Laplace. Gaussian charges alone: μ² adds up ("gdp"). Else the least of Σ ε
+/// ("pure"), Rényi accounting ("renyi") and the privacy loss distribution ("pld"), all of them valid; the last is left
+/// out beyond 10^9 releases, and keeps at most 128 different charges apart: others are merged into dearer ones. Of
+/// approximate charges the δ are lost first; a `delta` that is less than they come to by a relative 1e-12 or less, as
+/// rounded sums are, is raised to that. The order of the groups does not matter. Throws UsageError for values out of
+/// range.
 [[nodiscard]] PrivacyLoss compose(std::span<const ChargeGroup> groups, double delta);
 
 /// The charge to somebody to whom `members` of a batch's records belong (group privacy), `members` >= 1: pure, Laplace
@@ -34,5 +45,16 @@ struct PrivacyLoss {
 [[nodiscard]] double gaussian_epsilon(double mu, double delta);
 /// The largest μ whose releases are (ε, δ). Throws UsageError unless ε >= 0 and 0 < δ < 1.
 [[nodiscard]] double gaussian_mu(double epsilon, double delta);
+
+/// Laplace noise of scale b on a value that moves by Δ₁: the least δ at ε, where `ratio` = Δ₁/b (the pure ε); with
+/// x = (ratio − ε)/2 it is 1 − e^(−x) from 0 on.
+[[nodiscard]] double laplace_delta(double ratio, double epsilon);
+/// Discrete Laplace noise, P(x) ∝ e^(−a|x|), on an integer that moves by `sensitivity`. At ε = a (sensitivity − 2j),
+/// j integer, it equals laplace_delta(a·sensitivity, ε); in between it is linear in e^ε. At most 1 + a/2 times as much.
+[[nodiscard]] double discrete_laplace_delta(double a, std::int64_t sensitivity, double epsilon);
+
+/// ε of a mechanism whose Rényi divergence of order α > 1 is at most r: r + ln(1 − 1/α) − ln(δα)/(α − 1), at least 0
+/// (Canonne, Kamath and Steinke 2020, proposition 12; Balle et al. 2020, theorem 21), 0 < δ < 1.
+[[nodiscard]] double renyi_to_epsilon(double order, double divergence, double delta);
 
 }  // namespace starling
