@@ -72,5 +72,23 @@ TEST(Keystream, MovesWithItsPlaceInTheStream) {
   EXPECT_EQ(take(second, 400), take(whole, 400));
 }
 
+TEST(Keystream, GivesManyWordsAtOnceAsOneByOne) {
+  const NoiseKey key = NoiseKey::from_seed(5, 0);
+  Keystream single(key);
+  Keystream bulk(key);
+  // Less and more than the buffer, than the cipher's block and than what it encrypts at once; never aligned to them.
+  for (const std::size_t count : {0U, 1U, 7U, 8U, 9U, 31U, 64U, 100U, 1023U, 1024U, 1025U, 5000U, 3U, 512U}) {
+    std::vector<std::uint64_t> words(count);
+    bulk.words(words);
+    for (const std::uint64_t word : words) ASSERT_EQ(word, single()) << count;
+    ASSERT_EQ(bulk(), single()) << count;
+  }
+  bulk.restart(key);
+  std::vector<std::uint64_t> first(2000);
+  bulk.words(first);
+  single.restart(key);
+  for (const std::uint64_t word : first) ASSERT_EQ(word, single());
+}
+
 }  // namespace
 }  // namespace starling

@@ -4,12 +4,14 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "starling/privacy/keys.hpp"
 
 namespace starling {
 
-/// The keystream of one release key, nonce and counter zero. Words are little-endian.
+/// The keystream of one release key, nonce and counter zero. Words are little-endian. What was drawn is wiped when the
+/// stream goes; its buffer is part of it, so that drawing allocates nothing.
 class Keystream {
  public:
   explicit Keystream(const NoiseKey& key);
@@ -21,6 +23,9 @@ class Keystream {
   static constexpr result_type min() { return 0; }
   static constexpr result_type max() { return ~result_type{0}; }
   std::uint64_t operator()();
+  /// Fills `out` with the words that as many calls of operator() would return, at the speed of the cipher where there
+  /// are many. The caller wipes them.
+  void words(std::span<std::uint64_t> out);
   /// Starts the stream of another key, reusing the cipher's state: nothing is allocated.
   void restart(const NoiseKey& key);
 
@@ -32,13 +37,13 @@ class Keystream {
 /// log2 of the fixed scale t of the discrete Laplace noise.
 inline constexpr int laplace_scale_bits = 40;
 
-/// Exact draw of the discrete Laplace distribution of scale t = 2^scale_bits: P(k) = (1 − α)/(1 + α) · α^|k| with
-/// α = exp(−1/t). Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy" (2020), algorithms 1
-/// and 2, in 64-bit integers: no floating point, so the probabilities hold exactly, given uniform words. The number of
-/// words that a draw takes depends on the draw.
-/// `scale_bits` is in 0 … 40; other scales than the production one serve tests, where every integer can be counted.
-/// Throws FailureError at |k| ≥ 2^20·t, which has probability exp(−2^20): the words are then not uniform.
-[[nodiscard]] std::int64_t discrete_laplace(Keystream& words, int scale_bits = laplace_scale_bits);
+/// Adds to each integer its own exact draw of the discrete Laplace distribution of scale t = 2^40: P(k) = (1 − α)/(1 +
+/// α) · α^|k| with α = exp(−1/t), independent of all others (method 6, release, item 3). What is added depends on the
+/// stream's position and on the number of integers alone, and is less than 2^49 in magnitude; one draw alone is a span
+/// of length 1. The caller keeps the integers below 2^62. Uses 32 bytes of keystream for a draw, of 16 draws at least.
+/// How it is drawn and why that is exact: src/privacy/laplace_draws.hpp.
+/// Throws FailureError where 256 bits of the stream agree with a constant, which is as likely as a guessed key.
+void add_discrete_laplace(Keystream& words, std::span<std::int64_t> integers);
 
 /// Continuous Laplace of the given scale in double precision: for `--mechanism dissertation` only, and no more private
 /// than floating point allows (Mironov 2012).
