@@ -36,7 +36,7 @@ class Laplace final : public GridMechanism<Norm::l1> {
                  std::span<std::int64_t> integers) override {
     constexpr double scale = static_cast<double>(std::int64_t{1} << laplace_scale_bits);
     words_.restart(release_key(key, settings_.run_id, address, "laplace", scale, step(price), integers));
-    for (std::int64_t& q : integers) q += discrete_laplace(words_);
+    add_discrete_laplace(words_, integers);
   }
 
  private:

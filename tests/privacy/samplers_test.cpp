@@ -1,3 +1,4 @@
+#include "privacy/reference_laplace.hpp"
 #include "privacy/statistics.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
@@ -14,15 +15,16 @@ using testing_support::chi_square;
 using testing_support::chi_square_limit;
 using testing_support::discrete_laplace_cdf;
 using testing_support::mean;
+using testing_support::reference_laplace;
 
 constexpr std::size_t draws = 1000000;
 constexpr double scale = 0x1p40;
 
-const std::vector<std::int64_t>& production_draws() {
+const std::vector<std::int64_t>& reference_draws() {
   static const std::vector<std::int64_t> values = [] {
     Keystream words(NoiseKey::from_seed(20, 1));
     std::vector<std::int64_t> result(draws);
-    for (std::int64_t& value : result) value = discrete_laplace(words);
+    for (std::int64_t& value : result) value = reference_laplace(words);
     return result;
   }();
   return values;
@@ -62,45 +64,45 @@ std::vector<double> as_scales(const std::vector<std::int64_t>& values) {
 }
 
 // Error rate 1e-4.
-TEST(DiscreteLaplace, FollowsTheClosedForm) {
-  EXPECT_LT(statistic(production_draws()), chi_square_limit(23));
+TEST(ReferenceLaplace, FollowsTheClosedForm) {
+  EXPECT_LT(statistic(reference_draws()), chi_square_limit(23));
 }
 
 // The same test on draws that are 1 % too wide, or too narrow, must fail: it would see a wrong scale.
-TEST(DiscreteLaplace, TestWouldSeeAScaleOnePercentOff) {
+TEST(ReferenceLaplace, TestWouldSeeAScaleOnePercentOff) {
   for (const double factor : {1.01, 0.99}) {
-    std::vector<std::int64_t> wrong = production_draws();
+    std::vector<std::int64_t> wrong = reference_draws();
     for (std::int64_t& value : wrong) value = std::llround(factor * static_cast<double>(value));
     EXPECT_GT(statistic(wrong), chi_square_limit(23)) << factor;
   }
 }
 
 // Error rate 1e-4: the low bits, which the bins above do not see, are uniform to within 1e-22.
-TEST(DiscreteLaplace, HasUniformLowBits) {
+TEST(ReferenceLaplace, HasUniformLowBits) {
   std::vector<double> observed(64);
-  for (const std::int64_t value : production_draws()) ++observed[static_cast<std::uint64_t>(value) % 64];
+  for (const std::int64_t value : reference_draws()) ++observed[static_cast<std::uint64_t>(value) % 64];
   EXPECT_LT(chi_square(observed, std::vector<double>(64, draws / 64.0)), chi_square_limit(63));
 }
 
 // Error rate 2e-4.
-TEST(DiscreteLaplace, IsSymmetric) {
-  const auto negative = static_cast<double>(std::count_if(production_draws().begin(), production_draws().end(),
-                                                          [](std::int64_t value) { return value < 0; }));
+TEST(ReferenceLaplace, IsSymmetric) {
+  const auto negative = static_cast<double>(
+      std::count_if(reference_draws().begin(), reference_draws().end(), [](std::int64_t value) { return value < 0; }));
   const double n = draws;
   EXPECT_LT(std::abs(negative - n / 2), testing_support::one_in_ten_thousand * std::sqrt(n) / 2);
-  EXPECT_LT(std::abs(mean(as_scales(production_draws()))), testing_support::one_in_ten_thousand * std::sqrt(2 / n));
+  EXPECT_LT(std::abs(mean(as_scales(reference_draws()))), testing_support::one_in_ten_thousand * std::sqrt(2 / n));
 }
 
 // Variance 2 and fourth moment 24, in scales: the mean square has variance (24 − 4)/n. Error rate 2e-4.
-TEST(DiscreteLaplace, HasVarianceTwoScalesSquared) {
-  std::vector<double> squares = as_scales(production_draws());
+TEST(ReferenceLaplace, HasVarianceTwoScalesSquared) {
+  std::vector<double> squares = as_scales(reference_draws());
   for (double& value : squares) value *= value;
   EXPECT_NEAR(mean(squares), 2, testing_support::one_in_ten_thousand * std::sqrt(20.0 / draws));
 }
 
 // Error rate 2e-4 for each of eight correlations: of the draws, and of their sizes.
-TEST(DiscreteLaplace, DrawsAreUncorrelated) {
-  std::vector<double> values = as_scales(production_draws());
+TEST(ReferenceLaplace, DrawsAreUncorrelated) {
+  std::vector<double> values = as_scales(reference_draws());
   std::vector<double> sizes = values;
   for (double& value : sizes) value = std::abs(value);
   const double limit = testing_support::one_in_ten_thousand / std::sqrt(static_cast<double>(draws));
@@ -111,17 +113,17 @@ TEST(DiscreteLaplace, DrawsAreUncorrelated) {
 }
 
 // Signs and halves of consecutive draws: 16 equally likely cells. Error rate 1e-4.
-TEST(DiscreteLaplace, ConsecutiveDrawsAreIndependent) {
+TEST(ReferenceLaplace, ConsecutiveDrawsAreIndependent) {
   const auto median = std::llround(scale * std::log(2.0));
   const auto cell = [&](std::int64_t value) { return (value < 0 ? 1U : 0U) + (std::abs(value) > median ? 2U : 0U); };
-  const std::vector<std::int64_t>& values = production_draws();
+  const std::vector<std::int64_t>& values = reference_draws();
   std::vector<double> observed(16);
   for (std::size_t i = 0; i + 1 < draws; i += 2) ++observed[4 * cell(values[i]) + cell(values[i + 1])];
   EXPECT_LT(chi_square(observed, std::vector<double>(16, draws / 32.0)), chi_square_limit(15));
 }
 
 // At small scales every integer can be counted, zero and its sign included. Error rate 1e-4 for each scale.
-TEST(DiscreteLaplace, GivesEveryIntegerItsProbabilityAtSmallScales) {
+TEST(ReferenceLaplace, GivesEveryIntegerItsProbabilityAtSmallScales) {
   for (const int bits : {0, 1, 2, 4}) {
     Keystream words(NoiseKey::from_seed(21, bits));
     const double small = std::ldexp(1.0, bits);
@@ -129,7 +131,7 @@ TEST(DiscreteLaplace, GivesEveryIntegerItsProbabilityAtSmallScales) {
     std::vector<double> observed(static_cast<std::size_t>(2 * reach + 1));
     std::vector<double> expected(observed.size());
     for (std::size_t i = 0; i < draws / 4; ++i) {
-      const std::int64_t value = std::clamp(discrete_laplace(words, bits), -reach, reach);
+      const std::int64_t value = std::clamp(reference_laplace(words, bits), -reach, reach);
       ++observed[static_cast<std::size_t>(value + reach)];
     }
     for (std::int64_t k = -reach; k <= reach; ++k) {
@@ -141,10 +143,10 @@ TEST(DiscreteLaplace, GivesEveryIntegerItsProbabilityAtSmallScales) {
   }
 }
 
-TEST(DiscreteLaplace, RefusesScalesThatWouldNotFit) {
+TEST(ReferenceLaplace, RefusesScalesThatWouldNotFit) {
   Keystream words(NoiseKey::from_seed(1, 0));
-  EXPECT_THROW(static_cast<void>(discrete_laplace(words, 41)), UsageError);
-  EXPECT_THROW(static_cast<void>(discrete_laplace(words, -1)), UsageError);
+  EXPECT_THROW(static_cast<void>(reference_laplace(words, 41)), UsageError);
+  EXPECT_THROW(static_cast<void>(reference_laplace(words, -1)), UsageError);
 }
 
 // Kolmogorov–Smirnov against the continuous distribution; the limit has error rate 1e-4.
