@@ -169,7 +169,7 @@ void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
                                mechanism_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
   run.unit = mechanism_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
-  run.group = units_of_batch(*mechanism_);
+  run.batch_units = units_of_batch(*mechanism_);
   run.determined_by = determined_by_;
   run.clients = std::move(clients);
   ledger.begin(run);

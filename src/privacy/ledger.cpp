@@ -4,6 +4,7 @@
 #include "ledger_row.hpp"
 #include "ledger_rules.hpp"
 #include <ctime>
+#include <set>
 #include <utility>
 
 #include "starling/core/check.hpp"
@@ -35,7 +36,8 @@ struct Ledger::State {
   explicit State(const std::string& path) : file(path) {}
 
   void read();
-  void append(const LedgerRow& row);
+  void append(const LedgerRow& row) { append(std::vector{row}); }
+  void append(const std::vector<LedgerRow>& rows);
   [[nodiscard]] const LedgerEntry& at_hand() const;
   void add_other_unit(std::vector<ChargeGroup>& groups, Client client) const;
 
@@ -66,17 +68,20 @@ void Ledger::State::read() {
   if (head.rows == 0) append(StartRow{now()});
 }
 
-void Ledger::State::append(const LedgerRow& row) {
+void Ledger::State::append(const std::vector<LedgerRow>& rows) {
   check<FailureError>(!failed,
                       "privacy ledger '{}' could not be written before (nothing can be reserved in it) run again",
                       file.path());
-  LedgerRules::require(book, row);
   LedgerHead next = head;
-  const std::string line = write_row(row, next);
+  std::string lines;
+  for (const LedgerRow& row : rows) {
+    LedgerRules::require(book, row);
+    lines += write_row(row, next);
+  }
   failed = true;
-  file.append(line);
+  file.append(lines);
   file.put_head(write_head(next));
-  LedgerRules::apply(book, row);
+  for (const LedgerRow& row : rows) LedgerRules::apply(book, row);
   head = std::move(next);
   failed = false;
 }
@@ -118,8 +123,16 @@ Round Ledger::reserved_through(Client client) const {
   return state_->at_hand().account(client).charged;
 }
 
-void Ledger::reserve(const Reservation& reservation) {
-  state_->append(ReserveRow{state_->at_hand().run.id, reservation});
+void Ledger::reserve(std::span<const Reservation> blocks) {
+  if (blocks.empty()) return;
+  std::vector<LedgerRow> rows;
+  std::set<Client> clients;
+  for (const Reservation& block : blocks) {
+    check(clients.insert(block.client).second, "two blocks of client {} at once (a block follows one that is written)",
+          block.client);
+    rows.push_back(ReserveRow{state_->at_hand().run.id, block});
+  }
+  state_->append(rows);
 }
 
 void Ledger::end(Client client, Round released, LedgerEnd reason) {
@@ -128,6 +141,12 @@ void Ledger::end(Client client, Round released, LedgerEnd reason) {
 
 std::vector<ChargeGroup> Ledger::spent(Client client, const Reservation* planned) const {
   auto groups = state_->book.spent(client, state_->at_hand().run.unit, planned);
+  state_->add_other_unit(groups, client);
+  return groups;
+}
+
+std::vector<ChargeGroup> Ledger::spent_by_client(Client client, const Reservation* planned) const {
+  auto groups = state_->book.spent_by_client(client, state_->at_hand().run.unit, planned);
   state_->add_other_unit(groups, client);
   return groups;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "starling/core/check.hpp"
+#include "starling/privacy/accounting.hpp"
 
 namespace starling {
 
@@ -114,6 +115,23 @@ std::vector<ChargeGroup> LedgerBook::spent(Client client, PrivacyUnit unit, cons
   if (planned != nullptr) {
     for (const ChargeGroup& group : planned->charges) add(groups, group);
   }
+  return groups;
+}
+
+std::vector<ChargeGroup> LedgerBook::spent_by_client(Client client, PrivacyUnit unit,
+                                                     const Reservation* planned) const {
+  Groups groups;
+  const auto add_batches = [&](const LedgerEntry& entry, const Reservation& block) {
+    for (const auto& [charge, count] : block.charges) {
+      add(groups, {of_group(charge, entry.run.batch_units).value_or(Charge::unbounded()), count});
+    }
+  };
+  for (const LedgerEntry& entry : entries_) {
+    const LedgerAccount* part = part_of(entry, client, unit);
+    if (part == nullptr) continue;
+    for (const Reservation& block : part->blocks) add_batches(entry, block);
+  }
+  if (planned != nullptr && at_hand() != nullptr) add_batches(*at_hand(), *planned);
   return groups;
 }
 

@@ -91,6 +91,7 @@ Json members_of(const OpenRow& row) {
           {"parameters", run.parameters},
           {"unit", name_of(run.unit)},
           {"batch", run.batch},
+          {"batch_units", run.batch_units},
           {"determined_by", run.determined_by},
           {"clients", run.clients}};
 }
@@ -245,6 +246,7 @@ LedgerRow read_open(Members& members) {
   row.run.unit = members.one_of<PrivacyUnit>("unit", {{name_of(PrivacyUnit::record), PrivacyUnit::record},
                                                       {name_of(PrivacyUnit::component), PrivacyUnit::component}});
   row.run.batch = members.integer("batch");
+  row.run.batch_units = members.real("batch_units");
   row.run.determined_by = members.text("determined_by");
   for (const Json& client : members.list("clients")) {
     row.run.clients.push_back(Members::integer_of<Client>(client, "clients"));

@@ -138,6 +138,7 @@ void LedgerRules::require_row(const LedgerBook& book, const OpenRow& row) {
       run.id);
   check_digits(run.determined_by);
   check(run.batch >= 1, "a batch of {} records (1 or more)", run.batch);
+  check(std::isfinite(run.batch_units) && run.batch_units >= 1, "a batch of {} units (1 or more)", run.batch_units);
   check(!run.clients.empty() && run.clients.front() >= 0, "no client, or one below 0 (a run has clients from 0 on)");
   const auto out_of_order = std::adjacent_find(run.clients.begin(), run.clients.end(), std::greater_equal<>());
   check(out_of_order == run.clients.end(), "the run's clients do not ascend (each is named once, in order)");

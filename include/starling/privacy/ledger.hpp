@@ -4,7 +4,7 @@
 ///
 ///   {"row":1,"previous":"00…0","kind":"ledger","format":1,"time":"2026-01-31T12:00:00Z","hash":"5f…"}
 ///   {"row":2,"previous":"5f…","kind":"open","run":…,"time":…,"version":…,"mechanism":…,"parameters":…,"unit":"record",
-///    "batch":32,"determined_by":"9c…","clients":[0,1],"hash":…}
+///    "batch":32,"batch_units":32,"determined_by":"9c…","clients":[0,1],"hash":…}
 ///   {…,"kind":"reserve","run":…,"client":0,"first":0,"last":63,"records":"0..2047 in passes 1..1",
 ///    "passes":[{"pass":1,"kind":"laplace","epsilon":0.1}],"charges":[{"kind":"laplace","epsilon":0.1,"count":64}],
 ///    "digest":…,"hash":…}
@@ -18,10 +18,11 @@
 /// {"kind":"approximate","epsilon":ε,"delta":δ}, {"kind":"unbounded"}. Doubles read back as they were.
 ///
 /// **Writing.** A row is written and fsync'd, then the head (temporary file, fsync, rename, fsync of the folder), then
-/// the call returns: that is when a row is acknowledged, and only then may the noise of its rounds be used. So a crash
-/// leaves at most one row that the head does not count. If that row is whole, it counts, and the next run brings the
-/// head up to date. If it is torn (the last line has no end, or is not a row), it was never acknowledged, for the head
-/// would count it, and nothing was released under it: the next run cuts it off. A torn line that the head does count is
+/// the call returns: that is when a row is acknowledged, and only then may the noise of its rounds be used. Rows of
+/// several clients may be written together. So a crash leaves only rows of its last write that the head does not count.
+/// Those that are whole count, and the next run brings the head up to date. If the last is torn (its line has no end, or
+/// is not a row), it was never acknowledged, for the head would count it, and nothing was released under it: the next
+/// run cuts it off. A torn line that the head does count is
 /// damage, and nothing is ever cut off then.
 ///
 /// **What is noticed.** A change of any byte, rows that were removed, swapped, put in or repeated, and, by the head, a
@@ -32,6 +33,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -81,8 +83,10 @@ class Ledger {
   void resume(const std::string& run, const std::string& determined_by);
   /// Rounds of the run at hand below this are reserved: after `resume` those of earlier have the same bytes.
   [[nodiscard]] Round reserved_through(Client client) const;
-  /// `first` must be reserved_through(client): no round is reserved twice, and none is left out.
-  void reserve(const Reservation& reservation);
+  /// Blocks of different clients, with one wait for the disk. Each one's `first` must be reserved_through(its client):
+  /// no round is reserved twice, and none is left out.
+  void reserve(std::span<const Reservation> blocks);
+  void reserve(const Reservation& block) { reserve({&block, 1}); }
   /// Gives back what was reserved and not released: rounds from `released` on. Not those that were charged when the run
   /// was last taken up: an earlier process may have released them. A part of a block is given back to the client's
   /// total if the block has one release a round; what the block's passes cost a record stays.
@@ -91,6 +95,7 @@ class Ledger {
   /// LedgerBook's figures, in the unit of the run at hand. Where a run counted another unit, there is no figure for
   /// this one: its releases count as unbounded.
   [[nodiscard]] std::vector<ChargeGroup> spent(Client client, const Reservation* planned = nullptr) const;
+  [[nodiscard]] std::vector<ChargeGroup> spent_by_client(Client client, const Reservation* planned = nullptr) const;
   [[nodiscard]] std::vector<ChargeGroup> spent_by_record(Client client, const Reservation* planned = nullptr) const;
   [[nodiscard]] const LedgerBook& book() const;
 

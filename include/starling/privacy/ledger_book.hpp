@@ -21,6 +21,8 @@ struct LedgerRun {
   std::string parameters;                  ///< of the mechanism and whatever else somebody may want to know
   PrivacyUnit unit = PrivacyUnit::record;  ///< whose loss the charges count
   std::int64_t batch = 1;
+  /// How many units a whole batch counts for, when somebody owns all its records (units_of_batch in spending.hpp).
+  double batch_units = 1;
   /// Hexadecimal digest of everything that determines the run's integers: configuration, keyed digests of the data,
   /// commitments of the noise keys, build. Empty: the run cannot be replayed.
   std::string determined_by;
@@ -91,6 +93,10 @@ class LedgerBook {
   /// reserved that too.
   [[nodiscard]] std::vector<ChargeGroup> spent(Client client, PrivacyUnit unit,
                                                const Reservation* planned = nullptr) const;
+  /// What somebody to whom all records of a client belong loses: each release counts for all units of its batch (group
+  /// privacy); unbounded where no such figure is claimed.
+  [[nodiscard]] std::vector<ChargeGroup> spent_by_client(Client client, PrivacyUnit unit,
+                                                         const Reservation* planned = nullptr) const;
   /// What the worst record of a client loses, taking it that every run used the same records: for each run the largest
   /// charge of each pass.
   [[nodiscard]] std::vector<ChargeGroup> spent_by_record(Client client, PrivacyUnit unit,
