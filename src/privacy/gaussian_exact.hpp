@@ -1,0 +1,24 @@
+/// The Gaussian draws that a first word does not decide: exact comparisons in MPFR.
+///
+/// The result is round(σ z(U)), z(U) = −Φ⁻¹(U), where U in (0, 1/2) has as its binary digits after the point a 0, the
+/// 63 low bits of `word`, and all bits of the words that `more` gives; of these it takes as many as are needed. σ is in
+/// [1, 2^60].
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace starling {
+
+using MoreWords = std::function<std::uint64_t()>;
+
+/// Where the result is known to lie in [lowest, highest].
+[[nodiscard]] std::int64_t choose_gaussian_magnitude(double sigma, std::uint64_t word, const MoreWords& more,
+                                                     std::int64_t lowest, std::int64_t highest);
+
+/// Where nothing is known; `hint` may be any number: the nearer, the fewer comparisons. Throws FailureError where the
+/// result is not below `bound`, which is at most 2^62.
+[[nodiscard]] std::int64_t find_gaussian_magnitude(double sigma, std::uint64_t word, const MoreWords& more,
+                                                   std::int64_t hint, std::int64_t bound);
+
+}  // namespace starling

@@ -1,0 +1,148 @@
+#include "starling/privacy/gaussian_noise.hpp"
+
+#include "gaussian_exact.hpp"
+#include "gaussian_table.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include <openssl/crypto.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+using gaussian_table::Cell;
+
+std::int64_t with_sign(std::uint64_t magnitude, std::uint64_t word) {
+  const std::uint64_t mask = 0 - (word >> 63);
+  return static_cast<std::int64_t>((magnitude ^ mask) - mask);
+}
+
+/// z(U) of a word, roughly: Newton's iteration for ln Q(z) = ln U, from above, where it converges (ln Q is concave).
+double rough_quantile(std::uint64_t word) {
+  const double tail = std::ldexp(static_cast<double>(Cell(word).centre), -65);
+  double z = std::sqrt(std::max(0.0, -2 * std::log(2 * tail)));
+  for (int i = 0; i < 6; ++i) {
+    const double upper = std::erfc(z * std::sqrt(0.5)) / 2;
+    z += std::log(upper / tail) * upper * std::sqrt(2 * std::acos(-1.0)) * std::exp(z * z / 2);
+  }
+  return std::max(z, 0.0);
+}
+
+/// The first words of a block of draws; wiped when it goes.
+class FirstWords {
+ public:
+  FirstWords() = default;
+  ~FirstWords() { OPENSSL_cleanse(words_.data(), used_ * sizeof(std::uint64_t)); }
+  FirstWords(const FirstWords&) = delete;
+  FirstWords& operator=(const FirstWords&) = delete;
+  std::span<const std::uint64_t> draw(Keystream& stream, std::size_t count) {
+    used_ = std::max(used_, count);
+    const std::span<std::uint64_t> result(words_.data(), count);
+    for (std::uint64_t& word : result) word = stream();
+    return result;
+  }
+
+ private:
+  std::array<std::uint64_t, GaussianNoise::block> words_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace
+
+// With σ = S · 2^(e−63), S in [2^63, 2^64), and q = `quantile` in units of 2^-(61+x), σ q = q S · 2^(−124−x+e). Of the
+// exact product q S the upper half H is kept. With |z − q| < E in those units and S < 2^64, σ z lies in
+// (H − E, H + 1 + E) in units of 2^-s, s = 60 + x − e. So round(σ z) = ⌊σ z + 1/2⌋ lies between
+// ⌊(H + 2^(s−1) − E) / 2^s⌋ and ⌊(H + 2^(s−1) + E) / 2^s⌋, and where they agree it is certain. For 4 ≤ e ≤ 56 we have
+// 4 ≤ s ≤ 59; tests/privacy/gaussian_noise_test.cpp checks at the ends of all octaves that no sum wraps.
+GaussianNoise::GaussianNoise(double sigma) : sigma_(sigma) {
+  static_assert(octaves == gaussian_table::octaves);
+  check(sigma >= smallest_sigma && sigma <= largest_sigma,
+        "sigma={} steps (must be in [2^4, 2^56]: the Gaussian sampler is proved there) choose another mu", sigma);
+  const int exponent = std::ilogb(sigma);
+  significand_ = static_cast<std::uint64_t>(std::ldexp(sigma, 63 - exponent));
+  for (std::size_t j = 0; j < octaves; ++j) {
+    const gaussian_table::Octave& octave = gaussian_table::table.octave[j];
+    const auto shift = static_cast<std::uint64_t>(60 + octave.extra_bits - exponent);
+    octaves_[j] = {(std::uint64_t{1} << (shift - 1)) - octave.error, 2 * octave.error, shift};
+  }
+}
+
+GaussianNoise::Range GaussianNoise::range(std::uint64_t word) const {
+  __extension__ using Wide = unsigned __int128;
+  const Cell cell(word);
+  const Octave& octave = octaves_[static_cast<std::size_t>(cell.octave)];
+  const auto upper_half = static_cast<std::uint64_t>((Wide{gaussian_table::quantile(cell)} * significand_) >> 64);
+  const std::uint64_t least = upper_half + octave.half_minus_error;
+  return {least >> octave.shift, (least + octave.twice_error) >> octave.shift,
+          cell.centre >= gaussian_table::smallest_cell};
+}
+
+GaussianNoise::FirstTry GaussianNoise::first_try(std::uint64_t word) const {
+  const Range found = range(word);
+  return {with_sign(found.lowest, word), found.known && found.lowest == found.highest};
+}
+
+std::int64_t GaussianNoise::exact(std::uint64_t word, const std::function<std::uint64_t()>& more) const {
+  const auto hint = static_cast<std::int64_t>(std::min(rough_quantile(word) * sigma_, static_cast<double>(bound - 1)));
+  return with_sign(static_cast<std::uint64_t>(find_gaussian_magnitude(sigma_, word, more, hint, bound)), word);
+}
+
+std::int64_t GaussianNoise::resolve(std::uint64_t word, Keystream& words) const {
+  const MoreWords more = [&words] { return words(); };
+  const Range found = range(word);
+  if (!found.known) return exact(word, more);
+  const auto lowest = static_cast<std::int64_t>(found.lowest);
+  const auto highest = static_cast<std::int64_t>(found.highest);
+  return with_sign(static_cast<std::uint64_t>(choose_gaussian_magnitude(sigma_, word, more, lowest, highest)), word);
+}
+
+void GaussianNoise::add(Keystream& words, std::span<std::int64_t> integers) const {
+  std::uint64_t high_bits = 0;
+  for (const std::int64_t q : integers) high_bits |= static_cast<std::uint64_t>(q ^ (q >> 63));
+  check(high_bits >> 62 == 0,
+        "an integer is outside [-2^62, 2^62) (noise added to it could overflow) use larger steps");
+  FirstWords first_words;
+  while (!integers.empty()) {
+    const std::size_t count = std::min(block, integers.size());
+    const std::span<const std::uint64_t> first = first_words.draw(words, count);
+    std::array<std::uint32_t, block> undecided;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    std::size_t undecided_count = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const FirstTry draw = first_try(first[i]);
+      integers[i] += draw.value & -static_cast<std::int64_t>(draw.decided);
+      undecided[undecided_count] = static_cast<std::uint32_t>(i);
+      undecided_count += static_cast<std::size_t>(!draw.decided);
+    }
+    for (std::size_t k = 0; k < undecided_count; ++k) integers[undecided[k]] += resolve(first[undecided[k]], words);
+    integers = integers.subspan(count);
+  }
+}
+
+std::int64_t GaussianNoise::operator()(Keystream& words) const {
+  std::int64_t integer = 0;
+  add(words, {&integer, 1});
+  return integer;
+}
+
+double GaussianNoise::undecided_share() const {
+  double share = std::ldexp(1.0, -static_cast<int>(octaves));
+  for (std::size_t j = 0; j < octaves; ++j) {
+    const double window =
+        std::ldexp(static_cast<double>(octaves_[j].twice_error), -static_cast<int>(octaves_[j].shift));
+    share += std::ldexp(std::min(1.0, window), -static_cast<int>(j) - 1);
+  }
+  return share;
+}
+
+void add_gaussian(Keystream& words, double sigma, std::span<std::int64_t> integers) {
+  GaussianNoise(sigma).add(words, integers);
+}
+
+std::int64_t gaussian(Keystream& words, double sigma) {
+  return GaussianNoise(sigma)(words);
+}
+
+}  // namespace starling

@@ -1,0 +1,384 @@
+#include "starling/privacy/gaussian_noise.hpp"
+
+#include "privacy/normal_statistics.hpp"
+#include "support/testing.hpp"
+#include <bit>
+#include <limits>
+#include <mpfr.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::chi_square;
+using testing_support::chi_square_limit;
+using testing_support::kolmogorov_limit;
+using testing_support::normal_cdf;
+using testing_support::NormalStatistics;
+using testing_support::one_in_ten_thousand;
+
+constexpr double production_sigma = 0x1p41;  // mu = 1
+constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
+
+/// Words given beforehand; zeros follow them if told, else running out is an error.
+class Given {
+ public:
+  explicit Given(std::vector<std::uint64_t> words, bool zeros_follow = false)
+      : words_(std::move(words)), zeros_follow_(zeros_follow) {}
+  std::uint64_t operator()() {
+    if (next_ < words_.size()) return words_[next_++];
+    if (!zeros_follow_) throw std::runtime_error("no more words");
+    return 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::size_t next_ = 0;
+  bool zeros_follow_;
+};
+
+/// A check of draws that shares nothing with the sampler but MPFR: Q on both sides of k, rounded to nearest.
+class Checker {
+ public:
+  Checker(double sigma, mpfr_prec_t precision) : sigma_(sigma) {
+    mpfr_inits2(precision, u_, q_, scale_, static_cast<mpfr_ptr>(nullptr));
+  }
+  ~Checker() { mpfr_clears(u_, q_, scale_, static_cast<mpfr_ptr>(nullptr)); }
+  Checker(const Checker&) = delete;
+  Checker& operator=(const Checker&) = delete;
+
+  /// Whether k = round(σ z(U)), with its sign, for all U that begin with the digits in `words`. The precision must be
+  /// enough to see it.
+  bool right(std::int64_t k, const std::vector<std::uint64_t>& words) {
+    const std::int64_t size = std::abs(k);
+    if (k != 0 && (k < 0) != ((words[0] & sign_bit) != 0)) return false;
+    mpfr_set_ui_2exp(u_, words[0] & ~sign_bit, -64, MPFR_RNDN);
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      mpfr_set_ui_2exp(q_, words[i], -64 * (static_cast<mpfr_exp_t>(i) + 1), MPFR_RNDN);
+      mpfr_add(u_, u_, q_, MPFR_RNDN);
+    }
+    if (compare(size + 1) <= 0) return false;
+    mpfr_set_ui_2exp(q_, 1, -64 * static_cast<mpfr_exp_t>(words.size()), MPFR_RNDN);
+    mpfr_add(u_, u_, q_, MPFR_RNDN);
+    return size == 0 || compare(size) < 0;
+  }
+  /// 64-bit words of the binary digits of Q((m − 1/2)/σ), the first after the point being the sign bit's place.
+  std::vector<std::uint64_t> digits_of_boundary(std::int64_t m, std::size_t count) {
+    upper_tail(m);
+    std::vector<std::uint64_t> words;
+    for (std::size_t i = 0; i < count; ++i) {
+      mpfr_mul_2ui(q_, q_, 64, MPFR_RNDN);
+      mpfr_floor(u_, q_);
+      words.push_back(mpfr_get_ui(u_, MPFR_RNDN));
+      mpfr_sub(q_, q_, u_, MPFR_RNDN);
+    }
+    return words;
+  }
+
+ private:
+  void upper_tail(std::int64_t m) {
+    mpfr_sqrt_ui(scale_, 2, MPFR_RNDN);
+    mpfr_mul_d(scale_, scale_, sigma_, MPFR_RNDN);
+    mpfr_set_si(q_, 2 * m - 1, MPFR_RNDN);
+    mpfr_div_2ui(q_, q_, 1, MPFR_RNDN);
+    mpfr_div(q_, q_, scale_, MPFR_RNDN);
+    mpfr_erfc(q_, q_, MPFR_RNDN);
+    mpfr_div_2ui(q_, q_, 1, MPFR_RNDN);
+  }
+  /// Sign of U − Q((m − 1/2)/σ); 0 if they agree to within 2^-12 of the precision.
+  int compare(std::int64_t m) {
+    upper_tail(m);
+    mpfr_sub(q_, u_, q_, MPFR_RNDN);
+    if (mpfr_zero_p(q_) != 0 || mpfr_get_exp(q_) < mpfr_get_exp(u_) - mpfr_get_prec(u_) + 12) return 0;
+    return mpfr_sgn(q_);
+  }
+
+  double sigma_;
+  mpfr_t u_;
+  mpfr_t q_;
+  mpfr_t scale_;
+};
+
+// 1.1e6 draws over the whole range of scales: each is the exact rounding. Those that the first word does not decide
+// take their words after the block's, in order.
+TEST(GaussianNoise, EveryDrawIsCorrectlyRounded) {
+  constexpr std::size_t blocks = 430;
+  constexpr std::array<double, 5> sigmas{16, 0x1p30, production_sigma, 1.7e15, 0x1p56};
+  for (const double sigma : sigmas) {
+    const GaussianNoise noise(sigma);
+    Checker checker(sigma, 96);
+    Checker precise(sigma, 256);
+    Keystream production(NoiseKey::from_seed(40, 0));
+    Keystream replay(NoiseKey::from_seed(40, 0));
+    std::size_t wrong = 0;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      std::vector<std::int64_t> integers(GaussianNoise::block);
+      noise.add(production, integers);
+      std::vector<std::uint64_t> first(GaussianNoise::block);
+      for (std::uint64_t& word : first) word = replay();
+      for (std::size_t i = 0; i < first.size(); ++i) {
+        std::vector<std::uint64_t> words{first[i]};
+        if (!noise.first_try(first[i]).decided) {
+          const std::int64_t again = noise.exact(first[i], [&] { return words.emplace_back(replay()); });
+          wrong += again != integers[i] ? 1 : 0;
+        }
+        wrong += (words.size() > 1 ? precise : checker).right(integers[i], words) ? 0 : 1;
+      }
+    }
+    EXPECT_EQ(wrong, 0U) << sigma;
+  }
+}
+
+// The slow sampler on words that the fast one decides.
+TEST(GaussianNoise, FirstTryAgreesWithTheSlowSampler) {
+  for (const double sigma : {16.0, 1.99e6, production_sigma, 3e15, 0x1p56}) {
+    const GaussianNoise noise(sigma);
+    Keystream words(NoiseKey::from_seed(41, 0));
+    std::size_t decided = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const std::uint64_t word = words();
+      const GaussianNoise::FirstTry draw = noise.first_try(word);
+      if (!draw.decided) continue;
+      ++decided;
+      EXPECT_EQ(noise.exact(word, Given({})), draw.value) << sigma << ' ' << word;
+    }
+    EXPECT_GT(decided, 1500U) << sigma;
+  }
+}
+
+/// Words at both ends and on both sides of the ends of all pieces of all octaves, and beyond the table.
+std::vector<std::uint64_t> edge_words() {
+  std::vector<std::uint64_t> words{1, 2, 3};
+  for (int octave = 0; octave < 24; ++octave) {
+    const std::uint64_t first = std::uint64_t{1} << (62 - octave);
+    for (std::uint64_t piece = 0; piece < 64; ++piece) {
+      const std::uint64_t edge = first + ((piece * first) >> 6);
+      for (const std::uint64_t word : {edge - 1, edge, edge + 1}) words.push_back(word);
+    }
+  }
+  words.push_back(sign_bit - 1);
+  return words;
+}
+
+// Also shows that no sum of the fast path wraps: z is monotone within a piece, and its ends are here, at the scales
+// where the terms are largest and smallest.
+TEST(GaussianNoise, IsRightAtTheEdgesOfTheTable) {
+  const std::vector<std::uint64_t> rest{0x5555555555555555, 0x123456789abcdef0};
+  for (const double sigma : {16.0, std::nextafter(32.0, 0), production_sigma, std::nextafter(0x1p56, 0), 0x1p56}) {
+    const GaussianNoise noise(sigma);
+    Checker checker(sigma, 96);
+    Checker precise(sigma, 256);
+    std::size_t wrong = 0;
+    for (const std::uint64_t word : edge_words()) {
+      const GaussianNoise::FirstTry draw = noise.first_try(word);
+      if (draw.decided) {
+        wrong += checker.right(draw.value, {word}) ? 0 : 1;
+      } else {
+        const std::int64_t k = noise.exact(word, Given(rest, true));
+        wrong += precise.right(k, {word, rest[0], rest[1]}) ? 0 : 1;
+        EXPECT_EQ(noise.exact(word | sign_bit, Given(rest, true)), -k);
+      }
+    }
+    EXPECT_EQ(wrong, 0U) << sigma;
+  }
+}
+
+TEST(GaussianNoise, TableEndsWhereItSays) {
+  const GaussianNoise noise(16);
+  EXPECT_FALSE(noise.first_try((std::uint64_t{1} << 42) - 1).decided);
+  EXPECT_FALSE(noise.first_try(0).decided);
+  EXPECT_TRUE(noise.first_try((std::uint64_t{1} << 42) + (std::uint64_t{1} << 40)).decided);
+}
+
+// Digits of U that agree with Q((k + 1/2)/σ) for 64, 128 or 192 bits, and then fall below it or rise above: k + 1 or k.
+TEST(GaussianNoise, TiesAreBrokenByTheFirstDigitThatDiffers) {
+  for (const double sigma : {16.0, production_sigma, 1.7e15, 0x1p56}) {
+    const GaussianNoise noise(sigma);
+    Checker checker(sigma, 512);
+    for (const double z : {0.0, 1e-3, 0.6745, 1.0, 2.5, 4.9, 5.2, 9.0}) {
+      const auto k = static_cast<std::int64_t>(std::floor(z * sigma));
+      const std::vector<std::uint64_t> digits = checker.digits_of_boundary(k + 1, 5);
+      EXPECT_FALSE(noise.first_try(digits[0]).decided);
+      for (std::size_t depth = 1; depth < 4; ++depth) {
+        std::vector<std::uint64_t> lower(digits.begin(), digits.begin() + static_cast<std::ptrdiff_t>(depth) + 1);
+        std::vector<std::uint64_t> upper = lower;
+        --lower.back();
+        ++upper.back();
+        const auto draw = [&](const std::vector<std::uint64_t>& words) {
+          return noise.exact(words[0], Given({words.begin() + 1, words.end()}, true));
+        };
+        EXPECT_EQ(draw(lower), k + 1) << sigma << ' ' << z << ' ' << depth;
+        EXPECT_EQ(draw(upper), k) << sigma << ' ' << z << ' ' << depth;
+      }
+    }
+  }
+}
+
+// The first word of a tie goes through `add` as well: the window around it is left to the exact comparison.
+TEST(GaussianNoise, WordsAroundATieAreUndecidedOrRight) {
+  for (const double sigma : {16.0, production_sigma, 1.7e15}) {
+    const GaussianNoise noise(sigma);
+    Checker checker(sigma, 256);
+    int undecided = 0;
+    for (const double z : {1e-3, 0.3, 0.7, 1.3, 2.2, 3.3, 4.4}) {
+      const auto k = static_cast<std::int64_t>(std::floor(z * sigma));
+      const std::uint64_t tie = checker.digits_of_boundary(k + 1, 1)[0];
+      for (std::uint64_t word = tie - 40; word < tie + 40; ++word) {
+        const GaussianNoise::FirstTry draw = noise.first_try(word);
+        undecided += draw.decided ? 0 : 1;
+        EXPECT_TRUE(!draw.decided || checker.right(draw.value, {word})) << sigma << ' ' << word;
+      }
+    }
+    EXPECT_GE(undecided, 7) << sigma;
+  }
+}
+
+TEST(GaussianNoise, ExtremeTailsAreExactUntilTheBound) {
+  for (const double sigma : {16.0, production_sigma, 0x1p56}) {
+    const GaussianNoise noise(sigma);
+    Checker checker(sigma, 2048);
+    for (const std::size_t zeros : {0, 1, 3, 9}) {
+      std::vector<std::uint64_t> words(zeros + 1);
+      words.push_back(0x0123456789abcdef);
+      words.push_back(0xfedcba9876543210);
+      const std::int64_t k = noise.exact(0, Given({words.begin() + 1, words.end()}, true));
+      EXPECT_TRUE(checker.right(k, words)) << sigma << ' ' << zeros;
+      EXPECT_LT(k, GaussianNoise::bound);
+      EXPECT_GT(static_cast<double>(k), 9 * sigma);
+    }
+  }
+  // P(|Z| ≥ 32) is about 2^-744.
+  const GaussianNoise widest(GaussianNoise::largest_sigma);
+  EXPECT_THROW(static_cast<void>(widest.exact(0, Given({}, true))), FailureError);
+}
+
+TEST(GaussianNoise, DependsOnTheKeyTheScaleAndThePositionAlone) {
+  for (const double sigma : {production_sigma, 0x1p56}) {
+    const auto draw = [&](std::uint64_t seed, std::size_t length) {
+      Keystream words(NoiseKey::from_seed(seed, 3));
+      std::vector<std::int64_t> integers(length, 7);
+      add_gaussian(words, sigma, integers);
+      return integers;
+    };
+    const std::vector<std::int64_t> long_draw = draw(1, 1300);
+    EXPECT_EQ(draw(1, 1300), long_draw);
+    EXPECT_NE(draw(2, 1300), long_draw);
+    // Whole blocks do not depend on what follows.
+    const std::vector<std::int64_t> two_blocks = draw(1, 2 * GaussianNoise::block);
+    EXPECT_TRUE(std::equal(two_blocks.begin(), two_blocks.end(), long_draw.begin()));
+    Keystream one(NoiseKey::from_seed(1, 3));
+    Keystream other(NoiseKey::from_seed(1, 3));
+    const GaussianNoise noise(sigma);
+    for (int i = 0; i < 200; ++i) {
+      std::int64_t integer = -5;
+      noise.add(one, {&integer, 1});
+      EXPECT_EQ(gaussian(other, sigma), integer + 5);
+    }
+  }
+}
+
+TEST(GaussianNoise, AddsToWhatIsThere) {
+  std::vector<std::int64_t> zeros(1000);
+  std::vector<std::int64_t> values(1000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int64_t>(i * i) - 300000;
+  std::vector<std::int64_t> sums = values;
+  Keystream first(NoiseKey::from_seed(5, 0));
+  Keystream second(NoiseKey::from_seed(5, 0));
+  add_gaussian(first, 0x1p56, zeros);
+  add_gaussian(second, 0x1p56, sums);
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(sums[i], zeros[i] + values[i]);
+}
+
+TEST(GaussianNoise, RefusesWhatIsNotProved) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const double sigma : {0.0, -1.0, 15.99, std::nextafter(0x1p56, infinity), infinity, -infinity,
+                             std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THROW(GaussianNoise{sigma}, UsageError) << sigma;
+  }
+  const GaussianNoise noise(16);
+  Keystream words(NoiseKey::from_seed(6, 0));
+  constexpr std::int64_t limit = std::int64_t{1} << 62;
+  for (const std::int64_t wrong : {limit, -limit - 1, std::numeric_limits<std::int64_t>::min()}) {
+    std::vector<std::int64_t> integers{0, wrong, 0};
+    EXPECT_THROW(noise.add(words, integers), UsageError) << wrong;
+  }
+  std::vector<std::int64_t> extreme{limit - 1, -limit};
+  EXPECT_NO_THROW(noise.add(words, extreme));
+  EXPECT_NO_THROW(noise.add(words, {}));
+}
+
+// Error rate 2e-4 for each scale.
+TEST(GaussianNoise, ShareOfUndecidedWordsIsAsPredicted) {
+  EXPECT_LT(GaussianNoise(production_sigma).undecided_share(), 1.0 / 180000);
+  for (const double sigma : {0x1.8p46, 0x1p52, 0x1p56}) {
+    const GaussianNoise noise(sigma);
+    Keystream words(NoiseKey::from_seed(42, 0));
+    constexpr double n = 1e6;
+    double undecided = 0;
+    for (int i = 0; i < static_cast<int>(n); ++i) undecided += noise.first_try(words()).decided ? 0 : 1;
+    const double expected = n * noise.undecided_share();
+    EXPECT_LT(std::abs(undecided - expected), one_in_ten_thousand * std::sqrt(expected)) << sigma;
+  }
+}
+
+const NormalStatistics& statistics() {
+  static const NormalStatistics result = [] {
+    NormalStatistics statistics(production_sigma);
+    Keystream words(NoiseKey::from_seed(43, 0));
+    std::vector<std::int64_t> integers(1000000);
+    add_gaussian(words, production_sigma, integers);
+    statistics.add(integers);
+    return statistics;
+  }();
+  return result;
+}
+
+// Error rate 1e-4 each.
+TEST(GaussianNoise, FollowsTheNormalDistribution) {
+  EXPECT_LT(statistics().chi_square_of_bins(), chi_square_limit(63));
+  EXPECT_LT(statistics().kolmogorov_smirnov(), kolmogorov_limit);
+  EXPECT_LT(statistics().kolmogorov_smirnov_of_sizes(), kolmogorov_limit);
+}
+
+// Error rate 2e-4 each (the counts beyond 4 σ, 63 expected, are near enough to normal).
+TEST(GaussianNoise, HasItsVarianceAndTails) {
+  EXPECT_LT(std::abs(statistics().variance()), one_in_ten_thousand);
+  for (int sigmas = 1; sigmas <= 4; ++sigmas) EXPECT_LT(std::abs(statistics().tail(sigmas)), one_in_ten_thousand);
+}
+
+// Error rate 2e-4 for each correlation, 1e-4 for each chi-square.
+TEST(GaussianNoise, DrawsAreIndependent) {
+  for (std::size_t lag = 1; lag <= NormalStatistics::lags; ++lag) {
+    EXPECT_LT(std::abs(statistics().correlation(lag)), one_in_ten_thousand) << lag;
+    EXPECT_LT(std::abs(statistics().correlation_of_squares(lag)), one_in_ten_thousand) << lag;
+  }
+  EXPECT_LT(statistics().chi_square_of_pairs(), chi_square_limit(63));
+}
+
+// Error rate 1e-4 each: what the bins above do not see.
+TEST(GaussianNoise, HasUniformLowBits) {
+  EXPECT_LT(statistics().chi_square_of_low_bits(), chi_square_limit(255));
+  EXPECT_LT(statistics().chi_square_of_octiles_and_low_bits(), chi_square_limit(127));
+}
+
+// At the smallest scale every integer can be counted. Error rate 1e-4.
+TEST(GaussianNoise, GivesEveryIntegerItsProbabilityAtTheSmallestScale) {
+  constexpr double sigma = GaussianNoise::smallest_sigma;
+  constexpr std::int64_t reach = 60;
+  std::vector<std::int64_t> integers(1000000);
+  Keystream words(NoiseKey::from_seed(44, 0));
+  add_gaussian(words, sigma, integers);
+  std::vector<double> observed(2 * reach + 1);
+  std::vector<double> expected(observed.size());
+  for (const std::int64_t k : integers) ++observed[static_cast<std::size_t>(std::clamp(k, -reach, reach) + reach)];
+  for (std::int64_t k = -reach; k <= reach; ++k) {
+    const double above = k == reach ? 1 : normal_cdf((static_cast<double>(k) + 0.5) / sigma);
+    const double beneath = k == -reach ? 0 : normal_cdf((static_cast<double>(k) - 0.5) / sigma);
+    expected[static_cast<std::size_t>(k + reach)] = 1e6 * (above - beneath);
+  }
+  EXPECT_LT(chi_square(observed, expected), chi_square_limit(2 * reach));
+}
+
+}  // namespace
+}  // namespace starling
