@@ -40,7 +40,7 @@ constexpr int taylor_degree = 24;
 /// A number of 320 bits. Operators round to nearest.
 class Real {
  public:
-  Real(double value = 0) {  // NOLINT(google-explicit-constructor)
+  Real(double value = 0) {
     mpfr_init2(value_, precision);
     mpfr_set_d(value_, value, MPFR_RNDN);
   }

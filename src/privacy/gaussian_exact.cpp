@@ -19,8 +19,8 @@ class Real {
   ~Real() { mpfr_clear(value_); }
   Real(const Real&) = delete;
   Real& operator=(const Real&) = delete;
-  operator mpfr_ptr() { return value_; }           // NOLINT(google-explicit-constructor)
-  operator mpfr_srcptr() const { return value_; }  // NOLINT(google-explicit-constructor)
+  operator mpfr_ptr() { return value_; }
+  operator mpfr_srcptr() const { return value_; }
 
  private:
   mpfr_t value_;
@@ -68,7 +68,7 @@ class TailProbability {
 /// 2^-20) at most. With p = the result's precision + 8 + 2 log2(x + 1) that is less than 2^-4 units.
 void upper_tail(Real& result, std::int64_t m, double sigma) {
   const double size = static_cast<double>(m) / sigma + 1;
-  const mpfr_prec_t precision = mpfr_get_prec(result) + 8 + 2 * (std::ilogb(size) + 1);
+  const mpfr_prec_t precision = mpfr_get_prec(result) + 10 + 2 * mpfr_prec_t{std::ilogb(size)};
   Real divisor(precision);
   Real argument(precision);
   mpfr_set_ui(divisor, 8, MPFR_RNDD);  // x/√2 = (2m − 1)/(σ √8)

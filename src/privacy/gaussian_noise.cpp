@@ -41,7 +41,7 @@ class FirstWords {
   std::span<const std::uint64_t> draw(Keystream& stream, std::size_t count) {
     used_ = std::max(used_, count);
     const std::span<std::uint64_t> result(words_.data(), count);
-    for (std::uint64_t& word : result) word = stream();
+    stream.words(result);
     return result;
   }
 
@@ -70,7 +70,7 @@ GaussianNoise::GaussianNoise(double sigma) : sigma_(sigma) {
   }
 }
 
-GaussianNoise::Range GaussianNoise::range(std::uint64_t word) const {
+inline GaussianNoise::Range GaussianNoise::range(std::uint64_t word) const {
   __extension__ using Wide = unsigned __int128;
   const Cell cell(word);
   const Octave& octave = octaves_[static_cast<std::size_t>(cell.octave)];
@@ -108,13 +108,15 @@ void GaussianNoise::add(Keystream& words, std::span<std::int64_t> integers) cons
   while (!integers.empty()) {
     const std::size_t count = std::min(block, integers.size());
     const std::span<const std::uint64_t> first = first_words.draw(words, count);
-    std::array<std::uint32_t, block> undecided;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    std::array<std::uint32_t, block> undecided;
     std::size_t undecided_count = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const FirstTry draw = first_try(first[i]);
-      integers[i] += draw.value & -static_cast<std::int64_t>(draw.decided);
+      const Range found = range(first[i]);
+      const std::uint64_t decided =
+          static_cast<std::uint64_t>(found.known) & static_cast<std::uint64_t>(found.lowest == found.highest);
+      integers[i] += with_sign(found.lowest & (0 - decided), first[i]);
       undecided[undecided_count] = static_cast<std::uint32_t>(i);
-      undecided_count += static_cast<std::size_t>(!draw.decided);
+      undecided_count += 1 - decided;
     }
     for (std::size_t k = 0; k < undecided_count; ++k) integers[undecided[k]] += resolve(first[undecided[k]], words);
     integers = integers.subspan(count);

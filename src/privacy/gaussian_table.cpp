@@ -2,7 +2,6 @@
 
 namespace starling::gaussian_table {
 
-// NOLINTNEXTLINE(cert-err58-cpp)
 const Table table =
 #include "gaussian_table.inc"
     ;

@@ -61,8 +61,12 @@ inline std::uint64_t quantile(const Cell& cell) {
   const auto t = static_cast<std::int64_t>((normal << (piece_bits + 1)) ^ (std::uint64_t{1} << 63));
   const auto linear = static_cast<std::int64_t>((static_cast<Wide>(piece.c1) * t) >> 64);
   const auto x = static_cast<double>(t);
-  double sum = piece.rest[degree - 2];
-  for (std::size_t k = degree - 2; k-- > 0;) sum = std::fma(sum, x, piece.rest[k]);
+  const auto& rest = piece.rest;
+  double sum = std::fma(rest[5], x, rest[4]);
+  sum = std::fma(sum, x, rest[3]);
+  sum = std::fma(sum, x, rest[2]);
+  sum = std::fma(sum, x, rest[1]);
+  sum = std::fma(sum, x, rest[0]);
   return piece.c0 + static_cast<std::uint64_t>(linear + static_cast<std::int64_t>(sum * (x * x)));
 }
 

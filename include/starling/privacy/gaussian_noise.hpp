@@ -73,7 +73,7 @@ class GaussianNoise {
     std::uint64_t highest;
     bool known;
   };
-  [[nodiscard]] Range range(std::uint64_t word) const;
+  [[nodiscard]] inline Range range(std::uint64_t word) const;
   [[nodiscard]] std::int64_t resolve(std::uint64_t word, Keystream& words) const;
 
   double sigma_;
