@@ -21,34 +21,50 @@ namespace starling {
 namespace {
 
 void check_mac(bool done) {
-  check<FailureError>(done, "BLAKE2b failed in the cryptographic library");
+  check<FailureError>(done, "a keyed hash failed in the cryptographic library");
 }
 
 struct FreeMac {
   void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
   void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
 };
+using MacContext = std::unique_ptr<EVP_MAC_CTX, FreeMac>;
 
-std::unique_ptr<EVP_MAC_CTX, FreeMac> make_context() {
-  const std::unique_ptr<EVP_MAC, FreeMac> mac(EVP_MAC_fetch(nullptr, "BLAKE2BMAC", nullptr));
+MacContext make_context(const char* name) {
+  const std::unique_ptr<EVP_MAC, FreeMac> mac(EVP_MAC_fetch(nullptr, name, nullptr));
   check<FailureError>(mac != nullptr,
-                      "the cryptographic library has no BLAKE2b (noise keys are made with it) enable OpenSSL's default "
-                      "provider");
-  return std::unique_ptr<EVP_MAC_CTX, FreeMac>(EVP_MAC_CTX_new(mac.get()));
+                      "the cryptographic library has no {} (noise keys are made with it) enable OpenSSL's default "
+                      "provider",
+                      name);
+  MacContext context(EVP_MAC_CTX_new(mac.get()));
+  check_mac(context != nullptr);
+  return context;
 }
 
 /// One context per thread: a release happens every round, and making a context costs more than using it.
-EVP_MAC_CTX* thread_context() {
-  thread_local const std::unique_ptr<EVP_MAC_CTX, FreeMac> context = make_context();
-  check_mac(context != nullptr);
+EVP_MAC_CTX* blake2b_context() {
+  thread_local const MacContext context = make_context("BLAKE2BMAC");
+  return context.get();
+}
+EVP_MAC_CTX* poly1305_context() {
+  thread_local const MacContext context = make_context("POLY1305");
   return context.get();
 }
 
-/// BLAKE2b-256 with a 32-byte key over an injective encoding. At most one lives at a time in a thread.
+/// Secret bytes; wiped when they go.
+template <std::size_t size>
+struct SecretBytes {
+  std::array<unsigned char, size> bytes{};
+  ~SecretBytes() { OPENSSL_cleanse(bytes.data(), size); }
+};
+
+/// BLAKE2b with a 32-byte key over an injective encoding. At most one lives at a time in a thread.
 class KeyedHash {
  public:
-  KeyedHash(std::span<const unsigned char, 32> key, std::string_view domain) : context_(thread_context()) {
-    std::size_t size = std::tuple_size_v<NoiseKey::Bytes>;
+  /// `size` is the length of the result in bytes.
+  KeyedHash(std::span<const unsigned char, 32> key, std::string_view domain,
+            std::size_t size = std::tuple_size_v<NoiseKey::Bytes>)
+      : context_(blake2b_context()) {
     const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &size),
                                      OSSL_PARAM_construct_end()};
     check_mac(EVP_MAC_init(context_, key.data(), key.size(), parameters) == 1);
@@ -71,20 +87,20 @@ class KeyedHash {
     check_mac(EVP_MAC_update(context_, reinterpret_cast<const unsigned char*>(value.data()), value.size()) == 1);
     return *this;
   }
-  KeyedHash& integers(std::span<const std::int64_t> values) {
-    number(values.size());
-    for (const std::int64_t value : values) integer(value);
-    return *this;
+  KeyedHash& bytes(std::span<const unsigned char> values) {
+    return text({reinterpret_cast<const char*>(values.data()), values.size()});
   }
 
   NoiseKey finish() {
+    SecretBytes<std::tuple_size_v<NoiseKey::Bytes>> result;
+    finish(result.bytes);
+    return NoiseKey(result.bytes);
+  }
+  /// Writes the result, whose length is that of the constructor.
+  void finish(std::span<unsigned char> result) {
     flush();
-    NoiseKey::Bytes bytes;
     std::size_t length = 0;
-    check_mac(EVP_MAC_final(context_, bytes.data(), &length, bytes.size()) == 1 && length == bytes.size());
-    NoiseKey result(bytes);
-    OPENSSL_cleanse(bytes.data(), bytes.size());
-    return result;
+    check_mac(EVP_MAC_final(context_, result.data(), &length, result.size()) == 1 && length == result.size());
   }
 
  private:
@@ -97,6 +113,25 @@ class KeyedHash {
   std::array<unsigned char, 512> buffer_;
   std::size_t used_ = 0;
 };
+
+/// Poly1305 (RFC 8439) of integers in 64-bit little-endian form under a key that has no other use.
+SecretBytes<16> poly1305(std::span<const unsigned char, 32> key, std::span<const std::int64_t> integers) {
+  EVP_MAC_CTX* const context = poly1305_context();
+  check_mac(EVP_MAC_init(context, key.data(), key.size(), nullptr) == 1);
+  if constexpr (std::endian::native == std::endian::little) {
+    check_mac(EVP_MAC_update(context, reinterpret_cast<const unsigned char*>(integers.data()), integers.size_bytes()) ==
+              1);
+  } else {
+    for (const std::int64_t integer : integers) {
+      const std::uint64_t swapped = __builtin_bswap64(static_cast<std::uint64_t>(integer));
+      check_mac(EVP_MAC_update(context, reinterpret_cast<const unsigned char*>(&swapped), sizeof swapped) == 1);
+    }
+  }
+  SecretBytes<16> tag;
+  std::size_t length = 0;
+  check_mac(EVP_MAC_final(context, tag.bytes.data(), &length, tag.bytes.size()) == 1 && length == tag.bytes.size());
+  return tag;
+}
 
 std::string hex_of(std::span<const unsigned char> bytes) {
   return to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -185,10 +220,20 @@ std::string NoiseKey::hex() const {
 
 NoiseKey release_key(const NoiseKey& client_key, std::string_view run_id, const ReleaseAddress& address,
                      std::string_view mechanism, double scale, double step, std::span<const std::int64_t> integers) {
-  KeyedHash hash(client_key.bytes(), "starling release key 1");
-  hash.text(run_id).integer(address.client).integer(address.round).number(address.index);
-  hash.text(mechanism).real(scale).real(step).integers(integers);
-  return hash.finish();
+  SecretBytes<64> keys;  // the address key, then the key of Poly1305: a hash's halves are independent
+  const std::span<const unsigned char, 64> both(keys.bytes);
+  KeyedHash(client_key.bytes(), "starling release address 2", both.size())
+      .text(run_id)
+      .integer(address.client)
+      .integer(address.round)
+      .number(address.index)
+      .text(mechanism)
+      .real(scale)
+      .real(step)
+      .number(integers.size())
+      .finish(keys.bytes);
+  const SecretBytes<16> tag = poly1305(both.last<32>(), integers);
+  return KeyedHash(both.first<32>(), "starling release key 2").bytes(tag.bytes).finish();
 }
 
 }  // namespace starling
