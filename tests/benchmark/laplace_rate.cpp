@@ -1,0 +1,13 @@
+/// How fast the discrete Laplace noise is drawn, ChaCha20 included.
+#include "benchmark/rate.hpp"
+
+#include "starling/privacy/keystream.hpp"
+
+int main(int argc, char** argv) {
+  starling::Keystream words(starling::NoiseKey::from_seed(1, 1));
+  std::vector<std::int64_t> integers;
+  return starling::benchmark::measure_rate(argc, argv, "laplace", [&](std::size_t count) {
+    integers.resize(count);
+    starling::add_discrete_laplace(words, integers);
+  });
+}
