@@ -111,13 +111,17 @@ bool Losses::is_pure_but_for_leak() const {
 
 double Losses::pure_sum() const {
   if (!is_pure_but_for_leak()) return infinity;
-  if (classes.size() == 1 && classes.front().count == 1) return classes.front().size;
   long double sum = 0;
-  for (const LossClass& one : classes) sum += one.count * static_cast<long double>(one.size);
-  // The double nearest above; the type's further bits hold the error of short sums.
-  return rounded_up(classes.size() <= 1 ? sum
-                                        : sum * (1 + static_cast<long double>(classes.size()) *
-                                                         std::numeric_limits<long double>::epsilon()));
+  long double missing = 0;  // what rounding may have taken away: nothing, where everything is exact
+  for (const LossClass& one : classes) {
+    const auto size = static_cast<long double>(one.size);
+    const long double product = one.count * size;
+    const long double next = sum + product;
+    const long double added = next - sum;
+    missing += std::abs(std::fma(one.count, size, -product)) + std::abs((sum - (next - added)) + (product - added));
+    sum = next;
+  }
+  return rounded_up(missing == 0 ? sum : sum + 2 * missing + sum * std::numeric_limits<long double>::epsilon());
 }
 
 double Losses::mu() const {

@@ -22,7 +22,10 @@ constexpr std::size_t fewest_points = std::size_t{1} << 12;
 constexpr std::size_t most_points = std::size_t{1} << 20;
 constexpr std::size_t most_points_of_many = std::size_t{1} << 18;  // from many_classes on
 constexpr std::size_t many_classes = 16;
-constexpr Real tolerance = 3e-6L;  ///< what the lattice may add to ε, relative, if there are points enough
+/// What the lattice may add to ε, relative, if there are points enough: 3e-6 of one class, 1.3e-4 of 128.
+Real tolerance(const Losses& losses) {
+  return 1e-6L * static_cast<Real>(losses.classes.size() + 2);
+}
 constexpr double unit = 0x1.0p-53;
 constexpr double turn = 2 * std::numbers::pi;
 
@@ -62,7 +65,7 @@ double aligned(const Losses& losses, Real width) {
 Lattice lattice_for(const Losses& losses, const Window& window, Real lambda, double epsilon, double delta) {
   Real splits = 0;
   for (const LossClass& one : losses.classes) splits += one.count;
-  const Real wanted = std::sqrt(8 * tolerance * static_cast<Real>(epsilon) / ((lambda + 1) * splits));
+  const Real wanted = std::sqrt(8 * tolerance(losses) * static_cast<Real>(epsilon) / ((lambda + 1) * splits));
   const Real range = window.top - window.bottom;
   const std::size_t most = losses.classes.size() < many_classes ? most_points : most_points_of_many;
   const Real points = std::clamp(range / wanted * 1.3L, static_cast<Real>(fewest_points), static_cast<Real>(most));
