@@ -121,6 +121,7 @@ std::optional<std::string> content_of(const std::string& path) {
 }
 
 bool is_held(const std::string& path) {
+  if (!exists_as_file(path)) return false;
   const Descriptor file(path, O_RDONLY);
   struct flock range = whole_file(F_RDLCK);
   return file.get() >= 0 && ::fcntl(file.get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;

@@ -14,7 +14,7 @@ namespace starling {
 /// it cannot be read.
 [[nodiscard]] std::optional<std::string> content_of(const std::string& path);
 
-/// Whether a process holds the file as a LedgerFile.
+/// Whether a process holds the file as a LedgerFile. Throws UsageError if it is not a plain file.
 [[nodiscard]] bool is_held(const std::string& path);
 
 /// A file descriptor that is closed in the end.

@@ -1,0 +1,130 @@
+// What is spent over blocks, passes, runs and units; and which rounds are reserved together.
+#include "ledger_samples.hpp"
+#include "support/testing.hpp"
+
+#include "starling/core/check.hpp"
+#include "starling/privacy/ledger.hpp"
+
+namespace starling {
+namespace {
+
+using ledger_samples::block_of;
+using ledger_samples::run_of;
+using testing_support::TemporaryFolder;
+using Groups = std::vector<ChargeGroup>;
+
+const Charge small = Charge::laplace(0.1);
+const Charge large = Charge::laplace(0.4);
+
+class LedgerTotals : public ::testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  Ledger ledger_ = Ledger::open(folder_ / "ledger");
+};
+
+TEST_F(LedgerTotals, ReleasesOfAClientAddUpAndItsRecordLosesTheLargestChargeOfEachPass) {
+  ledger_.begin(run_of("run"));
+  Reservation block = block_of(0, 0, 9);
+  block.passes = {{1, large}, {2, small}};
+  block.charges = {{large, 2}, {small, 8}};
+  ledger_.reserve(block);
+  ledger_.reserve(block_of(0, 10, 19, small, 2));
+  ledger_.reserve(block_of(3, 0, 0, large));
+  EXPECT_EQ(ledger_.spent(0), (Groups{{large, 2}, {small, 18}}));
+  EXPECT_EQ(ledger_.spent_by_record(0), (Groups{{large, 1}, {small, 1}}));
+  EXPECT_EQ(ledger_.spent(3), (Groups{{large, 1}}));
+}
+
+TEST_F(LedgerTotals, RunsAddUpForARecordToo) {
+  for (const char* run : {"a", "b"}) {
+    ledger_.begin(run_of(run));
+    ledger_.reserve(block_of(0, 0, 9));
+    ledger_.reserve(block_of(0, 10, 19, small, 2));
+  }
+  EXPECT_EQ(ledger_.spent(0), (Groups{{small, 40}}));
+  EXPECT_EQ(ledger_.spent_by_record(0), (Groups{{small, 4}}));
+}
+
+TEST_F(LedgerTotals, APlannedBlockIsCountedAsIfItWereReserved) {
+  ledger_.begin(run_of("earlier"));
+  ledger_.reserve(block_of(0, 0, 3, large));
+  ledger_.begin(run_of("run"));
+  ledger_.reserve(block_of(0, 0, 3));
+  const Reservation same_pass = block_of(0, 4, 5);
+  const Reservation next_pass = block_of(0, 4, 5, large, 2);
+  EXPECT_EQ(ledger_.spent(0, &same_pass), (Groups{{large, 4}, {small, 6}}));
+  EXPECT_EQ(ledger_.spent_by_record(0, &same_pass), (Groups{{large, 1}, {small, 1}}));
+  EXPECT_EQ(ledger_.spent_by_record(0, &next_pass), (Groups{{large, 2}, {small, 1}}));
+  EXPECT_EQ(ledger_.spent(0), (Groups{{large, 4}, {small, 4}}));
+}
+
+TEST_F(LedgerTotals, OfChargesOfSeveralKindsInAPassNoneIsLeftOut) {
+  ledger_.begin(run_of("run"));
+  ledger_.reserve(block_of(0, 0, 0, Charge::laplace(0.1)));
+  ledger_.reserve(block_of(0, 1, 1, Charge::gaussian(0.2)));
+  ledger_.reserve(block_of(0, 2, 2, Charge::approximate(0.3, 1e-6)));
+  ledger_.reserve(block_of(0, 3, 3, Charge::approximate(0.2, 1e-5)));
+  EXPECT_EQ(ledger_.spent_by_record(0),
+            (Groups{{Charge::laplace(0.1), 1}, {Charge::gaussian(0.2), 1}, {Charge::approximate(0.3, 1e-5), 1}}));
+}
+
+TEST_F(LedgerTotals, TheFirstReleasesOfABlockAreTheOnesThatStay) {
+  ledger_.begin(run_of("run"));
+  Reservation block = block_of(0, 0, 9);
+  block.charges = {{large, 3}, {small, 4}, {large, 3}};
+  ledger_.reserve(block);
+  ledger_.end(0, 5, LedgerEnd::stopped);
+  EXPECT_EQ(ledger_.spent(0), (Groups{{large, 3}, {small, 2}}));
+}
+
+TEST_F(LedgerTotals, OfABlockWithoutOneReleaseARoundEverythingStays) {
+  ledger_.begin(run_of("run"));
+  Reservation block = block_of(0, 0, 9);
+  block.charges = {{small, 4}};  // which rounds release is not known
+  ledger_.reserve(block);
+  ledger_.reserve(block_of(0, 10, 19));
+  ledger_.end(0, 2, LedgerEnd::stopped);
+  EXPECT_EQ(ledger_.spent(0), (Groups{{small, 4}}));
+  EXPECT_EQ(ledger_.spent_by_record(0), (Groups{{small, 1}}));
+}
+
+TEST_F(LedgerTotals, NothingReleasedIsNothingSpent) {
+  ledger_.begin(run_of("run"));
+  ledger_.reserve(block_of(0, 0, 9));
+  ledger_.end(0, 0, LedgerEnd::stopped);
+  EXPECT_EQ(ledger_.spent(0), Groups());
+  EXPECT_EQ(ledger_.spent_by_record(0), Groups());
+}
+
+TEST_F(LedgerTotals, ARunThatCountedAnotherUnitLeavesNoFigureForThisOne) {
+  LedgerRun component = run_of("component");
+  component.unit = PrivacyUnit::component;
+  ledger_.begin(component);
+  ledger_.reserve(block_of(0, 0, 9));
+  ledger_.begin(run_of("record"));
+  ledger_.reserve(block_of(0, 0, 1, large));
+  EXPECT_EQ(ledger_.spent(0), (Groups{{large, 2}, {Charge::unbounded(), 1}}));
+  EXPECT_EQ(ledger_.spent_by_record(0), (Groups{{large, 1}, {Charge::unbounded(), 1}}));
+  EXPECT_EQ(ledger_.spent(3), Groups());
+  EXPECT_EQ(ledger_.book().spent(0, PrivacyUnit::component), (Groups{{small, 10}}));
+  EXPECT_EQ(ledger_.book().spent(0, PrivacyUnit::record), (Groups{{large, 2}}));
+}
+
+TEST(BlockSizes, DoubleUpToTheLargest) {
+  const BlockSizes sizes = BlockSizes::doubling(16);
+  std::vector<Round> found;
+  for (Round reserved = 0; found.size() < 7; reserved += found.back()) found.push_back(sizes.after(reserved));
+  EXPECT_EQ(found, (std::vector<Round>{1, 2, 4, 8, 16, 16, 16}));
+  EXPECT_EQ(BlockSizes::doubling().after(4094), 4095);
+  EXPECT_EQ(BlockSizes::doubling().after(1'000'000'000), 4096);
+}
+
+TEST(BlockSizes, MayBeFixed) {
+  EXPECT_EQ(BlockSizes::fixed(7).after(0), 7);
+  EXPECT_EQ(BlockSizes::fixed(7).after(1000), 7);
+  EXPECT_THROW(static_cast<void>(BlockSizes::fixed(0)), UsageError);
+  EXPECT_THROW(static_cast<void>(BlockSizes::doubling(-1)), UsageError);
+}
+
+}  // namespace
+}  // namespace starling
