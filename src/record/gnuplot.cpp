@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <limits>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,32 +55,40 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-/// The points that the panel's axes can show, as lines of a data block; rounds are on a logarithmic axis.
-std::string block_of(const Curve& curve, bool logarithmic) {
+/// The points that the panel's axes can show, as lines of a data block.
+std::string block_of(const Curve& curve, bool logarithmic, const HorizontalAxis& axis) {
   std::string lines;
   for (const auto& [x, y] : curve.points) {
-    if (x >= 1 && std::isfinite(y) && (!logarithmic || y > 0)) lines += fmt::format("{:.10g} {:.10g}\n", x, y);
+    if ((x >= 1 || !axis.logarithmic) && std::isfinite(y) && (!logarithmic || y > 0)) {
+      lines += fmt::format("{:.10g} {:.10g}\n", x, y);
+    }
   }
   return lines;
 }
 
-/// Where the horizontal axis ends; not where it begins, which would be no axis.
-double last_round(const Picture& picture) {
-  double last = 2;
+/// The commands for the horizontal axis; it does not end where it begins, which would be no axis.
+std::string axis_of(const Picture& picture) {
+  double first = picture.axis.logarithmic ? 1 : std::numeric_limits<double>::infinity();
+  double last = picture.axis.logarithmic ? 2 : -first;
   for (const Panel& panel : picture.panels) {
     for (const Curve& curve : panel.curves) {
-      for (const auto& [x, y] : curve.points) last = std::max(last, x);
+      for (const auto& [x, y] : curve.points) {
+        last = std::max(last, x);
+        if (!picture.axis.logarithmic) first = std::min(first, x);
+      }
     }
   }
-  return last;
+  const std::string range = first < last ? fmt::format("set xrange [{:.10g}:{:.10g}]\n", first, last) : "";
+  return fmt::format("set xlabel {} noenhanced\n{}set logscale x\n{}", quoted(picture.axis.label),
+                     picture.axis.logarithmic ? "" : "un", range);
 }
 
 /// The data blocks of a picture and the commands that plot them.
 class ScriptWriter {
  public:
   void add(const Picture& picture) {
-    std::string plots = fmt::format("set xrange [1:{:.10g}]\n", last_round(picture));
-    for (const Panel& panel : picture.panels) plots += panel_of(panel);
+    std::string plots = axis_of(picture);
+    for (const Panel& panel : picture.panels) plots += panel_of(panel, picture.axis);
     pictures_.emplace_back(picture, plots);
   }
 
@@ -87,8 +96,7 @@ class ScriptWriter {
   [[nodiscard]] std::string text(PictureFormats formats) const {
     std::string script =
         "# drawn by gnuplot; run it again after any change\n" + blocks_ +
-        "set grid lt 1 lc rgb '#dddddd'\nset border lc rgb '#888888'\nset key noenhanced above\nset rmargin 4\n"
-        "set xlabel 'round'\nset logscale x\n";
+        "set grid lt 1 lc rgb '#dddddd'\nset border lc rgb '#888888'\nset key noenhanced above\nset rmargin 4\n";
     for (const auto& [picture, plots] : pictures_) {
       script += "set terminal svg " + size_of(picture) + " dynamic background rgb 'white' font 'sans,13'\n" +
                 output_of(picture, "svg", plots);
@@ -111,10 +119,10 @@ class ScriptWriter {
                        ending, picture.panels.size(), plots);
   }
 
-  std::string panel_of(const Panel& panel) {
+  std::string panel_of(const Panel& panel, const HorizontalAxis& horizontal) {
     std::vector<std::string> curves;
     for (const Curve& curve : panel.curves) {
-      const std::string points = block_of(curve, panel.logarithmic);
+      const std::string points = block_of(curve, panel.logarithmic, horizontal);
       if (points.empty()) continue;
       const std::string name = fmt::format("$curve{}", ++count_);
       blocks_ += fmt::format("{} << END\n{}END\n", name, points);

@@ -1,4 +1,4 @@
-/// Pictures by gnuplot: curves over rounds, in panels one above the other.
+/// Pictures by gnuplot: curves over rounds or another quantity, in panels one above the other.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace starling {
 
 struct Curve {
   std::string title;
-  std::vector<std::pair<double, double>> points;  ///< (round, value); what an axis cannot show is left out
+  std::vector<std::pair<double, double>> points;  ///< (round, value), say; what an axis cannot show is left out
   bool dotted = false;                            ///< few points, marked
   std::size_t colour = 0;                         ///< number of a colour; 0 for another one than its neighbours'
 };
@@ -23,10 +23,17 @@ struct Panel {
   std::string otherwise;  ///< what is said if there is nothing to draw
 };
 
+/// What the curves of a picture go over.
+struct HorizontalAxis {
+  std::string label = "round";
+  bool logarithmic = true;  ///< from 1 on
+};
+
 /// Its panels have one horizontal axis.
 struct Picture {
   std::string name;  ///< of the file, without ending
   std::vector<Panel> panels;
+  HorizontalAxis axis = {};
 };
 
 /// SVG alone, or PNG besides.
