@@ -1,4 +1,5 @@
 #include "rows.hpp"
+#include "unscaled.hpp"
 #include "upper.hpp"
 #include <algorithm>
 #include <bit>
@@ -24,7 +25,7 @@ namespace {
 ///
 /// For a whole record: clipped to ‖·‖₂ ≤ C, it moves the mean by ‖Δ‖₂ ≤ 2C/m, so ‖Δ‖₁ ≤ 2C√d/m and each |Δ_j| ≤ 2C/m;
 /// the components' losses add up to (2Cε√d/m, d p (1 + e^(2Cε/m))/2).
-class Dissertation final : public Mechanism {
+class Dissertation final : public Mechanism, public Unscaled {
  public:
   explicit Dissertation(const ReleaseSettings& settings)
       : Mechanism(settings), epsilon_(settings.price.least), bits_(settings.dimension) {
@@ -68,6 +69,14 @@ class Dissertation final : public Mechanism {
 
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override {
+    release_unscaled(address, price, key, sum, noisy_mean);
+    noisy_mean.update([](Vector& mean) {
+      const double length = norm2(mean);
+      if (length > 0) scale(1 / length, mean);
+    });
+  }
+  void release_unscaled(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
+                        Released<Vector>& noisy_mean) override {
     check_price(price);
     const Vector& values = open(sum);
     check_sum(address, values);
@@ -77,8 +86,6 @@ class Dissertation final : public Mechanism {
     noisy_mean.update([&](Vector& mean) {
       mean.resize(values.size());
       for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = noisy(values[j] / static_cast<double>(settings_.batch));
-      const double length = norm2(mean);
-      if (length > 0) scale(1 / length, mean);
     });
   }
 

@@ -1,0 +1,36 @@
+/// Mechanisms with a fault each: for the audit's checks of itself; not private. They are in no table.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "starling/privacy/mechanism.hpp"
+
+namespace starling {
+
+/// For the audit's checks of itself; not private.
+enum class PlantedFault {
+  half_noise,        ///< half of the noise is added
+  clamped_noise,     ///< noise is clamped to one scale on either side
+  atom,              ///< noise beyond b is replaced by b/2, as the dissertation's mechanism does
+  half_sensitivity,  ///< a replaced record is counted as moving the sum by C, where it moves it by 2C
+  seeded_generator,  ///< every run has the same key
+  forgotten_clip,    ///< gradients are not clipped
+  bare_coordinate,   ///< the last coordinate carries the mean of the sum, without noise
+};
+
+struct PlantedFaultRow {
+  PlantedFault fault;
+  std::string name;  ///< for tables: "half the noise"
+};
+
+/// All of them.
+[[nodiscard]] const std::vector<PlantedFaultRow>& planted_faults();
+
+/// The production mechanism of that name with a fault. It charges what the honest one would. For the audit's checks of
+/// itself; not private. Throws UsageError as the table does.
+[[nodiscard]] std::unique_ptr<Mechanism> plant(PlantedFault fault, const std::string& mechanism,
+                                               const ReleaseSettings& settings);
+
+}  // namespace starling

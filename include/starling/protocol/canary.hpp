@@ -1,0 +1,60 @@
+/// Canaries in a real run, for the one-run audit (privacy/one_run.hpp).
+///
+/// A run with canaries goes through the production path: the decorators below stand where the model and the mechanism
+/// stand, and nothing else differs. It does not learn from the first record of each batch.
+#pragma once
+
+#include <memory>
+
+#include "starling/model/model.hpp"
+#include "starling/privacy/keystream.hpp"
+#include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/one_run.hpp"
+
+namespace starling {
+
+/// A model whose gradient of a batch's first record is replaced by a canary: +bound or −bound of the clip (1 where
+/// gradients are not clipped) in one coordinate, by a coin from `signs`. Notes each sign in the log. Batches without a
+/// record have no canary. Scores are the model's own.
+class CanaryModel final : public Model {
+ public:
+  /// Keeps references to the model and the log. Throws UsageError for a coordinate beyond the model's.
+  CanaryModel(Model& model, std::size_t coordinate, const NoiseKey& signs, CanaryLog& log);
+
+  [[nodiscard]] std::size_t dimension() const override { return model_.dimension(); }
+  [[nodiscard]] bool classifies() const override { return model_.classifies(); }
+  Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
+  [[nodiscard]] Score score(View parameters, const Batch& batch) override { return model_.score(parameters, batch); }
+
+ private:
+  Model& model_;
+  std::size_t coordinate_;
+  Keystream words_;
+  CanaryLog& log_;
+  Batch first_;
+  Batch others_;
+};
+
+/// A mechanism that notes what it has released in the canaries' coordinate; all else is the mechanism's own. Only
+/// releases of sums with a canary are noted, which must come in the order in which the sums were made.
+class CanaryMechanism final : public Mechanism {
+ public:
+  /// Keeps references to the mechanism and the log.
+  CanaryMechanism(Mechanism& mechanism, std::size_t coordinate, CanaryLog& log);
+
+  [[nodiscard]] Clip clip() const override { return mechanism_.clip(); }
+  [[nodiscard]] Charge charge(double price) const override { return mechanism_.charge(price); }
+  [[nodiscard]] PriceKind price_kind() const override { return mechanism_.price_kind(); }
+  [[nodiscard]] PrivacyUnit unit() const override { return mechanism_.unit(); }
+  [[nodiscard]] std::string neighbours() const override { return mechanism_.neighbours(); }
+  [[nodiscard]] std::string description() const override { return mechanism_.description(); }
+  void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
+               Released<Vector>& noisy_mean) override;
+
+ private:
+  Mechanism& mechanism_;
+  std::size_t coordinate_;
+  CanaryLog& log_;
+};
+
+}  // namespace starling

@@ -1,0 +1,36 @@
+#include "starling/protocol/canary.hpp"
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+CanaryModel::CanaryModel(Model& model, std::size_t coordinate, const NoiseKey& signs, CanaryLog& log)
+    : model_(model), coordinate_(coordinate), words_(signs), log_(log) {
+  check(coordinate < model.dimension(), "canaries in coordinate {} of a model with {} (they are counted from 0)",
+        coordinate, model.dimension());
+}
+
+Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
+  if (batch.empty()) return model_.evaluate(parameters, batch, clip, gradient);
+  first_.clear();
+  others_.clear();
+  first_.add(batch.row(0), batch.label(0));
+  for (std::size_t i = 1; i < batch.size(); ++i) others_.add(batch.row(i), batch.label(i));
+  Score score = model_.score(parameters, first_);
+  score += model_.evaluate(parameters, others_, clip, gradient);
+  const int sign = (words_() & 1) != 0 ? 1 : -1;
+  gradient[coordinate_] += sign * (clip.kind == ClipKind::none ? 1 : clip.bound);
+  log_.signs.push_back(sign);
+  return score;
+}
+
+CanaryMechanism::CanaryMechanism(Mechanism& mechanism, std::size_t coordinate, CanaryLog& log)
+    : Mechanism(mechanism.settings()), mechanism_(mechanism), coordinate_(coordinate), log_(log) {}
+
+void CanaryMechanism::release(const ReleaseAddress& address, double price, const NoiseKey& key,
+                              const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
+  mechanism_.release(address, price, key, sum, noisy_mean);
+  if (log_.seen.size() < log_.signs.size()) log_.seen.push_back(noisy_mean.value().at(coordinate_));
+}
+
+}  // namespace starling

@@ -1,0 +1,65 @@
+#include "starling/protocol/canary.hpp"
+
+#include "support/testing.hpp"
+
+#include "starling/loss/loss.hpp"
+
+namespace starling {
+namespace {
+
+/// Two records with two features.
+Batch two_records() {
+  Batch batch;
+  batch.clear();
+  const Vector first{100, 100};
+  const Vector second{0.25, -0.5};
+  batch.add({first, {}}, 1);
+  batch.add({second, {}}, 1);
+  return batch;
+}
+
+TEST(CanaryModel, ReplacesTheFirstRecordsGradientAlone) {
+  const auto loss = loss_table().make("logistic");
+  LinearModel model(*loss, 2, false);
+  CanaryLog log;
+  CanaryModel canary(model, 1, NoiseKey::from_seed(1, 0), log);
+  const Clip clip{ClipKind::l1, 0.5};
+  Vector gradient;
+  int plus = 0;
+  for (int t = 0; t < 64; ++t) {
+    const Score score = canary.evaluate(Vector{0, 0}, two_records(), clip, gradient);
+    EXPECT_EQ(score.records, 2);
+    ASSERT_EQ(log.signs.size(), static_cast<std::size_t>(t) + 1);
+    EXPECT_EQ(gradient, (Vector{-0.125, 0.25 + 0.5 * log.signs.back()}));  // −½ x of the second, and the canary
+    plus += log.signs.back() > 0 ? 1 : 0;
+  }
+  EXPECT_GT(plus, 10);
+  EXPECT_LT(plus, 54);
+}
+
+TEST(CanaryMechanism, NotesWhatWasReleased) {
+  const auto loss = loss_table().make("logistic");
+  LinearModel model(*loss, 2, false);
+  CanaryLog log;
+  CanaryModel canary(model, 1, NoiseKey::from_seed(1, 0), log);
+  ReleaseSettings settings;
+  settings.dimension = 2;
+  settings.batch = 2;
+  settings.run_id = "test";
+  const auto laplace = mechanism_table().make("laplace", settings);
+  CanaryMechanism mechanism(*laplace, 1, log);
+  EXPECT_EQ(mechanism.charge(1), laplace->charge(1));
+  EXPECT_EQ(mechanism.clip().bound, laplace->clip().bound);
+
+  Released<Vector> noisy(declare_public(Vector()));
+  const NoiseKey key = NoiseKey::from_seed(2, 0);
+  mechanism.release({0, 0, 0}, 1, key, Secret<Vector>(Vector{0, 0}), noisy);  // without a canary
+  EXPECT_TRUE(log.seen.empty());
+  Vector gradient;
+  static_cast<void>(canary.evaluate(Vector{0, 0}, two_records(), mechanism.clip(), gradient));
+  mechanism.release({0, 1, 0}, 1, key, Secret<Vector>(gradient), noisy);
+  EXPECT_EQ(log.seen, Vector{noisy.value()[1]});
+}
+
+}  // namespace
+}  // namespace starling
