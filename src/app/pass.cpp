@@ -47,8 +47,9 @@ Progress::Progress(ProgressChoice choice)
       live_(choice == ProgressChoice::automatic && ::isatty(STDERR_FILENO) != 0),
       forced_(choice == ProgressChoice::on) {}
 
-void Progress::begin(const std::string& what, std::function<std::uint64_t()> bytes) {
+void Progress::begin(const std::string& what, std::function<std::uint64_t()> bytes, const std::string& counted) {
   what_ = what;
+  counted_ = counted;
   bytes_ = std::move(bytes);
   start_ = Clock::now();
   next_ = live_ ? 0.5 : 2;
@@ -69,7 +70,7 @@ void Progress::end() {
 
 void Progress::show() {
   const double passed = seconds();
-  std::string line = fmt::format("{}: {} records", what_, count_);
+  std::string line = fmt::format("{}: {} {}", what_, count_, counted_);
   if (bytes_) {
     const double megabytes = static_cast<double>(bytes_()) / 1e6;
     line += fmt::format(", {:.1f} MB, {:.0f} MB/s", megabytes, megabytes / std::max(passed, 1e-3));

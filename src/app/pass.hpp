@@ -29,8 +29,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// A new pass; `bytes` are those that it has written so far.
-  void begin(const std::string& what, std::function<std::uint64_t()> bytes);
+  /// A new pass; `bytes` are those that it has written so far, `counted` what a tick stands for.
+  void begin(const std::string& what, std::function<std::uint64_t()> bytes, const std::string& counted = "records");
   /// After each record. Throws as throw_stopped does.
   void tick();
   void end();
@@ -46,6 +46,7 @@ class Progress {
   bool forced_;
   bool open_ = false;
   std::string what_;
+  std::string counted_;
   std::function<std::uint64_t()> bytes_;
   Clock::time_point start_;
   double next_ = 0;

@@ -60,6 +60,7 @@ int dispatch(const std::vector<std::string>& argv) {
   if (command == "topology") return run_topology(words);
   if (command == "data") return run_data(words, quoted(argv), is_first_process());
   if (command == "report") return run_report(words, is_first_process());
+  if (command == "privacy") return run_privacy(words, is_first_process());
   throw UsageError(
       command.empty()
           ? std::string("no command given\n\n") + overview

@@ -15,5 +15,7 @@ int run_topology(const std::vector<std::string>& words);
 int run_data(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
 /// Under mpirun only the process that speaks does anything.
 int run_report(const std::vector<std::string>& words, bool speaks);
+/// Under mpirun only the process that speaks does anything.
+int run_privacy(const std::vector<std::string>& words, bool speaks);
 
 }  // namespace starling

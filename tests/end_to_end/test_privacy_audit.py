@@ -1,0 +1,134 @@
+"""`starling privacy audit`: verdicts and their exit codes, its checks of itself, JSON and the picture."""
+
+import json
+import shutil
+import unittest
+
+from harness import *
+
+USAGE = 2
+FAULTS = 7
+
+
+class AuditCase(TestCase):
+    def audit(self, *words):
+        return self.run_alone(["privacy", "audit", *words])
+
+    def audit_json(self, *words):
+        """Exit code and the object of --json."""
+        result = self.audit(*words, "--json", "--progress", "off")
+        self.assertEqual(result.err, "", result)
+        return result.code, json.loads(result.out)
+
+
+class Verdicts(AuditCase):
+    def test_honest_laplace_is_not_refuted(self):
+        code, report = self.audit_json("--mechanism", "laplace", "--epsilon", 1, "--samples", 50000)
+        self.assertEqual((code, report["verdict"]), (0, "not refuted"))
+        self.assertEqual((report["epsilon_claimed"], report["samples"], report["delta"]), (1, 50000, 0))
+        self.assertGreater(report["epsilon_lower_bound"], 0.9)
+        self.assertLess(report["epsilon_lower_bound"], 1)
+        self.assertGreater(report["recovered"], 0.9)
+        self.assertEqual(len(report["self_check"]), 2 + FAULTS)
+        self.assertTrue(all(check["passed"] for check in report["self_check"]), report["self_check"])
+
+    def test_the_dissertations_mechanism_is_refuted(self):
+        result = self.audit("--mechanism", "dissertation", "--epsilon", 0.1, "--rounds", 5, "--samples", 100000)
+        self.assertEqual(result.code, 1, result)
+        self.assertEqual(result.messages(), [])
+        self.assertIn("the claim is refuted", result.out)
+        self.assertIn("exactly", result.out)
+        code, report = self.audit_json("--mechanism", "dissertation", "--epsilon", 0.1, "--rounds", 5, "--samples",
+                                       100000, "--self-check", "off")
+        self.assertEqual((code, report["verdict"], report["self_check"]), (1, "refuted", []))
+        self.assertGreater(report["epsilon_lower_bound"], 6)
+
+    def test_what_starling_charges_for_it_is_not(self):
+        code, report = self.audit_json("--mechanism", "dissertation", "--epsilon", 0.1, "--rounds", 5, "--delta", 0.0789422,
+                                       "--samples", 20000, "--self-check", "off")
+        self.assertEqual((code, report["verdict"]), (0, "not refuted"))
+
+    def test_a_key_from_a_seed_is_refuted(self):
+        code, report = self.audit_json("--mechanism", "laplace", "--noise-key", "seed", "--samples", 1000,
+                                       "--self-check", "off")
+        self.assertEqual((code, report["verdict"]), (1, "refuted"))
+
+    def test_no_noise_claims_nothing(self):
+        code, report = self.audit_json("--mechanism", "none", "--samples", 1000, "--self-check", "off")
+        self.assertEqual((code, report["epsilon_claimed"]), (0, None))
+        self.assertGreater(report["epsilon_lower_bound"], 3)
+
+    def test_every_layout_of_the_difference(self):
+        code, report = self.audit_json("--mechanism", "laplace", "--dimension", 3, "--batch", 4, "--samples", 20000,
+                                       "--self-check", "off")
+        self.assertEqual((code, len(report["pairs"])), (0, 3))
+        for pair in report["pairs"]:
+            self.assertEqual(pair["verdict"], "not refuted")
+            self.assertEqual(sum(pair["histogram"]["counts"][0]), 20000)
+        code, report = self.audit_json("--mechanism", "laplace", "--unit", "component", "--dimension", 3, "--samples",
+                                       20000, "--self-check", "off")
+        self.assertEqual((code, report["unit"]), (0, "component"))
+
+
+class Protocol(AuditCase):
+    def test_what_a_neighbour_of_omd_sees(self):
+        code, report = self.audit_json("--mechanism", "laplace", "--protocol", "omd", "--dimension", 2, "--batch", 3,
+                                       "--samples", 5000)
+        self.assertEqual((code, report["protocol"]), (0, "omd"), report["verdict"])
+        self.assertGreater(report["epsilon_lower_bound"], 0.5)
+        checks = {check["name"]: check["passed"] for check in report["self_check"]}
+        self.assertEqual(len(checks), 2 + FAULTS)
+        self.assertTrue(all(checks.values()), report["self_check"])
+        self.assertIn("a forgotten clip", checks)
+        self.assertIn("a coordinate without noise", checks)
+
+    def test_one_run(self):
+        code, report = self.audit_json("--mechanism", "laplace", "--protocol", "omd", "--run", "--samples", 20000,
+                                       "--self-check", "off")
+        self.assertEqual((code, report["form"], report["samples"]), (0, "one run", 20000))
+        self.assertGreater(report["epsilon_lower_bound"], 0.5)
+        self.assertLess(report["epsilon_lower_bound"], 1)
+
+
+class Output(AuditCase):
+    def test_files(self):
+        result = self.audit("--mechanism", "laplace", "--samples", 1000, "--self-check", "off", "--output", "a/b")
+        self.assertEqual(result.code, 0, result)
+        folder = self.folder / "a" / "b"
+        self.assertEqual(json.loads((folder / "audit.json").read_text())["command"], "privacy audit")
+        self.assertEqual(len((folder / "audit-histogram.csv").read_text().splitlines()), 61)
+        if shutil.which("gnuplot"):
+            self.assertIn("<svg", (folder / "audit.svg").read_text())
+
+    def test_help_and_configuration(self):
+        result = self.audit("--help")
+        self.assertEqual((result.code, result.err), (0, ""))
+        for word in ("--self-check", "--protocol", "laplace", "dissertation"):
+            self.assertIn(word, result.out)
+        configuration = self.audit("--mechanism", "laplace", "--epsilon", 2, "--print-config")
+        self.write("audit.ini", configuration.out)
+        self.assertEqual(self.audit("--config", "audit.ini", "--print-config").out, configuration.out)
+
+
+class BadUsage(AuditCase):
+    def test_one_message_and_exit_code_2(self):
+        for words, expected in (
+            ([], "--mechanism"),
+            (["--mechanism", "cauchy"], "laplace"),
+            (["--mechanism", "laplace", "--mu", "1"], "--mu"),
+            (["--mechanism", "laplace", "--samples", "10"], "samples"),
+            (["--mechanism", "laplace", "--rounds", "5"], "--rounds"),
+            (["--mechanism", "laplace", "--run"], "--protocol omd"),
+            (["--mechanism", "dissertation", "--protocol", "omd"], "--protocol"),
+            (["--mechanism", "dissertation", "--rounds", "1"], "at least 2 rounds"),
+            (["--mechanism", "laplace", "--noise-key", "file"], "noise-key"),
+        ):
+            with self.subTest(words):
+                result = self.audit(*words)
+                self.assertEqual((result.code, result.out), (USAGE, ""), result)
+                self.assertEqual(len(result.messages()), 1, result)
+                self.assertIn(expected, result.messages()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
