@@ -47,6 +47,7 @@ const MechanismTable& mechanism_table() {
   static const MechanismTable table(
       "mechanism", {{"none", "no noise: nothing is protected, and the run says so", {}, make_none},
                     {"laplace", "discrete Laplace noise on integers: pure epsilon, exact", {}, make_laplace},
+                    {"gaussian", "Gaussian noise, rounded correctly to integers: exact mu-GDP", {}, make_gaussian},
                     {"dissertation",
                      "truncated, shifted and normalised Laplace noise: to re-run the dissertation's "
                      "chapter 2 only",

@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Table, AnyMechanism, testing::ValuesIn([] {
                          [](const auto& row) { return testing_support::test_name(row.param); });
 
 TEST(MechanismTable, KnowsItsMembersAndNoTestDouble) {
-  EXPECT_EQ(mechanism_table().names(), "none, laplace, dissertation");
+  EXPECT_EQ(mechanism_table().names(), "none, laplace, gaussian, dissertation");
 }
 
 TEST(None, ReleasesTheMeanItself) {

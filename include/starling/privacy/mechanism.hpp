@@ -96,7 +96,7 @@ class Mechanism : protected Release {
 };
 
 using MechanismTable = Table<Mechanism, const ReleaseSettings&>;
-/// none, laplace, dissertation.
+/// none, laplace, gaussian, dissertation.
 [[nodiscard]] const MechanismTable& mechanism_table();
 
 /// Whether numbers computed from private records (losses, accuracies) may be shown to others un-noised.
