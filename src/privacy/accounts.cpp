@@ -46,6 +46,9 @@ std::optional<double> Accounts::pay(std::size_t k, Round t) {
   Client_& client = clients_[k];
   if (!ledgers_.empty() && t >= client.reserved && !client.stopped) reserve(t);
   if (client.stopped && t >= client.reserved) return std::nullopt;
+  check<FailureError>(ledgers_.empty() || t < client.reserved,
+                      "client {} would release in round {}, which nobody has reserved (the run or its stream is over)",
+                      number(k), t);
   const double price = prices_.at(number(k), t);
   client.spending.add(price, pass(client, t));
   client.paid = t + 1;

@@ -10,6 +10,7 @@ namespace starling {
 namespace {
 
 constexpr std::size_t most_prices = 1024;
+constexpr int digits_at_first = 12;  // where rounding begins
 constexpr double usual_delta = 1e-5;
 
 PrivacyLoss unclaimed() {
@@ -70,22 +71,19 @@ PrivacyLoss next_loss(std::istream& words) {
 }  // namespace
 
 void PriceTally::add(double price, std::int64_t count) {
-  counts_[price] += count;
-  if (counts_.size() > most_prices) merge();
+  counts_[rounded(price)] += count;
+  while (counts_.size() > most_prices && digits_ > 1) {
+    digits_ = std::min(digits_, digits_at_first) - 1;
+    std::map<double, std::int64_t> fewer;
+    for (const auto& [each, releases] : counts_) fewer[rounded(each)] += releases;
+    counts_ = std::move(fewer);
+  }
 }
 
-void PriceTally::merge() {
-  std::map<double, std::int64_t> merged;
-  for (auto cheaper = counts_.begin(); cheaper != counts_.end();) {
-    const auto dearer = std::next(cheaper);
-    if (dearer == counts_.end()) {
-      merged[cheaper->first] += cheaper->second;
-      break;
-    }
-    merged[dearer->first] += cheaper->second + dearer->second;
-    cheaper = std::next(dearer);
-  }
-  counts_ = std::move(merged);
+double PriceTally::rounded(double price) const {
+  int exponent = 0;
+  const double significand = std::frexp(price, &exponent);
+  return std::ldexp(std::ceil(std::ldexp(significand, digits_)), exponent - digits_);
 }
 
 std::vector<ChargeGroup> PriceTally::groups(const Mechanism& mechanism) const {

@@ -57,8 +57,8 @@ struct PrivacyLoss {
 /// (Canonne, Kamath and Steinke 2020, proposition 12; Balle et al. 2020, theorem 21), 0 < δ < 1.
 [[nodiscard]] double renyi_to_epsilon(double order, double divergence, double delta);
 
-/// The largest μ of a Gaussian release of which `releases` >= 1 come to at most (epsilon, delta), 0 < delta < 1; and the
-/// same for a total μ. Rounded down.
+/// The largest μ of a Gaussian release of which `releases` >= 1 come to at most (epsilon, delta), 0 < delta < 1; and
+/// the same for a total μ. Rounded down.
 [[nodiscard]] double largest_gaussian_mu(double epsilon, double delta, std::int64_t releases);
 [[nodiscard]] double largest_gaussian_mu(double mu, std::int64_t releases);
 /// The largest ε of a Laplace release of which `releases` >= 1 come to at most (epsilon, delta) by `compose`: less than

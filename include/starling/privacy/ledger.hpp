@@ -20,10 +20,9 @@
 /// **Writing.** A row is written and fsync'd, then the head (temporary file, fsync, rename, fsync of the folder), then
 /// the call returns: that is when a row is acknowledged, and only then may the noise of its rounds be used. Rows of
 /// several clients may be written together. So a crash leaves only rows of its last write that the head does not count.
-/// Those that are whole count, and the next run brings the head up to date. If the last is torn (its line has no end, or
-/// is not a row), it was never acknowledged, for the head would count it, and nothing was released under it: the next
-/// run cuts it off. A torn line that the head does count is
-/// damage, and nothing is ever cut off then.
+/// Those that are whole count, and the next run brings the head up to date. If the last is torn (its line has no end,
+/// or is not a row), it was never acknowledged, for the head would count it, and nothing was released under it: the
+/// next run cuts it off. A torn line that the head does count is damage, and nothing is ever cut off then.
 ///
 /// **What is noticed.** A change of any byte, rows that were removed, swapped, put in or repeated, and, by the head, a
 /// cut at the end of a row. What is not: whoever may write the files can rewrite both of them consistently, or put back

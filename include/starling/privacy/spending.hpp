@@ -12,8 +12,9 @@
 
 namespace starling {
 
-/// Releases counted by their price. Beyond 1024 different prices neighbours are merged into the dearer one, so that
-/// memory and the work of composing stay bounded; figures then err on the safe side.
+/// Releases counted by their price. Where there are more than 1024 different ones, prices are rounded up to fewer and
+/// fewer binary digits, so that memory and the work of composing stay bounded; figures then err on the safe side, by a
+/// factor of 1 + 2^-7 where prices lie within a factor of 256.
 class PriceTally {
  public:
   void add(double price, std::int64_t count = 1);
@@ -21,8 +22,9 @@ class PriceTally {
   [[nodiscard]] std::vector<ChargeGroup> groups(const Mechanism& mechanism) const;
 
  private:
-  void merge();
+  [[nodiscard]] double rounded(double price) const;
   std::map<double, std::int64_t> counts_;
+  int digits_ = 53;  // that prices are rounded up to
 };
 
 /// Of one client.
