@@ -1,3 +1,4 @@
+#include "run_canaries.hpp"
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -38,6 +39,10 @@ std::string describe_bias(const Topology& topology) {
   const auto n = static_cast<double>(perron.size());
   return fmt::format("plain mixing counts client {} {:.3g} times and client {} {:.3g} times (1 is fair; push-sum is)",
                      most - perron.begin(), n * *most, least - perron.begin(), n * *least);
+}
+
+bool is_refuted(const Summary& summary) {
+  return summary.privacy.audit && summary.privacy.audit->refuted;
 }
 
 /// One run of `starling omd` on one rank, from configuration to results. Steps that can fail on some ranks only are
@@ -102,7 +107,8 @@ class OmdRun {
   std::optional<Batch> test_;
   std::size_t dimension_ = 0;
   std::optional<Released<Columns>> start_;
-  std::optional<RunPrivacy> privacy_;  // of runs that learn
+  std::optional<RunPrivacy> privacy_;    // of runs that learn
+  std::optional<RunCanaries> canaries_;  // of runs that audit themselves
   std::string run_id_;
   std::optional<RunDirectory> directory_;
   std::vector<std::string> notes_;
@@ -326,8 +332,10 @@ ExitCode OmdRun::play() {
   Neighbours neighbours(world_, *layout_, DecentralizedOmd::message_length(*mirror_, dimension_, config_.omd.mixing));
   std::optional<Learning> learning;
   if (config_.learns()) {
-    learning.emplace(
-        Learning{*model_, privacy_->mechanism(), privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams)});
+    if (config_.privacy.audit) canaries_.emplace(*model_, privacy_->mechanism());
+    Model& model = canaries_ ? canaries_->model() : *model_;
+    Mechanism& mechanism = canaries_ ? canaries_->mechanism() : privacy_->mechanism();
+    learning.emplace(Learning{model, mechanism, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams)});
   }
   DecentralizedOmd omd(neighbours, *topology_, *mirror_, std::move(learning), config_.omd, *start_);
 
@@ -396,6 +404,9 @@ ExitCode OmdRun::play() {
   agreement_.together([&] {
     if (first_rank()) write_results(summary, reporter.history(), stopped);
   });
+  if (agreement_.broadcast(declare_public(std::string(is_refuted(summary) ? "yes" : "no"))) == "yes") {
+    return ExitCode::refuted;
+  }
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
@@ -433,6 +444,9 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
   summary.last_loss = last_loss(history, rounds_done);
   if (config_.learns()) {
     summary.privacy = privacy_->finish(rounds_done < config_.omd.rounds);
+    if (canaries_) {
+      summary.privacy.audit = canaries_->finish(agreement_, privacy_->dearest_charge(), privacy_->delta_of_claims());
+    }
     if (policy.shared()) {
       summary.privacy.shared_metrics = {"progressive loss"};
       if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");

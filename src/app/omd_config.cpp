@@ -159,7 +159,8 @@ std::string omd_help() {
       "clipped and\n"
       "noised gradient to itself, takes a mirror step and mixes with its neighbours. Results go to a run directory; "
       "progress to\n"
-      "stderr. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's budget allows it, 5 peer or file\n"
+      "stderr. Exit codes: 0 done, 1 an audit refutes the claim, 2 usage, 3 data, 4 nothing done since no client's "
+      "budget allows it, 5 peer or file\n"
       "failure, 75 stopped by a signal with results safe.\n";
   text += options.help();
   text += sources_help();

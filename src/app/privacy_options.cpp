@@ -57,6 +57,11 @@ void add_secrecy_options(Options& options, PrivacyOptions& privacy, const char* 
                "random (from the operating system), seed (derived from --seed: reproducible, not private), or a FILE "
                "per client, named with {client}",
                setter::text(privacy.noise_key)});
+  options.add(
+      {group, "audit", "", "",
+       "audit this very run: the first record of each batch gives way to a canary, whose secret sign is guessed "
+       "from what was released; ends with exit code 1 if that refutes the claim",
+       setter::flag(privacy.audit)});
   options.add({group, "metrics", "WHERE", "auto",
                "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, "
                "under --noise-key seed and for synthetic sources",
@@ -89,6 +94,8 @@ void check_privacy_options(const PrivacyOptions& privacy) {
         "--delta 0 under gaussian (no finite epsilon holds with it) give a small one, such as 1e-5");
   check(!privacy.budget || privacy.protects(),
         "--budget without noise (a release that nothing protects costs more than any budget) choose a mechanism");
+  check(!privacy.audit || privacy.protects(),
+        "--audit without noise (nothing is claimed that could be refuted) choose a mechanism");
   check(!privacy.ledger || privacy.noise_key != "seed",
         "--ledger with --noise-key seed (anybody who knows the seed can take the noise off, so the ledger's figures "
         "would be wrong) leave one of them out");

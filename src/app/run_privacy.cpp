@@ -242,8 +242,12 @@ std::vector<Budget> RunPrivacy::budgets() const {
 }
 
 double RunPrivacy::epsilon_per_release() const {
-  const std::vector<ChargeGroup> one{{mechanism_->charge(prices_->range().most), 1}};
-  return compose(one, options_.delta.value_or(default_delta(one))).epsilon;
+  const std::vector<ChargeGroup> one{{dearest_charge(), 1}};
+  return compose(one, delta_of_claims()).epsilon;
+}
+
+double RunPrivacy::delta_of_claims() const {
+  return options_.delta.value_or(default_delta({{dearest_charge(), 1}}));
 }
 
 std::vector<std::string> RunPrivacy::notes() const {

@@ -117,6 +117,17 @@ std::string ledger(const PrivacyReport& report) {
       book.path, book.earlier_runs, in_words(book.record), in_words(book.client));
 }
 
+std::string audit(const PrivacyReport& report) {
+  if (!report.audit) return "";
+  const OneRunResult& result = *report.audit;
+  return fmt::format(
+      "This run was audited: the first record of each batch gave way to a canary, and guessing {} signs from what was "
+      "released shows, at 95 %, a loss of at least epsilon = {:.4g} where {:.6g} is claimed{}: the claim {}. ",
+      result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound, result.epsilon_claimed,
+      result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
+      result.refuted ? "is REFUTED" : "is not refuted, which does not prove it");
+}
+
 std::string budget(const PrivacyReport& report) {
   if (!report.budget) return "";
   std::string text = fmt::format("The budget was epsilon = {} for {}", upper(report.budget->epsilon),
@@ -206,7 +217,7 @@ std::string statement(const PrivacyReport& report) {
            ledger(report) + operators;
   }
   return beginning + unit_of(report) + mechanism + losses(report) + key_of(report) + ledger(report) + budget(report) +
-         metrics(report) + not_covered + operators;
+         audit(report) + metrics(report) + not_covered + operators;
 }
 
 }  // namespace starling

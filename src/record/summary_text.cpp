@@ -64,6 +64,15 @@ Json budget_json(const std::optional<BudgetReport>& budget) {
           {"stopped_clients", budget->stopped}};
 }
 
+Json audit_json(const std::optional<OneRunResult>& audit) {
+  if (!audit) return nullptr;
+  return {{"epsilon_claimed", number(audit->epsilon_claimed)},
+          {"epsilon_lower_bound", number(audit->epsilon_lower_bound)},
+          {"delta", number(audit->delta)},
+          {"canaries", audit->scores.empty() ? 0 : audit->scores.front().canaries},
+          {"verdict", audit->refuted ? "refuted" : "not refuted"}};
+}
+
 Json privacy_json(const Summary& summary) {
   const PrivacyReport& privacy = summary.privacy;
   if (!summary.learned) {
@@ -99,6 +108,7 @@ Json privacy_json(const Summary& summary) {
           {"run_id", privacy.run_id},
           {"ledger", ledger_json(privacy.ledger)},
           {"budget", budget_json(privacy.budget)},
+          {"audit", audit_json(privacy.audit)},
           {"statement", statement(privacy)}};
 }
 

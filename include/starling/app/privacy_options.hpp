@@ -24,6 +24,7 @@ struct PrivacyOptions {
   bool budget_of_client = true;
   std::optional<std::string> ledger;
   std::optional<Round> ledger_block;
+  bool audit = false;
 
   /// Name of the mechanism, without parameters. There must be one.
   [[nodiscard]] std::string mechanism_name() const;

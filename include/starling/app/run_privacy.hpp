@@ -49,6 +49,9 @@ class RunPrivacy {
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
   /// ε of one release at the highest price, for progress; infinite where nothing is protected.
   [[nodiscard]] double epsilon_per_release() const;
+  /// Of a release at the highest price, and the δ at which a Gaussian one is stated.
+  [[nodiscard]] Charge dearest_charge() const { return mechanism_->charge(prices_->range().most); }
+  [[nodiscard]] double delta_of_claims() const;
   /// What the run should say about its ledger and budget.
   [[nodiscard]] std::vector<std::string> notes() const;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/one_run.hpp"
 #include "starling/privacy/spending.hpp"
 
 namespace starling {
@@ -62,6 +63,7 @@ struct PrivacyReport {
   bool public_data = false;                 ///< the records are synthetic or were declared public
   LedgerReport ledger;
   std::optional<BudgetReport> budget;
+  std::optional<OneRunResult> audit;  ///< of a run with canaries
 
   /// Of the unit: a record, or a component.
   [[nodiscard]] const PrivacyLoss& own() const {

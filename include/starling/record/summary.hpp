@@ -62,8 +62,8 @@ struct LocalResults {
 
 /// **Collective.** Gathers the ranks' results to rank 0 and fills in `summary`, adding in client order: the figures do
 /// not depend on the layout. With `all_models` every client's final model is kept.
-void gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy,
-                             bool all_models, Summary& summary);
+void gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy, bool all_models,
+                    Summary& summary);
 
 /// The JSON of summary.json, indented.
 [[nodiscard]] std::string to_json(const Summary& summary);

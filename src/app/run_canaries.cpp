@@ -1,0 +1,30 @@
+#include "run_canaries.hpp"
+
+namespace starling {
+
+namespace {
+constexpr std::size_t coordinate = 0;
+}
+
+RunCanaries::RunCanaries(Model& model, Mechanism& mechanism)
+    : model_(model, coordinate, NoiseKey::random(), log_), mechanism_(mechanism, coordinate, log_) {}
+
+std::optional<OneRunResult> RunCanaries::finish(Agreement& agreement, const Charge& claim, double delta) const {
+  // The signs come from a coin, not from records; what was seen has been released.
+  const Vector signs(log_.signs.begin(), log_.signs.end());
+  const std::vector<Vector> all_signs = agreement.gather(declare_public(signs));
+  const std::vector<Vector> all_seen = agreement.gather(declare_public(log_.seen));
+  std::optional<OneRunResult> result;
+  agreement.together([&] {
+    if (all_signs.empty()) return;  // not rank 0
+    CanaryLog log;
+    for (std::size_t r = 0; r < all_signs.size(); ++r) {
+      for (const double sign : all_signs[r]) log.signs.push_back(sign > 0 ? 1 : -1);
+      log.seen.insert(log.seen.end(), all_seen[r].begin(), all_seen[r].end());
+    }
+    result = one_run_audit(log, claim, delta);
+  });
+  return result;
+}
+
+}  // namespace starling
