@@ -201,8 +201,8 @@ std::vector<Real> in_powers(const std::vector<Real>& chebyshev) {
   std::vector<Real> before{Real(1)};        // T_0
   std::vector<Real> now{Real(0), Real(2)};  // T_1(2 t)
   std::vector<Real> sum(chebyshev.size());
-  for (std::size_t j = 0; j < chebyshev.size(); ++j) {
-    for (std::size_t k = 0; k < before.size(); ++k) sum[k] = sum[k] + chebyshev[j] * before[k];
+  for (const Real& coefficient : chebyshev) {
+    for (std::size_t k = 0; k < before.size(); ++k) sum[k] = sum[k] + coefficient * before[k];
     std::vector<Real> next(now.size() + 1);  // T_{j+2} = 4 t T_{j+1} − T_j
     for (std::size_t k = 0; k < now.size(); ++k) next[k + 1] = Real(4) * now[k];
     for (std::size_t k = 0; k < before.size(); ++k) next[k] = next[k] - before[k];

@@ -1,7 +1,8 @@
 #include "starling/privacy/gaussian_noise.hpp"
 
 #include "gaussian_table.hpp"
-#include "privacy/normal_statistics.hpp"
+#include "privacy/gaussian_judge.hpp"
+#include "privacy/statistics.hpp"
 #include "support/testing.hpp"
 #include <bit>
 #include <limits>
@@ -12,95 +13,13 @@
 namespace starling {
 namespace {
 
-using testing_support::chi_square;
-using testing_support::chi_square_limit;
-using testing_support::kolmogorov_limit;
-using testing_support::normal_cdf;
-using testing_support::NormalStatistics;
+using testing_support::GaussianJudge;
+using testing_support::GivenWords;
 using testing_support::one_in_ten_thousand;
+using testing_support::sign_bit;
 
 constexpr double production_sigma = 0x1p41;  // mu = 1
 __extension__ using Wide = __int128;
-constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
-
-/// Words given beforehand; zeros follow them if told, else running out is an error.
-class Given {
- public:
-  explicit Given(std::vector<std::uint64_t> words, bool zeros_follow = false)
-      : words_(std::move(words)), zeros_follow_(zeros_follow) {}
-  std::uint64_t operator()() {
-    if (next_ < words_.size()) return words_[next_++];
-    if (!zeros_follow_) throw std::runtime_error("no more words");
-    return 0;
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-  std::size_t next_ = 0;
-  bool zeros_follow_;
-};
-
-/// A check of draws that shares nothing with the sampler but MPFR: Q on both sides of k, rounded to nearest.
-class Checker {
- public:
-  Checker(double sigma, mpfr_prec_t precision) : sigma_(sigma) {
-    mpfr_inits2(precision, u_, q_, scale_, static_cast<mpfr_ptr>(nullptr));
-  }
-  ~Checker() { mpfr_clears(u_, q_, scale_, static_cast<mpfr_ptr>(nullptr)); }
-  Checker(const Checker&) = delete;
-  Checker& operator=(const Checker&) = delete;
-
-  /// Whether k = round(σ z(U)), with its sign, for all U that begin with the digits in `words`. The precision must be
-  /// enough to see it.
-  bool right(std::int64_t k, const std::vector<std::uint64_t>& words) {
-    const std::int64_t size = std::abs(k);
-    if (k != 0 && (k < 0) != ((words[0] & sign_bit) != 0)) return false;
-    mpfr_set_ui_2exp(u_, words[0] & ~sign_bit, -64, MPFR_RNDN);
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      mpfr_set_ui_2exp(q_, words[i], -64 * (static_cast<mpfr_exp_t>(i) + 1), MPFR_RNDN);
-      mpfr_add(u_, u_, q_, MPFR_RNDN);
-    }
-    if (compare(size + 1) <= 0) return false;
-    mpfr_set_ui_2exp(q_, 1, -64 * static_cast<mpfr_exp_t>(words.size()), MPFR_RNDN);
-    mpfr_add(u_, u_, q_, MPFR_RNDN);
-    return size == 0 || compare(size) < 0;
-  }
-  /// 64-bit words of the binary digits of Q((m − 1/2)/σ), the first after the point being the sign bit's place.
-  std::vector<std::uint64_t> digits_of_boundary(std::int64_t m, std::size_t count) {
-    upper_tail(m);
-    std::vector<std::uint64_t> words;
-    for (std::size_t i = 0; i < count; ++i) {
-      mpfr_mul_2ui(q_, q_, 64, MPFR_RNDN);
-      mpfr_floor(u_, q_);
-      words.push_back(mpfr_get_ui(u_, MPFR_RNDN));
-      mpfr_sub(q_, q_, u_, MPFR_RNDN);
-    }
-    return words;
-  }
-
- private:
-  void upper_tail(std::int64_t m) {
-    mpfr_sqrt_ui(scale_, 2, MPFR_RNDN);
-    mpfr_mul_d(scale_, scale_, sigma_, MPFR_RNDN);
-    mpfr_set_si(q_, 2 * m - 1, MPFR_RNDN);
-    mpfr_div_2ui(q_, q_, 1, MPFR_RNDN);
-    mpfr_div(q_, q_, scale_, MPFR_RNDN);
-    mpfr_erfc(q_, q_, MPFR_RNDN);
-    mpfr_div_2ui(q_, q_, 1, MPFR_RNDN);
-  }
-  /// Sign of U − Q((m − 1/2)/σ); 0 if they agree to within 2^-12 of the precision.
-  int compare(std::int64_t m) {
-    upper_tail(m);
-    mpfr_sub(q_, u_, q_, MPFR_RNDN);
-    if (mpfr_zero_p(q_) != 0 || mpfr_get_exp(q_) < mpfr_get_exp(u_) - mpfr_get_prec(u_) + 12) return 0;
-    return mpfr_sgn(q_);
-  }
-
-  double sigma_;
-  mpfr_t u_;
-  mpfr_t q_;
-  mpfr_t scale_;
-};
 
 // 10^6 draws over the whole range of scales: each is the exact rounding. Those that the first word does not decide
 // take their words after the block's, in order.
@@ -109,8 +28,8 @@ TEST(GaussianNoise, EveryDrawIsCorrectlyRounded) {
   constexpr std::array<double, 5> sigmas{16, 0x1p30, production_sigma, 1.7e15, 0x1p56};
   for (const double sigma : sigmas) {
     const GaussianNoise noise(sigma);
-    Checker checker(sigma, 96);
-    Checker precise(sigma, 256);
+    GaussianJudge checker(sigma, 96);
+    GaussianJudge precise(sigma, 256);
     Keystream production(NoiseKey::from_seed(40, 0));
     Keystream replay(NoiseKey::from_seed(40, 0));
     std::size_t wrong = 0;
@@ -143,7 +62,7 @@ TEST(GaussianNoise, FirstTryAgreesWithTheSlowSampler) {
       const GaussianNoise::FirstTry draw = noise.first_try(word);
       if (!draw.decided) continue;
       ++decided;
-      EXPECT_EQ(noise.exact(word, Given({})), draw.value) << sigma << ' ' << word;
+      EXPECT_EQ(noise.exact(word, GivenWords({})), draw.value) << sigma << ' ' << word;
     }
     EXPECT_GT(decided, 1500U) << sigma;
   }
@@ -169,17 +88,17 @@ TEST(GaussianNoise, IsRightAtTheEdgesOfTheTable) {
   const std::vector<std::uint64_t> rest{0x5555555555555555, 0x123456789abcdef0};
   for (const double sigma : {16.0, std::nextafter(32.0, 0), production_sigma, std::nextafter(0x1p56, 0), 0x1p56}) {
     const GaussianNoise noise(sigma);
-    Checker checker(sigma, 96);
-    Checker precise(sigma, 256);
+    GaussianJudge checker(sigma, 96);
+    GaussianJudge precise(sigma, 256);
     std::size_t wrong = 0;
     for (const std::uint64_t word : edge_words()) {
       const GaussianNoise::FirstTry draw = noise.first_try(word);
       if (draw.decided) {
         wrong += checker.right(draw.value, {word}) ? 0 : 1;
       } else {
-        const std::int64_t k = noise.exact(word, Given(rest, true));
+        const std::int64_t k = noise.exact(word, GivenWords(rest, true));
         wrong += precise.right(k, {word, rest[0], rest[1]}) ? 0 : 1;
-        EXPECT_EQ(noise.exact(word | sign_bit, Given(rest, true)), -k);
+        EXPECT_EQ(noise.exact(word | sign_bit, GivenWords(rest, true)), -k);
       }
     }
     EXPECT_EQ(wrong, 0U) << sigma;
@@ -253,7 +172,7 @@ TEST(GaussianNoise, TableEndsWhereItSays) {
 TEST(GaussianNoise, TiesAreBrokenByTheFirstDigitThatDiffers) {
   for (const double sigma : {16.0, production_sigma, 1.7e15, 0x1p56}) {
     const GaussianNoise noise(sigma);
-    Checker checker(sigma, 512);
+    GaussianJudge checker(sigma, 512);
     for (const double z : {0.0, 1e-3, 0.6745, 1.0, 2.5, 4.9, 5.2, 9.0}) {
       const auto k = static_cast<std::int64_t>(std::floor(z * sigma));
       const std::vector<std::uint64_t> digits = checker.digits_of_boundary(k + 1, 5);
@@ -264,7 +183,7 @@ TEST(GaussianNoise, TiesAreBrokenByTheFirstDigitThatDiffers) {
         --lower.back();
         ++upper.back();
         const auto draw = [&](const std::vector<std::uint64_t>& words) {
-          return noise.exact(words[0], Given({words.begin() + 1, words.end()}, true));
+          return noise.exact(words[0], GivenWords({words.begin() + 1, words.end()}, true));
         };
         EXPECT_EQ(draw(lower), k + 1) << sigma << ' ' << z << ' ' << depth;
         EXPECT_EQ(draw(upper), k) << sigma << ' ' << z << ' ' << depth;
@@ -277,7 +196,7 @@ TEST(GaussianNoise, TiesAreBrokenByTheFirstDigitThatDiffers) {
 TEST(GaussianNoise, WordsAroundATieAreUndecidedOrRight) {
   for (const double sigma : {16.0, production_sigma, 1.7e15}) {
     const GaussianNoise noise(sigma);
-    Checker checker(sigma, 256);
+    GaussianJudge checker(sigma, 256);
     int undecided = 0;
     for (const double z : {1e-3, 0.3, 0.7, 1.3, 2.2, 3.3, 4.4}) {
       const auto k = static_cast<std::int64_t>(std::floor(z * sigma));
@@ -295,12 +214,12 @@ TEST(GaussianNoise, WordsAroundATieAreUndecidedOrRight) {
 TEST(GaussianNoise, ExtremeTailsAreExactUntilTheBound) {
   for (const double sigma : {16.0, production_sigma, 0x1p56}) {
     const GaussianNoise noise(sigma);
-    Checker checker(sigma, 2048);
+    GaussianJudge checker(sigma, 2048);
     for (const std::size_t zeros : {0U, 1U, 3U, 9U}) {
       std::vector<std::uint64_t> words(zeros + 1);
       words.push_back(0x0123456789abcdef);
       words.push_back(0xfedcba9876543210);
-      const std::int64_t k = noise.exact(0, Given({words.begin() + 1, words.end()}, true));
+      const std::int64_t k = noise.exact(0, GivenWords({words.begin() + 1, words.end()}, true));
       EXPECT_TRUE(checker.right(k, words)) << sigma << ' ' << zeros;
       EXPECT_LT(k, GaussianNoise::bound);
       EXPECT_GT(static_cast<double>(k), 9 * sigma);
@@ -308,7 +227,7 @@ TEST(GaussianNoise, ExtremeTailsAreExactUntilTheBound) {
   }
   // P(|Z| ≥ 32) is about 2^-744.
   const GaussianNoise widest(GaussianNoise::largest_sigma);
-  EXPECT_THROW(static_cast<void>(widest.exact(0, Given({}, true))), FailureError);
+  EXPECT_THROW(static_cast<void>(widest.exact(0, GivenWords({}, true))), FailureError);
 }
 
 TEST(GaussianNoise, DependsOnTheKeyTheScaleAndThePositionAlone) {
@@ -378,64 +297,6 @@ TEST(GaussianNoise, ShareOfUndecidedWordsIsAsPredicted) {
     const double expected = n * noise.undecided_share();
     EXPECT_LT(std::abs(undecided - expected), one_in_ten_thousand * std::sqrt(expected)) << sigma;
   }
-}
-
-const NormalStatistics& statistics() {
-  static const NormalStatistics result = [] {
-    NormalStatistics statistics(production_sigma);
-    Keystream words(NoiseKey::from_seed(43, 0));
-    std::vector<std::int64_t> integers(1000000);
-    add_gaussian(words, production_sigma, integers);
-    statistics.add(integers);
-    return statistics;
-  }();
-  return result;
-}
-
-// Error rate 1e-4 each.
-TEST(GaussianNoise, FollowsTheNormalDistribution) {
-  EXPECT_LT(statistics().chi_square_of_bins(), chi_square_limit(63));
-  EXPECT_LT(statistics().kolmogorov_smirnov(), kolmogorov_limit);
-  EXPECT_LT(statistics().kolmogorov_smirnov_of_sizes(), kolmogorov_limit);
-}
-
-// Error rate 2e-4 each (the counts beyond 4 σ, 63 expected, are near enough to normal).
-TEST(GaussianNoise, HasItsVarianceAndTails) {
-  EXPECT_LT(std::abs(statistics().variance()), one_in_ten_thousand);
-  for (int sigmas = 1; sigmas <= 4; ++sigmas) EXPECT_LT(std::abs(statistics().tail(sigmas)), one_in_ten_thousand);
-}
-
-// Error rate 2e-4 for each correlation, 1e-4 for each chi-square.
-TEST(GaussianNoise, DrawsAreIndependent) {
-  for (std::size_t lag = 1; lag <= NormalStatistics::lags; ++lag) {
-    EXPECT_LT(std::abs(statistics().correlation(lag)), one_in_ten_thousand) << lag;
-    EXPECT_LT(std::abs(statistics().correlation_of_squares(lag)), one_in_ten_thousand) << lag;
-  }
-  EXPECT_LT(statistics().chi_square_of_pairs(), chi_square_limit(63));
-}
-
-// Error rate 1e-4 each: what the bins above do not see.
-TEST(GaussianNoise, HasUniformLowBits) {
-  EXPECT_LT(statistics().chi_square_of_low_bits(), chi_square_limit(255));
-  EXPECT_LT(statistics().chi_square_of_octiles_and_low_bits(), chi_square_limit(127));
-}
-
-// At the smallest scale every integer can be counted. Error rate 1e-4.
-TEST(GaussianNoise, GivesEveryIntegerItsProbabilityAtTheSmallestScale) {
-  constexpr double sigma = GaussianNoise::smallest_sigma;
-  constexpr std::int64_t reach = 60;
-  std::vector<std::int64_t> integers(1000000);
-  Keystream words(NoiseKey::from_seed(44, 0));
-  add_gaussian(words, sigma, integers);
-  std::vector<double> observed(2 * reach + 1);
-  std::vector<double> expected(observed.size());
-  for (const std::int64_t k : integers) ++observed[static_cast<std::size_t>(std::clamp(k, -reach, reach) + reach)];
-  for (std::int64_t k = -reach; k <= reach; ++k) {
-    const double above = k == reach ? 1 : normal_cdf((static_cast<double>(k) + 0.5) / sigma);
-    const double beneath = k == -reach ? 0 : normal_cdf((static_cast<double>(k) - 0.5) / sigma);
-    expected[static_cast<std::size_t>(k + reach)] = 1e6 * (above - beneath);
-  }
-  EXPECT_LT(chi_square(observed, expected), chi_square_limit(2 * reach));
 }
 
 }  // namespace
