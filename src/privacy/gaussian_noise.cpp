@@ -31,23 +31,37 @@ double rough_quantile(std::uint64_t word) {
   return std::max(z, 0.0);
 }
 
-/// The first words of a block of draws; wiped when it goes.
-class FirstWords {
+/// Words of a stream, read ahead in blocks; wiped when it goes.
+class WordsAhead {
  public:
-  FirstWords() = default;
-  ~FirstWords() { OPENSSL_cleanse(words_.data(), used_ * sizeof(std::uint64_t)); }
-  FirstWords(const FirstWords&) = delete;
-  FirstWords& operator=(const FirstWords&) = delete;
-  std::span<const std::uint64_t> draw(Keystream& stream, std::size_t count) {
-    used_ = std::max(used_, count);
-    const std::span<std::uint64_t> result(words_.data(), count);
-    stream.words(result);
-    return result;
+  explicit WordsAhead(Keystream& stream) : stream_(stream) {}
+  ~WordsAhead() { OPENSSL_cleanse(block_.data(), most_ * sizeof(std::uint64_t)); }
+  WordsAhead(const WordsAhead&) = delete;
+  WordsAhead& operator=(const WordsAhead&) = delete;
+
+  /// The words that were read and not taken; reads some if there are none. `needed` must be sure to be taken at last,
+  /// so that the stream ends up where it would be if it had been read word by word.
+  std::span<const std::uint64_t> ahead(std::size_t needed) {
+    if (ahead_.empty()) {
+      const std::span<std::uint64_t> fresh(block_.data(), std::min(block_.size(), needed));
+      stream_.words(fresh);
+      most_ = std::max(most_, fresh.size());
+      ahead_ = fresh;
+    }
+    return ahead_;
+  }
+  void take(std::size_t count) { ahead_ = ahead_.subspan(count); }
+  std::uint64_t operator()() {
+    const std::uint64_t word = ahead(1).front();
+    take(1);
+    return word;
   }
 
  private:
-  std::array<std::uint64_t, GaussianNoise::block> words_;
-  std::size_t used_ = 0;
+  Keystream& stream_;
+  std::span<const std::uint64_t> ahead_;
+  std::size_t most_ = 0;
+  std::array<std::uint64_t, 512> block_;
 };
 
 }  // namespace
@@ -90,8 +104,7 @@ std::int64_t GaussianNoise::exact(std::uint64_t word, const std::function<std::u
   return with_sign(static_cast<std::uint64_t>(find_gaussian_magnitude(sigma_, word, more, hint, bound)), word);
 }
 
-std::int64_t GaussianNoise::resolve(std::uint64_t word, Keystream& words) const {
-  const MoreWords more = [&words] { return words(); };
+std::int64_t GaussianNoise::resolve(std::uint64_t word, const std::function<std::uint64_t()>& more) const {
   const Range found = range(word);
   if (!found.known) return exact(word, more);
   const auto lowest = static_cast<std::int64_t>(found.lowest);
@@ -104,22 +117,24 @@ void GaussianNoise::add(Keystream& words, std::span<std::int64_t> integers) cons
   for (const std::int64_t q : integers) high_bits |= static_cast<std::uint64_t>(q ^ (q >> 63));
   check(high_bits >> 62 == 0,
         "an integer is outside [-2^62, 2^62) (noise added to it could overflow) use larger steps");
-  FirstWords first_words;
+  WordsAhead stream(words);
   while (!integers.empty()) {
-    const std::size_t count = std::min(block, integers.size());
-    const std::span<const std::uint64_t> first = first_words.draw(words, count);
-    std::array<std::uint32_t, block> undecided;
-    std::size_t undecided_count = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Range found = range(first[i]);
-      const std::uint64_t decided =
-          static_cast<std::uint64_t>(found.known) & static_cast<std::uint64_t>(found.lowest == found.highest);
-      integers[i] += with_sign(found.lowest & (0 - decided), first[i]);
-      undecided[undecided_count] = static_cast<std::uint32_t>(i);
-      undecided_count += 1 - decided;
+    // No more words are ahead than draws are left, and every draw takes one.
+    const std::span<const std::uint64_t> first = stream.ahead(integers.size());
+    std::size_t done = 0;
+    for (; done < first.size(); ++done) {
+      const Range found = range(first[done]);
+      if (!found.known || found.lowest != found.highest) [[unlikely]] {
+        break;
+      }
+      integers[done] += with_sign(found.lowest, first[done]);
     }
-    for (std::size_t k = 0; k < undecided_count; ++k) integers[undecided[k]] += resolve(first[undecided[k]], words);
-    integers = integers.subspan(count);
+    stream.take(done);
+    integers = integers.subspan(done);
+    if (done == first.size()) continue;
+    const std::uint64_t word = stream();
+    integers.front() += resolve(word, [&stream] { return stream(); });
+    integers = integers.subspan(1);
   }
 }
 

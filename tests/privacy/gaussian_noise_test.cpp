@@ -21,33 +21,27 @@ using testing_support::sign_bit;
 constexpr double production_sigma = 0x1p41;  // mu = 1
 __extension__ using Wide = __int128;
 
-// 10^6 draws over the whole range of scales: each is the exact rounding. Those that the first word does not decide
-// take their words after the block's, in order.
+// 10^6 draws over the whole range of scales: each is the exact rounding of what its words say. A draw that the first
+// word does not decide takes the words that follow.
 TEST(GaussianNoise, EveryDrawIsCorrectlyRounded) {
-  constexpr std::size_t blocks = 392;
-  constexpr std::array<double, 5> sigmas{16, 0x1p30, production_sigma, 1.7e15, 0x1p56};
-  for (const double sigma : sigmas) {
+  for (const double sigma : {16.0, 0x1p30, production_sigma, 1.7e15, 0x1p56}) {
     const GaussianNoise noise(sigma);
-    GaussianJudge checker(sigma, 96);
+    GaussianJudge judge(sigma, 96);
     GaussianJudge precise(sigma, 256);
     Keystream production(NoiseKey::from_seed(40, 0));
     Keystream replay(NoiseKey::from_seed(40, 0));
+    std::vector<std::int64_t> integers(200000);
+    noise.add(production, integers);
     std::size_t wrong = 0;
-    for (std::size_t b = 0; b < blocks; ++b) {
-      std::vector<std::int64_t> integers(GaussianNoise::block);
-      noise.add(production, integers);
-      std::vector<std::uint64_t> first(GaussianNoise::block);
-      for (std::uint64_t& word : first) word = replay();
-      for (std::size_t i = 0; i < first.size(); ++i) {
-        std::vector<std::uint64_t> words{first[i]};
-        if (!noise.first_try(first[i]).decided) {
-          const std::int64_t again = noise.exact(first[i], [&] { return words.emplace_back(replay()); });
-          wrong += again != integers[i] ? 1 : 0;
-        }
-        wrong += (words.size() > 1 ? precise : checker).right(integers[i], words) ? 0 : 1;
+    for (const std::int64_t k : integers) {
+      std::vector<std::uint64_t> words{replay()};
+      if (!noise.first_try(words[0]).decided) {
+        wrong += noise.exact(words[0], [&] { return words.emplace_back(replay()); }) != k ? 1 : 0;
       }
+      wrong += (words.size() > 1 ? precise : judge).right(k, words) ? 0 : 1;
     }
     EXPECT_EQ(wrong, 0U) << sigma;
+    EXPECT_EQ(production(), replay()) << "words were lost or taken twice, sigma=" << sigma;
   }
 }
 
@@ -231,27 +225,22 @@ TEST(GaussianNoise, ExtremeTailsAreExactUntilTheBound) {
 }
 
 TEST(GaussianNoise, DependsOnTheKeyTheScaleAndThePositionAlone) {
-  for (const double sigma : {production_sigma, 0x1p56}) {
+  for (const double sigma : {production_sigma, 1.7e15, 0x1p56}) {
     const auto draw = [&](std::uint64_t seed, std::size_t length) {
       Keystream words(NoiseKey::from_seed(seed, 3));
-      std::vector<std::int64_t> integers(length, 7);
+      std::vector<std::int64_t> integers(length);
       add_gaussian(words, sigma, integers);
       return integers;
     };
-    const std::vector<std::int64_t> long_draw = draw(1, 1300);
-    EXPECT_EQ(draw(1, 1300), long_draw);
-    EXPECT_NE(draw(2, 1300), long_draw);
-    // Whole blocks do not depend on what follows.
-    const std::vector<std::int64_t> two_blocks = draw(1, 2 * GaussianNoise::block);
-    EXPECT_TRUE(std::equal(two_blocks.begin(), two_blocks.end(), long_draw.begin()));
-    Keystream one(NoiseKey::from_seed(1, 3));
-    Keystream other(NoiseKey::from_seed(1, 3));
-    const GaussianNoise noise(sigma);
-    for (int i = 0; i < 200; ++i) {
-      std::int64_t integer = -5;
-      noise.add(one, {&integer, 1});
-      EXPECT_EQ(gaussian(other, sigma), integer + 5);
+    const std::vector<std::int64_t> all = draw(1, 1700);
+    EXPECT_EQ(draw(1, 1700), all);
+    EXPECT_NE(draw(2, 1700), all);
+    for (const std::size_t length : {1U, 2U, 511U, 512U, 513U, 1024U, 1699U}) {
+      const std::vector<std::int64_t> part = draw(1, length);
+      EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin())) << length;
     }
+    Keystream words(NoiseKey::from_seed(1, 3));
+    for (const std::int64_t k : all) EXPECT_EQ(gaussian(words, sigma), k);
   }
 }
 

@@ -37,14 +37,11 @@ class GaussianNoise {
 
   [[nodiscard]] double sigma() const { return sigma_; }
 
-  /// Adds to each integer its own draw. What is added depends on the stream's position and on the number of integers
-  /// alone. The stream gives one word for each of up to `block` draws, then the further words of those that need some,
-  /// in order, then the words of the next block. Allocates only for draws that need further words.
-  /// Throws UsageError unless all integers are in [−2^62, 2^62), FailureError as above; `integers` then hold a mixture
-  /// that must not be used.
+  /// Adds to each integer its own draw; the same, and the same words taken, as that many single draws. Allocates only
+  /// for draws that need more than one word. Throws UsageError unless all integers are in [−2^62, 2^62), FailureError
+  /// as above; `integers` then hold a mixture that must not be used.
   void add(Keystream& words, std::span<std::int64_t> integers) const;
-  static constexpr std::size_t block = 512;
-  /// One draw: the same as `add` to a single 0.
+  /// One draw.
   [[nodiscard]] std::int64_t operator()(Keystream& words) const;
 
   /// What the first word says.
@@ -56,7 +53,7 @@ class GaussianNoise {
   /// The draw that starts with this word; `more` gives the further words. In MPFR from the start: slow, and the same
   /// as `first_try` where that is decided. Throws FailureError as above.
   [[nodiscard]] std::int64_t exact(std::uint64_t word, const std::function<std::uint64_t()>& more) const;
-  /// The share of words that do not decide their draw, to within its own square.
+  /// The share of first words that do not decide their draw: from the table's bounds, fractions of σ |Z| being uniform.
   [[nodiscard]] double undecided_share() const;
 
  private:
@@ -74,7 +71,7 @@ class GaussianNoise {
     bool known;
   };
   [[nodiscard]] inline Range range(std::uint64_t word) const;
-  [[nodiscard]] std::int64_t resolve(std::uint64_t word, Keystream& words) const;
+  [[nodiscard]] std::int64_t resolve(std::uint64_t word, const std::function<std::uint64_t()>& more) const;
 
   double sigma_;
   std::uint64_t significand_ = 0;
