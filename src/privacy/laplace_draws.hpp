@@ -34,6 +34,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/keystream.hpp"
@@ -42,7 +43,8 @@ namespace starling::laplace_draws {
 
 inline constexpr std::size_t lanes = 16;         ///< draws made together
 inline constexpr std::size_t group_words = 64;   ///< keystream words of so many draws
-inline constexpr std::size_t block_groups = 16;  ///< groups whose words are read at once: 8 KiB
+inline constexpr std::size_t block_groups = 16;  ///< groups whose words are read at once: 8 KiB, 1.6 µs of ChaCha20
+inline constexpr std::size_t spare_words = 128;  ///< 1 KiB: for the rare lanes of some 60 blocks
 inline constexpr int low_digits = 32;            ///< digits of U
 inline constexpr int tail_digit = 43;            ///< the first digit of V
 inline constexpr std::size_t middle_digits = tail_digit - low_digits;
@@ -50,19 +52,17 @@ inline constexpr int tail_digits = 5;  ///< digits of V − 1 that are drawn
 
 /// A binary fraction of 256 digits, the first ones first.
 using Threshold = std::array<std::uint16_t, 16>;
-/// P(digit = 1) of digits 32 … 47, then P(V ≥ 1): the true values lie above these by less than 2^-256.
-inline constexpr std::array<Threshold, 17> thresholds = {{
-#include "laplace_thresholds.inc"
-}};
+/// P(digit = 1) of digits 32 … 47, then P(V ≥ 1): the true values lie above these by less than 2^-256. (In a file of
+/// their own: compilers that see the values make each one anew where it is used, from three instructions.)
+extern const std::array<Threshold, 17> thresholds;
 inline constexpr std::size_t tail_row = 16;
 
-/// The words of 16 draws, lane by lane: as they come, on a little-endian machine.
-struct Group {
-  std::array<std::uint32_t, lanes> low;                                       ///< U
-  std::array<std::uint32_t, lanes> top;                                       ///< first 31 bits of A; the sign, above
-  std::array<std::array<std::uint16_t, lanes>, middle_digits + 1> fractions;  ///< digits 32 … 42, then V ≥ 1
-};
-static_assert(sizeof(Group) == group_words * sizeof(std::uint64_t));
+/// The keystream words of 16 draws: 16 U's and 16 times (31 bits of A, the sign above) of 32 bits, then of 16 bits 16
+/// fractions for each digit 32 … 42 and for V ≥ 1. In a word, what comes first is lowest.
+using Group = std::span<const std::uint64_t, group_words>;
+inline constexpr std::size_t top_word = 8;        ///< where the A's begin
+inline constexpr std::size_t fraction_word = 16;  ///< where the fractions begin
+inline constexpr std::size_t row_words = 4;       ///< words of 16 fractions
 
 /// One lane's words.
 struct Lane {
@@ -71,9 +71,18 @@ struct Lane {
   std::array<std::uint16_t, middle_digits + 1> fractions{};
 };
 
-inline Lane lane_of(const Group& group, std::size_t i) {
-  Lane lane{group.low[i], group.top[i], {}};
-  for (std::size_t row = 0; row < lane.fractions.size(); ++row) lane.fractions[row] = group.fractions[row][i];
+/// Number `i` of the numbers of type T that begin with `word`.
+template <class T>
+T number_at(Group group, std::size_t word, std::size_t i) {
+  constexpr std::size_t in_word = sizeof(std::uint64_t) / sizeof(T);
+  return static_cast<T>(group[word + i / in_word] >> (8 * sizeof(T) * (i % in_word)));
+}
+
+inline Lane lane_of(Group group, std::size_t i) {
+  Lane lane{number_at<std::uint32_t>(group, 0, i), number_at<std::uint32_t>(group, top_word, i), {}};
+  for (std::size_t row = 0; row < lane.fractions.size(); ++row) {
+    lane.fractions[row] = number_at<std::uint16_t>(group, fraction_word + row * row_words, i);
+  }
   return lane;
 }
 
@@ -170,76 +179,82 @@ std::int64_t exact_draw(Words& words, Lane lane) {
   }
 }
 
-/// 16 numbers side by side: one register where the CPU has such, several where not, with the same result.
-using Digits [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
+/// Numbers side by side: one register where the CPU has such, several where not, with the same result.
+template <class T, std::size_t count>
+using Vector [[gnu::vector_size(sizeof(T) * count)]] = T;
+using Fractions = Vector<std::uint16_t, lanes>;
 
-inline Digits load_digits(const std::array<std::uint16_t, lanes>& pieces) {
-  Digits result;
-  std::memcpy(&result, pieces.data(), sizeof result);
+/// As many numbers as V has, which begin with `word`.
+template <class V>
+V load(Group group, std::size_t word) {
+  V result;
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&result, &group[word], sizeof result);
+  } else {
+    using T = std::remove_cvref_t<decltype(result[0])>;
+    for (std::size_t i = 0; i < sizeof(V) / sizeof(T); ++i) result[i] = number_at<T>(group, word, i);
+  }
   return result;
 }
 
 /// The draws of a group as far as its own words settle them, and which lanes they do not.
 struct Draws {
-  std::array<std::uint16_t, lanes> digits;  ///< 32 … 42
-  std::array<std::uint16_t, lanes> open;    ///< not 0: a fraction must be refined, or V may not be 0
-  std::array<std::uint32_t, lanes> close;   ///< not 0: U may be rejected, or the draw be minus zero
   std::array<std::int64_t, lanes> values;
+  std::array<std::uint16_t, lanes> open;   ///< not 0: a fraction must be refined, or V may not be 0
+  std::array<std::uint32_t, lanes> close;  ///< not 0: U may be rejected, or the draw be minus zero
 };
 
-inline void draw_digits(const Group& group, Draws& draws) {
-  Digits digits{};
-  Digits open = load_digits(group.fractions[middle_digits]) <= thresholds[tail_row][0];
-  for (std::size_t row = 0; row < middle_digits; ++row) {
-    const Digits piece = load_digits(group.fractions[row]);
+/// Digits 32 … 42 of each lane; `open` as in Draws.
+inline Fractions draw_digits(Group group, Fractions& open) {
+  Fractions digits{};
+  open = load<Fractions>(group, fraction_word + middle_digits * row_words) <= thresholds[tail_row][0];
+  for (std::size_t row = middle_digits; row-- > 0;) {
+    const auto fractions = load<Fractions>(group, fraction_word + row * row_words);
     const std::uint16_t limit = thresholds[row][0];
-    digits |= (piece < limit) & static_cast<std::uint16_t>(1U << row);
-    open |= piece == limit;
+    digits = digits + digits - (fractions < limit);  // true is −1: all bits
+    open |= fractions == limit;
   }
-  std::memcpy(draws.digits.data(), &digits, sizeof digits);
+  return digits;
+}
+
+/// 64-bit numbers from their halves.
+inline std::array<Vector<std::uint64_t, 4>, 2> join(Vector<std::uint32_t, 8> low, Vector<std::uint32_t, 8> high) {
+  if constexpr (std::endian::native != std::endian::little) std::swap(low, high);
+  return {std::bit_cast<Vector<std::uint64_t, 4>>(__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11)),
+          std::bit_cast<Vector<std::uint64_t, 4>>(__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15))};
+}
+
+/// No branch depends on a draw. Returns whether all lanes are settled.
+inline bool draw_group(Group group, Draws& draws) {
+  using Half = Vector<std::uint32_t, lanes / 2>;
+  Fractions open;
+  const Fractions digits = draw_digits(group, open);
   std::memcpy(draws.open.data(), &open, sizeof open);
-}
-
-/// No branch depends on a draw.
-inline void draw_group(const Group& group, Draws& draws) {
-  draw_digits(group, draws);
-  for (std::size_t i = 0; i < lanes; ++i) {
-    const std::uint32_t low = group.low[i];
-    draws.close[i] = (surely_accepted(low, group.top[i]) ? 0U : 1U) | (low == 0 ? 1U : 0U);
-  }
-  for (std::size_t i = 0; i < lanes; ++i) {
-    const std::uint64_t magnitude = std::uint64_t{group.low[i]} | std::uint64_t{draws.digits[i]} << low_digits;
-    const auto sign = -static_cast<std::int64_t>(group.top[i] >> 31);  // 0 or −1
-    draws.values[i] = (static_cast<std::int64_t>(magnitude) ^ sign) - sign;
-  }
-}
-
-/// The group in 64 keystream words.
-inline void load(std::span<const std::uint64_t, group_words> words, Group& group) {
-  if constexpr (std::endian::native == std::endian::little) {
-    std::memcpy(&group, words.data(), sizeof group);
-  } else {
-    const auto at = [&](std::size_t byte, unsigned mask) {
-      return static_cast<std::uint32_t>(words[byte / 8] >> (8 * (byte % 8))) & mask;
-    };
-    for (std::size_t i = 0; i < lanes; ++i) {
-      group.low[i] = at(4 * i, ~0U);
-      group.top[i] = at(4 * (lanes + i), ~0U);
-      for (std::size_t row = 0; row < group.fractions.size(); ++row) {
-        group.fractions[row][i] = static_cast<std::uint16_t>(at(8 * lanes + 2 * (row * lanes + i), 0xffffU));
-      }
+  const auto parts = std::bit_cast<std::array<Vector<std::uint16_t, lanes / 2>, 2>>(digits);
+  Half close{};
+  for (std::size_t h = 0; h < 2; ++h) {
+    const auto low = load<Half>(group, h * lanes / 4);
+    const auto top = load<Half>(group, top_word + h * lanes / 4);
+    const Half unsure = ((top & 0x7fffffffU) <= (low >> 9)) | (low == 0);  // 0: minus zero?
+    std::memcpy(&draws.close[h * lanes / 2], &unsure, sizeof unsure);
+    close |= unsure;
+    const auto magnitudes = join(low, __builtin_convertvector(parts[h], Half));
+    const auto signs = join(Half{} - (top >> 31), Half{} - (top >> 31));  // 0, or all bits
+    for (std::size_t quarter = 0; quarter < 2; ++quarter) {
+      const auto values = (magnitudes[quarter] ^ signs[quarter]) - signs[quarter];
+      std::memcpy(&draws.values[h * lanes / 2 + quarter * lanes / 4], &values, sizeof values);
     }
   }
+  const auto opened = std::bit_cast<std::array<std::uint64_t, 4>>(open);
+  const auto closed = std::bit_cast<std::array<std::uint64_t, 4>>(close);
+  return (opened[0] | opened[1] | opened[2] | opened[3] | closed[0] | closed[1] | closed[2] | closed[3]) == 0;
 }
 
 /// Adds the draws of a group to at most 16 integers.
 template <class Words>
-void add_group(Words& words, const Group& group, std::span<std::int64_t> integers) {
+void add_group(Words& words, Group group, std::span<std::int64_t> integers) {
   Draws draws;
-  draw_group(group, draws);
-  std::uint32_t rare = 0;
-  for (std::size_t i = 0; i < lanes; ++i) rare |= draws.close[i] | draws.open[i];
-  if (rare != 0) {
+  if (!draw_group(group, draws)) {
     for (std::size_t i = 0; i < integers.size(); ++i) {
       if ((draws.close[i] | draws.open[i]) != 0) draws.values[i] = exact_draw(words, lane_of(group, i));
     }
@@ -251,17 +266,41 @@ void add_group(Words& words, const Group& group, std::span<std::int64_t> integer
   }
 }
 
-/// A block's words are read first, then what its rare lanes need, lane after lane; then the next block's.
+/// The words that rare lanes need, read many at a time, so that blocks are read whole.
 template <class Words>
-void add_draws(Words& words, std::span<std::int64_t> integers, std::span<std::uint64_t> buffer) {
-  Group group;
+class Reserve {
+ public:
+  Reserve(Words& words, std::span<std::uint64_t> buffer) : words_(words), buffer_(buffer), used_(buffer.size()) {}
+  std::uint64_t operator()() {
+    if (used_ == buffer_.size()) {
+      touched_ = true;
+      words_.words(buffer_);
+      used_ = 0;
+    }
+    return buffer_[used_++];
+  }
+  /// Whether anything was asked of it.
+  [[nodiscard]] bool touched() const { return touched_; }
+
+ private:
+  Words& words_;
+  std::span<std::uint64_t> buffer_;
+  std::size_t used_;
+  bool touched_ = false;
+};
+
+/// A block's words are read first. Then what its rare lanes need, lane after lane: from the reserve, which is filled
+/// when it is asked and empty.
+template <class Words>
+void add_draws(Words& words, Reserve<Words>& reserve, std::span<std::int64_t> integers,
+               std::span<std::uint64_t> block) {
   while (!integers.empty()) {
-    const std::size_t count = std::min(integers.size(), buffer.size() / group_words * lanes);
+    const std::size_t count = std::min(integers.size(), block.size() / group_words * lanes);
     const std::size_t groups = (count + lanes - 1) / lanes;
-    words.words(buffer.first(groups * group_words));
+    words.words(block.first(groups * group_words));
     for (std::size_t g = 0; g < groups; ++g) {
-      load(std::span<const std::uint64_t, group_words>(&buffer[g * group_words], group_words), group);
-      add_group(words, group, integers.first(count).subspan(g * lanes, std::min(lanes, count - g * lanes)));
+      const Group group(&block[g * group_words], group_words);
+      add_group(reserve, group, integers.subspan(g * lanes, std::min(lanes, count - g * lanes)));
     }
     integers = integers.subspan(count);
   }

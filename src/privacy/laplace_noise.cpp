@@ -7,22 +7,31 @@ namespace starling {
 
 namespace {
 
-using Words = std::array<std::uint64_t, laplace_draws::group_words * laplace_draws::block_groups>;
+/// Wiped when it goes, as far as it was used.
+struct Block {
+  explicit Block(std::size_t draws)
+      : used(std::min(words.size(),
+                      (draws + laplace_draws::lanes - 1) / laplace_draws::lanes * laplace_draws::group_words)) {}
+  ~Block() {
+    OPENSSL_cleanse(words.data(), used * sizeof(std::uint64_t));
+    if (spare_used) OPENSSL_cleanse(spare.data(), sizeof spare);
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
 
-/// Wipes what the draws used of the words when it goes.
-struct Wipe {
-  Words& words;
-  std::size_t count;
-  ~Wipe() { OPENSSL_cleanse(words.data(), std::min(count, words.size()) * sizeof(std::uint64_t)); }
+  std::array<std::uint64_t, laplace_draws::group_words * laplace_draws::block_groups> words;
+  std::array<std::uint64_t, laplace_draws::spare_words> spare;
+  std::size_t used;
+  bool spare_used = true;
 };
 
 }  // namespace
 
 void add_discrete_laplace(Keystream& words, std::span<std::int64_t> integers) {
-  Words block;
-  const std::size_t groups = (integers.size() + laplace_draws::lanes - 1) / laplace_draws::lanes;
-  const Wipe wipe{block, groups * laplace_draws::group_words};
-  laplace_draws::add_draws(words, integers, block);
+  Block block(integers.size());
+  laplace_draws::Reserve<Keystream> reserve(words, block.spare);
+  laplace_draws::add_draws(words, reserve, integers, block.words);
+  block.spare_used = reserve.touched();
 }
 
 }  // namespace starling

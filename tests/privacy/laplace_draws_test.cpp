@@ -67,9 +67,12 @@ std::vector<std::int64_t> added(const Lane& first, const std::vector<std::uint64
   std::vector<std::uint64_t> words = group_of(first);
   words.insert(words.end(), script.begin(), script.end());
   ScriptedWords source(words);
-  std::vector<std::uint64_t> buffer(group_words * block_groups);
+  std::vector<std::uint64_t> block(group_words * block_groups);
+  std::vector<std::uint64_t> spare(1);  // so that no word is read before it is needed
+  Reserve<ScriptedWords> reserve(source, spare);
   std::vector<std::int64_t> integers(lanes);
-  add_draws(source, std::span<std::int64_t>(integers), std::span<std::uint64_t>(buffer));
+  add_draws(source, reserve, std::span<std::int64_t>(integers), std::span<std::uint64_t>(block));
+  EXPECT_EQ(reserve.touched(), !script.empty());
   EXPECT_EQ(source.left(), 0U);
   return integers;
 }
@@ -198,13 +201,57 @@ TEST(LaplaceDraws, OfAnArrayTakeTheSameWays) {
   EXPECT_EQ(added(close, {0}), expected);
 }
 
+/// The draws that add_draws adds to `count` zeros, from a fresh stream.
+std::vector<std::int64_t> array_draws(std::size_t count) {
+  Keystream words(NoiseKey::from_seed(32, 0));
+  std::vector<std::uint64_t> block(group_words * block_groups);
+  std::vector<std::uint64_t> spare(spare_words);
+  Reserve<Keystream> reserve(words, spare);
+  std::vector<std::int64_t> integers(count);
+  add_draws(words, reserve, std::span<std::int64_t>(integers), std::span<std::uint64_t>(block));
+  return integers;
+}
+
+/// The same by the layout's definition, one draw after the other: a block's words, then 128 spare ones whenever rare
+/// lanes have used up those before.
+std::vector<std::int64_t> draws_one_by_one(std::size_t count) {
+  Keystream words(NoiseKey::from_seed(32, 0));
+  std::vector<std::uint64_t> spare;
+  std::size_t used = 0;
+  const auto next = [&] {
+    if (used == spare.size()) {
+      spare.resize(spare_words);
+      for (std::uint64_t& word : spare) word = words();
+      used = 0;
+    }
+    return spare[used++];
+  };
+  std::vector<std::int64_t> result;
+  while (result.size() < count) {
+    const std::size_t draws = std::min(count - result.size(), lanes * block_groups);
+    std::vector<std::uint64_t> block((draws + lanes - 1) / lanes * group_words);
+    for (std::uint64_t& word : block) word = words();
+    for (std::size_t i = 0; i < draws; ++i) {
+      const Group group(&block[i / lanes * group_words], group_words);
+      result.push_back(exact_draw(next, lane_of(group, i % lanes)));
+    }
+  }
+  return result;
+}
+
+TEST(LaplaceDraws, OfAnArrayAreThoseOfEachLane) {
+  for (const std::size_t count : {0U, 1U, 15U, 16U, 17U, 255U, 256U, 257U, 300000U}) {
+    EXPECT_EQ(array_draws(count), draws_one_by_one(count)) << count;
+  }
+}
+
 // The array form and exact_draw agree on every lane that the array form settles by itself (exact_draw then asks for no
 // word: ScriptedWords would throw), and the others are as rare as predicted. Error rate 2e-4 for each of three counts.
 TEST(LaplaceDraws, AreRarelyRare) {
   constexpr int groups = 200000;
   Keystream words(NoiseKey::from_seed(30, 0));
   std::array<std::uint64_t, group_words> drawn;
-  Group group;
+  const Group group(drawn);
   Draws draws;
   ScriptedWords none;
   double close = 0;
@@ -212,17 +259,19 @@ TEST(LaplaceDraws, AreRarelyRare) {
   double rare = 0;
   for (int g = 0; g < groups; ++g) {
     words.words(drawn);
-    load(drawn, group);
-    draw_group(group, draws);
+    const bool settled = draw_group(group, draws);
+    bool all = true;
     for (std::size_t i = 0; i < lanes; ++i) {
       close += draws.close[i] != 0 ? 1 : 0;
       open += draws.open[i] != 0 ? 1 : 0;
       if ((draws.close[i] | draws.open[i]) != 0) {
         ++rare;
+        all = false;
       } else {
         ASSERT_EQ(exact_draw(none, lane_of(group, i)), draws.values[i]);
       }
     }
+    ASSERT_EQ(settled, all);
   }
   constexpr double n = 16.0 * groups;
   const auto check_rate = [&](double count, double p) {
