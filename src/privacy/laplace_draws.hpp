@@ -179,22 +179,34 @@ std::int64_t exact_draw(Words& words, Lane lane) {
   }
 }
 
-/// Numbers side by side: one register where the CPU has such, several where not, with the same result.
+/// Numbers side by side: one register where the CPU has such, several where not, with the same result. (Functions take
+/// them by reference: how they are passed by value depends on the CPU.)
 template <class T, std::size_t count>
 using Vector [[gnu::vector_size(sizeof(T) * count)]] = T;
 using Fractions = Vector<std::uint16_t, lanes>;
+using Half = Vector<std::uint32_t, lanes / 2>;
+using Quarter = Vector<std::uint64_t, lanes / 4>;
 
 /// As many numbers as V has, which begin with `word`.
 template <class V>
-V load(Group group, std::size_t word) {
-  V result;
+void load(Group group, std::size_t word, V& result) {
   if constexpr (std::endian::native == std::endian::little) {
     std::memcpy(&result, &group[word], sizeof result);
   } else {
     using T = std::remove_cvref_t<decltype(result[0])>;
     for (std::size_t i = 0; i < sizeof(V) / sizeof(T); ++i) result[i] = number_at<T>(group, word, i);
   }
-  return result;
+}
+
+/// 64-bit numbers from their halves.
+inline void join(const Half& low, const Half& high, std::array<Quarter, 2>& result) {
+  const bool little = std::endian::native == std::endian::little;
+  const Half& first = little ? low : high;
+  const Half& second = little ? high : low;
+  const Half front = __builtin_shufflevector(first, second, 0, 8, 1, 9, 2, 10, 3, 11);
+  const Half back = __builtin_shufflevector(first, second, 4, 12, 5, 13, 6, 14, 7, 15);
+  std::memcpy(&result[0], &front, sizeof front);
+  std::memcpy(&result[1], &back, sizeof back);
 }
 
 /// The draws of a group as far as its own words settle them, and which lanes they do not.
@@ -205,45 +217,42 @@ struct Draws {
 };
 
 /// Digits 32 … 42 of each lane; `open` as in Draws.
-inline Fractions draw_digits(Group group, Fractions& open) {
-  Fractions digits{};
-  open = load<Fractions>(group, fraction_word + middle_digits * row_words) <= thresholds[tail_row][0];
+inline void draw_digits(Group group, Fractions& digits, Fractions& open) {
+  Fractions fractions;
+  load(group, fraction_word + middle_digits * row_words, fractions);
+  open = fractions <= thresholds[tail_row][0];
+  digits = Fractions{};
   for (std::size_t row = middle_digits; row-- > 0;) {
-    const auto fractions = load<Fractions>(group, fraction_word + row * row_words);
+    load(group, fraction_word + row * row_words, fractions);
     const std::uint16_t limit = thresholds[row][0];
     digits = digits + digits - (fractions < limit);  // true is −1: all bits
     open |= fractions == limit;
   }
-  return digits;
-}
-
-/// 64-bit numbers from their halves.
-inline std::array<Vector<std::uint64_t, 4>, 2> join(Vector<std::uint32_t, 8> low, Vector<std::uint32_t, 8> high) {
-  if constexpr (std::endian::native != std::endian::little) std::swap(low, high);
-  return {std::bit_cast<Vector<std::uint64_t, 4>>(__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11)),
-          std::bit_cast<Vector<std::uint64_t, 4>>(__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15))};
 }
 
 /// No branch depends on a draw. Returns whether all lanes are settled.
 inline bool draw_group(Group group, Draws& draws) {
-  using Half = Vector<std::uint32_t, lanes / 2>;
+  Fractions digits;
   Fractions open;
-  const Fractions digits = draw_digits(group, open);
+  draw_digits(group, digits, open);
   std::memcpy(draws.open.data(), &open, sizeof open);
   const auto parts = std::bit_cast<std::array<Vector<std::uint16_t, lanes / 2>, 2>>(digits);
   Half close{};
   for (std::size_t h = 0; h < 2; ++h) {
-    const auto low = load<Half>(group, h * lanes / 4);
-    const auto top = load<Half>(group, top_word + h * lanes / 4);
+    Half low;
+    Half top;
+    load(group, h * lanes / 4, low);
+    load(group, top_word + h * lanes / 4, top);
     const Half unsure = ((top & 0x7fffffffU) <= (low >> 9)) | (low == 0);  // 0: minus zero?
     std::memcpy(&draws.close[h * lanes / 2], &unsure, sizeof unsure);
     close |= unsure;
-    const auto magnitudes = join(low, __builtin_convertvector(parts[h], Half));
-    const auto signs = join(Half{} - (top >> 31), Half{} - (top >> 31));  // 0, or all bits
-    for (std::size_t quarter = 0; quarter < 2; ++quarter) {
-      const auto values = (magnitudes[quarter] ^ signs[quarter]) - signs[quarter];
-      std::memcpy(&draws.values[h * lanes / 2 + quarter * lanes / 4], &values, sizeof values);
-    }
+    const Half negative = Half{} - (top >> 31);  // 0, or all bits
+    std::array<Quarter, 2> values;
+    std::array<Quarter, 2> signs;
+    join(low, __builtin_convertvector(parts[h], Half), values);
+    join(negative, negative, signs);
+    for (std::size_t q = 0; q < 2; ++q) values[q] = (values[q] ^ signs[q]) - signs[q];
+    std::memcpy(&draws.values[h * lanes / 2], values.data(), sizeof values);
   }
   const auto opened = std::bit_cast<std::array<std::uint64_t, 4>>(open);
   const auto closed = std::bit_cast<std::array<std::uint64_t, 4>>(close);

@@ -2,18 +2,23 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <functional>
 #include <vector>
 
 namespace starling::benchmark {
 
-/// Seconds that `action` takes.
+/// Seconds of the processor that `action` takes: not counting what it waits for while others use the core.
 inline double seconds(const std::function<void()>& action) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto now = [] {
+    std::timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  };
+  const double start = now();
   action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return now() - start;
 }
 
 /// The value that a share of `values` lies below.
