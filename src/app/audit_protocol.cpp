@@ -103,7 +103,7 @@ struct OmdAudit::Network {
 OmdAudit::OmdAudit(World& world, Round rounds) : network_(std::make_unique<Network>(world)), rounds_(rounds) {}
 OmdAudit::~OmdAudit() = default;
 
-AuditSubject OmdAudit::subject(Mechanism& mechanism, double price, AuditKeys keys) {
+AuditSubject OmdAudit::subject(Mechanism& mechanism, double price, const AuditKeys& keys) {
   const ReleaseSettings& settings = mechanism.settings();
   AuditSubject subject;
   subject.name = fmt::format("one record far out or its negative, seen by a neighbour over {} round(s)", rounds_);

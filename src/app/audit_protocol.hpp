@@ -22,7 +22,7 @@ class OmdAudit {
   ~OmdAudit();
 
   /// Client 1's models after each round, rounds × d doubles. Keeps references to this and to the mechanism.
-  [[nodiscard]] AuditSubject subject(Mechanism& mechanism, double price, AuditKeys keys);
+  [[nodiscard]] AuditSubject subject(Mechanism& mechanism, double price, const AuditKeys& keys);
   /// One run of so many rounds with a canary in each.
   [[nodiscard]] CanaryLog run_with_canaries(Mechanism& mechanism, double price, const NoiseKey& key, Round rounds);
 

@@ -17,9 +17,15 @@ namespace {
 constexpr std::int64_t pilot_samples = 2048;
 constexpr std::size_t most_stored = std::size_t{1} << 25;  ///< doubles that choosing may hold: 256 MB
 constexpr std::size_t most_events = 32;
-constexpr double share_of_the_first = 0.8;  ///< of the error probability, for the event that promises most
+constexpr double share_of_the_rest = 0.2;  ///< of the error probability, for all but the events that promise most
+constexpr double share_of_mu = 0.6;        ///< of a Gaussian claim, for the event that promises most of μ
 constexpr std::size_t histogram_bins = 60;
 constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Of the error probability, for the event that promises most.
+double share_of_the_first(bool gaussian) {
+  return gaussian ? share_of_mu : 1 - share_of_the_rest;
+}
 
 void check_settings(const AuditSettings& settings) {
   check(settings.samples >= 100, "samples={} (below 100 nothing can be said) take more", settings.samples);
@@ -41,6 +47,10 @@ class Auditor {
     result_.claim = claim;
     result_.samples = settings.samples;
     state_claim(claim);
+    const auto judged = static_cast<double>(settings_.samples);
+    if (gaussian()) goals_.push_back({0, true, judged});
+    goals_.push_back({result_.delta, false, judged});
+    found_.resize(goals_.size());
   }
 
   AuditResult run() {
@@ -61,6 +71,7 @@ class Auditor {
   void choose();
   void choose_on(std::size_t statistic, const std::array<Vector, 2>& sorted);
   void keep_best();
+  [[nodiscard]] double share_of(std::size_t event) const;
   void plan_histogram(const std::array<Vector, 2>& sorted);
   void judge();
   void count_in_histogram(int side);
@@ -72,7 +83,9 @@ class Auditor {
   Vector seen_;
   Vector values_;
   AuditResult result_;
-  std::vector<AuditCandidate> candidates_;  ///< the events; the most promising first
+  std::vector<AuditGoal> goals_;                    ///< μ and ε of Gaussian claims, else ε
+  std::vector<std::vector<AuditCandidate>> found_;  ///< by goal
+  std::vector<AuditCandidate> candidates_;          ///< the events; the most promising of each goal first
   std::vector<std::array<std::int64_t, 2>> counts_;
 };
 
@@ -120,16 +133,30 @@ void Auditor::choose() {
 }
 
 void Auditor::choose_on(std::size_t statistic, const std::array<Vector, 2>& sorted) {
-  const auto judged = static_cast<double>(settings_.samples);
-  for (AuditCandidate& found : choose_events(statistic, sorted, {result_.delta, gaussian(), judged})) {
-    candidates_.push_back(std::move(found));
+  for (std::size_t g = 0; g < goals_.size(); ++g) {
+    for (AuditCandidate& found : choose_events(statistic, sorted, goals_[g])) found_[g].push_back(std::move(found));
   }
 }
 
+/// The best of each goal in turn.
 void Auditor::keep_best() {
-  std::stable_sort(candidates_.begin(), candidates_.end(),
-                   [](const AuditCandidate& a, const AuditCandidate& b) { return a.promise > b.promise; });
-  if (candidates_.size() > most_events) candidates_.resize(most_events);
+  for (auto& found : found_) {
+    std::stable_sort(found.begin(), found.end(),
+                     [](const AuditCandidate& a, const AuditCandidate& b) { return a.promise > b.promise; });
+  }
+  for (std::size_t rank = 0; rank < most_events / goals_.size(); ++rank) {
+    for (auto& found : found_) {
+      if (rank < found.size()) candidates_.push_back(std::move(found[rank]));
+    }
+  }
+}
+
+double Auditor::share_of(std::size_t event) const {
+  const std::size_t first = std::min(goals_.size(), candidates_.size());
+  const std::size_t rest = candidates_.size() - first;
+  if (event >= first) return share_of_the_rest / static_cast<double>(rest);
+  const double most = share_of_the_first(gaussian());
+  return event == 0 ? most : 1 - share_of_the_rest - most;
 }
 
 /// Equal bins over all but the outermost observations of both sides.
@@ -179,8 +206,7 @@ void Auditor::judge() {
 void Auditor::conclude() {
   for (std::size_t e = 0; e < candidates_.size(); ++e) {
     const AuditCandidate& candidate = candidates_[e];
-    const auto rest = static_cast<double>(candidates_.size() - 1);
-    const double share = rest == 0 ? 1 : e == 0 ? share_of_the_first : (1 - share_of_the_first) / rest;
+    const double share = share_of(e);
     const auto likelier = static_cast<std::size_t>(candidate.likelier);
     const auto limits = [&](double error) {
       return exact_limits(counts_[e][likelier], counts_[e][1 - likelier], settings_.samples,
@@ -222,7 +248,8 @@ AuditResult audit(const AuditSubject& subject, const Charge& claim, const AuditS
 // threshold in the middle.
 double expected_bound(const Charge& claim, const AuditSettings& settings) {
   const auto n = static_cast<double>(settings.samples);
-  const double z = -normal_quantile(audit_bound_error * share_of_the_first * settings.share / 2);
+  const double z =
+      -normal_quantile(audit_bound_error * share_of_the_first(claim.kind == ChargeKind::gaussian) * settings.share / 2);
   const auto spread = [&](double p) { return z * std::sqrt(p * (1 - p) / n); };
   if (claim.kind == ChargeKind::gaussian) {
     const double p = normal_cdf(claim.mu / 2);

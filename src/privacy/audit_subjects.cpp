@@ -112,7 +112,7 @@ std::vector<NeighbouringSums> neighbouring_sums(const Mechanism& mechanism) {
   return pairs;
 }
 
-AuditSubject release_subject(Mechanism& mechanism, double price, const NeighbouringSums& pair, AuditKeys keys) {
+AuditSubject release_subject(Mechanism& mechanism, double price, const NeighbouringSums& pair, const AuditKeys& keys) {
   const ReleaseSettings& settings = mechanism.settings();
   const auto m = static_cast<double>(settings.batch);
   auto* unscaled = dynamic_cast<Unscaled*>(&mechanism);

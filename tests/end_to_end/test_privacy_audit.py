@@ -32,6 +32,16 @@ class Verdicts(AuditCase):
         self.assertEqual(len(report["self_check"]), 2 + FAULTS)
         self.assertTrue(all(check["passed"] for check in report["self_check"]), report["self_check"])
 
+    def test_honest_gaussian_is_not_refuted(self):
+        code, report = self.audit_json("--mechanism", "gaussian", "--mu", 1, "--samples", 50000, "--self-check", "off")
+        self.assertEqual((code, report["verdict"], report["mu_claimed"]), (0, "not refuted", 1))
+        self.assertGreater(report["mu_lower_bound"], 0.9)
+        self.assertAlmostEqual(report["epsilon_claimed"], 4.377, places=2)  # at delta = 1e-5
+        code, report = self.audit_json("--mechanism", "gaussian", "--epsilon", 1, "--delta", 1e-6, "--samples", 20000,
+                                       "--self-check", "off")
+        self.assertEqual((code, report["delta"]), (0, 1e-6))
+        self.assertAlmostEqual(report["epsilon_claimed"], 1, places=6)
+
     def test_the_dissertations_mechanism_is_refuted(self):
         result = self.audit("--mechanism", "dissertation", "--epsilon", 0.1, "--rounds", 5, "--samples", 100000)
         self.assertEqual(result.code, 1, result)

@@ -42,6 +42,13 @@ TEST(AuditFigures, HonestLaplaceOfOne) {
   EXPECT_NEAR(result.epsilon_lower_bound, 0.994, 0.006);
 }
 
+TEST(AuditFigures, HonestGaussian) {
+  const AuditResult result = audit_first_pair("gaussian", 1, Charge::gaussian(1), 1'000'000, 4);
+  show("Gaussian, mu = 1, N = 10^6", result);
+  EXPECT_FALSE(result.refuted);
+  EXPECT_NEAR(result.mu_lower_bound, 0.993, 0.006);
+}
+
 TEST(AuditFigures, TheDissertationsMechanism) {
   const AuditResult result = audit_first_pair("dissertation", 0.1, Charge::pure(0.1), 2'000'000, 3);
   show("dissertation, epsilon = 0.1, T = 5, N = 2*10^6", result);
@@ -55,10 +62,13 @@ TEST(AuditFigures, FalseAlarmsAreRare) {
   int alarms = 0;
   int above = 0;
   for (std::uint64_t seed = 100; seed < 300; ++seed) {
-    const double epsilon = seed % 2 == 0 ? 0.1 : 1;
-    const AuditResult result = audit_first_pair("laplace", epsilon, Charge::laplace(epsilon), 20'000, seed);
+    const double price = seed % 4 < 2 ? 0.1 : 1;
+    const bool gaussian = seed % 2 == 1;
+    const AuditResult result =
+        audit_first_pair(gaussian ? "gaussian" : "laplace", price,
+                         gaussian ? Charge::gaussian(price) : Charge::laplace(price), 20'000, seed);
     alarms += result.refuted ? 1 : 0;
-    above += result.epsilon_lower_bound > epsilon ? 1 : 0;
+    above += (gaussian ? result.mu_lower_bound : result.epsilon_lower_bound) > price ? 1 : 0;
   }
   std::printf("false alarms: %d of 200 verdicts at 99.9 %%, %d of 200 bounds at 95 %%\n", alarms, above);
   EXPECT_LE(alarms, 2);

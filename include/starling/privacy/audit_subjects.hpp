@@ -40,7 +40,7 @@ struct NeighbouringSums {
 /// What receivers see of one release at a price: the noisy mean, d doubles; of `dissertation` the noisy vector before
 /// it is divided by its length, which in one dimension would leave its sign alone. Keeps a reference to the mechanism.
 [[nodiscard]] AuditSubject release_subject(Mechanism& mechanism, double price, const NeighbouringSums& pair,
-                                           AuditKeys keys);
+                                           const AuditKeys& keys);
 
 /// One check of the audit by itself.
 struct AuditSelfCheck {
