@@ -17,8 +17,8 @@ constexpr const char* overview =
     "starling: decentralized, differentially private online learning on MPI\n\n"
     "  starling omd        online mirror descent over a topology   (under mpirun or srun)\n"
     "  starling topology   check, make or draw topology files\n"
+    "  starling privacy    what releases cost together, noise for a target, audits, ledgers\n"
     "  starling data       convert, make or describe files of records\n"
-    "  starling privacy    audit releases, read and verify ledgers of them\n"
     "  starling report     tables and pictures of a finished or running run, and comparisons\n\n"
     "  starling COMMAND --help    options, with defaults\n"
     "  starling --version         version of the program and its libraries\n";
@@ -65,7 +65,8 @@ int dispatch(const std::vector<std::string>& argv) {
   throw UsageError(
       command.empty()
           ? std::string("no command given\n\n") + overview
-          : fmt::format("unknown command '{}' (known: omd, topology, data, report, privacy) see starling --help", command));
+          : fmt::format("unknown command '{}' (known: omd, topology, privacy, data, report) see starling --help",
+                        command));
 }
 
 }  // namespace

@@ -63,7 +63,6 @@ PrivacyLoss compose(std::span<const ChargeGroup> groups, double delta) {
   loss.method = "none";
   if (losses.releases == 0) return loss;
   loss.epsilon = infinity;
-  loss.method = "pure";
   if (losses.unbounded) return loss;
   if (losses.all_gaussian) {
     compose_gaussian(losses, loss);

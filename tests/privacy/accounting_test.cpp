@@ -231,6 +231,7 @@ TEST(Compose, OfNothingOrOfWhatIsUnbounded) {
   EXPECT_EQ(compose({}, 1e-5).epsilon, 0);
   EXPECT_EQ(epsilon_of(same(Charge::unbounded(), 0), 1e-5), 0);
   EXPECT_EQ(epsilon_of(same(Charge::unbounded(), 1), 0.5), infinity);
+  EXPECT_EQ(compose(same(Charge::unbounded(), 1), 0.5).method, "none");
   EXPECT_EQ(epsilon_of({{Charge::laplace(1), 1}, {Charge::unbounded(), 1}}, 0.5), infinity);
   EXPECT_EQ(epsilon_of(same(Charge::laplace(infinity), 1), 0.5), infinity);
   EXPECT_EQ(epsilon_of(same(Charge::pure(0), 5), 1e-5), 0);

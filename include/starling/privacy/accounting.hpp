@@ -23,7 +23,9 @@ struct PrivacyLoss {
   double delta = 0;
   std::optional<double> mu;     ///< total μ, where all charges are Gaussian
   std::optional<double> renyi;  ///< ε by Rényi accounting at the same δ; none at δ = 0
-  std::string method;           ///< what gave `epsilon`: "pure", "gdp", "pld" or "renyi"; "none" without any
+  /// What gave `epsilon`: "pure", "gdp", "pld" or "renyi"; "none" without any charge, and where none gives a finite
+  /// one.
+  std::string method;
 };
 
 /// The loss of somebody whose records entered all these releases, 0 <= delta <= 1. At delta = 0 losses are pure: Σ ε,

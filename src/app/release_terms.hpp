@@ -1,0 +1,36 @@
+/// Releases as users describe them, and the charges that they are. Internal to the app room.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/privacy/charge.hpp"
+
+namespace starling {
+
+/// One kind of release. What a mechanism does not need must be absent.
+struct ReleaseTerms {
+  std::string mechanism;          ///< laplace, gaussian, dissertation, pure, approximate or none
+  std::optional<double> epsilon;  ///< of gaussian: at `delta`
+  std::optional<double> mu;
+  std::optional<double> sigma;        ///< standard deviation
+  std::optional<double> scale;        ///< b of Laplace noise
+  std::optional<double> sensitivity;  ///< how far one record moves the value: in L1 for `scale`, in L2 for `sigma`; 1
+  std::optional<double> delta;        ///< of approximate, of gaussian with epsilon
+  std::optional<double> rounds;       ///< T of dissertation
+};
+
+/// Rounded towards more loss. Throws UsageError for terms that are missing, too many or out of range; `where` begins
+/// its message.
+[[nodiscard]] Charge charge_of(const ReleaseTerms& terms, const std::string& where);
+
+/// a / b, or the next double above.
+[[nodiscard]] double ratio_rounded_up(double a, double b);
+
+/// A CSV file of groups: a header that names `mechanism`, `releases` and any of the terms above, then a row for each
+/// group; a cell may be empty, # begins a comment. Throws UsageError naming file and line.
+[[nodiscard]] std::vector<ChargeGroup> read_charge_groups(const std::string& path);
+
+}  // namespace starling
