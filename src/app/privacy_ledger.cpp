@@ -182,11 +182,11 @@ Json to_json(const LedgerReading& reading, const Request& request) {
 
 // As text.
 
-/// Four digits, rounded up.
+/// Four digits, rounded up (but for what rounding adds to a sum).
 std::string rounded_up(double loss) {
   if (std::isinf(loss)) return "unbounded";
   const std::string text = fmt::format("{:.4g}", loss);
-  return std::stod(text) >= loss ? text : fmt::format("{:.4g}", loss * (1 + 6e-4));
+  return std::stod(text) >= loss * (1 - 1e-12) ? text : fmt::format("{:.4g}", loss * (1 + 6e-4));
 }
 
 std::string shown(const PrivacyLoss& loss) {

@@ -128,8 +128,8 @@ class Figures(LedgerCase):
         self.assertEqual((result.code, result.err), (WHOLE, ""))
         for text in ("whole: ledger, 10 rows, head " + lines_of(SAMPLE)[1], "first  2026-01-31T12:00:01Z  laplace, not finished",
                      "taken up again 1x", "epsilon 0.1 per release", "5 of 7 reserved rounds released, stopped by signal",
-                     "10 rounds reserved, not ended: all count", "client 0     9 releases", "one record: epsilon 0.3",
-                     "all records of the client: epsilon 32"):
+                     "10 rounds reserved, not ended: all count", "client 0     9 releases", "one record: epsilon 0.3\n",
+                     "one record in each batch: epsilon 0.9\n", "all records of the client: epsilon 32\n"):
             self.assertIn(text, result.out)
 
     def test_many_clients(self):

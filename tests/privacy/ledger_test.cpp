@@ -282,6 +282,21 @@ TEST_F(LedgerTest, RefusesWhatTheRulesForbidAndWritesNothing) {
   EXPECT_NE(refused([&] { ledger.resume("blind", ""); }).find("cannot be replayed"), std::string::npos);
 }
 
+TEST_F(LedgerTest, BlocksOfSeveralClientsAreReservedTogetherOrNotAtAll) {
+  Ledger ledger = open();
+  ledger.begin(run_of("run"));
+  ledger.reserve(std::vector{block_of(0, 0, 3), block_of(3, 0, 1)});
+  EXPECT_EQ(ledger.reserved_through(0), 4);
+  EXPECT_EQ(ledger.reserved_through(3), 2);
+  EXPECT_EQ(lines_of(path_).size(), 4U);
+  const std::string before = text_of(path_);
+  EXPECT_THROW(ledger.reserve(std::vector{block_of(0, 4, 5), block_of(3, 5, 6)}), UsageError);
+  EXPECT_THROW(ledger.reserve(std::vector{block_of(0, 4, 5), block_of(0, 6, 7)}), UsageError);
+  ledger.reserve(std::vector<Reservation>());
+  EXPECT_EQ(text_of(path_), before);
+  EXPECT_EQ(ledger.reserved_through(0), 4);
+}
+
 TEST_F(LedgerTest, RefusesValuesThatNoRowMayHave) {
   Ledger ledger = open();
   ledger.begin(run_of("run"));
@@ -309,6 +324,12 @@ TEST_F(LedgerTest, RefusesValuesThatNoRowMayHave) {
   run.clients = {3, 0};
   EXPECT_THROW(ledger.begin(run), UsageError);
   run.clients.clear();
+  EXPECT_THROW(ledger.begin(run), UsageError);
+  run = run_of("r");
+  run.batch = 0;
+  EXPECT_THROW(ledger.begin(run), UsageError);
+  run.batch = 1;
+  run.batch_units = 0.5;
   EXPECT_THROW(ledger.begin(run), UsageError);
 }
 

@@ -58,6 +58,21 @@ TEST_F(LedgerTotals, APlannedBlockIsCountedAsIfItWereReserved) {
   EXPECT_EQ(ledger_.spent(0), (Groups{{large, 4}, {small, 4}}));
 }
 
+TEST_F(LedgerTotals, WhoOwnsAllRecordsPaysForEveryUnitOfABatch) {
+  LedgerRun run = run_of("run");
+  run.batch_units = 4;
+  ledger_.begin(run);
+  ledger_.reserve(block_of(0, 0, 9, Charge::laplace(0.25)));
+  run = run_of("another");
+  run.batch_units = 2;
+  ledger_.begin(run);
+  ledger_.reserve(block_of(0, 0, 0, Charge::gaussian(0.5)));
+  const Reservation planned = block_of(0, 1, 2, Charge::approximate(0.1, 1e-6));
+  EXPECT_EQ(ledger_.spent_by_client(0), (Groups{{Charge::laplace(1), 10}, {Charge::gaussian(1), 1}}));
+  EXPECT_EQ(ledger_.spent_by_client(0, &planned),
+            (Groups{{Charge::laplace(1), 10}, {Charge::gaussian(1), 1}, {Charge::unbounded(), 2}}));
+}
+
 TEST_F(LedgerTotals, OfChargesOfSeveralKindsInAPassNoneIsLeftOut) {
   ledger_.begin(run_of("run"));
   ledger_.reserve(block_of(0, 0, 0, Charge::laplace(0.1)));
