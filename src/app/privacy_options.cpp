@@ -10,15 +10,27 @@ namespace {
 
 constexpr double tiny = std::numeric_limits<double>::min();
 
+/// A price or budget as text. What it says of rounds and clients can be read only when their number is known; a plain
+/// number is checked at once, where the message can say where it stands.
+std::function<void(const std::string&)> amount(std::optional<std::string>& target, double least, double most) {
+  return [&target, least, most](const std::string& text) {
+    if (!text.starts_with("schedule:") && !text.starts_with("clients:")) {
+      std::optional<double> value;
+      setter::number(value, least, most)(text);
+    }
+    target = text;
+  };
+}
+
 void add_price_options(Options& options, PrivacyOptions& privacy, const char* group) {
   options.add({group, "mechanism", "NAME", "",
                "how gradients are protected (below); a run that learns does not start without one",
                setter::text(privacy.mechanism)});
   options.add({group, "epsilon", "E", "",
                "privacy loss per release (Prices, below); default: 1. Under gaussian, epsilon at --delta",
-               setter::text(privacy.epsilon)});
+               amount(privacy.epsilon, tiny, most_epsilon)});
   options.add({group, "mu", "M", "", "under gaussian, in place of --epsilon: mu per release (Prices, below)",
-               setter::text(privacy.mu)});
+               amount(privacy.mu, tiny, most_mu)});
   options.add({group, "delta", "D", "",
                "probability that losses are stated with; default: 0 for laplace, 1e-5 for gaussian",
                setter::number(privacy.delta, 0, 0.999999)});
@@ -38,7 +50,7 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy, const char* g
       {group, "budget", "E", "",
        "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
        "client that reached it goes on without learning",
-       setter::text(privacy.budget)});
+       amount(privacy.budget, 0, std::numeric_limits<double>::max())});
   options.add({group, "budget-unit", "WHOSE", "client",
                "loss that --budget limits: of all records of a client together (client), or of its worst record",
                setter::choice<bool>(privacy.budget_of_client, {{"client", true}, {"record", false}})});

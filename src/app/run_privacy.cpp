@@ -16,8 +16,6 @@ namespace starling {
 namespace {
 
 constexpr double tiny = std::numeric_limits<double>::min();
-constexpr double most_epsilon = 1e6;
-constexpr double most_mu = 1e3;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Options that change neither what is computed nor from what.

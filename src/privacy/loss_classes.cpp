@@ -137,6 +137,18 @@ long double Losses::log_moment(long double lambda) const {
   });
 }
 
+namespace {
+
+/// √variance, rounded up; the μ of a lone Gaussian release needs no rounding.
+double total_mu(const std::vector<ChargeGroup>& groups, long double variance) {
+  const auto is_gaussian = [](const ChargeGroup& group) { return group.charge.kind == ChargeKind::gaussian; };
+  const auto lone = std::find_if(groups.begin(), groups.end(), is_gaussian);
+  if (lone->count == 1 && std::count_if(groups.begin(), groups.end(), is_gaussian) == 1) return lone->charge.mu;
+  return rounded_up(std::sqrt(variance) * (1 + 4 * std::numeric_limits<long double>::epsilon()));
+}
+
+}  // namespace
+
 Losses losses_of(std::span<const ChargeGroup> groups) {
   std::vector<ChargeGroup> sorted;
   for (const ChargeGroup& group : groups) {
@@ -155,8 +167,7 @@ Losses losses_of(std::span<const ChargeGroup> groups) {
   }
   join_equal(losses.classes);
   if (variance > 0) {
-    const long double mu = std::sqrt(variance) * (1 + 4 * std::numeric_limits<long double>::epsilon());
-    losses.classes.push_back({LossKind::gaussian, rounded_up(mu), 1});
+    losses.classes.push_back({LossKind::gaussian, total_mu(sorted, variance), 1});
   }
   if (log_kept < 0) losses.leak = std::min({1.0L, leak, -std::expm1(log_kept) * (1 + sum_slack)});
   return losses;

@@ -2,7 +2,7 @@
 """How fast noise is drawn, beside NumPy, in one run on one core.
 
     cmake -S . -B build/release -DCMAKE_BUILD_TYPE=Release -DSTARLING_BENCHMARKS=ON
-    cmake --build build/release --target laplace_rate
+    cmake --build build/release --target laplace_rate gaussian_rate
     python3 tests/benchmark/noise.py build/release/tests/benchmark [--repetitions 41] [--core N]
 
 Repetitions of all contestants alternate, so that whatever else the machine does meets them alike; a ratio is the median

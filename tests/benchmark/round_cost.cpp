@@ -41,7 +41,7 @@ struct Contestant {
 
   static ReleaseSettings settings() {
     ReleaseSettings result;
-    result.epsilon = 0.1;
+    result.price = PriceRange::of(0.1);
     result.batch = batch_size;
     result.dimension = dimension;
     result.run_id = "benchmark";
@@ -50,7 +50,7 @@ struct Contestant {
   void round(LinearModel& model, const Vector& parameters, const Batch& batch, Round t) {
     const double model_time = benchmark::seconds(
         [&] { sum.update([&](Vector& gradient) { model.evaluate(parameters, batch, mechanism->clip(), gradient); }); });
-    const double release_time = benchmark::seconds([&] { mechanism->release({1, t, 0}, key, sum, released); });
+    const double release_time = benchmark::seconds([&] { mechanism->release({1, t, 0}, 0.1, key, sum, released); });
     evaluate.push_back(model_time);
     release.push_back(release_time);
     whole.push_back(model_time + release_time);
@@ -66,7 +66,7 @@ struct Contestant {
 };
 
 void measure() {
-  const std::vector<std::string> names = {"none", "laplace"};
+  const std::vector<std::string> names = {"none", "laplace", "gaussian"};
   const std::unique_ptr<Loss> loss = loss_table().make("logistic");
   const std::vector<Batch> data = make_batches();
   LinearModel model(*loss, dimension, false);

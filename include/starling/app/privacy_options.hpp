@@ -9,6 +9,10 @@
 
 namespace starling {
 
+/// Highest prices that can be asked for.
+inline constexpr double most_epsilon = 1e6;
+inline constexpr double most_mu = 1e3;
+
 enum class MetricsChoice { automatic, local, shared };
 
 struct PrivacyOptions {

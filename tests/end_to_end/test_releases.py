@@ -1,0 +1,218 @@
+"""What releases cost: prices by round and client, Gaussian noise, budgets, ledgers, replay, and the audit of a run."""
+
+import hashlib
+import math
+import signal
+import unittest
+
+from harness import *
+
+BUDGET = 4
+LEDGER = ["--noise-key", "key-{client}", "--ledger", "ledger-{client}"]
+
+
+class ReleaseCase(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.write("data.csv", "\n".join(csv_rows(400)) + "\n")
+        for u in range(4):
+            self.write(f"key-{u}", hashlib.sha256(f"client {u}".encode()).hexdigest() + "\n")
+        self._runs = 0
+
+    def words(self, *more, mechanism="laplace"):
+        self._runs += 1
+        return ["--source", "data.csv", "--mechanism", mechanism, "--output", f"run-{self._runs}", *more]
+
+    def run_good(self, *more, ranks=2, **how):
+        return self.good(ranks, [*self.words(*more, **how), "--json", "--json-models"]).summary()
+
+    def ledger(self, client):
+        return [json.loads(line) for line in (self.folder / f"ledger-{client}").read_text().splitlines()]
+
+    def spent(self, client, *more):
+        result = self.run_alone(["privacy", "ledger", f"ledger-{client}", "--verify", "--json", *more])
+        self.assertEqual(result.code, 0, result)
+        return result.summary()
+
+
+class Prices(ReleaseCase):
+    def test_a_schedule_is_charged_at_its_dearest(self):
+        privacy = self.run_good("--epsilon", "schedule:from=1,to=0.5")["privacy"]
+        self.assertEqual(privacy["epsilon_per_release"], 1)
+        self.assertEqual(privacy["epsilon"], 1)  # one pass: a record enters one release
+        self.assertAlmostEqual(privacy["one_per_batch_epsilon"], 200 * 0.75, delta=1e-6)
+        self.assertIn("prices differ by round or client", privacy["statement"])
+
+    def test_steps_of_a_file(self):
+        self.write("steps.csv", "round,value\n0,1\n100,0.25\n")
+        privacy = self.run_good("--epsilon", "schedule:steps.csv")["privacy"]
+        self.assertAlmostEqual(privacy["one_per_batch_epsilon"], 125, delta=1e-6)
+
+    def test_each_client_its_own(self):
+        self.write("prices.csv", "0,0.5\n1,2\n")
+        privacy = self.run_good("--epsilon", "clients:prices.csv", *LEDGER)["privacy"]
+        self.assertEqual(privacy["epsilon"], 2)
+        self.assertEqual(self.spent(0)["clients"][0]["client_loss"]["epsilon"], 100)
+        self.assertEqual(self.spent(1)["clients"][0]["client_loss"]["epsilon"], 400)
+
+    def test_the_same_bits_on_any_layout_at_changing_prices(self):
+        words = ["--epsilon", "schedule:from=2,to=0.5,shape=sqrt", "--clients", "4", "--noise-key", "key-{client}"]
+        run_id = ["--noise-key", "seed"]  # the run's id is part of every noise key
+        models = [self.run_good(*words, *run_id, ranks=ranks)["models"] for ranks in (1, 2, 4)]
+        self.assertEqual(models[0], models[1])
+        self.assertEqual(models[0], models[2])
+
+
+class Gaussian(ReleaseCase):
+    def test_epsilon_is_turned_into_mu(self):
+        privacy = self.run_good("--epsilon", "1", "--delta", "1e-6", "--epochs", "4", mechanism="gaussian")["privacy"]
+        self.assertAlmostEqual(privacy["epsilon_per_release"], 1, delta=1e-9)
+        self.assertLessEqual(privacy["epsilon_per_release"], 1)
+        self.assertEqual(privacy["delta"], 1e-6)
+        self.assertAlmostEqual(privacy["mu"], 2 * privacy["mu_per_release"], delta=1e-12)  # mu's add in squares
+        self.assertEqual(privacy["method"], "gdp")
+        self.assertLess(privacy["epsilon"], 4)
+
+    def test_mu_is_taken_as_it_is(self):
+        privacy = self.run_good("--mu", "0.5", "--batch", "4", mechanism="gaussian")["privacy"]
+        self.assertEqual(privacy["mu"], 0.5)
+        self.assertAlmostEqual(privacy["client_mu"], 0.5 * 4 * math.sqrt(50), delta=1e-9)
+
+    def test_the_same_bits_on_any_layout(self):
+        words = ["--mu", "1", "--clients", "4", "--noise-key", "seed"]
+        models = [self.run_good(*words, ranks=ranks, mechanism="gaussian")["models"] for ranks in (1, 2, 4)]
+        self.assertEqual(models[0], models[1])
+        self.assertEqual(models[0], models[2])
+
+
+class Budgets(ReleaseCase):
+    def test_a_client_stops_before_it_exceeds_its_budget(self):
+        summary = self.run_good("--epsilon", "0.5", "--budget", str(BUDGET))
+        privacy = summary["privacy"]
+        self.assertEqual(privacy["releases"], 8)
+        self.assertEqual(privacy["client_epsilon"], BUDGET)
+        self.assertEqual(privacy["budget"]["stopped_clients"], 2)
+        self.assertEqual(summary["rounds"], 200)  # it goes on mixing
+        self.assertIn("2 client(s) reached it", privacy["statement"])
+
+    def test_nothing_is_done_without_any_budget(self):
+        result = self.run_noted(2, self.words("--epsilon", "5", "--budget", str(BUDGET)))
+        self.assertEqual(result.codes, [4, 4], result)
+        self.assertEqual(len(result.messages()), 1, result)
+        self.assertIn("--budget 4", result.messages()[0])
+        self.assertFalse((self.folder / "run-1").exists())
+
+    def test_runs_share_the_budget_of_a_ledger(self):
+        counts = []
+        for epochs in ("1", "1"):
+            summary = self.run_good("--epsilon", "0.5", "--budget", "8", "--rounds", "10", *LEDGER)
+            counts.append(summary["privacy"]["releases"])
+        self.assertEqual(counts, [10, 6])
+        result = self.run_noted(2, self.words("--epsilon", "0.5", "--budget", "8", "--rounds", "10", *LEDGER))
+        self.assertEqual(result.codes, [4, 4], result)
+        self.assertEqual(self.spent(0)["clients"][0]["client_loss"]["epsilon"], 8)
+
+    def test_each_client_its_own(self):
+        self.write("budgets.csv", "client,value\n0,1\n1,1000\n")
+        privacy = self.run_good("--epsilon", "0.5", "--budget", "clients:budgets.csv", *LEDGER)["privacy"]
+        self.assertEqual(privacy["budget"]["stopped_clients"], 1)
+        self.assertEqual(self.spent(0)["clients"][0]["client_loss"]["epsilon"], 1)
+        self.assertEqual(self.spent(1)["clients"][0]["client_loss"]["epsilon"], 100)
+
+    def test_of_a_record_counts_passes(self):
+        privacy = self.run_good("--epsilon", "0.5", "--epochs", "5", "--budget", "1", "--budget-unit", "record")["privacy"]
+        self.assertEqual(privacy["participations"], 2)
+        self.assertEqual(privacy["epsilon"], 1)
+        self.assertEqual(privacy["releases"], 400)
+
+
+class Ledgers(ReleaseCase):
+    def test_the_run_says_what_the_ledger_says(self):
+        summary = self.run_good("--epsilon", "0.5", *LEDGER)
+        book = summary["privacy"]["ledger"]
+        self.assertEqual(book["scope"], "owner")
+        self.assertEqual(sorted(book["heads"]), sorted(self.ledger(u)[-1]["hash"] for u in range(2)))
+        self.spent(0, "--expect", self.ledger(0)[-1]["hash"])
+        self.assertEqual(book["client_epsilon"], 100)
+        again = self.run_good("--epsilon", "0.25", *LEDGER)["privacy"]
+        self.assertEqual(again["ledger"]["client_epsilon"], 150)
+        self.assertEqual(again["ledger"]["earlier_runs"], 1)
+        self.assertIn("(1 before this one)", again["statement"])
+
+    def test_without_an_owners_ledger_the_report_says_this_run_only(self):
+        summary = self.run_good("--epsilon", "0.5")
+        self.assertEqual(summary["privacy"]["ledger"]["scope"], "run")
+        self.assertIn("the figures count this run only", summary["privacy"]["statement"])
+        for rank in (0, 1):
+            path = self.folder / "run-1" / "private" / str(rank) / "ledger"
+            self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+            result = self.run_alone(["privacy", "ledger", str(path), "--verify"])
+            self.assertEqual(result.code, 0, result)
+
+    def test_a_ledger_in_use_is_refused(self):
+        words = ["--source", "synthetic:drift", "--mechanism", "laplace", "--rounds", "1e9", *LEDGER, "--output", "long"]
+        job = self.start(2, words)
+        job.pids(2)
+        wait_until(lambda: (self.folder / "ledger-1").exists() and len(self.ledger(1)) > 3, "the ledger is in use")
+        result = self.run_noted(2, self.words(*LEDGER))
+        self.assertEqual(set(result.codes), {2}, result)
+        self.assertIn("ledger", result.messages()[0])
+
+    def killed_run(self, *more):
+        """A run that is killed when it has released for a while; its ledgers as they then are."""
+        words = ["--source", "data.csv", "--epochs", "100000", "--mechanism", "laplace", "--epsilon", "0.5", *LEDGER,
+                 *more, "--output", "killed"]
+        job = self.start(2, words)
+        pids = job.pids(2)
+        wait_until(lambda: all((self.folder / f"ledger-{u}").exists() and len(self.ledger(u)) > 12 for u in (0, 1)),
+                   "both have reserved")
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        job.finish()
+        return words[:-2]
+
+    def test_a_killed_run_is_taken_up_again_at_no_cost(self):
+        words = self.killed_run("--rounds", "20000")
+        reserved = [self.ledger(u)[-1]["last"] for u in (0, 1)]
+        result = self.good(2, [*words, "--output", "again", "--json"])
+        self.assertIn("taken up again", result.err)
+        for u in (0, 1):
+            spent = self.spent(u)
+            self.assertEqual(len(spent["runs"]), 1)
+            self.assertEqual(spent["clients"][0]["client_loss"]["epsilon"], 10000, reserved)
+
+    def test_other_records_cost_again(self):
+        words = self.killed_run("--rounds", "20000")
+        first = self.spent(0)["clients"][0]["client_loss"]["epsilon"]
+        rows = csv_rows(400)
+        self.write("data.csv", "\n".join([*rows[:399], rows[0]]) + "\n")
+        self.good(2, [*words, "--output", "again"])
+        spent = self.spent(0)
+        self.assertEqual(len(spent["runs"]), 2)
+        self.assertEqual(spent["clients"][0]["client_loss"]["epsilon"], first + 10000)
+
+    def test_no_key_material_in_ledgers_and_shared_files(self):
+        self.run_good("--epsilon", "0.5", *LEDGER)
+        keys = [(self.folder / f"key-{u}").read_text().strip() for u in range(2)]
+        places = [p for p in self.folder.rglob("*") if p.is_file() and not p.name.startswith("key-")]
+        self.assertGreater(len(places), 8)
+        for key in keys:
+            for needle in (key[:32], key[32:]):
+                for spelled in (needle.encode(), bytes.fromhex(needle)):
+                    for path in places:
+                        self.assertNotIn(spelled, path.read_bytes(), path)
+
+
+class Audit(ReleaseCase):
+    def test_a_run_audits_itself(self):
+        words = ["--source", "synthetic:drift", "--mechanism", "laplace", "--epsilon", "1", "--rounds", "2000", "--audit",
+                 "--json", "--output", "audited"]
+        audit = self.good(2, words).summary()["privacy"]["audit"]
+        self.assertEqual(audit["verdict"], "not refuted")
+        self.assertEqual(audit["canaries"], 4000)
+        self.assertGreater(audit["epsilon_lower_bound"], 0.7)
+        self.assertLessEqual(audit["epsilon_lower_bound"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
