@@ -20,7 +20,8 @@ std::int64_t with_sign(std::uint64_t magnitude, std::uint64_t word) {
   return static_cast<std::int64_t>((magnitude ^ mask) - mask);
 }
 
-/// z(U) of a word, roughly: Newton's iteration for ln Q(z) = ln U, from above, where it converges (ln Q is concave).
+/// z(U) of a word, roughly, for the search to start from: Newton's iteration for ln Q(z) = ln U, from above, where it
+/// converges (ln Q is concave).
 double rough_quantile(std::uint64_t word) {
   const double tail = std::ldexp(static_cast<double>(Cell(word).centre), -65);
   double z = std::sqrt(std::max(0.0, -2 * std::log(2 * tail)));
@@ -66,11 +67,11 @@ class WordsAhead {
 
 }  // namespace
 
-// With σ = S · 2^(e−63), S in [2^63, 2^64), and q = `quantile` in units of 2^-(61+x), σ q = q S · 2^(−124−x+e). Of the
-// exact product q S the upper half H is kept. With |z − q| < E in those units and S < 2^64, σ z lies in
-// (H − E, H + 1 + E) in units of 2^-s, s = 60 + x − e. So round(σ z) = ⌊σ z + 1/2⌋ lies between
-// ⌊(H + 2^(s−1) − E) / 2^s⌋ and ⌊(H + 2^(s−1) + E) / 2^s⌋, and where they agree it is certain. For 4 ≤ e ≤ 56 we have
-// 4 ≤ s ≤ 59; tests/privacy/gaussian_noise_test.cpp checks at the ends of all octaves that no sum wraps.
+// With σ = S · 2^(e−63), S in [2^63, 2^64), and q = `quantile`, which is z in units of 2^-(61+x) to within E, σ z is
+// near q S · 2^(e−124−x). Of the exact product q S the upper half H is kept. As S < 2^64, σ z lies in (H − E, H + 1 +
+// E) in units of 2^-s, s = 60 + x − e. So round(σ z) = ⌊σ z + 1/2⌋ lies between ⌊(H + 2^(s−1) − E) / 2^s⌋ and ⌊(H +
+// 2^(s−1) + E) / 2^s⌋, and where they agree it is certain. For 4 ≤ e ≤ 56 we have 4 ≤ s ≤ 59;
+// tests/privacy/gaussian_noise_test.cpp checks at the ends of all octaves that no sum wraps.
 GaussianNoise::GaussianNoise(double sigma) : sigma_(sigma) {
   static_assert(octaves == gaussian_table::octaves);
   check(sigma >= smallest_sigma && sigma <= largest_sigma,

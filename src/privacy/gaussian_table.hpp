@@ -5,7 +5,7 @@
 /// into 64 pieces of equal width h. In a piece with centre c, U = c + t h with t in [−1/2, 1/2), and
 ///    z(U) · 2^(61 + x) ≈ c0 + c1 t + c2 t² + … + c7 t⁷,
 /// where x is chosen for each octave so that z fits 64 bits. c0 and c1 t are integers of 64 bits; only the rest, which
-/// is smaller than z by a factor of 2^-15 or less, is computed in double precision.
+/// is less than 2^48, is computed in double precision.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline constexpr int piece_bits = 6;
 inline constexpr int pieces = 1 << piece_bits;  ///< of an octave
 inline constexpr int degree = 7;
 inline constexpr int unit_bits = 61;  ///< z < 8 in units of 2^-61 fits 64 bits
-/// Words below this, see `Cell`, are beyond the table.
+/// A `Cell` whose centre is below this is beyond the table.
 inline constexpr std::uint64_t smallest_cell = std::uint64_t{1} << (64 - octaves);
 
 struct Octave {
