@@ -213,7 +213,7 @@ TEST_P(AuditOfItself, HonestPairsPassAndPlantedFaultsAreCaught) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Mechanisms, AuditOfItself, testing::Values("laplace", "gaussian"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& row) { return std::string(row.param); });
 
 // The verdict's error rate is 0.1 % or less: one false alarm in 20 audits had a probability below 0.02 before the seeds
 // were chosen. 200 audits are in audit_long.
