@@ -1,4 +1,4 @@
-#include "laplace_draws.hpp"
+#include "laplace_exact.hpp"
 
 namespace starling::laplace_draws {
 
