@@ -84,10 +84,10 @@ const LedgerEntry* LedgerBook::at_hand() const {
 
 std::optional<std::string> LedgerBook::unfinished(const std::string& determined_by) const {
   if (determined_by.empty()) return std::nullopt;
-  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-    if (entry->run.determined_by == determined_by && !entry->finished()) return entry->run.id;
-  }
-  return std::nullopt;
+  const auto latest = std::find_if(entries_.rbegin(), entries_.rend(), [&](const LedgerEntry& entry) {
+    return entry.run.determined_by == determined_by && !entry.finished();
+  });
+  return latest == entries_.rend() ? std::nullopt : std::optional(latest->run.id);
 }
 
 std::vector<Client> LedgerBook::clients() const {
