@@ -57,11 +57,37 @@ void check_ranges(const ReleaseSettings& settings, Norm norm) {
         "dimension={} (must be 1 to 2^50)", settings.dimension);
 }
 
-/// Squares of integers up to 2^62 add up within it.
 __extension__ using Wide = unsigned __int128;
 
-Wide magnitude(std::int64_t q) {
-  return static_cast<Wide>(std::abs(q));
+std::uint64_t magnitude(std::int64_t q) {
+  return static_cast<std::uint64_t>(std::abs(q));
+}
+
+// The following take integers of at most 2^62 in magnitude, and a limit below that.
+
+bool all_within(std::span<const std::int64_t> integers, std::uint64_t limit) {
+  std::uint64_t most = 0;
+  for (const std::int64_t q : integers) most = std::max(most, magnitude(q));
+  return most <= limit;
+}
+
+bool sum_within(std::span<const std::int64_t> integers, std::uint64_t limit) {
+  std::uint64_t sum = 0;
+  for (const std::int64_t q : integers) {
+    sum += magnitude(q);  // below 2^63
+    if (sum > limit) return false;
+  }
+  return true;
+}
+
+bool squares_within(std::span<const std::int64_t> integers, std::uint64_t limit) {
+  const Wide most = static_cast<Wide>(limit) * limit;
+  Wide sum = 0;
+  for (const std::int64_t q : integers) {
+    sum += static_cast<Wide>(magnitude(q)) * magnitude(q);  // at most 2^125
+    if (sum > most) return false;
+  }
+  return true;
 }
 
 ClipKind clip_kind(Norm norm, PrivacyUnit unit) {
@@ -94,6 +120,7 @@ GridMechanism<norm>::GridMechanism(const ReleaseSettings& settings, std::int64_t
     : Mechanism(settings),
       reach_(reach_of),
       grid_(make_grid(settings, norm, reach_of(settings.price.least), reach_of(settings.price.most))),
+      steps_(settings.dimension),
       integers_(settings.dimension) {}
 
 template <Norm norm>
@@ -102,11 +129,10 @@ void GridMechanism<norm>::release(const ReleaseAddress& address, double price, c
   check_price(price);
   round_to_grid(address, price, open(sum));
   add_noise(address, price, key, integers_);
-  const double size = step(price);
-  const double batch = static_cast<double>(settings_.batch);
+  const double size = step(price) / static_cast<double>(settings_.batch);
   noisy_mean.update([&](Vector& mean) {
     mean.resize(integers_.size());
-    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = static_cast<double>(integers_[j]) * size / batch;
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = static_cast<double>(integers_[j]) * size;
   });
 }
 
@@ -116,8 +142,10 @@ void GridMechanism<norm>::round_to_grid(const ReleaseAddress& address, double pr
   const double size = step(price);
   for (std::size_t j = 0; j < sum.size(); ++j) {
     // Beyond the limit by far is beyond the limit: keep the conversion to int64 defined.
-    integers_[j] = std::llrint(std::min(std::max(sum[j] / size, -most_integer), most_integer));
+    steps_[j] = std::rint(std::min(std::max(sum[j] / size, -most_integer), most_integer));
   }
+  // A loop of its own: the one above is done several at a time.
+  for (std::size_t j = 0; j < sum.size(); ++j) integers_[j] = static_cast<std::int64_t>(steps_[j]);
   check<DataError>(
       within(reach(price) * static_cast<std::int64_t>(settings_.batch)),
       "the gradient sum of client {} in round {} exceeds what {} clipped records can reach (its sensitivity "
@@ -128,16 +156,9 @@ void GridMechanism<norm>::round_to_grid(const ReleaseAddress& address, double pr
 /// Whether ‖q‖ (every |q_j| under unit component) is at most `limit` < 2^62.
 template <Norm norm>
 bool GridMechanism<norm>::within(std::int64_t limit) const {
-  const bool record = settings_.unit == PrivacyUnit::record;
-  const bool squared = record && norm == Norm::l2;
-  const Wide most = squared ? magnitude(limit) * magnitude(limit) : magnitude(limit);
-  Wide used = 0;
-  for (const std::int64_t q : integers_) {
-    const Wide size = squared ? magnitude(q) * magnitude(q) : magnitude(q);
-    used = record ? used + size : std::max(used, size);
-    if (used > most) return false;  // so the next addition cannot overflow: most and size are at most 2^124
-  }
-  return true;
+  const auto most = static_cast<std::uint64_t>(limit);
+  if (settings_.unit == PrivacyUnit::component) return all_within(integers_, most);
+  return norm == Norm::l1 ? sum_within(integers_, most) : squares_within(integers_, most);
 }
 
 template class GridMechanism<Norm::l1>;

@@ -83,6 +83,7 @@ class GridMechanism : public Mechanism {
 
   std::int64_t (*reach_)(double);
   Grid grid_;
+  Vector steps_;  ///< the sum in steps, rounded
   std::vector<std::int64_t> integers_;
 };
 
