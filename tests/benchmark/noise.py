@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """How fast noise is drawn, beside NumPy, in one run on one core.
 
-    cmake -S . -B build/release -DCMAKE_BUILD_TYPE=Release -DSTARLING_BENCHMARKS=ON
-    cmake --build build/release --target laplace_rate gaussian_rate
+    cmake --preset release && cmake --build --preset release --target laplace_rate gaussian_rate
     python3 tests/benchmark/noise.py build/release/tests/benchmark [--repetitions 41] [--core N]
 
 Repetitions of all contestants alternate, so that whatever else the machine does meets them alike; a ratio is the median
@@ -66,7 +65,7 @@ def contestants(folder):
             found[f"starling {name}"] = Program(program)
             found[f"NumPy {rival}"] = NumPy(rival)
     if not found:
-        sys.exit(f"no *_rate program in {folder} (build with -DSTARLING_BENCHMARKS=ON and name the folder)")
+        sys.exit(f"no *_rate program in {folder} (build them and name the folder)")
     return found
 
 
