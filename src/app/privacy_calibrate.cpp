@@ -31,8 +31,9 @@ Options calibrate_options(Calibrate& calibrate) {
   constexpr double tiny = std::numeric_limits<double>::min();
   Options options("privacy calibrate");
   const char* group = "Noise";
-  options.add({group, "mechanism", "NAME", "", "laplace or gaussian",
-               setter::choice<std::string>(calibrate.mechanism, {{"laplace", "laplace"}, {"gaussian", "gaussian"}})});
+  options.add({group, "mechanism", "NAME", "", "laplace or gaussian", [&calibrate](const std::string& text) {
+                 calibrate.mechanism = setter::one_of(text, {"laplace", "gaussian"});
+               }});
   options.add({group, "sensitivity", "D", "1",
                "how far replacing one record moves the released value: in L1 for laplace, in L2 for gaussian. Clipping "
                "records to C makes it 2C, not C",

@@ -40,7 +40,8 @@ Window window_of(const Losses& losses, Real lambda) {
   constexpr Real negligible = 32;  // −ln of what is left out
   const Real moment = losses.log_moment(lambda);
   Window window{-1e300L, 1e300L, 1};
-  for (Real theta = 1e-9L; theta < 1e12L; theta *= 1.25L) {
+  Real theta = 1e-9L;
+  for (int step = 0; step < 217; ++step, theta *= 1.25L) {  // up to 10^12
     const Real top = (losses.log_moment(lambda + theta) - moment + negligible) / theta;
     if (top < window.top) {
       window.top = top;

@@ -162,17 +162,19 @@ double add_gaussian(const LossClass& one, const Lattice& lattice, Collector& col
   collector.at_loss(loss_of(low), std::log(std::erfc(-low / std::sqrt(Real{2})) / 2));
   // Panels end at lattice points: inside a cell the shares are smooth.
   double index = collector.cell_of(loss_of(low));
-  for (Real from = low, to = low; from < high; from = to) {
+  Real from = low;
+  while (from < high) {
     const Real boundary = static_cast<Real>(index + 1) * static_cast<Real>(lattice.width) / mu - mu / 2;
     if (boundary <= from) {
       ++index;
       continue;
     }
-    to = std::min({high, boundary, from + 1 / Real{16}});
+    const Real to = std::min({high, boundary, from + 1 / Real{16}});
     for (const auto& [at, share] : legendre) {
       const Real y = (from + to) / 2 + (to - from) / 2 * at;
       collector.at_loss(loss_of(y), log_norm - y * y / 2 + std::log(share * (to - from) / 2));
     }
+    from = to;
   }
   return lattice.negligible;  // Φ(−z) ≤ e^(−z²/2)
 }

@@ -80,7 +80,9 @@ RenyiLoss renyi_loss(const Losses& losses, double delta) {
   const long double end = std::log(1e12L);
   long double best = 0;
   long double best_value = sought(best);
-  for (long double t = -end; t <= end; t += step) {
+  const auto steps = static_cast<int>(2 * end / step);
+  for (int k = 0; k <= steps; ++k) {
+    const long double t = -end + step * static_cast<long double>(k);
     if (const long double value = sought(t); value < best_value) {
       best_value = value;
       best = t;
