@@ -48,7 +48,8 @@ struct Reservation {
   [[nodiscard]] bool operator==(const Reservation&) const = default;
 };
 
-/// Why a client's part in a run ended. A finished run is not taken up again.
+/// Why a client's part in a run ended. A run that has ended for all clients by itself, and not by a signal, is not
+/// taken up again.
 enum class LedgerEnd { finished, stopped, budget };
 /// "finished", "stopped by signal" or "budget".
 [[nodiscard]] const char* name_of(LedgerEnd reason);
