@@ -38,6 +38,8 @@ struct Ledger::State {
   void read();
   void append(const LedgerRow& row) { append(std::vector{row}); }
   void append(const std::vector<LedgerRow>& rows);
+  template <class T, class MakeRow>
+  void append_by_client(std::span<const T> items, const MakeRow& row_of);
   [[nodiscard]] const LedgerEntry& at_hand() const;
   void add_other_unit(std::vector<ChargeGroup>& groups, Client client) const;
 
@@ -86,6 +88,20 @@ void Ledger::State::append(const std::vector<LedgerRow>& rows) {
   failed = false;
 }
 
+/// Rows about different clients: each can be checked against what stands in the ledger already.
+template <class T, class MakeRow>
+void Ledger::State::append_by_client(std::span<const T> items, const MakeRow& row_of) {
+  if (items.empty()) return;
+  std::vector<LedgerRow> rows;
+  std::set<Client> clients;
+  for (const T& item : items) {
+    check(clients.insert(item.client).second, "client {} twice at once (a row follows one that is written)",
+          item.client);
+    rows.push_back(row_of(at_hand().run.id, item));
+  }
+  append(rows);
+}
+
 const LedgerEntry& Ledger::State::at_hand() const {
   check(book.at_hand() != nullptr, "no run is at hand in privacy ledger '{}' (none has begun) begin one", file.path());
   return *book.at_hand();
@@ -124,19 +140,15 @@ Round Ledger::reserved_through(Client client) const {
 }
 
 void Ledger::reserve(std::span<const Reservation> blocks) {
-  if (blocks.empty()) return;
-  std::vector<LedgerRow> rows;
-  std::set<Client> clients;
-  for (const Reservation& block : blocks) {
-    check(clients.insert(block.client).second, "two blocks of client {} at once (a block follows one that is written)",
-          block.client);
-    rows.push_back(ReserveRow{state_->at_hand().run.id, block});
-  }
-  state_->append(rows);
+  state_->append_by_client(blocks, [](const std::string& run, const Reservation& block) {
+    return ReserveRow{run, block};
+  });
 }
 
-void Ledger::end(Client client, Round released, LedgerEnd reason) {
-  state_->append(EndRow{state_->at_hand().run.id, client, now(), released, reason});
+void Ledger::end(std::span<const LedgerEnding> endings) {
+  state_->append_by_client(endings, [](const std::string& run, const LedgerEnding& ending) {
+    return EndRow{run, ending.client, now(), ending.released, ending.reason};
+  });
 }
 
 std::vector<ChargeGroup> Ledger::spent(Client client, const Reservation* planned) const {

@@ -297,6 +297,23 @@ TEST_F(LedgerTest, BlocksOfSeveralClientsAreReservedTogetherOrNotAtAll) {
   EXPECT_EQ(ledger.reserved_through(0), 4);
 }
 
+TEST_F(LedgerTest, SeveralClientsEndTogetherOrNotAtAll) {
+  Ledger ledger = open();
+  ledger.begin(run_of("run"));
+  ledger.reserve(std::vector{block_of(0, 0, 3), block_of(3, 0, 1)});
+  using Endings = std::vector<LedgerEnding>;
+  const std::string before = text_of(path_);
+  EXPECT_THROW(ledger.end(Endings{{0, 2, LedgerEnd::budget}, {3, 3, LedgerEnd::finished}}), UsageError);
+  EXPECT_THROW(ledger.end(Endings{{0, 2, LedgerEnd::budget}, {0, 2, LedgerEnd::budget}}), UsageError);
+  ledger.end(Endings());
+  EXPECT_EQ(text_of(path_), before);
+  ledger.end(Endings{{0, 2, LedgerEnd::budget}, {3, 2, LedgerEnd::finished}});
+  EXPECT_EQ(lines_of(path_).size(), 6U);
+  EXPECT_EQ(ledger.book().at_hand()->account(0).end, LedgerEnd::budget);
+  EXPECT_EQ(ledger.book().at_hand()->account(3).end, LedgerEnd::finished);
+  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 2}}));
+}
+
 TEST_F(LedgerTest, RefusesValuesThatNoRowMayHave) {
   Ledger ledger = open();
   ledger.begin(run_of("run"));

@@ -55,6 +55,13 @@ class BlockSizes {
   bool doubling_;
 };
 
+/// How a client's part in the run at hand ends.
+struct LedgerEnding {
+  Client client = 0;
+  Round released = 0;  ///< rounds below were released, or could have been
+  LedgerEnd reason = LedgerEnd::finished;
+};
+
 /// A ledger that is being written, by nobody else at the same time. Not for several threads at once.
 ///
 /// After a FailureError (a full disk) the object writes no more: whether the last row stands is for the next run to
@@ -89,7 +96,12 @@ class Ledger {
   /// Gives back what was reserved and not released: rounds from `released` on. Not those that were charged when the run
   /// was last taken up: an earlier process may have released them. A part of a block is given back to the client's
   /// total if the block has one release a round; what the block's passes cost a record stays.
-  void end(Client client, Round released, LedgerEnd reason);
+  /// Of different clients, with one wait for the disk.
+  void end(std::span<const LedgerEnding> endings);
+  void end(Client client, Round released, LedgerEnd reason) {
+    const LedgerEnding ending{client, released, reason};
+    end({&ending, 1});
+  }
 
   /// LedgerBook's figures, in the unit of the run at hand. Where a run counted another unit, there is no figure for
   /// this one: its releases count as unbounded.
