@@ -148,9 +148,11 @@ std::int64_t Accounts::stopped() const {
 }
 
 void Accounts::close(LedgerEnd reason) {
+  std::map<Ledger*, std::vector<LedgerEnding>> endings;
   for (std::size_t k = 0; k < ledgers_.size(); ++k) {
-    ledgers_[k]->end(number(k), clients_[k].paid, clients_[k].stopped ? LedgerEnd::budget : reason);
+    endings[ledgers_[k]].push_back({number(k), clients_[k].paid, clients_[k].stopped ? LedgerEnd::budget : reason});
   }
+  for (const auto& [ledger, rows] : endings) ledger->end(rows);
 }
 
 }  // namespace starling

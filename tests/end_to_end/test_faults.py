@@ -129,7 +129,7 @@ OPTIONS = [
     usage("a budget that changes", [*DRIFT, "--budget", "schedule:from=1,to=2"], ["--budget", "changes"]),
     usage("one ledger for two ranks", [*DRIFT, "--ledger", "ledger"], ["--ledger", "{client}"]),
     usage("a ledger with public noise", [*DRIFT, "--noise-key", "seed", "--ledger", "l-{client}"], ["--ledger", "seed"]),
-    Fault("a ledger that is none", DATA_FAULT, [*DRIFT, "--ledger", "l-{client}"], ["not a ledger", "line 1"], {"l-0": "hello\n"}),
+    Fault("a ledger that is none", DATA_FAULT, [*DRIFT, "--ledger", "l-{client}"], ["not a ledger", "line 1"], {"l-0": "hello\n", "l-1": "hello\n"}),
     usage("an audit of nothing", ["--mechanism", "none", "--rounds", "50", "--audit"], ["--audit"]),
     usage("not a number at all", [*DRIFT, "--epsilon", "nan"], ["--epsilon", "nan"]),
     usage("an unknown word", [*DRIFT, "--mixing", "shaken"], ["--mixing", "shaken", "push-sum, plain"]),
