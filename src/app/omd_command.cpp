@@ -11,6 +11,9 @@
 #include "starling/app/start_models.hpp"
 #include "starling/app/version.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
+#include "starling/data/source.hpp"
+#include "starling/data/synthetic.hpp"
 #include "starling/graph/analysis.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/record/model_average.hpp"
@@ -82,6 +85,8 @@ class OmdRun {
   void check_regret() const;
   [[nodiscard]] std::optional<StaticRegret> find_regret(const DecentralizedOmd& omd, Round rounds_done);
   void open_privacy();
+  [[nodiscard]] std::string digest_of_start() const;
+  [[nodiscard]] std::vector<std::string> source_files() const;
   void make_directory();
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
@@ -240,6 +245,23 @@ void OmdRun::choose_rounds(std::optional<Round> available) {
   config_.omd.rounds = config_.rounds.value_or(available.value_or(rounds_of_endless_streams));
 }
 
+/// Of the file with start models, if there is one.
+std::string OmdRun::digest_of_start() const {
+  return config_.start == "uniform" || config_.start == "zero" ? "" : " " + sha256_of_file(config_.start);
+}
+
+/// Files from which this rank has read records.
+std::vector<std::string> OmdRun::source_files() const {
+  const std::string& source = config_.data.source;
+  if (is_synthetic(source) || !dataset_.replayable) return {};
+  if (!is_per_client(source)) return files_of(source);
+  std::vector<std::string> files;
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+    for (const std::string& file : files_of(name_of_client(source, u))) files.push_back(file);
+  }
+  return files;
+}
+
 /// **Collective.**
 void OmdRun::open_privacy() {
   if (!config_.learns()) {
@@ -247,17 +269,21 @@ void OmdRun::open_privacy() {
     return;
   }
   RunFacts facts;
-  facts.batch = config_.data.batch;
-  facts.dimension = dimension_;
-  facts.rounds = config_.omd.rounds;
-  facts.seed = config_.data.seed;
-  facts.public_data = dataset_.is_public;
-  facts.replayable = dataset_.replayable;
-  facts.configuration = config_.text;
-  facts.fingerprint = dataset_.fingerprint;
-  for (const auto& stream : dataset_.streams) {
-    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
-  }
+  agreement_.together([&] {
+    facts.batch = config_.data.batch;
+    facts.dimension = dimension_;
+    facts.rounds = config_.omd.rounds;
+    facts.seed = config_.data.seed;
+    facts.public_data = dataset_.is_public;
+    facts.replayable = dataset_.replayable;
+    facts.configuration = config_.text;
+    facts.public_inputs = topology_->digest() + digest_of_start();
+    facts.fingerprint = dataset_.fingerprint;
+    facts.files = source_files();
+    for (const auto& stream : dataset_.streams) {
+      facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
+    }
+  });
   privacy_.emplace(agreement_, *layout_, world_.rank(), config_.privacy, std::move(facts));
   privacy_->open();
   run_id_ = privacy_->run_id();

@@ -58,6 +58,7 @@ RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, int rank, con
 void RunPrivacy::open() {
   agreement_.together([&] {
     choose_prices();
+    if (options_.budget) static_cast<void>(budgets());  // bad ones are told before anything is opened
     keys_ = make_noise_keys(options_.noise_key, facts_.seed, first(), count());
     if (options_.ledger) open_owners_ledgers();
   });
@@ -126,12 +127,26 @@ void RunPrivacy::open_owners_ledgers() {
   if (count() > 0) ledgers_.push_back(Ledger::open(path));
 }
 
+/// Of all that this rank's records say. Fingerprints of files whose records are found by number cover a few of them
+/// alone, so the files are read through where a replay may be free of charge.
+std::string RunPrivacy::data_digest() const {
+  std::string text = facts_.fingerprint;
+  if (!options_.ledger || !facts_.replayable) return text;
+  for (const std::string& file : facts_.files) text += " " + sha256_of_file(file);
+  return text;
+}
+
 /// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
 /// owners' keys, which tell nobody anything. **Collective.**
 std::string RunPrivacy::determination() const {
-  const std::string matter = what_matters(facts_.configuration) + version() + "\n" + cpu();
+  std::string matter = what_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
+  if (options_.budget) matter += budget_limits().text() + "\n";
+  matter += version() + "\n" + cpu();
   std::string own;
-  for (const NoiseKey& key : keys_) own += key.commitment(sha256(matter) + facts_.fingerprint);
+  agreement_.together([&] {
+    const std::string data = data_digest();
+    for (const NoiseKey& key : keys_) own += key.commitment(sha256(matter) + data);
+  });
   std::string all;
   for (const std::string& each : agreement_.all_gather(declare_public(own))) all += each;
   return facts_.replayable ? sha256(matter + all) : "";
@@ -228,8 +243,12 @@ bool RunPrivacy::first_release_fits() const {
   return false;
 }
 
+Prices RunPrivacy::budget_limits() const {
+  return Prices::parse(*options_.budget, "--budget", facts_.rounds, layout_.clients(), 0, infinity);
+}
+
 std::vector<Budget> RunPrivacy::budgets() const {
-  const Prices limits = Prices::parse(*options_.budget, "--budget", facts_.rounds, layout_.clients(), 0, infinity);
+  const Prices limits = budget_limits();
   check(limits.constant(), "--budget {} changes over the rounds (it is what all releases together may come to)",
         *options_.budget);
   std::vector<Budget> budgets;

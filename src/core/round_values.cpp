@@ -79,6 +79,12 @@ double RoundValues::most() const {
   return std::max_element(points_.begin(), points_.end(), smaller)->value;
 }
 
+std::string RoundValues::text() const {
+  std::string text = fmt::format("shape {}:", static_cast<int>(shape_));
+  for (const Point& point : points_) text += fmt::format(" {}={:.17g}", point.round, point.value);
+  return text;
+}
+
 std::string schedule_help() {
   std::string text = "schedule:FILE or schedule:from=A,to=B[,shape=linear|sqrt]\n";
   for (const Parameter& parameter : schedule_parameters()) {

@@ -53,6 +53,12 @@ double Prices::at(Client u, Round t) const {
   return convert(by_client_.empty() ? by_round_.at(t) : by_client_[static_cast<std::size_t>(u)]);
 }
 
+std::string Prices::text() const {
+  std::string text = by_round_.text();
+  for (const double value : by_client_) text += fmt::format(" {:.17g}", value);
+  return text;
+}
+
 PriceRange Prices::range() const {
   if (by_client_.empty()) return {convert(by_round_.least()), convert(by_round_.most())};
   const auto [least, most] = std::minmax_element(by_client_.begin(), by_client_.end());

@@ -158,10 +158,12 @@ class Ledgers(ReleaseCase):
         self.assertEqual(set(result.codes), {2}, result)
         self.assertIn("ledger", result.messages()[0])
 
-    def killed_run(self, *more):
-        """A run that is killed when it has released for a while; its ledgers as they then are."""
-        words = ["--source", "data.csv", "--epochs", "100000", "--mechanism", "laplace", "--epsilon", "0.5", *LEDGER,
-                 *more, "--output", "killed"]
+    def killed_run(self, *more, drop=()):
+        """A run that is killed when it has released for a while; its words but for --output. Some have other values in
+        `more`."""
+        usual = {"--source": "data.csv", "--epochs": "100000", "--mechanism": "laplace", "--epsilon": "0.5"}
+        words = [word for name, value in usual.items() if name not in drop for word in (name, value)]
+        words += [*LEDGER, *more, "--output", "killed"]
         job = self.start(2, words)
         pids = job.pids(2)
         wait_until(lambda: all((self.folder / f"ledger-{u}").exists() and len(self.ledger(u)) > 12 for u in (0, 1)),
@@ -190,6 +192,32 @@ class Ledgers(ReleaseCase):
         spent = self.spent(0)
         self.assertEqual(len(spent["runs"]), 2)
         self.assertEqual(spent["losses"][0]["client_total"]["epsilon"], first + 10000)
+
+    @needs_h5py
+    def test_so_does_any_other_input(self):
+        """A record of HDF5 that no fingerprint covers, the graph, the prices: each makes other integers."""
+        rows = numpy.array([[float(x) for x in line.split(",")] for line in csv_rows(400)])
+
+        def write(change=0.0):
+            rows[399, 0] += change
+            with h5py.File(self.folder / "data.h5", "w") as file:
+                file["x"], file["y"] = rows[:, :-1], rows[:, -1]
+
+        def files(kept="0.5", price="0.5"):
+            self.write("ring.topo", "clients 2\nweights explicit\nedge 0 0 0.5\nedge 0 1 0.5\n"
+                       f"edge 1 1 {kept}\nedge 1 0 {1 - float(kept)}\n")
+            self.write("steps.csv", f"0,1\n100,{price}\n")
+
+        write()
+        files()
+        words = self.killed_run("--rounds", "20000", "--topology", "ring.topo", "--source", "data.h5", "--epsilon",
+                                "schedule:steps.csv", drop=("--source", "--epsilon"))
+        for runs, change in enumerate((lambda: write(1e-6), lambda: files(kept="0.75"),
+                                       lambda: files(price="0.25")), 2):
+            change()
+            result = self.good(2, [*words, "--output", f"again-{runs}"])
+            self.assertNotIn("taken up again", result.err)
+            self.assertEqual(len(self.spent(0)["runs"]), runs)
 
     def test_no_key_material_in_ledgers_and_shared_files(self):
         self.run_good("--epsilon", "0.5", *LEDGER)

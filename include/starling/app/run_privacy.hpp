@@ -26,7 +26,9 @@ struct RunFacts {
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
   bool replayable = true;
   std::string configuration;         ///< the effective one, as a file for --config
-  std::string fingerprint;           ///< of the records that this rank has read
+  std::string public_inputs;         ///< whatever else it reads that all may know: topology, start models
+  std::string fingerprint;           ///< of the records that this rank has read, and of who gets what
+  std::vector<std::string> files;    ///< that it has read them from
   std::vector<ServedRounds> served;  ///< of each of this rank's clients
 };
 
@@ -65,11 +67,13 @@ class RunPrivacy {
   void make_mechanism();
   void open_owners_ledgers();
   [[nodiscard]] std::string determination() const;
+  [[nodiscard]] std::string data_digest() const;
   void settle_run_id();
   void begin(Ledger& ledger, std::vector<Client> clients);
   void start_accounts();
   void require_some_budget(bool any_here);
   [[nodiscard]] bool first_release_fits() const;
+  [[nodiscard]] Prices budget_limits() const;
   [[nodiscard]] std::vector<Budget> budgets() const;
   [[nodiscard]] LedgerReport ledger_report();
 

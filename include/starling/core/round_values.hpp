@@ -25,6 +25,8 @@ class RoundValues {
   [[nodiscard]] double least() const;
   [[nodiscard]] double most() const;
   [[nodiscard]] bool constant() const { return least() == most(); }
+  /// All that the values are made of, on one line: equal for equal values in all rounds of a run.
+  [[nodiscard]] std::string text() const;
 
  private:
   enum class Shape { steps, linear, root };

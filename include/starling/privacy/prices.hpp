@@ -23,6 +23,8 @@ class Prices {
   /// Of client u in round t, from 0.
   [[nodiscard]] double at(Client u, Round t) const;
   [[nodiscard]] PriceRange range() const;
+  /// All that was parsed, on one line, without conversions.
+  [[nodiscard]] std::string text() const;
   /// Whether each client pays the same in all rounds.
   [[nodiscard]] bool constant() const { return !by_client_.empty() || by_round_.constant(); }
 
