@@ -54,13 +54,15 @@ void add_clipped(const Record& record, const Clip& clip, Vector& sum) {
     }
     return;
   }
-  const double norm = std::abs(record.derivative) * norm1(record.row);
+  const double of_row = clip.kind == ClipKind::l1 ? norm1(record.row) : std::sqrt(dot(record.row, record.row));
+  const double norm = std::abs(record.derivative) * of_row;
   const double factor = norm > clip.bound ? clip.bound / norm : 1;
   axpy(factor * record.derivative, record.row, sum);
 }
 
 /// The integers that a batch's release would add noise to.
-std::vector<std::int64_t> integers_of(ZeroNoise<Norm::l1>& mechanism, const std::vector<Record>& batch) {
+template <Norm norm>
+std::vector<std::int64_t> integers_of(ZeroNoise<norm>& mechanism, const std::vector<Record>& batch) {
   Vector sum(mechanism.settings().dimension);
   for (const Record& record : batch) add_clipped(record, mechanism.clip(), sum);
   Released<Vector> mean(declare_public(Vector()));
@@ -211,6 +213,80 @@ TEST(Grid, KeepsTheSensitivityOfManyRecordsAndComponents) {
     batch[m / 2] = opposite(batch[m / 2]);
     EXPECT_LE(distance(before, integers_of(mechanism, batch)), 2 * reach_of(mechanism));
   }
+}
+
+/// ‖a − b‖₂², exactly.
+__extension__ using Wide = unsigned __int128;
+Wide squared_distance(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  Wide total = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    const auto gap = static_cast<std::uint64_t>(std::abs(a[j] - b[j]));
+    total += static_cast<Wide>(gap) * gap;
+  }
+  return total;
+}
+
+TEST(GaussianGrid, ClipsInL2AndHasOneReachForAllPrices) {
+  const ZeroNoise<Norm::l2> mechanism(settings_of(0.1, 4, 100));
+  EXPECT_EQ(mechanism.clip().kind, ClipKind::l2);
+  EXPECT_EQ(mechanism.reach(0.1), std::int64_t{1} << 40);
+  EXPECT_EQ(mechanism.reach(10), std::int64_t{1} << 40);
+  EXPECT_EQ(mechanism.step(0.1), 0x1p-40);
+  EXPECT_EQ(mechanism.grid().margin, 0x1p-20);
+  // μ is never more than what is paid: σ is rounded up.
+  for (const double mu : {1e-3, 0.1, 0.3, 1.0, 7.0}) {
+    EXPECT_GE(static_cast<long double>(gaussian_sigma(mechanism.sensitivity(mu), mu)) * static_cast<long double>(mu),
+              0x1p41L);
+  }
+}
+
+TEST(GaussianGrid, MarginCoversEveryErrorOfTheProof) {
+  const long double u = 0x1p-53L;
+  const auto gamma = [u](long double k) { return k * u / (1 - k * u); };
+  for (const std::size_t batch : {1U, 32U, 4096U, 1U << 16U, 1U << 19U}) {
+    for (const std::size_t dimension : {1U, 5U, 1000U, 1U << 18U, 1U << 24U}) {
+      const ZeroNoise<Norm::l2> mechanism(settings_of(1, batch, dimension));
+      const auto m = static_cast<long double>(batch);
+      const auto d = static_cast<long double>(dimension);
+      const long double errors = (1 + 8 * u) * (1 + gamma(d + 16)) * (1 + m * gamma(m) + u * m * (1 + gamma(m)));
+      const long double margin = static_cast<long double>(mechanism.grid().margin);
+      EXPECT_LE(0x1p41L * (1 - margin) * errors + std::sqrt(d) + 1, 0x1p41L);
+    }
+  }
+}
+
+TEST(GaussianGrid, SensitivityOfTheIntegersIsAtMostTwoReaches) {
+  for (const auto& [m, d] : {std::pair<std::size_t, std::size_t>{1, 1}, {1, 5}, {7, 5}, {100, 33}, {3, 5000}}) {
+    ZeroNoise<Norm::l2> mechanism(settings_of(1, m, d));
+    AddressedRandom random(11, Purpose::experiment, m, d);
+    Wide furthest = 0;
+    for (int trial = 0; trial < 100; ++trial) {
+      std::vector<Record> batch;
+      while (batch.size() < m) batch.push_back(random_record(random, d));
+      const std::vector<std::int64_t> before = integers_of(mechanism, batch);
+      Record& replaced = batch[random.below(m)];
+      replaced = trial % 2 == 0 ? opposite(replaced) : random_record(random, d);
+      furthest = std::max(furthest, squared_distance(before, integers_of(mechanism, batch)));
+    }
+    const Wide most = static_cast<Wide>(1) << 82U;  // (2 N2)²
+    EXPECT_TRUE(furthest <= most) << m << " records of " << d;
+    EXPECT_TRUE(furthest >= most - (most >> 10U)) << m << " records of " << d;
+  }
+}
+
+TEST(GaussianGrid, RefusesSumsThatNoClippedBatchCanReach) {
+  const auto refusal = [](PrivacyUnit unit, const Vector& sum) {
+    ZeroNoise<Norm::l2> mechanism(settings_of(1, 10, 3, unit));
+    Released<Vector> mean(declare_public(Vector()));
+    return message_of<DataError>([&] {
+      mechanism.release({3, 17, 0}, 1, NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
+    });
+  };
+  EXPECT_EQ(refusal(PrivacyUnit::record, {6, -6, 5.2}), "");  // a norm of 9.96 of 10
+  EXPECT_NE(refusal(PrivacyUnit::record, {6, -6, 5.4}), "");  // 10.06
+  EXPECT_NE(refusal(PrivacyUnit::record, {0, 0, 1e300}), "");
+  EXPECT_EQ(refusal(PrivacyUnit::component, {9.9, -9.9, 9.9}), "");
+  EXPECT_NE(refusal(PrivacyUnit::component, {0, 10.1, 0}), "");
 }
 
 TEST(Grid, BoundsEachComponentInTheComponentUnit) {
