@@ -54,7 +54,8 @@ class OmdRun {
   [[nodiscard]] std::optional<StaticRegret> find_regret(const DecentralizedOmd& omd, Round rounds_done);
   void open_privacy();
   [[nodiscard]] std::string digest_of_start() const;
-  [[nodiscard]] std::vector<std::string> source_files() const;
+  [[nodiscard]] bool starts_can_be_read_again() const;
+  [[nodiscard]] std::string digest_of_source() const;
   void make_directory();
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
@@ -77,6 +78,7 @@ class OmdRun {
   std::unique_ptr<Loss> loss_;
   std::unique_ptr<Model> model_;
   Dataset dataset_;
+  std::string source_digest_;  // where a ledger is kept
   std::optional<Batch> test_;
   std::size_t dimension_ = 0;
   std::optional<Released<Columns>> start_;

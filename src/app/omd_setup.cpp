@@ -1,6 +1,7 @@
 // From the configuration of `starling omd` to all that its rounds need.
 #include "omd_run.hpp"
 #include <algorithm>
+#include <filesystem>
 
 #include "starling/app/start_models.hpp"
 #include "starling/core/digest.hpp"
@@ -94,6 +95,7 @@ void OmdRun::open_data() {
   loss_ = loss_table().make(config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   config_.data.go_on_waiting = [this] { return world_.go_on_waiting(); };
+  if (config_.privacy.ledger) source_digest_ = digest_of_source();
   if (config_.save_partition && first_rank()) check_saves_partition(config_.data, *config_.save_partition);
   dataset_ = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
 }
@@ -133,6 +135,9 @@ void OmdRun::open_learning() {
   start_ = std::move(start.models);
   notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
   choose_rounds(config_.learns() ? dataset_.shape.rounds : std::nullopt);
+  check(!config_.privacy.audit || config_.omd.rounds * layout_->clients() >= least_canaries,
+        "--audit with {} rounds of {} clients ({} canaries are needed to say anything) play more rounds",
+        config_.omd.rounds, layout_->clients(), least_canaries);
   check_regret();
 }
 
@@ -158,21 +163,33 @@ void OmdRun::choose_rounds(std::optional<Round> available) {
   config_.omd.rounds = config_.rounds.value_or(available.value_or(rounds_of_endless_streams));
 }
 
-/// Of the file with start models, if there is one.
-std::string OmdRun::digest_of_start() const {
-  return config_.start == "uniform" || config_.start == "zero" ? "" : " " + sha256_of_file(config_.start);
+bool OmdRun::starts_can_be_read_again() const {
+  return config_.start == "uniform" || config_.start == "zero" || std::filesystem::is_regular_file(config_.start);
 }
 
-/// Files from which this rank has read records.
-std::vector<std::string> OmdRun::source_files() const {
+/// Of the file with start models, if there is one.
+std::string OmdRun::digest_of_start() const {
+  if (config_.start == "uniform" || config_.start == "zero" || !starts_can_be_read_again()) return "";
+  return " " + sha256_of_file(config_.start);
+}
+
+/// Of every byte of the files that this rank reads records from; none of generators and pipes.
+std::string OmdRun::digest_of_source() const {
   const std::string& source = config_.data.source;
-  if (is_synthetic(source) || !dataset_.replayable) return {};
-  if (!is_per_client(source)) return files_of(source);
+  if (is_synthetic(source) || source == "-") return "";
   std::vector<std::string> files;
-  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
-    for (const std::string& file : files_of(name_of_client(source, u))) files.push_back(file);
+  if (is_per_client(source)) {
+    for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+      for (const std::string& file : files_of(name_of_client(source, u))) files.push_back(file);
+    }
+  } else {
+    files = files_of(source);
   }
-  return files;
+  std::string text;
+  for (const std::string& file : files) {
+    if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
+  }
+  return text;
 }
 
 /// **Collective.**
@@ -188,11 +205,15 @@ void OmdRun::open_privacy() {
     facts.rounds = config_.omd.rounds;
     facts.seed = config_.data.seed;
     facts.public_data = dataset_.is_public;
-    facts.replayable = dataset_.replayable;
+    // Canaries have signs of their own in each run; what comes from a pipe is not there a second time.
+    facts.replayable = dataset_.replayable && !config_.privacy.audit && starts_can_be_read_again();
     facts.configuration = config_.text;
     facts.public_inputs = topology_->digest() + digest_of_start();
     facts.fingerprint = dataset_.fingerprint;
-    facts.files = source_files();
+    facts.source_digest = source_digest_;
+    check<DataError>(source_digest_ == (config_.privacy.ledger ? digest_of_source() : ""),
+                     "{}: it has changed while it was read (the ledger could not say what was released) start again",
+                     config_.data.source);
     for (const auto& stream : dataset_.streams) {
       facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
     }

@@ -51,13 +51,16 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy, const char* g
        "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
        "client that reached it goes on without learning",
        amount(privacy.budget, 0, std::numeric_limits<double>::max())});
-  options.add({group, "budget-unit", "WHOSE", "client",
-               "loss that --budget limits: of all records of a client together (client), or of its worst record",
-               setter::choice<bool>(privacy.budget_of_client, {{"client", true}, {"record", false}})});
+  options.add(
+      {group, "budget-unit", "WHOSE", "client",
+       "loss that --budget limits: of all records of a client together (client), or of its worst record (component, "
+       "under --unit component)",
+       setter::choice<bool>(privacy.budget_of_client, {{"client", true}, {"record", false}})});
   options.add(
       {group, "ledger", "FILE", "",
        "ledger that the owner of the data keeps, where every release is entered before it is made; with several "
-       "ranks one per client, named with {client}. Default: one of this run alone, in private/",
+       "ranks one per client, named with {client}, whose number must mean the same data in all runs. Default: "
+       "one of this run alone, in private/",
        setter::text(privacy.ledger)});
   options.add({group, "ledger-block", "K", "",
                "rounds entered at a time, which a crash charges as a whole; default: 1, 1, 2, 4, ... up to 4096",
@@ -108,6 +111,10 @@ void check_privacy_options(const PrivacyOptions& privacy) {
         "--budget without noise (a release that nothing protects costs more than any budget) choose a mechanism");
   check(!privacy.audit || privacy.protects(),
         "--audit without noise (nothing is claimed that could be refuted) choose a mechanism");
+  check(
+      !privacy.audit || privacy.mechanism_name() != "dissertation",
+      "--audit under dissertation (its claim is about a component of the mean that moves by 1, and canaries are whole "
+      "records) see starling privacy audit --mechanism dissertation");
   check(!privacy.ledger || privacy.noise_key != "seed",
         "--ledger with --noise-key seed (anybody who knows the seed can take the noise off, so the ledger's figures "
         "would be wrong) leave one of them out");

@@ -65,7 +65,10 @@ Charge gaussian(const ReleaseTerms& terms) {
         "epsilon of gaussian at delta={} (no finite epsilon holds without a delta) give one between 0 and 1, or mu, or "
         "sigma",
         terms.delta.value_or(0));
-  return Charge::gaussian(gaussian_mu(loss(terms.epsilon, "epsilon"), *terms.delta));
+  // gaussian_mu errs towards less μ, by what its curve may err in δ; a charge must err towards more.
+  constexpr double error_in_delta = 4e-17;
+  return Charge::gaussian(
+      gaussian_mu(loss(terms.epsilon, "epsilon"), std::min(*terms.delta + error_in_delta, 0.9999999)));
 }
 
 /// What the mechanism itself says.

@@ -22,7 +22,7 @@ std::optional<OneRunResult> RunCanaries::finish(Agreement& agreement, const Char
       for (const double sign : all_signs[r]) log.signs.push_back(sign > 0 ? 1 : -1);
       log.seen.insert(log.seen.end(), all_seen[r].begin(), all_seen[r].end());
     }
-    result = one_run_audit(log, claim, delta);
+    if (static_cast<Round>(log.signs.size()) >= least_canaries) result = one_run_audit(log, claim, delta);
   });
   return result;
 }

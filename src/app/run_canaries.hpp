@@ -6,6 +6,9 @@
 
 namespace starling {
 
+/// Fewer say nothing.
+inline constexpr Round least_canaries = 32;
+
 /// The canaries of one rank's clients. Model and mechanism stand before those of the job.
 class RunCanaries {
  public:
@@ -15,8 +18,8 @@ class RunCanaries {
   [[nodiscard]] Model& model() { return model_; }
   [[nodiscard]] Mechanism& mechanism() { return mechanism_; }
 
-  /// What the releases of all ranks say about `claim`, on rank 0; nothing elsewhere. **Collective.** Throws UsageError
-  /// if there were too few canaries to say anything.
+  /// What the releases of all ranks say about `claim`, on rank 0; nothing elsewhere, or if there were too few canaries
+  /// to say anything. **Collective.**
   [[nodiscard]] std::optional<OneRunResult> finish(Agreement& agreement, const Charge& claim, double delta) const;
 
  private:

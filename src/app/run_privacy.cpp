@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <gnu/libc-version.h>
 #include <limits>
 #include <sstream>
 
@@ -34,13 +35,17 @@ std::string what_matters(const std::string& configuration) {
   return result;
 }
 
-/// Bits are promised for one build on one kind of CPU.
 std::string cpu() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("model name")) return line;
   }
   return "unknown";
+}
+
+/// Bits are promised for one build, with one mathematical library, on one kind of CPU.
+std::string build() {
+  return version() + "\n" + sha256_of_file("/proc/self/exe") + "\n" + gnu_get_libc_version() + "\n" + cpu() + "\n";
 }
 
 PriceKind price_kind(const std::string& mechanism) {
@@ -58,10 +63,12 @@ RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, int rank, con
 void RunPrivacy::open() {
   agreement_.together([&] {
     choose_prices();
-    if (options_.budget) static_cast<void>(budgets());  // bad ones are told before anything is opened
+    choose_budgets();
     keys_ = make_noise_keys(options_.noise_key, facts_.seed, first(), count());
     if (options_.ledger) open_owners_ledgers();
   });
+  agreement_.same("prices", declare_public(prices_->text()));
+  if (limits_) agreement_.same("budgets", declare_public(limits_->text()));
   determined_by_ = determination();
   settle_run_id();
   agreement_.together([&] { make_mechanism(); });
@@ -127,25 +134,17 @@ void RunPrivacy::open_owners_ledgers() {
   if (count() > 0) ledgers_.push_back(Ledger::open(path));
 }
 
-/// Of all that this rank's records say. Fingerprints of files whose records are found by number cover a few of them
-/// alone, so the files are read through where a replay may be free of charge.
-std::string RunPrivacy::data_digest() const {
-  std::string text = facts_.fingerprint;
-  if (!options_.ledger || !facts_.replayable) return text;
-  for (const std::string& file : facts_.files) text += " " + sha256_of_file(file);
-  return text;
-}
-
 /// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
 /// owners' keys, which tell nobody anything. **Collective.**
 std::string RunPrivacy::determination() const {
   std::string matter = what_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
-  if (options_.budget) matter += budget_limits().text() + "\n";
-  matter += version() + "\n" + cpu();
+  if (limits_) matter += limits_->text() + "\n";
   std::string own;
   agreement_.together([&] {
-    const std::string data = data_digest();
-    for (const NoiseKey& key : keys_) own += key.commitment(sha256(matter) + data);
+    matter += build();
+    for (const NoiseKey& key : keys_) {
+      own += key.commitment(sha256(matter) + facts_.fingerprint + " " + facts_.source_digest);
+    }
   });
   std::string all;
   for (const std::string& each : agreement_.all_gather(declare_public(own))) all += each;
@@ -206,7 +205,7 @@ void RunPrivacy::start_accounts() {
     const BlockSizes blocks =
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
     accounts_->keep_in(by_client, blocks);
-    if (options_.budget) accounts_->limit(budgets());
+    if (options_.budget) accounts_->limit(budgets_);
     any = accounts_->open();
   });
   require_some_budget(any);
@@ -230,32 +229,26 @@ void RunPrivacy::require_some_budget(bool any_here) {
 /// Whether a first release is within any client's budget, whatever stands in its ledger: else there is no need to make
 /// a run directory.
 bool RunPrivacy::first_release_fits() const {
-  const std::vector<Budget> limits = budgets();
-  for (std::size_t k = 0; k < limits.size(); ++k) {
+  for (std::size_t k = 0; k < budgets_.size(); ++k) {
     Spending first_release;
     first_release.add(prices_->at(first() + static_cast<Client>(k), 0), 0);
-    const ClientLosses losses = losses_of(first_release, *mechanism_, limits[k].delta);
-    const PrivacyLoss& loss = limits[k].of_client                         ? losses.client
+    const ClientLosses losses = losses_of(first_release, *mechanism_, budgets_[k].delta);
+    const PrivacyLoss& loss = budgets_[k].of_client                       ? losses.client
                               : mechanism_->unit() == PrivacyUnit::record ? losses.record
                                                                           : losses.component;
-    if (loss.epsilon <= limits[k].epsilon) return true;
+    if (loss.epsilon <= budgets_[k].epsilon) return true;
   }
   return false;
 }
 
-Prices RunPrivacy::budget_limits() const {
-  return Prices::parse(*options_.budget, "--budget", facts_.rounds, layout_.clients(), 0, infinity);
-}
-
-std::vector<Budget> RunPrivacy::budgets() const {
-  const Prices limits = budget_limits();
-  check(limits.constant(), "--budget {} changes over the rounds (it is what all releases together may come to)",
+void RunPrivacy::choose_budgets() {
+  if (!options_.budget) return;
+  limits_ = Prices::parse(*options_.budget, "--budget", facts_.rounds, layout_.clients(), 0, infinity);
+  check(limits_->constant(), "--budget {} changes over the rounds (it is what all releases together may come to)",
         *options_.budget);
-  std::vector<Budget> budgets;
   for (Client u = first(); u < first() + count(); ++u) {
-    budgets.push_back({limits.at(u, 0), options_.budget_of_client, options_.delta});
+    budgets_.push_back({limits_->at(u, 0), options_.budget_of_client, options_.delta});
   }
-  return budgets;
 }
 
 double RunPrivacy::epsilon_per_release() const {
@@ -290,24 +283,20 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
       privacy_report(*mechanism_, options_.mechanism_name(), key_policy(), of_all, layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
   report.ledger = ledger_report();
-  if (options_.budget) {
-    BudgetReport budget;
-    budget.of_client = options_.budget_of_client;
-    double least = infinity;
-    for (const Budget& each : budgets()) least = std::min(least, each.epsilon);
-    const std::string own = fmt::format("{} {}", least, accounts_->stopped());
-    budget.epsilon = infinity;
-    for (const std::string& each : agreement_.all_gather(declare_public(own))) {
-      std::istringstream numbers(each);
-      std::string limit;
-      std::int64_t count = 0;
-      numbers >> limit >> count;
-      budget.epsilon = std::min(budget.epsilon, std::stod(limit));
-      budget.stopped += count;
-    }
-    report.budget = budget;
-  }
+  if (options_.budget) report.budget = budget_report();
   return report;
+}
+
+/// **Collective.**
+BudgetReport RunPrivacy::budget_report() {
+  BudgetReport budget;
+  budget.least = limits_->range().least;
+  budget.most = limits_->range().most;
+  budget.of_client = options_.budget_of_client;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(accounts_->stopped())))) {
+    budget.stopped += std::stoll(each);
+  }
+  return budget;
 }
 
 /// **Collective.**

@@ -9,6 +9,14 @@ namespace starling {
 namespace {
 
 constexpr double largest_clippable_norm = 1e150;
+/// Below this a sum of squares may have lost digits to underflow.
+constexpr double smallest_sum_of_squares = 1e-280;
+
+/// ‖v‖₂, and where squares underflow ‖v‖₁, which is not less: a norm that came out too small would not clip.
+double upper_norm2(View v) {
+  const double squares = dot(v, v);
+  return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(v);
+}
 
 double row_dot(const Row& row, View weights) {
   return row.sparse() ? dot(row.values, row.index, weights) : dot(row.values, weights);
@@ -41,18 +49,22 @@ void LinearModel::compute_scores(View parameters, const Row& row) {
 
 double LinearModel::clip_factor(const Row& row, const Clip& clip) const {
   if (clip.kind == ClipKind::none) return 1;
-  double norm = 0;
+  double of_row = 0;
+  double of_derivative = 0;
   if (clip.kind == ClipKind::l1) {
-    norm = norm1(derivative_) * (norm1(row.values) + (intercept_ ? 1 : 0));
+    of_row = norm1(row.values) + (intercept_ ? 1 : 0);
+    of_derivative = norm1(derivative_);
   } else {
-    norm = norm2(derivative_) * std::sqrt(dot(row.values, row.values) + (intercept_ ? 1 : 0));
+    of_row = intercept_ ? std::sqrt(dot(row.values, row.values) + 1) : upper_norm2(row.values);
+    of_derivative = upper_norm2(derivative_);
   }
+  const double norm = of_derivative * of_row;
   // Beyond this a clip factor could underflow and the sum overflow: refused, not clipped to something (method 6).
   check<DataError>(
-      norm <= largest_clippable_norm,
-      "a record's gradient has norm {} (not finite, or too large to be clipped exactly) scale the features, "
-      "or keep the model in a bounded --domain",
-      norm);
+      norm <= largest_clippable_norm && of_row <= largest_clippable_norm,
+      "a record's gradient has norm {} and its features {} (not finite, or too large to be clipped exactly) scale the "
+      "features, or keep the model in a bounded --domain",
+      norm, of_row);
   return norm > clip.bound ? clip.bound / norm : 1;
 }
 

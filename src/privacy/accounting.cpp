@@ -23,8 +23,27 @@ double without_leak(double delta, long double leak) {
   return static_cast<double>(rest * (1 - 1e-15L));
 }
 
+/// Σ ε of all charges that are not Gaussian.
+double total_epsilon(const Losses& losses) {
+  double epsilon = 0;
+  for (const LossClass& one : losses.classes) {
+    if (one.kind != LossKind::gaussian) epsilon += static_cast<double>(one.count) * one.size;
+  }
+  return epsilon;
+}
+
+/// Beyond these sizes the lattice's exponents lose digits, its panels become too many, and Rényi's figure is as good.
+bool fits_a_lattice(const Losses& losses) {
+  return total_epsilon(losses) <= 1e5 && losses.mu() <= 1e3;
+}
+
+/// Beyond this the sum of ε is as good as Rényi's figure, and loses no digits.
+bool is_simply_the_sum(const Losses& losses) {
+  return total_epsilon(losses) > 1e9 && losses.mu() == 0;
+}
+
 void take(PrivacyLoss& loss, double epsilon, const char* method) {
-  if (epsilon >= loss.epsilon) return;
+  if (!(epsilon >= 0 && epsilon < loss.epsilon)) return;
   loss.epsilon = epsilon;
   loss.method = method;
 }
@@ -45,12 +64,12 @@ void compose_at(const Losses& losses, double rest, PrivacyLoss& loss) {
   }
   const RenyiLoss renyi = renyi_loss(losses, rest);
   loss.renyi = renyi.epsilon;
-  if (renyi.epsilon > 0) {
+  if (renyi.epsilon > 0 && fits_a_lattice(losses)) {
     const double reach = std::min(renyi.epsilon, loss.epsilon);
     const auto epsilon = distribution_epsilon(merged(losses, most_classes), rest, renyi.lambda, reach);
     if (epsilon) take(loss, *epsilon, "pld");
   }
-  take(loss, renyi.epsilon, "renyi");
+  if (!is_simply_the_sum(losses)) take(loss, renyi.epsilon, "renyi");
 }
 
 }  // namespace
@@ -84,9 +103,7 @@ std::optional<Charge> of_group(const Charge& charge, double members) {
   check(members >= 1 && std::isfinite(members), "a group of {} (it has at least 1 member)", members);
   const auto times = [members](double loss) {
     const double product = members * loss;
-    return static_cast<long double>(members) * static_cast<long double>(loss) > static_cast<long double>(product)
-               ? std::nextafter(product, infinity)
-               : product;
+    return std::fma(members, loss, -product) > 0 ? std::nextafter(product, infinity) : product;
   };
   switch (charge.kind) {
     case ChargeKind::pure:

@@ -31,7 +31,7 @@ void Accounts::keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks) {
 }
 
 void Accounts::limit(std::vector<Budget> budgets) {
-  check(!ledgers_.empty() && budgets.size() == clients_.size(),
+  check((!ledgers_.empty() || clients_.empty()) && budgets.size() == clients_.size(),
         "{} budgets for {} clients (each needs one, and a ledger to look losses up in)", budgets.size(),
         clients_.size());
   for (std::size_t k = 0; k < clients_.size(); ++k) clients_[k].budget = budgets[k];
@@ -113,6 +113,8 @@ bool Accounts::affordable(std::size_t k, const Reservation& block) const {
   if (!budget) return true;
   const auto groups = budget->of_client ? ledgers_[k]->spent_by_client(block.client, &block)
                                         : ledgers_[k]->spent_by_record(block.client, &block);
+  // The plain sum is a bound at any delta, and quick.
+  if (compose(groups, 0).epsilon <= budget->epsilon) return true;
   return compose(groups, budget->delta.value_or(default_delta(groups))).epsilon <= budget->epsilon;
 }
 
@@ -153,6 +155,13 @@ void Accounts::close(LedgerEnd reason) {
     endings[ledgers_[k]].push_back({number(k), clients_[k].paid, clients_[k].stopped ? LedgerEnd::budget : reason});
   }
   for (const auto& [ledger, rows] : endings) ledger->end(rows);
+  // A run that was taken up again may have released more before than now.
+  for (std::size_t k = 0; k < ledgers_.size(); ++k) {
+    const Round charged = ledgers_[k]->reserved_through(number(k));
+    for (Round t = clients_[k].paid; t < charged; ++t) {
+      clients_[k].spending.add(prices_.at(number(k), t), pass(clients_[k], t));
+    }
+  }
 }
 
 }  // namespace starling

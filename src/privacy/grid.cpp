@@ -15,8 +15,8 @@ namespace {
 constexpr double unit_roundoff = 0x1p-53;
 constexpr double least_margin = 0x1p-20;
 constexpr double most_margin = 0.5;
-constexpr double least_clip = 1e-150;
-constexpr double most_clip = 1e150;
+constexpr double least_clip = 1e-100;
+constexpr double most_clip = 1e100;
 constexpr double most_count = 0x1p50;    // of records or components: far beyond what memory holds
 constexpr double most_integer = 0x1p62;  // integers and noise (below 2^60) then add up within int64
 

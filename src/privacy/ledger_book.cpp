@@ -69,7 +69,8 @@ const char* name_of(LedgerEnd reason) {
 }
 
 bool LedgerEntry::finished() const {
-  return std::all_of(accounts.begin(), accounts.end(), [](const auto& a) { return a.end && a.end != LedgerEnd::stopped; });
+  return std::all_of(accounts.begin(), accounts.end(),
+                     [](const auto& a) { return a.end && a.end != LedgerEnd::stopped; });
 }
 
 const LedgerAccount& LedgerEntry::account(Client client) const {

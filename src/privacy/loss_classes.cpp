@@ -144,7 +144,8 @@ double total_mu(const std::vector<ChargeGroup>& groups, long double variance) {
   const auto is_gaussian = [](const ChargeGroup& group) { return group.charge.kind == ChargeKind::gaussian; };
   const auto lone = std::find_if(groups.begin(), groups.end(), is_gaussian);
   if (lone->count == 1 && std::count_if(groups.begin(), groups.end(), is_gaussian) == 1) return lone->charge.mu;
-  return rounded_up(std::sqrt(variance) * (1 + 4 * std::numeric_limits<long double>::epsilon()));
+  const auto terms = static_cast<long double>(groups.size());
+  return rounded_up(std::sqrt(variance) * (1 + (terms + 4) * std::numeric_limits<long double>::epsilon()));
 }
 
 }  // namespace
@@ -169,6 +170,7 @@ Losses losses_of(std::span<const ChargeGroup> groups) {
   if (variance > 0) {
     losses.classes.push_back({LossKind::gaussian, total_mu(sorted, variance), 1});
   }
+  leak *= 1 + static_cast<long double>(sorted.size()) * std::numeric_limits<long double>::epsilon();
   if (log_kept < 0) losses.leak = std::min({1.0L, leak, -std::expm1(log_kept) * (1 + sum_slack)});
   return losses;
 }

@@ -92,7 +92,7 @@ RenyiLoss renyi_loss(const Losses& losses, double delta) {
   if (sought(refined) < best_value) best = refined;
   const long double value = Curve(losses, delta)(best);
   const auto epsilon = static_cast<double>(value + std::abs(value) * 1e-15L);
-  return {std::max(0.0, std::nextafter(epsilon, std::numeric_limits<double>::infinity())), std::exp(best)};
+  return {std::max(0.0, epsilon * (1 + 1e-10)), std::exp(best)};
 }
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 #include "starling/privacy/statement.hpp"
 
+#include "rows.hpp"
 #include "upper.hpp"
 #include <cmath>
 #include <limits>
@@ -112,9 +113,9 @@ std::string ledger(const PrivacyReport& report) {
   }
   return fmt::format(
       "Every release was entered into the ledger '{}' before it was made. With all runs in it ({} before this one) a "
-      "record has paid at most {}, had each run used it, and somebody to whom all records of a client belong at most "
-      "{}. ",
-      book.path, book.earlier_runs, in_words(book.record), in_words(book.client));
+      "{} has paid at most {}, had each run used it, and somebody to whom all records of a client belong at most {}; "
+      "that takes it that a client's number meant the same data in all of them. ",
+      book.path, book.earlier_runs, name_of(report.unit), in_words(book.record), in_words(book.client));
 }
 
 std::string audit(const PrivacyReport& report) {
@@ -130,8 +131,11 @@ std::string audit(const PrivacyReport& report) {
 
 std::string budget(const PrivacyReport& report) {
   if (!report.budget) return "";
-  std::string text = fmt::format("The budget was epsilon = {} for {}", upper(report.budget->epsilon),
-                                 report.budget->of_client ? "all records of a client together" : "a record");
+  const BudgetReport& limit = *report.budget;
+  std::string text =
+      fmt::format("The budget was epsilon = {}{} for {}", size_range(limit.least, limit.most),
+                  report.losses.client.delta > 0 ? fmt::format(" at delta = {:.6g}", report.losses.client.delta) : "",
+                  limit.of_client ? "all records of a client together" : fmt::format("a {}", name_of(report.unit)));
   text += report.budget->stopped == 0
               ? ". "
               : fmt::format("; {} client(s) reached it and released nothing from then on. ", report.budget->stopped);

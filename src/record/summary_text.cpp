@@ -45,21 +45,22 @@ Json number(const std::optional<double>& value) {
   return value ? number(*value) : Json(nullptr);
 }
 
-Json ledger_json(const LedgerReport& ledger) {
+Json ledger_json(const LedgerReport& ledger, PrivacyUnit unit) {
   if (ledger.scope == LedgerReport::Scope::none) return nullptr;
   return {{"scope", ledger.scope == LedgerReport::Scope::owner ? "owner" : "run"},
           {"path", ledger.path},
           {"heads", ledger.heads},
           {"earlier_runs", ledger.earlier_runs},
-          {"record_epsilon", number(ledger.record.epsilon)},
-          {"record_delta", number(ledger.record.delta)},
+          {std::string(name_of(unit)) + "_epsilon", number(ledger.record.epsilon)},
+          {std::string(name_of(unit)) + "_delta", number(ledger.record.delta)},
           {"client_epsilon", number(ledger.client.epsilon)},
           {"client_delta", number(ledger.client.delta)}};
 }
 
 Json budget_json(const std::optional<BudgetReport>& budget) {
   if (!budget) return nullptr;
-  return {{"epsilon", number(budget->epsilon)},
+  return {{"epsilon", number(budget->least)},
+          {"most_epsilon", number(budget->most)},
           {"unit", budget->of_client ? "client" : "record"},
           {"stopped_clients", budget->stopped}};
 }
@@ -106,7 +107,7 @@ Json privacy_json(const Summary& summary) {
           {"private", privacy.is_private()},
           {"shared_metrics", privacy.shared_metrics},
           {"run_id", privacy.run_id},
-          {"ledger", ledger_json(privacy.ledger)},
+          {"ledger", ledger_json(privacy.ledger, privacy.unit)},
           {"budget", budget_json(privacy.budget)},
           {"audit", audit_json(privacy.audit)},
           {"statement", statement(privacy)}};

@@ -14,7 +14,7 @@ LEARN = ["--mechanism", "laplace"]
 DRIFT = ["--source", "synthetic:drift:n=50", *LEARN]
 MIX = ["--loss", "none", "--rounds", "3"]
 USAGE, DATA_FAULT, FAILURE = 2, 3, 5
-AT_LEAST = 120  # planted faults: none is dropped unnoticed
+AT_LEAST = 122  # planted faults: none is dropped unnoticed
 
 
 @dataclasses.dataclass
@@ -130,6 +130,8 @@ OPTIONS = [
     usage("one ledger for two ranks", [*DRIFT, "--ledger", "ledger"], ["--ledger", "{client}"]),
     usage("a ledger with public noise", [*DRIFT, "--noise-key", "seed", "--ledger", "l-{client}"], ["--ledger", "seed"]),
     Fault("a ledger that is none", DATA_FAULT, [*DRIFT, "--ledger", "l-{client}"], ["not a ledger", "line 1"], {"l-0": "hello\n", "l-1": "hello\n"}),
+    usage("an audit of a few rounds", [*DRIFT, "--rounds", "5", "--audit"], ["--audit", "32 canaries"]),
+    usage("an audit of the dissertation's claim", ["--mechanism", "dissertation", "--rounds", "50", "--audit"], ["--audit"]),
     usage("an audit of nothing", ["--mechanism", "none", "--rounds", "50", "--audit"], ["--audit"]),
     usage("not a number at all", [*DRIFT, "--epsilon", "nan"], ["--epsilon", "nan"]),
     usage("an unknown word", [*DRIFT, "--mixing", "shaken"], ["--mixing", "shaken", "push-sum, plain"]),

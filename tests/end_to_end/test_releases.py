@@ -119,6 +119,21 @@ class Budgets(ReleaseCase):
         self.assertEqual(self.spent(0)["losses"][0]["client_total"]["epsilon"], 1)
         self.assertEqual(self.spent(1)["losses"][0]["client_total"]["epsilon"], 100)
 
+    def test_idle_ranks_have_none(self):
+        privacy = self.run_good("--epsilon", "0.5", "--budget", str(BUDGET), "--clients", "2", ranks=3)["privacy"]
+        self.assertEqual(privacy["budget"]["stopped_clients"], 2)
+
+    def test_a_budget_file_is_read_once(self):
+        path = self.write("budgets.csv", "0,1000\n1,2000\n")
+        words = self.words("--epochs", "1000", "--epsilon", "0.01", "--budget", "clients:budgets.csv", *LEDGER)
+        job = self.start(2, words)
+        job.pids(2)
+        wait_until(lambda: (self.folder / "ledger-1").exists() and len(self.ledger(1)) > 4, "the run is under way")
+        os.remove(path)
+        result = job.finish()
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("The budget was epsilon = between 1000 and 2000", " ".join(result.out.split()))
+
     def test_of_a_record_counts_passes(self):
         privacy = self.run_good("--epsilon", "0.5", "--epochs", "5", "--budget", "1", "--budget-unit", "record")["privacy"]
         self.assertEqual(privacy["participations"], 2)
@@ -138,6 +153,12 @@ class Ledgers(ReleaseCase):
         self.assertEqual(again["ledger"]["client_epsilon"], 150)
         self.assertEqual(again["ledger"]["earlier_runs"], 1)
         self.assertIn("(1 before this one)", again["statement"])
+
+    def test_figures_of_components_are_called_so(self):
+        privacy = self.run_good("--epsilon", "0.5", "--unit", "component", *LEDGER)["privacy"]
+        self.assertEqual(privacy["ledger"]["component_epsilon"], 0.5)
+        self.assertEqual(privacy["record_epsilon"], 1.5)
+        self.assertIn("a component has paid at most epsilon = 0.5", privacy["statement"])
 
     def test_without_an_owners_ledger_the_report_says_this_run_only(self):
         summary = self.run_good("--epsilon", "0.5")
@@ -182,6 +203,24 @@ class Ledgers(ReleaseCase):
             spent = self.spent(u)
             self.assertEqual(len(spent["runs"]), 1)
             self.assertEqual(spent["losses"][0]["client_total"]["epsilon"], 10000, reserved)
+
+    def test_what_a_killed_run_released_is_counted_when_it_is_stopped_again(self):
+        words = self.killed_run("--rounds", "200000")
+        before = self.spent(0)["losses"][0]["client_total"]["epsilon"]
+        job = self.start(2, [*words, "--output", "again"])
+        for pid in job.pids(2):
+            wait_until(lambda: (self.folder / "again" / "run.h5").exists(), "it is under way")
+            os.kill(pid, signal.SIGINT)
+        job.finish()
+        privacy = json.loads((self.folder / "again" / "summary.json").read_text())["privacy"]
+        self.assertGreaterEqual(privacy["client_epsilon"], before)
+        self.assertEqual(privacy["client_epsilon"], privacy["ledger"]["client_epsilon"])
+
+    def test_an_audited_run_is_never_the_same_again(self):
+        words = self.killed_run("--rounds", "20000", "--audit")
+        result = self.good(2, [*words, "--output", "again"])
+        self.assertNotIn("taken up again", result.err)
+        self.assertEqual(len(self.spent(0)["runs"]), 2)
 
     def test_other_records_cost_again(self):
         words = self.killed_run("--rounds", "20000")

@@ -129,5 +129,41 @@ TEST(ComponentClip, ClampsHugeRecords) {
   EXPECT_EQ(refusal({ClipKind::component, 1}, {1e200, -1e300}, 1), "");
 }
 
+// Squares of numbers below 1e-162 are 0, and of some above it lose most digits: what is tiny must clip all the same.
+TEST(Clipping, HoldsWhereSquaresUnderflow) {
+  const std::unique_ptr<Loss> loss = loss_table().make("squared");
+  LinearModel model(*loss, 2, false);
+  const Vector parameters(2, 0.0);
+  for (const double size : {1e-200, 1e-163, 3e-162, 1e-158, 1e-150, 1e-140, 1e-120}) {
+    for (const double label : {1e153, 1e120, 1e30, 1e-153}) {
+      Batch batch;
+      batch.clear();
+      batch.add({Vector{size, -size}, {}}, label);
+      for (const ClipKind kind : {ClipKind::l1, ClipKind::l2}) {
+        for (const double bound : {1e-60, 1e-12, 1.0}) {
+          Vector gradient;
+          model.evaluate(parameters, batch, {kind, bound}, gradient);
+          const long double x = gradient[0];
+          const long double y = gradient[1];
+          const long double norm = kind == ClipKind::l1 ? std::abs(x) + std::abs(y) : std::sqrt(x * x + y * y);
+          EXPECT_LE(norm, bound * (1 + 1e-12L)) << size << " " << label;
+        }
+      }
+    }
+  }
+}
+
+TEST(Clipping, RefusesRowsThatAreTooLongToBeClippedExactly) {
+  const std::unique_ptr<Loss> loss = loss_table().make("squared");
+  LinearModel model(*loss, 1, false);
+  Batch batch;
+  batch.clear();
+  batch.add({Vector{1e160}, {}}, 5e-159);
+  Vector gradient;
+  for (const ClipKind kind : {ClipKind::l1, ClipKind::l2}) {
+    EXPECT_THROW(model.evaluate(Vector(1, 0.0), batch, {kind, 1e-16}, gradient), DataError);
+  }
+}
+
 }  // namespace
 }  // namespace starling

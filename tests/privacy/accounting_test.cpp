@@ -390,5 +390,25 @@ TEST(Calibration, WithoutDeltaDividesTheSum) {
   EXPECT_THROW((void)largest_gaussian_mu(-1.0, 1), UsageError);
 }
 
+// Where nothing is left to protect, figures are still bounds, and come in time.
+TEST(Accounting, StaysAnUpperBoundForHugeLosses) {
+  for (const double epsilon : {1e4, 1e6, 1e8, 1e10, 4.26e16, 1e30, 1e100}) {
+    for (const std::int64_t count : {1, 3, 1000}) {
+      const std::vector<ChargeGroup> groups{{Charge::laplace(epsilon), count}};
+      const PrivacyLoss loss = compose(groups, 1e-5);
+      const auto k = static_cast<double>(count);
+      // Nearly every pair of neighbours is told apart: the loss is that of about half the releases or more.
+      EXPECT_GE(loss.epsilon, k * epsilon / 2 * (1 - 1e-9)) << epsilon;
+      EXPECT_LE(loss.epsilon, k * epsilon * (1 + 1e-9)) << epsilon;
+      if (count > 1) continue;
+      EXPECT_GE(loss.epsilon, epsilon + 2 * std::log1p(-1e-5) - epsilon * 1e-15) << epsilon;
+    }
+  }
+  for (const double mu : {1e3, 1e5, 1e6, 1e12, 1e20}) {
+    const std::vector<ChargeGroup> groups{{Charge::laplace(0.1), 1}, {Charge::gaussian(mu), 1}};
+    EXPECT_GE(compose(groups, 1e-5).epsilon, gaussian_epsilon(mu, 1e-5) * (1 - 1e-15)) << mu;
+  }
+}
+
 }  // namespace
 }  // namespace starling

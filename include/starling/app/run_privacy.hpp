@@ -28,7 +28,7 @@ struct RunFacts {
   std::string configuration;         ///< the effective one, as a file for --config
   std::string public_inputs;         ///< whatever else it reads that all may know: topology, start models
   std::string fingerprint;           ///< of the records that this rank has read, and of who gets what
-  std::vector<std::string> files;    ///< that it has read them from
+  std::string source_digest;         ///< of every byte of the files that it has read, where a ledger is kept
   std::vector<ServedRounds> served;  ///< of each of this rank's clients
 };
 
@@ -67,14 +67,13 @@ class RunPrivacy {
   void make_mechanism();
   void open_owners_ledgers();
   [[nodiscard]] std::string determination() const;
-  [[nodiscard]] std::string data_digest() const;
   void settle_run_id();
   void begin(Ledger& ledger, std::vector<Client> clients);
   void start_accounts();
   void require_some_budget(bool any_here);
   [[nodiscard]] bool first_release_fits() const;
-  [[nodiscard]] Prices budget_limits() const;
-  [[nodiscard]] std::vector<Budget> budgets() const;
+  void choose_budgets();
+  [[nodiscard]] BudgetReport budget_report();
   [[nodiscard]] LedgerReport ledger_report();
 
   Agreement& agreement_;
@@ -86,6 +85,8 @@ class RunPrivacy {
   std::string determined_by_;
   bool taken_up_ = false;
   std::optional<Prices> prices_;
+  std::optional<Prices> limits_;  // of all clients, where there is a budget
+  std::vector<Budget> budgets_;   // of this rank's
   std::unique_ptr<Mechanism> mechanism_;
   std::vector<NoiseKey> keys_;
   std::vector<Ledger> ledgers_;  // one for each client, or one for all

@@ -51,7 +51,7 @@ class Accounts {
   /// Clients that a budget stopped.
   [[nodiscard]] std::int64_t stopped() const;
   /// Enters into the ledger how far the clients came, `reason` being finished or stopped. Rounds that were reserved and
-  /// not released are given back.
+  /// not released are given back, and rounds that an earlier process of this run may have released are counted.
   void close(LedgerEnd reason);
 
  private:

@@ -37,7 +37,8 @@ struct LedgerReport {
 
 /// A budget, and whom it stopped.
 struct BudgetReport {
-  double epsilon = 0;        ///< the least of all clients'
+  double least = 0;          ///< ε, of the client with the least
+  double most = 0;           ///< and of that with the most
   bool of_client = true;     ///< the loss of all records of a client together is what it limits
   std::int64_t stopped = 0;  ///< clients that it kept from learning on
 };
