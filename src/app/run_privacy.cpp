@@ -134,9 +134,10 @@ void RunPrivacy::open_owners_ledgers() {
   if (count() > 0) ledgers_.push_back(Ledger::open(path));
 }
 
-/// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
-/// owners' keys, which tell nobody anything. **Collective.**
+/// Digest of all that determines the run's integers; empty if it cannot be replayed, or if no ledger outlives it in which
+/// that could be looked up. Data enter by digests under the owners' keys, which tell nobody anything. **Collective.**
 std::string RunPrivacy::determination() const {
+  if (!options_.ledger || !facts_.replayable) return "";
   std::string matter = what_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
   if (limits_) matter += limits_->text() + "\n";
   std::string own;
@@ -148,7 +149,7 @@ std::string RunPrivacy::determination() const {
   });
   std::string all;
   for (const std::string& each : agreement_.all_gather(declare_public(own))) all += each;
-  return facts_.replayable ? sha256(matter + all) : "";
+  return sha256(matter + all);
 }
 
 /// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**

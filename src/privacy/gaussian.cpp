@@ -22,11 +22,7 @@ class Gaussian final : public GridMechanism<Norm::l2> {
   [[nodiscard]] Charge charge(double price) const override { return Charge::gaussian(price); }
   [[nodiscard]] PriceKind price_kind() const override { return PriceKind::mu; }
   [[nodiscard]] std::string description() const override {
-    const std::string clipped =
-        settings_.unit == PrivacyUnit::record
-            ? fmt::format("Each record's gradient is clipped to an L2 norm of {:g}", settings_.clip)
-            : fmt::format("Each component of a record's gradient is clipped to [-{0:g}, {0:g}]", settings_.clip);
-    return clipped +
+    return clipping() +
            fmt::format(
                ", and Gaussian noise with a standard deviation of {} is added to each component of the mean over {} "
                "record(s). The noise is a Gaussian rounded correctly to integers, with bits from ChaCha20 keystreams: "

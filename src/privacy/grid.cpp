@@ -124,6 +124,15 @@ GridMechanism<norm>::GridMechanism(const ReleaseSettings& settings, std::int64_t
       integers_(settings.dimension) {}
 
 template <Norm norm>
+std::string GridMechanism<norm>::clipping() const {
+  if (settings_.unit == PrivacyUnit::component) {
+    return fmt::format("Each component of a record's gradient is clipped to [-{0:g}, {0:g}]", settings_.clip);
+  }
+  return fmt::format("Each record's gradient is clipped to an {} norm of {:g}", norm == Norm::l1 ? "L1" : "L2",
+                     settings_.clip);
+}
+
+template <Norm norm>
 void GridMechanism<norm>::release(const ReleaseAddress& address, double price, const NoiseKey& key,
                                   const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
   check_price(price);

@@ -18,11 +18,7 @@ class Laplace final : public GridMechanism<Norm::l1> {
   }
   [[nodiscard]] PriceKind price_kind() const override { return PriceKind::epsilon; }
   [[nodiscard]] std::string description() const override {
-    const std::string clipped =
-        settings_.unit == PrivacyUnit::record
-            ? fmt::format("Each record's gradient is clipped to an L1 norm of {:g}", settings_.clip)
-            : fmt::format("Each component of a record's gradient is clipped to [-{0:g}, {0:g}]", settings_.clip);
-    return clipped +
+    return clipping() +
            fmt::format(
                ", and discrete Laplace noise with a mean absolute value of {} is added to each component of "
                "the mean over {} record(s). The noise is drawn exactly, in integers, from ChaCha20 keystreams: "

@@ -9,10 +9,10 @@
 /// What is asked of the model room. A record's contribution to the sum is a vector c_i of doubles, the rounded products
 /// of a row (or of a computed gradient) with a clip factor f_i = 1, or B/n_i where n_i > B; n_i, the computed norm, is
 /// made of sums of at most d non-negative terms in any order and of at most 8 further operations. The contributions
-/// are added in any order; where squares could lose digits to underflow, n_i is an L1 norm in place of an L2 norm, which
-/// it bounds. Rows and gradients with a norm above 1e150 are refused; with C in [1e-100, 1e100], which is checked here,
-/// no factor then underflows. Other products lose at most 2^-1075 each by underflow, times a row's at most 2^499; steps
-/// are at least 2^-395, and at most 2^100 products are added: less than one step in total.
+/// are added in any order; where squares could lose digits to underflow, n_i is an L1 norm in place of an L2 norm,
+/// which it bounds. Rows and gradients with a norm above 1e150 are refused; with C in [1e-100, 1e100], which is checked
+/// here, no factor then underflows. Other products lose at most 2^-1075 each by underflow, times a row's at most 2^499;
+/// steps are at least 2^-395, and at most 2^100 products are added: less than one step in total.
 ///
 /// 1. Clipping. At most d + 16 roundings, each by a factor within 1 ± u, stand between n_i and the norm of c_i (for L2
 ///    half of them under a root), hence ‖c_i‖ ≤ B (1 + γ_{d+16}) = B'.
@@ -74,6 +74,8 @@ class GridMechanism : public Mechanism {
   /// `reach` must not fall with the price.
   GridMechanism(const ReleaseSettings& settings, std::int64_t (*reach)(double price));
 
+  /// "Each record's gradient is clipped to …", for descriptions.
+  [[nodiscard]] std::string clipping() const;
   /// Adds noise that may depend on the address, the price, the key and the integers themselves.
   virtual void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                          std::span<std::int64_t> integers) = 0;
