@@ -39,11 +39,11 @@ void Accounts::limit(std::vector<Budget> budgets) {
 
 bool Accounts::open() {
   if (!ledgers_.empty()) reserve(0);
-  return std::any_of(clients_.begin(), clients_.end(), [](const Client_& client) { return !client.stopped; });
+  return std::any_of(clients_.begin(), clients_.end(), [](const Holder& client) { return !client.stopped; });
 }
 
 std::optional<double> Accounts::pay(std::size_t k, Round t) {
-  Client_& client = clients_[k];
+  Holder& client = clients_[k];
   if (!ledgers_.empty() && t >= client.reserved && !client.stopped) reserve(t);
   if (client.stopped && t >= client.reserved) return std::nullopt;
   check<FailureError>(ledgers_.empty() || t < client.reserved,
@@ -55,11 +55,11 @@ std::optional<double> Accounts::pay(std::size_t k, Round t) {
   return price;
 }
 
-std::int64_t Accounts::pass(const Client_& client, Round t) const {
+std::int64_t Accounts::pass(const Holder& client, Round t) const {
   return client.served.of_pass ? t / std::max<Round>(*client.served.of_pass, 1) : 0;
 }
 
-Round Accounts::end_of(const Client_& client) const {
+Round Accounts::end_of(const Holder& client) const {
   return std::min(rounds_, client.served.of_all.value_or(rounds_));
 }
 
@@ -68,7 +68,7 @@ Round Accounts::end_of(const Client_& client) const {
 void Accounts::reserve(Round t) {
   std::map<Ledger*, std::vector<Reservation>> blocks;
   for (std::size_t k = 0; k < clients_.size(); ++k) {
-    Client_& client = clients_[k];
+    Holder& client = clients_[k];
     if (client.stopped || client.reserved > t || client.reserved >= end_of(client)) continue;
     if (std::optional<Reservation> block = affordable_block(k)) {
       blocks[ledgers_[k]].push_back(std::move(*block));
@@ -85,7 +85,7 @@ void Accounts::reserve(Round t) {
 }
 
 Reservation Accounts::block(std::size_t k, Round last) const {
-  const Client_& client = clients_[k];
+  const Holder& client = clients_[k];
   Reservation block;
   block.client = number(k);
   block.first = client.reserved;
@@ -120,7 +120,7 @@ bool Accounts::affordable(std::size_t k, const Reservation& block) const {
 
 /// The next block, cut to what the budget allows; nothing if that is no round.
 std::optional<Reservation> Accounts::affordable_block(std::size_t k) const {
-  const Client_& client = clients_[k];
+  const Holder& client = clients_[k];
   const Round size = std::min(blocks_.after(client.reserved), end_of(client) - client.reserved);
   if (Reservation whole = block(k, client.reserved + size - 1); affordable(k, whole)) return whole;
   Round some = 0;         // rounds that are affordable
@@ -146,7 +146,7 @@ std::vector<ClientLosses> Accounts::losses(std::optional<double> delta) const {
 }
 
 std::int64_t Accounts::stopped() const {
-  return std::count_if(clients_.begin(), clients_.end(), [](const Client_& client) { return client.stopped; });
+  return std::count_if(clients_.begin(), clients_.end(), [](const Holder& client) { return client.stopped; });
 }
 
 void Accounts::close(LedgerEnd reason) {

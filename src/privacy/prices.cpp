@@ -43,6 +43,10 @@ Prices Prices::parse(const std::string& text, const std::string& what, Round rou
 
 Prices Prices::converted(std::function<double(double)> convert) const {
   Prices prices = *this;
+  if (!by_client_.empty()) {
+    std::transform(by_client_.begin(), by_client_.end(), prices.by_client_.begin(), convert);
+    return prices;
+  }
   prices.convert_ = [before = convert_, then = std::move(convert)](double price) {
     return then(before ? before(price) : price);
   };
@@ -50,7 +54,7 @@ Prices Prices::converted(std::function<double(double)> convert) const {
 }
 
 double Prices::at(Client u, Round t) const {
-  return convert(by_client_.empty() ? by_round_.at(t) : by_client_[static_cast<std::size_t>(u)]);
+  return by_client_.empty() ? convert(by_round_.at(t)) : by_client_[static_cast<std::size_t>(u)];
 }
 
 std::string Prices::text() const {
@@ -62,7 +66,7 @@ std::string Prices::text() const {
 PriceRange Prices::range() const {
   if (by_client_.empty()) return {convert(by_round_.least()), convert(by_round_.most())};
   const auto [least, most] = std::minmax_element(by_client_.begin(), by_client_.end());
-  return {convert(*least), convert(*most)};
+  return {*least, *most};
 }
 
 }  // namespace starling

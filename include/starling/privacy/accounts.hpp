@@ -55,7 +55,7 @@ class Accounts {
   void close(LedgerEnd reason);
 
  private:
-  struct Client_ {
+  struct Holder {
     ServedRounds served;
     Spending spending;
     std::optional<Budget> budget;
@@ -64,9 +64,9 @@ class Accounts {
     bool stopped = false;
   };
   [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
-  [[nodiscard]] std::int64_t pass(const Client_& client, Round t) const;
+  [[nodiscard]] std::int64_t pass(const Holder& client, Round t) const;
   /// Rounds that the client can have at most.
-  [[nodiscard]] Round end_of(const Client_& client) const;
+  [[nodiscard]] Round end_of(const Holder& client) const;
   void reserve(Round t);
   [[nodiscard]] Reservation block(std::size_t k, Round last) const;
   [[nodiscard]] bool affordable(std::size_t k, const Reservation& block) const;
@@ -76,7 +76,7 @@ class Accounts {
   Prices prices_;
   Round rounds_;
   Client first_;
-  std::vector<Client_> clients_;
+  std::vector<Holder> clients_;
   std::vector<Ledger*> ledgers_;  // by client; empty without
   BlockSizes blocks_ = BlockSizes::doubling();
 };

@@ -23,7 +23,7 @@ class Prices {
   /// Of client u in round t, from 0.
   [[nodiscard]] double at(Client u, Round t) const;
   [[nodiscard]] PriceRange range() const;
-  /// All that was parsed, on one line, without conversions.
+  /// All that prices are made of, on one line: equal for equal prices.
   [[nodiscard]] std::string text() const;
   /// Whether each client pays the same in all rounds.
   [[nodiscard]] bool constant() const { return !by_client_.empty() || by_round_.constant(); }
@@ -32,8 +32,8 @@ class Prices {
   [[nodiscard]] double convert(double price) const { return convert_ ? convert_(price) : price; }
 
   RoundValues by_round_;
-  std::vector<double> by_client_;  // empty unless prices differ by client
-  std::function<double(double)> convert_;
+  std::vector<double> by_client_;          // empty unless prices differ by client
+  std::function<double(double)> convert_;  // of what by_round_ says
 };
 
 }  // namespace starling
