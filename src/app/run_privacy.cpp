@@ -134,8 +134,9 @@ void RunPrivacy::open_owners_ledgers() {
   if (count() > 0) ledgers_.push_back(Ledger::open(path));
 }
 
-/// Digest of all that determines the run's integers; empty if it cannot be replayed, or if no ledger outlives it in which
-/// that could be looked up. Data enter by digests under the owners' keys, which tell nobody anything. **Collective.**
+/// Digest of all that determines the run's integers; empty if it cannot be replayed, or if no ledger outlives it in
+/// which that could be looked up. Data enter by digests under the owners' keys, which tell nobody anything.
+/// **Collective.**
 std::string RunPrivacy::determination() const {
   if (!options_.ledger) return "";
   std::string matter = what_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
