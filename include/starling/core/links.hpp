@@ -18,10 +18,17 @@ struct Arc {
 
 /// What one client knows of one round: its own share A[u, u] and its out- and in-edges, ascending by peer, without
 /// itself. `in[k].weight` is the share that the *sender* gives to this client.
+///
+/// Where only the sender knows how many share (others sit the round out), it applies `share` to what it sends, and the
+/// weights of these edges are 1 at both ends: A[to, from] is the sender's `share` times the arc's weight.
 struct Links {
   double own = 1;
   std::vector<Arc> out;
   std::vector<Arc> in;
+  double share = 1;
+  /// Out-edges whose messages are sent in this round and never arrive, nobody knowing: they are not in `out`, nor in
+  /// the receiver's `in`.
+  std::vector<Arc> lost = {};
   friend bool operator==(const Links&, const Links&) = default;
 };
 

@@ -14,7 +14,15 @@ namespace starling {
 
 /// What draws are for; part of the address, so that two uses never share a stream. Values are stable: they are part of
 /// what makes a run reproducible.
-enum class Purpose : std::uint64_t { data = 1, partition = 2, topology = 3, test_data = 4, experiment = 5 };
+enum class Purpose : std::uint64_t {
+  data = 1,
+  partition = 2,
+  topology = 3,
+  test_data = 4,
+  experiment = 5,
+  attendance = 6,
+  link_loss = 7,
+};
 
 /// A uniform random bit generator over the words of one address.
 class AddressedRandom {

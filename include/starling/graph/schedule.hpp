@@ -5,6 +5,13 @@
 
 namespace starling {
 
+/// Whether a client takes part in a round.
+enum class Attendance {
+  present,
+  absent,  ///< neither sends nor receives in this round
+  gone,    ///< has left for good: it does not step either
+};
+
 /// Interface of all topologies, fixed or time-varying. Orientation: an edge is `from to weight`, A[to, from] = weight.
 class Schedule {
  public:
@@ -15,6 +22,12 @@ class Schedule {
   [[nodiscard]] virtual Round period() const = 0;
   /// Row of client u in round t ≥ 0. Local: costs O(degree), no communication.
   [[nodiscard]] virtual Links links(Client u, Round t) const = 0;
+  /// Of client u in round t; an absent or gone client has no links.
+  [[nodiscard]] virtual Attendance attendance(Client u, Round t) const {
+    static_cast<void>(u);
+    static_cast<void>(t);
+    return Attendance::present;
+  }
 };
 
 }  // namespace starling
