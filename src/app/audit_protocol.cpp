@@ -81,13 +81,15 @@ struct OmdAudit::Network {
     const std::size_t d = mechanism.settings().dimension;
     OmdSettings settings;
     settings.rounds = rounds;
-    Neighbours neighbours(world, layout, DecentralizedOmd::message_length(*mirror, d, settings.mixing));
+    const MixingSettings mixing;
+    Neighbours neighbours(world, layout, message_length(mirror->state_size(d), mixing.mixing));
+    SynchronousMixer mixer(neighbours, *topology, mixing);
     Accounts accounts(mechanism, Prices::parse(fmt::format("{:.17g}", price), "price", rounds, clients, price, price),
                       rounds, 0, {{std::nullopt, rounds, rounds}, {0, 0, 0}});
     Learning learning{model, mechanism, accounts, {key, key}, {}};
     learning.streams.push_back(std::move(stream));
     learning.streams.push_back(std::make_unique<FixedStream>(Batch(), Batch(), 0));
-    DecentralizedOmd omd(neighbours, *topology, *mirror, std::move(learning), settings,
+    DecentralizedOmd omd(mixer, *mirror, std::move(learning), settings,
                          Released<Columns>(declare_public(Columns(d, clients))));
     omd.run(observers);
   }

@@ -89,7 +89,8 @@ std::optional<StaticRegret> OmdRun::find_regret(const DecentralizedOmd& omd, Rou
 
 ExitCode OmdRun::play() {
   const MetricsPolicy policy = metrics_policy();
-  Neighbours neighbours(world_, *layout_, DecentralizedOmd::message_length(*mirror_, dimension_, config_.omd.mixing));
+  Neighbours neighbours(world_, *layout_, message_length(mirror_->state_size(dimension_), config_.mixing.mixing));
+  SynchronousMixer mixer(neighbours, *topology_, config_.mixing);
   std::optional<Learning> learning;
   if (config_.learns()) {
     if (config_.privacy.audit) canaries_.emplace(*model_, privacy_->mechanism());
@@ -97,7 +98,7 @@ ExitCode OmdRun::play() {
     Mechanism& mechanism = canaries_ ? canaries_->mechanism() : privacy_->mechanism();
     learning.emplace(Learning{model, mechanism, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams)});
   }
-  DecentralizedOmd omd(neighbours, *topology_, *mirror_, std::move(learning), config_.omd, *start_);
+  DecentralizedOmd omd(mixer, *mirror_, std::move(learning), config_.omd, *start_);
 
   const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
   const auto recorded = recorded_clients(layout_->clients(), config_.record_clients);

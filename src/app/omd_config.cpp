@@ -26,16 +26,17 @@ void add_graph_options(Options& options, OmdConfig& config) {
                setter::integer(config.clients, 1, most_clients)});
   options.add({group, "clients-per-rank", "K", "", "shorthand for --clients K x ranks",
                setter::integer(config.clients_per_rank, 1, most_clients)});
-  options.add({group, "mixing", "HOW", "push-sum",
-               "push-sum (unbiased on any digraph; sender weights must sum to one) or plain (meant for receiver "
-               "weights that sum to one)",
-               setter::choice<Mixing>(config.omd.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}})});
+  options.add(
+      {group, "mixing", "HOW", "push-sum",
+       "push-sum (unbiased on any digraph; sender weights must sum to one) or plain (meant for receiver "
+       "weights that sum to one)",
+       setter::choice<Mixing>(config.mixing.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}})});
   options.add({group, "gossip-steps", "G", "1",
                "exchanges with neighbours per round; more cost messages and bring models closer together",
-               setter::integer(config.omd.gossip_steps, 1, 1'000'000)});
+               setter::integer(config.mixing.gossip_steps, 1, 1'000'000)});
   options.add({group, "lazy", "SHARE", "0",
                "share of its mass, 0 to below 1, that a client keeps before it splits the rest",
-               setter::number(config.omd.lazy, 0, 0.999999)});
+               setter::number(config.mixing.lazy, 0, 0.999999)});
 }
 
 void add_data_options(Options& options, OmdConfig& config) {

@@ -65,7 +65,7 @@ void OmdRun::check_graph() {
         "agree) "
         "see starling topology check {}",
         config_.topology.value_or("FILE"));
-  if (config_.omd.mixing == Mixing::push_sum) {
+  if (config_.mixing.mixing == Mixing::push_sum) {
     require_sender_sums(*topology_);
     return;
   }

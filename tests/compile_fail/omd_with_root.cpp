@@ -1,4 +1,4 @@
-// The decentralized protocol is built on the door between neighbours and cannot be given the aggregator's.
+// The decentralized protocol mixes through the door between neighbours and cannot be given the aggregator's.
 // Expected: Root.*to .*Neighbours
 #include "starling/net/root.hpp"
 #include "starling/protocol/omd.hpp"
@@ -9,7 +9,6 @@ using Door = starling::Root;
 using Door = starling::Neighbours;
 #endif
 
-starling::DecentralizedOmd make(Door& door, const starling::Schedule& schedule, starling::MirrorMap& mirror,
-                                const starling::Released<starling::Columns>& start) {
-  return starling::DecentralizedOmd(door, schedule, mirror, std::nullopt, starling::OmdSettings(), start);
+double mass_in_flight(Door& door, const starling::Schedule& schedule) {
+  return starling::SynchronousMixer(door, schedule, starling::MixingSettings()).in_flight();
 }

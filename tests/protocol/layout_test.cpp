@@ -12,10 +12,11 @@ namespace starling {
 namespace {
 
 using testing_support::run_network;
+using testing_support::RunSettings;
 using testing_support::world;
 
 /// Method 1 written down once more, for all clients in one loop: Euclidean, free, push-sum, quadratic losses.
-std::vector<Vector> simulate(const Topology& topology, const OmdSettings& settings, std::vector<Vector> x,
+std::vector<Vector> simulate(const Topology& topology, const RunSettings& settings, std::vector<Vector> x,
                              const std::vector<Vector>& minimisers) {
   const std::size_t n = x.size();
   const std::size_t d = x.front().size();
@@ -75,7 +76,7 @@ TEST_P(AnyLayout, GivesTheBitsOfASerialSimulation) {
     for (double& value : x) value = random.normal();
     for (double& value : c) value = random.normal();
   }
-  OmdSettings settings;
+  RunSettings settings;
   settings.rounds = 60;
   settings.step = 0.7;
   const auto result = run_network(topology, settings, "euclidean", "free", start, minimisers);

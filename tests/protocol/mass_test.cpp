@@ -6,6 +6,7 @@ namespace starling {
 namespace {
 
 using testing_support::run_network;
+using testing_support::RunSettings;
 using testing_support::world;
 
 // Shares are what a sender gives, the own share is what is left: no rounding can lose mass for long.
@@ -14,7 +15,7 @@ TEST(Mass, IsKeptOverAMillionRounds) {
     const Topology topology = Topology::read(std::string(STARLING_SOURCE_DIR) + "/topologies/" + name);
     std::vector<Vector> start;
     for (Client u = 0; u < topology.clients(); ++u) start.push_back({1.0 / (1 + u)});
-    OmdSettings settings;
+    RunSettings settings;
     settings.rounds = 1'000'000;
     const auto result = run_network(topology, settings, "euclidean", "free", start, {});
     if (world().rank() == 0) {

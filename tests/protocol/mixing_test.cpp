@@ -8,6 +8,7 @@ namespace {
 
 using testing_support::NetworkResult;
 using testing_support::run_network;
+using testing_support::RunSettings;
 using testing_support::world;
 
 struct Case {
@@ -66,7 +67,7 @@ TEST_P(MethodTable, ComesOut) {
   const Topology topology = Topology::parse(c.topology, c.name);
   std::vector<Vector> start;
   for (const double x : c.start) start.push_back({x});
-  OmdSettings settings;
+  RunSettings settings;
   settings.mixing = c.mixing;
   settings.rounds = c.rounds;
   const NetworkResult result = run_network(topology, settings, "euclidean", "free", start, {});
@@ -97,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Method1, MethodTable, testing::ValuesIn(cases()),
 // field.
 TEST(MethodTable, KnowsTheWrongAnswersApart) {
   const Topology topology = Topology::parse(unbalanced, "unbalanced");
-  OmdSettings settings;
+  RunSettings settings;
   settings.mixing = Mixing::plain;
   settings.rounds = 200;
   const NetworkResult undivided = run_network(topology, settings, "euclidean", "free", {{0}, {3}, {6}}, {});
@@ -109,7 +110,7 @@ TEST(MethodTable, KnowsTheWrongAnswersApart) {
 
 TEST(Lazy, KeepsTheAverageAndTheMass) {
   const Topology topology = Topology::parse(unbalanced, "unbalanced");
-  OmdSettings settings;
+  RunSettings settings;
   settings.lazy = 0.5;
   settings.rounds = 1;
   const NetworkResult once = run_network(topology, settings, "euclidean", "free", {{0}, {3}, {6}}, {});
@@ -125,7 +126,7 @@ TEST(Lazy, KeepsTheAverageAndTheMass) {
 // Three exchanges a round are three rounds of averaging, on a graph that changes too.
 TEST(GossipSteps, GoOnWithTheSchedule) {
   const Topology topology = Topology::parse(jointly, "jointly");
-  OmdSettings settings;
+  RunSettings settings;
   settings.rounds = 21;
   const NetworkResult one = run_network(topology, settings, "euclidean", "free", {{0}, {4}, {8}, {12}}, {});
   settings.rounds = 7;

@@ -51,6 +51,8 @@ class ConstantStream final : public Stream {
   Secret<Batch> batch_;
 };
 
+struct RunSettings : OmdSettings, MixingSettings {};
+
 struct NetworkResult {
   std::vector<Vector> models;  ///< of all clients, on rank 0
   Vector masses;               ///< likewise
@@ -60,7 +62,7 @@ struct NetworkResult {
 
 /// Runs the protocol on all ranks of the test. `start` and `minimisers` have a vector per client; without minimisers
 /// the clients only average. Returns everybody's models on rank 0.
-inline NetworkResult run_network(const Schedule& schedule, const OmdSettings& settings, const std::string& mirror,
+inline NetworkResult run_network(const Schedule& schedule, const RunSettings& settings, const std::string& mirror,
                                  const std::string& domain, const std::vector<Vector>& start,
                                  const std::vector<Vector>& minimisers) {
   const Layout layout(schedule.clients(), world().size());
@@ -69,7 +71,8 @@ inline NetworkResult run_network(const Schedule& schedule, const OmdSettings& se
   const std::size_t d = start.front().size();
   const auto the_domain = domain_table().make(domain);
   const auto map = mirror_table().make(mirror, *the_domain);
-  Neighbours neighbours(world(), layout, DecentralizedOmd::message_length(*map, d, settings.mixing));
+  Neighbours neighbours(world(), layout, message_length(map->state_size(d), settings.mixing));
+  SynchronousMixer mixer(neighbours, schedule, settings);
 
   QuadraticModel model(d);
   ReleaseSettings release;
@@ -92,7 +95,7 @@ inline NetworkResult run_network(const Schedule& schedule, const OmdSettings& se
     std::copy(start[static_cast<std::size_t>(first) + k].begin(), start[static_cast<std::size_t>(first) + k].end(),
               starts[k].begin());
   }
-  DecentralizedOmd omd(neighbours, schedule, *map, std::move(learning), settings,
+  DecentralizedOmd omd(mixer, *map, std::move(learning), settings,
                        Released<Columns>(declare_public(std::move(starts))));
   if (count > 0) omd.run({});
 

@@ -15,6 +15,7 @@ namespace {
 using testing_support::mean_of;
 using testing_support::NetworkResult;
 using testing_support::run_network;
+using testing_support::RunSettings;
 using testing_support::world;
 
 constexpr Round many_rounds = 100'000;
@@ -42,8 +43,8 @@ Vector weighted(const std::vector<Vector>& points, const std::vector<double>& we
   return result;
 }
 
-OmdSettings settings_for(Mixing mixing) {
-  OmdSettings settings;
+RunSettings settings_for(Mixing mixing) {
+  RunSettings settings;
   settings.mixing = mixing;
   settings.rounds = many_rounds;
   settings.step = 0.5;
@@ -103,7 +104,7 @@ TEST(StepDebt, IsThereWhileTheCapBinds) {
   const Topology topology = read_topology("small-mass-8.topo");
   std::vector<Vector> points;
   for (int u = 0; u < 8; ++u) points.push_back({u % 2 == 0 ? 0.0 : 1.0});
-  OmdSettings settings = settings_for(Mixing::push_sum);
+  RunSettings settings = settings_for(Mixing::push_sum);
   settings.rounds = 40;
   const std::vector<Vector> start(8, Vector{0.0});
   const NetworkResult capped = run_network(topology, settings, "euclidean", "free", start, points);

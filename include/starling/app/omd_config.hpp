@@ -34,6 +34,7 @@ struct OmdConfig {
   std::string start = "uniform";
   Averaging average = Averaging::none;
   OmdSettings omd;
+  MixingSettings mixing;
   // privacy
   PrivacyOptions privacy;
   RegretChoice regret = RegretChoice::none;

@@ -30,10 +30,13 @@ struct WireTraffic {
 /// Whether a plan serves many rounds (worth setting up) or one.
 enum class PlanUse { fixed_graph, changing_graph };
 
+/// Whether a sender's vector is the same for all of its out-neighbours, or each edge has its own.
+enum class Parcels { per_sender, per_edge };
+
 class Neighbours {
  public:
   /// Who sends to whom in a round, worked out for this rank: one message per neighbouring rank that carries each
-  /// *sender's* vector once. Kept by the protocol for as long as the links hold.
+  /// *sender's* vector once (or each edge's). Kept by the protocol for as long as the links hold.
   class Plan {
    public:
     Plan(Plan&&) noexcept;
@@ -54,14 +57,20 @@ class Neighbours {
   /// First client of this rank, and how many it hosts.
   [[nodiscard]] Client first() const;
   [[nodiscard]] std::size_t count() const;
+  /// Doubles in a vector.
+  [[nodiscard]] std::size_t length() const;
 
   /// Starts round t. False when a signal has asked the run to end before it; all ranks then end before the same round.
   [[nodiscard]] bool begin_round(Round t);
 
-  /// `links[k]` are those of client first() + k. Local; both ends of an edge must know of it.
-  [[nodiscard]] Plan plan(std::span<const Links> links, PlanUse use);
+  /// `links[k]` are those of client first() + k. Local; both ends of an edge must know of it. Messages over `lost`
+  /// edges count as traffic, and that is all.
+  [[nodiscard]] Plan plan(std::span<const Links> links, PlanUse use, Parcels parcels = Parcels::per_sender);
+  /// The same plan for other links; its buffers keep their storage.
+  void plan_again(Plan& plan, std::span<const Links> links);
 
-  /// Sends column k of `outgoing` to the out-neighbours of client first() + k and waits for the vectors of all
+  /// Sends column k of `outgoing` to the out-neighbours of client first() + k (per edge: a column each, in the order of
+  /// clients and their `out`; there may be more columns, which are left alone) and waits for the vectors of all
   /// in-neighbours. Collective among neighbours only: no barrier. Throws FailureError when a peer stays silent beyond
   /// the watchdog, PeerError when another rank has failed.
   void exchange(Round t, Plan& plan, const Released<Columns>& outgoing);
@@ -70,7 +79,8 @@ class Neighbours {
   /// this plan. `outgoing` is that exchange's.
   [[nodiscard]] View received(const Plan& plan, std::size_t k, std::size_t i, const Released<Columns>& outgoing) const;
 
-  /// Per edge whose sender lives here, ascending by (from, to); complete once the plans are gone.
+  /// Per edge whose sender lives here, ascending by (from, to); complete once the plans are gone. If there are more
+  /// than 2^20, the traffic of the others stands last, from −1 to −1.
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
   [[nodiscard]] WireTraffic wire_traffic() const;
 

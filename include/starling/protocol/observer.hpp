@@ -14,12 +14,17 @@ namespace starling {
 class RoundView {
  public:
   virtual ~RoundView() = default;
-  /// Rounds completed; 0 before the first.
+  /// Rounds completed; 0 before the first. Where rounds are not in step, those of the fastest client known here: a rank
+  /// may skip some.
   [[nodiscard]] virtual Round done() const = 0;
   /// d × clients of this rank, a copy.
   [[nodiscard]] virtual Released<Columns> models() const = 0;
   /// Push-sum mass of each client; 1 under plain mixing. Depends on the graph alone.
   [[nodiscard]] virtual View masses() const = 0;
+  /// Whether local client k took part in the last round.
+  [[nodiscard]] virtual bool was_present(std::size_t k) const = 0;
+  /// Mass of local clients that is in messages under way, as far as it is known here.
+  [[nodiscard]] virtual double mass_in_flight() const = 0;
   /// Progressive score of each client since the start. Private: it is computed from records.
   [[nodiscard]] virtual const std::vector<Secret<Score>>& tallies() const = 0;
 };

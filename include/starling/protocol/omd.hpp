@@ -3,34 +3,26 @@
 /// The protocol holds the peer-to-peer door only: it cannot reach an aggregator.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "starling/data/stream.hpp"
-#include "starling/graph/schedule.hpp"
 #include "starling/mirror/mirror.hpp"
-#include "starling/net/neighbours.hpp"
 #include "starling/privacy/accounts.hpp"
+#include "starling/protocol/mixing.hpp"
 #include "starling/protocol/observer.hpp"
 
 namespace starling {
 
-enum class Mixing {
-  push_sum,  ///< sender weights sum to one; unbiased on any digraph
-  plain,     ///< meant for receiver weights that sum to one; biased on an unbalanced digraph
-};
-
 struct OmdSettings {
-  Mixing mixing = Mixing::push_sum;
   Round rounds = 1;
   double step = 1;          ///< c in η_t = c / (t + i0)^p, t from 1
   double step_power = 0.5;  ///< p
   double step_offset = 0;   ///< i0
   double step_cap = 1;      ///< κ: no step exceeds κ times the first round's (step debt)
-  double lazy = 0;          ///< share of its mass that a client keeps before splitting
-  int gossip_steps = 1;     ///< exchanges per round; the graph's schedule goes on with each
+  /// What a client does in a round that it sits out.
+  enum class Absent { steps, freezes } absent = Absent::steps;
   double l2 = 0;  ///< λ of the penalty (λ/2)‖x‖², added after the release since it depends on no record
 };
 
@@ -43,33 +35,24 @@ struct Learning {
   std::vector<std::unique_ptr<Stream>> streams;  ///< likewise
 };
 
-/// Where the time of a run went, in seconds, estimated from every 16th round.
-struct TimeShares {
-  double learning = 0;
-  double exchange = 0;
-  double mixing = 0;
-  double observing = 0;
-};
-
 /// The clients of one rank.
 class DecentralizedOmd final : public RoundView {
  public:
-  /// `start` has a column (a model, d entries) per local client. Keeps references to all but the settings.
-  DecentralizedOmd(Neighbours& neighbours, const Schedule& schedule, MirrorMap& mirror,
-                   std::optional<Learning> learning, const OmdSettings& settings, const Released<Columns>& start);
+  /// `start` has a column (a model, d entries) per local client. Keeps references to the mixer and the mirror map.
+  DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optional<Learning> learning, const OmdSettings& settings,
+                   const Released<Columns>& start);
 
-  /// Doubles in a message: the state, and the mass under push-sum.
-  [[nodiscard]] static std::size_t message_length(const MirrorMap& mirror, std::size_t d, Mixing mixing) {
-    return mirror.state_size(d) + (mixing == Mixing::push_sum ? 1 : 0);
-  }
-
-  /// Plays settings.rounds rounds, or fewer if a signal stops the run (then all ranks stop after the same round).
-  /// Collective among neighbours: each round waits for in-neighbours, never for everybody.
+  /// Plays settings.rounds rounds, or fewer if a signal stops the run. Where the mixer does not keep rounds in step, a
+  /// client that is slower than the fastest plays fewer, and its steps make up for those that it has missed.
   void run(const std::vector<Observer*>& observers);
 
-  [[nodiscard]] Round done() const override { return done_; }
+  [[nodiscard]] Round done() const override { return credited_; }
+  /// Rounds that this rank has played; fewer than done() where it was slower than others.
+  [[nodiscard]] Round played_rounds() const { return played_rounds_; }
   [[nodiscard]] Released<Columns> models() const override;
-  [[nodiscard]] View masses() const override { return mass_; }
+  [[nodiscard]] View masses() const override { return holdings_.mass; }
+  [[nodiscard]] bool was_present(std::size_t k) const override { return mixer_.attendance(k) == Attendance::present; }
+  [[nodiscard]] double mass_in_flight() const override { return mixer_.in_flight(); }
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
 
   /// Σ_t f_u,t(x_u,t) of each client u over the rounds in which it took a step: f_u,t(x) = (1/m) Σ_i ℓ_i(x) + (λ/2)‖x‖²
@@ -82,36 +65,23 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
 
  private:
-  class Stopwatch;
+  [[nodiscard]] bool goes_on();
+  [[nodiscard]] bool may_step(std::size_t k);
+  void credit();
   void learn(std::size_t k, Round t);
-  [[nodiscard]] double take_step_length(std::size_t k, Round t);
-  void prepare_message(std::size_t k);
-  void mix(std::size_t k, const Neighbours::Plan& plan);
-  void mix_push_sum(std::size_t k, const Neighbours::Plan& plan, Columns& state);
-  void mix_plain(std::size_t k, const Neighbours::Plan& plan, Columns& state);
-  /// Items 4 of the round: one exchange over the graph of step `step` of the schedule.
-  void gossip(Round t, Round step, Stopwatch& watch);
-  [[nodiscard]] Neighbours::Plan& plan_of(Round step);
-
-  /// A plan with the links that it was made for.
-  struct Stage {
-    std::vector<Links> links;
-    Neighbours::Plan plan;
-  };
-  [[nodiscard]] Stage make_stage(Round step);
+  [[nodiscard]] double take_step_length(std::size_t k);
   [[nodiscard]] double eta(Round t) const;
 
-  Neighbours& neighbours_;
-  const Schedule& schedule_;
+  Mixer& mixer_;
   MirrorMap& mirror_;
   std::optional<Learning> learning_;
   OmdSettings settings_;
   std::size_t dimension_;
 
-  Round done_ = 0;
-  Released<Columns> state_;     ///< mirror states, a column per client
-  Released<Columns> outgoing_;  ///< (w z, w) under push-sum, z under plain
-  Vector mass_;                 ///< w
+  Round played_rounds_ = 0;  ///< by this rank
+  Round credited_ = 0;       ///< rounds of the clock whose steps are owed or taken
+  double owed_ = 0;          ///< Σ η of the rounds that have come since this rank's round before
+  Holdings holdings_;
   Vector debt_;
   std::vector<Round> releases_;
   std::vector<Secret<Score>> tallies_;
@@ -119,9 +89,6 @@ class DecentralizedOmd final : public RoundView {
   Secret<Vector> gradient_;          ///< of the client at work: clipped, un-noised
   Released<Vector> noisy_gradient_;  ///< ĝ
   Vector scratch_;
-  Vector left_;                               ///< what a client keeps of its own message
-  std::vector<std::optional<Stage>> stages_;  ///< by round modulo the period, or one that is made anew
-  Stage* stage_ = nullptr;
   TimeShares shares_;
 };
 

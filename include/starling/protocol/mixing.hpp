@@ -1,0 +1,165 @@
+/// Item 4 of the round: how models meet (method 1, "One round" and "Time-varying graphs, opting out, stragglers").
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "starling/core/boundary.hpp"
+#include "starling/graph/schedule.hpp"
+#include "starling/net/neighbours.hpp"
+
+namespace starling {
+
+enum class Mixing {
+  push_sum,  ///< sender weights sum to one; unbiased on any digraph
+  plain,     ///< meant for receiver weights that sum to one; biased on an unbalanced digraph
+};
+
+/// What the clients of a rank hold, and mixing averages.
+struct Holdings {
+  Released<Columns> state;  ///< mirror states, a column per client
+  Vector mass;              ///< w, one per client; stays 1 under plain mixing
+};
+
+/// Where the time of a run went, in seconds, estimated from every 16th round.
+struct TimeShares {
+  double learning = 0;
+  double exchange = 0;
+  double mixing = 0;
+  double observing = 0;
+};
+
+/// Splits time over the parts of a round, on some rounds only: a clock costs as much as a small exchange.
+class Stopwatch {
+ public:
+  static constexpr Round timed_rounds_apart = 16;
+  explicit Stopwatch(bool running) : running_(running) {
+    if (running_) last_ = std::chrono::steady_clock::now();
+  }
+  void lap(double& seconds) {
+    if (!running_) return;
+    const auto now = std::chrono::steady_clock::now();
+    seconds += std::chrono::duration<double>(now - last_).count() * static_cast<double>(timed_rounds_apart);
+    last_ = now;
+  }
+
+ private:
+  bool running_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+/// How the clients of this rank mix with their neighbours.
+class Mixer {
+ public:
+  virtual ~Mixer() = default;
+  /// First client of this rank, and how many it hosts.
+  [[nodiscard]] virtual Client first() const = 0;
+  [[nodiscard]] virtual std::size_t count() const = 0;
+  /// Starts this rank's round t. False when a signal has asked the run to end before it.
+  [[nodiscard]] virtual bool begin_round(Round t) = 0;
+  /// Rounds that the fastest client known here has begun by now, this one's included: t + 1 where rounds are in step.
+  [[nodiscard]] virtual Round clock() const = 0;
+  /// Of local client k in the round that has begun.
+  [[nodiscard]] virtual Attendance attendance(std::size_t k) const = 0;
+  /// Mixes once the round's steps are taken. Throws FailureError and PeerError as the doors do.
+  virtual void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) = 0;
+  /// After this rank's last round: mixes on until all have ended, and takes in what is still under way.
+  virtual void finish(Holdings& holdings) = 0;
+  /// Mass that has left local clients in messages which nobody has got yet, as far as it is known here.
+  [[nodiscard]] virtual double in_flight() const { return 0; }
+};
+
+struct MixingSettings {
+  Mixing mixing = Mixing::push_sum;
+  double lazy = 0;       ///< share of its mass that a client keeps before splitting
+  int gossip_steps = 1;  ///< exchanges per round; the graph's schedule goes on with each
+  /// Messages may get lost without anybody knowing: they carry sums since the start, of which a receiver takes what is
+  /// new (method 1, "Loss"). Push-sum only.
+  bool running_sums = false;
+};
+
+/// Doubles in a message: the state, and the mass under push-sum.
+[[nodiscard]] inline std::size_t message_length(std::size_t state_size, Mixing mixing) {
+  return state_size + (mixing == Mixing::push_sum ? 1 : 0);
+}
+
+/// The sums that a client has sent since the start over each of its edges, and what it has seen of others' sums. What
+/// is deducted from the sender is the rounded increment of its sum, and what the receiver adds is the difference of two
+/// sums, so that no mass is lost however many messages are.
+class RunningSums {
+ public:
+  /// Adds `weight` × `message` to the sum over the edge to `peer`, deducts the increment from `left` and returns the
+  /// sum. All have the same length; the last entry is mass. `arrives` is for the record of what is under way.
+  View send(Client peer, double weight, View message, MutableView left, bool arrives);
+  /// What is new in a sum from `peer`, into `news`.
+  void receive(Client peer, View sum, MutableView news);
+  /// Mass in messages that did not arrive and have not been made good by a later one.
+  [[nodiscard]] double in_flight() const;
+  /// The sums of edges over which something is under way.
+  template <class F>
+  void for_each_pending(F&& f) {
+    for (auto& [peer, sent] : sent_) {
+      if (sent.pending) f(peer, View(sent.sum));
+    }
+  }
+
+ private:
+  struct Sent {
+    Vector sum;
+    double in_flight = 0;
+    bool pending = false;
+  };
+  std::map<Client, Sent> sent_;
+  std::map<Client, Vector> seen_;
+};
+
+/// Every client waits for its in-neighbours' messages of the same round: the same bits on any number of ranks.
+class SynchronousMixer final : public Mixer {
+ public:
+  /// Keeps references to the door, whose vectors have message_length(…) entries, and to the schedule.
+  SynchronousMixer(Neighbours& neighbours, const Schedule& schedule, const MixingSettings& settings);
+
+  [[nodiscard]] Client first() const override { return neighbours_.first(); }
+  [[nodiscard]] std::size_t count() const override { return neighbours_.count(); }
+  [[nodiscard]] bool begin_round(Round t) override;
+  [[nodiscard]] Round clock() const override { return round_ + 1; }
+  [[nodiscard]] Attendance attendance(std::size_t k) const override;
+  /// Collective among neighbours: waits for in-neighbours, never for everybody.
+  void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override;
+  void finish(Holdings& holdings) override;
+  [[nodiscard]] double in_flight() const override;
+
+ private:
+  /// A plan with the links that it was made for.
+  struct Stage {
+    std::vector<Links> links;
+    Neighbours::Plan plan;
+  };
+  void gossip(Round step, Holdings& holdings, Stopwatch& watch, TimeShares& shares);
+  Stage& stage_of(Round step);
+  [[nodiscard]] std::vector<Links> links_of(Round step) const;
+  void prepare(const Stage& stage, const Holdings& holdings);
+  void prepare_sums(const Stage& stage, const Holdings& holdings);
+  void mix_push_sum(const Stage& stage, std::size_t k, Columns& state, double& mass);
+  void mix_plain(const Stage& stage, std::size_t k, Columns& state);
+  void add_own_share(const Links& links, std::size_t k, View z, double mass);
+  void add_received(const Stage& stage, std::size_t k, std::size_t i);
+
+  Neighbours& neighbours_;
+  const Schedule& schedule_;
+  MixingSettings settings_;
+  std::size_t length_;
+  Round round_ = 0;
+  std::optional<Released<Columns>> outgoing_;  ///< a column per sender or, with running sums, per edge
+  std::vector<std::optional<Stage>> stages_;   ///< by step modulo the period, or one that is made anew
+  Vector sum_;                                 ///< (s, w) of the client at work
+  Vector left_;                                ///< what it keeps of its own message
+  std::vector<RunningSums> sums_;              ///< one per client, if messages carry sums
+  Columns kept_;                               ///< likewise: what clients keep
+};
+
+}  // namespace starling

@@ -1,0 +1,150 @@
+#include "exchange_plan.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace starling {
+
+void EdgeCounts::add(Client from, Client to, std::int64_t messages) {
+  const std::uint64_t key =
+      static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32 | static_cast<std::uint32_t>(to);
+  if (const auto known = messages_.find(key); known != messages_.end()) {
+    known->second += messages;
+  } else if (messages_.size() < most_edges) {
+    messages_.emplace(key, messages);
+  } else {
+    others_ += messages;
+  }
+}
+
+std::vector<EdgeTraffic> EdgeCounts::list(std::int64_t bytes_per_message) const {
+  std::vector<EdgeTraffic> result;
+  for (const auto& [key, messages] : messages_) {
+    result.push_back({static_cast<Client>(key >> 32), static_cast<Client>(key & 0xffffffff), messages,
+                      messages * bytes_per_message});
+  }
+  std::sort(result.begin(), result.end(),
+            [](const EdgeTraffic& a, const EdgeTraffic& b) { return std::tie(a.from, a.to) < std::tie(b.from, b.to); });
+  if (others_ > 0) result.push_back({-1, -1, others_, others_ * bytes_per_message});
+  return result;
+}
+
+Neighbours::Plan::State::~State() {
+  count_uses();
+  free_requests();
+}
+
+void Neighbours::Plan::State::count_uses() {
+  if (uses == 0) return;
+  for (const auto& [from, to] : edges) counts->add(from, to, uses);
+  uses = 0;
+}
+
+void Neighbours::Plan::State::free_requests() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) return;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    // After a failure a receive may still be open on a buffer that is about to go.
+    int done = 0;
+    MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
+    if (done == 0 && i < receives.size()) MPI_Cancel(&requests[i]);
+    MPI_Request_free(&requests[i]);
+  }
+}
+
+void Neighbours::Plan::State::lay_out(std::span<const Links> links, const Layout& layout, int rank, Client first,
+                                      std::size_t length) {
+  lay_out_sends(links, layout, rank, first);
+  lay_out_receives(links, layout, rank, first);
+  packed.resize(sent_columns.size() * length);
+  std::size_t vectors = 0;
+  for (const Transfer& receive : receives) vectors += receive.count;
+  received.resize(vectors * length);
+}
+
+void Neighbours::Plan::State::lay_out_sends(std::span<const Links> links, const Layout& layout, int rank,
+                                            Client first) {
+  edges.clear();
+  crossings_.clear();
+  column_begin_.clear();
+  std::size_t column = 0;
+  for (std::size_t k = 0; k < links.size(); ++k) {
+    const Client u = first + static_cast<Client>(k);
+    column_begin_.push_back(column);
+    for (const Arc& arc : links[k].out) {
+      edges.emplace_back(u, arc.peer);
+      const int other = layout.rank_of(arc.peer);
+      const bool each = parcels == Parcels::per_edge;
+      if (other != rank) crossings_.push_back({other, u, each ? arc.peer : -1, each ? column : k});
+      ++column;
+    }
+    for (const Arc& arc : links[k].lost) edges.emplace_back(u, arc.peer);
+  }
+  const auto order = [](const Crossing& a, const Crossing& b) {
+    return std::tie(a.rank, a.from, a.to) < std::tie(b.rank, b.from, b.to);
+  };
+  std::sort(crossings_.begin(), crossings_.end(), order);
+  sends.clear();
+  sent_columns.clear();
+  for (std::size_t i = 0; i < crossings_.size(); ++i) {
+    if (i > 0 && !order(crossings_[i - 1], crossings_[i])) continue;  // one vector for all receivers there
+    if (sends.empty() || sends.back().rank != crossings_[i].rank) {
+      sends.push_back({crossings_[i].rank, layout.first(crossings_[i].rank), sent_columns.size(), 0, true});
+    }
+    Transfer& send = sends.back();
+    send.in_place = send.in_place && (send.count == 0 || sent_columns.back() + 1 == crossings_[i].place);
+    ++send.count;
+    sent_columns.push_back(crossings_[i].place);
+  }
+}
+
+void Neighbours::Plan::State::lay_out_receives(std::span<const Links> links, const Layout& layout, int rank,
+                                               Client first) {
+  crossings_.clear();
+  slots.clear();
+  slot_begin.clear();
+  for (std::size_t k = 0; k < links.size(); ++k) {
+    const Client u = first + static_cast<Client>(k);
+    slot_begin.push_back(slots.size());
+    for (const Arc& arc : links[k].in) {
+      const int other = layout.rank_of(arc.peer);
+      if (other == rank) {
+        slots.push_back(local_column(links, first, arc.peer, u));
+      } else {
+        crossings_.push_back({other, arc.peer, parcels == Parcels::per_edge ? u : -1, slots.size()});
+        slots.push_back(0);
+      }
+    }
+  }
+  const auto order = [](const Crossing& a, const Crossing& b) {
+    return std::tie(a.rank, a.from, a.to) < std::tie(b.rank, b.from, b.to);
+  };
+  std::sort(crossings_.begin(), crossings_.end(), order);
+  receives.clear();
+  std::size_t vectors = 0;
+  for (std::size_t i = 0; i < crossings_.size(); ++i) {
+    if (i == 0 || order(crossings_[i - 1], crossings_[i])) {
+      if (receives.empty() || receives.back().rank != crossings_[i].rank) {
+        receives.push_back({crossings_[i].rank, crossings_[i].from, vectors, 0, false});
+      }
+      ++receives.back().count;
+      ++vectors;
+    }
+    slots[crossings_[i].place] = from_buffer + vectors - 1;
+  }
+}
+
+/// The outgoing column of an edge between two clients of this rank.
+std::size_t Neighbours::Plan::State::local_column(std::span<const Links> links, Client first, Client from,
+                                                  Client to) const {
+  const auto k = static_cast<std::size_t>(from - first);
+  if (parcels == Parcels::per_sender) return k;
+  const auto& out = links[k].out;
+  const auto arc =
+      std::lower_bound(out.begin(), out.end(), to, [](const Arc& each, Client peer) { return each.peer < peer; });
+  return column_begin_[k] + static_cast<std::size_t>(arc - out.begin());
+}
+
+}  // namespace starling

@@ -1,0 +1,86 @@
+// Who sends what to which rank in an exchange. Internal to the net room.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <mpi.h>
+
+#include "starling/net/neighbours.hpp"
+
+namespace starling {
+
+/// Messages over each edge whose sender lives here. Beyond `most_edges` different ones (graphs that never repeat) the
+/// rest are counted together.
+class EdgeCounts {
+ public:
+  static constexpr std::size_t most_edges = std::size_t{1} << 20;
+  void add(Client from, Client to, std::int64_t messages);
+  /// Ascending by (from, to); the rest, if there is one, last and with both ends −1.
+  [[nodiscard]] std::vector<EdgeTraffic> list(std::int64_t bytes_per_message) const;
+
+ private:
+  std::unordered_map<std::uint64_t, std::int64_t> messages_;
+  std::int64_t others_ = 0;
+};
+
+/// One message between two ranks: vectors `offset` … `offset + count − 1` of the packing or receive buffer.
+struct Transfer {
+  int rank = 0;
+  Client client = 0;  ///< the first whose vector it carries
+  std::size_t offset = 0;
+  std::size_t count = 0;
+  bool in_place = false;  ///< sent from the outgoing block itself (its columns are adjacent there)
+};
+
+struct Neighbours::Plan::State {
+  std::vector<Transfer> sends;
+  std::vector<Transfer> receives;
+  std::vector<std::size_t> sent_columns;  ///< of the outgoing block, in the order of the sends
+  /// Where the vector of each in-neighbour of each local client lies: a column of the outgoing block, or `from_buffer`
+  /// + a vector of the receive buffer; those of client k begin at slot_begin[k].
+  std::vector<std::size_t> slots;
+  std::vector<std::size_t> slot_begin;
+  std::vector<std::pair<Client, Client>> edges;  ///< over which this rank's clients send
+  std::int64_t uses = 0;
+  std::shared_ptr<EdgeCounts> counts;
+  Vector packed;
+  Vector received;
+  std::vector<MPI_Request> requests;  ///< receives first, then sends
+  Parcels parcels = Parcels::per_sender;
+  bool persistent = false;
+  const double* bound_to = nullptr;  ///< outgoing block that the persistent sends read
+
+  static constexpr std::size_t from_buffer = std::size_t{1} << 62;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+
+  /// Lays out the exchange for these links of the clients from `first` on; buffers keep their storage.
+  void lay_out(std::span<const Links> links, const Layout& layout, int rank, Client first, std::size_t length);
+  void count_uses();
+  void free_requests();
+
+ private:
+  /// A vector that crosses between ranks, told by its ends; `to` is −1 where it serves all receivers on a rank.
+  struct Crossing {
+    int rank;
+    Client from;
+    Client to;
+    std::size_t place;  ///< outgoing column of a send, slot of a receive
+  };
+  void lay_out_sends(std::span<const Links> links, const Layout& layout, int rank, Client first);
+  void lay_out_receives(std::span<const Links> links, const Layout& layout, int rank, Client first);
+  [[nodiscard]] std::size_t local_column(std::span<const Links> links, Client first, Client from, Client to) const;
+
+  // Reused from one layout to the next.
+  std::vector<Crossing> crossings_;
+  std::vector<std::size_t> column_begin_;  ///< per edge: the first outgoing column of client k
+};
+
+}  // namespace starling
