@@ -17,13 +17,15 @@ namespace starling {
 namespace {
 
 constexpr auto between_flushes = std::chrono::milliseconds(200);
-constexpr std::string_view header = "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass";
+constexpr std::string_view header =
+    "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass,in_flight,present";
 
 using Figure = double NetworkFigures::*;
 /// In the order of the columns after the first.
-constexpr std::array<Figure, 6> figures_of_a_line{
+constexpr std::array<Figure, 8> figures_of_a_line{
     &NetworkFigures::loss,          &NetworkFigures::accuracy,        &NetworkFigures::test_loss,
-    &NetworkFigures::test_accuracy, &NetworkFigures::consensus_error, &NetworkFigures::mass};
+    &NetworkFigures::test_accuracy, &NetworkFigures::consensus_error, &NetworkFigures::mass,
+    &NetworkFigures::in_flight,     &NetworkFigures::present};
 
 std::string line_of(const NetworkFigures& figures) {
   std::string line = fmt::format("{}", figures.done);
@@ -120,7 +122,7 @@ std::vector<NetworkFigures> read_history(const std::string& path) {
     }
     NetworkFigures figures;
     check<DataError>(parse_line(line, history.empty() ? 0 : history.back().done, figures),
-                     "'{}' line {} is not a line of a history (a round not before the last one, then six numbers or "
+                     "'{}' line {} is not a line of a history (a round not before the last one, then eight numbers or "
                      "empty fields) restore it",
                      path, number);
     history.push_back(figures);

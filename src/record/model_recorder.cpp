@@ -12,6 +12,7 @@ namespace starling {
 namespace {
 
 constexpr auto between_flushes = std::chrono::milliseconds(500);
+constexpr std::size_t most_waiting_arrivals = std::size_t{1} << 20;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Score since(const Score& now, const Score& before) {
@@ -80,6 +81,7 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
       rounds_(rounds),
       scores_(scores),
       flushed_(std::chrono::steady_clock::now()),
+      present_(count, 0),
       before_(count) {
   for (const Client u : recorded) {
     if (u >= first && u < first + static_cast<Client>(count)) recorded_.push_back(static_cast<std::size_t>(u - first));
@@ -88,11 +90,15 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
   file.make_growing<std::int64_t>("/rounds", {});
   if (!recorded_.empty()) file.make_growing<double>("/model", {recorded_.size(), dimension});
   file.make_growing<double>("/mass", {count});
+  file.make_growing<double>("/presence", {count});
   file.attribute("/rounds", "meaning", "rounds completed when the record was taken");
   if (!recorded_.empty()) {
     file.attribute("/model", "meaning", "released model: record x recorded client of this rank x coordinate");
   }
   file.attribute("/mass", "meaning", "push-sum mass: record x client of this rank");
+  file.attribute(
+      "/presence", "meaning",
+      "share of the rounds since the record before in which a client took part: record x client of this rank");
   if (policy_.shared()) {
     for (const auto& [name, meaning] : score_sets(scores_)) {
       file.make_growing<double>(name, {count});
@@ -115,14 +121,38 @@ ModelRecorder::~ModelRecorder() {
 }
 
 void ModelRecorder::after(const RoundView& view) {
-  if (!rounds_.due(view.done())) return;
-  record(view);
-  if (std::chrono::steady_clock::now() - flushed_ > between_flushes) flush();
+  if (view.done() > 0) note_presence(view);
+  for (const auto& [to, round, from, heard] : view.arrivals()) {
+    arrivals_.insert(arrivals_.end(), {to, round, from, heard});
+  }
+  record_up_to(view, view.done());
 }
 
-void ModelRecorder::record(const RoundView& view) {
-  last_ = view.done();
-  done_.push_back(view.done());
+void ModelRecorder::note_presence(const RoundView& view) {
+  ++watched_;
+  for (std::size_t k = 0; k < count_; ++k) present_[k] += view.was_present(k) ? 1 : 0;
+}
+
+/// Every rank has records of the same rounds; one whose clock skips some has the same twice.
+void ModelRecorder::record_up_to(const RoundView& view, Round done) {
+  bool any = false;
+  while (seen_ < done) {
+    if (!rounds_.due(++seen_)) continue;
+    record(view, seen_);
+    any = true;
+  }
+  const bool many = arrivals_.size() >= most_waiting_arrivals;
+  if ((any && std::chrono::steady_clock::now() - flushed_ > between_flushes) || many) flush();
+}
+
+void ModelRecorder::record(const RoundView& view, Round round) {
+  last_ = round;
+  done_.push_back(round);
+  for (Round& present : present_) {
+    presences_.push_back(watched_ > 0 ? static_cast<double>(present) / static_cast<double>(watched_) : unknown);
+    present = 0;
+  }
+  watched_ = 0;
   if (!recorded_.empty()) {
     const Released<Columns> models = view.models();
     for (const std::size_t k : recorded_) {
@@ -132,10 +162,10 @@ void ModelRecorder::record(const RoundView& view) {
   }
   masses_.insert(masses_.end(), view.masses().begin(), view.masses().end());
   if (scores_ == Scores::none) return;
-  for (std::size_t k = 0; k < count_; ++k) record_metrics(view, k);
+  for (std::size_t k = 0; k < count_; ++k) record_metrics(view, round, k);
 }
 
-void ModelRecorder::record_metrics(const RoundView& view, std::size_t k) {
+void ModelRecorder::record_metrics(const RoundView& view, Round round, std::size_t k) {
   const Secret<Score>& now = view.tallies()[k];
   Secret<Score> interval;
   apply([](Score& result, const Score& later, const Score& earlier) { result = since(later, earlier); }, interval, now,
@@ -143,7 +173,7 @@ void ModelRecorder::record_metrics(const RoundView& view, std::size_t k) {
   owners_rows_.update(
       [&](std::string& rows, const Score& score) {
         if (score.records == 0) return;
-        rows += fmt::format("{},{},{},{:.17g},{}\n", view.done(), first_ + static_cast<Client>(k), score.records,
+        rows += fmt::format("{},{},{},{:.17g},{}\n", round, first_ + static_cast<Client>(k), score.records,
                             mean_loss(score),
                             scores_ == Scores::losses_and_accuracies ? fmt::format("{:.17g}", accuracy(score)) : "");
       },
@@ -161,16 +191,28 @@ void ModelRecorder::flush() {
   const hdf5::File file(file_, hdf5::File::Mode::append);
   if (!recorded_.empty()) file.append("/model", models_);
   file.append("/mass", masses_);
+  file.append("/presence", presences_);
+  if (!arrivals_.empty()) {
+    if (!has_arrivals_) {
+      file.make_growing<std::int64_t>("/mixed", {4});
+      file.attribute("/mixed", "meaning",
+                     "what was mixed when: receiving client, round of its rank, sending client, clock of the sender");
+      has_arrivals_ = true;
+    }
+    file.append("/mixed", arrivals_);
+    arrivals_.clear();
+  }
   if (policy_.shared() && scores_ != Scores::none) file.append("/loss", losses_);
   if (policy_.shared() && scores_ == Scores::losses_and_accuracies) file.append("/accuracy", accuracies_);
   file.append("/rounds", done_);
-  for (Vector* waiting : {&models_, &masses_, &losses_, &accuracies_}) waiting->clear();
+  for (Vector* waiting : {&models_, &masses_, &presences_, &losses_, &accuracies_}) waiting->clear();
   done_.clear();
   flushed_ = std::chrono::steady_clock::now();
 }
 
-void ModelRecorder::finish(const RoundView& view, const Released<Columns>& final_models) {
-  if (last_ != view.done()) record(view);
+void ModelRecorder::finish(const RoundView& view, Round done, const Released<Columns>& final_models) {
+  record_up_to(view, done);
+  if (last_ != done) record(view, done);
   flush();
   const View flat = final_models.value().flat();
   const hdf5::File file(file_, hdf5::File::Mode::append);
@@ -197,9 +239,12 @@ void write_run_file(const RunDirectory& directory, const RunLayout& run,
   file.link_external("/rounds", clients.front().file);
   file.join("/model", {0, run.recorded.size(), run.dimension}, 1, true, recorded);
   file.join("/mass", {0, all}, 1, true, clients);
+  file.join("/presence", {0, all}, 1, true, clients);
   file.join("/final_model", {all, run.dimension}, 0, false, clients);
   file.attribute("/model", "meaning", "released model: record x recorded client x coordinate");
   file.attribute("/mass", "meaning", "push-sum mass: record x client");
+  file.attribute("/presence", "meaning",
+                 "share of the rounds since the record before in which a client took part: record x client");
   file.attribute("/final_model", "meaning",
                  "released model at the end: client x coordinate (0 until the run has ended)");
   for (const auto& [name, meaning] : score_sets(run.shared_scores)) {

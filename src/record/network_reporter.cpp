@@ -15,6 +15,8 @@ enum Field : std::size_t {
   f_done,
   f_clients,
   f_mass,
+  f_in_flight,
+  f_present,
   f_records,
   f_loss,
   f_correct,
@@ -123,16 +125,26 @@ NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int
 }
 
 void NetworkReporter::after(const RoundView& view) {
-  const bool due = rounds_.due(view.done());
-  const bool landmark = is_landmark(view.done());
-  if (due || landmark) send(view, landmark);
+  const std::size_t before = sent_;
+  send_up_to(view, view.done());
   if (rank_ != 0) return;
   if (printer_ != nullptr) printer_->tick(view.done());
-  if (due || landmark || (view.done() & 63) == 0) collect(false);
+  if (sent_ > before || (view.done() & 63) == 0) collect(false);
   if (file_) file_->flush_if_due();
 }
 
-void NetworkReporter::send(const RoundView& view, bool with_test) {
+/// Every rank sends a report for the same rounds, so that the k-th of all belong together; one whose clock skips some
+/// sends the same twice.
+void NetworkReporter::send_up_to(const RoundView& view, Round done) {
+  while (seen_ < done) {
+    ++seen_;
+    const bool due = rounds_.due(seen_);
+    const bool landmark = is_landmark(seen_);
+    if (due || landmark) send(view, seen_, landmark);
+  }
+}
+
+void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
   const Released<Columns> models = view.models();
   if (models.value().size() == 0) return;
   // Progressive metrics leave only as the policy allows; all else is a function of released models and the public
@@ -146,12 +158,16 @@ void NetworkReporter::send(const RoundView& view, bool with_test) {
     }
   }
   const double mass = sum(view.masses());
+  double present = 0;
+  for (std::size_t k = 0; k < models.value().size(); ++k) present += view.was_present(k) ? 1 : 0;
   const auto report = post_process(
       [&](const Columns& x) {
         Vector numbers(f_head + x.rows(), 0.0);
-        numbers[f_done] = static_cast<double>(view.done());
+        numbers[f_done] = static_cast<double>(round);
         numbers[f_clients] = static_cast<double>(x.size());
         numbers[f_mass] = mass;
+        numbers[f_in_flight] = view.mass_in_flight();
+        numbers[f_present] = present;
         if (any_shared) {
           numbers[f_records] = static_cast<double>(shared.records - before_.records);
           numbers[f_loss] = shared.loss - before_.loss;
@@ -170,7 +186,7 @@ void NetworkReporter::send(const RoundView& view, bool with_test) {
       },
       models);
   before_ = shared;
-  last_sent_ = view.done();
+  last_sent_ = round;
   ++sent_;
   agreement_.report(report);
 }
@@ -204,6 +220,8 @@ NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const
   NetworkFigures figures;
   figures.done = static_cast<Round>(reports.front()[f_done]);
   figures.mass = head[f_mass];
+  figures.in_flight = head[f_in_flight];
+  figures.present = head[f_present] / clients;
   figures.consensus_error = spread / clients;
   const bool classes = scores_ == Scores::losses_and_accuracies;
   if (head[f_records] > 0) {
@@ -217,8 +235,9 @@ NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const
   return figures;
 }
 
-void NetworkReporter::finish(const RoundView& view) {
-  if (last_sent_ != view.done() || (test_ && !is_landmark(view.done()))) send(view, true);
+void NetworkReporter::finish(const RoundView& view, Round done) {
+  send_up_to(view, done);
+  if (last_sent_ != done || (test_ && !is_landmark(done))) send(view, done, true);
   if (rank_ == 0) collect(true);
   if (file_) file_->flush();
   if (printer_ != nullptr) printer_->close();

@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "starling/core/boundary.hpp"
 #include "starling/graph/schedule.hpp"
 #include "starling/net/neighbours.hpp"
+#include "starling/protocol/observer.hpp"
 
 namespace starling {
 
@@ -71,6 +73,8 @@ class Mixer {
   virtual void finish(Holdings& holdings) = 0;
   /// Mass that has left local clients in messages which nobody has got yet, as far as it is known here.
   [[nodiscard]] virtual double in_flight() const { return 0; }
+  /// Of the last round, in order; none where rounds are in step.
+  [[nodiscard]] virtual std::span<const Arrival> arrivals() const { return {}; }
 };
 
 struct MixingSettings {
@@ -99,11 +103,13 @@ class RunningSums {
   void receive(Client peer, View sum, MutableView news);
   /// Mass in messages that did not arrive and have not been made good by a later one.
   [[nodiscard]] double in_flight() const;
-  /// The sums of edges over which something is under way.
+  /// Gives f(peer, sum) what has to arrive for nothing to be under way any more.
   template <class F>
-  void for_each_pending(F&& f) {
+  void settle(F&& f) {
     for (auto& [peer, sent] : sent_) {
       if (sent.pending) f(peer, View(sent.sum));
+      sent.pending = false;
+      sent.in_flight = 0;
     }
   }
 

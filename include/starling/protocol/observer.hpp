@@ -2,6 +2,7 @@
 /// store.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "starling/core/boundary.hpp"
@@ -9,6 +10,15 @@
 #include "starling/model/model.hpp"
 
 namespace starling {
+
+/// What a client has mixed in where rounds are not in step: a message of client `from`, whose clock stood at `heard`
+/// when it sent.
+struct Arrival {
+  Client to = 0;
+  Round round = 0;  ///< of the receiving rank
+  Client from = 0;
+  Round heard = 0;
+};
 
 /// State of one rank's clients after some rounds.
 class RoundView {
@@ -25,6 +35,8 @@ class RoundView {
   [[nodiscard]] virtual bool was_present(std::size_t k) const = 0;
   /// Mass of local clients that is in messages under way, as far as it is known here.
   [[nodiscard]] virtual double mass_in_flight() const = 0;
+  /// What was mixed in the last round, where rounds are not in step; empty elsewhere.
+  [[nodiscard]] virtual std::span<const Arrival> arrivals() const = 0;
   /// Progressive score of each client since the start. Private: it is computed from records.
   [[nodiscard]] virtual const std::vector<Secret<Score>>& tallies() const = 0;
 };

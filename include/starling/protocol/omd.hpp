@@ -53,6 +53,7 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] View masses() const override { return holdings_.mass; }
   [[nodiscard]] bool was_present(std::size_t k) const override { return mixer_.attendance(k) == Attendance::present; }
   [[nodiscard]] double mass_in_flight() const override { return mixer_.in_flight(); }
+  [[nodiscard]] std::span<const Arrival> arrivals() const override { return mixer_.arrivals(); }
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
 
   /// Σ_t f_u,t(x_u,t) of each client u over the rounds in which it took a step: f_u,t(x) = (1/m) Σ_i ℓ_i(x) + (λ/2)‖x‖²

@@ -20,10 +20,13 @@ struct NetworkFigures {
   double test_accuracy = unknown;
   double consensus_error = unknown;  ///< Σ_u ‖x_u − x̄‖² / n
   double mass = unknown;             ///< Σ w
+  double in_flight = unknown;        ///< mass in messages that are known not to have arrived
+  double present = unknown;          ///< share of the clients that took part in the round
 };
 
-/// Writes history.csv: rounds, loss, accuracy, test_loss, test_accuracy, consensus_error, mass; an empty field is
-/// unknown or withheld. As long as it lives it holds a lock on the file, by which others see that the run goes on.
+/// Writes history.csv: rounds, loss, accuracy, test_loss, test_accuracy, consensus_error, mass, in_flight, present; an
+/// empty field is unknown or withheld. As long as it lives it holds a lock on the file, by which others see that the
+/// run goes on.
 class HistoryFile {
  public:
   /// Makes the file with its header line. Throws FailureError.

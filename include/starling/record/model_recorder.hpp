@@ -36,12 +36,16 @@ class ModelRecorder final : public Observer {
   ModelRecorder& operator=(const ModelRecorder&) = delete;
 
   void after(const RoundView& view) override;
-  /// Records the last round if it was not, and `final_models` (d × clients of this rank); writes everything.
-  void finish(const RoundView& view, const Released<Columns>& final_models);
+  /// Records the last round if it was not, and `final_models` (d × clients of this rank); writes everything. `done` is
+  /// the last round of the whole run: a rank that has not come as far records what it has under the rounds that others
+  /// record.
+  void finish(const RoundView& view, Round done, const Released<Columns>& final_models);
 
  private:
-  void record(const RoundView& view);
-  void record_metrics(const RoundView& view, std::size_t k);
+  void record_up_to(const RoundView& view, Round done);
+  void record(const RoundView& view, Round round);
+  void record_metrics(const RoundView& view, Round round, std::size_t k);
+  void note_presence(const RoundView& view);
   void flush();
 
   std::string file_;
@@ -61,7 +65,13 @@ class ModelRecorder final : public Observer {
   Vector masses_;
   Vector losses_;
   Vector accuracies_;
-  std::optional<Round> last_;
+  Vector presences_;
+  std::vector<std::int64_t> arrivals_;  ///< to, round, from, heard of each
+  bool has_arrivals_ = false;
+  std::optional<Round> last_;          ///< record
+  Round seen_ = -1;                    ///< rounds up to here have been recorded where they were due
+  Round watched_ = 0;                  ///< rounds since the last record
+  std::vector<Round> present_;         ///< of these, those in which each client took part
   Secret<std::string> owners_rows_;    ///< lines of the owners' file that wait
   std::vector<Secret<Score>> before_;  ///< tallies at the record before
 };

@@ -53,13 +53,15 @@ class NetworkReporter final : public Observer {
                   TestScore test, ProgressPrinter* printer, const std::string& history_file);
 
   void after(const RoundView& view) override;
-  /// Sends the last report and, on rank 0, waits for the others'.
-  void finish(const RoundView& view);
+  /// Sends the last report and, on rank 0, waits for the others'. `done` is the last round of the whole run: a rank
+  /// that has not come as far reports what it has for the rounds in between.
+  void finish(const RoundView& view, Round done);
   /// Rank 0's; empty elsewhere.
   [[nodiscard]] const std::vector<NetworkFigures>& history() const { return history_; }
 
  private:
-  void send(const RoundView& view, bool with_test);
+  void send_up_to(const RoundView& view, Round done);
+  void send(const RoundView& view, Round round, bool with_test);
   void collect(bool wait);
   [[nodiscard]] NetworkFigures add_up(const std::vector<Vector>& reports) const;
 
@@ -72,6 +74,7 @@ class NetworkReporter final : public Observer {
   ProgressPrinter* printer_;
   RecordRounds rounds_{std::nullopt};
   std::optional<Round> last_sent_;
+  Round seen_ = -1;  ///< reports up to this round have been sent where they were due
   std::size_t sent_ = 0;
   Score before_;  ///< shared totals at the report before
   std::vector<NetworkFigures> history_;
