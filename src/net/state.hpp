@@ -18,7 +18,16 @@
 
 namespace starling {
 
-enum class NoticeKind : std::int32_t { failure, step_failed, stop_request, round_query, round_reply, stop_after };
+enum class NoticeKind : std::int32_t {
+  failure,
+  step_failed,
+  stop_request,
+  round_query,
+  round_reply,
+  stop_after,
+  ended,  ///< of Mailboxes: the sender's clients have finished
+  alive,  ///< likewise, to a rank that waits for the others' end: the sender has begun this round
+};
 
 /// A message of the control channel; plain bytes of one size, so that one pre-posted receive serves all.
 struct Notice {
@@ -89,6 +98,11 @@ struct World::State {
   /// The same for collectives of the Agreement and Root doors, where ranks may be busy reading data for long.
   void wait_collective(MPI_Request request, const char* what);
   [[nodiscard]] bool begin_round(Round t);
+  /// The same where rounds are nobody's but this rank's: false as soon as it has heard that the run is to stop.
+  [[nodiscard]] bool begin_own_round(Round t);
+  /// For a request that may still be under way when its owner goes, after a failure: forgets it, and keeps its buffer
+  /// as long as MPI may touch it.
+  void abandon(MPI_Request& request, Vector&& buffer);
   void set_active(const Layout& layout);
   [[nodiscard]] Round current_round() const { return round_; }
   /// Whether the round after which all stop has been agreed on.
@@ -109,6 +123,15 @@ struct World::State {
   bool step_failed = false;        ///< elsewhere, in Agreement::together
   bool waited_in_vain = false;     ///< and that failure is a peer's silence
   std::int64_t agreement_bytes = 0;
+
+  /// What ranks that are in rounds of their own have said of themselves (Mailboxes).
+  struct Peer {
+    bool ended = false;
+    bool heard = false;  ///< since somebody last looked
+    Round round = -1;    ///< the last that is known to have begun
+  };
+  std::vector<Peer> peers;
+  std::int64_t asynchronous_runs = 0;  ///< begun; the same on all ranks
 
   // Reports under way (sender), and those that wait for the others' (rank 0).
   struct Report {
@@ -132,6 +155,7 @@ struct World::State {
   Notice inbox_;
   MPI_Request inbox_request_ = MPI_REQUEST_NULL;
   std::list<Outgoing> outbox_;
+  std::list<Vector> abandoned_;
   std::vector<int> active_;
 
   // Agreement on a common last round after a signal: the signalled rank asks rank 0, which asks all for the round that

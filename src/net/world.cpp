@@ -68,6 +68,7 @@ World::State::State() {
     MPI_Comm_dup(MPI_COMM_WORLD, communicator);
   }
   for (int r = 0; r < size; ++r) active_.push_back(r);
+  peers.resize(static_cast<std::size_t>(size));
   post_inbox();
 }
 
@@ -157,6 +158,14 @@ void World::State::handle(const Notice& notice, int from) {
     case NoticeKind::stop_after:
       stop_after_ = notice.round;
       break;
+    case NoticeKind::ended:
+    case NoticeKind::alive: {
+      Peer& peer = peers[static_cast<std::size_t>(from)];
+      peer.heard = true;
+      peer.ended = peer.ended || notice.kind == NoticeKind::ended;
+      peer.round = std::max(peer.round, notice.round);
+      break;
+    }
   }
 }
 
@@ -204,6 +213,21 @@ bool World::State::begin_round(Round t) {
     }
   }
   return !stop_after_ || t <= *stop_after_;
+}
+
+bool World::State::begin_own_round(Round t) {
+  round_ = t;
+  poll();
+  return !round_told_ && !stop_after_;
+}
+
+void World::State::abandon(MPI_Request& request, Vector&& buffer) {
+  if (request == MPI_REQUEST_NULL) return;
+  int done = 0;
+  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  if (done != 0) return;
+  MPI_Request_free(&request);
+  abandoned_.push_back(std::move(buffer));
 }
 
 bool World::State::is_nearest_to_the_cause() {
