@@ -89,8 +89,7 @@ std::optional<StaticRegret> OmdRun::find_regret(const DecentralizedOmd& omd, Rou
 
 ExitCode OmdRun::play() {
   const MetricsPolicy policy = metrics_policy();
-  Neighbours neighbours(world_, *layout_, message_length(mirror_->state_size(dimension_), config_.mixing.mixing));
-  SynchronousMixer mixer(neighbours, *topology_, config_.mixing);
+  const MixingDoor door(world_, *layout_, *topology_, config_.mixing, mirror_->state_size(dimension_));
   std::optional<Learning> learning;
   if (config_.learns()) {
     if (config_.privacy.audit) canaries_.emplace(*model_, privacy_->mechanism());
@@ -98,7 +97,7 @@ ExitCode OmdRun::play() {
     Mechanism& mechanism = canaries_ ? canaries_->mechanism() : privacy_->mechanism();
     learning.emplace(Learning{model, mechanism, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams)});
   }
-  DecentralizedOmd omd(mixer, *mirror_, std::move(learning), config_.omd, *start_);
+  DecentralizedOmd omd(door.mixer(), *mirror_, std::move(learning), config_.omd, *start_);
 
   const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
   const auto recorded = recorded_clients(layout_->clients(), config_.record_clients);
@@ -152,16 +151,17 @@ ExitCode OmdRun::play() {
   }
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const Released<Columns> models = average ? average->models(omd) : omd.models();
-  if (recorder) recorder->finish(omd, models);
-  if (hosts_clients) reporter.finish(omd);
-
-  // Rank 0 always hosts client 0, so its count of rounds is everybody's.
-  const Round done = std::stoll(agreement_.broadcast(declare_public(std::to_string(omd.done()))));
+  Round done = 0;
+  for (const std::string& of_rank : agreement_.all_gather(declare_public(std::to_string(omd.done())))) {
+    done = std::max<Round>(done, std::stoll(of_rank));
+  }
+  if (recorder) recorder->finish(omd, done, models);
+  if (hosts_clients) reporter.finish(omd, done);
   const bool stopped = done < config_.omd.rounds;
   if (stopped)
     notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done,
                                  config_.omd.rounds));
-  const Summary summary = make_summary(omd, models, neighbours, wall, reporter.history(), done);
+  const Summary summary = make_summary(omd, models, door, wall, reporter.history(), done);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, reporter.history(), stopped);
   });
@@ -171,7 +171,7 @@ ExitCode OmdRun::play() {
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
-Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns>& models, const Neighbours& neighbours,
+Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns>& models, const MixingDoor& door,
                              double wall, const std::vector<NetworkFigures>& history, Round rounds_done) {
   const MetricsPolicy policy = metrics_policy();
   Summary summary;
@@ -191,14 +191,17 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
   summary.wall = wall;
   summary.run_directory = directory_->path();
 
+  summary.deadline = config_.mixing.deadline;
   LocalResults local{models,
                      Vector(omd.masses().begin(), omd.masses().end()),
                      Vector(omd.debts().begin(), omd.debts().end()),
                      omd.tallies(),
-                     neighbours.edge_traffic(),
-                     neighbours.wire_traffic(),
+                     door.edge_traffic(),
+                     door.wire_traffic(),
                      omd.time_shares(),
-                     std::nullopt};
+                     std::nullopt,
+                     omd.mass_in_flight(),
+                     client_count() > 0 ? std::optional(omd.played_rounds()) : std::nullopt};
   if (test_) local.test = test_scores(local.models);
   summary.regret = find_regret(omd, rounds_done);
   gather_results(agreement_, local, policy, config_.json_models, summary);

@@ -39,6 +39,15 @@ void add_graph_options(Options& options, OmdConfig& config) {
                setter::number(config.mixing.lazy, 0, 0.999999)});
 }
 
+void add_pace_options(Options& options, OmdConfig& config) {
+  const char* group = "Waiting";
+  options.add({group, "deadline", "SECONDS", "",
+               "wait for in-neighbours no longer than this in each round; what is late is added when it comes, and a "
+               "client that is slower than others makes up for the steps it has missed. Not reproducible",
+               setter::number(config.mixing.deadline, 0, 1e9)});
+  options.add({group, "async", "", "", "the same without waiting at all", setter::flag(config.async)});
+}
+
 void add_data_options(Options& options, OmdConfig& config) {
   const char* group = "Data";
   options.add({group, "source", "SOURCE", "synthetic:drift", "the clients' records (Sources, below)",
@@ -127,6 +136,7 @@ void add_output_options(Options& options, OmdConfig& config) {
 Options omd_options(OmdConfig& config) {
   Options options("omd");
   add_graph_options(options, config);
+  add_pace_options(options, config);
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_learning_options(options, config);
@@ -145,6 +155,13 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   check(config.learns() || config.rounds,
         "--loss none needs --rounds (there is no stream whose end could say when to stop)");
   check_privacy_options(config.privacy);
+  check(!config.async || !config.mixing.deadline,
+        "--async and --deadline exclude each other (0 seconds are --async); give one");
+  if (config.async) config.mixing.deadline = 0;
+  check(
+      !config.mixing.deadline || config.mixing.mixing == Mixing::push_sum,
+      "--{} needs --mixing push-sum (plain mixing has no mass that says what is still under way) leave out one of them",
+      config.async ? "async" : "deadline");
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   return config;

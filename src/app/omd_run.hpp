@@ -10,6 +10,7 @@
 #include "starling/app/omd_config.hpp"
 #include "starling/app/run_privacy.hpp"
 #include "starling/graph/topology.hpp"
+#include "starling/protocol/mixing_door.hpp"
 #include "starling/record/run_directory.hpp"
 #include "starling/record/static_regret.hpp"
 #include "starling/record/summary.hpp"
@@ -60,8 +61,8 @@ class OmdRun {
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
   [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, const Released<Columns>& models,
-                                     const Neighbours& neighbours, double wall,
-                                     const std::vector<NetworkFigures>& history, Round rounds_done);
+                                     const MixingDoor& door, double wall, const std::vector<NetworkFigures>& history,
+                                     Round rounds_done);
   void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
   [[nodiscard]] MetricsPolicy metrics_policy() const;
   [[nodiscard]] Scores scores() const;

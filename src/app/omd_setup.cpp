@@ -205,8 +205,10 @@ void OmdRun::open_privacy() {
     facts.rounds = config_.omd.rounds;
     facts.seed = config_.data.seed;
     facts.public_data = dataset_.is_public;
-    // Canaries have signs of their own in each run; what comes from a pipe is not there a second time.
-    facts.replayable = dataset_.replayable && !config_.privacy.audit && starts_can_be_read_again();
+    // Canaries have signs of their own in each run; what comes from a pipe is not there a second time; and models that
+    // depend on who was late have other gradients.
+    facts.replayable =
+        dataset_.replayable && !config_.privacy.audit && !config_.mixing.deadline && starts_can_be_read_again();
     facts.configuration = config_.text;
     facts.public_inputs = topology_->digest() + digest_of_start();
     facts.fingerprint = dataset_.fingerprint;

@@ -246,6 +246,12 @@ void Mailboxes::put(Client from, Client to, Round round, const Released<Columns>
   if (opened) ++here.counts[{from, to}];
 }
 
+bool Mailboxes::is_free(Client to) const {
+  const auto channel = state_->channels.find(state_->layout.rank_of(to));
+  if (channel == state_->channels.end()) return true;
+  return channel->second.waiting.empty() && channel->second.request == MPI_REQUEST_NULL;
+}
+
 void Mailboxes::progress() {
   state_->move();
 }

@@ -73,7 +73,10 @@ void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& 
                    local.shares.exchange,
                    local.shares.mixing,
                    local.shares.observing,
-                   static_cast<double>(agreement.bytes())};
+                   static_cast<double>(agreement.bytes()),
+                   local.in_flight,
+                   static_cast<double>(local.played_rounds.value_or(-1))};
+  bool first = true;
   for (const Vector& rank : agreement.gather(Released<Vector>(declare_public(own)))) {
     summary.wire.messages += static_cast<std::int64_t>(rank[0]);
     summary.wire.bytes += static_cast<std::int64_t>(rank[1]);
@@ -83,6 +86,12 @@ void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& 
     summary.shares.mixing += rank[5];
     summary.shares.observing += rank[6];
     summary.evaluation_bytes += static_cast<std::int64_t>(rank[7]);
+    summary.in_flight += rank[8];
+    if (rank[9] < 0) continue;
+    const auto played = static_cast<Round>(rank[9]);
+    summary.least_rounds = first ? played : std::min(summary.least_rounds, played);
+    summary.most_rounds = std::max(summary.most_rounds, played);
+    first = false;
   }
 }
 

@@ -124,6 +124,16 @@ Json traffic_json(const Summary& summary) {
           {"evaluation_bytes", summary.evaluation_bytes}};
 }
 
+Json pace_json(const Summary& summary) {
+  return {{"mode", !summary.deadline       ? "synchronous"
+                   : *summary.deadline > 0 ? "deadline"
+                                           : "asynchronous"},
+          {"deadline", number(summary.deadline)},
+          {"reproducible", !summary.deadline.has_value()},
+          {"least_rounds", summary.least_rounds},
+          {"most_rounds", summary.most_rounds}};
+}
+
 Json metrics_json(const Summary& summary) {
   Json metrics = Json::object();
   if (summary.test) {
@@ -278,8 +288,11 @@ std::string figure_rows(const SummaryView& summary) {
   std::string text = summary.learned() ? score_rows(summary) : "";
   text += table_row("consensus error", fmt::format("{}  (mean squared distance of a client to the mean model)",
                                                    shown(summary.number("consensus_error"), "{:.3e}")));
-  return text + table_row("mass", fmt::format("{}  (sum of the clients' weights; {} is right)",
-                                              shown(summary.number("mass"), "{:.12g}"), summary.count("clients")));
+  const double in_flight = summary.number("mass_in_flight");
+  const std::string under_way = in_flight > 0 ? fmt::format(" + {:.6g} under way", in_flight) : "";
+  return text +
+         table_row("mass", fmt::format("{}{}  (sum of the clients' weights; {} is right)",
+                                       shown(summary.number("mass"), "{:.12g}"), under_way, summary.count("clients")));
 }
 
 Json json_of(const Summary& summary) {
@@ -302,6 +315,8 @@ Json json_of(const Summary& summary) {
   json["metrics"] = metrics_json(summary);
   json["consensus_error"] = number(summary.consensus_error);
   json["mass"] = number(summary.mass);
+  json["mass_in_flight"] = number(summary.in_flight);
+  json["pace"] = pace_json(summary);
   json["step_debt"] = number(summary.largest_debt);
   json["regret"] = regret_json(summary.regret);
   json["privacy"] = privacy_json(summary);
@@ -337,6 +352,11 @@ std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>&
   text += figure_rows(summary);
   if (const double debt = summary.number("step_debt"); debt > 1e-12) {
     text += table_row("step debt", fmt::format("{:.3g} not yet repaid", debt));
+  }
+  if (summary.has("pace.deadline") && std::isfinite(summary.number("pace.deadline"))) {
+    text += table_row("pace", fmt::format("not in step ({}): ranks played {} to {} rounds; not reproducible",
+                                          summary.text("pace.mode"), summary.count("pace.least_rounds"),
+                                          summary.count("pace.most_rounds")));
   }
   text += regret_rows(summary);
   if (summary.learned()) text += privacy_rows(summary);

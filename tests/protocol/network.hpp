@@ -2,11 +2,13 @@
 #pragma once
 
 #include "support/mpi_testing.hpp"
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "starling/graph/topology.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/protocol/mixing_door.hpp"
 #include "starling/protocol/omd.hpp"
 
 namespace starling::testing_support {
@@ -14,11 +16,12 @@ namespace starling::testing_support {
 /// ½‖x − c‖², c being the features of the batch's only record.
 class QuadraticModel final : public Model {
  public:
-  explicit QuadraticModel(std::size_t d) : d_(d) {}
+  explicit QuadraticModel(std::size_t d, std::function<void()> work = {}) : d_(d), work_(std::move(work)) {}
   [[nodiscard]] std::size_t dimension() const override { return d_; }
   [[nodiscard]] bool classifies() const override { return false; }
   Score evaluate(View x, const Batch& batch, const Clip&, Vector& gradient) override {
     const View c = batch.row(0).values;
+    if (work_) work_();
     gradient.resize(d_);
     for (std::size_t i = 0; i < d_; ++i) gradient[i] = x[i] - c[i];
     return {0.5 * squared_distance(x, c), 0, 1};
@@ -32,6 +35,7 @@ class QuadraticModel final : public Model {
     return total;
   }
   std::size_t d_;
+  std::function<void()> work_;
 };
 
 /// The same record in every round.
@@ -51,13 +55,17 @@ class ConstantStream final : public Stream {
   Secret<Batch> batch_;
 };
 
-struct RunSettings : OmdSettings, MixingSettings {};
+struct RunSettings : OmdSettings, MixingSettings {
+  std::function<void()> work;  ///< done by this rank at each gradient, if there is any
+  std::vector<Observer*> observers;
+};
 
 struct NetworkResult {
   std::vector<Vector> models;  ///< of all clients, on rank 0
   Vector masses;               ///< likewise
   double mass = 0;
-  double debt = 0;  ///< Σ of what is still owed
+  double debt = 0;       ///< Σ of what is still owed
+  double in_flight = 0;  ///< Σ of mass in messages that have not arrived
 };
 
 /// Runs the protocol on all ranks of the test. `start` and `minimisers` have a vector per client; without minimisers
@@ -71,10 +79,9 @@ inline NetworkResult run_network(const Schedule& schedule, const RunSettings& se
   const std::size_t d = start.front().size();
   const auto the_domain = domain_table().make(domain);
   const auto map = mirror_table().make(mirror, *the_domain);
-  Neighbours neighbours(world(), layout, message_length(map->state_size(d), settings.mixing));
-  SynchronousMixer mixer(neighbours, schedule, settings);
+  const MixingDoor door(world(), layout, schedule, settings, map->state_size(d));
 
-  QuadraticModel model(d);
+  QuadraticModel model(d, settings.work);
   ReleaseSettings release;
   release.clip = std::numeric_limits<double>::infinity();
   release.dimension = d;
@@ -95,9 +102,9 @@ inline NetworkResult run_network(const Schedule& schedule, const RunSettings& se
     std::copy(start[static_cast<std::size_t>(first) + k].begin(), start[static_cast<std::size_t>(first) + k].end(),
               starts[k].begin());
   }
-  DecentralizedOmd omd(mixer, *map, std::move(learning), settings,
+  DecentralizedOmd omd(door.mixer(), *map, std::move(learning), settings,
                        Released<Columns>(declare_public(std::move(starts))));
-  if (count > 0) omd.run({});
+  if (count > 0) omd.run(settings.observers);
 
   Agreement agreement(world());
   NetworkResult result;
@@ -116,7 +123,11 @@ inline NetworkResult run_network(const Schedule& schedule, const RunSettings& se
   for (const double w : result.masses) result.mass += w;
   double debt = 0;
   for (const double owed : omd.debts()) debt += owed;
-  for (const Vector& part : agreement.gather(Released<Vector>(declare_public(Vector{debt})))) result.debt += part[0];
+  const Vector figures{debt, omd.mass_in_flight()};
+  for (const Vector& part : agreement.gather(Released<Vector>(declare_public(figures)))) {
+    result.debt += part[0];
+    result.in_flight += part[1];
+  }
   return result;
 }
 

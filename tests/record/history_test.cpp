@@ -15,7 +15,7 @@ namespace {
 using testing_support::message_of;
 using testing_support::TemporaryFolder;
 
-constexpr const char* header = "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass\n";
+constexpr const char* header = "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass,in_flight,present\n";
 
 std::string content_of(const std::string& path) {
   std::ostringstream text;
@@ -45,7 +45,7 @@ TEST(History, IsATableWithEmptyFieldsForUnknownFigures) {
     file.append(later);
     file.flush();
     EXPECT_EQ(content_of(folder / "history.csv"),
-              std::string(header) + "0,,,,,,3\n12,0.5,0.3333333333,1e-07,1,2.5e-20,3\n");
+              std::string(header) + "0,,,,,,3,,\n12,0.5,0.3333333333,1e-07,1,2.5e-20,3,,\n");
   }
   EXPECT_EQ(content_of(folder / "history.csv"), to_csv({figures_at(0), later}));
 }
@@ -79,8 +79,8 @@ TEST(History, SaysWhereItCannotBeWritten) {
 
 TEST(History, IsReadBack) {
   const TemporaryFolder folder;
-  const auto history = read_history(
-      folder.write("h.csv", std::string(header) + "0,,,,,0,3\n5,0.25,0.5,,,1e-3,3\n5,,,0.125,0.75,,3\n9,inf,,,,,3\n"));
+  const auto history = read_history(folder.write(
+      "h.csv", std::string(header) + "0,,,,,0,3,,\n5,0.25,0.5,,,1e-3,3,,\n5,,,0.125,0.75,,3,,\n9,inf,,,,,3,,\n"));
   ASSERT_EQ(history.size(), 4U);
   EXPECT_TRUE(std::isnan(history[0].loss));
   EXPECT_EQ(history[1].loss, 0.25);
@@ -92,7 +92,7 @@ TEST(History, IsReadBack) {
 // Wherever a run that writes is met, the lines that have ended are there.
 TEST(History, CutAtAnyByteGivesItsWholeLines) {
   const TemporaryFolder folder;
-  const std::string text = std::string(header) + "0,,,,,0,3\n5,0.25,0.5,,,1e-3,3\n17,0.125,1,0.5,0.5,1e-4,3\n";
+  const std::string text = std::string(header) + "0,,,,,0,3,,\n5,0.25,0.5,,,1e-3,3,,\n17,0.125,1,0.5,0.5,1e-4,3,,\n";
   for (std::size_t length = 0; length <= text.size(); ++length) {
     const std::string cut = text.substr(0, length);
     const auto lines = static_cast<std::size_t>(std::count(cut.begin(), cut.end(), '\n'));
@@ -104,7 +104,7 @@ class DamagedHistory : public testing::TestWithParam<std::pair<const char*, cons
 
 TEST_P(DamagedHistory, IsRefusedWithItsLine) {
   const TemporaryFolder folder;
-  const std::string path = folder.write("h.csv", std::string(header) + "0,,,,,0,3\n" + GetParam().second + "\n");
+  const std::string path = folder.write("h.csv", std::string(header) + "0,,,,,0,3,,\n" + GetParam().second + "\n");
   const std::string message = message_of<DataError>([&] { static_cast<void>(read_history(path)); });
   EXPECT_NE(message.find("h.csv' line 3 "), std::string::npos) << message;
 }

@@ -66,8 +66,8 @@ void withhold(Summary& summary) {
 }
 
 constexpr const char* history_text =
-    "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass\n"
-    "0,,,,,0,2\n10,0.5,0.75,,,1e-3,2\n40,0.25,0.875,,,1e-4,2\n";
+    "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass,in_flight,present\n"
+    "0,,,,,0,2,,\n10,0.5,0.75,,,1e-3,2,,\n40,0.25,0.875,,,1e-4,2,,\n";
 
 /// A run directory of two clients on one rank, as far as asked.
 class SomeRun {

@@ -21,6 +21,7 @@ struct OmdConfig {
   std::optional<std::string> topology;
   std::optional<Client> clients;
   std::optional<Client> clients_per_rank;
+  bool async = false;
   // data
   DataSettings data;
   std::optional<std::string> test;

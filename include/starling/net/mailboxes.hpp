@@ -57,6 +57,8 @@ class Mailboxes {
   /// A parcel with column `column` of `block`, from a client of this rank in its round `round`. Between clients of one
   /// rank it arrives at once, else it leaves in a later `progress`. Throws FailureError after `drain`.
   void put(Client from, Client to, Round round, const Released<Columns>& block, std::size_t column);
+  /// Whether the last message to this client's rank has been taken and none waits: what is put now leaves at once.
+  [[nodiscard]] bool is_free(Client to) const;
   /// Sends what can leave and fetches what has come; never waits.
   void progress();
   /// Visits all that has arrived for a client of this rank, in order of arrival (of the first part, where parts were

@@ -84,6 +84,9 @@ struct MixingSettings {
   /// Messages may get lost without anybody knowing: they carry sums since the start, of which a receiver takes what is
   /// new (method 1, "Loss"). Push-sum only.
   bool running_sums = false;
+  /// Seconds that a round waits for in-neighbours at most; 0 waits for nothing. None waits for everybody: only then are
+  /// rounds in step, and the bits the same in every run.
+  std::optional<double> deadline;
 };
 
 /// Doubles in a message: the state, and the mass under push-sum.

@@ -33,6 +33,10 @@ struct Summary {
   std::optional<Score> test;         ///< summed over clients' final models
   double consensus_error = 0;
   double mass = 0;
+  double in_flight = 0;            ///< mass in messages that have not arrived
+  std::optional<double> deadline;  ///< seconds that a round waits at most; none where rounds are in step
+  Round least_rounds = 0;          ///< played by a rank
+  Round most_rounds = 0;
   double largest_debt = 0;             ///< most step debt that a client has left, in steps of the first round
   std::optional<StaticRegret> regret;  ///< if asked for
   PrivacyReport privacy;
@@ -58,6 +62,8 @@ struct LocalResults {
   WireTraffic wire;
   TimeShares shares;
   std::optional<std::vector<Score>> test;  ///< of each of this rank's clients' models on --test, if there is one
+  double in_flight = 0;
+  std::optional<Round> played_rounds;  ///< of a rank that hosts clients
 };
 
 /// **Collective.** Gathers the ranks' results to rank 0 and fills in `summary`, adding in client order: the figures do

@@ -1,0 +1,41 @@
+/// How the clients of a rank reach their neighbours in a run: in step with them, or not.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "starling/protocol/asynchronous_mixer.hpp"
+
+namespace starling {
+
+class MixingDoor {
+ public:
+  /// For states of `state_size` doubles. Keeps references to the world and the schedule.
+  MixingDoor(World& world, const Layout& layout, const Schedule& schedule, const MixingSettings& settings,
+             std::size_t state_size) {
+    const std::size_t length = message_length(state_size, settings.mixing);
+    if (settings.deadline) {
+      mailboxes_ = std::make_unique<Mailboxes>(
+          world, layout, length, settings.running_sums ? Mailboxes::Merge::replace : Mailboxes::Merge::add);
+      mixer_ = std::make_unique<AsynchronousMixer>(*mailboxes_, length, schedule, settings);
+    } else {
+      neighbours_ = std::make_unique<Neighbours>(world, layout, length);
+      mixer_ = std::make_unique<SynchronousMixer>(*neighbours_, schedule, settings);
+    }
+  }
+
+  [[nodiscard]] Mixer& mixer() const { return *mixer_; }
+  [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const {
+    return neighbours_ ? neighbours_->edge_traffic() : mailboxes_->edge_traffic();
+  }
+  [[nodiscard]] WireTraffic wire_traffic() const {
+    return neighbours_ ? neighbours_->wire_traffic() : mailboxes_->wire_traffic();
+  }
+
+ private:
+  std::unique_ptr<Neighbours> neighbours_;
+  std::unique_ptr<Mailboxes> mailboxes_;
+  std::unique_ptr<Mixer> mixer_;  // refers to one of them
+};
+
+}  // namespace starling
