@@ -60,17 +60,17 @@ void OmdRun::open_graph() {
 }
 
 void OmdRun::check_graph() {
-  check(ever_connects(*topology_),
+  check(topology_->ever_connects(),
         "the topology never connects: some client cannot reach some other however long the run is (models could not "
         "agree) "
         "see starling topology check {}",
         config_.topology.value_or("FILE"));
   if (config_.mixing.mixing == Mixing::push_sum) {
-    require_sender_sums(*topology_);
+    topology_->require_sender_sums();
     return;
   }
   try {
-    require_receiver_sums(*topology_);
+    topology_->require_receiver_sums();
   } catch (const UsageError& error) {
     notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
   }

@@ -168,9 +168,9 @@ std::string table_of(const Topology& topology, const TopologyAnalysis& analysis)
 }
 
 /// Whether some sums are not one, in the words of the library; empty if all are.
-std::string complaint(const Topology& topology, void (*require)(const Topology&)) {
+std::string complaint(const Topology& topology, void (Graph::*require)() const) {
   try {
-    require(topology);
+    (topology.*require)();
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -218,7 +218,8 @@ struct Verdict {
 };
 
 Verdict judge(const Topology& topology, const TopologyAnalysis& analysis) {
-  return {disagreement(analysis), complaint(topology, require_sender_sums), complaint(topology, require_receiver_sums)};
+  return {disagreement(analysis), complaint(topology, &Graph::require_sender_sums),
+          complaint(topology, &Graph::require_receiver_sums)};
 }
 
 std::string text_of(const Verdict& verdict, const TopologyAnalysis& analysis) {

@@ -62,6 +62,19 @@ void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& resu
 
 }  // namespace
 
+Topology written_out(const Schedule& schedule, Round rounds) {
+  std::vector<Topology::Phase> phases(static_cast<std::size_t>(rounds));
+  for (Round t = 0; t < rounds; ++t) {
+    auto& edges = phases[static_cast<std::size_t>(t)].edges;
+    for (Client u = 0; u < schedule.clients(); ++u) {
+      const Links links = schedule.links(u, t);
+      edges.push_back({u, u, links.own});
+      for (const Arc& arc : links.out) edges.push_back({u, arc.peer, links.share * arc.weight});
+    }
+  }
+  return {schedule.clients(), WeightRule::explicit_weights, {}, phases, "rounds written out"};
+}
+
 TopologyAnalysis analyse(const Topology& topology) {
   TopologyAnalysis result;
   result.sender_sums = range_of_sums(topology, sender_sum);

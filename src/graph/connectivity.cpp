@@ -130,9 +130,9 @@ std::optional<Round> joint_window(const Topology& topology) {
   return least;
 }
 
-bool ever_connects(const Topology& topology) {
-  PhaseUnion all(topology);
-  for (std::size_t phase = 0; phase < topology.phases(); ++phase) all.add(phase);
+bool Topology::ever_connects() const {
+  PhaseUnion all(*this);
+  for (std::size_t phase = 0; phase < phases(); ++phase) all.add(phase);
   return all.strongly_connected();
 }
 

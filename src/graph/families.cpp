@@ -36,6 +36,10 @@ double probability(const Spec& spec, std::string_view key, double otherwise) {
   return p;
 }
 
+std::uint64_t seed_of(const Spec& spec) {
+  return static_cast<std::uint64_t>(spec.integer("seed", 1));
+}
+
 void check_edges_fit(const Spec& spec, double edges, std::string_view remedy) {
   check(edges <= 3e7, "{}: about {:.0f} edges (too many for memory) {}", spec.text(), edges, remedy);
 }

@@ -1,6 +1,7 @@
 /// What the makers of topology families share, and the makers that draw at random. The table is in families.cpp.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ void add_both_ways(std::vector<Edge>& edges, Client u, Client v);
                                  std::int64_t most);
 /// A probability of the spec; throws UsageError beyond [0, 1].
 [[nodiscard]] double probability(const Spec& spec, std::string_view key, double otherwise);
+/// `seed=`, 1 where it is left out.
+[[nodiscard]] std::uint64_t seed_of(const Spec& spec);
 /// Throws UsageError for more edges than a topology may have, before they are made.
 void check_edges_fit(const Spec& spec, double edges, std::string_view remedy);
 

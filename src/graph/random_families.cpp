@@ -16,10 +16,6 @@ using Pair = std::pair<Client, Client>;
 
 constexpr Client max_pairwise_clients = 50'000;
 
-std::uint64_t seed_of(const Spec& spec) {
-  return static_cast<std::uint64_t>(spec.integer("seed", 1));
-}
-
 Client draw(AddressedRandom& random, Client n) {
   return static_cast<Client>(random.below(static_cast<std::uint64_t>(n)));
 }

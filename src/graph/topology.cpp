@@ -1,7 +1,6 @@
 #include "starling/graph/topology.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -15,12 +14,6 @@ namespace {
 
 constexpr std::size_t max_client_phases = 20'000'000;
 constexpr std::size_t max_edge_phases = 30'000'000;
-
-using RuleName = std::pair<WeightRule, std::string_view>;
-constexpr std::array<RuleName, 4> rule_names{{{WeightRule::explicit_weights, "explicit"},
-                                              {WeightRule::sender, "sender"},
-                                              {WeightRule::receiver, "receiver"},
-                                              {WeightRule::metropolis, "metropolis"}}};
 
 bool by_ends(const Edge& a, const Edge& b) {
   return std::pair(a.from, a.to) < std::pair(b.from, b.to);
@@ -179,20 +172,6 @@ void append_bits(std::string& bytes, std::uint64_t value) {
 
 }  // namespace
 
-std::string_view name_of(WeightRule rule) {
-  for (const auto& [known, name] : rule_names) {
-    if (known == rule) return name;
-  }
-  return "explicit";
-}
-
-WeightRule parse_weight_rule(std::string_view name) {
-  for (const auto& [rule, known] : rule_names) {
-    if (known == name) return rule;
-  }
-  throw UsageError(fmt::format("unknown weight rule '{}' (known: explicit, sender, receiver, metropolis)", name));
-}
-
 Topology::Topology(Client clients, WeightRule rule, const std::vector<Edge>& everywhere,
                    const std::vector<Phase>& phases, const std::string& name)
     : clients_(clients), rule_(rule) {
@@ -255,10 +234,10 @@ double receiver_sum(const Links& links) {
   return sum;
 }
 
-void require_sender_sums(const Topology& topology) {
-  for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
-    for (Client u = 0; u < topology.clients(); ++u) {
-      const double sum = sender_sum(topology.phase_links(phase, u));
+void Topology::require_sender_sums() const {
+  for (std::size_t phase = 0; phase < phases(); ++phase) {
+    for (Client u = 0; u < clients_; ++u) {
+      const double sum = sender_sum(phase_links(phase, u));
       check(std::abs(sum - 1) <= sum_tolerance,
             "weights of client {} as sender sum to {:.12g} in phase {} (push-sum needs 1 within 1e-9): correct its "
             "edges and self loop, or use `weights sender`",
@@ -267,10 +246,10 @@ void require_sender_sums(const Topology& topology) {
   }
 }
 
-void require_receiver_sums(const Topology& topology) {
-  for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
-    for (Client u = 0; u < topology.clients(); ++u) {
-      const double sum = receiver_sum(topology.phase_links(phase, u));
+void Topology::require_receiver_sums() const {
+  for (std::size_t phase = 0; phase < phases(); ++phase) {
+    for (Client u = 0; u < clients_; ++u) {
+      const double sum = receiver_sum(phase_links(phase, u));
       check(std::abs(sum - 1) <= sum_tolerance,
             "weights of client {} as receiver sum to {:.12g} in phase {} (plain mixing needs 1 within 1e-9): correct "
             "the edges to it and its self loop, or use `weights receiver`, or mix by push-sum",

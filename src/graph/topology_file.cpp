@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "starling/graph/endless.hpp"
 #include "starling/graph/topology.hpp"
 
 namespace starling {
@@ -18,14 +19,14 @@ class Parser : private TextLines {
  public:
   Parser(std::string_view text, const std::string& name) : TextLines(text, name) {}
 
-  Topology run() {
+  std::unique_ptr<Graph> run() {
     std::string_view line;
     while (next(line)) take(split_words(line.substr(0, line.find('#'))));
     if (generator_) return generate();
     check(clients_.has_value(), "{}: no `clients N` line (the file must say how many clients there are) add one",
           name());
     check_weights_written();
-    return {*clients_, rule(), everywhere_, phases_, name()};
+    return std::make_unique<Topology>(*clients_, rule(), everywhere_, phases_, name());
   }
 
  private:
@@ -121,9 +122,9 @@ class Parser : private TextLines {
             generator_line_);
   }
 
-  Topology generate() const {
+  std::unique_ptr<Graph> generate() const {
     try {
-      return std::move(*topology_table().make(*generator_, *clients_, rule()));
+      return make_graph(*generator_, *clients_, rule());
     } catch (const UsageError& error) {
       throw UsageError(at(generator_line_) + error.what());
     }
@@ -160,13 +161,7 @@ const std::array<Parser::Statement, 5> Parser::statements{{
     {"generate", "generate FAMILY clients=N [key=value …]", 2, any_number, &Parser::take_generate},
 }};
 
-}  // namespace
-
-Topology Topology::parse(std::string_view text, const std::string& name) {
-  return Parser(text, name).run();
-}
-
-Topology Topology::read(const std::string& path) {
+std::string text_of_file(const std::string& path) {
   constexpr auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"));
   std::string text;
@@ -180,10 +175,42 @@ Topology Topology::read(const std::string& path) {
         "cannot read the topology '{}' ({}) check the path, or make one with `starling topology make ring --clients 4 "
         "--output FILE`",
         path, std::generic_category().message(errno));
+  return text;
+}
+
+Topology topology_of(std::unique_ptr<Graph> graph, const std::string& name) {
+  auto* topology = dynamic_cast<Topology*>(graph.get());
+  check(topology != nullptr, "{}: its rounds never repeat (they cannot be written out) leave out rounds=endless", name);
+  return std::move(*topology);
+}
+
+}  // namespace
+
+std::unique_ptr<Graph> make_graph(std::string_view spec, Client clients, WeightRule rule) {
+  if (Spec::parse(spec).find("rounds") == "endless") return endless_table().make(spec, clients, rule);
+  return topology_table().make(spec, clients, rule);
+}
+
+std::unique_ptr<Graph> parse_graph(std::string_view text, const std::string& name) {
+  return Parser(text, name).run();
+}
+
+std::unique_ptr<Graph> read_graph(const std::string& path) {
+  const std::string text = text_of_file(path);
   const auto ends = [&path](std::string_view ending) { return path.ends_with(ending); };
-  if (ends(".mtx")) return parse_matrix_market(text, path);
-  if (ends(".edges") || ends(".edgelist") || ends(".txt")) return parse_edge_list(text, path);
-  return parse(text, path);
+  if (ends(".mtx")) return std::make_unique<Topology>(Topology::parse_matrix_market(text, path));
+  if (ends(".edges") || ends(".edgelist") || ends(".txt")) {
+    return std::make_unique<Topology>(Topology::parse_edge_list(text, path));
+  }
+  return parse_graph(text, path);
+}
+
+Topology Topology::parse(std::string_view text, const std::string& name) {
+  return topology_of(parse_graph(text, name), name);
+}
+
+Topology Topology::read(const std::string& path) {
+  return topology_of(read_graph(path), path);
 }
 
 }  // namespace starling

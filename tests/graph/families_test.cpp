@@ -85,8 +85,8 @@ TEST_P(Family, InAndOutLinksAgree) {
 
 TEST_P(Family, SumsAreOneByTheRule) {
   EXPECT_EQ(make().clients(), GetParam().clients);
-  EXPECT_NO_THROW(require_sender_sums(make(WeightRule::sender)));
-  EXPECT_NO_THROW(require_receiver_sums(make(WeightRule::receiver)));
+  EXPECT_NO_THROW(make(WeightRule::sender).require_sender_sums());
+  EXPECT_NO_THROW(make(WeightRule::receiver).require_receiver_sums());
 }
 
 TEST_P(Family, MetropolisMakesBothSumsOneOrRefuses) {
@@ -96,8 +96,8 @@ TEST_P(Family, MetropolisMakesBothSumsOneOrRefuses) {
   }
   const Topology topology = make(WeightRule::metropolis);
   expect_consistent(topology);
-  EXPECT_NO_THROW(require_sender_sums(topology));
-  EXPECT_NO_THROW(require_receiver_sums(topology));
+  EXPECT_NO_THROW(topology.require_sender_sums());
+  EXPECT_NO_THROW(topology.require_receiver_sums());
 }
 
 TEST_P(Family, IsJointlyConnected) {
@@ -212,7 +212,7 @@ TEST(Families, RandomRegularTakesManyClients) {
   const Topology topology = made("random-regular:degree=8,seed=1", 100'000);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
   expect_regular(topology, 8);
-  EXPECT_TRUE(ever_connects(topology));
+  EXPECT_TRUE(topology.ever_connects());
 }
 
 TEST(Families, SmallWorldMovesSomeEdgesOfARingAndKeepsTheirNumber) {

@@ -73,8 +73,8 @@ TEST(ReadyFiles, FitPushSumOrPlainMixing) {
 
 TEST(ReadyFiles, TheDissertationsWeightsSumToOnePerReceiver) {
   const Topology topology = Topology::read((folder / "dissertation-3.topo").string());
-  EXPECT_NO_THROW(require_receiver_sums(topology));
-  EXPECT_THROW(require_sender_sums(topology), UsageError);
+  EXPECT_NO_THROW(topology.require_receiver_sums());
+  EXPECT_THROW(topology.require_sender_sums(), UsageError);
   EXPECT_EQ(topology.links(2, 0), (Links{0.1, {{0, 0.3}, {1, 0.4}}, {{0, 0.8}, {1, 0.1}}}));
 }
 

@@ -185,9 +185,9 @@ TEST(Topology, DigestIsOfTheMeaning) {
 TEST(Topology, NamesTheClientWhoseSumIsWrong) {
   const Topology topology =
       Topology::parse("clients 3\nweights explicit\nedge 0 0 1\nedge 1 1 1\nedge 2 2 0.5\nedge 2 0 0.4\n", "f.topo");
-  EXPECT_THAT(message_of<UsageError>([&] { require_sender_sums(topology); }),
+  EXPECT_THAT(message_of<UsageError>([&] { topology.require_sender_sums(); }),
               StartsWith("weights of client 2 as sender sum to 0.9 in phase 0 (push-sum needs 1 within 1e-9): "));
-  EXPECT_THAT(message_of<UsageError>([&] { require_receiver_sums(topology); }),
+  EXPECT_THAT(message_of<UsageError>([&] { topology.require_receiver_sums(); }),
               StartsWith("weights of client 0 as receiver sum to 1.4 in phase 0 (plain mixing needs 1 within 1e-9): "));
 }
 

@@ -44,8 +44,9 @@ struct TopologyAnalysis {
 /// Throws nothing; dense eigenvalues up to 1,000 clients, iterations beyond.
 [[nodiscard]] TopologyAnalysis analyse(const Topology& topology);
 
-/// Whether all phases together are strongly connected: if not, clients can never agree. Cheap beside `analyse`.
-[[nodiscard]] bool ever_connects(const Topology& topology);
+/// The first rounds of a schedule written out, a phase each, with explicit weights: of graphs that never repeat, what
+/// can be analysed and drawn. Lost edges are left out. Throws UsageError for sizes beyond what a topology may have.
+[[nodiscard]] Topology written_out(const Schedule& schedule, Round rounds);
 
 /// Graphviz DOT: one digraph with weights on the edges, a cluster per phase where there are several.
 [[nodiscard]] std::string to_dot(const Topology& topology);

@@ -1,6 +1,8 @@
 /// A mixing schedule: who sends to whom in which round, as one client needs to know it.
 #pragma once
 
+#include <string>
+
 #include "starling/core/links.hpp"
 
 namespace starling {
@@ -20,7 +22,8 @@ class Schedule {
   [[nodiscard]] virtual Client clients() const = 0;
   /// Rounds after which the schedule repeats; 1 for a fixed graph, 0 where it never does.
   [[nodiscard]] virtual Round period() const = 0;
-  /// Row of client u in round t ≥ 0. Local: costs O(degree), no communication.
+  /// Row of client u in exchange t ≥ 0 (with G gossip steps a round, round ⌊t/G⌋). Local: works out this client's row
+  /// alone, without communication.
   [[nodiscard]] virtual Links links(Client u, Round t) const = 0;
   /// Of client u in round t; an absent or gone client has no links.
   [[nodiscard]] virtual Attendance attendance(Client u, Round t) const {
@@ -28,6 +31,9 @@ class Schedule {
     static_cast<void>(t);
     return Attendance::present;
   }
+  /// SHA-256 of what it means: equal for schedules whose links and attendances are the same for all clients and rounds
+  /// by construction.
+  [[nodiscard]] virtual std::string digest() const = 0;
 };
 
 }  // namespace starling

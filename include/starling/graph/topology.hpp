@@ -8,22 +8,9 @@
 #include <vector>
 
 #include "starling/core/table.hpp"
-#include "starling/graph/schedule.hpp"
+#include "starling/graph/graph.hpp"
 
 namespace starling {
-
-/// How edge weights come about (A[to, from]; every client also keeps a share of its own).
-enum class WeightRule {
-  explicit_weights,  ///< written in the file, self loops too
-  sender,            ///< equal shares per sender over its out-neighbours and itself: sender sums are one
-  receiver,          ///< equal shares per receiver over its in-neighbours and itself: receiver sums are one
-  metropolis,        ///< 1 / (1 + max(deg u, deg v)) on a symmetric graph: both sums are one
-};
-
-/// The name that files and `--weights` use: `explicit`, `sender`, `receiver`, `metropolis`.
-[[nodiscard]] std::string_view name_of(WeightRule rule);
-/// The rule of that name; throws UsageError listing the known names.
-[[nodiscard]] WeightRule parse_weight_rule(std::string_view name);
 
 /// "Sums to one" means within this.
 inline constexpr double sum_tolerance = 1e-9;
@@ -40,7 +27,7 @@ struct Edge {
 };
 
 /// A sequence of digraphs, each for `rounds` rounds, repeated for ever.
-class Topology final : public Schedule {
+class Topology final : public Graph {
  public:
   struct Phase {
     Round rounds = 1;
@@ -54,7 +41,8 @@ class Topology final : public Schedule {
   Topology(Client clients, WeightRule rule, const std::vector<Edge>& everywhere, const std::vector<Phase>& phases,
            const std::string& name = "topology");
 
-  /// Parses the text of a `.topo` file; `name` stands in errors as "name:line: …". Throws UsageError.
+  /// Parses the text of a `.topo` file; `name` stands in errors as "name:line: …". Throws UsageError, also for a
+  /// graph that never repeats (parse_graph reads those).
   [[nodiscard]] static Topology parse(std::string_view text, const std::string& name);
   /// The same for a MatrixMarket file (coordinate or array; real, integer or pattern; general or symmetric): entry
   /// (i, j) is the weight from j to i, clients counted from 1. Explicit weights; a pattern has sender weights and
@@ -74,7 +62,7 @@ class Topology final : public Schedule {
   /// Throws UsageError for a client out of range or a negative round.
   [[nodiscard]] Links links(Client u, Round t) const override;
 
-  [[nodiscard]] WeightRule rule() const { return rule_; }
+  [[nodiscard]] WeightRule rule() const override { return rule_; }
   [[nodiscard]] std::size_t phases() const { return phases_.size(); }
   [[nodiscard]] Round phase_rounds(std::size_t phase) const { return phases_[phase].rounds; }
   /// Links of client u in a phase.
@@ -82,10 +70,12 @@ class Topology final : public Schedule {
     return phases_[phase].links[static_cast<std::size_t>(u)];
   }
 
-  /// The file that gives this topology back when parsed.
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string text() const override;
   /// SHA-256 of what it means (clients, phases, weights), not of how it is written.
-  [[nodiscard]] std::string digest() const;
+  [[nodiscard]] std::string digest() const override;
+  [[nodiscard]] bool ever_connects() const override;
+  void require_sender_sums() const override;
+  void require_receiver_sums() const override;
 
  private:
   struct Mixing {
@@ -108,10 +98,5 @@ using TopologyTable = Table<Topology, Client, WeightRule>;
 [[nodiscard]] double sender_sum(const Links& links);
 /// What a client is given and keeps in a round: its row of A, summed.
 [[nodiscard]] double receiver_sum(const Links& links);
-
-/// Throws UsageError naming the first phase and client whose weights, as sender, do not sum to one within 1e-9.
-void require_sender_sums(const Topology& topology);
-/// The same for the weights that a client receives.
-void require_receiver_sums(const Topology& topology);
 
 }  // namespace starling

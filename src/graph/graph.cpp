@@ -1,0 +1,34 @@
+#include "starling/graph/graph.hpp"
+
+#include <array>
+#include <utility>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+using RuleName = std::pair<WeightRule, std::string_view>;
+constexpr std::array<RuleName, 4> rule_names{{{WeightRule::explicit_weights, "explicit"},
+                                              {WeightRule::sender, "sender"},
+                                              {WeightRule::receiver, "receiver"},
+                                              {WeightRule::metropolis, "metropolis"}}};
+
+}  // namespace
+
+std::string_view name_of(WeightRule rule) {
+  for (const auto& [known, name] : rule_names) {
+    if (known == rule) return name;
+  }
+  return "explicit";
+}
+
+WeightRule parse_weight_rule(std::string_view name) {
+  for (const auto& [rule, known] : rule_names) {
+    if (known == name) return rule;
+  }
+  throw UsageError(fmt::format("unknown weight rule '{}' (known: explicit, sender, receiver, metropolis)", name));
+}
+
+}  // namespace starling

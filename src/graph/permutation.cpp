@@ -1,0 +1,61 @@
+#include "starling/graph/permutation.hpp"
+
+#include <cmath>
+
+#include "starling/core/random.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Rounds of the network, of which a pair changes both digits. Six would do for large n (Luby and Rackoff); small ones,
+/// whose rounds have few outcomes, need more to come near the uniform distribution.
+constexpr std::uint64_t pairs_of_rounds = 6;
+
+}  // namespace
+
+KeyedPermutation::KeyedPermutation(std::uint64_t seed, std::uint64_t stream, Round t, Client n)
+    : seed_(seed), stream_(stream), t_(static_cast<std::uint64_t>(t)), size_(static_cast<std::uint64_t>(n)) {
+  high_base_ = static_cast<std::uint64_t>(std::ceil(std::sqrt(static_cast<double>(n))));
+  low_base_ = (size_ + high_base_ - 1) / high_base_;
+}
+
+std::uint64_t KeyedPermutation::draw(std::uint64_t round, std::uint64_t digit, std::uint64_t base) const {
+  return AddressedRandom(seed_, Purpose::topology, stream_ << 48 | round << 32 | digit, t_).below(base);
+}
+
+KeyedPermutation::Digits KeyedPermutation::forward(Digits digits) const {
+  for (std::uint64_t pair = 0; pair < pairs_of_rounds; ++pair) {
+    digits.high = (digits.high + draw(2 * pair, digits.low, high_base_)) % high_base_;
+    digits.low = (digits.low + draw(2 * pair + 1, digits.high, low_base_)) % low_base_;
+  }
+  return digits;
+}
+
+KeyedPermutation::Digits KeyedPermutation::backward(Digits digits) const {
+  for (std::uint64_t pair = pairs_of_rounds; pair-- > 0;) {
+    digits.low = (digits.low + low_base_ - draw(2 * pair + 1, digits.high, low_base_)) % low_base_;
+    digits.high = (digits.high + high_base_ - draw(2 * pair, digits.low, high_base_)) % high_base_;
+  }
+  return digits;
+}
+
+Client KeyedPermutation::operator()(Client x) const {
+  auto at = static_cast<std::uint64_t>(x);
+  do {
+    const Digits digits = forward({at / low_base_, at % low_base_});
+    at = digits.high * low_base_ + digits.low;
+  } while (at >= size_);  // ends at x at the latest
+  return static_cast<Client>(at);
+}
+
+Client KeyedPermutation::inverse(Client y) const {
+  auto at = static_cast<std::uint64_t>(y);
+  do {
+    const Digits digits = backward({at / low_base_, at % low_base_});
+    at = digits.high * low_base_ + digits.low;
+  } while (at >= size_);
+  return static_cast<Client>(at);
+}
+
+}  // namespace starling
