@@ -4,9 +4,12 @@
 #include "support/testing.hpp"
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "starling/core/kernels.hpp"
 #include "starling/core/random.hpp"
+#include "starling/graph/overlays.hpp"
 
 namespace starling {
 namespace {
@@ -15,58 +18,131 @@ using testing_support::run_network;
 using testing_support::RunSettings;
 using testing_support::world;
 
+/// What has gone over an edge since the start, and what its receiver has seen of it.
+struct EdgeSums {
+  Vector sent;
+  Vector seen;
+};
+
 /// Method 1 written down once more, for all clients in one loop: Euclidean, free, push-sum, quadratic losses.
-std::vector<Vector> simulate(const Topology& topology, const RunSettings& settings, std::vector<Vector> x,
-                             const std::vector<Vector>& minimisers) {
-  const std::size_t n = x.size();
-  const std::size_t d = x.front().size();
-  Vector w(n, 1.0);
-  Vector debt(n, 0.0);
-  for (Round t = 0; t < settings.rounds; ++t) {
-    std::vector<Vector> sent(n, Vector(d + 1));
-    for (std::size_t u = 0; u < n; ++u) {
-      debt[u] += settings.step / std::pow(static_cast<double>(t + 1), settings.step_power);
-      const double use = std::min(debt[u], settings.step * w[u]);
-      debt[u] -= use;
-      for (std::size_t i = 0; i < d; ++i) {
-        const double z = x[u][i] + -(use / w[u]) * (x[u][i] - minimisers[u][i]);
-        sent[u][i] = w[u] * z;
+class Simulation {
+ public:
+  Simulation(const Schedule& schedule, const RunSettings& settings, std::vector<Vector> x)
+      : schedule_(schedule), settings_(settings), n_(x.size()), d_(x.front().size()), x_(std::move(x)), w_(n_, 1.0) {}
+
+  std::vector<Vector> play(const std::vector<Vector>& minimisers) {
+    Vector debt(n_, 0.0);
+    for (Round t = 0; t < settings_.rounds; ++t) {
+      for (std::size_t u = 0; u < n_; ++u) {
+        const Attendance attendance = schedule_.attendance(static_cast<Client>(u), t);
+        if (attendance == Attendance::gone) continue;
+        if (attendance == Attendance::absent && settings_.absent == OmdSettings::Absent::freezes) continue;
+        debt[u] += settings_.step / std::pow(static_cast<double>(t + 1), settings_.step_power);
+        const double use = std::min(debt[u], settings_.step * w_[u]);
+        debt[u] -= use;
+        for (std::size_t i = 0; i < d_; ++i) x_[u][i] += -(use / w_[u]) * (x_[u][i] - minimisers[u][i]);
       }
-      sent[u][d] = w[u];
+      for (Round g = 0; g < settings_.gossip_steps; ++g) mix(t * settings_.gossip_steps + g);
     }
-    for (std::size_t u = 0; u < n; ++u) {
-      Vector total(d + 1, 0.0);
-      for (std::size_t v = 0; v < n; ++v) {  // in sender order
-        if (v == u) {
-          Vector left = sent[u];
-          for (const Arc& arc : topology.links(static_cast<Client>(u), t).out) {
-            for (std::size_t i = 0; i <= d; ++i) left[i] -= arc.weight * sent[u][i];
-          }
-          for (std::size_t i = 0; i <= d; ++i) total[i] += left[i];
-        }
-        for (const Arc& arc : topology.links(static_cast<Client>(v), t).out) {
-          if (arc.peer != static_cast<Client>(u)) continue;
-          for (std::size_t i = 0; i <= d; ++i) total[i] += arc.weight * sent[v][i];
-        }
+    return x_;
+  }
+
+ private:
+  void mix(Round step) {
+    // (s, w) of each client, and what it has left once its neighbours have theirs
+    std::vector<Vector> message(n_, Vector(d_ + 1));
+    for (std::size_t u = 0; u < n_; ++u) {
+      for (std::size_t i = 0; i < d_; ++i) message[u][i] = w_[u] * x_[u][i];
+      message[u][d_] = w_[u];
+    }
+    std::vector<Vector> left = message;
+    std::map<std::pair<Client, Client>, Vector> arrived;
+    for (std::size_t u = 0; u < n_; ++u) {
+      const auto from = static_cast<Client>(u);
+      const Links links = schedule_.links(from, step);
+      for (const Arc& arc : links.out) {
+        arrived[{arc.peer, from}] = send(from, arc, links.share, message[u], left[u]);
+        EdgeSums& edge = sums_[{from, arc.peer}];
+        edge.seen = edge.sent;
       }
-      w[u] = total[d];
-      for (std::size_t i = 0; i < d; ++i) x[u][i] = total[i] / w[u];
+      for (const Arc& arc : links.lost) send(from, arc, links.share, message[u], left[u]);
+    }
+    for (std::size_t u = 0; u < n_; ++u) {
+      const auto to = static_cast<Client>(u);
+      const Links links = schedule_.links(to, step);
+      if (links.in.empty() && links.out.empty() && links.lost.empty()) continue;
+      arrived[{to, to}] = left[u];
+      Vector total(d_ + 1, 0.0);
+      for (auto& [ends, share] : arrived) {  // in sender order
+        if (ends.first != to) continue;
+        for (std::size_t i = 0; i <= d_; ++i) total[i] += share[i];
+      }
+      w_[u] = total[d_];
+      for (std::size_t i = 0; i < d_; ++i) x_[u][i] = total[i] / w_[u];
     }
   }
-  return x;
-}
+
+  /// What the receiver of this edge gets, deducted from what is left.
+  Vector send(Client from, const Arc& arc, double share, const Vector& message, Vector& left) {
+    Vector part(d_ + 1);
+    if (!settings_.running_sums) {
+      for (std::size_t i = 0; i <= d_; ++i) part[i] = arc.weight * (share * message[i]);
+      for (std::size_t i = 0; i <= d_; ++i) left[i] -= part[i];
+      return part;
+    }
+    EdgeSums& edge = sums_[{from, arc.peer}];
+    edge.sent.resize(d_ + 1);
+    edge.seen.resize(d_ + 1);
+    for (std::size_t i = 0; i <= d_; ++i) {
+      const double before = edge.sent[i];
+      edge.sent[i] = before + share * arc.weight * message[i];
+      left[i] -= edge.sent[i] - before;
+      part[i] = edge.sent[i] - edge.seen[i];
+    }
+    return part;
+  }
+
+  const Schedule& schedule_;
+  const RunSettings& settings_;
+  std::size_t n_;
+  std::size_t d_;
+  std::vector<Vector> x_;
+  Vector w_;
+  std::map<std::pair<Client, Client>, EdgeSums> sums_;
+};
 
 struct Case {
-  std::string topology;
+  std::string name;
+  std::function<std::unique_ptr<Schedule>()> schedule;
   std::size_t dimension;  ///< on both sides of the switch to persistent requests
+  RunSettings settings = {};
 };
+
+std::unique_ptr<Schedule> ready(const std::string& name) {
+  return read_graph(std::string(STARLING_SOURCE_DIR) + "/topologies/" + name);
+}
+
+/// Everything at once: clients that sit out, one that leaves, messages that get lost.
+std::unique_ptr<Schedule> troubled(std::unique_ptr<Graph> graph, LossModel loss, Round steps_per_round = 1) {
+  const Client n = graph->clients();
+  const MissingWeight missing =
+      graph->rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps;
+  Departures departures(static_cast<std::size_t>(n));
+  departures[1] = 40;
+  auto attended = std::make_unique<AttendedSchedule>(
+      std::move(graph),
+      absence_table().make("markov:length=3", Dropout{std::vector<double>(departures.size(), 0.3), 5}), departures,
+      missing, steps_per_round);
+  return std::make_unique<LossySchedule>(std::move(attended), LinkLossSettings{0.2, loss, 6},
+                                         MissingWeight::sender_keeps);
+}
 
 class AnyLayout : public testing::TestWithParam<Case> {};
 
 TEST_P(AnyLayout, GivesTheBitsOfASerialSimulation) {
-  const auto [name, d] = GetParam();
-  const Topology topology = Topology::read(std::string(STARLING_SOURCE_DIR) + "/topologies/" + name);
-  const auto n = static_cast<std::uint64_t>(topology.clients());
+  const auto schedule = GetParam().schedule();
+  const std::size_t d = GetParam().dimension;
+  const auto n = static_cast<std::uint64_t>(schedule->clients());
   std::vector<Vector> start;
   std::vector<Vector> minimisers;
   for (std::uint64_t u = 0; u < n; ++u) {
@@ -76,12 +152,12 @@ TEST_P(AnyLayout, GivesTheBitsOfASerialSimulation) {
     for (double& value : x) value = random.normal();
     for (double& value : c) value = random.normal();
   }
-  RunSettings settings;
+  RunSettings settings = GetParam().settings;
   settings.rounds = 60;
   settings.step = 0.7;
-  const auto result = run_network(topology, settings, "euclidean", "free", start, minimisers);
+  const auto result = run_network(*schedule, settings, "euclidean", "free", start, minimisers);
   if (world().rank() != 0) return;
-  const auto expected = simulate(topology, settings, start, minimisers);
+  const auto expected = Simulation(*schedule, settings, start).play(minimisers);
   std::size_t different = 0;
   for (std::size_t u = 0; u < n; ++u) {
     for (std::size_t i = 0; i < d; ++i) {
@@ -90,16 +166,54 @@ TEST_P(AnyLayout, GivesTheBitsOfASerialSimulation) {
     }
   }
   EXPECT_EQ(different, 0U);
+  EXPECT_NEAR(result.mass + result.in_flight, static_cast<double>(n), 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, AnyLayout,
-                         testing::Values(Case{"unbalanced-5.topo", 3}, Case{"unbalanced-5.topo", 1001},
-                                         Case{"jointly-connected-4.topo", 17}, Case{"one-peer-exponential-8.topo", 5},
-                                         Case{"erdos-renyi-20.topo", 130}),
-                         [](const auto& row) {
-                           return testing_support::test_name(
-                               fmt::format("{}_{}", row.param.topology, row.param.dimension));
-                         });
+RunSettings with(const std::function<void(RunSettings&)>& change) {
+  RunSettings settings;
+  change(settings);
+  return settings;
+}
+
+std::vector<Case> cases() {
+  const auto endless = [](const std::string& spec, Client n) { return make_graph(spec, n, WeightRule::sender); };
+  const RunSettings sums = with([](RunSettings& s) { s.running_sums = true; });
+  const RunSettings freezing = with([](RunSettings& s) { s.absent = OmdSettings::Absent::freezes; });
+  const RunSettings twice = with([](RunSettings& s) { s.gossip_steps = 2; });
+  return {
+      {"unbalanced", [] { return ready("unbalanced-5.topo"); }, 3},
+      {"unbalanced long", [] { return ready("unbalanced-5.topo"); }, 1001},
+      {"phases", [] { return ready("jointly-connected-4.topo"); }, 17},
+      {"one peer", [] { return ready("one-peer-exponential-8.topo"); }, 5},
+      {"random", [] { return ready("erdos-renyi-20.topo"); }, 130},
+      {"running sums", [] { return ready("unbalanced-5.topo"); }, 3, sums},
+      {"endless matching", [=] { return endless("random-matching:rounds=endless", 9); }, 4},
+      {"endless random", [=] { return endless("erdos-renyi:rounds=endless,p=0.3", 12); }, 120},
+      {"endless random with running sums", [=] { return endless("erdos-renyi:rounds=endless,p=0.3", 12); }, 3, sums},
+      {"absent and lossy",
+       [] {
+         return troubled(read_graph(std::string(STARLING_SOURCE_DIR) + "/topologies/unbalanced-5.topo"),
+                         LossModel::acknowledged);
+       },
+       3},
+      {"freezing and lossy",
+       [=] { return troubled(endless("erdos-renyi:rounds=endless,p=0.4", 10), LossModel::acknowledged); }, 7, freezing},
+      {"absent, losses unknown",
+       [=] { return troubled(endless("b-connected:rounds=endless,window=3", 10), LossModel::unacknowledged); }, 7,
+       sums},
+      {"explicit weights, losses unknown",
+       [] {
+         return troubled(read_graph(std::string(STARLING_SOURCE_DIR) + "/topologies/lost-link-4.topo"),
+                         LossModel::unacknowledged);
+       },
+       110, sums},
+      {"two gossip steps",
+       [=] { return troubled(endless("erdos-renyi:rounds=endless,p=0.4", 10), LossModel::acknowledged, 2); }, 7, twice},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, AnyLayout, testing::ValuesIn(cases()),
+                         [](const auto& row) { return testing_support::test_name(row.param.name); });
 
 }  // namespace
 }  // namespace starling
