@@ -89,7 +89,7 @@ std::optional<StaticRegret> OmdRun::find_regret(const DecentralizedOmd& omd, Rou
 
 ExitCode OmdRun::play() {
   const MetricsPolicy policy = metrics_policy();
-  const MixingDoor door(world_, *layout_, *topology_, config_.mixing, mirror_->state_size(dimension_));
+  const MixingDoor door(world_, *layout_, *schedule_, config_.mixing, mirror_->state_size(dimension_));
   std::optional<Learning> learning;
   if (config_.learns()) {
     if (config_.privacy.audit) canaries_.emplace(*model_, privacy_->mechanism());
@@ -118,7 +118,7 @@ ExitCode OmdRun::play() {
                     {"epsilon_per_release", fmt::format("{:.17g}", epsilon_per_release)},
                     {"starling", version()},
                     {"mpi", mpi_version()},
-                    {"topology_digest", topology_->digest()},
+                    {"topology_digest", schedule_->digest()},
                     {"configuration_digest", sha256(config_.text)},
                     {"data_digest", dataset_.digest},
                     {"noise_key", name_of(noise_key_policy(config_.privacy.noise_key))},

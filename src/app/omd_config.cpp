@@ -37,6 +37,7 @@ void add_graph_options(Options& options, OmdConfig& config) {
   options.add({group, "lazy", "SHARE", "0",
                "share of its mass, 0 to below 1, that a client keeps before it splits the rest",
                setter::number(config.mixing.lazy, 0, 0.999999)});
+  add_schedule_options(options, group, config.schedule);
 }
 
 void add_pace_options(Options& options, OmdConfig& config) {
@@ -162,6 +163,8 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
       !config.mixing.deadline || config.mixing.mixing == Mixing::push_sum,
       "--{} needs --mixing push-sum (plain mixing has no mass that says what is still under way) leave out one of them",
       config.async ? "async" : "deadline");
+  config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
+                               config.schedule.link_loss_model == LossModel::unacknowledged;
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   return config;
@@ -181,6 +184,7 @@ std::string omd_help() {
       "budget allows it, 5 peer or file\n"
       "failure, 75 stopped by a signal with results safe.\n";
   text += options.help();
+  text += dropout_models_help();
   text += sources_help();
   text += "\nPartitions:\n" + partition_table().help();
   text += "\nLosses:\n" + loss_table().help();

@@ -9,7 +9,7 @@
 
 #include "starling/app/omd_config.hpp"
 #include "starling/app/run_privacy.hpp"
-#include "starling/graph/topology.hpp"
+#include "starling/graph/graph.hpp"
 #include "starling/protocol/mixing_door.hpp"
 #include "starling/record/run_directory.hpp"
 #include "starling/record/static_regret.hpp"
@@ -29,7 +29,7 @@ class OmdRun {
     agreement_.same("configuration", declare_public(config_.text));
     world_.set_watchdog(config_.watchdog);
     agreement_.together([&] { open_graph(); });
-    agreement_.same("topology", declare_public(topology_->digest()));
+    agreement_.same("topology", declare_public(schedule_->digest()));
     agreement_.together([&] { open_data(); });
     agree_on_data();
     agreement_.together([&] { open_learning(); });
@@ -46,7 +46,7 @@ class OmdRun {
 
   void open_graph();
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
-  void check_graph();
+  void check_graph(const Graph& graph);
   void open_data();
   void agree_on_data();
   void open_learning();
@@ -72,7 +72,7 @@ class OmdRun {
   Agreement agreement_;
   std::string command_line_;
   OmdConfig config_;
-  std::unique_ptr<Topology> topology_;
+  std::unique_ptr<Schedule> schedule_;
   std::optional<Layout> layout_;
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<MirrorMap> mirror_;

@@ -19,11 +19,11 @@ constexpr Round rounds_of_endless_streams = 1000;
 constexpr Client most_clients_analysed_at_start = 200;
 
 /// What plain mixing makes of this graph (method 1, "Why η_t / w_u").
-std::string describe_bias(const Topology& topology) {
-  if (topology.clients() > most_clients_analysed_at_start) {
+std::string describe_bias(const Graph& graph) {
+  if (graph.clients() > most_clients_analysed_at_start) {
     return "plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much";
   }
-  const std::vector<double> perron = analyse(topology).perron;
+  const std::vector<double> perron = analyse(GraphSample(graph)).perron;
   if (perron.empty()) return "plain mixing has no single limit on this graph; see starling topology check";
   const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
   const auto n = static_cast<double>(perron.size());
@@ -49,32 +49,39 @@ Client OmdRun::number_of_clients(std::optional<Client> of_topology) const {
 }
 
 void OmdRun::open_graph() {
-  if (config_.topology) topology_ = std::make_unique<Topology>(Topology::read(*config_.topology));
-  const Client clients = number_of_clients(topology_ ? std::optional(topology_->clients()) : std::nullopt);
-  if (!topology_) topology_ = topology_table().make("directed-ring", clients, WeightRule::sender);
+  std::unique_ptr<Graph> graph;
+  if (config_.topology) graph = read_graph(*config_.topology);
+  const Client clients = number_of_clients(graph ? std::optional(graph->clients()) : std::nullopt);
+  if (!graph) graph = make_graph("directed-ring", clients, WeightRule::sender);
   layout_.emplace(clients, world_.size());
-  check_graph();
+  check_graph(*graph);
+  OverlayTerms terms;
+  terms.missing =
+      missing_weight(*graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
+  terms.steps_per_round = config_.mixing.gossip_steps;
+  terms.seed = config_.data.seed;
+  schedule_ = overlaid(std::move(graph), config_.schedule, terms);
   if (clients < static_cast<Client>(world_.size())) {
     notes_.push_back(fmt::format("{} ranks host no client and stay idle", world_.size() - static_cast<int>(clients)));
   }
 }
 
-void OmdRun::check_graph() {
-  check(topology_->ever_connects(),
+void OmdRun::check_graph(const Graph& graph) {
+  check(graph.ever_connects(),
         "the topology never connects: some client cannot reach some other however long the run is (models could not "
         "agree) "
         "see starling topology check {}",
         config_.topology.value_or("FILE"));
   if (config_.mixing.mixing == Mixing::push_sum) {
-    topology_->require_sender_sums();
+    graph.require_sender_sums();
     return;
   }
   try {
-    topology_->require_receiver_sums();
+    graph.require_receiver_sums();
   } catch (const UsageError& error) {
     notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
   }
-  notes_.push_back(describe_bias(*topology_));
+  notes_.push_back(describe_bias(graph));
 }
 
 void OmdRun::open_data() {
@@ -210,7 +217,7 @@ void OmdRun::open_privacy() {
     facts.replayable =
         dataset_.replayable && !config_.privacy.audit && !config_.mixing.deadline && starts_can_be_read_again();
     facts.configuration = config_.text;
-    facts.public_inputs = topology_->digest() + digest_of_start();
+    facts.public_inputs = schedule_->digest() + digest_of_start();
     facts.fingerprint = dataset_.fingerprint;
     facts.source_digest = source_digest_;
     check<DataError>(source_digest_ == (config_.privacy.ledger ? digest_of_source() : ""),

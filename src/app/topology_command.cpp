@@ -21,6 +21,7 @@
 #include "starling/app/commands.hpp"
 #include "starling/core/check.hpp"
 #include "starling/graph/analysis.hpp"
+#include "starling/graph/endless.hpp"
 #include "starling/graph/topology.hpp"
 
 namespace starling {
@@ -89,14 +90,15 @@ std::string the_one_file(const options::variables_map& values, const Usage& usag
 
 // check
 
-nlohmann::json to_json(const Topology& topology, const TopologyAnalysis& analysis) {
+nlohmann::json to_json(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
   const auto known = [](double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); };
   const auto optional = [](const std::optional<Round>& value) {
     return value ? nlohmann::json(*value) : nlohmann::json();
   };
   const auto range = [](const Range& sums) { return nlohmann::json{{"min", sums.min}, {"max", sums.max}}; };
-  return {{"clients", topology.clients()},
-          {"phases", topology.phases()},
+  return {{"clients", graph.clients()},
+          {"phases", sample.topology().phases()},
+          {"sampled_rounds", optional(sample.rounds())},
           {"edges", analysis.edges},
           {"sender_sums", range(analysis.sender_sums)},
           {"receiver_sums", range(analysis.receiver_sums)},
@@ -106,7 +108,7 @@ nlohmann::json to_json(const Topology& topology, const TopologyAnalysis& analysi
           {"bias", known(analysis.bias)},
           {"contraction", known(analysis.contraction)},
           {"rounds_to_1e-3", optional(analysis.rounds_to_1e_3)},
-          {"digest", topology.digest()}};
+          {"digest", graph.digest()}};
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {
@@ -145,13 +147,18 @@ std::string rate(double contraction) {
   return fmt::format("{:.4f} (of disagreement, per round)", contraction);
 }
 
-std::string table_of(const Topology& topology, const TopologyAnalysis& analysis) {
-  const std::string diameter = topology.clients() > 1'000 ? "not computed" : shown(analysis.diameter, "none");
+std::string phases(const GraphSample& sample) {
+  if (sample.rounds()) return fmt::format("another each round; below, what the first {} are like", *sample.rounds());
+  return fmt::format("{}, repeated every {}", sample.topology().phases(), counted(sample.topology().period(), "round"));
+}
+
+std::string table_of(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
+  const std::string diameter = graph.clients() > 1'000 ? "not computed" : shown(analysis.diameter, "none");
   const std::array<std::pair<std::string_view, std::string>, 13> lines{{
-      {"clients", fmt::format("{}", topology.clients())},
-      {"phases", fmt::format("{}, repeated every {}", topology.phases(), counted(topology.period(), "round"))},
+      {"clients", fmt::format("{}", graph.clients())},
+      {"phases", phases(sample)},
       {"edges", fmt::format("{} (without self loops, over all phases)", analysis.edges)},
-      {"weights", std::string(name_of(topology.rule()))},
+      {"weights", std::string(name_of(graph.rule()))},
       {"sender sums", shown(analysis.sender_sums)},
       {"receiver sums", shown(analysis.receiver_sums)},
       {"strongly connected", shown(analysis.strongly_connected)},
@@ -160,7 +167,7 @@ std::string table_of(const Topology& topology, const TopologyAnalysis& analysis)
       {"limit weight * n", shares(analysis.perron)},
       {"contraction", rate(analysis.contraction)},
       {"rounds to 1e-3", shown(analysis.rounds_to_1e_3, "none")},
-      {"digest", topology.digest()},
+      {"digest", graph.digest()},
   }};
   std::string text;
   for (const auto& [name, value] : lines) text += fmt::format("  {:<20}{}\n", name, value);
@@ -168,9 +175,9 @@ std::string table_of(const Topology& topology, const TopologyAnalysis& analysis)
 }
 
 /// Whether some sums are not one, in the words of the library; empty if all are.
-std::string complaint(const Topology& topology, void (Graph::*require)() const) {
+std::string complaint(const Graph& graph, void (Graph::*require)() const) {
   try {
-    (topology.*require)();
+    (graph.*require)();
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -217,9 +224,11 @@ struct Verdict {
   [[nodiscard]] bool usable() const { return disagreement.empty() && (push_sum.empty() || plain.empty()); }
 };
 
-Verdict judge(const Topology& topology, const TopologyAnalysis& analysis) {
-  return {disagreement(analysis), complaint(topology, &Graph::require_sender_sums),
-          complaint(topology, &Graph::require_receiver_sums)};
+/// That some rounds of an endless graph do not connect says nothing of all.
+Verdict judge(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
+  const bool some_day = sample.rounds() && graph.ever_connects();
+  return {some_day ? "" : disagreement(analysis), complaint(graph, &Graph::require_sender_sums),
+          complaint(graph, &Graph::require_receiver_sums)};
 }
 
 std::string text_of(const Verdict& verdict, const TopologyAnalysis& analysis) {
@@ -247,20 +256,22 @@ int run_check(const Words& words) {
               "sender that the receiver gets. Push-sum mixing needs sender sums of one, plain mixing receiver sums.\n"
               "Exit code: 0 usable; 1 clients never agree, or the sums fit neither mixing; 2 not a topology file.\n",
               options::options_description("Options"), "file"};
-  usage.visible.add_options()("json",
-                              "print one JSON object: clients, phases, edges, sender_sums, receiver_sums, "
-                              "strongly_connected, joint_window, perron, bias, contraction, rounds_to_1e-3, "
-                              "digest")("help", "print this text");
+  usage.visible.add_options()(
+      "json",
+      "print one JSON object: clients, phases, sampled_rounds, edges, sender_sums, receiver_sums, "
+      "strongly_connected, joint_window, perron, bias, contraction, rounds_to_1e-3, "
+      "digest")("help", "print this text");
   const auto values = parse_words(words, usage);
   if (helped(values, usage)) return 0;
   const std::string file = the_one_file(values, usage);
-  const Topology topology = Topology::read(file);
-  const TopologyAnalysis analysis = analyse(topology);
-  const Verdict verdict = judge(topology, analysis);
+  const auto graph = read_graph(file);
+  const GraphSample sample(*graph);
+  const TopologyAnalysis analysis = analyse(sample);
+  const Verdict verdict = judge(*graph, sample, analysis);
   if (values.count("json") > 0) {
-    print(to_json(topology, analysis).dump() + '\n');
+    print(to_json(*graph, sample, analysis).dump() + '\n');
   } else {
-    print(file + '\n' + table_of(topology, analysis) + text_of(verdict, analysis));
+    print(file + '\n' + table_of(*graph, sample, analysis) + text_of(verdict, analysis));
   }
   if (verdict.usable()) return static_cast<int>(ExitCode::done);
   report_refusal(verdict, file);
@@ -268,6 +279,11 @@ int run_check(const Words& words) {
 }
 
 // make
+
+std::string endless_help() {
+  return "With rounds=endless, drawn anew in every round, each client working out its own row alone (never repeats)\n" +
+         endless_table().help();
+}
 
 /// FAMILY and key=value words, or FAMILY:key=value,…, as one spec.
 std::string join_spec(const Words& words) {
@@ -284,8 +300,9 @@ int run_make(const Words& words) {
   Usage usage{
       "starling topology make FAMILY --clients N [key=value …]",
       fmt::format("Writes a topology file of one of these families (FAMILY:key=value,… is understood too):\n{}\n"
+                  "{}"
                   "The same in one line of a file: generate FAMILY clients=N key=value …\n",
-                  topology_table().help()),
+                  topology_table().help(), endless_help()),
       options::options_description("Options"), "family"};
   usage.visible.add_options()("clients", options::value<std::string>(), "number of clients, from 1 (required)")(
       "weights", options::value<std::string>()->default_value("sender"),
@@ -303,9 +320,9 @@ int run_make(const Words& words) {
         max_clients);
   const std::string rule = values["weights"].as<std::string>();
   const std::string spec = join_spec(family);
-  const auto topology = topology_table().make(spec, static_cast<Client>(clients), parse_weight_rule(rule));
+  const auto graph = make_graph(spec, static_cast<Client>(clients), parse_weight_rule(rule));
   const std::string text =
-      fmt::format("# starling topology make {} --clients {} --weights {}\n{}", spec, clients, rule, topology->text());
+      fmt::format("# starling topology make {} --clients {} --weights {}\n{}", spec, clients, rule, graph->text());
   if (values.count("output") > 0) {
     write_file(values["output"].as<std::string>(), text);
   } else {
@@ -363,9 +380,13 @@ void render(const std::string& dot, const std::string& output) {
                       status);
 }
 
+/// Of an endless graph, as many as can be taken in.
+constexpr Round rounds_drawn = 6;
+
 int run_draw(const Words& words) {
   Usage usage{"starling topology draw FILE [--output PICTURE]",
-              "Prints Graphviz DOT: clients, edges with their weights, self loops, and a box per phase.\n",
+              "Prints Graphviz DOT: clients, edges with their weights, self loops, and a box per phase (of "
+              "graphs\nthat never repeat, the first six rounds).\n",
               options::options_description("Options"), "file"};
   usage.visible.add_options()(
       "output", options::value<std::string>(),
@@ -373,7 +394,9 @@ int run_draw(const Words& words) {
       "output without it")("help", "print this text");
   const auto values = parse_words(words, usage);
   if (helped(values, usage)) return 0;
-  const std::string dot = to_dot(Topology::read(the_one_file(values, usage)));
+  const auto graph = read_graph(the_one_file(values, usage));
+  const GraphSample sample(*graph, std::min(graph->telling_rounds(), rounds_drawn));
+  const std::string dot = to_dot(sample);
   if (values.count("output") > 0) {
     render(dot, values["output"].as<std::string>());
   } else {
@@ -390,7 +413,7 @@ std::string overview() {
       "  check FILE [--json]              validate a topology file: sums, connectivity, bias, speed of mixing\n"
       "  make FAMILY --clients N …        write a topology file of a family (below)\n"
       "  draw FILE [--output PICTURE]     Graphviz DOT, or a picture\n\n"
-      "Families\n{}\n"
+      "Families\n{}\n{}\n"
       "Files (.topo)\n"
       "  clients 3                 # number of clients, numbered from 0\n"
       "  weights sender            # sender (default), receiver, metropolis, or explicit: a weight on each edge\n"
@@ -409,7 +432,7 @@ std::string overview() {
       "  starling topology make exponential --clients 16 --output e16.topo\n"
       "  starling topology check e16.topo\n"
       "  starling topology draw e16.topo --output e16.svg\n",
-      topology_table().help());
+      topology_table().help(), endless_help());
 }
 
 }  // namespace

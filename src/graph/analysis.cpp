@@ -1,6 +1,7 @@
 #include "starling/graph/analysis.hpp"
 
 #include "connectivity.hpp"
+#include "measured_rate.hpp"
 #include "spectrum.hpp"
 #include <algorithm>
 #include <cmath>
@@ -60,31 +61,36 @@ void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& resu
   }
 }
 
-}  // namespace
-
-Topology written_out(const Schedule& schedule, Round rounds) {
-  std::vector<Topology::Phase> phases(static_cast<std::size_t>(rounds));
-  for (Round t = 0; t < rounds; ++t) {
-    auto& edges = phases[static_cast<std::size_t>(t)].edges;
-    for (Client u = 0; u < schedule.clients(); ++u) {
-      const Links links = schedule.links(u, t);
-      edges.push_back({u, u, links.own});
-      for (const Arc& arc : links.out) edges.push_back({u, arc.peer, links.share * arc.weight});
-    }
-  }
-  return {schedule.clients(), WeightRule::explicit_weights, {}, phases, "rounds written out"};
-}
-
-TopologyAnalysis analyse(const Topology& topology) {
+TopologyAnalysis without_rate(const Topology& topology) {
   TopologyAnalysis result;
   result.sender_sums = range_of_sums(topology, sender_sum);
   result.receiver_sums = range_of_sums(topology, receiver_sum);
   analyse_connectivity(topology, result);
+  return result;
+}
+
+}  // namespace
+
+TopologyAnalysis analyse(const Topology& topology) {
+  TopologyAnalysis result = without_rate(topology);
   const bool dense = topology.clients() <= dense_limit;
   Spectrum spectrum =
       (dense ? dense_spectrum : iterated_spectrum)(topology, side_of(result), result.joint_window.has_value());
   analyse_rate(spectrum, topology.period(), result);
   result.perron = std::move(spectrum.perron);
+  result.bias = bias_of(result.perron);
+  return result;
+}
+
+TopologyAnalysis analyse(const GraphSample& sample) {
+  const Topology& topology = sample.topology();
+  if (!sample.rounds()) return analyse(topology);
+  TopologyAnalysis result = without_rate(topology);
+  const MeasuredRate rate = measure_rate(topology);
+  result.contraction = rate.contraction;
+  result.rounds_to_1e_3 = rate.rounds_to_1e_3;
+  const auto n = static_cast<std::size_t>(topology.clients());
+  if (side_of(result) == PerronSide::both) result.perron.assign(n, 1 / static_cast<double>(n));
   result.bias = bias_of(result.perron);
   return result;
 }

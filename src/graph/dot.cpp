@@ -20,24 +20,24 @@ void append_phase(std::string& dot, const Topology& topology, std::size_t phase)
   }
 }
 
-/// "round 0", "rounds 1 to 2": when the phase is, within the period.
-std::string when(Round first, Round rounds, Round period) {
+/// "round 0 of every 6", "rounds 1 to 2 of every 6": when the phase is; "round 0" where rounds never repeat.
+std::string when(Round first, Round rounds, const GraphSample& sample) {
   const std::string place =
       rounds == 1 ? fmt::format("round {}", first) : fmt::format("rounds {} to {}", first, first + rounds - 1);
-  return fmt::format("{} of every {}", place, period);
+  return sample.rounds() ? place : fmt::format("{} of every {}", place, sample.topology().period());
 }
 
 }  // namespace
 
-std::string to_dot(const Topology& topology) {
+std::string to_dot(const GraphSample& sample) {
+  const Topology& topology = sample.topology();
   std::string dot = "digraph topology {\n  node [shape=circle];\n  edge [fontsize=9];\n";
   Round first = 0;
   for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
     const Round rounds = topology.phase_rounds(phase);
     const bool several = topology.phases() > 1;
     if (several) {
-      dot +=
-          fmt::format("  subgraph cluster_{} {{\n    label=\"{}\";\n", phase, when(first, rounds, topology.period()));
+      dot += fmt::format("  subgraph cluster_{} {{\n    label=\"{}\";\n", phase, when(first, rounds, sample));
     }
     append_phase(dot, topology, phase);
     if (several) dot += "  }\n";

@@ -66,6 +66,10 @@ std::string EndlessGraph::text() const {
                      words.substr(colon + 1));
 }
 
+Round EndlessGraph::telling_rounds() const {
+  return std::clamp<Round>(200'000 / clients_, 1, 64);
+}
+
 std::string EndlessGraph::digest() const {
   return sha256("starling endless graph 1\n" + text());
 }

@@ -81,7 +81,9 @@ class BConnected final : public EndlessGraph {
         extra_(extra),
         seed_(seed),
         circle_(seed, circle, 0, n) {}
-  [[nodiscard]] Round telling_rounds() const override { return (63 / window_ + 1) * window_; }
+  [[nodiscard]] Round telling_rounds() const override {
+    return ((EndlessGraph::telling_rounds() - 1) / window_ + 1) * window_;
+  }
 
  private:
   [[nodiscard]] Peers peers(Client u, Round t) const override {
@@ -125,7 +127,11 @@ class ErdosRenyi final : public EndlessGraph {
   [[nodiscard]] bool ever_connects() const override { return connects_; }
 
  private:
-  [[nodiscard]] Peers peers(Client u, Round t) const override { return {pairs_.receivers(u, t), pairs_.senders(u, t)}; }
+  [[nodiscard]] Peers peers(Client u, Round t) const override {
+    std::vector<Client> receivers = pairs_.receivers(u, t);
+    if (!pairs_.directed()) return {receivers, receivers};
+    return {std::move(receivers), pairs_.senders(u, t)};
+  }
   bool connects_;
   RandomPairs pairs_;
 };

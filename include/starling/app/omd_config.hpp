@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/app/privacy_options.hpp"
+#include "starling/app/schedule_options.hpp"
 #include "starling/data/dataset.hpp"
 #include "starling/protocol/omd.hpp"
 #include "starling/record/model_average.hpp"
@@ -21,6 +22,7 @@ struct OmdConfig {
   std::optional<std::string> topology;
   std::optional<Client> clients;
   std::optional<Client> clients_per_rank;
+  ScheduleOptions schedule;
   bool async = false;
   // data
   DataSettings data;

@@ -48,7 +48,32 @@ struct TopologyAnalysis {
 /// can be analysed and drawn. Lost edges are left out. Throws UsageError for sizes beyond what a topology may have.
 [[nodiscard]] Topology written_out(const Schedule& schedule, Round rounds);
 
+/// What there is to analyse and draw of a graph: the graph itself or, of an endless one, its first rounds written out.
+class GraphSample {
+ public:
+  /// `rounds` of an endless graph; its `telling_rounds` where none are asked for. Keeps a reference to the graph.
+  explicit GraphSample(const Graph& graph, std::optional<Round> rounds = std::nullopt);
+  GraphSample(const GraphSample&) = delete;
+  GraphSample& operator=(const GraphSample&) = delete;
+  /// Of a graph that never repeats, its first rounds as if they did.
+  [[nodiscard]] const Topology& topology() const { return *topology_; }
+  /// How many rounds were taken of a graph that goes on otherwise; none where the sample is all there is.
+  [[nodiscard]] std::optional<Round> rounds() const { return rounds_; }
+
+ private:
+  std::optional<Topology> written_;
+  const Topology* topology_;
+  std::optional<Round> rounds_;
+};
+
+/// The same of a sample. Where a graph goes on otherwise than its sample, there is no limit weight unless all sums are
+/// one, and the rate of mixing is measured: how the span of push-sum's estimates falls over these rounds.
+[[nodiscard]] TopologyAnalysis analyse(const GraphSample& sample);
+
 /// Graphviz DOT: one digraph with weights on the edges, a cluster per phase where there are several.
-[[nodiscard]] std::string to_dot(const Topology& topology);
+[[nodiscard]] std::string to_dot(const GraphSample& sample);
+[[nodiscard]] inline std::string to_dot(const Topology& topology) {
+  return to_dot(GraphSample(topology));
+}
 
 }  // namespace starling

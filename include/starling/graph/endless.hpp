@@ -31,8 +31,7 @@ class EndlessGraph : public Graph {
   [[nodiscard]] bool ever_connects() const override { return true; }
   void require_sender_sums() const override {}
   void require_receiver_sums() const override;
-  /// Rounds that show what the graph is like: those of its analysis; 64, or more where it has a longer cycle.
-  [[nodiscard]] virtual Round telling_rounds() const { return 64; }
+  [[nodiscard]] Round telling_rounds() const override;
 
  protected:
   /// `spec` is the family with all its parameters. Throws UsageError for a rule that the family cannot follow.

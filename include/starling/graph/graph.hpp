@@ -33,6 +33,9 @@ class Graph : public Schedule {
   virtual void require_sender_sums() const = 0;
   /// The same for the weights that a client receives.
   virtual void require_receiver_sums() const = 0;
+  /// How many of its rounds, from the first, show what it is like: its period if it has one, else 64, fewer of more
+  /// than 3,125 clients, and whole cycles where it has any.
+  [[nodiscard]] virtual Round telling_rounds() const = 0;
 };
 
 /// The graph of a family, by its spec: materialised phases, or worked out anew in every round where the spec says

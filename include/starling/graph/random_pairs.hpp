@@ -18,6 +18,7 @@ class RandomPairs {
   /// p in [0, 1].
   RandomPairs(std::uint64_t seed, Client n, double p, Kind kind);
 
+  [[nodiscard]] bool directed() const { return kind_ == Kind::directed; }
   /// Whom u sends to in round t, ascending.
   [[nodiscard]] std::vector<Client> receivers(Client u, Round t) const;
   /// Who sends to u in round t, ascending; equal to receivers where pairs are unordered.

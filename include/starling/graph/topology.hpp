@@ -76,6 +76,7 @@ class Topology final : public Graph {
   [[nodiscard]] bool ever_connects() const override;
   void require_sender_sums() const override;
   void require_receiver_sums() const override;
+  [[nodiscard]] Round telling_rounds() const override { return period_; }
 
  private:
   struct Mixing {

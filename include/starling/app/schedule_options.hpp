@@ -1,0 +1,47 @@
+/// Options on what befalls a schedule: clients that sit out rounds or leave, links that lose messages.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "starling/app/options.hpp"
+#include "starling/graph/graph.hpp"
+#include "starling/graph/overlays.hpp"
+
+namespace starling {
+
+struct ScheduleOptions {
+  std::optional<std::string> dropout;
+  std::string dropout_model = "uniform";
+  std::optional<std::string> leave;
+  double link_loss = 0;
+  LossModel link_loss_model = LossModel::acknowledged;
+};
+
+/// Adds --dropout, … to `group` of `options`; `settings` must outlive it.
+void add_schedule_options(Options& options, const std::string& group, ScheduleOptions& settings);
+
+/// What --help says of the models of dropout.
+[[nodiscard]] std::string dropout_models_help();
+
+/// Which sums stay what they are where an edge is missing: those that mixing needs.
+enum class MixingSums { sender, receiver };
+
+/// `receiver` where these are to be kept and are one; else what the graph's rule says of senders.
+[[nodiscard]] MissingWeight missing_weight(const Graph& graph, MixingSums sums);
+
+/// What an overlay needs to know of the run.
+struct OverlayTerms {
+  MissingWeight missing = MissingWeight::split_anew;
+  Round steps_per_round = 1;
+  std::uint64_t seed = 1;  ///< of attendance and of losses
+};
+
+/// The schedule with all that the options ask for; itself where they ask for nothing. Throws UsageError for options
+/// that do not fit together and for files that are no such files.
+[[nodiscard]] std::unique_ptr<Schedule> overlaid(std::unique_ptr<Schedule> schedule, const ScheduleOptions& options,
+                                                 const OverlayTerms& terms);
+
+}  // namespace starling

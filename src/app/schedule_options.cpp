@@ -1,0 +1,92 @@
+#include "starling/app/schedule_options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+
+namespace starling {
+
+namespace {
+
+bool is_drawn(const std::string& model) {
+  const std::string name = Spec::parse(model).name();
+  const auto& rows = absence_table().rows();
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == name; });
+}
+
+/// Null where nobody is ever absent.
+std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client clients, std::uint64_t seed) {
+  const std::string& model = options.dropout_model;
+  if (!is_drawn(model)) {
+    check(std::filesystem::exists(model), "--dropout-model {} (neither a file nor one of the models: {}) correct it",
+          model, absence_table().names());
+    check(!options.dropout, "--dropout {} beside the absences that {} lists (they are what they are) leave one out",
+          options.dropout.value_or(""), model);
+    return read_absences(model, clients);
+  }
+  check(options.dropout.has_value() || model == "uniform",
+        "--dropout-model {} without --dropout (how often do clients sit out?) give a share: --dropout 0.2", model);
+  if (!options.dropout) return nullptr;
+  const Dropout dropout{parse_dropout(*options.dropout, clients), seed};
+  auto absences = absence_table().make(model, dropout);
+  const bool never = *std::max_element(dropout.shares.begin(), dropout.shares.end()) <= 0;
+  return never ? nullptr : std::move(absences);
+}
+
+}  // namespace
+
+void add_schedule_options(Options& options, const std::string& group, ScheduleOptions& settings) {
+  options.add({group, "dropout", "P", "",
+               "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
+               "client,share",
+               setter::text(settings.dropout)});
+  options.add({group, "dropout-model", "MODEL", "uniform",
+               "how absences come (below), or a file that lists them in lines round,client",
+               setter::text(settings.dropout_model)});
+  options.add({group, "leave", "FILE", "",
+               "lines client,round: clients that are gone for good from that round (from 0)",
+               setter::text(settings.leave)});
+  options.add({group, "link-loss", "P", "0", "probability that a message is lost, below 1",
+               setter::number(settings.link_loss, 0, 0.999999)});
+  options.add({group, "link-loss-model", "WHICH", "acknowledged",
+               "acknowledged (the sender learns of it and keeps that mass) or unacknowledged (nobody tells it)",
+               setter::choice<LossModel>(settings.link_loss_model, {{"acknowledged", LossModel::acknowledged},
+                                                                    {"unacknowledged", LossModel::unacknowledged}})});
+}
+
+std::string dropout_models_help() {
+  return "\nModels of dropout:\n" + absence_table().help();
+}
+
+MissingWeight missing_weight(const Graph& graph, MixingSums sums) {
+  if (sums == MixingSums::receiver) {
+    try {
+      graph.require_receiver_sums();
+      return MissingWeight::receiver_keeps;
+    } catch (const UsageError&) {  // there are no such sums to keep
+    }
+  }
+  return graph.rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps;
+}
+
+std::unique_ptr<Schedule> overlaid(std::unique_ptr<Schedule> schedule, const ScheduleOptions& options,
+                                   const OverlayTerms& terms) {
+  const Client clients = schedule->clients();
+  auto absences = absences_of(options, clients, terms.seed);
+  Departures departures;
+  if (options.leave) departures = read_departures(*options.leave, clients);
+  if (absences || options.leave) {
+    schedule = std::make_unique<AttendedSchedule>(std::move(schedule), std::move(absences), std::move(departures),
+                                                  terms.missing, terms.steps_per_round);
+  }
+  if (options.link_loss > 0) {
+    const LinkLossSettings settings{options.link_loss, options.link_loss_model, terms.seed};
+    schedule = std::make_unique<LossySchedule>(std::move(schedule), settings, terms.missing);
+  }
+  return schedule;
+}
+
+}  // namespace starling
