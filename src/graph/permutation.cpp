@@ -8,15 +8,23 @@ namespace starling {
 
 namespace {
 
-/// Rounds of the network, of which a pair changes both digits. Six would do for large n (Luby and Rackoff); small ones,
-/// whose rounds have few outcomes, need more to come near the uniform distribution.
-constexpr std::uint64_t pairs_of_rounds = 6;
+/// Rounds of the network, of which a pair changes both digits. Two pairs do for large n (Luby and Rackoff 1988); small
+/// ones, whose rounds have few outcomes, need many to come near the uniform distribution over all orders.
+std::uint64_t pairs_for(std::uint64_t size) {
+  constexpr std::uint64_t small = 100;
+  return size <= small ? 12 : 5;
+}
 
 }  // namespace
 
 KeyedPermutation::KeyedPermutation(std::uint64_t seed, std::uint64_t stream, Round t, Client n)
-    : seed_(seed), stream_(stream), t_(static_cast<std::uint64_t>(t)), size_(static_cast<std::uint64_t>(n)) {
-  high_base_ = static_cast<std::uint64_t>(std::ceil(std::sqrt(static_cast<double>(n))));
+    : seed_(seed),
+      stream_(stream),
+      t_(static_cast<std::uint64_t>(t)),
+      size_(static_cast<std::uint64_t>(n)),
+      pairs_(pairs_for(size_)) {
+  // An even base: turning an odd circle is an even permutation, and with two of them no odd one could come out.
+  high_base_ = static_cast<std::uint64_t>(std::ceil(std::sqrt(static_cast<double>(n)) / 2)) * 2;
   low_base_ = (size_ + high_base_ - 1) / high_base_;
 }
 
@@ -25,7 +33,7 @@ std::uint64_t KeyedPermutation::draw(std::uint64_t round, std::uint64_t digit, s
 }
 
 KeyedPermutation::Digits KeyedPermutation::forward(Digits digits) const {
-  for (std::uint64_t pair = 0; pair < pairs_of_rounds; ++pair) {
+  for (std::uint64_t pair = 0; pair < pairs_; ++pair) {
     digits.high = (digits.high + draw(2 * pair, digits.low, high_base_)) % high_base_;
     digits.low = (digits.low + draw(2 * pair + 1, digits.high, low_base_)) % low_base_;
   }
@@ -33,7 +41,7 @@ KeyedPermutation::Digits KeyedPermutation::forward(Digits digits) const {
 }
 
 KeyedPermutation::Digits KeyedPermutation::backward(Digits digits) const {
-  for (std::uint64_t pair = pairs_of_rounds; pair-- > 0;) {
+  for (std::uint64_t pair = pairs_; pair-- > 0;) {
     digits.low = (digits.low + low_base_ - draw(2 * pair + 1, digits.high, low_base_)) % low_base_;
     digits.high = (digits.high + high_base_ - draw(2 * pair, digits.low, high_base_)) % high_base_;
   }

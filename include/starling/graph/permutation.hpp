@@ -7,7 +7,7 @@
 
 namespace starling {
 
-/// A Feistel network over the digits of a number to the bases ⌈√n⌉ and ⌈n/⌈√n⌉⌉, walked until it lands below n (Black
+/// A Feistel network over the digits of a number to two bases of about √n, walked until it lands below n (Black
 /// and Rogaway 2002, "Ciphers with arbitrary finite domains"); round functions are addressed draws. Not for secrets.
 class KeyedPermutation {
  public:
@@ -33,6 +33,7 @@ class KeyedPermutation {
   std::uint64_t stream_;
   std::uint64_t t_;
   std::uint64_t size_;
+  std::uint64_t pairs_;  ///< of rounds
   std::uint64_t high_base_;
   std::uint64_t low_base_;
 };
