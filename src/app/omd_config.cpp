@@ -79,8 +79,12 @@ void add_data_options(Options& options, OmdConfig& config) {
 void add_learning_options(Options& options, OmdConfig& config) {
   const char* group = "Learning";
   options.add({group, "loss", "LOSS", "logistic",
-               "loss of the linear model (below), or none: average the starts, learn nothing",
-               setter::text(config.loss)});
+               "loss of the model (below), or none: average the starts, learn nothing", setter::text(config.loss)});
+  options.add({group, "model", "MODEL", "linear",
+               "what the loss scores: linear (weights of the features), or location (the distance of the model, a "
+               "point, from the record's features; labels are not used)",
+               setter::choice<ModelChoice>(config.model,
+                                           {{"linear", ModelChoice::linear}, {"location", ModelChoice::location}})});
   options.add({group, "l2", "LAMBDA", "0", "adds (lambda/2)|x|^2 to the loss", setter::number(config.omd.l2, 0, 1e12)});
   options.add({group, "mirror", "MAP", "euclidean", "mirror map (below)", setter::text(config.mirror)});
   options.add({group, "domain", "SET", "", "where models live (below); default: free, simplex for entropic",
@@ -155,6 +159,10 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   check(!config.clients || !config.clients_per_rank, "--clients and --clients-per-rank exclude each other; give one");
   check(config.learns() || config.rounds,
         "--loss none needs --rounds (there is no stream whose end could say when to stop)");
+  check(config.model == ModelChoice::linear || !config.intercept,
+        "--intercept with --model location (a point has a coordinate for each feature and no more) leave it out");
+  check(config.model == ModelChoice::linear || config.learns(),
+        "--model location has no meaning with --loss none (there is no loss to score) leave it out");
   check_privacy_options(config.privacy);
   check(!config.async || !config.mixing.deadline,
         "--async and --deadline exclude each other (0 seconds are --async); give one");

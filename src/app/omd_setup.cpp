@@ -132,7 +132,12 @@ void OmdRun::agree_on_data() {
 
 void OmdRun::open_learning() {
   if (config_.learns()) {
-    model_ = std::make_unique<LinearModel>(*loss_, dataset_.shape.features, config_.intercept);
+    const std::size_t features = dataset_.shape.features;
+    if (config_.model == ModelChoice::location) {
+      model_ = std::make_unique<LocationModel>(*loss_, features);
+    } else {
+      model_ = std::make_unique<LinearModel>(*loss_, features, config_.intercept);
+    }
     dimension_ = model_->dimension();
     if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   }

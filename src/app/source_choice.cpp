@@ -48,7 +48,7 @@ std::unique_ptr<RecordReader> SourceChoice::open(Client u) const {
     return open_reader(settings.source, settings);
   }
   refuse_reading_options(reading);
-  std::shared_ptr<const Generator> generator = make_generator(name());
+  std::shared_ptr<const Generator> generator = make_generator(name(), {clients.value_or(1), seed});
   const std::int64_t available = generator->records();
   check(records || available > 0, "'{}' has no end: say how many records (n=… in its name, or --records)", name());
   check(!records || available == 0 || *records <= available, "--records {} is more than '{}' has", records.value_or(0),

@@ -203,15 +203,15 @@ Dataset open_common_pipe(const DataSettings& settings, Client clients, Client fi
 void probe_labels(const DataSettings& settings, const Generator& generator) {
   Vector values(generator.features());
   AddressedRandom random(settings.seed, Purpose::data, 0, 1);
-  static_cast<void>(mapped(settings, settings.source, generator.draw(1, random, values)));
+  static_cast<void>(mapped(settings, settings.source, generator.draw(1, 0, random, values)));
 }
 
-Dataset open_synthetic(const DataSettings& settings, Client first, Client count) {
+Dataset open_synthetic(const DataSettings& settings, Client clients, Client first, Client count) {
   refuse_reading_options(settings);
   check(settings.partition == "contiguous",
         "--partition {} (each client of '{}' draws its own records: nothing is dealt out) leave it out",
         settings.partition, settings.source);
-  const std::shared_ptr<const Generator> generator = make_generator(settings.source);
+  const std::shared_ptr<const Generator> generator = make_generator(settings.source, {clients, settings.seed});
   const std::int64_t n = generator->records();
   check(n > 0 || settings.epochs == 1, "epochs={} ('{}' has no end) give the source n=… or leave --epochs out",
         settings.epochs, settings.source);
@@ -266,7 +266,7 @@ DataShape DataShape::parse(const std::string& text) {
 
 Dataset open_dataset(const DataSettings& settings, Client clients, Client first, Client count) {
   check_settings(settings, clients, first, count);
-  if (is_synthetic(settings.source)) return open_synthetic(settings, first, count);
+  if (is_synthetic(settings.source)) return open_synthetic(settings, clients, first, count);
   if (is_per_client(settings.source)) return open_per_client(settings, first, count);
   if (is_pipe(settings.source)) return open_common_pipe(settings, clients, first, count);
   return open_common_file(settings, clients, first, count);

@@ -1,5 +1,6 @@
 #include "drift.hpp"
 
+#include "generators.hpp"
 #include <cmath>
 #include <numbers>
 
@@ -10,13 +11,6 @@ namespace starling {
 
 namespace {
 
-long long integer_within(const Spec& spec, std::string_view key, long long otherwise, long long low, long long high) {
-  const long long value = spec.integer(key, otherwise);
-  check(value >= low && value <= high, "'{}': {}={} (it must lie between {} and {})", spec.text(), key, value, low,
-        high);
-  return value;
-}
-
 /// y = ±1 at random; a ~ N(mean(y, t), I), then a / ‖a‖₂.
 class Drift final : public Generator {
  public:
@@ -26,7 +20,7 @@ class Drift final : public Generator {
   [[nodiscard]] std::size_t features() const override { return features_; }
   [[nodiscard]] std::int64_t records() const override { return records_; }
 
-  [[nodiscard]] double draw(Round t, AddressedRandom& random, MutableView values) const override {
+  [[nodiscard]] double draw(Round t, Client, AddressedRandom& random, MutableView values) const override {
     const double y = (random() >> 63) != 0 ? 1 : -1;
     for (std::size_t j = 0; j < features_; ++j) values[j] = mean(y, t, j) + random.normal();
     const double norm = norm2(values);
@@ -52,7 +46,7 @@ class Drift final : public Generator {
 
 }  // namespace
 
-std::unique_ptr<Generator> make_drift(const Spec& spec) {
+std::unique_ptr<Generator> make_drift(const Spec& spec, const Audience&) {
   const long long features = integer_within(spec, "d", 5, 1, 100'000'000);
   const bool informative = integer_within(spec, "informative", 0, 0, 1) == 1;
   const long long records = integer_within(spec, "n", 0, 0, 1'000'000'000'000);

@@ -7,6 +7,6 @@
 
 namespace starling {
 
-[[nodiscard]] std::unique_ptr<Generator> make_drift(const Spec& spec);
+[[nodiscard]] std::unique_ptr<Generator> make_drift(const Spec& spec, const Audience& audience);
 
 }  // namespace starling

@@ -15,7 +15,7 @@ class GeneratedReader final : public RecordReader {
       : generator_(std::move(generator)),
         name_(std::move(name)),
         seed_(seed),
-        client_(static_cast<std::uint64_t>(client)),
+        client_(client),
         batch_(batch),
         records_(records),
         random_(address(0)) {}
@@ -44,19 +44,19 @@ class GeneratedReader final : public RecordReader {
  private:
   /// Of round t from 0, which generators count from 1.
   [[nodiscard]] AddressedRandom address(std::int64_t t) const {
-    return {seed_, Purpose::data, client_, static_cast<std::uint64_t>(t + 1)};
+    return {seed_, Purpose::data, static_cast<std::uint64_t>(client_), static_cast<std::uint64_t>(t + 1)};
   }
   void draw(Record& record) {
     const std::int64_t t = next_ / batch_;
     if (next_ % batch_ == 0) random_ = address(t);
-    record.label = generator_->draw(t + 1, random_, record.values);
+    record.label = generator_->draw(t + 1, client_, random_, record.values);
     ++next_;
   }
 
   std::shared_ptr<const Generator> generator_;
   std::string name_;
   std::uint64_t seed_;
-  std::uint64_t client_;
+  Client client_;
   std::int64_t batch_;
   std::int64_t records_;
   AddressedRandom random_;

@@ -71,18 +71,18 @@ GeneratedStream::GeneratedStream(std::shared_ptr<const Generator> generator, std
     : generator_(std::move(generator)),
       label_map_(std::move(label_map)),
       seed_(seed),
-      client_(static_cast<std::uint64_t>(client)),
+      client_(client),
       passes_(passes),
       values_(generator_->features()) {}
 
 const Secret<Batch>& GeneratedStream::next(Round t) {
   const Slice slice = passes_.advance(t);
   const Round round = slice.round + 1;  // the paper counts from 1
-  AddressedRandom random(seed_, Purpose::data, client_, static_cast<std::uint64_t>(round));
+  AddressedRandom random(seed_, Purpose::data, static_cast<std::uint64_t>(client_), static_cast<std::uint64_t>(round));
   batch_.update([&](Batch& batch) {
     batch.clear();
     for (std::int64_t i = 0; i < slice.count; ++i) {
-      const double label = label_map_(generator_->draw(round, random, values_));
+      const double label = label_map_(generator_->draw(round, client_, random, values_));
       batch.add({values_, {}}, label);
     }
   });

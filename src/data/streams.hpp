@@ -100,7 +100,7 @@ class GeneratedStream final : public Stream {
   std::shared_ptr<const Generator> generator_;
   std::function<double(double)> label_map_;
   std::uint64_t seed_;
-  std::uint64_t client_;
+  Client client_;
   Passes passes_;
   Vector values_;
   Secret<Batch> batch_;

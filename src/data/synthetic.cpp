@@ -2,6 +2,7 @@
 
 #include "drift.hpp"
 #include "generators.hpp"
+#include "tracking.hpp"
 
 #include "starling/core/check.hpp"
 
@@ -15,8 +16,8 @@ bool is_synthetic(std::string_view source) {
   return source.starts_with(synthetic_prefix);
 }
 
-std::unique_ptr<Generator> make_generator(const std::string& source) {
-  return generator_table().make(std::string_view(source).substr(synthetic_prefix.size()));
+std::unique_ptr<Generator> make_generator(const std::string& source, const Audience& audience) {
+  return generator_table().make(std::string_view(source).substr(synthetic_prefix.size()), audience);
 }
 
 std::string identity_of_generated(const std::string& source, std::uint64_t seed) {
@@ -44,6 +45,20 @@ void refuse_reading_options(const ReadSettings& settings) {
   }
 }
 
+long long integer_within(const Spec& spec, std::string_view key, long long otherwise, long long low, long long high) {
+  const long long value = spec.integer(key, otherwise);
+  check(value >= low && value <= high, "'{}': {}={} (it must lie between {} and {})", spec.text(), key, value, low,
+        high);
+  return value;
+}
+
+double number_within(const Spec& spec, std::string_view key, double otherwise, double low, double high) {
+  const double value = spec.number(key, otherwise);
+  check(value >= low && value <= high, "'{}': {}={} (it must lie between {} and {})", spec.text(), key, value, low,
+        high);
+  return value;
+}
+
 double mapped(const DataSettings& settings, const std::string& source, double label) {
   try {
     return settings.label_map(label);
@@ -52,14 +67,23 @@ double mapped(const DataSettings& settings, const std::string& source, double la
   }
 }
 
-const Table<Generator>& generator_table() {
-  static const Table<Generator> table("generator",
-                                      {{"drift",
-                                        "two classes whose common mean drifts; rows of norm 1",
-                                        {{"d", "features (5)"},
-                                         {"informative", "1: the label keeps its direction while the mean drifts (0)"},
-                                         {"n", "records per client; 0 is a stream without end (0)"}},
-                                        make_drift}});
+const GeneratorTable& generator_table() {
+  static const GeneratorTable table("generator",
+                                    {{"drift",
+                                      "two classes whose common mean drifts; rows of norm 1",
+                                      {{"d", "features (5)"},
+                                       {"informative", "1: the label keeps its direction while the mean drifts (0)"},
+                                       {"n", "records per client; 0 is a stream without end (0)"}},
+                                      make_drift},
+                                     {"tracking",
+                                      "points about a target that moves on the unit sphere, for --model location: "
+                                      "the target plus an offset of each client's own; offsets add up to 0",
+                                      {{"d", "features, at least 2 (5)"},
+                                       {"spread", "about the length of an offset (0.5)"},
+                                       {"path", "how far the target moves in a round, at most 2 (0.01)"},
+                                       {"period", "rounds after which it takes another direction; 0: never (0)"},
+                                       {"n", "records per client; 0 is a stream without end (0)"}},
+                                      make_tracking}});
   return table;
 }
 

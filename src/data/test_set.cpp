@@ -14,7 +14,7 @@ namespace {
 Batch draw_test_set(const std::string& source, const DataSettings& settings, std::size_t features) {
   check(settings.scale == 1, "--scale {} with the test set '{}' (what is drawn is not scaled) use a file",
         settings.scale, source);
-  const auto generator = make_generator(source);
+  const auto generator = make_generator(source, {1, settings.seed});
   check(generator->records() > 0, "'{}' as a test set needs an end (how many records it has) give it n=…", source);
   check<DataError>(generator->features() == features,
                    "{}: {} features (the training data has {}) give it the same number", source, generator->features(),
@@ -23,7 +23,7 @@ Batch draw_test_set(const std::string& source, const DataSettings& settings, std
   Vector values(features);
   for (Round t = 1; t <= generator->records(); ++t) {
     AddressedRandom random(settings.seed, Purpose::test_data, 0, static_cast<std::uint64_t>(t));
-    const double label = generator->draw(t, random, values);
+    const double label = generator->draw(t, 0, random, values);
     batch.add({values, {}}, mapped(settings, source, label));
   }
   return batch;

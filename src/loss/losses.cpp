@@ -83,6 +83,15 @@ class Huber final : public RegressionLoss {
   double bend_;
 };
 
+/// |s − y|; at the kink the subgradient is 0.
+class Absolute final : public RegressionLoss {
+ public:
+  [[nodiscard]] double value(View scores, double label) const override { return std::abs(scores[0] - label); }
+  void derivative(View scores, double label, MutableView derivative) const override {
+    derivative[0] = scores[0] > label ? 1 : scores[0] < label ? -1 : 0;
+  }
+};
+
 /// s itself: a record's features are the losses of d experts, its label is not used.
 class Linear final : public RegressionLoss {
  public:
@@ -144,6 +153,10 @@ const Table<Loss>& loss_table() {
                   check(bend > 0 && std::isfinite(bend), "'{}' (c must be positive and finite)", spec.text());
                   return std::make_unique<Huber>(bend);
                 }},
+               {"absolute",
+                "|s - y|, any label",
+                {},
+                [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Absolute>(); }},
                {"hinge",
                 "max(0, 1 - y s), labels -1 and 1 (or 0 and 1)",
                 {},

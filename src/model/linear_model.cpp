@@ -1,3 +1,4 @@
+#include "clippable.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +9,6 @@ namespace starling {
 
 namespace {
 
-constexpr double largest_clippable_norm = 1e150;
 /// Below this a sum of squares may have lost digits to underflow.
 constexpr double smallest_sum_of_squares = 1e-280;
 

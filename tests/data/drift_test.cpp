@@ -50,7 +50,7 @@ Means sample(const Generator& generator, Round t) {
   Vector count(2);
   for (std::size_t client = 0; client < draws; ++client) {
     AddressedRandom random(1, Purpose::data, client, static_cast<std::uint64_t>(t));
-    const double y = generator.draw(t, random, row);
+    const double y = generator.draw(t, static_cast<Client>(client), random, row);
     EXPECT_TRUE(y == 1 || y == -1);
     EXPECT_NEAR(norm2(row), 1, 1e-14);
     const std::size_t k = y > 0 ? 1 : 0;
@@ -74,7 +74,7 @@ void expect_mean(const Vector& observed, const Vector& mu) {
 }
 
 TEST(Drift, PlainMeansMoveWithTheRound) {
-  const auto drift = generator_table().make("drift");
+  const auto drift = generator_table().make("drift", {});
   EXPECT_EQ(drift->features(), 5U);
   EXPECT_EQ(drift->records(), 0);
   for (const Round t : {1, 4}) {
@@ -86,7 +86,7 @@ TEST(Drift, PlainMeansMoveWithTheRound) {
 }
 
 TEST(Drift, InformativeKeepsTheLabelsDirection) {
-  const auto drift = generator_table().make("drift:d=6,informative=1,n=9");
+  const auto drift = generator_table().make("drift:d=6,informative=1,n=9", {});
   EXPECT_EQ(drift->features(), 6U);
   EXPECT_EQ(drift->records(), 9);
   const double h = std::numbers::sqrt2 / 2;
@@ -100,7 +100,7 @@ TEST(Drift, InformativeKeepsTheLabelsDirection) {
 
 TEST(Drift, RefusesWhatItCannotDraw) {
   const auto error = [](const std::string& spec) {
-    return message_of<UsageError>([&spec] { static_cast<void>(generator_table().make(spec)); });
+    return message_of<UsageError>([&spec] { static_cast<void>(generator_table().make(spec, {})); });
   };
   EXPECT_THAT(error("drift:d=3,informative=1"), HasSubstr("d=3 (informative=1 has directions in four coordinates)"));
   EXPECT_THAT(error("drift:d=0"), HasSubstr("d=0 (it must lie between 1 and"));

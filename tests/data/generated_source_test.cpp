@@ -10,7 +10,7 @@ using namespace testing_support;
 
 std::unique_ptr<RecordReader> open(const std::string& spec, std::uint64_t seed, Client client, std::int64_t batch,
                                    std::int64_t records) {
-  return open_generated(generator_table().make(spec), "synthetic:" + spec, seed, client, batch, records);
+  return open_generated(generator_table().make(spec, {4, seed}), "synthetic:" + spec, seed, client, batch, records);
 }
 
 /// All records that a run serves to a client, in order.

@@ -30,6 +30,7 @@ inline const std::vector<LossExample>& loss_examples() {
       {"logistic", {-1, 1}, {2, -2, 0.5, 1 + 1e-15, std::nan(""), INFINITY}, "{-1, 1} or {0, 1}"},
       {"squared", {-3.5, 0, 0.25, 7}, {}, ""},
       {"huber:0.7", {-3.5, 0, 0.25, 7}, {}, ""},
+      {"absolute", {-3.5, 0, 0.25, 7}, {}, ""},
       {"hinge", {-1, 1}, {2, -2, 0.5, std::nan("")}, "{-1, 1} or {0, 1}"},
       {"linear", {0, 3}, {}, "", false},
       {"softmax:2", {0, 1}, {-1, 2, 0.5, std::nan(""), INFINITY}, "0 to 1"},

@@ -171,6 +171,18 @@ TEST(Huber, HasItsKnownValues) {
   }
 }
 
+TEST(Absolute, HasItsKnownValuesAndSubgradient) {
+  const auto loss = loss_table().make("absolute");
+  Vector slope(1);
+  for (const auto& [score, label, value, expected] :
+       {std::tuple{3.0, 1.0, 2.0, 1.0}, {-3.0, 1.0, 4.0, -1.0}, {1.5, 1.5, 0.0, 0.0}}) {
+    EXPECT_EQ(loss->value(Vector{score}, label), value);
+    loss->derivative(Vector{score}, label, slope);
+    EXPECT_EQ(slope[0], expected);
+  }
+  EXPECT_FALSE(loss->classifies());
+}
+
 TEST(Hinge, HasItsKnownValuesAndSubgradient) {
   const auto loss = loss_table().make("hinge");
   Vector slope(1);

@@ -15,6 +15,7 @@
 
 namespace starling {
 
+enum class ModelChoice { linear, location };
 enum class RegretChoice { none, static_regret };
 
 struct OmdConfig {
@@ -32,6 +33,7 @@ struct OmdConfig {
   std::optional<Round> rounds;
   // learning
   std::string loss = "logistic";
+  ModelChoice model = ModelChoice::linear;
   std::string mirror = "euclidean";
   std::optional<std::string> domain;
   std::string start = "uniform";

@@ -13,6 +13,12 @@
 
 namespace starling {
 
+/// For whom a generator draws: what the records of one client may have to do with those of the others.
+struct Audience {
+  Client clients = 1;
+  std::uint64_t seed = 1;
+};
+
 /// Draws one record of a generator.
 class Generator {
  public:
@@ -20,16 +26,17 @@ class Generator {
   [[nodiscard]] virtual std::size_t features() const = 0;
   /// Records per client; 0 for no end.
   [[nodiscard]] virtual std::int64_t records() const = 0;
-  /// A record of round t (from 1, the paper's count) into `values` (features() of them); returns the label.
-  [[nodiscard]] virtual double draw(Round t, AddressedRandom& random, MutableView values) const = 0;
+  /// A record of a client in round t (from 1, the paper's count) into `values` (features() of them); returns the label.
+  [[nodiscard]] virtual double draw(Round t, Client client, AddressedRandom& random, MutableView values) const = 0;
 };
 
-[[nodiscard]] const Table<Generator>& generator_table();
+using GeneratorTable = Table<Generator, const Audience&>;
+[[nodiscard]] const GeneratorTable& generator_table();
 
 [[nodiscard]] bool is_synthetic(std::string_view source);
 
 /// Of `synthetic:NAME…`. Throws UsageError.
-[[nodiscard]] std::unique_ptr<Generator> make_generator(const std::string& source);
+[[nodiscard]] std::unique_ptr<Generator> make_generator(const std::string& source, const Audience& audience);
 
 /// What makes a generator's records, as one line; its digest stands for theirs.
 [[nodiscard]] std::string identity_of_generated(const std::string& source, std::uint64_t seed);

@@ -64,4 +64,25 @@ class LinearModel final : public Model {
   Vector derivative_;
 };
 
+/// A point x ∈ R^d, d = number of features: a record z costs ρ(‖x − z‖₂), where ρ is a loss of one score at label 0.
+/// The records' own labels are not used. The gradient is ρ'(r) (x − z) / r with r = ‖x − z‖₂, and 0 at r = 0.
+class LocationModel final : public Model {
+ public:
+  /// Throws UsageError for a loss that classifies.
+  LocationModel(const Loss& loss, std::size_t features);
+
+  [[nodiscard]] std::size_t dimension() const override { return difference_.size(); }
+  [[nodiscard]] bool classifies() const override { return false; }
+  Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
+  [[nodiscard]] Score score(View parameters, const Batch& batch) override;
+
+ private:
+  /// x − z into difference_; returns its norm.
+  double compare(View parameters, const Row& row);
+  void add_clipped(double distance, const Clip& clip, MutableView gradient) const;
+
+  const Loss& loss_;
+  Vector difference_;
+};
+
 }  // namespace starling

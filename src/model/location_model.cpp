@@ -1,0 +1,88 @@
+#include "clippable.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/kernels.hpp"
+#include "starling/model/model.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Nearer than this is no distance: 1/r must stay finite.
+constexpr double least_distance = 1e-290;
+
+/// ‖v‖₂ without loss of digits where squares would be too small or too large.
+double safe_norm2(View v) {
+  const double squares = dot(v, v);
+  if (squares > 1e-280 && squares < 1e300) return std::sqrt(squares);
+  double largest = 0;
+  for (const double entry : v) largest = std::max(largest, std::abs(entry));
+  if (!(largest > 0 && std::isfinite(largest))) return std::isnan(squares) ? squares : largest;
+  return largest * std::sqrt(lane_sum(v.size(), [&](std::size_t i) {
+           const double part = v[i] / largest;
+           return part * part;
+         }));
+}
+
+}  // namespace
+
+LocationModel::LocationModel(const Loss& loss, std::size_t features) : loss_(loss), difference_(features) {
+  check(!loss.classifies(),
+        "--model location with a loss that tells classes apart (a distance is not a class) choose a --loss for any "
+        "label: squared, absolute, huber");
+}
+
+double LocationModel::compare(View parameters, const Row& row) {
+  std::copy(parameters.begin(), parameters.end(), difference_.begin());
+  if (row.sparse()) {
+    axpy(-1, row.values, row.index, difference_);
+  } else {
+    axpy(-1, row.values, difference_);
+  }
+  return safe_norm2(difference_);
+}
+
+void LocationModel::add_clipped(double distance, const Clip& clip, MutableView gradient) const {
+  double slope = 0;
+  loss_.derivative(View(&distance, 1), 0, MutableView(&slope, 1));
+  if (distance < least_distance) return;
+  double factor = slope / distance;  // exactly 1 for the squared loss
+  if (clip.kind == ClipKind::component) {
+    for (std::size_t j = 0; j < gradient.size(); ++j) {
+      gradient[j] += std::clamp(factor * difference_[j], -clip.bound, clip.bound);
+    }
+    return;
+  }
+  if (clip.kind != ClipKind::none) {
+    const double norm = clip.kind == ClipKind::l1 ? std::abs(factor) * norm1(difference_) : std::abs(slope);
+    check<DataError>(norm <= largest_clippable_norm && distance <= largest_clippable_norm,
+                     "a record's gradient has norm {} at distance {} from the model (not finite, or too large to be "
+                     "clipped exactly) scale the features, or keep the model in a bounded --domain",
+                     norm, distance);
+    if (norm > clip.bound) factor *= clip.bound / norm;
+  }
+  axpy(factor, difference_, gradient);
+}
+
+Score LocationModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
+  gradient.assign(dimension(), 0.0);
+  Score total;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const double distance = compare(parameters, batch.row(i));
+    total += {loss_.value(View(&distance, 1), 0), 0, 1};
+    add_clipped(distance, clip, gradient);
+  }
+  return total;
+}
+
+Score LocationModel::score(View parameters, const Batch& batch) {
+  Score total;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const double distance = compare(parameters, batch.row(i));
+    total += {loss_.value(View(&distance, 1), 0), 0, 1};
+  }
+  return total;
+}
+
+}  // namespace starling
