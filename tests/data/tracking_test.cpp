@@ -84,7 +84,7 @@ TEST_P(AnyTracking, RoundsAreTheSameInAnyOrder) {
   constexpr Round rounds = 3500;
   std::vector<Vector> expected;
   for (Round t = 1; t <= rounds; ++t) expected.push_back(record(*forward, 2, t));
-  for (Round i = 0; i < rounds; ++i) {
+  for (Round i = 0; i < rounds; i += 11) {
     const Round t = (i * 1777 + 3001) % rounds;
     EXPECT_EQ(record(*crosswise, 2, t + 1), expected[static_cast<std::size_t>(t)]) << t;
   }
