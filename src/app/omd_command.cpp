@@ -22,6 +22,18 @@ bool is_refuted(const Summary& summary) {
   return summary.privacy.audit && summary.privacy.audit->refuted;
 }
 
+/// What an evaluation pass makes known of records.
+void name_shared(const Regret& regret, std::vector<std::string>& metrics) {
+  if (regret.fixed) {
+    metrics.emplace_back("static regret");
+    metrics.emplace_back("the model that is best in hindsight for all records");
+  }
+  if (regret.moving) {
+    metrics.emplace_back("dynamic regret");
+    metrics.emplace_back("the records of each round, to the rank that finds the model which is best for them");
+  }
+}
+
 }  // namespace
 
 void OmdRun::make_directory() {
@@ -63,12 +75,7 @@ std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
 }
 
 /// The evaluation pass, over streams opened anew. **Collective.**
-std::optional<StaticRegret> OmdRun::find_regret(const DecentralizedOmd& omd, Round rounds_done) {
-  if (config_.regret == RegretChoice::none) return std::nullopt;
-  if (rounds_done < config_.omd.rounds) {
-    notes_.emplace_back("static regret: left out, since the run was stopped");
-    return std::nullopt;
-  }
+std::optional<Regret> OmdRun::regret_of(const DecentralizedOmd& omd, const PlayedRecorder& played) {
   EvaluationData data;
   agreement_.together([&] {
     Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
@@ -77,13 +84,16 @@ std::optional<StaticRegret> OmdRun::find_regret(const DecentralizedOmd& omd, Rou
                      config_.data.source);
     data.streams = std::move(again.streams);
   });
-  data.played = omd.played();
-  data.steps = omd.releases();
+  data.rounds = omd.rounds_played();
+  data.marks = played.marks();
+  data.played = played.played();
   data.batch = config_.data.batch;
   data.l2 = config_.omd.l2;
-  StaticRegret regret =
-      static_regret(agreement_, metrics_policy(), *model_, *domain_, data, [this] { return !world_.go_on_waiting(); });
-  if (const std::string remark = remark_on(regret); !remark.empty()) notes_.push_back(remark);
+  const MetricsPolicy policy = metrics_policy();
+  const EvaluationPass pass(agreement_, policy, *model_, *domain_, data, [this] { return !world_.go_on_waiting(); });
+  const Regret regret = find_regret(pass, {config_.regret != RegretChoice::dynamic,
+                                           config_.regret != RegretChoice::static_regret});
+  for (const std::string& remark : remarks_on(regret)) notes_.push_back(remark);
   return regret;
 }
 
@@ -125,6 +135,8 @@ ExitCode OmdRun::play() {
                     {"run_id", run_id_}});
   });
 
+  PlayedRecorder played(config_.regret == RegretChoice::none ? std::vector<Round>() : growth_marks(config_.omd.rounds),
+                        static_cast<std::size_t>(client_count()));
   std::optional<ModelAverage> average;
   if (config_.average != Averaging::none) average.emplace(config_.average, config_.omd.rounds);
 
@@ -145,7 +157,7 @@ ExitCode OmdRun::play() {
   agreement_.barrier();
   const auto began = std::chrono::steady_clock::now();
   if (hosts_clients) {
-    std::vector<Observer*> observers{&*recorder, &reporter};
+    std::vector<Observer*> observers{&*recorder, &reporter, &played};
     if (average) observers.push_back(&*average);
     omd.run(observers);
   }
@@ -161,7 +173,7 @@ ExitCode OmdRun::play() {
   if (stopped)
     notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done,
                                  config_.omd.rounds));
-  const Summary summary = make_summary(omd, models, door, wall, reporter.history(), done);
+  const Summary summary = make_summary(omd, models, door, played, wall, reporter.history(), done);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, reporter.history(), stopped);
   });
@@ -172,7 +184,8 @@ ExitCode OmdRun::play() {
 }
 
 Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns>& models, const MixingDoor& door,
-                             double wall, const std::vector<NetworkFigures>& history, Round rounds_done) {
+                             const PlayedRecorder& played, double wall, const std::vector<NetworkFigures>& history,
+                             Round rounds_done) {
   const MetricsPolicy policy = metrics_policy();
   Summary summary;
   summary.command = "omd";
@@ -203,7 +216,11 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
                      omd.mass_in_flight(),
                      client_count() > 0 ? std::optional(omd.played_rounds()) : std::nullopt};
   if (test_) local.test = test_scores(local.models);
-  summary.regret = find_regret(omd, rounds_done);
+  if (config_.regret != RegretChoice::none && rounds_done < config_.omd.rounds) {
+    notes_.emplace_back("regret: left out, since the run was stopped");
+  } else if (config_.regret != RegretChoice::none) {
+    summary.regret = regret_of(omd, played);
+  }
   gather_results(agreement_, local, policy, config_.json_models, summary);
   summary.last_loss = last_loss(history, rounds_done);
   if (config_.learns()) {
@@ -214,10 +231,7 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
     if (policy.shared()) {
       summary.privacy.shared_metrics = {"progressive loss"};
       if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
-      if (summary.regret) {
-        summary.privacy.shared_metrics.emplace_back("static regret");
-        summary.privacy.shared_metrics.emplace_back("the model that is best in hindsight for all records");
-      }
+      if (summary.regret) name_shared(*summary.regret, summary.privacy.shared_metrics);
     } else {
       summary.withheld = {"loss.mean", "loss.last"};
       if (summary.classifies) summary.withheld.emplace_back("metrics.progressive_accuracy");
@@ -232,6 +246,7 @@ void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigu
   Summary final = summary;
   finish_run_file(*directory_, final);
   write_summary(*directory_, final);
+  if (final.regret) write_regret_curve(directory_->path(), final.regret->curve);
   if (!stopped) {  // after a signal there may be no second left
     const Convergence convergence =
         convergence_to(read_models(directory_->path()), final.final_model, "the final mean model");

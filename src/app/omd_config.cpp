@@ -110,10 +110,12 @@ void add_learning_options(Options& options, OmdConfig& config) {
 void add_output_options(Options& options, OmdConfig& config) {
   const char* group = "Output";
   options.add({group, "regret", "WHICH", "none",
-               "none, or static: against the best single model in hindsight, found after the last round on a source "
-               "that can be read again. Needs shared metrics",
-               setter::choice<RegretChoice>(config.regret,
-                                            {{"none", RegretChoice::none}, {"static", RegretChoice::static_regret}})});
+               "none; static: against the best single model in hindsight; dynamic: against the best model of each round; "
+               "or both. Found after the last round on a source that can be read again. Needs shared metrics",
+               setter::choice<RegretChoice>(config.regret, {{"none", RegretChoice::none},
+                                                            {"static", RegretChoice::static_regret},
+                                                            {"dynamic", RegretChoice::dynamic},
+                                                            {"both", RegretChoice::both}})});
   options.add({group, "output", "DIR", "", "run directory; must not exist, or be empty; default: run-omd-<time>",
                setter::text(config.output)});
   options.add({group, "record-every", "K", "",

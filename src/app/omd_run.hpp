@@ -11,8 +11,8 @@
 #include "starling/app/run_privacy.hpp"
 #include "starling/graph/graph.hpp"
 #include "starling/protocol/mixing_door.hpp"
+#include "starling/record/regret.hpp"
 #include "starling/record/run_directory.hpp"
-#include "starling/record/static_regret.hpp"
 #include "starling/record/summary.hpp"
 
 namespace starling {
@@ -52,7 +52,7 @@ class OmdRun {
   void open_learning();
   void choose_rounds(std::optional<Round> available);
   void check_regret() const;
-  [[nodiscard]] std::optional<StaticRegret> find_regret(const DecentralizedOmd& omd, Round rounds_done);
+  [[nodiscard]] std::optional<Regret> regret_of(const DecentralizedOmd& omd, const PlayedRecorder& played);
   void open_privacy();
   [[nodiscard]] std::string digest_of_start() const;
   [[nodiscard]] bool starts_can_be_read_again() const;
@@ -61,8 +61,8 @@ class OmdRun {
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
   [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, const Released<Columns>& models,
-                                     const MixingDoor& door, double wall, const std::vector<NetworkFigures>& history,
-                                     Round rounds_done);
+                                     const MixingDoor& door, const PlayedRecorder& played, double wall,
+                                     const std::vector<NetworkFigures>& history, Round rounds_done);
   void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
   [[nodiscard]] MetricsPolicy metrics_policy() const;
   [[nodiscard]] Scores scores() const;

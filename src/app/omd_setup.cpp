@@ -155,13 +155,13 @@ void OmdRun::open_learning() {
 
 void OmdRun::check_regret() const {
   if (config_.regret == RegretChoice::none) return;
-  check(config_.learns(), "--regret static has no meaning with --loss none (there are no losses to regret)");
+  check(config_.learns(), "--regret has no meaning with --loss none (there are no losses to regret)");
   check(dataset_.replayable,
-        "--regret static on '{}' (its records come once, and regret reads them again after the last round) use a file",
+        "--regret on '{}' (its records come once, and regret reads them again after the last round) use a file",
         config_.data.source);
   check(
       metrics_policy().shared(),
-      "--regret static needs shared metrics (what it compares with is fitted to everybody's records without noise) add "
+      "--regret needs shared metrics (what it compares with is fitted to everybody's records without noise) add "
       "--metrics shared if the records may be known to others");
 }
 

@@ -22,6 +22,20 @@ std::pair<std::vector<int>, int> offsets_of(const std::vector<int>& lengths) {
   return {offsets, total};
 }
 
+/// The joined whole, taken apart again.
+std::vector<Vector> parts_of(const Vector& joined, const std::vector<int>& lengths) {
+  std::vector<Vector> parts;
+  parts.reserve(lengths.size());
+  auto next = joined.begin();
+  for (const int length : lengths) {
+    parts.emplace_back(next, next + length);
+    next += length;
+  }
+  return parts;
+}
+
+constexpr auto bytes_of_numbers = static_cast<std::int64_t>(sizeof(double));
+
 }  // namespace
 
 void Agreement::together(const std::function<void()>& step) {
@@ -105,6 +119,44 @@ std::vector<std::string> Agreement::all_gather(const Public<std::string>& text) 
     result.push_back(joined.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(lengths[r])));
   }
   return result;
+}
+
+std::vector<Vector> Agreement::all_gather(const Released<Vector>& numbers) {
+  World::State& state = world_.state();
+  const int length = static_cast<int>(numbers.value().size());
+  std::vector<int> lengths(static_cast<std::size_t>(state.size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state.agreement, &request);
+  state.wait_collective(request, "gathering");
+  const auto [offsets, total] = offsets_of(lengths);
+  Vector joined(static_cast<std::size_t>(total));
+  MPI_Iallgatherv(numbers.value().data(), length, MPI_DOUBLE, joined.data(), lengths.data(), offsets.data(), MPI_DOUBLE,
+                  state.agreement, &request);
+  state.wait_collective(request, "gathering");
+  if (state.size > 1) state.agreement_bytes += bytes_of_numbers * length;
+  return parts_of(joined, lengths);
+}
+
+std::vector<Vector> Agreement::exchange(const std::vector<Released<Vector>>& parts) {
+  World::State& state = world_.state();
+  std::vector<int> lengths;
+  Vector outgoing;
+  for (const Released<Vector>& part : parts) {
+    lengths.push_back(static_cast<int>(part.value().size()));
+    outgoing.insert(outgoing.end(), part.value().begin(), part.value().end());
+  }
+  std::vector<int> theirs(lengths.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ialltoall(lengths.data(), 1, MPI_INT, theirs.data(), 1, MPI_INT, state.agreement, &request);
+  state.wait_collective(request, "exchanging");
+  const auto [from, sent] = offsets_of(lengths);
+  const auto [to, received] = offsets_of(theirs);
+  Vector joined(static_cast<std::size_t>(received));
+  MPI_Ialltoallv(outgoing.data(), lengths.data(), from.data(), MPI_DOUBLE, joined.data(), theirs.data(), to.data(),
+                 MPI_DOUBLE, state.agreement, &request);
+  state.wait_collective(request, "exchanging");
+  state.agreement_bytes += bytes_of_numbers * (sent - lengths[static_cast<std::size_t>(state.rank)]);
+  return parts_of(joined, theirs);
 }
 
 std::vector<Vector> Agreement::gather(const Released<Vector>& numbers) {

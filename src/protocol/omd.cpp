@@ -19,6 +19,7 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       releases_(mixer.count(), 0),
       tallies_(mixer.count()),
       played_(mixer.count()),
+      rounds_played_(mixer.count()),
       noisy_gradient_(declare_public(Vector(dimension_))),
       scratch_(dimension_) {
   holdings_.state.update(
@@ -97,6 +98,7 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
   const Client u = mixer_.first() + static_cast<Client>(k);
   mechanism.release({u, t, 0}, *price, learning_->keys[k], gradient_, noisy_gradient_);
   ++releases_[k];
+  rounds_played_[k].add(t);
   if (settings_.l2 != 0) noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2, x, gradient); });
 
   const double length = take_step_length(k);

@@ -24,13 +24,17 @@ struct FigureRow {
   double factor = 1;
 };
 
-constexpr std::array<FigureRow, 15> figures{{{"rounds", "rounds", "{:.0f}"},
+constexpr std::array<FigureRow, 19> figures{{{"rounds", "rounds", "{:.0f}"},
                                              {"loss, mean", "loss.mean", "{:.6f}"},
                                              {"loss, last tenth", "loss.last", "{:.6f}"},
                                              {"test loss", "metrics.test_loss", "{:.6f}"},
                                              {"accuracy", "accuracy", "{:.2f} %", 100},
                                              {"progressive accuracy", "metrics.progressive_accuracy", "{:.2f} %", 100},
                                              {"static regret", "regret.static", "{:.6g}"},
+                                             {"static exponent", "regret.exponent.static.value", "{:.3f}"},
+                                             {"dynamic regret", "regret.dynamic", "{:.6g}"},
+                                             {"dynamic exponent", "regret.exponent.dynamic.value", "{:.3f}"},
+                                             {"path length", "regret.path_length", "{:.6g}"},
                                              {"consensus error", "consensus_error", "{:.3e}"},
                                              {"mass", "mass", "{:.12g}"},
                                              {"epsilon per release", "privacy.epsilon_per_release", "{:.6g}"},

@@ -41,9 +41,14 @@ class Search {
       : f_(f), domain_(domain), settings_(settings), most_evaluations_(settings.evaluations) {}
 
   Minimum run(std::size_t dimension) {
-    Vector centre(dimension);
-    domain_.centre(centre);
-    best_ = evaluate(std::move(centre));
+    Vector start = settings_.start;
+    start.resize(dimension);
+    if (settings_.start.empty()) {
+      domain_.centre(start);
+    } else {
+      domain_.project(start);
+    }
+    best_ = evaluate(std::move(start));
     gradient_tolerance_ = settings_.gradient_norm * std::max(1.0, norm2(best_.gradient));
     best_residual_ = residual(best_);
     guess_curvature();

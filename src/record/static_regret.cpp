@@ -1,118 +1,126 @@
 #include "starling/record/static_regret.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include <fmt/format.h>
 
-#include "starling/core/check.hpp"
 #include "starling/core/kernels.hpp"
 
 namespace starling {
 
 namespace {
 
-/// The mean of all f_u,t as a function, evaluated by all ranks together.
+// Of the comparators of earlier marks, which make a curve.
+constexpr double curve_gap = 1e-7;
+constexpr double curve_gradient_norm = 1e-5;
+constexpr std::int64_t curve_evaluations = 2000;
+constexpr double most_error = 0.01;  ///< of a curve's point, relative
+
+/// The mean of the f_u,t before a mark as a function, evaluated by all ranks together.
 class HindsightLoss {
  public:
-  HindsightLoss(Agreement& agreement, const MetricsPolicy& policy, Model& model, const EvaluationData& data,
-                const std::function<bool()>& interrupted)
-      : agreement_(agreement),
-        policy_(policy),
-        model_(model),
-        batch_(static_cast<double>(data.batch)),
-        l2_(data.l2),
-        interrupted_(interrupted),
-        records_(data.streams.size()),
-        rounds_(data.steps.begin(), data.steps.end()) {
-    agreement_.together([&] { read(data); });
-    Columns counts(1, rounds_.size());
-    for (std::size_t k = 0; k < rounds_.size(); ++k) counts[k][0] = rounds_[k];
-    client_rounds_ = agreement_.ordered_sum(Released<Columns>(declare_public(std::move(counts))))[0];
-  }
+  HindsightLoss(const EvaluationPass& pass, std::size_t mark)
+      : pass_(pass), mark_(mark), loss_(pass.model(), pass.data()) {}
 
-  [[nodiscard]] double client_rounds() const { return client_rounds_; }
+  [[nodiscard]] double client_rounds() const { return pass_.client_rounds()[mark_]; }
   /// Whether a rank has been interrupted; the same on all ranks.
   [[nodiscard]] bool interrupted() const { return any_interrupted_; }
 
   /// **Collective.**
   [[nodiscard]] double evaluate(View x, MutableView gradient) {
     const std::size_t d = x.size();
-    const double stop = interrupted_() ? 1 : 0;
-    Secret<Columns> parts(Columns(d + 2, records_.size()));  // ∇F_u, F_u, whether its rank is interrupted
-    for (std::size_t k = 0; k < records_.size(); ++k) {
-      parts.update(
-          [&](Columns& all, const Batch& records) {
-            evaluate_client(x, records, rounds_[k], all[k]);
-            all[k][d + 1] = stop;
-          },
-          records_[k]);
+    const double stop = pass_.interrupted() ? 1 : 0;
+    Secret<Columns> parts(Columns(d + 2, pass_.records().clients()));  // ∇F_u, F_u, whether its rank is interrupted
+    for (std::size_t k = 0; k < pass_.records().clients(); ++k) {
+      add_client(x, k, k, parts);
+      parts.update([&](Columns& all) { all[k][d + 1] = stop; });
     }
-    Vector total = agreement_.ordered_sum(*policy_.share(parts));
+    Vector total = pass_.total(parts);
     any_interrupted_ = total[d + 1] > 0;
-    scale(1 / client_rounds_, total);
+    scale(1 / client_rounds(), total);
     std::copy_n(total.begin(), d, gradient.begin());
     return total[d];
   }
 
+  /// Σ_t f_u,t(x) of each local client.
+  [[nodiscard]] std::vector<Secret<double>> by_client(View x) {
+    std::vector<Secret<double>> values;
+    for (std::size_t k = 0; k < pass_.records().clients(); ++k) {
+      Secret<Columns> part(Columns(x.size() + 1, 1));
+      add_client(x, k, 0, part);
+      values.push_back(part.map([&](const Columns& one) { return one[0][x.size()]; }));
+    }
+    return values;
+  }
+
  private:
-  void read(const EvaluationData& data) {
-    for (std::size_t k = 0; k < records_.size(); ++k) {
-      Stream& stream = *data.streams[k];
-      for (Round t = 0; t < data.steps[k]; ++t) {
-        check<DataError>(!stream.ended(t), "a source has {} rounds where {} were played (has it changed since?)", t,
-                         data.steps[k]);
-        apply(
-            [](Batch& all, const Batch& batch) {
-              for (std::size_t i = 0; i < batch.size(); ++i) all.add(batch.row(i), batch.label(i));
-            },
-            records_[k], stream.next(t));
-      }
+  /// Adds F_u of local client k and its gradient to a column.
+  void add_client(View x, std::size_t k, std::size_t column, Secret<Columns>& parts) {
+    const ReplayedRecords& records = pass_.records();
+    for (std::size_t s = 0; s <= mark_; ++s) {
+      const std::size_t rounds = records.first_of(k, s + 1) - records.first_of(k, s);
+      if (rounds == 0) continue;
+      parts.update(
+          [&](Columns& all, const RecordSpan& span) {
+            loss_.add(x, span.records, static_cast<double>(rounds), all[column]);
+          },
+          records.span(k, s));
     }
   }
 
-  /// F_u(x) = (1/m) Σ_i ℓ_i(x) + (rounds of u) (λ/2)‖x‖².
-  void evaluate_client(View x, const Batch& records, double rounds, MutableView part) {
-    const Score score = model_.evaluate(x, records, Clip{}, gradient_);
-    const MutableView slope = part.first(x.size());
-    axpy(1 / batch_, gradient_, slope);
-    axpy(rounds * l2_, x, slope);
-    part[x.size()] = score.loss / batch_ + rounds * 0.5 * l2_ * dot(x, x);
-  }
-
-  Agreement& agreement_;
-  const MetricsPolicy& policy_;
-  Model& model_;
-  double batch_;
-  double l2_;
-  const std::function<bool()>& interrupted_;
-  std::vector<Secret<Batch>> records_;  ///< of all rounds played, per local client
-  Vector rounds_;                       ///< in which each took a step
-  double client_rounds_ = 0;
+  const EvaluationPass& pass_;
+  std::size_t mark_;
+  RoundLoss loss_;
   bool any_interrupted_ = false;
-  Vector gradient_;
 };
 
-double add_up(Agreement& agreement, const MetricsPolicy& policy, const std::vector<Secret<double>>& played) {
-  Secret<Columns> row(Columns(1, played.size()));
-  for (std::size_t k = 0; k < played.size(); ++k) {
-    row.update([k](Columns& all, const double& one) { all[k][0] = one; }, played[k]);
+Minimum best_before(const EvaluationPass& pass, HindsightLoss& loss, MinimiseSettings settings) {
+  settings.strong_convexity = pass.data().l2;
+  settings.go_on = [&] { return !loss.interrupted(); };
+  return minimise([&](View x, MutableView gradient) { return loss.evaluate(x, gradient); }, pass.domain(),
+                  pass.model().dimension(), settings);
+}
+
+/// NaN where the comparator is too uncertain for this regret.
+double regret_if_certain(double played, double client_rounds, const Minimum& comparator) {
+  const double regret = played - client_rounds * comparator.value;
+  const bool bounded = comparator.kind == Minimum::Certificate::gap &&
+                       client_rounds * comparator.certificate <= most_error * std::abs(regret);
+  return comparator.ending == Minimum::Ending::reached || bounded ? regret : std::numeric_limits<double>::quiet_NaN();
+}
+
+Vector curve_of(const EvaluationPass& pass, const StaticRegret& whole) {
+  const std::size_t last = pass.marks().size() - 1;
+  Vector curve(last + 1, std::numeric_limits<double>::quiet_NaN());
+  curve[last] = whole.exists() ? whole.total() : curve[last];
+  MinimiseSettings settings;
+  settings.gap = curve_gap;
+  settings.gradient_norm = curve_gradient_norm;
+  settings.evaluations = curve_evaluations;
+  for (std::size_t j = 0; j < last; ++j) {
+    if (pass.client_rounds()[j] == 0) continue;
+    HindsightLoss loss(pass, j);
+    const Minimum best = best_before(pass, loss, settings);
+    if (best.ending == Minimum::Ending::interrupted) break;
+    curve[j] = regret_if_certain(pass.played()[j], loss.client_rounds(), best);
+    settings.start = best.x;
   }
-  return agreement.ordered_sum(*policy.share(row))[0];
+  return curve;
 }
 
 }  // namespace
 
-StaticRegret static_regret(Agreement& agreement, const MetricsPolicy& policy, Model& model, Domain& domain,
-                           const EvaluationData& data, const std::function<bool()>& interrupted) {
-  check(policy.shared(), "regret needs shared metrics (its comparator is fitted to all records without noise)");
-  HindsightLoss loss(agreement, policy, model, data, interrupted);
+StaticRegret static_regret(const EvaluationPass& pass) {
+  const std::size_t last = pass.marks().size() - 1;
+  HindsightLoss loss(pass, last);
   StaticRegret regret;
   regret.client_rounds = static_cast<std::int64_t>(loss.client_rounds());
-  check(regret.client_rounds > 0, "there is no regret to report (no client took a step)");
-  regret.played = add_up(agreement, policy, data.played);
-  MinimiseSettings settings;
-  settings.strong_convexity = data.l2;
-  settings.go_on = [&] { return !loss.interrupted(); };
-  regret.comparator = minimise([&](View x, MutableView gradient) { return loss.evaluate(x, gradient); }, domain,
-                               model.dimension(), settings);
+  regret.played = pass.played()[last];
+  regret.comparator = best_before(pass, loss, {});
+  regret.best = loss.by_client(regret.comparator.x);
+  if (regret.exists() && regret.comparator.ending != Minimum::Ending::interrupted) regret.curve = curve_of(pass, regret);
   return regret;
 }
 
@@ -124,8 +132,7 @@ std::string remark_on(const StaticRegret& regret) {
     case Minimum::Ending::gave_up:
       return fmt::format(
           "static regret: after {} evaluations the comparator's {} is {:.2g}, not {:.2g} as it should be; the regret "
-          "may "
-          "be larger than shown{}",
+          "may be larger than shown{}",
           x.evaluations, name_of(x.kind), x.certificate, x.tolerance,
           x.kind == Minimum::Certificate::gap
               ? fmt::format(", by up to {:.2g}", static_cast<double>(regret.client_rounds) * x.certificate)

@@ -1,3 +1,4 @@
+#include "regret_text.hpp"
 #include "summary_view.hpp"
 #include "text_files.hpp"
 #include <algorithm>
@@ -14,9 +15,8 @@ namespace {
 
 constexpr std::size_t most_listed_edges = 1000;
 
-/// Infinite and unknown numbers are null.
 Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
+  return number_json(value);
 }
 
 double mean(double total, std::int64_t count) {
@@ -153,23 +153,6 @@ Json metrics_json(const Summary& summary) {
   return metrics;
 }
 
-Json regret_json(const std::optional<StaticRegret>& regret) {
-  if (!regret) return nullptr;
-  const Minimum& comparator = regret->comparator;
-  const bool exists = regret->exists();
-  return {{"static", exists ? number(regret->total()) : Json(nullptr)},
-          {"static_per_client_round", exists ? number(regret->per_client_round()) : Json(nullptr)},
-          {"client_rounds", regret->client_rounds},
-          {"played", number(regret->played)},
-          {"comparator", comparator.x},
-          {"certificate",
-           {{"kind", name_of(comparator.kind)},
-            {"value", number(comparator.certificate)},
-            {"tolerance", comparator.tolerance},
-            {"reached", comparator.ending == Minimum::Ending::reached},
-            {"evaluations", comparator.evaluations}}}};
-}
-
 /// Breaks a paragraph at spaces.
 std::string wrapped(const std::string& paragraph, std::size_t width) {
   std::string text;
@@ -182,21 +165,6 @@ std::string wrapped(const std::string& paragraph, std::size_t width) {
     text += word;
   }
   return text;
-}
-
-std::string regret_rows(const SummaryView& summary) {
-  if (std::isnan(summary.number("regret.played"))) return "";
-  const double total = summary.number("regret.static");
-  std::string text = table_row("static regret", std::isfinite(total)
-                                                    ? fmt::format("{:.6g}, {:.6g} per client-round ({} of them)", total,
-                                                                  summary.number("regret.static_per_client_round"),
-                                                                  summary.count("regret.client_rounds"))
-                                                    : "none: no model is best");
-  return text + table_row("comparator", fmt::format("{} {:.2g} after {} evaluations (tolerance {:.2g})",
-                                                    summary.text("regret.certificate.kind"),
-                                                    summary.number("regret.certificate.value"),
-                                                    summary.count("regret.certificate.evaluations"),
-                                                    summary.number("regret.certificate.tolerance")));
 }
 
 std::string epsilon_text(double epsilon) {

@@ -116,6 +116,13 @@ Vector SummaryView::numbers(const std::string& path) const {
   return result;
 }
 
+Json SummaryView::list(const std::string& path) const {
+  const Json* value = find(path);
+  if (is_null(value)) return Json::array();
+  if (!value->is_array()) throw wrong(path, "a list");
+  return *value;
+}
+
 std::vector<EdgeTraffic> SummaryView::edges() const {
   const std::string path = "traffic.edges";
   const Json* value = find(path);

@@ -43,6 +43,8 @@ class SummaryView {
   [[nodiscard]] std::vector<std::string> texts(const std::string& path) const;
   /// Throws besides if an entry is null.
   [[nodiscard]] Vector numbers(const std::string& path) const;
+  /// Empty for null. Throws for what is no list.
+  [[nodiscard]] Json list(const std::string& path) const;
   [[nodiscard]] std::vector<EdgeTraffic> edges() const;
 
   /// Whether models were learned, and whether the labels were classes.

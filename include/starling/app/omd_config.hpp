@@ -16,7 +16,7 @@
 namespace starling {
 
 enum class ModelChoice { linear, location };
-enum class RegretChoice { none, static_regret };
+enum class RegretChoice { none, static_regret, dynamic, both };
 
 struct OmdConfig {
   // clients and graph

@@ -18,6 +18,10 @@ class Agreement {
  public:
   explicit Agreement(World& world) : world_(world) {}
 
+  /// Of this rank, and how many there are; not collective.
+  [[nodiscard]] int rank() const { return world_.rank(); }
+  [[nodiscard]] int ranks() const { return world_.size(); }
+
   /// Runs `step` here and agrees on the outcome: if it threw on any rank, it throws on all: the lowest such rank gets
   /// its own exception back, the others a PeerError.
   void together(const std::function<void()>& step);
@@ -30,6 +34,10 @@ class Agreement {
   [[nodiscard]] std::string broadcast(const Public<std::string>& text);
   /// Every rank's text, in rank order, everywhere.
   [[nodiscard]] std::vector<std::string> all_gather(const Public<std::string>& text);
+  /// Every rank's numbers, in rank order, everywhere.
+  [[nodiscard]] std::vector<Vector> all_gather(const Released<Vector>& numbers);
+  /// Part r of each rank's goes to rank r: what has come here, in rank order. All ranks give a part for every rank.
+  [[nodiscard]] std::vector<Vector> exchange(const std::vector<Released<Vector>>& parts);
   /// Every rank's numbers, in rank order, on rank 0; empty elsewhere.
   [[nodiscard]] std::vector<Vector> gather(const Released<Vector>& numbers);
   /// Sum of all clients' columns, added in client order whatever the layout (a reduction tree would differ in the last

@@ -7,6 +7,7 @@
 
 #include "starling/core/boundary.hpp"
 #include "starling/core/links.hpp"
+#include "starling/core/round_set.hpp"
 #include "starling/model/model.hpp"
 
 namespace starling {
@@ -39,6 +40,11 @@ class RoundView {
   [[nodiscard]] virtual std::span<const Arrival> arrivals() const = 0;
   /// Progressive score of each client since the start. Private: it is computed from records.
   [[nodiscard]] virtual const std::vector<Secret<Score>>& tallies() const = 0;
+  /// Σ_t f_u,t(x_u,t) of each client u over the rounds that it has played: f_u,t(x) = (1/m) Σ_i ℓ_i(x) + (λ/2)‖x‖² is
+  /// what the step goes down, a short batch's sum being divided by m too. (A tally has a penalty per record.) Private.
+  [[nodiscard]] virtual const std::vector<Secret<double>>& played() const = 0;
+  /// The rounds in which each client has taken a step. Public: streams, budgets and attendance decide.
+  [[nodiscard]] virtual const std::vector<RoundSet>& rounds_played() const = 0;
 };
 
 class Observer {

@@ -55,10 +55,8 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] double mass_in_flight() const override { return mixer_.in_flight(); }
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return mixer_.arrivals(); }
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
-
-  /// Σ_t f_u,t(x_u,t) of each client u over the rounds in which it took a step: f_u,t(x) = (1/m) Σ_i ℓ_i(x) + (λ/2)‖x‖²
-  /// is what the step goes down, a short batch's sum being divided by m too. (A tally has a penalty per record.)
-  [[nodiscard]] const std::vector<Secret<double>>& played() const { return played_; }
+  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
+  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
   /// Step debt of each client; what is not yet repaid (method 1).
   [[nodiscard]] View debts() const { return debt_; }
   /// Releases that each client has made.
@@ -87,6 +85,7 @@ class DecentralizedOmd final : public RoundView {
   std::vector<Round> releases_;
   std::vector<Secret<Score>> tallies_;
   std::vector<Secret<double>> played_;
+  std::vector<RoundSet> rounds_played_;
   Secret<Vector> gradient_;          ///< of the client at work: clipped, un-noised
   Released<Vector> noisy_gradient_;  ///< ĝ
   Vector scratch_;

@@ -21,6 +21,8 @@ struct MinimiseSettings {
   std::int64_t evaluations = 10'000;
   /// μ: the function less (μ/2)‖x‖² is convex too.
   double strong_convexity = 0;
+  /// Where the search begins; empty: the domain's centre.
+  Vector start = {};
   /// Whether the function may have kinks: then cutting planes take over where gradient steps get no further.
   enum class Kinks { possible, none } kinks = Kinks::possible;
   /// Asked before each evaluation; false ends the search.
@@ -51,7 +53,7 @@ struct Minimum {
 /// "gap", "gradient norm".
 [[nodiscard]] const char* name_of(Minimum::Certificate kind);
 
-/// Accelerated projected gradient steps from the domain's centre (Beck and Teboulle 2009) with backtracking, and with a
+/// Accelerated projected gradient steps (Beck and Teboulle 2009) with backtracking, and with a
 /// restart wherever the momentum points uphill (O'Donoghue and Candès 2015). On a bounded domain, if half of the
 /// evaluations have not reached the gap, a proximal bundle method goes on (Kiwiel 1990): it needs no smoothness.
 /// Deterministic: equal values of f give

@@ -6,15 +6,9 @@
 /// metrics are shared.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
-#include <vector>
 
-#include "starling/data/stream.hpp"
-#include "starling/model/model.hpp"
-#include "starling/net/agreement.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "starling/record/evaluation_pass.hpp"
 #include "starling/record/minimise.hpp"
 
 namespace starling {
@@ -23,6 +17,10 @@ struct StaticRegret {
   double played = 0;               ///< Σ_t Σ_u f_u,t(x_u,t)
   std::int64_t client_rounds = 0;  ///< how many f_u,t there are
   Minimum comparator;              ///< x*; value and certificate are per client-round
+  /// After each mark, against the model that is best for the rounds before it; NaN where it could not be found to
+  /// within a hundredth of the regret.
+  Vector curve = {};
+  std::vector<Secret<double>> best = {};  ///< Σ_t f_u,t(x*) of each local client
 
   /// Whether there is a best model to compare with (none if the losses fall without end).
   [[nodiscard]] bool exists() const { return comparator.ending != Minimum::Ending::unbounded; }
@@ -31,23 +29,10 @@ struct StaticRegret {
   [[nodiscard]] double per_client_round() const { return total() / static_cast<double>(client_rounds); }
 };
 
-/// What one rank's clients have played, and the same records once more.
-struct EvaluationData {
-  std::vector<std::unique_ptr<Stream>> streams;  ///< one per local client, at its first round
-  std::vector<Secret<double>> played;            ///< Σ_t f_u,t(x_u,t) of each
-  std::vector<Round> steps;                      ///< rounds in which each took a step: its first so many
-  std::size_t batch = 1;                         ///< m
-  double l2 = 0;                                 ///< λ
-};
-
-/// Reads the streams once, keeps their records in memory, and minimises. Sums go through the ranks in client order: the
-/// result has the same bits on every rank and for every layout. `interrupted` is asked at each evaluation; one rank's
-/// yes ends all.
-/// **Collective.** Throws UsageError unless `policy` shares metrics, DataError if a stream gives fewer rounds than were
-/// played.
-[[nodiscard]] StaticRegret static_regret(Agreement& agreement, const MetricsPolicy& policy, Model& model,
-                                         Domain& domain, const EvaluationData& data,
-                                         const std::function<bool()>& interrupted);
+/// The comparator of all rounds is searched from the domain's centre, those of the earlier marks, in rising order, each
+/// from the one before and to a wider gap. The result has the same bits on every rank and for every layout, but for
+/// `best`, which is each rank's own. **Collective.**
+[[nodiscard]] StaticRegret static_regret(const EvaluationPass& pass);
 
 /// A sentence for the notes of a run, where the comparator is not what it should be; else empty.
 [[nodiscard]] std::string remark_on(const StaticRegret& regret);

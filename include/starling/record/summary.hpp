@@ -11,8 +11,8 @@
 #include "starling/privacy/statement.hpp"
 #include "starling/protocol/omd.hpp"
 #include "starling/record/network_reporter.hpp"
+#include "starling/record/regret.hpp"
 #include "starling/record/run_directory.hpp"
-#include "starling/record/static_regret.hpp"
 
 namespace starling {
 
@@ -38,7 +38,7 @@ struct Summary {
   Round least_rounds = 0;          ///< played by a rank
   Round most_rounds = 0;
   double largest_debt = 0;             ///< most step debt that a client has left, in steps of the first round
-  std::optional<StaticRegret> regret;  ///< if asked for
+  std::optional<Regret> regret;        ///< if asked for
   PrivacyReport privacy;
   std::vector<EdgeTraffic> edges;
   WireTraffic wire;

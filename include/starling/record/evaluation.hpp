@@ -1,0 +1,76 @@
+/// What an evaluation pass after the rounds works on: the records that clients have played, read once more.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "starling/core/round_set.hpp"
+#include "starling/data/stream.hpp"
+#include "starling/model/model.hpp"
+
+namespace starling {
+
+/// What one rank's clients have played.
+struct EvaluationData {
+  std::vector<std::unique_ptr<Stream>> streams;  ///< one per local client, at its first round
+  std::vector<RoundSet> rounds;                  ///< that each has played
+  /// Rising: the rounds after which regret is wanted; the last is that of the run. Empty: after all rounds alone.
+  std::vector<Round> marks;
+  std::vector<Secret<Vector>> played;  ///< Σ f_u,t(x_u,t) of each over the rounds before each mark
+  std::size_t batch = 1;               ///< m
+  double l2 = 0;                       ///< λ
+};
+
+/// The records of the rounds between two marks.
+struct RecordSpan {
+  Batch records;
+  std::vector<std::size_t> ends{0};  ///< of each played round's records, after the begin of the first's
+};
+
+/// The records of one rank's clients, kept in memory.
+class ReplayedRecords {
+ public:
+  /// Reads the streams to the end of what was played. Throws DataError if one gives fewer rounds.
+  explicit ReplayedRecords(const EvaluationData& data);
+
+  [[nodiscard]] std::size_t clients() const { return clients_.size(); }
+  /// Spans between marks; each client has as many.
+  [[nodiscard]] std::size_t spans() const { return spans_; }
+  [[nodiscard]] const Secret<RecordSpan>& span(std::size_t k, std::size_t s) const { return clients_[k].spans[s]; }
+  /// The rounds that local client k has played, rising; those of span s are the numbers first_of(k, s) and on.
+  [[nodiscard]] const std::vector<Round>& rounds(std::size_t k) const { return clients_[k].rounds; }
+  [[nodiscard]] std::size_t first_of(std::size_t k, std::size_t s) const { return clients_[k].firsts[s]; }
+  /// Overwrites `batch` with the records of played round number i of client k.
+  void read(std::size_t k, std::size_t i, Secret<Batch>& batch) const;
+
+ private:
+  struct ClientRecords {
+    std::vector<Round> rounds;
+    std::vector<std::size_t> firsts;  ///< of each span, and of what would follow
+    std::vector<Secret<RecordSpan>> spans;
+  };
+  static void append(const Secret<Batch>& batch, Secret<RecordSpan>& span);
+
+  std::size_t spans_;
+  std::vector<ClientRecords> clients_;
+};
+
+/// f(x) = (1/m) Σ_i ℓ_i(x) + rounds · (λ/2)‖x‖² over the records of some rounds of a client.
+class RoundLoss {
+ public:
+  RoundLoss(Model& model, const EvaluationData& data)
+      : model_(model), batch_(static_cast<double>(data.batch)), l2_(data.l2) {}
+
+  /// Adds value and gradient to `part`: d entries of the gradient, then the value.
+  void add(View x, const Batch& records, double rounds, MutableView part);
+  [[nodiscard]] double value(View x, const Batch& records, double rounds);
+  [[nodiscard]] double l2() const { return l2_; }
+
+ private:
+  Model& model_;
+  double batch_;
+  double l2_;
+  Vector gradient_;
+};
+
+}  // namespace starling
