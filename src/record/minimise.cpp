@@ -1,6 +1,7 @@
 #include "starling/record/minimise.hpp"
 
 #include "bundle.hpp"
+#include "quasi_newton.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,6 +25,14 @@ constexpr double curvature_relief = 0.9;
 constexpr double shortest_step = 1e-9;
 constexpr double probe_length = 1e-3;
 constexpr double least_curvature = 1e-12;
+// Of quasi-Newton steps.
+constexpr std::int64_t first_evaluations = 40;  ///< before them, by gradient steps
+constexpr double sufficient_decrease = 1e-4;
+constexpr double sufficient_flattening = 0.9;
+constexpr int most_bisections = 40;
+constexpr double rounding_of_domain = 1e-12;
+constexpr int most_bent_steps = 10;  ///< in a row, without another face
+constexpr std::size_t patience = 30;  ///< steps, and two per coordinate, in which the gradient has to halve
 // Of the bundle method.
 constexpr double needed_share = 0.1;
 constexpr double serious_step_relief = 0.5;
@@ -52,14 +61,16 @@ class Search {
     gradient_tolerance_ = settings_.gradient_norm * std::max(1.0, norm2(best_.gradient));
     best_residual_ = residual(best_);
     guess_curvature();
-    if (certified_by_gap() && settings_.kinks == MinimiseSettings::Kinks::possible) {
-      most_evaluations_ /= 2;
-      descend();
-      most_evaluations_ = settings_.evaluations;
-      cut();
-    } else {
-      descend();
-    }
+    const bool cuts = certified_by_gap() && settings_.kinks == MinimiseSettings::Kinks::possible;
+    const std::int64_t smooth = cuts ? settings_.evaluations / 2 : settings_.evaluations;
+    most_evaluations_ = std::min(first_evaluations, smooth);
+    descend();
+    most_evaluations_ = smooth;
+    refine();
+    idle_steps_ = 0;
+    descend();
+    most_evaluations_ = settings_.evaluations;
+    if (cuts) cut();
     return result();
   }
 
@@ -192,6 +203,88 @@ class Search {
       Vector ahead = x.x;
       axpy(momentum, move, ahead);
       y = evaluate(std::move(ahead));
+    }
+  }
+
+  /// A point along p from x that is lower and flatter enough (Wolfe; by slopes alone where values differ by rounding).
+  /// Where x + p is outside the domain, `bent` is set, and the point is the projection of a lower one.
+  [[nodiscard]] std::optional<Point> along(const Point& x, const Vector& p, double slope, bool& bent) {
+    std::optional<Point> lower;
+    double low = 0;
+    double high = infinity;
+    double length = 1;
+    for (int i = 0; i < most_bisections && may_go_on(); ++i) {
+      Vector target = x.x;
+      axpy(length, p, target);
+      const bool outside = domain_.violation(target) > rounding_of_domain * (1 + norm2(target));
+      if (outside && low > 0) return lower;
+      bent = outside;
+      if (outside) domain_.project(target);
+      Point next = evaluate(std::move(target));
+      const double flatter = dot(next.gradient, p);
+      const double promised = sufficient_decrease * (outside ? towards(x, next) : length * slope);
+      const bool descends = next.value <= x.value + promised ||
+                            (next.value <= x.value + rounding * (1 + std::abs(x.value)) &&
+                             std::abs(flatter) < sufficient_flattening * std::abs(slope));
+      if (!descends) {
+        high = length;
+      } else if (outside || flatter >= sufficient_flattening * slope) {
+        return next;
+      } else {
+        low = length;
+        lower = std::move(next);
+      }
+      length = std::isfinite(high) ? (low + high) / 2 : 2 * low;
+    }
+    return lower;
+  }
+
+  /// ⟨∇f(x), y − x⟩.
+  [[nodiscard]] static double towards(const Point& x, const Point& y) {
+    return dot(x.gradient, y.x) - dot(x.gradient, x.x);
+  }
+
+  /// Quasi-Newton steps within the domain and along its flat faces.
+  void refine() {
+    Point x = best_;
+    Face face(domain_, x.x, x.gradient);
+    Vector slope = face.reduced(x.gradient);
+    CurvatureMemory memory;
+    double halved = norm2(slope);
+    std::size_t since = 0;
+    int bends = 0;
+    while (may_go_on() && norm2(slope) > 0 && since++ < patience + 2 * x.x.size() && bends < most_bent_steps) {
+      Vector p = memory.direction(slope, curvature_);
+      if (!(dot(p, slope) < 0)) {
+        memory.clear();
+        p = memory.direction(slope, curvature_);
+      }
+      bool bent = false;
+      std::optional<Point> next = along(x, p, dot(p, slope), bent);
+      if (!next && memory.empty()) return;
+      if (!next) {
+        memory.clear();
+        continue;
+      }
+      keep_best(*next);
+      Face there(domain_, next->x, next->gradient);
+      Vector slope_there = there.reduced(next->gradient);
+      bends = bent && there == face ? bends + 1 : 0;
+      if (bent || !(there == face)) {
+        memory.clear();
+      } else {
+        Vector move = next->x;
+        axpy(-1, x.x, move);
+        Vector change = slope_there;
+        axpy(-1, slope, change);
+        memory.add(std::move(move), std::move(change));
+      }
+      x = std::move(*next);
+      face = std::move(there);
+      slope = std::move(slope_there);
+      if (norm2(slope) > halved / 2) continue;
+      halved = norm2(slope);
+      since = 0;
     }
   }
 

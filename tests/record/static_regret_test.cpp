@@ -1,80 +1,20 @@
 // Regret against known comparators, the same on every layout, and never where metrics are private.
 #include "starling/record/static_regret.hpp"
 
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
+#include "evaluation.hpp"
 #include <bit>
 #include <cmath>
 
 #include "starling/core/kernels.hpp"
-#include "starling/core/random.hpp"
 
 namespace starling {
 namespace {
 
-using testing_support::world;
+using namespace testing_support;
 
-const MetricsPolicy shared(MetricsPolicy::Sharing::shared);
-
-struct Row1 {
-  Vector features;
-  double label;
-};
-
-/// `batch` of some records a round, once through them.
-class ListStream final : public Stream {
- public:
-  ListStream(std::vector<Row1> records, std::size_t batch) : records_(std::move(records)), batch_size_(batch) {}
-  [[nodiscard]] const Secret<Batch>& next(Round t) override {
-    const std::size_t from = static_cast<std::size_t>(t) * batch_size_;
-    batch_.update([&](Batch& batch) {
-      batch.clear();
-      for (std::size_t i = from; i < std::min(from + batch_size_, records_.size()); ++i) {
-        batch.add({records_[i].features, {}}, records_[i].label);
-      }
-    });
-    return batch_;
-  }
-  [[nodiscard]] bool ended(Round t) override { return static_cast<std::size_t>(t) * batch_size_ >= records_.size(); }
-  [[nodiscard]] std::int64_t participations() const override { return 1; }
-  [[nodiscard]] std::optional<std::int64_t> records() const override {
-    return static_cast<std::int64_t>(records_.size());
-  }
-  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
-  [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
-
- private:
-  std::vector<Row1> records_;
-  std::size_t batch_size_;
-  Secret<Batch> batch_;
-};
-
-struct Case {
-  std::string loss;
-  std::string domain;
-  std::size_t batch = 1;
-  double l2 = 0;
-  Round rounds = 1000;
-};
-
-/// The regret of clients that have played `played` each; `data` has a list of records per client.
-StaticRegret regret_of(const Case& test, const std::vector<std::vector<Row1>>& data, double played) {
-  const Layout layout(static_cast<Client>(data.size()), world().size());
-  const auto loss = loss_table().make(test.loss);
-  const auto domain = domain_table().make(test.domain);
-  LinearModel model(*loss, data.front().front().features.size(), false);
-  EvaluationData own;
-  for (Client k = 0; k < layout.count(world().rank()); ++k) {
-    const auto u = static_cast<std::size_t>(layout.first(world().rank()) + k);
-    own.streams.push_back(std::make_unique<ListStream>(data[u], test.batch));
-    own.played.emplace_back(played);
-    const std::size_t rounds = (data[u].size() + test.batch - 1) / test.batch;
-    own.steps.push_back(std::min(static_cast<Round>(rounds), test.rounds));
-  }
-  own.batch = test.batch;
-  own.l2 = test.l2;
-  Agreement agreement(world());
-  return static_regret(agreement, shared, model, *domain, own, [] { return false; });
+/// The static regret of clients that have played `played` each; `data` has a list of records per client.
+StaticRegret regret_of(const Game& game, const std::vector<std::vector<Row1>>& data, double played) {
+  return with_pass(game, data, played, [](const EvaluationPass& pass) { return static_regret(pass); });
 }
 
 // One feature of 1: the best model is the mean label; three clients of 2, 1 and 3 records.
@@ -118,20 +58,6 @@ TEST(StaticRegret, LinearLossOnTheSimplexIsAgainstTheBestExpert) {
   EXPECT_NEAR(std::abs(regret.total()), largest_wins ? 5 : 2.5, 1e-6);
 }
 
-std::vector<std::vector<Row1>> random_data(std::size_t clients, std::size_t d) {
-  std::vector<std::vector<Row1>> data(clients);
-  for (std::size_t u = 0; u < clients; ++u) {
-    AddressedRandom random(5, Purpose::experiment, u, 0);
-    for (std::size_t i = 0; i < 20 + u; ++i) {
-      Row1 row{Vector(d), 0};
-      for (double& value : row.features) value = random.normal();
-      row.label = row.features[0] + 2 * random.normal() > 0 ? 1 : -1;
-      data[u].push_back(std::move(row));
-    }
-  }
-  return data;
-}
-
 /// A number that 64 bits of every figure go into.
 std::uint64_t fingerprint(const StaticRegret& regret) {
   Vector all = regret.comparator.x;
@@ -146,7 +72,7 @@ std::uint64_t fingerprint(const StaticRegret& regret) {
 // same sum by hand, in client order.
 TEST(StaticRegret, HasTheSameBitsAsASumInClientOrder) {
   const auto data = random_data(7, 4);
-  const Case test{"logistic", "ball:3", 3, 0.01};
+  const Game test{"logistic", "ball:3", 3, 0.01};
   const StaticRegret regret = regret_of(test, data, 1);
 
   const auto loss = loss_table().make(test.loss);
@@ -198,9 +124,33 @@ TEST(StaticRegret, RefusesPrivateMetrics) {
   const auto domain = domain_table().make("ball:1");
   LinearModel model(*loss, 2, false);
   const EvaluationData none;
-  EXPECT_THROW(static_cast<void>(static_regret(agreement, MetricsPolicy(MetricsPolicy::Sharing::local), model, *domain,
-                                               none, [] { return false; })),
+  EXPECT_THROW(EvaluationPass(agreement, MetricsPolicy(MetricsPolicy::Sharing::local), model, *domain, none,
+                              [] { return false; }),
                UsageError);
+}
+
+// Labels 1, 2, 3, 4 of one client, f = ½(x − y)²: the best model of the first t rounds is their mean, and the regret
+// that of playing 0: ½ t mean².
+TEST(StaticRegret, CurvesAreAgainstTheBestModelOfTheRoundsSoFar) {
+  Game game{"squared", "box:-10,10"};
+  game.marks = {1, 2, 4};
+  const StaticRegret regret = with_pass(game, {{{{1}, 1}, {{1}, 2}, {{1}, 3}, {{1}, 4}}}, {Vector{0.5, 2.5, 15}},
+                                        [](const EvaluationPass& pass) { return static_regret(pass); });
+  ASSERT_EQ(regret.curve.size(), 3U);
+  EXPECT_NEAR(regret.curve[0], 0.5, 1e-6);
+  EXPECT_NEAR(regret.curve[1], 2.25, 1e-6);
+  EXPECT_NEAR(regret.curve[2], 12.5, 1e-6);
+  EXPECT_EQ(regret.curve[2], regret.total());
+}
+
+// A client that sits rounds out is evaluated on those that it has played, and is counted for those alone.
+TEST(StaticRegret, LeavesOutTheRoundsThatAClientSatOut) {
+  Game game{"squared", "free"};
+  game.absent = {{0, 1}, {1, 0}};
+  const std::vector<std::vector<Row1>> data{{{{1}, 1}, {{1}, 100}, {{1}, 2}}, {{{1}, 100}, {{1}, 6}, {{1}, 7}}};
+  const StaticRegret regret = regret_of(game, data, 0);
+  EXPECT_EQ(regret.client_rounds, 4);
+  EXPECT_NEAR(regret.comparator.x[0], 4, 1e-5);
 }
 
 }  // namespace

@@ -118,7 +118,12 @@ TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
   regret.comparator.certificate = 1e-10;
   regret.comparator.tolerance = 1e-9;
   regret.comparator.evaluations = 17;
-  summary.regret = regret;
+  summary.regret.emplace();
+  summary.regret->played = 70;
+  summary.regret->client_rounds = 120;
+  summary.regret->fixed = regret;
+  summary.regret->per_client = {{60, 40, 8, 0.5}, {60, 30, 2, 0.25}};
+  summary.regret->curve.fixed_growth = GrowthFit{0.5, 0.02, 1, 10, 9};
   const nlohmann::json json = parsed(summary);
   EXPECT_EQ(at(json, "regret/static"), 10);
   EXPECT_EQ(at(json, "regret/static_per_client_round"), 10.0 / 120);
@@ -126,14 +131,50 @@ TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
   EXPECT_EQ(at(json, "regret/certificate/kind"), "gap");
   EXPECT_EQ(at(json, "regret/certificate/value"), 1e-10);
   EXPECT_EQ(at(json, "regret/certificate/reached"), true);
-  EXPECT_NE(to_table(summary).find("10, 0.0833333 per client-round (120 of them)"), std::string::npos);
+  EXPECT_NE(to_table(summary).find("10, 0.0833333 per client-round (120 of them), grows as t^0.500"),
+            std::string::npos);
+  EXPECT_EQ(at(json, "regret/exponent/static/value"), 0.5);
+  EXPECT_EQ(at(json, "regret/exponent/static/standard_error"), 0.02);
+  EXPECT_TRUE(at(json, "regret/exponent/dynamic").is_null());
+  EXPECT_EQ(at(json, "regret/per_client/1/static"), 2);
+  EXPECT_NE(to_table(summary).find("from 2 to 8 by client"), std::string::npos);
+  EXPECT_TRUE(at(json, "regret/dynamic").is_null());
   EXPECT_EQ(remark_on(regret), "");
 
-  summary.regret->comparator.ending = Minimum::Ending::unbounded;
+  summary.regret->fixed->comparator.ending = Minimum::Ending::unbounded;
   EXPECT_TRUE(at(parsed(summary), "regret/static").is_null());
   EXPECT_NE(to_table(summary).find("none: no model is best"), std::string::npos);
-  summary.regret->comparator.ending = Minimum::Ending::gave_up;
-  EXPECT_NE(remark_on(*summary.regret).find("by up to 1.2e-08"), std::string::npos) << remark_on(*summary.regret);
+  summary.regret->fixed->comparator.ending = Minimum::Ending::gave_up;
+  EXPECT_NE(remark_on(*summary.regret->fixed).find("by up to 1.2e-08"), std::string::npos) << remark_on(*summary.regret->fixed);
+}
+
+TEST(Summary, ShowsDynamicRegretWithItsPathAndWorstCertificate) {
+  Summary summary = example();
+  summary.regret.emplace();
+  summary.regret->client_rounds = 120;
+  DynamicRegret regret;
+  regret.played = 70;
+  regret.best = 10;
+  regret.client_rounds = 120;
+  regret.rounds = 40;
+  regret.path_length = 4;
+  regret.worst.certificate = 2e-12;
+  regret.worst.tolerance = 1e-11;
+  regret.evaluations = 900;
+  summary.regret->moving = regret;
+  const nlohmann::json json = parsed(summary);
+  EXPECT_EQ(at(json, "regret/dynamic"), 60);
+  EXPECT_EQ(at(json, "regret/dynamic_per_client_round"), 0.5);
+  EXPECT_EQ(at(json, "regret/path_length"), 4);
+  EXPECT_EQ(at(json, "regret/dynamic_certificate/reached"), true);
+  EXPECT_TRUE(at(json, "regret/static").is_null());
+  const std::string table = to_table(summary);
+  EXPECT_NE(table.find("60, 0.5 per client-round (120 of them)"), std::string::npos) << table;
+  EXPECT_NE(table.find("4 over 40 rounds, 0.1 per round"), std::string::npos) << table;
+  EXPECT_EQ(table.find("static regret"), std::string::npos);
+  summary.regret->moving->unbounded = 3;
+  EXPECT_TRUE(at(parsed(summary), "regret/dynamic").is_null());
+  EXPECT_NE(to_table(summary).find("some round has no best model"), std::string::npos);
 }
 
 // JSON has no infinity.
