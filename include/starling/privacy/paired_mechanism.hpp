@@ -1,0 +1,56 @@
+/// A round's release in two parts: of a gradient, and of something else about the same records.
+///
+/// Both parts are made by mechanisms of one kind, each with its own clip, its own noise, and its share of the price. A
+/// record enters both, so it pays for both. Parts with independent noise are one release of the vector (part 1, part 2)
+/// in which each part is measured in its own noise scale: of Laplace noise the L1 sensitivities in scales add up, so it
+/// is a Laplace release of ε₁ + ε₂; of Gaussian noise the L2 sensitivities in standard deviations add in squares, so it
+/// is a Gaussian release of √(μ₁² + μ₂²) (method 6, "Accounting"). One charge for each round therefore says all.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "starling/privacy/mechanism.hpp"
+
+namespace starling {
+
+/// The second part of a round's release.
+struct SecondPart {
+  std::string what;           ///< of a record, for descriptions: "part in the constraints"
+  double clip = 1;            ///< bound on a record's norm; infinite: no clipping (`none` alone)
+  std::size_t dimension = 1;  ///< entries
+  double share = 0.5;         ///< of the price (of its square, where it is μ), between 0 and 1
+};
+
+class PairedMechanism final : public Mechanism {
+ public:
+  /// `name` is none, laplace or gaussian, `settings` are those of the first part with the whole round's prices. Throws
+  /// UsageError for other mechanisms, for the unit component, and where a part's sensitivity cannot be proved.
+  PairedMechanism(const std::string& name, const ReleaseSettings& settings, SecondPart second);
+
+  [[nodiscard]] Clip clip() const override { return first_->clip(); }
+  [[nodiscard]] Clip second_clip() const { return second_->clip(); }
+  /// Of both parts, at the price of the round.
+  [[nodiscard]] Charge charge(double price) const override;
+  [[nodiscard]] PriceKind price_kind() const override { return first_->price_kind(); }
+  [[nodiscard]] std::string neighbours() const override { return first_->neighbours(); }
+  [[nodiscard]] std::string description() const override;
+
+  /// The first part; `price` is the round's.
+  void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
+               Released<Vector>& noisy_mean) override;
+  /// The second, for the same round: `address` and `price` are those that the first part was given.
+  void release_second(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
+                      Released<Vector>& noisy_mean);
+
+ private:
+  [[nodiscard]] double first_price(double price) const;
+  [[nodiscard]] double second_price(double price) const;
+
+  SecondPart part_;
+  PriceKind kind_ = PriceKind::none;
+  std::unique_ptr<Mechanism> first_;
+  std::unique_ptr<Mechanism> second_;
+};
+
+}  // namespace starling

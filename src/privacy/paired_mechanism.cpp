@@ -1,0 +1,96 @@
+#include "starling/privacy/paired_mechanism.hpp"
+
+#include "rows.hpp"
+#include <cmath>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Takes more than the roundings of a root and a product add: squares of parts never come to more than that of the
+/// whole.
+constexpr double short_of_one = 1 - 0x1p-48;
+
+}  // namespace
+
+PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings& settings, SecondPart second)
+    : Mechanism(settings), part_(std::move(second)) {
+  check(name == "none" || name == "laplace" || name == "gaussian",
+        "mechanism '{}' with two releases a round (what they cost together is known of none, laplace and gaussian)",
+        name);
+  check(
+      settings.unit == PrivacyUnit::record,
+      "unit component with two releases a round (a component of a gradient is no part of the second) protect records");
+  check(part_.share > 0 && part_.share < 1, "a share of {} for the second release (it lies between 0 and 1)",
+        part_.share);
+  kind_ = mechanism_table().make(name, settings)->price_kind();
+  ReleaseSettings of_part = settings;
+  of_part.price = {first_price(settings.price.least), first_price(settings.price.most)};
+  first_ = mechanism_table().make(name, of_part);
+  of_part.price = {second_price(settings.price.least), second_price(settings.price.most)};
+  of_part.clip = part_.clip;
+  of_part.dimension = part_.dimension;
+  second_ = mechanism_table().make(name, of_part);
+}
+
+double PairedMechanism::first_price(double price) const {
+  switch (kind_) {
+    case PriceKind::none:
+      return price;
+    case PriceKind::epsilon:
+      return (1 - part_.share) * price;
+    case PriceKind::mu:
+      break;
+  }
+  return std::sqrt(1 - part_.share) * price * short_of_one;
+}
+
+double PairedMechanism::second_price(double price) const {
+  switch (kind_) {
+    case PriceKind::none:
+      return price;
+    case PriceKind::epsilon:
+      return price - first_price(price);
+    case PriceKind::mu:
+      break;
+  }
+  return std::sqrt(part_.share) * price * short_of_one;
+}
+
+Charge PairedMechanism::charge(double price) const {
+  switch (kind_) {
+    case PriceKind::none:
+      return Charge::unbounded();
+    case PriceKind::epsilon:
+      // Both are multiples of 2^-39: their sum is exact.
+      return Charge::laplace(first_->charge(first_price(price)).epsilon + second_->charge(second_price(price)).epsilon);
+    case PriceKind::mu:
+      break;
+  }
+  return Charge::gaussian(price);
+}
+
+std::string PairedMechanism::description() const {
+  if (kind_ == PriceKind::none) return first_->description();
+  return fmt::format(
+      "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The second, "
+      "of each record's {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",
+      1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), part_.what,
+      second_->description());
+}
+
+void PairedMechanism::release(const ReleaseAddress& address, double price, const NoiseKey& key,
+                              const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
+  check_price(price);
+  first_->release(address, first_price(price), key, sum, noisy_mean);
+}
+
+void PairedMechanism::release_second(const ReleaseAddress& address, double price, const NoiseKey& key,
+                                     const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
+  check_price(price);
+  second_->release({address.client, address.round, address.index + 1}, second_price(price), key, sum, noisy_mean);
+}
+
+}  // namespace starling
