@@ -84,6 +84,8 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
   const Secret<Batch>& batch = learning_->streams[k]->next(t);
   Mechanism& mechanism = learning_->mechanism;
   const View x = mirror_.model(holdings_.state.value()[k], scratch_);
+  LongTermConstraints* const constraints = learning_->constraints;
+  if (constraints != nullptr) constraints->arrive(k, x);
 
   apply(
       [&](Vector& gradient, Score& tally, double& played, const Batch& records) {
@@ -96,10 +98,14 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
       gradient_, tallies_[k], played_[k], batch);
 
   const Client u = mixer_.first() + static_cast<Client>(k);
-  mechanism.release({u, t, 0}, *price, learning_->keys[k], gradient_, noisy_gradient_);
+  const ReleaseAddress address{u, t, 0};
+  mechanism.release(address, *price, learning_->keys[k], gradient_, noisy_gradient_);
   ++releases_[k];
   rounds_played_[k].add(t);
   if (settings_.l2 != 0) noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2, x, gradient); });
+  if (constraints != nullptr) {
+    constraints->bend(k, address, *price, learning_->keys[k], eta(t), x, batch, noisy_gradient_);
+  }
 
   const double length = take_step_length(k);
   holdings_.state.update([&](Columns& state, const Vector& gradient) { mirror_.step(state[k], length, gradient); },

@@ -10,6 +10,7 @@
 #include "starling/data/stream.hpp"
 #include "starling/mirror/mirror.hpp"
 #include "starling/privacy/accounts.hpp"
+#include "starling/protocol/constraints.hpp"
 #include "starling/protocol/mixing.hpp"
 #include "starling/protocol/observer.hpp"
 
@@ -33,6 +34,7 @@ struct Learning {
   Accounts& accounts;                            ///< of the local clients
   std::vector<NoiseKey> keys;                    ///< one per local client
   std::vector<std::unique_ptr<Stream>> streams;  ///< likewise
+  LongTermConstraints* constraints = nullptr;    ///< of a run that has some
 };
 
 /// The clients of one rank.

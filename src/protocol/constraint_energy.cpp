@@ -1,0 +1,50 @@
+#include "starling/protocol/constraint_energy.hpp"
+
+#include <algorithm>
+
+namespace starling {
+
+EnergySchedule::EnergySchedule(const Schedule& inner, EnergyBudget budget, std::size_t message_bytes,
+                               int steps_per_round)
+    : inner_(inner),
+      budget_(std::move(budget)),
+      message_cost_(budget_.per_message + budget_.per_byte * static_cast<double>(message_bytes)),
+      budget_of_step_(budget_.budget / steps_per_round) {}
+
+std::int64_t EnergySchedule::degree(Client u, Account& account) const {
+  if (account.degree) return *account.degree;
+  const Links row = inner_.links(u, account.step);
+  // A message that gets lost was sent all the same.
+  const auto count = static_cast<std::int64_t>(row.out.size() + row.lost.size());
+  if (inner_.period() == 1) account.degree = count;
+  return count;
+}
+
+const EnergySchedule::Account& EnergySchedule::account(Client u, Round t) const {
+  Account& account = accounts_[u];
+  if (account.step > t) account = Account{};
+  for (; account.step < t; ++account.step) {
+    const std::int64_t sent = account.dual <= 0 ? degree(u, account) : 0;
+    account.messages += sent;
+    account.dual = std::max(0.0, account.dual + static_cast<double>(sent) * message_cost_ - budget_of_step_);
+  }
+  return account;
+}
+
+double EnergySchedule::violation(Client u, Round t) const {
+  return static_cast<double>(messages(u, t)) * message_cost_ - static_cast<double>(t) * budget_of_step_;
+}
+
+Links EnergySchedule::links(Client u, Round t) const {
+  Links row = inner_.links(u, t);
+  if (!sends(u, t)) {
+    for (const Arc& arc : row.out) row.own += row.share * arc.weight;
+    for (const Arc& arc : row.lost) row.own += row.share * arc.weight;
+    row.out.clear();
+    row.lost.clear();
+  }
+  std::erase_if(row.in, [&](const Arc& arc) { return !sends(arc.peer, t); });
+  return row;
+}
+
+}  // namespace starling
