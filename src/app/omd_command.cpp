@@ -99,14 +99,23 @@ std::optional<Regret> OmdRun::regret_of(const DecentralizedOmd& omd, const Playe
 
 ExitCode OmdRun::play() {
   const MetricsPolicy policy = metrics_policy();
-  const MixingDoor door(world_, *layout_, *schedule_, config_.mixing, mirror_->state_size(dimension_));
   std::optional<Learning> learning;
   if (config_.learns()) {
     if (config_.privacy.audit) canaries_.emplace(*model_, privacy_->mechanism());
     Model& model = canaries_ ? canaries_->model() : *model_;
     Mechanism& mechanism = canaries_ ? canaries_->mechanism() : privacy_->mechanism();
-    learning.emplace(Learning{model, mechanism, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams)});
+    if (constraints_) {
+      constraints_->start(static_cast<std::size_t>(client_count()), privacy_->pair(), config_.data.batch);
+    }
+    learning.emplace(Learning{constraints_ ? constraints_->model(model) : model, mechanism, privacy_->accounts(),
+                              privacy_->keys(), std::move(dataset_.streams),
+                              constraints_ ? constraints_->duals_of_clients() : nullptr});
   }
+  const std::size_t length = message_length(mirror_->state_size(dimension_), config_.mixing.mixing);
+  const Schedule& schedule =
+      constraints_ ? constraints_->affordable(*schedule_, length * sizeof(double), config_.mixing.gossip_steps)
+                   : *schedule_;
+  const MixingDoor door(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
   DecentralizedOmd omd(door.mixer(), *mirror_, std::move(learning), config_.omd, *start_);
 
   const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;

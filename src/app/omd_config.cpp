@@ -147,6 +147,7 @@ Options omd_options(OmdConfig& config) {
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_learning_options(options, config);
+  add_constraint_options(options, config.constraints);
   add_privacy_options(options, config.privacy);
   add_output_options(options, config);
   return options;
@@ -175,6 +176,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
       config.async ? "async" : "deadline");
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
                                config.schedule.link_loss_model == LossModel::unacknowledged;
+  check_constraint_options(config.constraints, config.omd);
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   return config;
@@ -200,6 +202,7 @@ std::string omd_help() {
   text += "\nLosses:\n" + loss_table().help();
   text += "\nMirror maps:\n" + mirror_table().help();
   text += "\nDomains:\n" + domain_table().help();
+  text += constraints_help();
   text += "\nMechanisms:\n" + mechanism_table().help();
   text += prices_help();
   return text;

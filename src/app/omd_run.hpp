@@ -2,6 +2,7 @@
 #pragma once
 
 #include "run_canaries.hpp"
+#include "run_constraints.hpp"
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,7 +33,11 @@ class OmdRun {
     agreement_.same("topology", declare_public(schedule_->digest()));
     agreement_.together([&] { open_data(); });
     agree_on_data();
-    agreement_.together([&] { open_learning(); });
+    agreement_.together([&] {
+      open_learning();
+      open_constraints();
+    });
+    if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));
     open_privacy();
     make_directory();
     if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
@@ -50,6 +55,7 @@ class OmdRun {
   void open_data();
   void agree_on_data();
   void open_learning();
+  void open_constraints();
   void choose_rounds(std::optional<Round> available);
   void check_regret() const;
   [[nodiscard]] std::optional<Regret> regret_of(const DecentralizedOmd& omd, const PlayedRecorder& played);
@@ -83,6 +89,7 @@ class OmdRun {
   std::optional<Batch> test_;
   std::size_t dimension_ = 0;
   std::optional<Released<Columns>> start_;
+  std::optional<RunConstraints> constraints_;
   std::optional<RunPrivacy> privacy_;    // of runs that learn
   std::optional<RunCanaries> canaries_;  // of runs that audit themselves
   std::string run_id_;

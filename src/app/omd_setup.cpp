@@ -153,6 +153,25 @@ void OmdRun::open_learning() {
   check_regret();
 }
 
+void OmdRun::open_constraints() {
+  if (!config_.constraints.any()) return;
+  ConstraintFacts facts;
+  facts.dimension = dimension_;
+  if (config_.learns()) {
+    facts.features = dataset_.shape.features;
+    facts.scores = loss_->scores();
+    facts.names = dataset_.shape.names;
+  }
+  constraints_.emplace(config_.constraints, facts, config_.omd.rounds, config_.privacy.protects());
+  constraints_->set_steps(config_.omd);
+  check(
+      !constraints_->set().energy || config_.mixing.mixing == Mixing::push_sum,
+      "--constraint energy with --mixing plain (receivers' weights would not sum to one where a sender is silent) use "
+      "push-sum");
+  check(constraints_->set().data.empty() || !config_.privacy.audit,
+        "--audit with a constraint on data (canaries are in gradients alone) audit a run without it");
+}
+
 void OmdRun::check_regret() const {
   if (config_.regret == RegretChoice::none) return;
   check(config_.learns(), "--regret has no meaning with --loss none (there are no losses to regret)");
@@ -223,6 +242,10 @@ void OmdRun::open_privacy() {
         dataset_.replayable && !config_.privacy.audit && !config_.mixing.deadline && starts_can_be_read_again();
     facts.configuration = config_.text;
     facts.public_inputs = schedule_->digest() + digest_of_start();
+    if (constraints_) {
+      facts.public_inputs += constraints_->text();
+      facts.second = constraints_->second_part();
+    }
     facts.fingerprint = dataset_.fingerprint;
     facts.source_digest = source_digest_;
     check<DataError>(source_digest_ == (config_.privacy.ledger ? digest_of_source() : ""),

@@ -118,7 +118,11 @@ void RunPrivacy::make_mechanism() {
   settings.dimension = facts_.dimension;
   settings.rounds = facts_.rounds;
   settings.run_id = run_id_;
-  mechanism_ = mechanism_table().make(*options_.mechanism, settings);
+  if (facts_.second) {
+    mechanism_ = std::make_unique<PairedMechanism>(*options_.mechanism, settings, *facts_.second);
+  } else {
+    mechanism_ = mechanism_table().make(*options_.mechanism, settings);
+  }
 }
 
 void RunPrivacy::open_owners_ledgers() {

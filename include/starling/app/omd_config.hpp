@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/app/constraint_options.hpp"
 #include "starling/app/privacy_options.hpp"
 #include "starling/app/schedule_options.hpp"
 #include "starling/data/dataset.hpp"
@@ -40,6 +41,7 @@ struct OmdConfig {
   Averaging average = Averaging::none;
   OmdSettings omd;
   MixingSettings mixing;
+  ConstraintOptions constraints;
   // privacy
   PrivacyOptions privacy;
   RegretChoice regret = RegretChoice::none;

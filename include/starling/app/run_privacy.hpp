@@ -12,6 +12,7 @@
 #include "starling/core/links.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/accounts.hpp"
+#include "starling/privacy/paired_mechanism.hpp"
 #include "starling/privacy/statement.hpp"
 
 namespace starling {
@@ -23,6 +24,7 @@ struct RunFacts {
   Round rounds = 1;
   std::uint64_t seed = 1;
   bool public_data = false;
+  std::optional<SecondPart> second;  ///< of each round's release, where it has two parts
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
   bool replayable = true;
   std::string configuration;         ///< the effective one, as a file for --config
@@ -47,6 +49,8 @@ class RunPrivacy {
   [[nodiscard]] const std::string& run_id() const { return run_id_; }
   [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(options_.noise_key); }
   [[nodiscard]] Mechanism& mechanism() { return *mechanism_; }
+  /// The mechanism, where a round's release has two parts; else null.
+  [[nodiscard]] PairedMechanism* pair() { return dynamic_cast<PairedMechanism*>(mechanism_.get()); }
   [[nodiscard]] Accounts& accounts() { return *accounts_; }
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
   /// ε of one release at the highest price, for progress; infinite where nothing is protected.
