@@ -149,6 +149,12 @@ ExitCode OmdRun::play() {
   std::optional<ModelAverage> average;
   if (config_.average != Averaging::none) average.emplace(config_.average, config_.omd.rounds);
 
+  std::optional<ConstraintRecorder> violations;
+  if (constraints_) {
+    violations.emplace(constraints_->duals_of_clients(), constraints_->energy(), config_.omd.gossip_steps,
+                       first_client(), static_cast<std::size_t>(client_count()), policy);
+  }
+
   std::vector<int> active;
   for (int r = 0; r < world_.size(); ++r) {
     if (layout_->count(r) > 0) active.push_back(r);
@@ -168,6 +174,7 @@ ExitCode OmdRun::play() {
   if (hosts_clients) {
     std::vector<Observer*> observers{&*recorder, &reporter, &played};
     if (average) observers.push_back(&*average);
+    if (violations) observers.push_back(&*violations);
     omd.run(observers);
   }
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -182,6 +189,7 @@ ExitCode OmdRun::play() {
   if (stopped)
     notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done,
                                  config_.omd.rounds));
+  if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
   const Summary summary = make_summary(omd, models, door, played, wall, reporter.history(), done);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, reporter.history(), stopped);
@@ -231,6 +239,7 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
     summary.regret = regret_of(omd, played);
   }
   gather_results(agreement_, local, policy, config_.json_models, summary);
+  if (violation_) summary.constraints = violation_->constraints;
   summary.last_loss = last_loss(history, rounds_done);
   if (config_.learns()) {
     summary.privacy = privacy_->finish(rounds_done < config_.omd.rounds);
@@ -241,9 +250,15 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
       summary.privacy.shared_metrics = {"progressive loss"};
       if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
       if (summary.regret) name_shared(*summary.regret, summary.privacy.shared_metrics);
+      if (constraints_ && !constraints_->set().data.empty()) {
+        summary.privacy.shared_metrics.emplace_back("cumulative violation of constraints on data");
+      }
     } else {
       summary.withheld = {"loss.mean", "loss.last"};
       if (summary.classifies) summary.withheld.emplace_back("metrics.progressive_accuracy");
+      for (const ConstraintFigures& each : summary.constraints) {
+        if (!each.violation) summary.withheld.push_back("constraints[" + each.name + "].violation");
+      }
       if (summary.classifies && !test_) summary.withheld.emplace_back("accuracy");
     }
   }
@@ -260,6 +275,11 @@ void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigu
     const Convergence convergence =
         convergence_to(read_models(directory_->path()), final.final_model, "the final mean model");
     write_convergence(directory_->path(), convergence);
+    if (violation_) {
+      if (const std::string no_picture = write_violations(directory_->path(), *violation_); !no_picture.empty()) {
+        final.notes.push_back(no_picture);
+      }
+    }
     const std::string problem = draw_pictures(directory_->path(), history, convergence, false);
     if (!problem.empty()) {
       final.notes.push_back(problem);

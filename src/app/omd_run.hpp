@@ -90,6 +90,7 @@ class OmdRun {
   std::size_t dimension_ = 0;
   std::optional<Released<Columns>> start_;
   std::optional<RunConstraints> constraints_;
+  std::optional<ConstraintReport> violation_;
   std::optional<RunPrivacy> privacy_;    // of runs that learn
   std::optional<RunCanaries> canaries_;  // of runs that audit themselves
   std::string run_id_;

@@ -287,6 +287,7 @@ Json json_of(const Summary& summary) {
   json["pace"] = pace_json(summary);
   json["step_debt"] = number(summary.largest_debt);
   json["regret"] = regret_json(summary.regret);
+  json["constraints"] = constraints_json(summary.constraints);
   json["privacy"] = privacy_json(summary);
   json["traffic"] = traffic_json(summary);
   const double busy =
@@ -327,6 +328,7 @@ std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>&
                                           summary.count("pace.most_rounds")));
   }
   text += regret_rows(summary);
+  text += constraint_rows(summary);
   if (summary.learned()) text += privacy_rows(summary);
   text += traffic_rows(summary, first_edges);
   text +=

@@ -143,6 +143,18 @@ std::vector<EdgeTraffic> SummaryView::edges() const {
   return result;
 }
 
+std::vector<SummaryView> SummaryView::list(const std::string& path) const {
+  const Json* value = find(path);
+  if (is_null(value)) return {};
+  if (!value->is_array()) throw wrong(path, "a list");
+  std::vector<SummaryView> result;
+  for (const Json& entry : *value) {
+    if (!entry.is_object()) throw wrong(path, "a list of objects");
+    result.emplace_back(entry, name_);
+  }
+  return result;
+}
+
 // Summaries written before there was "task" are told by what else they have.
 bool SummaryView::learned() const {
   const std::string task = text("task");

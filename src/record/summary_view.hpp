@@ -46,6 +46,8 @@ class SummaryView {
   /// Empty for null. Throws for what is no list.
   [[nodiscard]] Json list(const std::string& path) const;
   [[nodiscard]] std::vector<EdgeTraffic> edges() const;
+  /// The objects of an array, each with paths of its own; empty where there is no such array.
+  [[nodiscard]] std::vector<SummaryView> list(const std::string& path) const;
 
   /// Whether models were learned, and whether the labels were classes.
   [[nodiscard]] bool learned() const;
@@ -69,6 +71,9 @@ constexpr std::size_t most_shown_edges = 12;
 /// Parts of tables. Loss, accuracy, consensus error and mass, as far as they are known:
 [[nodiscard]] std::string figure_rows(const SummaryView& summary);
 [[nodiscard]] std::string table_row(const std::string& name, const std::string& value);
+/// Of long-term constraints: how much they were violated over all clients and rounds. `constraints` of summary.json:
+[[nodiscard]] std::string constraint_rows(const SummaryView& summary);
+[[nodiscard]] Json constraints_json(const std::vector<ConstraintFigures>& constraints);
 /// "-" for what is not finite.
 [[nodiscard]] std::string shown(double value, const char* format);
 

@@ -13,6 +13,7 @@
 #include "starling/record/network_reporter.hpp"
 #include "starling/record/regret.hpp"
 #include "starling/record/run_directory.hpp"
+#include "starling/record/violation.hpp"
 
 namespace starling {
 
@@ -37,8 +38,9 @@ struct Summary {
   std::optional<double> deadline;  ///< seconds that a round waits at most; none where rounds are in step
   Round least_rounds = 0;          ///< played by a rank
   Round most_rounds = 0;
-  double largest_debt = 0;             ///< most step debt that a client has left, in steps of the first round
-  std::optional<Regret> regret;        ///< if asked for
+  double largest_debt = 0;                     ///< most step debt that a client has left, in steps of the first round
+  std::optional<Regret> regret;                ///< if asked for
+  std::vector<ConstraintFigures> constraints;  ///< of --constraint
   PrivacyReport privacy;
   std::vector<EdgeTraffic> edges;
   WireTraffic wire;

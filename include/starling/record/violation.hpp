@@ -1,0 +1,76 @@
+/// How long-term constraints were kept: cumulative violations Σ_t Σ_u c_u,t(x_u,t) and duals, at recorded rounds and at
+/// the end.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/net/agreement.hpp"
+#include "starling/privacy/mechanism.hpp"
+#include "starling/protocol/constraint_energy.hpp"
+#include "starling/protocol/constraints.hpp"
+#include "starling/protocol/observer.hpp"
+#include "starling/record/rounds.hpp"
+
+namespace starling {
+
+/// One constraint in one run.
+struct ConstraintFigures {
+  std::string name;
+  bool on_data = false;             ///< it depends on records
+  std::optional<double> violation;  ///< Σ_t Σ_u c over all clients; none where withheld
+  double dual_mean = 0;             ///< of λ or Q over clients
+  double dual_max = 0;
+  /// Of the violation: slope of log Σ c on log t over the last decade of rounds; none where Σ c is not positive there.
+  std::optional<double> exponent;
+};
+
+/// All of them at some rounds. Violations are NaN where they are withheld.
+struct ViolationCurve {
+  std::vector<std::string> names;
+  std::vector<Round> rounds;
+  std::vector<Vector> violations;  ///< by record, then by constraint; over all clients
+  std::vector<Vector> dual_means;
+  std::vector<Vector> dual_maxima;
+};
+
+struct ConstraintReport {
+  std::vector<ConstraintFigures> constraints;
+  ViolationCurve curve;
+};
+
+/// Records one rank's clients. Violations of constraints on data are metrics of private records: they are shared as the
+/// policy says, or not at all. Duals are functions of what was released.
+class ConstraintRecorder final : public Observer {
+ public:
+  /// Null where there are no constraints of the kind. Keeps the pointers.
+  ConstraintRecorder(const LongTermConstraints* on_models, const EnergySchedule* energy, int steps_per_round,
+                     Client first, std::size_t clients, const MetricsPolicy& policy);
+
+  void after(const RoundView& view) override;
+  /// After the last round; figures are on rank 0. `clients` is the number of all. **Collective.**
+  [[nodiscard]] ConstraintReport finish(Agreement& agreement, Round done, Client clients);
+
+ private:
+  [[nodiscard]] std::size_t count() const;
+  [[nodiscard]] Released<Columns> violations(Round done) const;
+  [[nodiscard]] Released<Columns> duals(Round done) const;
+  void record(Round done);
+
+  const LongTermConstraints* on_models_;
+  const EnergySchedule* energy_;
+  int steps_per_round_;
+  Client first_;
+  std::size_t clients_;
+  MetricsPolicy policy_;
+  RecordRounds due_{std::nullopt};
+  std::vector<Round> rounds_;
+  Released<Vector> records_;  ///< of this rank: by record Σ violations, Σ duals, largest duals
+};
+
+/// FOLDER/violation.csv: round, constraint, violation, dual_mean, dual_max; and violation.svg. Returns a sentence that
+/// says why there is no picture, else an empty string. Throws FailureError.
+[[nodiscard]] std::string write_violations(const std::string& folder, const ConstraintReport& report);
+
+}  // namespace starling

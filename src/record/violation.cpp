@@ -1,0 +1,224 @@
+#include "starling/record/violation.hpp"
+
+#include "gnuplot.hpp"
+#include "text_files.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "starling/core/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t least_points = 5;
+constexpr std::size_t most_drawn_constraints = 10;
+
+std::vector<ConstraintFigures> names_of(const LongTermConstraints* on_models, const EnergySchedule* energy) {
+  std::vector<ConstraintFigures> all;
+  if (on_models != nullptr) {
+    for (const auto& each : on_models->set().fixed) all.push_back({each.name, false, {}, 0, 0, {}});
+    for (const auto& each : on_models->set().data) all.push_back({each.name, true, {}, 0, 0, {}});
+  }
+  if (energy != nullptr) all.push_back({energy->budget().name, false, {}, 0, 0, {}});
+  return all;
+}
+
+/// Slope of log y on log t by least squares over the last decade; none where a y there is not positive.
+std::optional<double> growth_exponent(const std::vector<Round>& rounds, const std::vector<Vector>& values,
+                                      std::size_t j) {
+  Vector x;
+  Vector y;
+  for (std::size_t r = 0; r < rounds.size(); ++r) {
+    if (rounds[r] * 10 < rounds.back() || rounds[r] == 0) continue;
+    if (!(values[r][j] > 0)) return std::nullopt;
+    x.push_back(std::log(static_cast<double>(rounds[r])));
+    y.push_back(std::log(values[r][j]));
+  }
+  if (x.size() < least_points) return std::nullopt;
+  const double centre = sum(x) / static_cast<double>(x.size());
+  for (double& value : x) value -= centre;
+  return dot(x, y) / dot(x, x);
+}
+
+}  // namespace
+
+ConstraintRecorder::ConstraintRecorder(const LongTermConstraints* on_models, const EnergySchedule* energy,
+                                       int steps_per_round, Client first, std::size_t clients,
+                                       const MetricsPolicy& policy)
+    : on_models_(on_models),
+      energy_(energy),
+      steps_per_round_(steps_per_round),
+      first_(first),
+      clients_(clients),
+      policy_(policy),
+      records_(declare_public(Vector())) {}
+
+std::size_t ConstraintRecorder::count() const {
+  return (on_models_ == nullptr ? 0 : on_models_->set().on_models()) + (energy_ == nullptr ? 0 : 1);
+}
+
+/// Σ_t c so far: a column per client.
+Released<Columns> ConstraintRecorder::violations(Round done) const {
+  Released<Columns> all = declare_public(Columns(count(), clients_));
+  if (on_models_ != nullptr) {
+    const std::size_t fixed = on_models_->set().fixed.size();
+    all.update(
+        [&](Columns& columns, const Columns& totals) {
+          for (std::size_t k = 0; k < clients_; ++k) std::copy(totals[k].begin(), totals[k].end(), columns[k].begin());
+        },
+        on_models_->public_totals());
+    const Released<Vector> withheld = declare_public(Vector(on_models_->set().data.size(), unknown));
+    for (std::size_t k = 0; k < clients_; ++k) {
+      const auto shared = policy_.share(on_models_->private_totals()[k]);
+      all.update(
+          [&](Columns& columns, const Vector& totals) {
+            std::copy(totals.begin(), totals.end(), columns[k].begin() + static_cast<std::ptrdiff_t>(fixed));
+          },
+          shared ? *shared : withheld);
+    }
+  }
+  if (energy_ != nullptr) {
+    all.update([&](Columns& columns) {
+      for (std::size_t k = 0; k < clients_; ++k) {
+        columns[k].back() = energy_->violation(first_ + static_cast<Client>(k), done * steps_per_round_);
+      }
+    });
+  }
+  return all;
+}
+
+Released<Columns> ConstraintRecorder::duals(Round done) const {
+  Released<Columns> all = declare_public(Columns(count(), clients_));
+  if (on_models_ != nullptr) {
+    all.update(
+        [&](Columns& columns, const Columns& duals) {
+          for (std::size_t k = 0; k < clients_; ++k) std::copy(duals[k].begin(), duals[k].end(), columns[k].begin());
+        },
+        on_models_->duals());
+  }
+  if (energy_ != nullptr) {
+    all.update([&](Columns& columns) {
+      for (std::size_t k = 0; k < clients_; ++k) {
+        columns[k].back() = energy_->dual(first_ + static_cast<Client>(k), done * steps_per_round_);
+      }
+    });
+  }
+  return all;
+}
+
+void ConstraintRecorder::after(const RoundView& view) {
+  if (due_.due(view.done())) record(view.done());
+}
+
+void ConstraintRecorder::record(Round done) {
+  rounds_.push_back(done);
+  records_.update(
+      [&](Vector& records, const Columns& violations, const Columns& duals) {
+        Vector sums(3 * count(), 0.0);
+        for (std::size_t k = 0; k < clients_; ++k) {
+          axpy(1, violations[k], sums);
+          axpy(1, duals[k], MutableView(sums).subspan(count()));
+          for (std::size_t j = 0; j < count(); ++j) {
+            sums[2 * count() + j] = std::max(sums[2 * count() + j], duals[k][j]);
+          }
+        }
+        records.insert(records.end(), sums.begin(), sums.end());
+      },
+      violations(done), duals(done));
+}
+
+ConstraintReport ConstraintRecorder::finish(Agreement& agreement, Round done, Client clients) {
+  if (clients_ > 0 && (rounds_.empty() || rounds_.back() != done)) record(done);
+  const Vector totals = agreement.ordered_sum(violations(done));
+  const Vector dual_sums = agreement.ordered_sum(duals(done));
+  const std::vector<Vector> of_ranks = agreement.gather(records_);
+
+  ConstraintReport report{names_of(on_models_, energy_), {}};
+  ViolationCurve& curve = report.curve;
+  curve.rounds = rounds_;
+  for (std::size_t r = 0; r < rounds_.size() && !of_ranks.empty(); ++r) {
+    Vector sums(3 * count(), 0.0);
+    for (const Vector& records : of_ranks) {
+      if (records.empty()) continue;  // it hosts no client
+      const View here = View(records).subspan(r * sums.size(), sums.size());
+      axpy(1, here.first(2 * count()), sums);
+      for (std::size_t j = 2 * count(); j < sums.size(); ++j) sums[j] = std::max(sums[j], here[j]);
+    }
+    const View all(sums);
+    curve.violations.emplace_back(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count()));
+    Vector means(all.begin() + static_cast<std::ptrdiff_t>(count()), all.end() - static_cast<std::ptrdiff_t>(count()));
+    scale(1 / static_cast<double>(clients), means);
+    curve.dual_means.push_back(std::move(means));
+    curve.dual_maxima.emplace_back(all.end() - static_cast<std::ptrdiff_t>(count()), all.end());
+  }
+  for (std::size_t j = 0; j < count(); ++j) {
+    ConstraintFigures& figures = report.constraints[j];
+    curve.names.push_back(figures.name);
+    if (!std::isnan(totals[j])) figures.violation = totals[j];
+    figures.dual_mean = dual_sums[j] / static_cast<double>(clients);
+    if (curve.violations.empty()) continue;
+    figures.dual_max = curve.dual_maxima.back()[j];
+    figures.exponent = growth_exponent(curve.rounds, curve.violations, j);
+  }
+  return report;
+}
+
+namespace {
+
+std::string quoted(const std::string& name) {
+  std::string result = "\"";
+  for (const char c : name) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
+
+/// The constraints with the greatest violations, by number, ascending.
+std::vector<std::size_t> drawn_of(const ConstraintReport& report) {
+  std::vector<std::size_t> numbers(report.constraints.size());
+  for (std::size_t j = 0; j < numbers.size(); ++j) numbers[j] = j;
+  const auto size = [&](std::size_t j) { return report.constraints[j].violation.value_or(0); };
+  std::stable_sort(numbers.begin(), numbers.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+  numbers.resize(std::min(numbers.size(), most_drawn_constraints));
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+Curve curve_of(const ViolationCurve& all, const std::vector<Vector>& values, std::size_t j, const std::string& title) {
+  Curve curve{title, {}};
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    curve.points.emplace_back(static_cast<double>(all.rounds[r]), values[r][j]);
+  }
+  return curve;
+}
+
+}  // namespace
+
+std::string write_violations(const std::string& folder, const ConstraintReport& report) {
+  const ViolationCurve& curve = report.curve;
+  std::string text = "round,constraint,violation,dual_mean,dual_max\n";
+  for (std::size_t r = 0; r < curve.violations.size(); ++r) {
+    for (std::size_t j = 0; j < curve.names.size(); ++j) {
+      text +=
+          fmt::format("{},{},{},{},{}\n", curve.rounds[r], quoted(curve.names[j]), csv_field(curve.violations[r][j]),
+                      csv_field(curve.dual_means[r][j]), csv_field(curve.dual_maxima[r][j]));
+    }
+  }
+  write_text(folder + "/violation.csv", text);
+  Panel violations{"Cumulative violation of long-term constraints",
+                   "sum of c over rounds and clients",
+                   true,
+                   {},
+                   "never above zero, or withheld"};
+  Panel duals{"Duals, mean over clients", "dual", false, {}, "no dual is on record"};
+  for (const std::size_t j : drawn_of(report)) {
+    const auto& exponent = report.constraints[j].exponent;
+    const std::string title = curve.names[j] + (exponent ? fmt::format(", exponent {:.2f}", *exponent) : "");
+    violations.curves.push_back(curve_of(curve, curve.violations, j, title));
+    duals.curves.push_back(curve_of(curve, curve.dual_means, j, curve.names[j]));
+  }
+  return draw(folder, "violation.gp", {{"violation", {std::move(violations), std::move(duals)}}}, PictureFormats::svg);
+}
+
+}  // namespace starling
