@@ -1,0 +1,98 @@
+/// Energy budgets: what a client sends in the long run, and that both ends of an edge know of it.
+#include "starling/protocol/constraint_energy.hpp"
+
+#include "support/testing.hpp"
+#include <map>
+
+#include "starling/graph/topology.hpp"
+
+namespace starling {
+namespace {
+
+/// Adds messages up from the rows of all clients; checks that receivers expect exactly what is sent, and that nobody's
+/// mass gets lost.
+std::map<Client, std::int64_t> count_messages(const EnergySchedule& schedule, Round rounds) {
+  std::map<Client, std::int64_t> messages;
+  for (Round t = 0; t < rounds; ++t) {
+    std::map<std::pair<Client, Client>, double> sent;
+    for (Client u = 0; u < schedule.clients(); ++u) {
+      const Links row = schedule.links(u, t);
+      messages[u] += static_cast<std::int64_t>(row.out.size());
+      double total = row.own;
+      for (const Arc& arc : row.out) {
+        sent[{u, arc.peer}] = arc.weight;
+        total += arc.weight;
+      }
+      EXPECT_NEAR(total, 1, 1e-12);
+    }
+    for (Client u = 0; u < schedule.clients(); ++u) {
+      for (const Arc& arc : schedule.links(u, t).in) {
+        const auto found = sent.find({arc.peer, u});
+        EXPECT_TRUE(found != sent.end() && found->second == arc.weight) << arc.peer << " -> " << u << " in " << t;
+        if (found != sent.end()) sent.erase(found);
+      }
+    }
+    EXPECT_TRUE(sent.empty()) << "a message that nobody waits for, in round " << t;
+  }
+  return messages;
+}
+
+const char* changing =
+    "clients 4\nweights sender\nphase 2\nedge 0 1\nedge 0 2\nedge 1 2\nedge 2 3\nedge 3 0\n"
+    "phase 1\nedge 0 3\nedge 3 1\nedge 3 2\nedge 3 0\nedge 1 0\nedge 2 0\n";
+
+TEST(Energy, NobodySpendsMoreThanTheBudgetAndAConstant) {
+  for (const double budget : {0.3, 1.0, 1.7}) {
+    for (const bool fixed : {true, false}) {
+      const Topology inner =
+          fixed ? *topology_table().make("complete", 4, WeightRule::sender) : Topology::parse(changing, "changing");
+      const EnergySchedule schedule(inner, {"energy", 0.5, 0.125, budget}, 8, 1);  // a message costs 1.5
+      const Round rounds = 3000;
+      const auto messages = count_messages(schedule, rounds);
+      for (const auto& [u, count] : messages) {
+        const double spent = 1.5 * static_cast<double>(count);
+        EXPECT_LE(spent, budget * rounds + 3 * 1.5);
+        EXPECT_GT(spent, 0.45 * std::min(budget * rounds, fixed ? 1e9 : 1.5 * rounds)) << "client " << u;
+        EXPECT_EQ(schedule.messages(u, rounds), count);
+        EXPECT_NEAR(schedule.violation(u, rounds), spent - budget * rounds, 1e-9);
+      }
+    }
+  }
+}
+
+TEST(Energy, AccountsAreThoseOfMethod2) {
+  const auto inner = topology_table().make("complete", 3, WeightRule::sender);  // two messages a round
+  const EnergySchedule schedule(*inner, {"energy", 1, 0, 0.75}, 24, 1);
+  double dual = 0;
+  std::int64_t messages = 0;
+  for (Round t = 0; t < 200; ++t) {
+    EXPECT_EQ(schedule.dual(1, t), dual);
+    EXPECT_EQ(schedule.messages(1, t), messages);
+    const std::int64_t sent = dual > 0 ? 0 : 2;
+    EXPECT_EQ(schedule.links(1, t).out.size(), static_cast<std::size_t>(sent));
+    EXPECT_EQ(schedule.links(1, t).own, sent > 0 ? inner->links(1, 0).own : 1);
+    messages += sent;
+    dual = std::max(0.0, dual + static_cast<double>(sent) - 0.75);
+  }
+  EXPECT_EQ(schedule.dual(1, 3), EnergySchedule(*inner, {"energy", 1, 0, 0.75}, 24, 1).dual(1, 3));  // earlier again
+}
+
+TEST(Energy, ARoundsBudgetIsForAllItsExchanges) {
+  const auto inner = topology_table().make("complete", 3, WeightRule::sender);
+  const EnergySchedule schedule(*inner, {"energy", 1, 0, 4}, 24, 4);  // a step has 1
+  EXPECT_EQ(schedule.period(), 0);
+  count_messages(schedule, 400);
+  EXPECT_LE(schedule.messages(0, 400), 400 + 2);
+  EXPECT_EQ(schedule.violation(0, 4), static_cast<double>(schedule.messages(0, 4)) - 4);
+}
+
+TEST(Energy, AnAmpleBudgetChangesNothing) {
+  const auto inner = topology_table().make("directed-ring", 5, WeightRule::sender);
+  const EnergySchedule schedule(*inner, {"energy", 1, 0, 1}, 24, 1);
+  for (Round t = 0; t < 50; ++t) {
+    for (Client u = 0; u < 5; ++u) EXPECT_EQ(schedule.links(u, t), inner->links(u, t));
+  }
+}
+
+}  // namespace
+}  // namespace starling
