@@ -151,7 +151,7 @@ ExitCode OmdRun::play() {
 
   std::optional<ConstraintRecorder> violations;
   if (constraints_) {
-    violations.emplace(constraints_->duals_of_clients(), constraints_->energy(), config_.omd.gossip_steps,
+    violations.emplace(constraints_->duals_of_clients(), constraints_->energy(), config_.mixing.gossip_steps,
                        first_client(), static_cast<std::size_t>(client_count()), policy);
   }
 

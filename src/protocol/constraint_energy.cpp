@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "starling/core/digest.hpp"
+
 namespace starling {
 
 EnergySchedule::EnergySchedule(const Schedule& inner, EnergyBudget budget, std::size_t message_bytes,
@@ -33,6 +37,11 @@ const EnergySchedule::Account& EnergySchedule::account(Client u, Round t) const 
 
 double EnergySchedule::violation(Client u, Round t) const {
   return static_cast<double>(messages(u, t)) * message_cost_ - static_cast<double>(t) * budget_of_step_;
+}
+
+std::string EnergySchedule::digest() const {
+  return sha256(
+      fmt::format("starling energy 1\n{}\n{:.17g} {:.17g}\n", inner_.digest(), message_cost_, budget_of_step_));
 }
 
 Links EnergySchedule::links(Client u, Round t) const {

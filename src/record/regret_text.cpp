@@ -98,7 +98,7 @@ std::string certificate_text(const SummaryView& summary, const std::string& path
 
 std::string dynamic_rows(const SummaryView& summary) {
   std::string text = regret_row(summary, "dynamic", "none: some round has no best model");
-  text += range_row("", summary.list("regret.per_client"), "dynamic");
+  text += range_row("", summary.array("regret.per_client"), "dynamic");
   const auto rounds = summary.count("regret.comparator_rounds");
   text += table_row("path length",
                     fmt::format("{} over {} rounds, {} per round", shown(summary.number("regret.path_length"), "{:.6g}"),
@@ -131,7 +131,7 @@ std::string regret_rows(const SummaryView& summary) {
   std::string text;
   if (summary.has("regret.comparator")) {
     text += regret_row(summary, "static", "none: no model is best");
-    text += range_row("", summary.list("regret.per_client"), "static");
+    text += range_row("", summary.array("regret.per_client"), "static");
     text += table_row("comparator", certificate_text(summary, "regret.certificate", ""));
   }
   if (summary.has("regret.dynamic_certificate")) text += dynamic_rows(summary);

@@ -116,7 +116,7 @@ Vector SummaryView::numbers(const std::string& path) const {
   return result;
 }
 
-Json SummaryView::list(const std::string& path) const {
+Json SummaryView::array(const std::string& path) const {
   const Json* value = find(path);
   if (is_null(value)) return Json::array();
   if (!value->is_array()) throw wrong(path, "a list");

@@ -44,7 +44,7 @@ class SummaryView {
   /// Throws besides if an entry is null.
   [[nodiscard]] Vector numbers(const std::string& path) const;
   /// Empty for null. Throws for what is no list.
-  [[nodiscard]] Json list(const std::string& path) const;
+  [[nodiscard]] Json array(const std::string& path) const;
   [[nodiscard]] std::vector<EdgeTraffic> edges() const;
   /// The objects of an array, each with paths of its own; empty where there is no such array.
   [[nodiscard]] std::vector<SummaryView> list(const std::string& path) const;

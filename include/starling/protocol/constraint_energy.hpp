@@ -31,6 +31,7 @@ class EnergySchedule final : public Schedule {
   [[nodiscard]] Round period() const override { return 0; }
   [[nodiscard]] Links links(Client u, Round t) const override;
   [[nodiscard]] Attendance attendance(Client u, Round t) const override { return inner_.attendance(u, t); }
+  [[nodiscard]] std::string digest() const override;
 
   [[nodiscard]] const EnergyBudget& budget() const { return budget_; }
   /// λ of client u before step t.
