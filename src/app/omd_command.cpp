@@ -11,6 +11,7 @@
 #include "starling/core/digest.hpp"
 #include "starling/record/model_average.hpp"
 #include "starling/record/model_recorder.hpp"
+#include "starling/record/network_picture.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
 
@@ -91,8 +92,8 @@ std::optional<Regret> OmdRun::regret_of(const DecentralizedOmd& omd, const Playe
   data.l2 = config_.omd.l2;
   const MetricsPolicy policy = metrics_policy();
   const EvaluationPass pass(agreement_, policy, *model_, *domain_, data, [this] { return !world_.go_on_waiting(); });
-  const Regret regret = find_regret(pass, {config_.regret != RegretChoice::dynamic,
-                                           config_.regret != RegretChoice::static_regret});
+  const Regret regret =
+      find_regret(pass, {config_.regret != RegretChoice::dynamic, config_.regret != RegretChoice::static_regret});
   for (const std::string& remark : remarks_on(regret)) notes_.push_back(remark);
   return regret;
 }
@@ -275,14 +276,13 @@ void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigu
     const Convergence convergence =
         convergence_to(read_models(directory_->path()), final.final_model, "the final mean model");
     write_convergence(directory_->path(), convergence);
-    if (violation_) {
-      if (const std::string no_picture = write_violations(directory_->path(), *violation_); !no_picture.empty()) {
-        final.notes.push_back(no_picture);
-      }
-    }
-    const std::string problem = draw_pictures(directory_->path(), history, convergence, false);
-    if (!problem.empty()) {
-      final.notes.push_back(problem);
+    std::vector<std::string> problems;
+    if (violation_) problems.push_back(write_violations(directory_->path(), *violation_));
+    problems.push_back(draw_network(directory_->path(), read_network(directory_->path()), history, false));
+    problems.push_back(draw_pictures(directory_->path(), history, convergence, false));
+    std::erase(problems, "");
+    if (!problems.empty()) {
+      final.notes.push_back(problems.back());
       write_summary(*directory_, final);
     }
   }

@@ -15,6 +15,14 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double tiny = std::numeric_limits<double>::min();
 constexpr long long most_clients = 100'000'000;
 
+void add_absence_option(Options& options, OmdConfig& config) {
+  using Absent = OmdSettings::Absent;
+  options.add({"Clients and graph", "absent", "WHAT", "step",
+               "what a client does in a round that it sits out: step on its own records, or freeze (then clients count "
+               "by how often they take part)",
+               setter::choice<Absent>(config.omd.absent, {{"step", Absent::steps}, {"freeze", Absent::freezes}})});
+}
+
 void add_graph_options(Options& options, OmdConfig& config) {
   const char* group = "Clients and graph";
   options.add({group, "topology", "FILE", "",
@@ -38,6 +46,7 @@ void add_graph_options(Options& options, OmdConfig& config) {
                "share of its mass, 0 to below 1, that a client keeps before it splits the rest",
                setter::number(config.mixing.lazy, 0, 0.999999)});
   add_schedule_options(options, group, config.schedule);
+  add_absence_option(options, config);
 }
 
 void add_pace_options(Options& options, OmdConfig& config) {
@@ -109,13 +118,14 @@ void add_learning_options(Options& options, OmdConfig& config) {
 
 void add_output_options(Options& options, OmdConfig& config) {
   const char* group = "Output";
-  options.add({group, "regret", "WHICH", "none",
-               "none; static: against the best single model in hindsight; dynamic: against the best model of each round; "
-               "or both. Found after the last round on a source that can be read again. Needs shared metrics",
-               setter::choice<RegretChoice>(config.regret, {{"none", RegretChoice::none},
-                                                            {"static", RegretChoice::static_regret},
-                                                            {"dynamic", RegretChoice::dynamic},
-                                                            {"both", RegretChoice::both}})});
+  options.add(
+      {group, "regret", "WHICH", "none",
+       "none; static: against the best single model in hindsight; dynamic: against the best model of each round; "
+       "or both. Found after the last round on a source that can be read again. Needs shared metrics",
+       setter::choice<RegretChoice>(config.regret, {{"none", RegretChoice::none},
+                                                    {"static", RegretChoice::static_regret},
+                                                    {"dynamic", RegretChoice::dynamic},
+                                                    {"both", RegretChoice::both}})});
   options.add({group, "output", "DIR", "", "run directory; must not exist, or be empty; default: run-omd-<time>",
                setter::text(config.output)});
   options.add({group, "record-every", "K", "",

@@ -77,6 +77,7 @@ std::string axis_of(const Picture& picture) {
         if (!picture.axis.logarithmic) first = std::min(first, x);
       }
     }
+    for (const Box& box : panel.boxes) last = std::max(last, box.right);
   }
   const std::string range = first < last ? fmt::format("set xrange [{:.10g}:{:.10g}]\n", first, last) : "";
   return fmt::format("set xlabel {} noenhanced\n{}set logscale x\n{}", quoted(picture.axis.label),
@@ -119,7 +120,25 @@ class ScriptWriter {
                        ending, picture.panels.size(), plots);
   }
 
+  std::string raster_of(const Panel& panel, const HorizontalAxis& horizontal) {
+    std::string lines;
+    for (const Box& box : panel.boxes) {
+      const double left = horizontal.logarithmic ? std::max(box.left, 0.5) : box.left;
+      if (std::isnan(box.value) || box.right <= left) continue;
+      lines += fmt::format("{:.10g} {:.10g} {:.10g} {:.10g} {:.10g} {:.10g} {:.4g}\n", 0.5 * (left + box.right),
+                           0.5 * (box.low + box.high), left, box.right, box.low, box.high, box.value);
+    }
+    const std::string name = fmt::format("$raster{}", ++count_);
+    blocks_ += fmt::format("{} << END\n{}END\n", name, lines);
+    return fmt::format(
+        "set title {}\nset ylabel {}\nset cbrange [0:1]\nset palette defined (0 '#b2182b', 0.5 '#f7f7f7', 1 "
+        "'#2166ac')\n"
+        "plot {} using 1:2:3:4:5:6:7 with boxxyerror fs solid noborder lc palette notitle\n",
+        quoted(panel.title), quoted(panel.label), name);
+  }
+
   std::string panel_of(const Panel& panel, const HorizontalAxis& horizontal) {
+    if (!panel.boxes.empty()) return raster_of(panel, horizontal);
     std::vector<std::string> curves;
     for (const Curve& curve : panel.curves) {
       const std::string points = block_of(curve, panel.logarithmic, horizontal);

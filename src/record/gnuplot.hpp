@@ -15,12 +15,22 @@ struct Curve {
   std::size_t colour = 0;                         ///< number of a colour; 0 for another one than its neighbours'
 };
 
+/// A box of a raster, coloured by its value from 0 (dark) to 1; without a value it is left out.
+struct Box {
+  double left = 0;
+  double right = 0;
+  double low = 0;
+  double high = 0;
+  double value = 0;
+};
+
 struct Panel {
   std::string title;  ///< above it
   std::string label;  ///< of the vertical axis
   bool logarithmic = false;
   std::vector<Curve> curves;
-  std::string otherwise;  ///< what is said if there is nothing to draw
+  std::string otherwise;        ///< what is said if there is nothing to draw
+  std::vector<Box> boxes = {};  ///< instead of curves
 };
 
 /// What the curves of a picture go over.

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "starling/core/check.hpp"
+#include "starling/record/network_picture.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
 
@@ -359,7 +360,9 @@ std::string RunReport::draw(const std::string& folder) const {
   } catch (const FailureError& error) {
     return fmt::format("no pictures: {}; --output names another folder", error.what());
   }
-  return draw_pictures(folder, history_, convergence, true);
+  const std::string of_network = draw_network(folder, read_network(path_), history_, true);
+  const std::string of_run = draw_pictures(folder, history_, convergence, true);
+  return of_run.empty() ? of_network : of_run;
 }
 
 // The curve.

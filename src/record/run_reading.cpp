@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "starling/hdf5/file.hpp"
+#include "starling/record/network_picture.hpp"
 
 namespace starling {
 
@@ -129,6 +130,25 @@ RecordedModels read_models(const std::string& run) {
     models.rounds.resize(std::min(models.rounds.size(), static_cast<std::size_t>(sizes[0])));
     models.values.resize(models.rounds.size() * models.clients.size() * models.dimension);
     return models;
+  });
+}
+
+NetworkRecords read_network(const std::string& run) {
+  std::vector<Round> rounds = rounds_of_all(run);
+  return reading(run + "/run.h5", [&](const File& file) {
+    NetworkRecords records;
+    if (!file.has("/presence") || !file.has("/mass")) return records;
+    const auto [sizes, masses] = file.read<double>("/mass");
+    const auto presences = file.read<double>("/presence").second;
+    check<FailureError>(sizes.size() == 2 && presences.size() == masses.size(),
+                        "'/mass' and '/presence' are not both records x clients");
+    records.clients = sizes[1];
+    records.rounds = std::move(rounds);
+    records.rounds.resize(std::min(records.rounds.size(), static_cast<std::size_t>(sizes[0])));
+    const std::size_t count = records.rounds.size() * records.clients;
+    records.masses.assign(masses.begin(), masses.begin() + static_cast<long>(count));
+    records.presences.assign(presences.begin(), presences.begin() + static_cast<long>(count));
+    return records;
   });
 }
 

@@ -1,0 +1,82 @@
+#include "starling/record/network_picture.hpp"
+
+#include "gnuplot.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t most_curves = 10;
+constexpr std::size_t most_rows = 60;
+
+/// Up to `most` of n clients, spread evenly.
+std::vector<std::size_t> some_of(std::size_t n, std::size_t most) {
+  const std::size_t count = std::min(n, most);
+  std::vector<std::size_t> result;
+  result.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) result.push_back(i * n / count);
+  return result;
+}
+
+Panel total_mass(const NetworkRecords& records, const std::vector<NetworkFigures>& history) {
+  Curve clients{"of all clients", {}};
+  Curve with_messages{"and in messages that have not arrived", {}};
+  bool any_under_way = false;
+  for (const NetworkFigures& line : history) {
+    if (std::isnan(line.mass)) continue;
+    const double under_way = std::isnan(line.in_flight) ? 0 : line.in_flight;
+    any_under_way = any_under_way || under_way > 0;
+    clients.points.emplace_back(static_cast<double>(line.done), line.mass);
+    with_messages.points.emplace_back(static_cast<double>(line.done), line.mass + under_way);
+  }
+  Panel panel{"", "mass", false, {}, "no mass is on record"};
+  panel.title = fmt::format("Mass ({} clients have {} together)", records.clients, records.clients);
+  panel.curves.push_back(std::move(clients));
+  if (any_under_way) panel.curves.push_back(std::move(with_messages));
+  return panel;
+}
+
+Panel masses_of_clients(const NetworkRecords& records) {
+  Panel panel{"", "mass of a client", true, {}, "no mass is on record"};
+  for (const std::size_t u : some_of(records.clients, most_curves)) {
+    Curve curve{fmt::format("client {}", u), {}};
+    for (std::size_t r = 0; r < records.rounds.size(); ++r) {
+      curve.points.emplace_back(static_cast<double>(records.rounds[r]), records.masses[r * records.clients + u]);
+    }
+    panel.curves.push_back(std::move(curve));
+  }
+  return panel;
+}
+
+Panel presences(const NetworkRecords& records) {
+  Panel panel{"Share of the rounds in which a client took part", "client", false, {}, ""};
+  const std::vector<std::size_t> drawn = some_of(records.clients, most_rows);
+  for (std::size_t r = 1; r < records.rounds.size(); ++r) {
+    for (const std::size_t u : drawn) {
+      panel.boxes.push_back({static_cast<double>(records.rounds[r - 1]), static_cast<double>(records.rounds[r]),
+                             static_cast<double>(u) - 0.5, static_cast<double>(u) + 0.5,
+                             records.presences[r * records.clients + u]});
+    }
+  }
+  return panel;
+}
+
+}  // namespace
+
+std::string draw_network(const std::string& folder, const NetworkRecords& records,
+                         const std::vector<NetworkFigures>& history, bool with_png) {
+  const bool all_one = std::all_of(records.masses.begin(), records.masses.end(), [](double w) { return w == 1; });
+  const bool all_there =
+      std::none_of(records.presences.begin(), records.presences.end(), [](double p) { return p < 1; });
+  std::vector<Picture> pictures;
+  if (!all_one) pictures.push_back({"mass", {total_mass(records, history), masses_of_clients(records)}});
+  if (!all_there) pictures.push_back({"presence", {presences(records)}});
+  if (pictures.empty()) return "";
+  return draw(folder, "network.gp", pictures, with_png ? PictureFormats::svg_and_png : PictureFormats::svg);
+}
+
+}  // namespace starling
