@@ -6,10 +6,11 @@ import unittest
 
 from harness import *
 
-KEYS = {"clients", "phases", "edges", "sender_sums", "receiver_sums", "strongly_connected", "joint_window", "perron", "bias",
+KEYS = {"clients", "phases", "sampled_rounds", "edges", "sender_sums", "receiver_sums", "strongly_connected", "joint_window", "perron", "bias",
         "contraction", "rounds_to_1e-3", "digest"}
 FAMILIES = ["ring", "directed-ring", "path", "star", "complete", "torus", "grid", "hypercube", "barbell", "exponential",
             "one-peer-exponential", "erdos-renyi", "random-regular", "small-world", "random-matching", "b-connected"]
+ENDLESS = ["random-matching", "one-peer-exponential", "b-connected", "erdos-renyi", "random-regular"]
 UNUSABLE, USAGE = 1, 2
 
 
@@ -111,6 +112,8 @@ class Check(TopologyCase):
             (["make", "ring", "--clients", "0"], ["--clients 0"]),
             (["make", "erdos-renyi", "p=2", "--clients", "4"], ["p=2"]),
             (["make", "erdos-renyi", "q=2", "--clients", "4"], ["q"]),
+            (["make", "ring", "rounds=endless", "--clients", "4"], ["endless", *ENDLESS]),
+            (["make", "erdos-renyi", "rounds=endless", "--clients", "4", "--weights", "receiver"], ["receiver", "sender"]),
             (["draw"], ["topology draw FILE"]),
         ):
             with self.subTest(words):
@@ -155,6 +158,39 @@ class Make(TopologyCase):
         self.write("made.topo", self.topology("make", "erdos-renyi:p=0.5,seed=4", "--clients", 8).out)
         self.assertEqual(self.check_json("line.topo")[1]["digest"], self.check_json("made.topo")[1]["digest"])
 
+    def test_graphs_that_never_repeat(self):
+        for family in ENDLESS:
+            with self.subTest(family):
+                made = self.topology("make", family, "rounds=endless", "--clients", 9, "--output", "g.topo")
+                self.assertEqual((made.code, made.out, made.err), (0, "", ""))
+                self.assertIn(f"generate {family} clients=9 ", (self.folder / "g.topo").read_text())
+                code, analysis = self.check_json("g.topo")
+                self.assertEqual((code, analysis["clients"]), (0, 9))
+                self.assertIsNotNone(analysis["joint_window"])
+                self.assertEqual(analysis["sampled_rounds"], None if family == "one-peer-exponential" else 64)
+                self.assertEqual(analysis["phases"], 4 if family == "one-peer-exponential" else 64)
+                table = self.topology("check", "g.topo")
+                self.assertEqual("another each round" in table.out, family != "one-peer-exponential")
+
+    def test_endless_b_connected_keeps_its_window(self):
+        for window in (1, 3, 10):
+            words = ["make", "b-connected", f"window={window}", "extra=0", "rounds=endless", "--clients", 40]
+            self.write("g.topo", self.topology(*words).out)
+            self.assertLessEqual(self.check_json("g.topo")[1]["joint_window"], window)
+
+    def test_ten_thousand_clients_that_never_repeat(self):
+        self.write("g.topo", "generate random-matching clients=10000 rounds=endless\n")
+        code, analysis = self.check_json("g.topo")
+        self.assertEqual((code, analysis["sampled_rounds"]), (0, 20))
+        self.assertEqual(analysis["bias"], 0)
+
+    def test_rounds_that_do_not_connect_say_nothing_of_all(self):
+        self.write("g.topo", "generate erdos-renyi clients=9 p=0.0001 rounds=endless\n")
+        code, analysis = self.check_json("g.topo")
+        self.assertEqual((code, analysis["joint_window"]), (0, None))
+        self.write("g.topo", "generate erdos-renyi clients=9 p=0 rounds=endless\n")
+        self.assertEqual(self.check_json("g.topo")[0], UNUSABLE)
+
     def test_files_of_others_are_the_same_graph(self):
         self.write("f.topo", "clients 2\nweights explicit\nedge 0 0 0.5\nedge 0 1 0.5\nedge 1 0 1\n")
         self.write("f.mtx", "%%MatrixMarket matrix coordinate real general\n%\n2 2 3\n1 1 0.5\n2 1 0.5\n1 2 1\n")
@@ -181,6 +217,14 @@ class Draw(TopologyCase):
         self.assertEqual(result.out.count("{"), result.out.count("}"))
         self.assertEqual(self.topology("draw", "g.topo", "--output", "g.dot").code, 0)
         self.assertEqual((self.folder / "g.dot").read_text(), result.out)
+
+    def test_the_first_rounds_of_a_graph_that_never_repeats(self):
+        self.write("endless.topo", "generate random-matching clients=6 rounds=endless\n")
+        out = self.topology("draw", "endless.topo").out
+        self.assertEqual(out.count("subgraph"), 6)
+        self.assertIn('label="round 5"', out)
+        self.assertNotIn("of every", out)
+        self.assertIn('label="round 0 of every 3"', self.topology("draw", "g.topo").out)
 
     @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
     def test_picture(self):

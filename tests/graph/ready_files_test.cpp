@@ -52,11 +52,11 @@ TEST(ReadyFiles, AreTenOrMoreAndAllInTheTable) {
 TEST(ReadyFiles, AreWhatTheTableSays) {
   const auto table = claims();
   for (const std::string& name : files()) {
-    const Topology topology = Topology::read((folder / name).string());
-    const TopologyAnalysis analysis = analyse(topology);
+    const auto graph = read_graph((folder / name).string());
+    const TopologyAnalysis analysis = analyse(GraphSample(*graph));
     const auto& row = table.at(name);
     ASSERT_EQ(row.size(), 6u) << name;
-    EXPECT_EQ(row[1], std::to_string(topology.clients())) << name;
+    EXPECT_EQ(row[1], std::to_string(graph->clients())) << name;
     EXPECT_EQ(row[3], std::to_string(analysis.diameter.value())) << name;
     EXPECT_EQ(row[4], fmt::format("{:.4f}", analysis.contraction)) << name;
     EXPECT_EQ(row[5], std::to_string(analysis.rounds_to_1e_3.value())) << name;
@@ -65,7 +65,8 @@ TEST(ReadyFiles, AreWhatTheTableSays) {
 
 TEST(ReadyFiles, FitPushSumOrPlainMixing) {
   for (const std::string& name : files()) {
-    const TopologyAnalysis analysis = analyse(Topology::read((folder / name).string()));
+    const auto graph = read_graph((folder / name).string());
+    const TopologyAnalysis analysis = analyse(GraphSample(*graph));
     EXPECT_TRUE(analysis.sender_sums.is_one() || analysis.receiver_sums.is_one()) << name;
     EXPECT_TRUE(analysis.joint_window.has_value()) << name;
   }
@@ -83,6 +84,14 @@ TEST(ReadyFiles, TheSmallMassIsSmall) {
   const auto least = std::min_element(analysis.perron.begin(), analysis.perron.end());
   EXPECT_NEAR(8 * *least, 8.0 / 127, 1e-12);
   EXPECT_EQ(least - analysis.perron.begin(), 3);
+}
+
+TEST(ReadyFiles, ThreePhasesAreConnectedTogetherAndNoneAlone) {
+  const Topology topology = Topology::read((folder / "b3-5.topo").string());
+  const TopologyAnalysis analysis = analyse(topology);
+  EXPECT_EQ(analysis.strongly_connected, (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(analysis.joint_window, 3);
+  EXPECT_GT(analysis.bias, 0.4);
 }
 
 TEST(ReadyFiles, TheQuickstartIsClearlyUnbalanced) {
