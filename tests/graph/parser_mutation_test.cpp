@@ -81,7 +81,7 @@ bool endless_or_refuse(const std::string& text) {
 TEST(ParserMutation, GivesAnEndlessGraphOrAUsageError) {
   const Texts keys = {
       "rounds=endless", "seed=", "window=", "extra=", "p=", "degree=", " ", "=", ",", "0", "1", "-1", "nan", "9"};
-  const Outcomes outcomes = try_damaged(endless, keys, 10'000, 1, endless_or_refuse, small_numbers);
+  const Outcomes outcomes = try_damaged(endless, keys, 20'000, 1, endless_or_refuse, small_numbers);
   EXPECT_GT(outcomes.read, 500);
   EXPECT_GT(outcomes.refused, 2'000);
 }

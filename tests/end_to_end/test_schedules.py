@@ -1,0 +1,125 @@
+"""Clients that sit out rounds or leave, links that lose messages, graphs that never repeat: from options to models.
+
+Everything here averages starts 0, 1, … without learning, so that the right answer is known: their mean.
+"""
+
+import unittest
+
+from harness import *
+
+B3 = SOURCE / "topologies" / "b3-5.topo"
+SHARES = ".1,.6,.3,.5,.1"
+
+
+class Schedules(TestCase):
+    def setUp(self):
+        super().setUp()
+        for clients in (5, 7):
+            self.write(f"start-{clients}.csv", "".join(f"{u}\n" for u in range(clients)))
+
+    def words(self, topology, clients=5, rounds=400, *more):
+        return ["--topology", topology, "--clients", clients, "--loss", "none", "--rounds", rounds, "--start",
+                f"start-{clients}.csv", *more]
+
+    def averaged(self, ranks, words, output="out"):
+        """The models of a run, one number per client."""
+        found = self.summary_of(ranks, words, output)
+        shutil.rmtree(self.folder / output)
+        return [model[0] for model in found["models"]], found
+
+    def expect_mean(self, name, words):
+        with self.subTest(name):
+            models, found = self.averaged(2, words)
+            for model in models:
+                self.assertAlmostEqual(model, (len(models) - 1) / 2, delta=1e-6)
+            return found
+
+    def test_opting_out_keeps_the_mean(self):
+        for model in ("uniform", "markov:length=3", "gilbert-elliott:length=5"):
+            found = self.expect_mean(model, self.words(B3, 5, 600, "--dropout", SHARES, "--dropout-model", model))
+            self.assertAlmostEqual(found["mass"], 5, delta=1e-12)
+
+    def test_losing_messages_keeps_the_mean(self):
+        for model in ("acknowledged", "unacknowledged"):
+            words = self.words(B3, 5, 600, "--link-loss", 0.2, "--link-loss-model", model, "--dropout", 0.1)
+            found = self.expect_mean(model, words)
+            if model == "acknowledged":
+                self.assertAlmostEqual(found["mass"], 5, delta=1e-12)
+
+    def test_graphs_that_never_repeat_average(self):
+        for family in ("random-matching", "b-connected", "erdos-renyi", "random-regular", "one-peer-exponential"):
+            self.write("g.topo", f"generate {family} clients=7 rounds=endless\n")
+            self.expect_mean(family, self.words("g.topo", 7, 300))
+
+    def test_plain_mixing_keeps_receiver_sums(self):
+        self.write("g.topo", "generate random-matching clients=7 rounds=endless\n")
+        models, _ = self.averaged(2, self.words("g.topo", 7, 300, "--mixing", "plain", "--dropout", 0.3))
+        self.assertLess(max(models) - min(models), 1e-6)
+        self.assertTrue(0 <= min(models) and max(models) <= 6)
+
+    def test_the_same_bits_on_every_layout(self):
+        self.write("g.topo", "generate erdos-renyi clients=7 p=0.4 directed=1 rounds=endless seed=5\n")
+        self.write("leave.csv", "client,round\n3,12\n")
+        words = self.words("g.topo", 7, 30, "--dropout", 0.3, "--dropout-model", "markov", "--leave", "leave.csv",
+                           "--link-loss", 0.1, "--link-loss-model", "unacknowledged", "--gossip-steps", 2)
+        models = {ranks: self.averaged(ranks, words)[0] for ranks in LAYOUTS}
+        for ranks in LAYOUTS:
+            self.assertEqual(models[ranks], models[1], f"{ranks} ranks")
+
+    def test_a_client_that_leaves_takes_its_model_with_it(self):
+        self.write("leave.csv", "client,round\n1,0\n")
+        self.write("g.topo", topology(5, [], everywhere=[(u, v) for u in range(5) for v in range(5) if u != v]))
+        models, _ = self.averaged(2, self.words("g.topo", 5, 50, "--leave", "leave.csv"))
+        self.assertEqual(models[1], 1)
+        for u in (0, 2, 3, 4):
+            self.assertAlmostEqual(models[u], (0 + 2 + 3 + 4) / 4, delta=1e-9)
+
+    def test_absences_of_a_file(self):
+        self.write("g.topo", topology(5, [], everywhere=[(u, v) for u in range(5) for v in range(5) if u != v]))
+        self.write("absent.csv", "round,client\n0,2\n")
+        models, _ = self.averaged(2, self.words("g.topo", 5, 1, "--dropout-model", "absent.csv"))
+        self.assertEqual(models, [2, 2, 2, 2, 2])  # the others' mean is 2, and client 2 kept its own
+        self.write("absent.csv", "round,client\n0,4\n")
+        models, _ = self.averaged(2, self.words("g.topo", 5, 1, "--dropout-model", "absent.csv"))
+        self.assertEqual(models, [1.5, 1.5, 1.5, 1.5, 4])
+
+    def test_a_dropout_of_zero_changes_nothing(self):
+        plain, _ = self.averaged(2, self.words(B3, 5, 20))
+        for more in (["--dropout", 0], ["--dropout", "0,0,0,0,0", "--dropout-model", "markov"], ["--link-loss", 0]):
+            self.assertEqual(self.averaged(2, self.words(B3, 5, 20, *more))[0], plain)
+
+    def test_the_configuration_gives_the_run_back(self):
+        words = self.words(B3, 5, 20, "--dropout", SHARES, "--dropout-model", "markov:length=4", "--link-loss", 0.1)
+        text = self.run_alone(["omd", *words, "--print-config"]).out
+        self.write("run.ini", text)
+        self.assertEqual(self.run_alone(["omd", "--config", "run.ini", "--print-config"]).out, text)
+        self.assertEqual(self.averaged(2, ["--config", "run.ini"])[0], self.averaged(2, words)[0])
+
+    def test_usage(self):
+        self.write("bad.csv", "round,client\n0,9\n")
+        self.write("leave.csv", "client,round\n1,0\n1,3\n")
+        for more, expected in (
+            (["--dropout", "1"], ["--dropout", "below 1"]),
+            (["--dropout", ".1,.2"], ["2 shares for 5 clients"]),
+            (["--dropout", "often"], ["--dropout", "often"]),
+            (["--dropout", ".2", "--dropout-model", "erlang"], ["erlang", "uniform, gilbert-elliott, markov"]),
+            (["--dropout-model", "markov"], ["--dropout-model markov", "--dropout"]),
+            (["--dropout", ".2", "--dropout-model", "markov:size=3"], ["size", "length"]),
+            (["--dropout", ".9", "--dropout-model", "markov:length=2"], ["too short", "length to 9"]),
+            (["--dropout", ".95", "--dropout-model", "gilbert-elliott"], ["0.95", "between"]),
+            (["--dropout-model", "bad.csv"], ["bad.csv:2", "client 9"]),
+            (["--dropout-model", "bad.csv", "--dropout", ".2"], ["--dropout .2", "leave one out"]),
+            (["--leave", "nowhere.csv"], ["nowhere.csv"]),
+            (["--leave", "leave.csv"], ["leave.csv:3", "twice"]),
+            (["--link-loss", "1"], ["--link-loss", "out of range"]),
+            (["--link-loss", ".1", "--link-loss-model", "hearsay"], ["hearsay", "acknowledged"]),
+        ):
+            with self.subTest(more):
+                result = self.run_alone(["omd", *self.words(B3, 5, 5, *more)])
+                self.assertEqual((result.code, len(result.messages())), (2, 1), result)
+                for text in expected:
+                    self.assertIn(text, result.messages()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
