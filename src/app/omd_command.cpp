@@ -273,13 +273,16 @@ void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigu
   write_summary(*directory_, final);
   if (final.regret) write_regret_curve(directory_->path(), final.regret->curve);
   if (!stopped) {  // after a signal there may be no second left
-    const Convergence convergence =
-        convergence_to(read_models(directory_->path()), final.final_model, "the final mean model");
-    write_convergence(directory_->path(), convergence);
+    const RecordedModels models = read_models(directory_->path());
+    RunCurves curves{history, convergence_to(models, final.final_model, "the final mean model")};
+    const bool compared = final.regret && final.regret->fixed;
+    curves.components = components_of(models, compared ? View(final.regret->fixed->comparator.x) : View());
+    if (final.regret) curves.regret = final.regret->curve;
+    write_convergence(directory_->path(), curves.convergence);
     std::vector<std::string> problems;
     if (violation_) problems.push_back(write_violations(directory_->path(), *violation_));
     problems.push_back(draw_network(directory_->path(), read_network(directory_->path()), history, false));
-    problems.push_back(draw_pictures(directory_->path(), history, convergence, false));
+    problems.push_back(draw_pictures(directory_->path(), curves, false));
     std::erase(problems, "");
     if (!problems.empty()) {
       final.notes.push_back(problems.back());

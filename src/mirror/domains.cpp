@@ -55,6 +55,7 @@ class Ball final : public Domain {
   void centre(MutableView x) override { std::fill(x.begin(), x.end(), 0.0); }
   [[nodiscard]] double violation(View x) const override { return std::max(norm2(x) - radius_, 0.0); }
   [[nodiscard]] double support(View direction) const override { return radius_ * norm2(direction); }
+  [[nodiscard]] double ball_radius() const override { return radius_; }
 
  private:
   double radius_;

@@ -112,12 +112,16 @@ class ScriptWriter {
   }
 
  private:
+  static std::size_t rows_of(const Picture& picture) {
+    return (picture.panels.size() + picture.columns - 1) / picture.columns;
+  }
   static std::string size_of(const Picture& picture) {
-    return fmt::format("size 900,{}", std::max(least_height, panel_height * static_cast<int>(picture.panels.size())));
+    return fmt::format("size {},{}", picture.columns == 1 ? 900 : 1200,
+                       std::max(least_height, panel_height * static_cast<int>(rows_of(picture))));
   }
   static std::string output_of(const Picture& picture, const std::string& ending, const std::string& plots) {
-    return fmt::format("set output '{}.{}'\nset multiplot layout {},1\n{}unset multiplot\nunset output\n", picture.name,
-                       ending, picture.panels.size(), plots);
+    return fmt::format("set output '{}.{}'\nset multiplot layout {},{}\n{}unset multiplot\nunset output\n", picture.name,
+                       ending, rows_of(picture), picture.columns, plots);
   }
 
   std::string raster_of(const Panel& panel, const HorizontalAxis& horizontal) {
@@ -145,9 +149,12 @@ class ScriptWriter {
       if (points.empty()) continue;
       const std::string name = fmt::format("$curve{}", ++count_);
       blocks_ += fmt::format("{} << END\n{}END\n", name, points);
-      curves.push_back(fmt::format("{} with {} lw 2{} title {}", name,
-                                   curve.dotted ? "linespoints pt 7 ps 0.5" : "lines",
-                                   curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour), quoted(curve.title)));
+      curves.push_back(fmt::format("{} with {} lw 2{} {}", name,
+                                   curve.dotted   ? "linespoints pt 7 ps 0.5"
+                                   : curve.dashed ? "lines dt 2 lc 'black'"
+                                                  : "lines",
+                                   curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour),
+                                   curve.title.empty() ? "notitle" : "title " + quoted(curve.title)));
     }
     const std::string axis = fmt::format("set title {}\nset ylabel {}\n", quoted(panel.title), quoted(panel.label));
     if (curves.empty()) {

@@ -13,6 +13,7 @@ struct Curve {
   std::vector<std::pair<double, double>> points;  ///< (round, value), say; what an axis cannot show is left out
   bool dotted = false;                            ///< few points, marked
   std::size_t colour = 0;                         ///< number of a colour; 0 for another one than its neighbours'
+  bool dashed = false;                            ///< a reference, black
 };
 
 /// A box of a raster, coloured by its value from 0 (dark) to 1; without a value it is left out.
@@ -39,11 +40,12 @@ struct HorizontalAxis {
   bool logarithmic = true;  ///< from 1 on
 };
 
-/// Its panels have one horizontal axis.
+/// Its panels, in rows, have one horizontal axis.
 struct Picture {
   std::string name;  ///< of the file, without ending
   std::vector<Panel> panels;
   HorizontalAxis axis = {};
+  std::size_t columns = 1;  ///< panels in a row
 };
 
 /// SVG alone, or PNG besides.

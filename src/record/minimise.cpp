@@ -248,13 +248,13 @@ class Search {
   void refine() {
     Point x = best_;
     Face face(domain_, x.x, x.gradient);
-    Vector slope = face.reduced(x.gradient);
+    Vector slope = face.along(x.gradient);
     CurvatureMemory memory;
     double halved = norm2(slope);
     std::size_t since = 0;
     int bends = 0;
     while (may_go_on() && norm2(slope) > 0 && since++ < patience + 2 * x.x.size() && bends < most_bent_steps) {
-      Vector p = memory.direction(slope, curvature_);
+      Vector p = face.along(memory.direction(slope, curvature_));
       if (!(dot(p, slope) < 0)) {
         memory.clear();
         p = memory.direction(slope, curvature_);
@@ -268,9 +268,10 @@ class Search {
       }
       keep_best(*next);
       Face there(domain_, next->x, next->gradient);
-      Vector slope_there = there.reduced(next->gradient);
-      bends = bent && there == face ? bends + 1 : 0;
-      if (bent || !(there == face)) {
+      Vector slope_there = there.along(next->gradient);
+      const bool same = there.same(face) && (!bent || face.curved());
+      bends = bent && there.same(face) && !face.curved() ? bends + 1 : 0;
+      if (!same) {
         memory.clear();
       } else {
         Vector move = next->x;

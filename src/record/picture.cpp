@@ -1,6 +1,7 @@
 #include "starling/record/picture.hpp"
 
 #include "gnuplot.hpp"
+#include "run_panels.hpp"
 #include "text_files.hpp"
 #include <algorithm>
 #include <cmath>
@@ -179,11 +180,12 @@ void write_convergence(const std::string& folder, const Convergence& convergence
   write_text(folder + "/convergence.csv", text);
 }
 
-std::string draw_pictures(const std::string& folder, const std::vector<NetworkFigures>& history,
-                          const Convergence& convergence, bool with_png) {
-  return draw(folder, "pictures.gp",
-              {{"loss", panels_of({{"", one_line_each(history)}})}, {"convergence", {panel_of(convergence)}}},
-              with_png ? PictureFormats::svg_and_png : PictureFormats::svg);
+std::string draw_pictures(const std::string& folder, const RunCurves& curves, bool with_png) {
+  std::vector<Picture> pictures{{"loss", panels_of({{"", one_line_each(curves.history)}})},
+                                {"convergence", {panel_of(curves.convergence)}},
+                                picture_of(curves.components)};
+  if (curves.regret) pictures.push_back(picture_of(*curves.regret));
+  return draw(folder, "pictures.gp", pictures, with_png ? PictureFormats::svg_and_png : PictureFormats::svg);
 }
 
 std::string draw_comparison(const std::string& folder, const std::vector<NamedHistory>& runs) {

@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t most_pairs = 60;
 constexpr double least_product = 1e-14;  ///< relative
 constexpr double trial_length = 1e-3;
+constexpr double rim = 1e-10;  ///< relative
 
 }  // namespace
 
@@ -39,10 +40,15 @@ Face::Face(Domain& domain, View x, View gradient) : held_(x.size()), fixed_sum_(
   axpy(-trial_length / (1 + norm2(gradient)), gradient, trial);
   domain.project(trial);
   for (std::size_t i = 0; i < x.size(); ++i) held_[i] = gradient[i] != 0 && trial[i] == x[i];
+  const double radius = domain.ball_radius();
+  if (radius == 0 || norm2(x) < radius * (1 - rim) || dot(gradient, x) >= 0) return;
+  normal_.assign(x.begin(), x.end());
+  scale(1 / norm2(x), normal_);
 }
 
-Vector Face::reduced(View gradient) const {
-  Vector slope(gradient.begin(), gradient.end());
+Vector Face::along(View vector) const {
+  Vector slope(vector.begin(), vector.end());
+  if (curved()) axpy(-dot(normal_, slope), normal_, slope);
   double total = 0;
   double free = 0;
   for (std::size_t i = 0; i < slope.size(); ++i) {

@@ -28,18 +28,25 @@ class CurvatureMemory {
   std::deque<Pair> pairs_;
 };
 
-/// The coordinates that a gradient step from a point would change: the others are held by the domain's bounds.
+/// Where a gradient step from a point would lead within the domain: coordinates at their bounds are held, a simplex
+/// keeps its sum, and on the rim of a ball there is no way out.
 class Face {
  public:
   /// Of the point x with this gradient.
   Face(Domain& domain, View x, View gradient);
-  /// The gradient along the face: nothing across bounds, nor across the sum of a simplex.
-  [[nodiscard]] Vector reduced(View gradient) const;
-  friend bool operator==(const Face&, const Face&) = default;
+  /// A gradient's, or a step's, part along the face.
+  [[nodiscard]] Vector along(View vector) const;
+  /// Whether steps along it have to be bent back onto it.
+  [[nodiscard]] bool curved() const { return !normal_.empty(); }
+  /// Whether both hold the same coordinates, or are both the rim.
+  [[nodiscard]] bool same(const Face& other) const {
+    return held_ == other.held_ && curved() == other.curved();
+  }
 
  private:
   std::vector<bool> held_;
   bool fixed_sum_;
+  Vector normal_;  ///< of the rim; empty elsewhere
 };
 
 }  // namespace starling

@@ -97,7 +97,7 @@ std::string certificate_text(const SummaryView& summary, const std::string& path
 }
 
 std::string dynamic_rows(const SummaryView& summary) {
-  std::string text = regret_row(summary, "dynamic", "none: some round has no best model");
+  std::string text = regret_row(summary, "dynamic", "none: see the note");
   text += range_row("", summary.array("regret.per_client"), "dynamic");
   const auto rounds = summary.count("regret.comparator_rounds");
   text += table_row("path length",

@@ -227,11 +227,11 @@ Round last_round_if_readable(const std::string& run) {
     return 0;
   }
 }
-Convergence convergence_if_readable(const std::string& run) {
+RecordedModels models_if_readable(const std::string& run) {
   try {
-    return convergence_so_far(patiently([&] { return read_models(run); }));
+    return patiently([&] { return read_models(run); });
   } catch (const DataError&) {
-    return {"the mean model", {}, {}, {}};
+    return {};
   }
 }
 
@@ -347,21 +347,28 @@ void RunReport::write_models(std::ostream& out) const {
 }
 
 std::string RunReport::draw(const std::string& folder) const {
-  Convergence convergence;
+  RunCurves curves;
+  curves.history = history_;
   if (state_ == RunState::finished) {
-    convergence = convergence_to(read_models(path_), view_of(*this).numbers("final_model"), "the final mean model");
+    const RecordedModels models = read_models(path_);
+    const SummaryView view = view_of(*this);
+    curves.convergence = convergence_to(models, view.numbers("final_model"), "the final mean model");
+    curves.components = components_of(models, view.numbers("regret.comparator"));
+    curves.regret = read_regret_curve(path_);
   } else if (!history_.empty()) {
-    convergence = convergence_if_readable(path_);
+    const RecordedModels models = models_if_readable(path_);
+    curves.convergence = convergence_so_far(models);
+    curves.components = components_of(models, {});
   } else {
     return "no pictures yet: nothing is recorded";
   }
   try {
-    write_convergence(folder, convergence);
+    write_convergence(folder, curves.convergence);
   } catch (const FailureError& error) {
     return fmt::format("no pictures: {}; --output names another folder", error.what());
   }
   const std::string of_network = draw_network(folder, read_network(path_), history_, true);
-  const std::string of_run = draw_pictures(folder, history_, convergence, true);
+  const std::string of_run = draw_pictures(folder, curves, true);
   return of_run.empty() ? of_network : of_run;
 }
 

@@ -23,6 +23,8 @@ class Domain {
   [[nodiscard]] virtual double support(View direction) const = 0;
   /// Mass of a simplex; 0 for other sets.
   [[nodiscard]] virtual double simplex_mass() const { return 0; }
+  /// Radius of an L2 ball; 0 for other sets.
+  [[nodiscard]] virtual double ball_radius() const { return 0; }
   /// Radius of an L1 ball; 0 for other sets.
   [[nodiscard]] virtual double l1_radius() const { return 0; }
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "starling/record/history.hpp"
+#include "starling/record/regret.hpp"
 #include "starling/record/run_reading.hpp"
 
 namespace starling {
@@ -25,10 +26,31 @@ struct Convergence {
 /// FOLDER/convergence.csv: rounds, then a column for each client.
 void write_convergence(const std::string& folder, const Convergence& convergence);
 
-/// Draws loss.svg (losses, accuracies where they are known, consensus error) and convergence.svg into the folder, with
-/// `with_png` also as PNG. Returns a sentence saying why not, if gnuplot is missing or fails, else an empty string.
-[[nodiscard]] std::string draw_pictures(const std::string& folder, const std::vector<NetworkFigures>& history,
-                                        const Convergence& convergence, bool with_png);
+/// The first up to six components of up to ten recorded clients' models, by recorded round.
+struct Components {
+  std::vector<Client> clients;
+  std::vector<Round> rounds;
+  std::size_t count = 0;
+  Vector values;      ///< records × clients × count
+  Vector comparator;  ///< `count` components of the best model in hindsight; empty where there is none
+};
+
+/// `comparator` is a whole model, or empty. Throws DataError if it has another dimension.
+[[nodiscard]] Components components_of(const RecordedModels& models, View comparator);
+
+/// What the pictures of a run show.
+struct RunCurves {
+  std::vector<NetworkFigures> history;
+  Convergence convergence;
+  Components components = {};
+  std::optional<RegretCurve> regret = {};
+};
+
+/// Draws loss.svg (losses, accuracies where they are known, consensus error), convergence.svg, components.svg (the best
+/// model in hindsight dashed) and, where there is regret, regret.svg (regret per round with its fitted line) into the
+/// folder, with `with_png` also as PNG. Returns a sentence saying why not, if gnuplot is missing or fails, else an empty
+/// string.
+[[nodiscard]] std::string draw_pictures(const std::string& folder, const RunCurves& curves, bool with_png);
 
 /// A run among others.
 struct NamedHistory {

@@ -1,0 +1,103 @@
+#include "run_panels.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t most_components = 6;
+constexpr std::size_t most_drawn_clients = 10;
+constexpr std::size_t panels_in_row = 3;
+/// Up to so many rounds a picture's axis is linear.
+constexpr Round few_rounds = 200;
+
+Panel panel_of(const Components& components, std::size_t i) {
+  Panel panel{fmt::format("component {}", i + 1), "", false, {}, "no model is on record"};
+  for (std::size_t u = 0; u < components.clients.size(); ++u) {
+    Curve curve{i == 0 ? fmt::format("client {}", components.clients[u]) : "", {}};
+    curve.colour = u + 1;
+    for (std::size_t r = 0; r < components.rounds.size(); ++r) {
+      curve.points.emplace_back(static_cast<double>(components.rounds[r]),
+                                components.values[(r * components.clients.size() + u) * components.count + i]);
+    }
+    panel.curves.push_back(std::move(curve));
+  }
+  if (components.comparator.empty() || components.rounds.empty()) return panel;
+  Curve best{i == 0 ? "best in hindsight" : "", {}};
+  best.dashed = true;
+  for (const Round t : {components.rounds.front(), std::max<Round>(components.rounds.front(), 1), components.rounds.back()}) {
+    best.points.emplace_back(static_cast<double>(t), components.comparator[i]);
+  }
+  panel.curves.push_back(std::move(best));
+  return panel;
+}
+
+std::string exponent_text(const std::string& kind, const std::optional<GrowthFit>& fit) {
+  if (!fit) return "";
+  return fmt::format("{} regret ~ t^{:.3f} (standard error {:.2g})", kind, fit->exponent, fit->standard_error);
+}
+
+void add_curves(Panel& panel, const RegretCurve& regret, const Vector& sums, const std::optional<GrowthFit>& fit,
+                const std::string& kind, std::size_t colour) {
+  Curve curve{kind, {}};
+  curve.colour = colour;
+  Curve line{fit ? fmt::format("{}, fitted: t^{:.3f}", kind, fit->exponent - 1) : "", {}};
+  line.dashed = true;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const auto t = static_cast<double>(regret.rounds[i]);
+    if (!std::isnan(sums[i])) curve.points.emplace_back(t, sums[i] / t);
+    if (fit && regret.rounds[i] >= fit->from) line.points.emplace_back(t, fit->at(regret.rounds[i]) / t);
+  }
+  panel.curves.push_back(std::move(curve));
+  panel.curves.push_back(std::move(line));
+}
+
+}  // namespace
+
+Picture picture_of(const Components& components) {
+  Picture picture{"components", {}, {}, panels_in_row};
+  for (std::size_t i = 0; i < components.count; ++i) picture.panels.push_back(panel_of(components, i));
+  if (picture.panels.empty()) picture.panels.push_back({"", "", false, {}, "no model is on record"});
+  picture.columns = std::min(panels_in_row, picture.panels.size());
+  picture.axis.logarithmic = components.rounds.empty() || components.rounds.back() > few_rounds;
+  return picture;
+}
+
+Picture picture_of(const RegretCurve& regret) {
+  const std::string fixed = exponent_text("static", regret.fixed_growth);
+  const std::string moving = exponent_text("dynamic", regret.moving_growth);
+  Panel panel{fixed + (fixed.empty() || moving.empty() ? "" : ", ") + moving, "regret per round", true, {},
+              "regret is not positive, or unknown"};
+  add_curves(panel, regret, regret.fixed, regret.fixed_growth, "static", 1);
+  add_curves(panel, regret, regret.moving, regret.moving_growth, "dynamic", 2);
+  return {"regret", {std::move(panel)}};
+}
+
+Components components_of(const RecordedModels& models, View comparator) {
+  check<DataError>(comparator.empty() || models.clients.empty() || comparator.size() == models.dimension,
+                   "the comparator has {} coordinates and the recorded models {} (summary.json and run.h5 are not of "
+                   "one run) restore them",
+                   comparator.size(), models.dimension);
+  const std::size_t drawn = std::min(models.clients.size(), most_drawn_clients);
+  Components components;
+  components.clients.assign(models.clients.begin(), models.clients.begin() + static_cast<std::ptrdiff_t>(drawn));
+  components.rounds = models.rounds;
+  components.count = std::min(models.dimension, most_components);
+  for (std::size_t r = 0; r < models.rounds.size(); ++r) {
+    for (std::size_t u = 0; u < drawn; ++u) {
+      const View first = models.at(r, u).first(components.count);
+      components.values.insert(components.values.end(), first.begin(), first.end());
+    }
+  }
+  if (!comparator.empty()) {
+    components.comparator.assign(comparator.begin(),
+                                 comparator.begin() + static_cast<std::ptrdiff_t>(components.count));
+  }
+  return components;
+}
+
+}  // namespace starling
