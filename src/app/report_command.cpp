@@ -26,6 +26,8 @@ constexpr const char* explanation =
     "  loss.svg, loss.png                  losses, accuracies and consensus error, as far as they are known\n"
     "  convergence.svg, convergence.png    distance of up to ten clients to the final mean model (of an unfinished\n"
     "                                      run: to the mean model of its last record)\n"
+    "  components.svg, components.png      up to six components of their models, and of the best in hindsight\n"
+    "  regret.svg, regret.png              regret per round with its exponent, of runs with --regret\n"
     "Figures of private records that are withheld are called so, or left out. Exit code: 0, even without gnuplot;\n"
     "2 no such run; 3 its files are damaged.\n";
 

@@ -93,11 +93,11 @@ class DynamicPass {
     const auto count = static_cast<std::size_t>(begin_of(from, block, own + 1) - begin);
     std::vector<RoundBatches> batches(count);
     for (const Vector& numbers : pass_.agreement().exchange(parts)) unpack_rounds(numbers, batches);
-    Vector found{0};
+    Vector found{pass_.interrupted() ? 1.0 : 0.0};
     for (std::size_t i = 0; i < count && found[0] == 0; ++i) {
       const Round t = begin + static_cast<Round>(i);
-      if (pass_.interrupted()) found[0] = 1;
       if (!batches[i].empty()) solver_.solve(t, batches[i], is_tried_twice(t, last_)).pack(found);
+      if (pass_.interrupted()) found[0] = 1;
     }
     return gather(found);
   }

@@ -156,7 +156,7 @@ class ScriptWriter {
                                    curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour),
                                    curve.title.empty() ? "notitle" : "title " + quoted(curve.title)));
     }
-    const std::string axis = fmt::format("set title {}\nset ylabel {}\n", quoted(panel.title), quoted(panel.label));
+    const std::string axis = fmt::format("set title {} noenhanced\nset ylabel {}\n", quoted(panel.title), quoted(panel.label));
     if (curves.empty()) {
       return fmt::format("{}set label 1 {} at graph 0.5,0.5 center\nplot [][0:1] -1 notitle\nunset label 1\n", axis,
                          quoted(panel.otherwise));

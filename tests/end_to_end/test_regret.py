@@ -1,6 +1,7 @@
-"""--regret static: its figure by hand, on every layout, in what is printed, and where it is refused."""
+"""--regret: its figures by hand, on every layout, in what is printed, and where it is refused."""
 
 import os
+import shutil
 import threading
 import unittest
 
@@ -87,6 +88,85 @@ class StaticRegret(TestCase):
         writer.start()
         self.assertIn("once", self.refused(["--source", "pipe.csv", "--mechanism", "none", "--rounds", "5"]))
         writer.join(10)
+
+
+class DynamicRegret(TestCase):
+    def regret(self, ranks, words, which="both"):
+        self.runs = getattr(self, "runs", 0) + 1
+        return self.summary_of(ranks, [*QUIET, "--regret", which, *words], f"run-{self.runs}")
+
+    def test_it_is_what_a_hand_computes(self):
+        # One record per client and round, x stays 0: the best model of a round is the mean of its three labels.
+        labels = [[1, 2, -1, 0.5], [0, 0, 4, 1], [2, 1, 3, 0]]
+        self.write("ones.csv", "".join(f"1,{label}\n" for client in labels for label in client))
+        words = ["--source", "ones.csv", "--loss", "squared", "--start", "zero", "--step", "1e-300",
+                 "--domain", "box:-9,9"]
+        summary = self.regret(3, words, "dynamic")
+        regret = summary["regret"]
+        best = [sum(client[t] for client in labels) / 3 for t in range(4)]
+        values = [[(best[t] - client[t]) ** 2 / 2 for t in range(4)] for client in labels]
+        played = sum(label**2 / 2 for client in labels for label in client)
+        self.assertAlmostEqual(regret["dynamic"], played - sum(map(sum, values)), places=9)
+        self.assertAlmostEqual(regret["dynamic_per_client_round"], regret["dynamic"] / 12, places=12)
+        self.assertAlmostEqual(regret["path_length"], sum(abs(a - b) for a, b in zip(best, best[1:])), places=4)
+        self.assertIsNone(regret["static"])
+        for client, label, value in zip(regret["per_client"], labels, values):
+            self.assertEqual(client["rounds"], 4)
+            self.assertAlmostEqual(client["dynamic"], sum(y * y / 2 for y in label) - sum(value), places=5)
+        certificate = regret["dynamic_certificate"]
+        self.assertTrue(certificate["reached"])
+        self.assertEqual(certificate["kind"], "gap")
+        self.assertLessEqual(certificate["value"], certificate["tolerance"])
+        self.assertIn("records of each round", summary["privacy"]["statement"])
+
+    def test_every_layout_has_the_same_bits(self):
+        words = ["--clients", "5", "--rounds", "100", "--domain", "ball:2", "--batch", "3"]
+        runs = [self.regret(ranks, words) for ranks in LAYOUTS]
+        curves = [(self.folder / f"run-{i + 1}" / "regret.csv").read_text() for i in range(len(LAYOUTS))]
+        for run, curve in zip(runs[1:], curves[1:]):
+            self.assertEqual(bits(run["regret"]), bits(runs[0]["regret"]))
+            self.assertEqual(curve, curves[0])
+        without = self.summary_of(2, [*QUIET, *words], "without")
+        self.assertGreater(runs[1]["traffic"]["evaluation_bytes"], without["traffic"]["evaluation_bytes"])
+        self.assertEqual(runs[1]["traffic"]["bytes"], without["traffic"]["bytes"])
+        self.assertEqual(runs[1]["traffic"]["rank_bytes"], without["traffic"]["rank_bytes"])
+
+    def test_curves_and_exponents(self):
+        regret = self.regret(2, ["--clients", "4", "--rounds", "1000", "--domain", "ball:2", "--step", "0.3"])["regret"]
+        lines = (self.folder / "run-1" / "regret.csv").read_text().splitlines()
+        self.assertEqual(lines[0], "rounds,static,dynamic,path_length,static_fitted,dynamic_fitted")
+        last = lines[-1].split(",")
+        self.assertEqual(last[0], "1000")
+        self.assertAlmostEqual(float(last[1]), regret["static"], places=6)
+        self.assertAlmostEqual(float(last[2]), regret["dynamic"], places=6)
+        self.assertAlmostEqual(float(last[3]), regret["path_length"], places=4)
+        exponent = regret["exponent"]["dynamic"]
+        # The best model of a single round is far better than any that could be known before: the sum grows with t.
+        self.assertAlmostEqual(exponent["value"], 1, delta=0.1)
+        self.assertGreater(exponent["standard_error"], 0)
+        for name in ("regret.svg", "components.svg"):
+            if shutil.which("gnuplot"):
+                self.assertIn("</svg>", (self.folder / "run-1" / name).read_text())
+
+    def test_the_table_shows_it(self):
+        result = self.good(1, [*QUIET, "--clients", "2", "--rounds", "20", "--domain", "ball:1", "--regret", "both",
+                               "--output", "run"])
+        for name in ("static regret ", "dynamic regret ", "path length ", "comparators "):
+            self.assertIn(name, result.out)
+        again = self.run_alone(["report", str(self.folder / "run")])
+        self.assertIn("dynamic regret ", again.out)
+
+    def test_rounds_without_a_best_model_end_with_a_note(self):
+        run = self.regret(2, ["--clients", "2", "--rounds", "5", "--loss", "linear", "--domain", "free"], "dynamic")
+        self.assertIsNone(run["regret"]["dynamic"])
+        self.assertTrue(any("fall without end" in note for note in run["notes"]), run["notes"])
+
+    def test_private_records_stay_so(self):
+        self.write("data.csv", "\n".join(csv_rows(40)) + "\n")
+        result = self.run_noted(1, ["--source", "data.csv", "--mechanism", "laplace", "--regret", "dynamic", "--output",
+                                    "refused", "--progress", "off"])
+        self.assertEqual(result.codes, [2], result)
+        self.assertIn("--metrics shared", result.messages()[0])
 
 
 if __name__ == "__main__":

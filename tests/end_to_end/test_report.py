@@ -12,7 +12,7 @@ from harness import *
 DRIFT = ["--source", "synthetic:drift:informative=1,n=150", "--mechanism", "laplace", "--epsilon", "4"]
 ENDLESS = ["--source", "synthetic:drift:informative=1", "--rounds", "1e9", "--mechanism", "laplace", "--epsilon", "4"]
 COLUMNS = ["rounds", "loss", "accuracy", "test_loss", "test_accuracy", "consensus_error", "mass"]
-PICTURES = ["loss.svg", "loss.png", "convergence.svg", "convergence.png"]
+PICTURES = ["loss.svg", "loss.png", "convergence.svg", "convergence.png", "components.svg", "components.png"]
 USAGE, DATA, STOPPED_SAFELY = 2, 3, 75
 
 needs_gnuplot = unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
