@@ -113,9 +113,9 @@ ExitCode OmdRun::play() {
                               constraints_ ? constraints_->duals_of_clients() : nullptr});
   }
   const std::size_t length = message_length(mirror_->state_size(dimension_), config_.mixing.mixing);
-  const Schedule& schedule =
-      constraints_ ? constraints_->affordable(*schedule_, length * sizeof(double), config_.mixing.gossip_steps)
-                   : *schedule_;
+  const Schedule& schedule = constraints_ ? constraints_->affordable(*schedule_, length * sizeof(double),
+                                                                     config_.mixing.gossip_steps, config_.data.seed)
+                                          : *schedule_;
   const MixingDoor door(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
   DecentralizedOmd omd(door.mixer(), *mirror_, std::move(learning), config_.omd, *start_);
 

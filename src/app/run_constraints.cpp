@@ -66,9 +66,10 @@ Model& RunConstraints::model(Model& model) {
   return composite_.emplace(model, *constraints_);
 }
 
-const Schedule& RunConstraints::affordable(const Schedule& schedule, std::size_t message_bytes, int steps_per_round) {
+const Schedule& RunConstraints::affordable(const Schedule& schedule, std::size_t message_bytes, int steps_per_round,
+                                           std::uint64_t seed) {
   if (!set_.energy) return schedule;
-  return energy_.emplace(schedule, *set_.energy, message_bytes, steps_per_round);
+  return energy_.emplace(schedule, *set_.energy, message_bytes, steps_per_round, seed);
 }
 
 }  // namespace starling

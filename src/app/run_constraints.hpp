@@ -32,7 +32,8 @@ class RunConstraints {
   /// The model whose gradients are released.
   [[nodiscard]] Model& model(Model& model);
   /// The schedule that clients can afford; `schedule` must outlive this.
-  [[nodiscard]] const Schedule& affordable(const Schedule& schedule, std::size_t message_bytes, int steps_per_round);
+  [[nodiscard]] const Schedule& affordable(const Schedule& schedule, std::size_t message_bytes, int steps_per_round,
+                                           std::uint64_t seed);
   [[nodiscard]] const EnergySchedule* energy() const { return energy_ ? &*energy_ : nullptr; }
 
  private:

@@ -185,6 +185,10 @@ void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
   run.mechanism = *options_.mechanism;
   run.parameters = fmt::format("price={}..{} clip={} dimension={} rounds={} noise-key={}", range.least, range.most,
                                mechanism_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
+  if (facts_.second) {
+    run.parameters += fmt::format(" second-share={} second-clip={} second-dimension={}", facts_.second->share,
+                                  facts_.second->clip, facts_.second->dimension);
+  }
   run.unit = mechanism_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
   run.batch_units = units_of_batch(*mechanism_);

@@ -2,6 +2,7 @@
 #include "starling/protocol/constraint_energy.hpp"
 
 #include "support/testing.hpp"
+#include <cmath>
 #include <map>
 
 #include "starling/graph/topology.hpp"
@@ -46,13 +47,13 @@ TEST(Energy, NobodySpendsMoreThanTheBudgetAndAConstant) {
     for (const bool fixed : {true, false}) {
       const Topology inner =
           fixed ? *topology_table().make("complete", 4, WeightRule::sender) : Topology::parse(changing, "changing");
-      const EnergySchedule schedule(inner, {"energy", 0.5, 0.125, budget}, 8, 1);  // a message costs 1.5
+      const EnergySchedule schedule(inner, {"energy", 0.5, 0.125, budget}, 8, 1, 1);  // a message costs 1.5
       const Round rounds = 3000;
       const auto messages = count_messages(schedule, rounds);
       for (const auto& [u, count] : messages) {
         const double spent = 1.5 * static_cast<double>(count);
         EXPECT_LE(spent, budget * rounds + 3 * 1.5);
-        EXPECT_GT(spent, 0.45 * std::min(budget * rounds, fixed ? 1e9 : 1.5 * rounds)) << "client " << u;
+        EXPECT_GT(spent, 0.3 * budget * rounds) << "client " << u;
         EXPECT_EQ(schedule.messages(u, rounds), count);
         EXPECT_NEAR(schedule.violation(u, rounds), spent - budget * rounds, 1e-9);
       }
@@ -62,24 +63,49 @@ TEST(Energy, NobodySpendsMoreThanTheBudgetAndAConstant) {
 
 TEST(Energy, AccountsAreThoseOfMethod2) {
   const auto inner = topology_table().make("complete", 3, WeightRule::sender);  // two messages a round
-  const EnergySchedule schedule(*inner, {"energy", 1, 0, 0.75}, 24, 1);
+  const EnergySchedule schedule(*inner, {"energy", 1, 0, 0.75}, 24, 1, 1);
   double dual = 0;
   std::int64_t messages = 0;
-  for (Round t = 0; t < 200; ++t) {
+  std::int64_t waited = 0;
+  for (Round t = 0; t < 2000; ++t) {
     EXPECT_EQ(schedule.dual(1, t), dual);
     EXPECT_EQ(schedule.messages(1, t), messages);
-    const std::int64_t sent = dual > 0 ? 0 : 2;
-    EXPECT_EQ(schedule.links(1, t).out.size(), static_cast<std::size_t>(sent));
+    const auto sent = static_cast<std::int64_t>(schedule.links(1, t).out.size());
+    EXPECT_TRUE(sent == 0 || (sent == 2 && dual == 0));
     EXPECT_EQ(schedule.links(1, t).own, sent > 0 ? inner->links(1, 0).own : 1);
+    waited += dual == 0 && sent == 0 ? 1 : 0;
     messages += sent;
     dual = std::max(0.0, dual + static_cast<double>(sent) - 0.75);
   }
-  EXPECT_EQ(schedule.dual(1, 3), EnergySchedule(*inner, {"energy", 1, 0, 0.75}, 24, 1).dual(1, 3));  // earlier again
+  // Coins: as many rounds are waited as there are cycles, ± 5 standard deviations (√2 each).
+  const double cycles = static_cast<double>(messages) / 2;
+  EXPECT_NEAR(static_cast<double>(waited), cycles, 5 * std::sqrt(2 * cycles));
+  const EnergySchedule again(*inner, {"energy", 1, 0, 0.75}, 24, 1, 1);
+  EXPECT_EQ(schedule.messages(1, 300), again.messages(1, 300));  // asked for an earlier round
+}
+
+// Accounts that repeat every two or four rounds on a graph that repeats every two: each edge is used all the same.
+TEST(Energy, ClientsDoNotKeepStepWithTheGraph) {
+  const Topology inner = Topology::parse(
+      "clients 3\nweights sender\nphase 1\nedge 0 1\nedge 1 2\nedge 2 0\nphase 1\n"
+      "edge 0 2\nedge 2 1\nedge 1 0\n",
+      "alternating");
+  for (const double budget : {0.5, 0.25}) {
+    const EnergySchedule schedule(inner, {"energy", 1, 0, budget}, 24, 1, 1);
+    std::map<std::pair<Client, Client>, int> uses;
+    for (Round t = 0; t < 400; ++t) {
+      for (Client u = 0; u < 3; ++u) {
+        for (const Arc& arc : schedule.links(u, t).out) ++uses[{u, arc.peer}];
+      }
+    }
+    EXPECT_EQ(uses.size(), 6U);
+    for (const auto& [edge, count] : uses) EXPECT_GT(count, 15) << edge.first << " -> " << edge.second;
+  }
 }
 
 TEST(Energy, ARoundsBudgetIsForAllItsExchanges) {
   const auto inner = topology_table().make("complete", 3, WeightRule::sender);
-  const EnergySchedule schedule(*inner, {"energy", 1, 0, 4}, 24, 4);  // a step has 1
+  const EnergySchedule schedule(*inner, {"energy", 1, 0, 4}, 24, 4, 1);  // a step has 1
   EXPECT_EQ(schedule.period(), 0);
   count_messages(schedule, 400);
   EXPECT_LE(schedule.messages(0, 400), 400 + 2);
@@ -88,7 +114,7 @@ TEST(Energy, ARoundsBudgetIsForAllItsExchanges) {
 
 TEST(Energy, AnAmpleBudgetChangesNothing) {
   const auto inner = topology_table().make("directed-ring", 5, WeightRule::sender);
-  const EnergySchedule schedule(*inner, {"energy", 1, 0, 1}, 24, 1);
+  const EnergySchedule schedule(*inner, {"energy", 1, 0, 1}, 24, 1, 1);
   for (Round t = 0; t < 50; ++t) {
     for (Client u = 0; u < 5; ++u) EXPECT_EQ(schedule.links(u, t), inner->links(u, t));
   }

@@ -22,6 +22,7 @@ enum class Purpose : std::uint64_t {
   experiment = 5,
   attendance = 6,
   link_loss = 7,
+  energy = 20,
 };
 
 /// A uniform random bit generator over the words of one address.
