@@ -2,7 +2,7 @@
 """Dynamic regret against a target that moves by a known length per round.
 
 Eight clients with offsets that add up to zero follow a target on the unit sphere over graphs that connect within three
-rounds. For each path length per round and both losses, |x - z|^2 / 2 and |x - z|, it tries constant steps and prints
+rounds, and sit out between a twentieth and half of the rounds. For each path length per round and both losses, |x - z|^2 / 2 and |x - z|, it tries constant steps and prints
 the least dynamic regret per client and round: the cost of each client's model to all clients, less what the best point
 of the round would have cost them. (The cost to itself alone is also kept: where offsets stay, a client does better by
 leaning to its own, which is no merit of the network.)"""
@@ -61,7 +61,8 @@ def main():
     parser.add_argument("--rounds", type=experiment.positive, default=6000)
     parser.add_argument("--spread", type=float, default=0.5, help="about the length of a client's offset (0.5)")
     parser.add_argument("--period", type=int, default=0, help="rounds after which the target turns; 0: never (0)")
-    parser.add_argument("--words", default="", help="more options for starling omd, such as '--dropout uniform:0.2'")
+    parser.add_argument("--dropout", default=".05,.1,.15,.2,.25,.3,.4,.5",
+                        help="share of rounds that each client sits out (.05 to .5); 0: none")
     options = parser.parse_args()
     program = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)
@@ -81,7 +82,7 @@ def main():
             words = ["--source", f"synthetic:{spec},path={path}", "--model", "location", "--loss", loss, "--metrics",
                      "shared", "--mechanism", "none", "--clients", CLIENTS, "--topology", scratch / "graph.topo",
                      "--rounds", options.rounds, "--step", step, "--step-power", 0, "--record-every", 1,
-                     *options.words.split()]
+                     "--dropout", options.dropout]
             own = runs.run(name, words)["loss"]["mean"] - best[loss]
             rounds, models = runs.models(name)
             experiment.shutil.rmtree(scratch / name)
