@@ -2,10 +2,10 @@
 """Dynamic regret against a target that moves by a known length per round.
 
 Eight clients with offsets that add up to zero follow a target on the unit sphere over graphs that connect within three
-rounds, and sit out between a twentieth and half of the rounds. For each path length per round and both losses, |x - z|^2 / 2 and |x - z|, it tries constant steps and prints
-the least dynamic regret per client and round: the cost of each client's model to all clients, less what the best point
-of the round would have cost them. (The cost to itself alone is also kept: where offsets stay, a client does better by
-leaning to its own, which is no merit of the network.)"""
+rounds, and sit out between a twentieth and half of the rounds. For each path length per round and both losses,
+|x - z|^2 / 2 and |x - z|, it tries constant steps and prints the least dynamic regret per client and round: the cost of
+each client's model to all clients, less what the best point of the round would have cost them. (The cost to itself
+alone is also kept: where offsets stay, a client does better by leaning to its own, which is no merit of the network.)"""
 
 import functools
 import math
