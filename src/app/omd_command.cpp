@@ -93,7 +93,8 @@ std::optional<Regret> OmdRun::regret_of(const DecentralizedOmd& omd, const Playe
   const MetricsPolicy policy = metrics_policy();
   const EvaluationPass pass(agreement_, policy, *model_, *domain_, data, [this] { return !world_.go_on_waiting(); });
   const Regret regret =
-      find_regret(pass, {config_.regret != RegretChoice::dynamic, config_.regret != RegretChoice::static_regret});
+      find_regret(pass, {config_.regret != RegretChoice::dynamic, config_.regret != RegretChoice::static_regret,
+                         constraints_ ? &constraints_->set() : nullptr, config_.benchmark_window});
   for (const std::string& remark : remarks_on(regret)) notes_.push_back(remark);
   return regret;
 }

@@ -126,6 +126,10 @@ void add_output_options(Options& options, OmdConfig& config) {
                                                     {"static", RegretChoice::static_regret},
                                                     {"dynamic", RegretChoice::dynamic},
                                                     {"both", RegretChoice::both}})});
+  options.add({group, "benchmark-window", "K", "",
+               "with --constraint and static regret: also against the best model that keeps the constraints in every "
+               "window of K rounds (the K-benchmark)",
+               setter::integer(config.benchmark_window, 1, most_whole)});
   options.add({group, "output", "DIR", "", "run directory; must not exist, or be empty; default: run-omd-<time>",
                setter::text(config.output)});
   options.add({group, "record-every", "K", "",
@@ -187,6 +191,9 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
                                config.schedule.link_loss_model == LossModel::unacknowledged;
   check_constraint_options(config.constraints, config.omd);
+  check(!config.benchmark_window ||
+            (config.constraints.any() && config.regret != RegretChoice::none && config.regret != RegretChoice::dynamic),
+        "--benchmark-window without --constraint and --regret static or both (there is nothing to compare) add them");
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   return config;

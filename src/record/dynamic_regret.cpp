@@ -192,17 +192,18 @@ std::vector<std::string> remarks_on(const DynamicRegret& regret) {
     return {"dynamic regret: its evaluation was ended by a signal; there is none"};
   }
   if (regret.unbounded) {
-    return {fmt::format(
-        "dynamic regret: there is none (the losses of round {} fall without end on this domain). A bounded --domain, or "
-        "--l2, has a best model",
-        *regret.unbounded)};
+    return {
+        fmt::format("dynamic regret: there is none (the losses of round {} fall without end on this domain). A bounded "
+                    "--domain, or "
+                    "--l2, has a best model",
+                    *regret.unbounded)};
   }
   if (regret.not_reached > 0) {
     remarks.push_back(fmt::format(
         "dynamic regret: in {} of {} rounds the comparator's certificate is not as it should be; the worst is a {} of "
         "{:.2g}, not {:.2g}, in round {}; the regret may be larger than shown",
-        regret.not_reached, regret.rounds, name_of(regret.worst.kind), regret.worst.certificate,
-        regret.worst.tolerance, regret.worst_round));
+        regret.not_reached, regret.rounds, name_of(regret.worst.kind), regret.worst.certificate, regret.worst.tolerance,
+        regret.worst_round));
   }
   if (regret.not_attained > 0) {
     remarks.push_back(fmt::format(

@@ -92,6 +92,9 @@ Regret find_regret(const EvaluationPass& pass, const RegretKinds& kinds) {
   regret.client_rounds = static_cast<std::int64_t>(pass.client_rounds().back());
   if (kinds.fixed) regret.fixed = static_regret(pass);
   if (kinds.moving) regret.moving = dynamic_regret(pass);
+  if (kinds.fixed && kinds.constraints != nullptr) {
+    regret.constrained = constrained_regrets(pass, *kinds.constraints, kinds.window);
+  }
   const auto own = static_cast<double>(pass.records().clients());
   const Vector clients = pass.agreement().ordered_sum(Released<Columns>(declare_public([&] {
     Columns count(1, 1);
@@ -107,6 +110,9 @@ std::vector<std::string> remarks_on(const Regret& regret) {
   std::vector<std::string> remarks;
   if (regret.fixed) remarks.push_back(remark_on(*regret.fixed));
   if (!remarks.empty() && remarks.back().empty()) remarks.pop_back();
+  for (const ConstrainedRegret& each : regret.constrained) {
+    if (std::string remark = remark_on(each); !remark.empty()) remarks.push_back(std::move(remark));
+  }
   if (regret.moving) {
     for (std::string& remark : remarks_on(*regret.moving)) remarks.push_back(std::move(remark));
   }
@@ -130,8 +136,8 @@ std::optional<RegretCurve> read_regret_curve(const std::string& folder) {
   if (!std::filesystem::exists(path, error)) return std::nullopt;
   std::istringstream lines(read_text(path));
   std::string line;
-  check<DataError>(std::getline(lines, line) && line == header, "'{}' is no regret curve (its header is '{}') restore it",
-                   path, line);
+  check<DataError>(std::getline(lines, line) && line == header,
+                   "'{}' is no regret curve (its header is '{}') restore it", path, line);
   RegretCurve curve;
   while (std::getline(lines, line)) {
     const Vector fields = fields_of(line, fmt::format("'{}' line {}", path, curve.rounds.size() + 2));

@@ -47,6 +47,22 @@ Json growth_json(const std::optional<GrowthFit>& fit) {
           {"points", fit->points}};
 }
 
+Json constrained_json(const std::vector<ConstrainedRegret>& regrets) {
+  if (regrets.empty()) return nullptr;
+  Json list = Json::array();
+  for (const ConstrainedRegret& regret : regrets) {
+    Json certificate = certificate_json(regret.comparator.minimum, regret.comparator.minimum.evaluations);
+    certificate["violation"] = number_json(regret.comparator.violation);
+    list.push_back({{"window", regret.window ? Json(*regret.window) : Json(nullptr)},
+                    {"static", number_json(regret.total())},
+                    {"static_per_client_round", number_json(regret.per_client_round())},
+                    {"exponent", growth_json(regret.growth)},
+                    {"comparator", regret.comparator.minimum.x},
+                    {"certificate", std::move(certificate)}});
+  }
+  return list;
+}
+
 Json clients_json(const std::vector<ClientRegret>& clients) {
   if (clients.empty()) return nullptr;
   Json list = Json::array();
@@ -76,18 +92,16 @@ std::string growth_text(const SummaryView& summary, const std::string& kind) {
   const std::string path = "regret.exponent." + kind;
   const double exponent = summary.number(path + ".value");
   if (std::isnan(exponent)) return "";
-  return fmt::format(", grows as t^{:.3f} (standard error {:.2g})", exponent,
-                     summary.number(path + ".standard_error"));
+  return fmt::format(", grows as t^{:.3f} (standard error {:.2g})", exponent, summary.number(path + ".standard_error"));
 }
 
 std::string regret_row(const SummaryView& summary, const std::string& kind, const std::string& none) {
   const double total = summary.number("regret." + kind);
   return table_row(kind + " regret",
-                   std::isfinite(total)
-                       ? fmt::format("{:.6g}, {:.6g} per client-round ({} of them){}", total,
-                                     summary.number("regret." + kind + "_per_client_round"),
-                                     summary.count("regret.client_rounds"), growth_text(summary, kind))
-                       : none);
+                   std::isfinite(total) ? fmt::format("{:.6g}, {:.6g} per client-round ({} of them){}", total,
+                                                      summary.number("regret." + kind + "_per_client_round"),
+                                                      summary.count("regret.client_rounds"), growth_text(summary, kind))
+                                        : none);
 }
 
 std::string certificate_text(const SummaryView& summary, const std::string& path, const std::string& after) {
@@ -96,16 +110,31 @@ std::string certificate_text(const SummaryView& summary, const std::string& path
                      summary.number(path + ".tolerance"));
 }
 
+/// Against the models that keep the constraints.
+std::string constrained_rows(const SummaryView& summary) {
+  std::string text;
+  for (const SummaryView& regret : summary.list("regret.constrained")) {
+    const double window = regret.number("window");
+    const double exponent = regret.number("exponent.value");
+    text += table_row(std::isfinite(window) ? fmt::format("  windows of {:.0f}", window) : "  long-term budget",
+                      fmt::format("{:.6g}, {:.6g} per client-round{}; comparator's {} {:.2g}, violation {:.2g}",
+                                  regret.number("static"), regret.number("static_per_client_round"),
+                                  std::isfinite(exponent) ? fmt::format(", grows as t^{:.3f}", exponent) : "",
+                                  regret.text("certificate.kind"), regret.number("certificate.value"),
+                                  regret.number("certificate.violation")));
+  }
+  return text;
+}
+
 std::string dynamic_rows(const SummaryView& summary) {
   std::string text = regret_row(summary, "dynamic", "none: see the note");
   text += range_row("", summary.array("regret.per_client"), "dynamic");
   const auto rounds = summary.count("regret.comparator_rounds");
-  text += table_row("path length",
-                    fmt::format("{} over {} rounds, {} per round", shown(summary.number("regret.path_length"), "{:.6g}"),
-                                rounds,
-                                shown(summary.number("regret.path_length") / static_cast<double>(rounds), "{:.6g}")));
-  return text + table_row("comparators",
-                          "worst " + certificate_text(summary, "regret.dynamic_certificate", " in all"));
+  text += table_row(
+      "path length",
+      fmt::format("{} over {} rounds, {} per round", shown(summary.number("regret.path_length"), "{:.6g}"), rounds,
+                  shown(summary.number("regret.path_length") / static_cast<double>(rounds), "{:.6g}")));
+  return text + table_row("comparators", "worst " + certificate_text(summary, "regret.dynamic_certificate", " in all"));
 }
 
 }  // namespace
@@ -123,6 +152,7 @@ Json regret_json(const std::optional<Regret>& regret) {
   json["played"] = number_json(regret->played);
   json["exponent"] = {{"static", growth_json(regret->curve.fixed_growth)},
                       {"dynamic", growth_json(regret->curve.moving_growth)}};
+  json["constrained"] = constrained_json(regret->constrained);
   json["per_client"] = clients_json(regret->per_client);
   return json;
 }
@@ -133,6 +163,7 @@ std::string regret_rows(const SummaryView& summary) {
     text += regret_row(summary, "static", "none: no model is best");
     text += range_row("", summary.array("regret.per_client"), "static");
     text += table_row("comparator", certificate_text(summary, "regret.certificate", ""));
+    text += constrained_rows(summary);
   }
   if (summary.has("regret.dynamic_certificate")) text += dynamic_rows(summary);
   return text;

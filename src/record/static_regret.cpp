@@ -1,5 +1,6 @@
 #include "starling/record/static_regret.hpp"
 
+#include "hindsight_loss.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,64 +18,6 @@ constexpr double curve_gap = 1e-7;
 constexpr double curve_gradient_norm = 1e-5;
 constexpr std::int64_t curve_evaluations = 2000;
 constexpr double most_error = 0.01;  ///< of a curve's point, relative
-
-/// The mean of the f_u,t before a mark as a function, evaluated by all ranks together.
-class HindsightLoss {
- public:
-  HindsightLoss(const EvaluationPass& pass, std::size_t mark)
-      : pass_(pass), mark_(mark), loss_(pass.model(), pass.data()) {}
-
-  [[nodiscard]] double client_rounds() const { return pass_.client_rounds()[mark_]; }
-  /// Whether a rank has been interrupted; the same on all ranks.
-  [[nodiscard]] bool interrupted() const { return any_interrupted_; }
-
-  /// **Collective.**
-  [[nodiscard]] double evaluate(View x, MutableView gradient) {
-    const std::size_t d = x.size();
-    const double stop = pass_.interrupted() ? 1 : 0;
-    Secret<Columns> parts(Columns(d + 2, pass_.records().clients()));  // ∇F_u, F_u, whether its rank is interrupted
-    for (std::size_t k = 0; k < pass_.records().clients(); ++k) {
-      add_client(x, k, k, parts);
-      parts.update([&](Columns& all) { all[k][d + 1] = stop; });
-    }
-    Vector total = pass_.total(parts);
-    any_interrupted_ = total[d + 1] > 0;
-    scale(1 / client_rounds(), total);
-    std::copy_n(total.begin(), d, gradient.begin());
-    return total[d];
-  }
-
-  /// Σ_t f_u,t(x) of each local client.
-  [[nodiscard]] std::vector<Secret<double>> by_client(View x) {
-    std::vector<Secret<double>> values;
-    for (std::size_t k = 0; k < pass_.records().clients(); ++k) {
-      Secret<Columns> part(Columns(x.size() + 1, 1));
-      add_client(x, k, 0, part);
-      values.push_back(part.map([&](const Columns& one) { return one[0][x.size()]; }));
-    }
-    return values;
-  }
-
- private:
-  /// Adds F_u of local client k and its gradient to a column.
-  void add_client(View x, std::size_t k, std::size_t column, Secret<Columns>& parts) {
-    const ReplayedRecords& records = pass_.records();
-    for (std::size_t s = 0; s <= mark_; ++s) {
-      const std::size_t rounds = records.first_of(k, s + 1) - records.first_of(k, s);
-      if (rounds == 0) continue;
-      parts.update(
-          [&](Columns& all, const RecordSpan& span) {
-            loss_.add(x, span.records, static_cast<double>(rounds), all[column]);
-          },
-          records.span(k, s));
-    }
-  }
-
-  const EvaluationPass& pass_;
-  std::size_t mark_;
-  RoundLoss loss_;
-  bool any_interrupted_ = false;
-};
 
 Minimum best_before(const EvaluationPass& pass, HindsightLoss& loss, MinimiseSettings settings) {
   settings.strong_convexity = pass.data().l2;
@@ -120,7 +63,8 @@ StaticRegret static_regret(const EvaluationPass& pass) {
   regret.played = pass.played()[last];
   regret.comparator = best_before(pass, loss, {});
   regret.best = loss.by_client(regret.comparator.x);
-  if (regret.exists() && regret.comparator.ending != Minimum::Ending::interrupted) regret.curve = curve_of(pass, regret);
+  if (regret.exists() && regret.comparator.ending != Minimum::Ending::interrupted)
+    regret.curve = curve_of(pass, regret);
   return regret;
 }
 

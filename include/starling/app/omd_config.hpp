@@ -45,6 +45,7 @@ struct OmdConfig {
   // privacy
   PrivacyOptions privacy;
   RegretChoice regret = RegretChoice::none;
+  std::optional<Round> benchmark_window;
   // output
   std::optional<std::string> output;
   std::optional<Round> record_every;

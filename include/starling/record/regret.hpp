@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/record/constrained_regret.hpp"
 #include "starling/record/dynamic_regret.hpp"
 #include "starling/record/growth.hpp"
 #include "starling/record/static_regret.hpp"
@@ -15,6 +16,9 @@ namespace starling {
 struct RegretKinds {
   bool fixed = false;   ///< static: against one model
   bool moving = false;  ///< dynamic: against each round's own
+  /// Against models that keep these constraints besides, where static regret is wanted; null where there are none.
+  const ConstraintSet* constraints = nullptr;
+  std::optional<Round> window = std::nullopt;  ///< of the K-benchmark
 };
 
 /// Of one client; NaN for what was not asked for or does not exist.
@@ -40,6 +44,7 @@ struct Regret {
   std::int64_t client_rounds = 0;  ///< how many f_u,t there are
   std::optional<StaticRegret> fixed;
   std::optional<DynamicRegret> moving;
+  std::vector<ConstrainedRegret> constrained;
   std::vector<ClientRegret> per_client;  ///< on rank 0, up to 100 clients; else empty
   RegretCurve curve;
 };
