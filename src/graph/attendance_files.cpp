@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
 #include "starling/core/number_pairs.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/graph/attendance.hpp"

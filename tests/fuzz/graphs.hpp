@@ -1,4 +1,4 @@
-/// What must hold of a topology, however it was read.
+/// What must hold of a graph, however it was read.
 #pragma once
 
 #include "starling/graph/topology.hpp"
@@ -6,6 +6,6 @@
 namespace starling::fuzz {
 
 /// Its own text gives it back, and its analysis, where it is small, is in range.
-void require_sound(const Topology& topology);
+void require_sound(const Graph& graph);
 
 }  // namespace starling::fuzz

@@ -3,7 +3,6 @@
 
 #include "support/testing.hpp"
 #include <algorithm>
-#include <numeric>
 #include <ostream>
 #include <set>
 
