@@ -55,6 +55,11 @@ void OmdRun::open_graph() {
   if (!graph) graph = make_graph("directed-ring", clients, WeightRule::sender);
   layout_.emplace(clients, world_.size());
   check_graph(*graph);
+  if (config_.mixing.running_sums && graph->period() == 0) {
+    notes_.emplace_back(
+        "unacknowledged losses on a graph that never repeats: what is lost on an edge stays under way until that edge "
+        "comes again, and both its ends keep a model's worth of sums for every edge that has ever come");
+  }
   OverlayTerms terms;
   terms.missing =
       missing_weight(*graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);

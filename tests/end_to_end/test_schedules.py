@@ -57,6 +57,14 @@ class Schedules(TestCase):
         self.assertLess(max(models) - min(models), 1e-6)
         self.assertTrue(0 <= min(models) and max(models) <= 6)
 
+    def test_losses_that_are_made_good_rarely_are_spoken_of(self):
+        self.write("g.topo", "generate random-matching clients=7 rounds=endless\n")
+        for topology_file, rarely in (("g.topo", True), (B3, False)):
+            clients = 7 if rarely else 5
+            words = self.words(topology_file, clients, 20, "--link-loss", 0.2, "--link-loss-model", "unacknowledged")
+            result = self.good(2, [*words, "--output", f"out-{clients}"])
+            self.assertEqual("until that edge comes again" in result.err, rarely)
+
     def test_the_same_bits_on_every_layout(self):
         self.write("g.topo", "generate erdos-renyi clients=7 p=0.4 directed=1 rounds=endless seed=5\n")
         self.write("leave.csv", "client,round\n3,12\n")
