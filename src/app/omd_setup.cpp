@@ -180,13 +180,17 @@ void OmdRun::open_constraints() {
 void OmdRun::check_regret() const {
   if (config_.regret == RegretChoice::none) return;
   check(config_.learns(), "--regret has no meaning with --loss none (there are no losses to regret)");
+  check(
+      !config_.mixing.deadline,
+      "--regret with --{} (it compares what clients play in the same round, and these are in different ones) leave out "
+      "one of them",
+      config_.async ? "async" : "deadline");
   check(dataset_.replayable,
         "--regret on '{}' (its records come once, and regret reads them again after the last round) use a file",
         config_.data.source);
-  check(
-      metrics_policy().shared(),
-      "--regret needs shared metrics (what it compares with is fitted to everybody's records without noise) add "
-      "--metrics shared if the records may be known to others");
+  check(metrics_policy().shared(),
+        "--regret needs shared metrics (what it compares with is fitted to everybody's records without noise) add "
+        "--metrics shared if the records may be known to others");
 }
 
 void OmdRun::choose_rounds(std::optional<Round> available) {

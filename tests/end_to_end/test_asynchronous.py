@@ -84,6 +84,7 @@ class Asynchronous(TestCase):
     def test_bad_words(self):
         for words, expected in ((["--async", "--deadline", "1"], "exclude each other"),
                                 (["--async", "--mixing", "plain"], "push-sum"),
+                                (["--async", "--regret", "static"], "different ones"),
                                 (["--deadline", "-1"], "out of range"),
                                 (["--deadline", "soon"], "soon")):
             with self.subTest(words=words):
