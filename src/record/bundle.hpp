@@ -18,11 +18,13 @@ class Bundle {
   void add(View y, double value, View gradient);
 
   struct Proposal {
-    Vector x;            ///< argmin over the domain of the planes' maximum + (weight/2)‖x − centre‖²
+    Vector x;            ///< about argmin over the domain of the planes' maximum + (weight/2)‖x − centre‖², and in it
     double planes = 0;   ///< their maximum at x
     double minimum = 0;  ///< a bound: no point of the domain has a lower value
+    double at_centre = 0;  ///< of the planes' combination that the proposal rests on, at the centre
+    double slope = 0;      ///< norm of its slope
   };
-  /// One proximal step (Kiwiel 1990); its dual, over the shares of the planes, is solved by `minimise`.
+  /// One proximal step (Kiwiel 1990). The domain enters it by the half-spaces that its projections show.
   [[nodiscard]] Proposal propose(View centre, double weight);
 
  private:
@@ -30,14 +32,19 @@ class Bundle {
     double offset = 0;  ///< f(y) − ⟨g, y⟩
     Vector slope;       ///< g
   };
-  [[nodiscard]] Vector shares(View centre, double weight);
+  [[nodiscard]] Vector step(View centre, double weight);
   [[nodiscard]] Plane combined(View shares) const;
-  [[nodiscard]] Vector nearest(const Plane& plane, View centre, double weight);
   [[nodiscard]] double at(const Plane& plane, View x) const;
-  void thin_out(const Vector& shares, const Plane& combination);
+  void thin_out(const Plane& combination);
 
   Domain& domain_;
   std::vector<Plane> planes_;
+  std::vector<Plane> borders_;  ///< at(border, x) ≤ 0 in the domain
+  Vector shares_;               ///< of the planes, then of the borders, in the last step
 };
+
+/// argmin over λ ≥ 0 with Σ_{i < planes} λ_i = 1 of ½‖Σ λ_i v_i‖² − Σ λ_i e_i, by an active-set method on the Gram
+/// matrix; `planes` ≥ 1. For some dozens of vectors.
+[[nodiscard]] Vector solve_shares(const std::vector<View>& vectors, View heights, std::size_t planes);
 
 }  // namespace starling

@@ -4,6 +4,7 @@
 #include "quasi_newton.hpp"
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <optional>
 
@@ -34,6 +35,7 @@ constexpr double rounding_of_domain = 1e-12;
 constexpr int most_bent_steps = 10;  ///< in a row, without another face
 constexpr std::size_t patience = 30;  ///< steps, and two per coordinate, in which the gradient has to halve
 // Of the bundle method.
+constexpr std::size_t most_recent = 30;
 constexpr double needed_share = 0.1;
 constexpr double serious_step_relief = 0.5;
 constexpr double null_step_strain = 1.05;
@@ -61,7 +63,7 @@ class Search {
     gradient_tolerance_ = settings_.gradient_norm * std::max(1.0, norm2(best_.gradient));
     best_residual_ = residual(best_);
     guess_curvature();
-    const bool cuts = certified_by_gap() && settings_.kinks == MinimiseSettings::Kinks::possible;
+    const bool cuts = settings_.kinks == MinimiseSettings::Kinks::possible;
     const std::int64_t smooth = cuts ? settings_.evaluations / 2 : settings_.evaluations;
     most_evaluations_ = std::min(first_evaluations, smooth);
     descend();
@@ -81,6 +83,10 @@ class Search {
     point.value = f_(point.x, point.gradient);
     ++evaluations_;
     lower_ = std::max(lower_, lower_bound(point));
+    if (settings_.kinks == MinimiseSettings::Kinks::possible) {
+      if (recent_.size() == most_recent) recent_.pop_front();
+      recent_.push_back(point);
+    }
     return point;
   }
 
@@ -291,18 +297,25 @@ class Search {
 
   /// Proximal steps around the best point; a step counts that brings a tenth of what the planes promise.
   void cut() {
+    if (!may_go_on()) return;
     Bundle bundle(domain_);
+    for (const Point& point : recent_) bundle.add(point.x, point.value, point.gradient);
     bundle.add(best_.x, best_.value, best_.gradient);
     double weight = std::max(norm2(best_.gradient), least_curvature);
     while (may_go_on()) {
       const Bundle::Proposal proposal = bundle.propose(best_.x, weight);
       lower_ = std::max(lower_, proposal.minimum);
+      // A combination of subgradients near x that hardly slopes, where no gap can be had.
+      if (best_.value - proposal.at_centre <= gap_tolerance()) {
+        best_residual_ = std::min(best_residual_, proposal.slope);
+      }
       if (reached()) return;
       Point x = evaluate(proposal.x);
       bundle.add(x.x, x.value, x.gradient);
       const double promised = best_.value - proposal.planes;
       if (x.value < best_.value - needed_share * promised) {
         best_ = std::move(x);
+        best_residual_ = residual(best_);
         weight *= serious_step_relief;
       } else {
         weight *= null_step_strain;
@@ -338,6 +351,7 @@ class Search {
   Domain& domain_;
   const MinimiseSettings& settings_;
   Point best_;
+  std::deque<Point> recent_;  ///< evaluated last, for the bundle
   double best_residual_ = infinity;
   double lower_ = -infinity;
   double curvature_ = 1;

@@ -9,10 +9,12 @@ namespace starling {
 
 namespace {
 
-// A model's error is about the root of its gap: path lengths need small ones.
-constexpr double round_gap = 1e-11;
+// A model's error is up to about the root of its gap: path lengths need small ones.
+constexpr double tried_gap = 1e-11;
+/// At kinks less is reached, and less is enough.
+constexpr double wanted_gap = 1e-9;
 constexpr double round_gradient_norm = 1e-8;
-constexpr std::int64_t round_evaluations = 3000;
+constexpr std::int64_t round_evaluations = 1500;
 /// Models further apart than this, relatively, are different.
 constexpr double apart = 1e-3;
 constexpr double not_played = -1;
@@ -107,7 +109,7 @@ void unpack_rounds(View numbers, std::vector<RoundBatches>& rounds) {
 
 RoundSolver::RoundSolver(const EvaluationPass& pass)
     : domain_(pass.domain()), dimension_(pass.model().dimension()), loss_(pass.model(), pass.data()) {
-  settings_.gap = round_gap;
+  settings_.gap = tried_gap;
   settings_.gradient_norm = round_gradient_norm;
   settings_.evaluations = round_evaluations;
   settings_.strong_convexity = pass.data().l2;
@@ -124,7 +126,13 @@ Minimum RoundSolver::search(const RoundBatches& batches, const Vector& start) {
     std::copy_n(part.begin(), dimension_, gradient.begin());
     return part[dimension_];
   };
-  return minimise(mean_loss, domain_, dimension_, settings);
+  Minimum minimum = minimise(mean_loss, domain_, dimension_, settings);
+  if (minimum.kind == Minimum::Certificate::gap) {
+    minimum.tolerance *= wanted_gap / tried_gap;
+    const bool gave_up = minimum.ending == Minimum::Ending::gave_up;
+    if (gave_up && minimum.certificate <= minimum.tolerance) minimum.ending = Minimum::Ending::reached;
+  }
+  return minimum;
 }
 
 RoundComparator RoundSolver::solve(Round round, const RoundBatches& batches, bool twice) {

@@ -110,7 +110,7 @@ TEST(DynamicRegret, HasTheSameBitsAsASumInClientOrder) {
     MinimiseSettings settings;
     settings.gap = 1e-11;
     settings.gradient_norm = 1e-8;
-    settings.evaluations = 3000;
+    settings.evaluations = 1500;
     settings.strong_convexity = game.l2;
     const Minimum best = minimise(
         [&](View x, MutableView gradient) {

@@ -32,7 +32,9 @@ struct MinimiseSettings {
 struct Minimum {
   enum class Certificate {
     gap,  ///< value − minimum ≤ it: value − max over evaluated y of min_{s ∈ X} f(y) + ⟨∇f(y), s − y⟩
-    gradient_norm,  ///< ‖x − Π_X(x − ∇f(x))‖, where the domain bounds nothing: small, but no bound on the value
+    /// ‖x − Π_X(x − ∇f(x))‖, where the domain bounds nothing: small, but no bound on the value. Where f has a kink it
+    /// is the norm of a combination of subgradients whose planes come within the gap's tolerance of f(x).
+    gradient_norm,
   };
   enum class Ending {
     reached,       ///< the certificate is within the tolerance
@@ -53,11 +55,11 @@ struct Minimum {
 /// "gap", "gradient norm".
 [[nodiscard]] const char* name_of(Minimum::Certificate kind);
 
-/// Accelerated projected gradient steps (Beck and Teboulle 2009) with backtracking, and with a
-/// restart wherever the momentum points uphill (O'Donoghue and Candès 2015). On a bounded domain, if half of the
-/// evaluations have not reached the gap, a proximal bundle method goes on (Kiwiel 1990): it needs no smoothness.
-/// Deterministic: equal values of f give
-/// equal bits.
+/// A few accelerated projected gradient steps (Beck and Teboulle 2009) with backtracking, and with a restart wherever
+/// the momentum points uphill (O'Donoghue and Candès 2015); then quasi-Newton steps (L-BFGS, Nocedal 1980) along the
+/// face of the domain that the point is on; then gradient steps again; and where half of the evaluations have not
+/// reached the tolerance and kinks are possible, a proximal bundle method (Kiwiel 1990): it needs no smoothness.
+/// Deterministic: equal values of f give equal bits.
 [[nodiscard]] Minimum minimise(const ConvexFunction& f, Domain& domain, std::size_t dimension,
                                const MinimiseSettings& settings);
 
