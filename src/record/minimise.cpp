@@ -27,18 +27,21 @@ constexpr double shortest_step = 1e-9;
 constexpr double probe_length = 1e-3;
 constexpr double least_curvature = 1e-12;
 // Of quasi-Newton steps.
-constexpr std::int64_t first_evaluations = 40;  ///< before them, by gradient steps
+constexpr std::int64_t few_evaluations = 40;  ///< before them, by gradient steps
+constexpr int most_turns = 4;                 ///< of the two
 constexpr double sufficient_decrease = 1e-4;
 constexpr double sufficient_flattening = 0.9;
-constexpr int most_bisections = 40;
+constexpr int most_bisections = 30;
 constexpr double rounding_of_domain = 1e-12;
 constexpr int most_bent_steps = 10;  ///< in a row, without another face
 constexpr std::size_t patience = 30;  ///< steps, and two per coordinate, in which the gradient has to halve
 // Of the bundle method.
 constexpr std::size_t most_recent = 30;
+constexpr std::int64_t first_cuts = 200;
 constexpr double needed_share = 0.1;
 constexpr double serious_step_relief = 0.5;
 constexpr double null_step_strain = 1.05;
+constexpr double overshoot_strain = 1.5;
 
 struct Point {
   Vector x;
@@ -65,18 +68,36 @@ class Search {
     guess_curvature();
     const bool cuts = settings_.kinks == MinimiseSettings::Kinks::possible;
     const std::int64_t smooth = cuts ? settings_.evaluations / 2 : settings_.evaluations;
-    most_evaluations_ = std::min(first_evaluations, smooth);
-    descend();
-    most_evaluations_ = smooth;
-    refine();
-    idle_steps_ = 0;
-    descend();
-    most_evaluations_ = settings_.evaluations;
-    if (cuts) cut();
+    take_turns(smooth, needed_share);
+    if (cuts) cut_until(evaluations_ + first_cuts);
+    take_turns(smooth, 1);
+    if (cuts) cut_until(settings_.evaluations);
     return result();
   }
 
  private:
+  /// Gradient steps and quasi-Newton steps in turn, as long as each turn leaves no more than this share of the
+  /// certificate; with all of it, gradient steps end them.
+  void take_turns(std::int64_t most_evaluations, double share) {
+    for (int turn = 0; turn < most_turns; ++turn) {
+      most_evaluations_ = std::min(evaluations_ + few_evaluations, most_evaluations);
+      idle_steps_ = 0;
+      descend();
+      const double before = certificate();
+      most_evaluations_ = most_evaluations;
+      refine();
+      if (is_over() || certificate() > share * before) break;
+    }
+    if (share < 1) return;
+    idle_steps_ = 0;
+    descend();
+  }
+
+  void cut_until(std::int64_t most_evaluations) {
+    most_evaluations_ = std::min(most_evaluations, settings_.evaluations);
+    cut();
+  }
+
   [[nodiscard]] Point evaluate(Vector x) {
     Point point{std::move(x), 0, {}};
     point.gradient.resize(point.x.size());
@@ -117,12 +138,14 @@ class Search {
   [[nodiscard]] bool certified_by_gap() const { return lower_ > -infinity; }
   [[nodiscard]] double gap() const { return std::max(best_.value - lower_, 0.0); }
   [[nodiscard]] double gap_tolerance() const { return settings_.gap * std::max(1.0, std::abs(best_.value)); }
+  [[nodiscard]] double certificate() const { return certified_by_gap() ? gap() : best_residual_; }
   [[nodiscard]] bool reached() const {
     return certified_by_gap() ? gap() <= gap_tolerance() : best_residual_ <= gradient_tolerance_;
   }
 
+  [[nodiscard]] bool is_over() const { return reached() || evaluations_ >= most_evaluations_ || ending_; }
   [[nodiscard]] bool may_go_on() {
-    if (reached() || evaluations_ >= most_evaluations_) return false;
+    if (is_over()) return false;
     if (!settings_.go_on()) ending_ = Minimum::Ending::interrupted;
     if (!std::isfinite(best_.value) || norm2(best_.x) > largest_norm) ending_ = Minimum::Ending::unbounded;
     return !ending_;
@@ -318,7 +341,7 @@ class Search {
         best_residual_ = residual(best_);
         weight *= serious_step_relief;
       } else {
-        weight *= null_step_strain;
+        weight *= x.value - best_.value > promised ? overshoot_strain : null_step_strain;
       }
     }
   }
@@ -335,7 +358,7 @@ class Search {
     Minimum minimum;
     const bool by_gap = certified_by_gap();
     minimum.kind = by_gap ? Minimum::Certificate::gap : Minimum::Certificate::gradient_norm;
-    minimum.certificate = by_gap ? gap() : best_residual_;
+    minimum.certificate = certificate();
     minimum.tolerance = by_gap ? gap_tolerance() : gradient_tolerance_;
     minimum.ending = ending_          ? *ending_
                      : falls_beyond() ? Minimum::Ending::not_attained

@@ -142,6 +142,78 @@ TEST(Minimise, EndsWhenToldTo) {
   EXPECT_LT(found.evaluations, 20);
 }
 
+/// Σ_i ‖x − z_i‖.
+ConvexFunction distances(const std::vector<Vector>& points) {
+  return [points](View x, MutableView gradient) {
+    double value = 0;
+    std::fill(gradient.begin(), gradient.end(), 0.0);
+    for (const Vector& z : points) {
+      const double distance = std::sqrt(squared_distance(x, z));
+      value += distance;
+      if (distance == 0) continue;
+      axpy(1 / distance, x, gradient);
+      axpy(-1 / distance, z, gradient);
+    }
+    return value;
+  };
+}
+
+// Fermat points: that of a triangle with an angle of 120° or more is that corner, a kink; that of a square its middle.
+TEST(Minimise, FindsTheNearestPointToAllWhetherOrNotItIsAKink) {
+  const std::vector<Vector> blunt{{0, 0}, {4, 0}, {-2, 1}};
+  const std::vector<Vector> square{{0, 0}, {2, 0}, {0, 2}, {2, 2}};
+  for (const char* domain : {"free", "ball:9", "box:-9,9"}) {
+    const Minimum corner = minimum_on(domain, 2, distances(blunt));
+    EXPECT_EQ(corner.ending, Ending::reached) << domain;
+    expect_near(corner.x, {0, 0}, 1e-6);
+    EXPECT_NEAR(corner.value, 4 + std::sqrt(5.0), 1e-8);
+    EXPECT_LT(corner.evaluations, 500);
+    const Minimum middle = minimum_on(domain, 2, distances(square));
+    EXPECT_EQ(middle.ending, Ending::reached);
+    expect_near(middle.x, {1, 1}, 1e-4);
+  }
+  // All in one place.
+  const std::vector<Vector> heap(8, Vector{0.3, -0.4, 0.5});
+  for (const char* domain : {"free", "ball:1"}) {
+    const Minimum found = minimum_on(domain, 3, distances(heap));
+    EXPECT_EQ(found.ending, Ending::reached) << domain;
+    expect_near(found.x, heap.front(), 1e-6);
+  }
+}
+
+// A few dozen evaluations of a function whose curvatures are a million apart.
+TEST(Minimise, CurvatureIsLearned) {
+  Vector scales(12);
+  Vector centre(12);
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    scales[i] = std::pow(10.0, -0.5 * static_cast<double>(i));
+    centre[i] = std::sin(static_cast<double>(i));
+  }
+  for (const char* domain : {"free", "ball:20", "box:-0.5,20"}) {
+    MinimiseSettings settings;
+    settings.gap = 1e-12;
+    settings.gradient_norm = 1e-9;
+    const Minimum found = minimum_on(domain, 12, bowl(scales, centre), settings);
+    EXPECT_EQ(found.ending, Ending::reached) << domain;
+    EXPECT_LT(found.evaluations, 400) << domain;
+  }
+}
+
+// On the rim of a ball too, where steps have to be bent.
+TEST(Minimise, TheRimOfABallIsFollowed) {
+  MinimiseSettings settings;
+  settings.gap = 1e-10;
+  const Minimum found = minimum_on("ball:1", 3, bowl({100, 1, 0.1}, {3, 3, 3}), settings);
+  EXPECT_EQ(found.ending, Ending::reached);
+  EXPECT_NEAR(norm2(found.x), 1, 1e-9);
+  // There ∇f + multiplier · x = 0.
+  const Vector multipliers{100 * (3 - found.x[0]) / found.x[0], (3 - found.x[1]) / found.x[1],
+                           0.1 * (3 - found.x[2]) / found.x[2]};
+  EXPECT_NEAR(multipliers[1] / multipliers[0], 1, 1e-3);
+  EXPECT_NEAR(multipliers[2] / multipliers[0], 1, 1e-3);
+  EXPECT_LT(found.evaluations, 400);
+}
+
 /// |x₁ − 0.3| + 2 |x₂ + 0.2|: smooth nowhere near its minimum.
 double kinked(View x, MutableView gradient) {
   gradient[0] = x[0] > 0.3 ? 1 : -1;
