@@ -18,9 +18,9 @@ class Bundle {
   void add(View y, double value, View gradient);
 
   struct Proposal {
-    Vector x;            ///< about argmin over the domain of the planes' maximum + (weight/2)‖x − centre‖², and in it
-    double planes = 0;   ///< their maximum at x
-    double minimum = 0;  ///< a bound: no point of the domain has a lower value
+    Vector x;  ///< about argmin over the domain of the planes' maximum + (weight/2)‖x − centre‖², and in it
+    double planes = 0;     ///< their maximum at x
+    double minimum = 0;    ///< a bound: no point of the domain has a lower value
     double at_centre = 0;  ///< of the planes' combination that the proposal rests on, at the centre
     double slope = 0;      ///< norm of its slope
   };

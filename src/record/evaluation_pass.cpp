@@ -31,7 +31,8 @@ EvaluationPass::EvaluationPass(Agreement& agreement, const MetricsPolicy& policy
   played_ = total(data.played, marks_.size());
   Columns counts(marks_.size(), data.rounds.size());
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    for (std::size_t j = 0; j < marks_.size(); ++j) counts[k][j] = static_cast<double>(data.rounds[k].before(marks_[j]));
+    for (std::size_t j = 0; j < marks_.size(); ++j)
+      counts[k][j] = static_cast<double>(data.rounds[k].before(marks_[j]));
   }
   client_rounds_ = agreement_.ordered_sum(Released<Columns>(declare_public(std::move(counts))));
   check(client_rounds_.back() > 0, "there is no regret to report (no client took a step)");

@@ -120,8 +120,8 @@ class ScriptWriter {
                        std::max(least_height, panel_height * static_cast<int>(rows_of(picture))));
   }
   static std::string output_of(const Picture& picture, const std::string& ending, const std::string& plots) {
-    return fmt::format("set output '{}.{}'\nset multiplot layout {},{}\n{}unset multiplot\nunset output\n", picture.name,
-                       ending, rows_of(picture), picture.columns, plots);
+    return fmt::format("set output '{}.{}'\nset multiplot layout {},{}\n{}unset multiplot\nunset output\n",
+                       picture.name, ending, rows_of(picture), picture.columns, plots);
   }
 
   std::string raster_of(const Panel& panel, const HorizontalAxis& horizontal) {
@@ -156,7 +156,8 @@ class ScriptWriter {
                                    curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour),
                                    curve.title.empty() ? "notitle" : "title " + quoted(curve.title)));
     }
-    const std::string axis = fmt::format("set title {} noenhanced\nset ylabel {}\n", quoted(panel.title), quoted(panel.label));
+    const std::string axis =
+        fmt::format("set title {} noenhanced\nset ylabel {}\n", quoted(panel.title), quoted(panel.label));
     if (curves.empty()) {
       return fmt::format("{}set label 1 {} at graph 0.5,0.5 center\nplot [][0:1] -1 notitle\nunset label 1\n", axis,
                          quoted(panel.otherwise));

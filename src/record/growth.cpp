@@ -64,7 +64,8 @@ double GrowthFit::at(Round t) const {
 std::optional<GrowthFit> fit_growth(const std::vector<Round>& rounds, View sums) {
   if (rounds.empty()) return std::nullopt;
   const auto first = static_cast<std::size_t>(
-      std::find_if(rounds.begin(), rounds.end(), [&](Round t) { return t * decade >= rounds.back(); }) - rounds.begin());
+      std::find_if(rounds.begin(), rounds.end(), [&](Round t) { return t * decade >= rounds.back(); }) -
+      rounds.begin());
   const std::vector<Round> last_rounds(rounds.begin() + static_cast<std::ptrdiff_t>(first), rounds.end());
   const View last_sums = sums.subspan(first);
   if (last_rounds.size() < least_points) return std::nullopt;

@@ -154,7 +154,7 @@ class AugmentedLagrangian {
   ConstrainedMinimum result_;
   std::optional<Cut> worst_;
   double strictness_ = first_strictness;  ///< ρ
-  double slack_ = 0;  ///< Σ λ |c|, which is 0 at a minimum
+  double slack_ = 0;                      ///< Σ λ |c|, which is 0 at a minimum
   double gap_;
   double norm_;
   double lower_ = -std::numeric_limits<double>::infinity();

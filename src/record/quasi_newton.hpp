@@ -39,9 +39,7 @@ class Face {
   /// Whether steps along it have to be bent back onto it.
   [[nodiscard]] bool curved() const { return !normal_.empty(); }
   /// Whether both hold the same coordinates, or are both the rim.
-  [[nodiscard]] bool same(const Face& other) const {
-    return held_ == other.held_ && curved() == other.curved();
-  }
+  [[nodiscard]] bool same(const Face& other) const { return held_ == other.held_ && curved() == other.curved(); }
 
  private:
   std::vector<bool> held_;

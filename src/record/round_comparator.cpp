@@ -54,10 +54,9 @@ Batch unpack_batch(View numbers, std::size_t& next) {
 }  // namespace
 
 void RoundComparator::pack(Vector& numbers) const {
-  numbers.insert(numbers.end(),
-                 {static_cast<double>(round), best.value, static_cast<double>(best.kind), best.certificate,
-                  best.tolerance, static_cast<double>(best.evaluations), static_cast<double>(best.ending),
-                  tried_twice ? 1.0 : 0.0, elsewhere ? 1.0 : 0.0});
+  numbers.insert(numbers.end(), {static_cast<double>(round), best.value, static_cast<double>(best.kind),
+                                 best.certificate, best.tolerance, static_cast<double>(best.evaluations),
+                                 static_cast<double>(best.ending), tried_twice ? 1.0 : 0.0, elsewhere ? 1.0 : 0.0});
   numbers.insert(numbers.end(), best.x.begin(), best.x.end());
 }
 

@@ -9,9 +9,9 @@ namespace starling {
 /// The best model of a round, as it travels.
 struct RoundComparator {
   Round round = 0;
-  Minimum best;             ///< value and certificate are means over the clients that played
+  Minimum best;  ///< value and certificate are means over the clients that played
   bool tried_twice = false;
-  bool elsewhere = false;   ///< from the second place the search came to another model
+  bool elsewhere = false;  ///< from the second place the search came to another model
   /// As numbers: unpacked by `unpack`.
   void pack(Vector& numbers) const;
   /// Of dimension d, from numbers[next] on, which moves behind it.

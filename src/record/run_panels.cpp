@@ -29,7 +29,8 @@ Panel panel_of(const Components& components, std::size_t i) {
   if (components.comparator.empty() || components.rounds.empty()) return panel;
   Curve best{i == 0 ? "best in hindsight" : "", {}};
   best.dashed = true;
-  for (const Round t : {components.rounds.front(), std::max<Round>(components.rounds.front(), 1), components.rounds.back()}) {
+  for (const Round t :
+       {components.rounds.front(), std::max<Round>(components.rounds.front(), 1), components.rounds.back()}) {
     best.points.emplace_back(static_cast<double>(t), components.comparator[i]);
   }
   panel.curves.push_back(std::move(best));
@@ -70,7 +71,10 @@ Picture picture_of(const Components& components) {
 Picture picture_of(const RegretCurve& regret) {
   const std::string fixed = exponent_text("static", regret.fixed_growth);
   const std::string moving = exponent_text("dynamic", regret.moving_growth);
-  Panel panel{fixed + (fixed.empty() || moving.empty() ? "" : ", ") + moving, "regret per round", true, {},
+  Panel panel{fixed + (fixed.empty() || moving.empty() ? "" : ", ") + moving,
+              "regret per round",
+              true,
+              {},
               "regret is not positive, or unknown"};
   add_curves(panel, regret, regret.fixed, regret.fixed_growth, "static", 1);
   add_curves(panel, regret, regret.moving, regret.moving_growth, "dynamic", 2);

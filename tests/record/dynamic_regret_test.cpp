@@ -159,9 +159,9 @@ TEST(DynamicRegret, SaysWhereSeveralModelsAreBest) {
 TEST(DynamicRegret, EndsWhenOneRankIsInterrupted) {
   const bool here = world().rank() == world().size() - 1;
   const auto data = random_data(4, 2);
-  const DynamicRegret regret =
-      with_pass({"logistic", "ball:2"}, data, std::vector<Vector>(4, Vector{1.0}),
-                [](const EvaluationPass& pass) { return dynamic_regret(pass); }, [here] { return here; });
+  const DynamicRegret regret = with_pass(
+      {"logistic", "ball:2"}, data, std::vector<Vector>(4, Vector{1.0}),
+      [](const EvaluationPass& pass) { return dynamic_regret(pass); }, [here] { return here; });
   EXPECT_TRUE(regret.interrupted);
   EXPECT_FALSE(regret.exists());
   EXPECT_EQ(remarks_on(regret).size(), 1U);

@@ -59,8 +59,9 @@ struct Game {
 /// What `action` makes of a pass over `data`, a list of records per client, whose clients have played `played` each
 /// before each mark.
 template <class Action>
-auto with_pass(const Game& game, const std::vector<std::vector<Row1>>& data, const std::vector<Vector>& played,
-               Action&& action, const std::function<bool()>& interrupted = [] { return false; }) {
+auto with_pass(
+    const Game& game, const std::vector<std::vector<Row1>>& data, const std::vector<Vector>& played, Action&& action,
+    const std::function<bool()>& interrupted = [] { return false; }) {
   const Layout layout(static_cast<Client>(data.size()), world().size());
   const auto loss = loss_table().make(game.loss);
   const auto domain = domain_table().make(game.domain);

@@ -110,7 +110,8 @@ TEST(RegretCurve, IsReadAsItWasWritten) {
   EXPECT_TRUE(std::isnan(read->moving.back()));
   ASSERT_TRUE(read->fixed_growth);
   EXPECT_NEAR(read->fixed_growth->exponent, 0.5, 1e-8);
-  static_cast<void>(folder.write("regret.csv", "rounds,static,dynamic,path_length,static_fitted,dynamic_fitted\n1,x,,,,\n"));
+  static_cast<void>(
+      folder.write("regret.csv", "rounds,static,dynamic,path_length,static_fitted,dynamic_fitted\n1,x,,,,\n"));
   EXPECT_NE(testing_support::message_of<DataError>([&] { static_cast<void>(read_regret_curve(path)); }).find("line 2"),
             std::string::npos);
 }

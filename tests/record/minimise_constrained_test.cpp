@@ -71,7 +71,8 @@ TEST(MinimiseConstrained, RowsThatDoNotBindDoNothing) {
 TEST(MinimiseConstrained, BoxWithWindows) {
   std::vector<LinearRow> rounds;
   const Vector bounds{1, 4, 2, 4, 0.5, 5};
-  for (std::size_t t = 0; t < bounds.size(); ++t) rounds.push_back({t % 2 == 0 ? Vector{1, 0} : Vector{0, 1}, bounds[t]});
+  for (std::size_t t = 0; t < bounds.size(); ++t)
+    rounds.push_back({t % 2 == 0 ? Vector{1, 0} : Vector{0, 1}, bounds[t]});
   const auto of_windows = [&](std::size_t window) {
     return minimum_on("box:-10,10", 2, bowl({4, 4}), window_rows(rounds, window));
   };

@@ -145,7 +145,8 @@ TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
   EXPECT_TRUE(at(parsed(summary), "regret/static").is_null());
   EXPECT_NE(to_table(summary).find("none: no model is best"), std::string::npos);
   summary.regret->fixed->comparator.ending = Minimum::Ending::gave_up;
-  EXPECT_NE(remark_on(*summary.regret->fixed).find("by up to 1.2e-08"), std::string::npos) << remark_on(*summary.regret->fixed);
+  EXPECT_NE(remark_on(*summary.regret->fixed).find("by up to 1.2e-08"), std::string::npos)
+      << remark_on(*summary.regret->fixed);
 }
 
 TEST(Summary, ShowsDynamicRegretWithItsPathAndWorstCertificate) {

@@ -25,15 +25,15 @@ struct DynamicRegret {
   /// `x` is empty.
   Minimum worst;
   Round worst_round = 0;
-  std::int64_t evaluations = 0;  ///< of one round's losses, in all rounds
-  Round not_reached = 0;         ///< rounds whose certificate is not within the tolerance
-  Round not_attained = 0;        ///< rounds whose losses go on falling along the comparator
-  std::optional<Round> unbounded;  ///< a round without a best model: there is no dynamic regret then
-  bool interrupted = false;        ///< nor is there if the pass was ended
-  Round tried_twice = 0;           ///< rounds searched from two places
-  Round undetermined = 0;          ///< of them, those with two best models far apart
-  Vector curve = {};               ///< regret after each mark
-  Vector path = {};                ///< path length before each mark
+  std::int64_t evaluations = 0;                      ///< of one round's losses, in all rounds
+  Round not_reached = 0;                             ///< rounds whose certificate is not within the tolerance
+  Round not_attained = 0;                            ///< rounds whose losses go on falling along the comparator
+  std::optional<Round> unbounded;                    ///< a round without a best model: there is no dynamic regret then
+  bool interrupted = false;                          ///< nor is there if the pass was ended
+  Round tried_twice = 0;                             ///< rounds searched from two places
+  Round undetermined = 0;                            ///< of them, those with two best models far apart
+  Vector curve = {};                                 ///< regret after each mark
+  Vector path = {};                                  ///< path length before each mark
   std::vector<Secret<double>> best_of_clients = {};  ///< Σ_t f_u,t(x*_t) of each local client
 
   [[nodiscard]] bool exists() const { return !unbounded && !interrupted; }

@@ -26,9 +26,9 @@ struct GrowthFit {
 /// Points of such a curve share their rounds, so that their scatter about the line says little of the exponent's error.
 /// What is independent, or nearly so, is what the sum gains from one point to the next: the standard error follows from
 /// the differences between these gains and those of the fitted curve, each of its own size (White 1980), as they move
-/// the slope through all later points; times n/(n − 2) in the variance for the two numbers fitted. It covers chance from
-/// round to round, not a curve that is no power.
-/// None with fewer than 5 points, or where a sum in that decade is unknown (NaN) or not positive.
+/// the slope through all later points; times n/(n − 2) in the variance for the two numbers fitted. It covers chance
+/// from round to round, not a curve that is no power. None with fewer than 5 points, or where a sum in that decade is
+/// unknown (NaN) or not positive.
 [[nodiscard]] std::optional<GrowthFit> fit_growth(const std::vector<Round>& rounds, View sums);
 
 /// Keeps each client's played loss at some rounds.

@@ -27,7 +27,7 @@ struct Cut {
 using ConstraintOracle = std::function<std::optional<Cut>(View x)>;
 
 struct ConstrainedSettings {
-  MinimiseSettings inner;  ///< `gap` and `gradient_norm` are wanted of the result, `evaluations` are all together
+  MinimiseSettings inner;   ///< `gap` and `gradient_norm` are wanted of the result, `evaluations` are all together
   double violation = 1e-8;  ///< most c(x), relative to the gradient's norm where that exceeds 1
   int most_rounds = 200;    ///< minimisations with fixed multipliers
   /// Rows that are there from the start; others come from the oracle.
@@ -38,7 +38,7 @@ struct ConstrainedMinimum {
   /// `x`, f(x); the certificate is the duality gap f(x) − max over multipliers of a lower bound of the Lagrangian's
   /// minimum, in absolute value, or where the domain bounds nothing the gradient norm of the last Lagrangian.
   Minimum minimum;
-  double violation = 0;  ///< max(0, c(x)) of the worst constraint
+  double violation = 0;          ///< max(0, c(x)) of the worst constraint
   double largest_violation = 0;  ///< that would have been within the tolerance
   std::vector<LinearRow> rows;   ///< that were worked with
   Vector multipliers;            ///< theirs, ≥ 0

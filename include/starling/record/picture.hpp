@@ -48,8 +48,8 @@ struct RunCurves {
 
 /// Draws loss.svg (losses, accuracies where they are known, consensus error), convergence.svg, components.svg (the best
 /// model in hindsight dashed) and, where there is regret, regret.svg (regret per round with its fitted line) into the
-/// folder, with `with_png` also as PNG. Returns a sentence saying why not, if gnuplot is missing or fails, else an empty
-/// string.
+/// folder, with `with_png` also as PNG. Returns a sentence saying why not, if gnuplot is missing or fails, else an
+/// empty string.
 [[nodiscard]] std::string draw_pictures(const std::string& folder, const RunCurves& curves, bool with_png);
 
 /// A run among others.
