@@ -131,6 +131,28 @@ class DynamicRegret(TestCase):
         self.assertEqual(runs[1]["traffic"]["bytes"], without["traffic"]["bytes"])
         self.assertEqual(runs[1]["traffic"]["rank_bytes"], without["traffic"]["rank_bytes"])
 
+    def test_clients_that_sit_rounds_out(self):
+        # Who freezes when absent plays fewer rounds; the figures are those of the rounds that were played, anywhere.
+        words = ["--clients", "4", "--rounds", "60", "--domain", "ball:2", "--dropout", "0.3", "--absent", "freeze"]
+        runs = [self.regret(ranks, words) for ranks in LAYOUTS]
+        for run in runs[1:]:
+            self.assertEqual(bits(run["regret"]), bits(runs[0]["regret"]))
+        regret = runs[0]["regret"]
+        self.assertEqual(regret["client_rounds"], sum(client["rounds"] for client in regret["per_client"]))
+        self.assertLess(regret["client_rounds"], 4 * 60)
+        self.assertGreater(regret["client_rounds"], 4 * 60 // 2)
+        for kind in ("static", "dynamic"):
+            self.assertAlmostEqual(sum(client[kind] for client in regret["per_client"]), regret[kind], places=8)
+
+    def test_points_after_a_moving_target(self):
+        words = ["--clients", "4", "--rounds", "300", "--model", "location", "--source", "synthetic:tracking:path=0.01",
+                 "--step", "0.1", "--step-power", "0"]
+        for loss in ("squared", "absolute"):
+            for domain in ("free", "ball:4"):
+                regret = self.regret(2, [*words, "--loss", loss, "--domain", domain], "dynamic")["regret"]
+                self.assertAlmostEqual(regret["path_length"], 2.99, places=3)
+                self.assertTrue(regret["dynamic_certificate"]["reached"])
+
     def test_curves_and_exponents(self):
         regret = self.regret(2, ["--clients", "4", "--rounds", "1000", "--domain", "ball:2", "--step", "0.3"])["regret"]
         lines = (self.folder / "run-1" / "regret.csv").read_text().splitlines()

@@ -30,6 +30,36 @@ TEST(AgreementDoor, GathersNumbersOnTheFirstRank) {
   for (std::size_t r = 0; r < parts.size(); ++r) EXPECT_EQ(parts[r], Vector(r, 1.5));
 }
 
+TEST(AgreementDoor, GathersNumbersEverywhere) {
+  Agreement agreement(world());
+  EXPECT_EQ(agreement.rank(), world().rank());
+  EXPECT_EQ(agreement.ranks(), world().size());
+  const auto parts = agreement.all_gather(
+      Released<Vector>(declare_public(Vector(static_cast<std::size_t>(world().rank()), world().rank() + 0.5))));
+  EXPECT_EQ(parts.size(), static_cast<std::size_t>(world().size()));
+  for (std::size_t r = 0; r < parts.size(); ++r) EXPECT_EQ(parts[r], Vector(r, static_cast<double>(r) + 0.5));
+}
+
+// Rank q sends q + 1 numbers 100 q + r to rank r, and nothing to rank 0.
+TEST(AgreementDoor, PartsGoWhereTheyBelongAndAreCounted) {
+  Agreement agreement(world());
+  const auto own = static_cast<std::size_t>(world().rank());
+  const auto ranks = static_cast<std::size_t>(world().size());
+  std::vector<Released<Vector>> parts;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    parts.emplace_back(declare_public(Vector(r == 0 ? 0 : own + 1, static_cast<double>(100 * own + r))));
+  }
+  const std::int64_t before = agreement.bytes();
+  const auto received = agreement.exchange(parts);
+  EXPECT_EQ(received.size(), ranks);
+  for (std::size_t q = 0; q < received.size(); ++q) {
+    EXPECT_EQ(received[q], Vector(own == 0 ? 0 : q + 1, static_cast<double>(100 * q + own)));
+  }
+  // What a rank keeps for itself is not sent.
+  const std::size_t sent = (own + 1) * (own == 0 ? ranks - 1 : ranks - 2);
+  EXPECT_EQ(agreement.bytes() - before, static_cast<std::int64_t>(8 * sent));
+}
+
 TEST(AgreementDoor, SumsInClientOrderWhateverTheLayout) {
   // Numbers of very different size: any other order of addition gives other bits.
   constexpr Client clients = 23;
