@@ -154,7 +154,8 @@ ExitCode OmdRun::play() {
   std::optional<ConstraintRecorder> violations;
   if (constraints_) {
     violations.emplace(constraints_->duals_of_clients(), constraints_->energy(), config_.mixing.gossip_steps,
-                       first_client(), static_cast<std::size_t>(client_count()), policy);
+                       first_client(), static_cast<std::size_t>(client_count()), policy,
+                       directory_->private_folder(world_.rank()) + "/violation.csv");
   }
 
   std::vector<int> active;

@@ -13,7 +13,6 @@ namespace starling {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t least_points = 5;
 constexpr std::size_t most_drawn_constraints = 10;
 
 std::vector<ConstraintFigures> names_of(const LongTermConstraints* on_models, const EnergySchedule* energy) {
@@ -26,34 +25,25 @@ std::vector<ConstraintFigures> names_of(const LongTermConstraints* on_models, co
   return all;
 }
 
-/// Slope of log y on log t by least squares over the last decade; none where a y there is not positive.
-std::optional<double> growth_exponent(const std::vector<Round>& rounds, const std::vector<Vector>& values,
-                                      std::size_t j) {
-  Vector x;
-  Vector y;
-  for (std::size_t r = 0; r < rounds.size(); ++r) {
-    if (rounds[r] * 10 < rounds.back() || rounds[r] == 0) continue;
-    if (!(values[r][j] > 0)) return std::nullopt;
-    x.push_back(std::log(static_cast<double>(rounds[r])));
-    y.push_back(std::log(values[r][j]));
-  }
-  if (x.size() < least_points) return std::nullopt;
-  const double centre = sum(x) / static_cast<double>(x.size());
-  for (double& value : x) value -= centre;
-  return dot(x, y) / dot(x, x);
+/// A name as a field of CSV.
+std::string quoted(const std::string& name) {
+  std::string result = "\"";
+  for (const char c : name) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
 }
 
 }  // namespace
 
 ConstraintRecorder::ConstraintRecorder(const LongTermConstraints* on_models, const EnergySchedule* energy,
                                        int steps_per_round, Client first, std::size_t clients,
-                                       const MetricsPolicy& policy)
+                                       const MetricsPolicy& policy, std::string owners_file)
     : on_models_(on_models),
       energy_(energy),
       steps_per_round_(steps_per_round),
       first_(first),
       clients_(clients),
       policy_(policy),
+      owners_file_(std::move(owners_file)),
       records_(declare_public(Vector())) {}
 
 std::size_t ConstraintRecorder::count() const {
@@ -113,8 +103,25 @@ void ConstraintRecorder::after(const RoundView& view) {
   if (due_.due(view.done())) record(view.done());
 }
 
+/// What records say of the constraints on them, for a client alone.
+void ConstraintRecorder::note_for_owner(Round done) {
+  if (on_models_ == nullptr) return;
+  const std::vector<DataConstraint>& constraints = on_models_->set().data;
+  for (std::size_t k = 0; k < clients_; ++k) {
+    owners_rows_.update(
+        [&](std::string& rows, const Vector& totals) {
+          for (std::size_t j = 0; j < constraints.size(); ++j) {
+            rows += fmt::format("{},{},{},{:.17g}\n", done, first_ + static_cast<Client>(k),
+                                quoted(constraints[j].name), totals[j]);
+          }
+        },
+        on_models_->private_totals()[k]);
+  }
+}
+
 void ConstraintRecorder::record(Round done) {
   rounds_.push_back(done);
+  note_for_owner(done);
   records_.update(
       [&](Vector& records, const Columns& violations, const Columns& duals) {
         Vector sums(3 * count(), 0.0);
@@ -132,6 +139,12 @@ void ConstraintRecorder::record(Round done) {
 
 ConstraintReport ConstraintRecorder::finish(Agreement& agreement, Round done, Client clients) {
   if (clients_ > 0 && (rounds_.empty() || rounds_.back() != done)) record(done);
+  agreement.together([&] {
+    if (on_models_ == nullptr || on_models_->set().data.empty() || clients_ == 0) return;
+    const OwnersFile owners(owners_file_);
+    owners.append_text("# of this rank's private records, for their owner alone\nround,client,constraint,violation\n");
+    owners.append(owners_rows_);
+  });
   const Vector totals = agreement.ordered_sum(violations(done));
   const Vector dual_sums = agreement.ordered_sum(duals(done));
   const std::vector<Vector> of_ranks = agreement.gather(records_);
@@ -139,10 +152,14 @@ ConstraintReport ConstraintRecorder::finish(Agreement& agreement, Round done, Cl
   ConstraintReport report{names_of(on_models_, energy_), {}};
   ViolationCurve& curve = report.curve;
   curve.rounds = rounds_;
-  for (std::size_t r = 0; r < rounds_.size() && !of_ranks.empty(); ++r) {
+  // A rank without clients has none; ranks that wait for nobody may be stopped at different rounds.
+  for (const Vector& records : of_ranks) {
+    if (!records.empty()) curve.rounds.resize(std::min(curve.rounds.size(), records.size() / (3 * count())));
+  }
+  for (std::size_t r = 0; r < curve.rounds.size() && !of_ranks.empty(); ++r) {
     Vector sums(3 * count(), 0.0);
     for (const Vector& records : of_ranks) {
-      if (records.empty()) continue;  // it hosts no client
+      if (records.empty()) continue;
       const View here = View(records).subspan(r * sums.size(), sums.size());
       axpy(1, here.first(2 * count()), sums);
       for (std::size_t j = 2 * count(); j < sums.size(); ++j) sums[j] = std::max(sums[j], here[j]);
@@ -161,18 +178,14 @@ ConstraintReport ConstraintRecorder::finish(Agreement& agreement, Round done, Cl
     figures.dual_mean = dual_sums[j] / static_cast<double>(clients);
     if (curve.violations.empty()) continue;
     figures.dual_max = curve.dual_maxima.back()[j];
-    figures.exponent = growth_exponent(curve.rounds, curve.violations, j);
+    Vector sums;
+    for (const Vector& violations : curve.violations) sums.push_back(violations[j]);
+    figures.growth = fit_growth(curve.rounds, sums);
   }
   return report;
 }
 
 namespace {
-
-std::string quoted(const std::string& name) {
-  std::string result = "\"";
-  for (const char c : name) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + "\"";
-}
 
 /// The constraints with the greatest violations, by number, ascending.
 std::vector<std::size_t> drawn_of(const ConstraintReport& report) {
@@ -213,8 +226,8 @@ std::string write_violations(const std::string& folder, const ConstraintReport& 
                    "never above zero, or withheld"};
   Panel duals{"Duals, mean over clients", "dual", false, {}, "no dual is on record"};
   for (const std::size_t j : drawn_of(report)) {
-    const auto& exponent = report.constraints[j].exponent;
-    const std::string title = curve.names[j] + (exponent ? fmt::format(", exponent {:.2f}", *exponent) : "");
+    const auto& growth = report.constraints[j].growth;
+    const std::string title = curve.names[j] + (growth ? fmt::format(", exponent {:.2f}", growth->exponent) : "");
     violations.curves.push_back(curve_of(curve, curve.violations, j, title));
     duals.curves.push_back(curve_of(curve, curve.dual_means, j, curve.names[j]));
   }

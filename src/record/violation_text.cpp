@@ -30,7 +30,8 @@ Json constraints_json(const std::vector<ConstraintFigures>& constraints) {
     list.push_back({{"name", each.name},
                     {"private", each.on_data},
                     {"violation", number(each.violation)},
-                    {"violation_exponent", number(each.exponent)},
+                    {"violation_exponent", each.growth ? number(each.growth->exponent) : Json(nullptr)},
+                    {"violation_exponent_error", each.growth ? number(each.growth->standard_error) : Json(nullptr)},
                     {"dual_final", {{"mean", number(each.dual_mean)}, {"max", number(each.dual_max)}}}});
   }
   return list;

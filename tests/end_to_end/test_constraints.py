@@ -131,6 +131,25 @@ class Figures(TestCase):
         self.assertGreater(weak[1], 0)
         self.assertLess(strong[1], weak[1])
 
+    def test_regret_is_against_models_that_keep_the_constraint(self):
+        rounds = 5000
+        summary = self.play("--mechanism", "none", "--dual-regularisation", "2", "--regret", "static",
+                            "--benchmark-window", "250", rounds=rounds)
+        whole, windows = summary["regret"]["constrained"]
+        self.assertEqual((whole["window"], windows["window"]), (None, 250))
+        self.assertTrue(whole["certificate"]["reached"] and windows["certificate"]["reached"], summary["regret"])
+        self.assertAlmostEqual(whole["static"], self.regret(summary, rounds), delta=0.05)
+        self.assertAlmostEqual(whole["static_per_client_round"], whole["static"] / (3 * rounds), places=12)
+        # Whoever keeps it in every window keeps it over all of them, and no constraint leaves the best model of all.
+        self.assertLess(windows["static"], whole["static"])
+        self.assertLess(whole["static"], summary["regret"]["static"])
+        # The window that counts has a mean of 0.5, and no window of 250 rounds that follow one another a larger one.
+        rows = [[float(field) for field in line.split(",")] for line in records(3 * rounds)]
+        x = windows["comparator"]
+        sums = [sum(sum(a * v for a, v in zip(rows[u * rounds + t], x)) for u in range(3)) for t in range(rounds)]
+        means = [sum(sums[first:first + 250]) / 750 for first in range(rounds - 249)]
+        self.assertAlmostEqual(max(means), 0.5, places=6)
+
     def test_what_is_written(self):
         summary = self.play("--mechanism", "none", rounds=200)
         folder = self.folder / "run-1"
@@ -175,11 +194,12 @@ class Public(TestCase):
         self.write("cap.csv", "1,0,0,0,0,0.3\n")
         words = ["--source", "synthetic:drift:informative=1", "--clients", "7", "--rounds", "60", "--mirror", "entropic",
                  "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed",
-                 "--constraint", "linear:cap.csv+data:column=0-1,max=0.1+energy:budget=0.4"]
+                 "--constraint", "linear:cap.csv+data:column=0-1,max=0.1+energy:budget=0.4", "--regret", "static",
+                 "--benchmark-window", "20"]
         for more in ([], ["--private-constraint", "composite"]):
             runs = [self.summary_of(ranks, [*words, *more], f"on-{ranks}-{len(more)}") for ranks in LAYOUTS]
             for run in runs[1:]:
-                for key in ("models", "constraints", "mass"):
+                for key in ("models", "constraints", "mass", "regret"):
                     self.assertEqual(bits(run[key]), bits(runs[0][key]), key)
                 self.assertEqual(run["traffic"]["edges"], runs[0]["traffic"]["edges"])
 
@@ -302,6 +322,13 @@ class TwoReleases(TestCase):
         self.assertIn("constraints[data:column=0,max=0.1].violation", summary["withheld"])
         with open(self.folder / "run" / "violation.csv") as file:
             self.assertEqual({row["violation"] for row in csv.DictReader(file)}, {""})
+        owners = self.folder / "run" / "private" / "0" / "violation.csv"
+        self.assertEqual(owners.stat().st_mode & 0o777, 0o600)
+        last = owners.read_text().splitlines()[-1]
+        self.assertTrue(last.startswith('200,1,"data:column=0,max=0.1",'), last)
+        value = last.rpartition(",")[2]
+        for path in (self.folder / "run").glob("*.*"):
+            self.assertNotIn(value.encode(), path.read_bytes(), path)
         shared = self.summary_of(1, [*self.PRIVATE, "--mechanism", "laplace", "--epsilon", "1", "--metrics", "shared"],
                                  "shared")
         self.assertIsNotNone(shared["constraints"][0]["violation"])
@@ -315,6 +342,7 @@ class Refusals(TestCase):
         cap = [*drift, "--constraint", "linear:cap.csv"]
         data = ["--rounds", "5", "--constraint", "data:column=0,max=0.1"]
         for words, text in (([*drift, "--dual", "queue"], "--dual without --constraint"),
+                            ([*cap, "--benchmark-window", "2"], "--benchmark-window without"),
                             ([*cap, "--caution", "2"], "--caution belongs to --dual queue"),
                             ([*cap, "--dual", "queue", "--dual-step", "2"], "--dual-step belongs to --dual saddle"),
                             ([*cap, "--dual", "queue", "--step", "2"], "--step with --dual queue"),

@@ -10,6 +10,7 @@
 #include "starling/graph/topology.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/protocol/mixing_door.hpp"
 #include "starling/protocol/omd.hpp"
 
 namespace starling {
@@ -88,7 +89,6 @@ Outcome play(const Setting& setting, const std::string& mechanism = "none", doub
   const auto count = static_cast<std::size_t>(layout.count(world().rank()));
   const auto domain = domain_table().make(setting.domain);
   const auto map = mirror_table().make(setting.mirror, *domain);
-  Neighbours neighbours(world(), layout, DecentralizedOmd::message_length(*map, d, Mixing::push_sum));
   const auto topology = topology_table().make("complete", clients, WeightRule::sender);
   const auto loss = loss_table().make("squared");
   LinearModel linear(*loss, d, false);
@@ -118,7 +118,8 @@ Outcome play(const Setting& setting, const std::string& mechanism = "none", doub
   settings.step_power = setting.step_power;
   Columns starts(d, count);
   for (std::size_t k = 0; k < count; ++k) domain->centre(starts[k]);
-  DecentralizedOmd omd(neighbours, *topology, *map, std::move(learning), settings,
+  const MixingDoor door(world(), layout, *topology, MixingSettings(), map->state_size(d));
+  DecentralizedOmd omd(door.mixer(), *map, std::move(learning), settings,
                        Released<Columns>(declare_public(std::move(starts))));
   if (count > 0) omd.run({});
 

@@ -11,7 +11,9 @@
 #include "starling/protocol/constraint_energy.hpp"
 #include "starling/protocol/constraints.hpp"
 #include "starling/protocol/observer.hpp"
+#include "starling/record/growth.hpp"
 #include "starling/record/rounds.hpp"
+#include "starling/record/run_directory.hpp"
 
 namespace starling {
 
@@ -22,8 +24,7 @@ struct ConstraintFigures {
   std::optional<double> violation;  ///< Σ_t Σ_u c over all clients; none where withheld
   double dual_mean = 0;             ///< of λ or Q over clients
   double dual_max = 0;
-  /// Of the violation: slope of log Σ c on log t over the last decade of rounds; none where Σ c is not positive there.
-  std::optional<double> exponent;
+  std::optional<GrowthFit> growth;  ///< of the violation; none where it is not positive over the last decade of rounds
 };
 
 /// All of them at some rounds. Violations are NaN where they are withheld.
@@ -44,9 +45,9 @@ struct ConstraintReport {
 /// policy says, or not at all. Duals are functions of what was released.
 class ConstraintRecorder final : public Observer {
  public:
-  /// Null where there are no constraints of the kind. Keeps the pointers.
+  /// Null where there are no constraints of the kind. Keeps the pointers. The owner's own figures go to `owners_file`.
   ConstraintRecorder(const LongTermConstraints* on_models, const EnergySchedule* energy, int steps_per_round,
-                     Client first, std::size_t clients, const MetricsPolicy& policy);
+                     Client first, std::size_t clients, const MetricsPolicy& policy, std::string owners_file);
 
   void after(const RoundView& view) override;
   /// After the last round; figures are on rank 0. `clients` is the number of all. **Collective.**
@@ -57,6 +58,7 @@ class ConstraintRecorder final : public Observer {
   [[nodiscard]] Released<Columns> violations(Round done) const;
   [[nodiscard]] Released<Columns> duals(Round done) const;
   void record(Round done);
+  void note_for_owner(Round done);
 
   const LongTermConstraints* on_models_;
   const EnergySchedule* energy_;
@@ -64,6 +66,8 @@ class ConstraintRecorder final : public Observer {
   Client first_;
   std::size_t clients_;
   MetricsPolicy policy_;
+  std::string owners_file_;
+  Secret<std::string> owners_rows_;
   RecordRounds due_{std::nullopt};
   std::vector<Round> rounds_;
   Released<Vector> records_;  ///< of this rank: by record Σ violations, Σ duals, largest duals
