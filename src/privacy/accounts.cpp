@@ -44,7 +44,8 @@ bool Accounts::open() {
 
 std::optional<double> Accounts::pay(std::size_t k, Round t) {
   Holder& client = clients_[k];
-  if (!ledgers_.empty() && t >= client.reserved && !client.stopped) reserve(t);
+  // A client that sat rounds out may be more than a block behind.
+  while (!ledgers_.empty() && t >= client.reserved && !client.stopped && client.reserved < end_of(client)) reserve(t);
   if (client.stopped && t >= client.reserved) return std::nullopt;
   check<FailureError>(ledgers_.empty() || t < client.reserved,
                       "client {} would release in round {}, which nobody has reserved (the run or its stream is over)",

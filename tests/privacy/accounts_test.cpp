@@ -84,6 +84,21 @@ TEST(Accounts, AreAheadOfTheReleases) {
   EXPECT_EQ(reading.book.spent(4, PrivacyUnit::record), (std::vector<ChargeGroup>{{Charge::laplace(0.5), 100}}));
 }
 
+// A client alone on its rank that is absent for longer than the blocks that it has reserved.
+TEST(Accounts, FollowClientsThatSitRoundsOut) {
+  const TemporaryFolder folder;
+  const auto mechanism = laplace(0.5, 0.5);
+  Ledger ledger = Ledger::open(folder / "ledger");
+  ledger.begin(run_of(*mechanism, {4}));
+  Accounts accounts(*mechanism, fixed(0.5), 1000, 4, {{}});
+  accounts.keep_in({&ledger}, BlockSizes::doubling());
+  for (const Round t : {0, 3, 40, 41, 700, 999}) {
+    EXPECT_EQ(accounts.pay(0, t), 0.5) << t;
+    EXPECT_GT(ledger.reserved_through(4), t);
+  }
+  EXPECT_EQ(accounts.spending(0).releases(), 6);
+}
+
 TEST(Accounts, ReserveNothingBeyondTheStream) {
   const TemporaryFolder folder;
   const auto mechanism = laplace(0.5, 0.5);
