@@ -80,7 +80,10 @@ void DecentralizedOmd::credit() {
 void DecentralizedOmd::learn(std::size_t k, Round t) {
   if (!may_step(k)) return;
   const std::optional<double> price = learning_->accounts.pay(k, t);
-  if (!price) return;
+  if (!price) {
+    debt_[k] = 0;  // its learning has ended
+    return;
+  }
   const Secret<Batch>& batch = learning_->streams[k]->next(t);
   Mechanism& mechanism = learning_->mechanism;
   const View x = mirror_.model(holdings_.state.value()[k], scratch_);

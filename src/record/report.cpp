@@ -235,6 +235,14 @@ RecordedModels models_if_readable(const std::string& run) {
   }
 }
 
+NetworkRecords network_if_readable(const std::string& run) {
+  try {
+    return patiently([&] { return read_network(run); });
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 const char* name_of(RunState state) {
@@ -367,7 +375,7 @@ std::string RunReport::draw(const std::string& folder) const {
   } catch (const FailureError& error) {
     return fmt::format("no pictures: {}; --output names another folder", error.what());
   }
-  const std::string of_network = draw_network(folder, read_network(path_), history_, true);
+  const std::string of_network = draw_network(folder, network_if_readable(path_), history_, true);
   const std::string of_run = draw_pictures(folder, curves, true);
   return of_run.empty() ? of_network : of_run;
 }
