@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -111,6 +112,13 @@ class Runs:
         return [float(word) for word in body.replace(",", " ").split()]
 
 
+    def history(self, name):
+        """Columns of the run's history.csv by name, without the row before the first round; None where a cell is empty."""
+        with open(self.scratch / name / "history.csv", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if int(row["rounds"]) > 0]
+        return {key: [float(row[key]) if row[key] else None for row in rows] for key in rows[0]}
+
+
 def in_parallel(workers, jobs):
     """The results of functions without arguments, in their order; the first that fails ends the experiment."""
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
@@ -137,6 +145,100 @@ def deviation(values):
 
 def error_of_mean(values):
     return deviation(values) / math.sqrt(len(values))
+
+
+def fitted_exponent(x, y):
+    """Slope of log y against log x by least squares, with its standard error (0 for two points)."""
+    u = [math.log(value) for value in x]
+    v = [math.log(value) for value in y]
+    spread = math.fsum((a - mean(u)) ** 2 for a in u)
+    slope = math.fsum((a - mean(u)) * b for a, b in zip(u, v)) / spread
+    rest = [b - mean(v) - slope * (a - mean(u)) for a, b in zip(u, v)]
+    return slope, math.sqrt(math.fsum(e * e for e in rest) / (len(u) - 2) / spread) if len(u) > 2 else 0.0
+
+
+def with_error(values, form=".3g"):
+    """Mean and standard error of repetitions, as text."""
+    text = format(mean(values), form)
+    return f"{text} +- {error_of_mean(values):.1g}" if len(values) > 1 else text
+
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
+
+
+class Claims:
+    """What is claimed, what is measured, and what to think of it."""
+
+    HEADER = ["chapter", "claim", "ours", "verdict", "reason"]
+    WIDTHS = (3, 38, 38, 13, 56)
+
+    def __init__(self):
+        self.rows = []
+
+    def add(self, chapter, claim, ours, verdict, reason):
+        """`verdict`: HOLDS, FAILS or OPEN, or whether it holds; `reason`: one sentence."""
+        if isinstance(verdict, bool):
+            verdict = HOLDS if verdict else FAILS
+        self.rows.append([str(chapter), claim, ours, verdict, reason])
+
+    def show(self):
+        rule = "-+-".join("-" * width for width in self.WIDTHS)
+        for row in [["ch.", *self.HEADER[1:]], *self.rows]:
+            cells = [textwrap.wrap(cell, width) for cell, width in zip(row, self.WIDTHS)]
+            for k in range(max(map(len, cells))):
+                line = [(cell[k] if k < len(cell) else "").ljust(width) for cell, width in zip(cells, self.WIDTHS)]
+                print(" | ".join(line).rstrip())
+            print(rule)
+
+    def write(self, path):
+        write_csv(path, self.HEADER, self.rows)
+
+
+class Setting:
+    """What the measurements of a chapter work with: runs, how many at a time, whether only to look if all works, and the
+    folder for tables and pictures."""
+
+    def __init__(self, runs, workers, quick, folder):
+        self.runs, self.workers, self.quick, self.folder = runs, workers, quick, folder
+
+    def all(self, cases):
+        """Summaries by name of the runs {name: words}."""
+        done = in_parallel(self.workers, [lambda name=name, words=words: self.runs.run(name, words)
+                                          for name, words in cases.items()])
+        return dict(zip(cases, done))
+
+
+def judge_chapter(description, output, judge):
+    """The whole of a chapter's script: judge(claims, setting) measures, and what it finds is shown and written."""
+    parser = arguments(description, output)
+    parser.add_argument("--quick", action="store_true",
+                        help="few rounds: whether everything runs, with figures and verdicts that mean nothing")
+    options = parser.parse_args()
+    starling = find_starling(options.starling)
+    folder = output_folder(options.output)
+    claims = Claims()
+    with tempfile.TemporaryDirectory(prefix=f"{output}-") as scratch:
+        judge(claims, Setting(Runs(starling, scratch), options.workers, options.quick, folder))
+    if options.quick:
+        print("--quick: too few rounds for the figures and verdicts to mean anything\n")
+    claims.show()
+    claims.write(folder / "figures.csv")
+    print(f"\nTables and pictures: {folder}")
+
+
+def draw_curves(folder, name, labels, curves, more=()):
+    """A picture NAME.svg of curves {title: (x, y)}, with its points in NAME.csv. `labels`: title, x and y; `more`:
+    further lines of gnuplot, such as logarithmic axes."""
+    write_csv(folder / f"{name}.csv", ["curve", *labels[1:]],
+              ([title, x, y] for title, points in curves.items() for x, y in zip(*points)))
+    lines = ["set terminal svg size 860,520 dynamic background '#ffffff'", f"set output '{name}.svg'",
+             f"set title \"{labels[0]}\"", f"set xlabel '{labels[1]}'", f"set ylabel '{labels[2]}'",
+             "set key outside right", *more]
+    for k, points in enumerate(curves.values()):
+        lines += [f"$c{k} << END", *(f"{x:.9g} {y:.9g}" for x, y in zip(*points)), "END"]
+    lines.append("plot " + ", \\\n     ".join(f"$c{k} with linespoints pt 7 ps 0.4 lw 1.5 title \"{title}\""
+                                             for k, title in enumerate(curves)))
+    draw(folder, name, "\n".join(lines) + "\n")
 
 
 def write_csv(path, header, rows):

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Judges what the dissertation's chapter 4 claims of virtual queues, on the stream of budget.py
+(jobs/dissertation-ch4.ini), where the constraint binds: how regret and violation grow with the horizon T under the
+cautiousness V' = 1 of its simulation, V' = sqrt(T) and V' = T^0.75, with alpha = T.
+
+V' and alpha depend on T, so that an exponent is one over runs with horizons of their own. Regret is against the best model
+that keeps the constraint over the whole run, per client. Equal arguments give equal figures.
+
+Writes figures.csv, runs.csv, and the pictures sublinearity (the dissertation's Fig. 4.1), regret and violation.
+"""
+
+import importlib
+
+import budget
+import experiment
+from experiment import OPEN
+
+saddle = importlib.import_module("dissertation-ch3")
+
+POWERS = {"1": 0, "sqrt(T)": 0.5, "T^0.75": 0.75}
+# Exponent of the violation as method 2 of the project has it.
+EXPECTED = {"sqrt(T)": 0.43, "T^0.75": 0.71}
+EXPECTED_REGRET = 1.08
+
+
+def cases(stream, horizons):
+    return {f"{title}, T = {T}": ["--config", "jobs/dissertation-ch4.ini", "--source", stream.path, "--rounds", T,
+                                  "--caution", T ** power]
+            for title, power in POWERS.items() for T in horizons}
+
+
+class Growth:
+    """Of one V': regret and violation over the horizons, with exponents where all of the values are above zero."""
+
+    def __init__(self, figures, title, horizons):
+        names = [f"{title}, T = {T}" for T in horizons]
+        self.regret = [figures.regret[name] for name in names]
+        self.violation = [figures.violation[name] for name in names]
+        self.regret_exponent = self.exponent(horizons, self.regret)
+        self.violation_exponent = self.exponent(horizons, self.violation)
+
+    @staticmethod
+    def exponent(horizons, values):
+        return experiment.fitted_exponent(horizons, values) if min(values) > 0 else None
+
+    @staticmethod
+    def text(values, exponent):
+        shown = ", ".join(f"{value:.0f}" for value in values)
+        return f"{shown} (exponent {exponent[0]:.2f} +- {exponent[1]:.1g})" if exponent else f"{shown} (no exponent)"
+
+
+def judge_bounds(claims, found, horizons):
+    one, root = found["1"], found["sqrt(T)"]
+    vanishing = one.regret[-1] / horizons[-1] < 0.5 * max(one.regret[0], 0) / horizons[0]
+    claims.add(4, "Fig. 4.1: with K = 1 and V' = 1 regret / t decays to zero, faster than the other algorithms",
+               "regret / T " + ", ".join(f"{value / T:.4f}" for value, T in zip(one.regret, horizons)) + " at T = "
+               + ", ".join(map(str, horizons)), one.regret[-1] <= 0 or vanishing,
+               "with V' = 1 and alpha = T the gradients move a model by no more than 1/2 in all, and the bound that the "
+               "figure plots, K T / (V' epsilon) + sqrt(T), is linear in T itself.")
+    claims.add(4, "Fig. 4.1: faster than the algorithms of [91] and [76] (bounds O(sqrt(T)/eps + T/(eps V')), O(T/eps))",
+               "(not measured)", OPEN,
+               "the figure draws bounds without their constants, at V' = 1, where all three are linear in T: which is "
+               "lower says nothing of the algorithms.")
+    claims.add(4, "(4.17): regret O(K T / (V' epsilon) + sqrt(T)), V' = sqrt(T), no noise",
+               "regret " + Growth.text(root.regret, root.regret_exponent),
+               max(root.regret) <= 0 or bool(root.regret_exponent and root.regret_exponent[0] <= 0.6),
+               "even against the long-term comparator, K = T, regret stays below zero: the queue is slow to rise, and what "
+               "is gained until then outweighs all that follows.")
+    for title, growth in found.items():
+        bound = (POWERS[title] + 1) / 2
+        claims.add(4, f"(4.17): violation O(sqrt(V' T)), V' = {title}: exponent at most {bound:g}",
+                   "violation " + Growth.text(growth.violation, growth.violation_exponent),
+                   growth.violation_exponent is None or growth.violation_exponent[0] <= bound + 0.1,
+                   "the sum of the constraint is about the queue's height, which settles at V' times the multiplier."
+                   if POWERS[title] else
+                   "the constraint is kept, since the gradients of the loss weigh next to nothing against the queue.")
+
+
+def judge_numbers(claims, found):
+    one = found["1"]
+    claims.add(4, f"(method 2) V' = 1: regret exponent {EXPECTED_REGRET}", "regret "
+               + Growth.text(one.regret, one.regret_exponent),
+               one.regret_exponent is not None and abs(one.regret_exponent[0] - EXPECTED_REGRET) <= 0.1,
+               "regret that grows at least as T is no learning.")
+    for title, exponent in EXPECTED.items():
+        growth = found[title]
+        claims.add(4, f"(method 2) V' = {title}, alpha = T: regret <= 0, exponent of the violation {exponent}",
+                   f"regret {Growth.text(growth.regret, None).split(' (')[0]}; violation "
+                   + Growth.text(growth.violation, growth.violation_exponent),
+                   max(growth.regret) <= 0 and growth.violation_exponent is not None
+                   and abs(growth.violation_exponent[0] - exponent) <= 0.1,
+                   "the queue settles at V' times the multiplier, hence an exponent near that of V' itself.")
+
+
+def judge(claims, setting):
+    horizons = (500, 2_000) if setting.quick else (10_000, 31_623, 100_000)
+    stream = budget.Stream(setting.runs.scratch / "budget.csv", horizons)
+    figures = saddle.Figures(stream, setting.all(cases(stream, horizons)))
+    found = {title: Growth(figures, title, horizons) for title in POWERS}
+    judge_bounds(claims, found, horizons)
+    judge_numbers(claims, found)
+    figures.write(setting.folder / "runs.csv")
+    experiment.draw_curves(setting.folder, "sublinearity", ("Regret per round of runs of T rounds", "T",
+                                                            "regret per client and round"),
+                           {f"V' = {title}": (horizons, [value / T for value, T in zip(growth.regret, horizons)])
+                            for title, growth in found.items()}, ["set logscale x", "set xzeroaxis"])
+    saddle.pictures(setting, stream, {f"V' = {title}": f"{title}, T = {horizons[-1]}" for title in POWERS}, horizons[-1])
+
+
+if __name__ == "__main__":
+    experiment.judge_chapter(__doc__, "results-dissertation-ch4", judge)
