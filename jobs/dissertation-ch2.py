@@ -297,18 +297,7 @@ def pictures(runs, results, folder):
                 comparators(results[stream, start])[0]))
 
 
-def main():
-    parser = experiment.arguments(__doc__, "results-dissertation-ch2")
-    parser.add_argument("--repetitions", metavar="N", type=experiment.positive, default=PRINTED_REPETITIONS,
-                        help="seeds 1 to N (50)")
-    options = parser.parse_args()
-    starling = experiment.find_starling(options.starling)
-    folder = experiment.output_folder(options.output)
-    with tempfile.TemporaryDirectory(prefix="dissertation-ch2-") as scratch:
-        runs = experiment.Runs(starling, scratch)
-        results = Experiment(runs, options.repetitions, options.workers).all()
-        pictures(runs, results, folder)
-
+def judge_all(results):
     report = Report()
     judge_weights(report)
     judge_dependence(report, results)
@@ -322,16 +311,44 @@ def main():
     judge_regret(report, "informative", results)
     for start in STARTS:
         judge_convergence(report, "informative", start, results["informative", start])
+    return report
 
+
+def repeat_and_judge(runs, folder, repetitions, workers):
+    """Runs all repetitions, writes tables and pictures into the folder; returns the report and the rows of components."""
+    results = Experiment(runs, repetitions, workers).all()
+    pictures(runs, results, folder)
+    report = judge_all(results)
     rows = component_rows(results)
-    show_components(rows)
-    report.show()
     report.write(folder / "figures.csv")
     experiment.write_csv(folder / "components.csv",
                          ["stream", "start", "who", "component", "first_repetition", "mean", "deviation"], rows)
     experiment.write_csv(folder / "regret.csv", ["stream", "start", "seed", "static_regret", "certificate"], (
         [stream, start, seed, summary["regret"]["static"], summary["regret"]["certificate"]["value"]]
         for (stream, start), summaries in results.items() for seed, summary in enumerate(summaries, 1)))
+    return report, rows
+
+
+def judge(claims, setting):
+    """The same as claims beside those of the other chapters (dissertation.py)."""
+    verdicts = {"agrees": experiment.HOLDS, "differs": experiment.FAILS, "no printed figure": experiment.OPEN}
+    report, _ = repeat_and_judge(setting.runs, setting.folder, 1 if setting.quick else PRINTED_REPETITIONS, setting.workers)
+    for stream, start, figure, printed, ours, verdict, reason in report.rows:
+        where = f"{figure}, {stream} stream" + (f", start {start}" if start else "")
+        claims.add(2, f"{where}: {printed}", ours, verdicts[verdict.split(" within")[0]], reason)
+
+
+def main():
+    parser = experiment.arguments(__doc__, "results-dissertation-ch2")
+    parser.add_argument("--repetitions", metavar="N", type=experiment.positive, default=PRINTED_REPETITIONS,
+                        help="seeds 1 to N (50)")
+    options = parser.parse_args()
+    starling = experiment.find_starling(options.starling)
+    folder = experiment.output_folder(options.output)
+    with tempfile.TemporaryDirectory(prefix="dissertation-ch2-") as scratch:
+        report, rows = repeat_and_judge(experiment.Runs(starling, scratch), folder, options.repetitions, options.workers)
+    show_components(rows)
+    report.show()
     print(f"\nTables and pictures: {folder}")
 
 

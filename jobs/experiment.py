@@ -190,6 +190,9 @@ class Claims:
                 print(" | ".join(line).rstrip())
             print(rule)
 
+    def counts(self):
+        return ", ".join(f"{verdict}: {sum(row[3] == verdict for row in self.rows)}" for verdict in (HOLDS, FAILS, OPEN))
+
     def write(self, path):
         write_csv(path, self.HEADER, self.rows)
 
@@ -210,6 +213,11 @@ class Setting:
 
 def judge_chapter(description, output, judge):
     """The whole of a chapter's script: judge(claims, setting) measures, and what it finds is shown and written."""
+    judge_chapters(description, output, {"": judge})
+
+
+def judge_chapters(description, output, judges):
+    """The same for several chapters, each with a folder of its own name below the output's."""
     parser = arguments(description, output)
     parser.add_argument("--quick", action="store_true",
                         help="few rounds: whether everything runs, with figures and verdicts that mean nothing")
@@ -217,13 +225,15 @@ def judge_chapter(description, output, judge):
     starling = find_starling(options.starling)
     folder = output_folder(options.output)
     claims = Claims()
-    with tempfile.TemporaryDirectory(prefix=f"{output}-") as scratch:
-        judge(claims, Setting(Runs(starling, scratch), options.workers, options.quick, folder))
+    for name, judge in judges.items():
+        say(f"{name or 'measuring'} ...")
+        with tempfile.TemporaryDirectory(prefix=f"{output}-") as scratch:
+            judge(claims, Setting(Runs(starling, scratch), options.workers, options.quick, output_folder(folder / name)))
     if options.quick:
         print("--quick: too few rounds for the figures and verdicts to mean anything\n")
     claims.show()
     claims.write(folder / "figures.csv")
-    print(f"\nTables and pictures: {folder}")
+    print(f"\n{claims.counts()}\nTables and pictures: {folder}")
 
 
 def draw_curves(folder, name, labels, curves, more=()):

@@ -23,7 +23,7 @@ class Experiment(TestCase):
         """Runs jobs/NAME into the folder `out` of the test; returns what it prints."""
         done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / name, "--starling", STARLING,
                                "--output", self.folder / "out", *map(str, words)],
-                              cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=200)
+                              cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
@@ -106,6 +106,126 @@ class DissertationChapter2(Experiment):
         before = (self.folder / "out" / "regret.csv").read_bytes()
         self.run_script("dissertation-ch2.py", "--repetitions", 1, "--workers", 1)
         self.assertEqual((self.folder / "out" / "regret.csv").read_bytes(), before)
+
+
+VERDICTS = {"holds", "does not hold", "cannot be judged"}
+
+
+class Dissertation(Experiment):
+    """Presets and scripts of chapters 3 to 5. With so few rounds most figures mean nothing; those that are looked at do."""
+
+    def preset(self, name, *words):
+        result = self.run_alone(["omd", "--config", f"jobs/{name}.ini", "--output", self.folder / "preset", "--json-models",
+                                 "--progress", "off", *words], cwd=SOURCE)
+        self.assertEqual(result.code, 0, result)
+        return result.summary()
+
+    def claims(self):
+        """Rows of figures.csv, all of them complete."""
+        rows = self.rows("figures.csv")
+        for row in rows:
+            self.assertIn(row["verdict"], VERDICTS, row)
+            self.assertGreater(len(row["reason"]), 40, row)
+            self.assertTrue(row["claim"] and row["ours"], row)
+        return rows
+
+    def expect(self, rows, beginning, verdict):
+        """At least one claim begins so, and all that do have the verdict."""
+        found = [row for row in rows if row["claim"].startswith(beginning)]
+        self.assertTrue(found, beginning)
+        for row in found:
+            self.assertEqual(row["verdict"], verdict, row)
+
+    def budget_file(self, count):
+        path = self.folder / "budget.csv"
+        done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "budget.py", path, str(count)], cwd=self.folder,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return path
+
+    def test_chapters_3_and_4_run_from_their_files(self):
+        records = self.budget_file(900)
+        for name in ("dissertation-ch3", "dissertation-ch4"):
+            with self.subTest(name):
+                summary = self.preset(name, "--source", records)
+                self.assertEqual((summary["clients"], summary["rounds"], summary["dimension"]), (3, 300, 5))
+                self.assertAlmostEqual(sum(summary["final_model"]), 1, places=12)
+                (constraint,) = summary["constraints"]
+                self.assertEqual(constraint["name"], "data:column=0-4,max=0.5")
+                self.assertIsNotNone(constraint["violation"])
+                shutil.rmtree(self.folder / "preset")
+
+    def test_chapter_5_runs_from_its_file(self):
+        for mirror in ("entropic", "euclidean"):
+            summary = self.preset("dissertation-ch5", "--rounds", "200", "--mirror", mirror)
+            self.assertEqual((summary["clients"], summary["rounds"]), (5, 200))
+            self.assertAlmostEqual(summary["mass"], 5, places=12)
+            self.assertTrue(summary["regret"]["dynamic_certificate"]["reached"])
+            self.assertGreater(summary["regret"]["dynamic"], summary["regret"]["static"])
+            shutil.rmtree(self.folder / "preset")
+
+    def test_the_baselines_run_from_their_files(self):
+        for name in ("baseline-push-sum", "baseline-dogd"):
+            summary = self.preset(name, "--rounds", "200")
+            self.assertTrue(summary["regret"]["certificate"]["reached"])
+            self.assertEqual(summary["privacy"]["record_epsilon"], 1)
+            for model in summary["models"]:  # receiver weights, or masses, keep models in the domain
+                self.assertAlmostEqual(sum(model), 1, places=9)
+            shutil.rmtree(self.folder / "preset")
+
+    def test_all_chapters_at_once(self):
+        printed = self.run_script("dissertation.py", "--quick")
+        rows = self.claims()
+        self.assertEqual({row["chapter"] for row in rows}, {"2", "3", "4", "5"})
+        self.assertGreater(len(rows), 40)
+        self.assertRegex(printed, r"holds: \d+, does not hold: \d+, cannot be judged: \d+")
+        self.expect(rows, "(5.12), (5.13): plain mixing with sender weights", "does not hold")
+        self.expect(rows, "(ours) push-sum with steps eta / w reaches it; euclidean, unbalanced", "holds")
+        self.expect(rows, "(5.13): clients opt out at will", "does not hold")
+        self.expect(rows, "Theorem 1: regret O(V T", "holds")
+        self.expect(rows, "Theorem 1 (5.14)", "does not hold")
+        self.expect(rows, "section 5.5", "cannot be judged")
+        self.expect_pictures("ch2/fig-2.1", "ch3/regret", "ch3/violation", "ch4/sublinearity", "ch4/violation", "ch5/tracking",
+                             "ch5/baselines")
+        ends = {(row["graph"], row["mirror"], row["rule"]): row for row in self.rows("ch5/optimum.csv")}
+        self.assertLess(float(ends["unbalanced", "euclidean", "push-sum"]["worst_client"]), 0.01)
+        self.assertGreater(float(ends["unbalanced", "euclidean", "as printed"]["off_simplex"]), 0.1)
+        self.assertEqual({row["loss"] for row in self.rows("ch5/tracking-runs.csv")}, {"squared", "absolute"})
+
+    def test_chapter_3_alone(self):
+        self.run_script("dissertation-ch3.py", "--quick")
+        self.expect(self.claims(), "(method 2) gamma = 2, no noise", "holds")
+        runs = {row["run"]: row for row in self.rows("runs.csv")}
+        self.assertLess(float(runs["none-2"]["regret"]), 0)
+        self.assertGreater(float(runs["none-2"]["violation"]), float(runs["none-0.1"]["violation"]))
+        self.expect_pictures("regret", "violation")
+
+    def test_chapter_4_alone(self):
+        self.run_script("dissertation-ch4.py", "--quick")
+        rows = self.claims()
+        self.expect(rows, "Fig. 4.1: with K = 1", "does not hold")
+        self.expect(rows, "(4.17): violation", "holds")
+
+    def test_a_best_model_that_keeps_its_constraint(self):
+        sys.path.insert(0, str(SOURCE / "jobs"))
+        import budget
+
+        sums = budget.Sums()
+        rows = list(budget.records(600))
+        for row in rows:
+            sums.add(row)
+        best = sums.best()
+        self.assertAlmostEqual(sum(best), 1, places=9)
+        self.assertTrue(-1e-6 < sums.constraint(best) <= 0)
+        self.assertAlmostEqual(sums.loss(best), sum((sum(a * x for a, x in zip(row, best)) - row[5]) ** 2 for row in rows) / 2,
+                               places=6)
+        # No model nearby that keeps the constraint is better.
+        for i in range(5):
+            for j in range(5):
+                moved = list(best)
+                moved[i], moved[j] = moved[i] + 1e-3, moved[j] - 1e-3
+                if i != j and min(moved) >= 0 and sums.constraint(moved) <= 0:
+                    self.assertGreater(sums.loss(moved), sums.loss(best) - 1e-9)
 
 
 @needs_elec2
