@@ -65,8 +65,8 @@ def violation_curve(runs, name):
     return [int(row["round"]) for row in rows], [float(row["violation"]) / budget.CLIENTS for row in rows]
 
 
-def pictures(setting, stream, names, rounds):
-    """Regret per round and violation of runs {title: name}."""
+def pictures(setting, stream, names, rounds, exponents):
+    """Regret per round and violation of runs {title: name}; `exponents`: what to add to a violation's title, by name."""
     experiment.draw_curves(
         setting.folder, "regret", ("Regret per client and round against the best model that keeps the constraint", "round",
                                    "regret per client and round"),
@@ -74,7 +74,7 @@ def pictures(setting, stream, names, rounds):
         ["set logscale x", "set xzeroaxis"])
     experiment.draw_curves(
         setting.folder, "violation", ("Sum of the constraint over rounds", "round", "sum per client"),
-        {title: violation_curve(setting.runs, name) for title, name in names.items()}, ["set logscale x", "set xzeroaxis"])
+        {title + exponents.get(name, ""): violation_curve(setting.runs, name) for title, name in names.items()}, ["set logscale x", "set xzeroaxis"])
 
 
 class Figures:
@@ -156,12 +156,14 @@ def judge(claims, setting):
     rounds = 2_000 if setting.quick else 100_000
     stream = budget.Stream(setting.runs.scratch / "budget.csv", [rounds])
     seeds = range(1, 2 if setting.quick else 9)
-    figures = Figures(stream, setting.all(cases(stream, rounds, seeds)))
+    summaries = setting.all(cases(stream, rounds, seeds))
+    figures = Figures(stream, summaries)
     judge_claims(claims, figures, rounds)
     judge_numbers(claims, figures)
     figures.write(setting.folder / "runs.csv")
     pictures(setting, stream, {"gamma 2": "none-2", "gamma 0.1": "none-0.1", "gamma 2, entropic": "entropic",
-                               "gamma 2, epsilon 35": "noise-35-2-1", "gamma 0.1, epsilon 35": "noise-35-0.1-1"}, rounds)
+                               "gamma 2, epsilon 35": "noise-35-2-1", "gamma 0.1, epsilon 35": "noise-35-0.1-1"}, rounds,
+             {name: f" ({figures.exponent_text(name)})" for name in summaries})
 
 
 if __name__ == "__main__":

@@ -104,7 +104,8 @@ def judge(claims, setting):
                                                             "regret per client and round"),
                            {f"V' = {title}": (horizons, [value / T for value, T in zip(growth.regret, horizons)])
                             for title, growth in found.items()}, ["set logscale x", "set xzeroaxis"])
-    saddle.pictures(setting, stream, {f"V' = {title}": f"{title}, T = {horizons[-1]}" for title in POWERS}, horizons[-1])
+    saddle.pictures(setting, stream, {f"V' = {title}": f"{title}, T = {horizons[-1]}" for title in POWERS}, horizons[-1],
+                    {})
 
 
 if __name__ == "__main__":

@@ -190,19 +190,22 @@ def growths(setting):
                                                          "standard_error"], (
         [*case, regret["static"], *((regret["exponent"]["static"] or {}).get(key) for key in ("value", "standard_error"))]
         for case in cases for regret in [summaries[names[case]]["regret"]]))
-    draw_growth(setting, {method: names[method, best[method], 1] for method in METHODS})
+    draw_growth(setting, {method: names[method, best[method], 1] for method in METHODS}, summaries)
     return {method: (best[method], [summaries[names[method, best[method], seed]]["regret"] for seed in seeds])
             for method in METHODS}
 
 
-def draw_growth(setting, names):
+def draw_growth(setting, names, summaries):
+    """Of the first seed, at each method's best step."""
     curves = {}
     for method, name in names.items():
         with open(setting.runs.scratch / name / "regret.csv", newline="") as file:
             rows = [(int(row["rounds"]), float(row["static"]) / int(row["rounds"])) for row in experiment.csv.DictReader(file)]
-        curves[method] = tuple(zip(*[(t, value) for t, value in rows if value > 0]))
-    experiment.draw_curves(setting.folder, "baselines", ("Static regret per round, epsilon = 1", "round",
-                                                         "regret per round"), curves, ["set logscale xy"])
+        fit = summaries[name]["regret"]["exponent"]["static"]
+        title = f"{method}: {fit['value']:.2f} +- {fit['standard_error']:.2f}" if fit else method
+        curves[title] = tuple(zip(*[(t, value) for t, value in rows if value > 0]))
+    experiment.draw_curves(setting.folder, "baselines", ("Static regret per round and the regret's exponent, "
+                                                         "epsilon = 1", "round", "regret per round"), curves, ["set logscale xy"])
 
 
 def judge_growth(claims, setting):

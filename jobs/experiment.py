@@ -241,7 +241,7 @@ def draw_curves(folder, name, labels, curves, more=()):
     further lines of gnuplot, such as logarithmic axes."""
     write_csv(folder / f"{name}.csv", ["curve", *labels[1:]],
               ([title, x, y] for title, points in curves.items() for x, y in zip(*points)))
-    lines = ["set terminal svg size 860,520 dynamic background '#ffffff'", f"set output '{name}.svg'",
+    lines = ["set terminal svg size 860,520 dynamic noenhanced background '#ffffff'", f"set output '{name}.svg'",
              f"set title \"{labels[0]}\"", f"set xlabel '{labels[1]}'", f"set ylabel '{labels[2]}'",
              "set key outside right", *more]
     for k, points in enumerate(curves.values()):
