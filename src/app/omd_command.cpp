@@ -29,6 +29,10 @@ void name_shared(const Regret& regret, std::vector<std::string>& metrics) {
     metrics.emplace_back("static regret");
     metrics.emplace_back("the model that is best in hindsight for all records");
   }
+  if (!regret.constrained.empty()) {
+    metrics.emplace_back("regret against the models that are best under the constraints, and these models");
+    metrics.emplace_back("each round's sum of the features in constraints on data, to every rank");
+  }
   if (regret.moving) {
     metrics.emplace_back("dynamic regret");
     metrics.emplace_back("the records of each round, to the rank that finds the model which is best for them");
@@ -73,6 +77,14 @@ std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
   std::vector<Score> scores;
   for (std::size_t k = 0; k < models.value().size(); ++k) scores.push_back(model_->score(models.value()[k], *test_));
   return scores;
+}
+
+/// **Collective.**
+bool OmdRun::any_has_played(const DecentralizedOmd& omd) {
+  bool any = false;
+  for (const Round releases : omd.releases()) any = any || releases > 0;
+  const auto of_ranks = agreement_.all_gather(declare_public(std::string(any ? "yes" : "no")));
+  return std::find(of_ranks.begin(), of_ranks.end(), "yes") != of_ranks.end();
 }
 
 /// The evaluation pass, over streams opened anew. **Collective.**
@@ -182,18 +194,23 @@ ExitCode OmdRun::play() {
   }
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   const Released<Columns> models = average ? average->models(omd) : omd.models();
+  // Where rounds are not in step, ranks that a signal has stopped stand at different ones.
   Round done = 0;
-  for (const std::string& of_rank : agreement_.all_gather(declare_public(std::to_string(omd.done())))) {
-    done = std::max<Round>(done, std::stoll(of_rank));
+  Round least_done = config_.omd.rounds;
+  for (const std::string& of_rank :
+       agreement_.all_gather(declare_public(std::to_string(hosts_clients ? omd.done() : -1)))) {
+    const Round of_this = std::stoll(of_rank);
+    done = std::max(done, of_this);
+    if (of_this >= 0) least_done = std::min(least_done, of_this);
   }
   if (recorder) recorder->finish(omd, done, models);
   if (hosts_clients) reporter.finish(omd, done);
-  const bool stopped = done < config_.omd.rounds;
+  const bool stopped = least_done < config_.omd.rounds;
   if (stopped)
-    notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done,
-                                 config_.omd.rounds));
+    notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole",
+                                 least_done, config_.omd.rounds));
   if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
-  const Summary summary = make_summary(omd, models, door, played, wall, reporter.history(), done);
+  const Summary summary = make_summary(omd, models, door, played, wall, reporter.history(), least_done);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, reporter.history(), stopped);
   });
@@ -238,6 +255,8 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
   if (test_) local.test = test_scores(local.models);
   if (config_.regret != RegretChoice::none && rounds_done < config_.omd.rounds) {
     notes_.emplace_back("regret: left out, since the run was stopped");
+  } else if (config_.regret != RegretChoice::none && !any_has_played(omd)) {
+    notes_.emplace_back("regret: there is none, since no client took a step");
   } else if (config_.regret != RegretChoice::none) {
     summary.regret = regret_of(omd, played);
   }
@@ -264,6 +283,13 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
       }
       if (summary.classifies && !test_) summary.withheld.emplace_back("accuracy");
     }
+  }
+  if (summary.largest_debt >= 1) {
+    notes_.push_back(
+        fmt::format("a client owes {:.3g} steps of the first round's length: models lean away from it (its mass is "
+                    "small, and steps "
+                    "do not fall, or not soon enough, to make up for it) a larger --step-cap lets it take them",
+                    summary.largest_debt));
   }
   summary.notes = notes_;
   return summary;

@@ -111,9 +111,11 @@ void add_learning_options(Options& options, OmdConfig& config) {
   options.add(
       {group, "step-power", "P", "0.5", "p; 0 is a constant step", setter::number(config.omd.step_power, 0, 10)});
   options.add({group, "step-offset", "I0", "0", "i0", setter::number(config.omd.step_offset, 0, 1e15)});
-  options.add({group, "step-cap", "KAPPA", "1",
-               "no step exceeds KAPPA times the first round's; what is cut off is owed and taken later",
-               setter::number(config.omd.step_cap, tiny, infinity)});
+  options.add(
+      {group, "step-cap", "KAPPA", "",
+       "no step exceeds KAPPA times the first round's; what is cut off is owed and taken later; default: 1, and "
+       "100 with --dual queue, whose steps are short and do not fall",
+       setter::number(config.step_cap, tiny, infinity)});
 }
 
 void add_output_options(Options& options, OmdConfig& config) {
@@ -191,6 +193,15 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
                                config.schedule.link_loss_model == LossModel::unacknowledged;
   check_constraint_options(config.constraints, config.omd);
+  config.omd.step_cap = config.step_cap.value_or(config.constraints.dual == DualMethod::queue ? 100 : 1);
+  check(!config.constraints.any() || !config.mixing.deadline,
+        "--constraint with --{} (duals and budgets follow rounds that are in step) leave out one of them",
+        config.async ? "async" : "deadline");
+  check(config.schedule.link_loss > 0 || config.schedule.link_loss_model == LossModel::acknowledged,
+        "--link-loss-model without --link-loss (nothing is lost) say how much: --link-loss 0.05");
+  check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
+            config.schedule.dropout_model != "uniform",
+        "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
   check(!config.benchmark_window ||
             (config.constraints.any() && config.regret != RegretChoice::none && config.regret != RegretChoice::dynamic),
         "--benchmark-window without --constraint and --regret static or both (there is nothing to compare) add them");

@@ -66,6 +66,7 @@ class OmdRun {
   void make_directory();
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
+  [[nodiscard]] bool any_has_played(const DecentralizedOmd& omd);
   [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, const Released<Columns>& models,
                                      const MixingDoor& door, const PlayedRecorder& played, double wall,
                                      const std::vector<NetworkFigures>& history, Round rounds_done);

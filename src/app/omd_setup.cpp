@@ -19,8 +19,12 @@ constexpr Round rounds_of_endless_streams = 1000;
 constexpr Client most_clients_analysed_at_start = 200;
 
 /// What plain mixing makes of this graph (method 1, "Why η_t / w_u").
-std::string describe_bias(const Graph& graph) {
-  if (graph.clients() > most_clients_analysed_at_start) {
+std::string describe_bias(const Graph& graph, bool troubled) {
+  if (troubled) {
+    return "plain mixing counts clients unequally where they are absent unequally or links lose messages, beside what "
+           "the graph itself does; push-sum does not";
+  }
+  if (graph.clients() > most_clients_analysed_at_start || graph.period() == 0) {
     return "plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much";
   }
   const std::vector<double> perron = analyse(GraphSample(graph)).perron;
@@ -86,7 +90,9 @@ void OmdRun::check_graph(const Graph& graph) {
   } catch (const UsageError& error) {
     notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
   }
-  notes_.push_back(describe_bias(graph));
+  const ScheduleOptions& trouble = config_.schedule;
+  const bool absences = trouble.dropout || trouble.dropout_model != "uniform" || trouble.leave;
+  notes_.push_back(describe_bias(graph, absences || trouble.link_loss > 0));
 }
 
 void OmdRun::open_data() {
@@ -140,6 +146,11 @@ void OmdRun::open_learning() {
     const std::size_t features = dataset_.shape.features;
     if (config_.model == ModelChoice::location) {
       model_ = std::make_unique<LocationModel>(*loss_, features);
+      if (config_.data.label.empty() && !dataset_.is_public) {
+        notes_.emplace_back(
+            "--model location: the label's column (y or label, else the last one) is no coordinate of the points; "
+            "--label names another");
+      }
     } else {
       model_ = std::make_unique<LinearModel>(*loss_, features, config_.intercept);
     }
@@ -169,6 +180,8 @@ void OmdRun::open_constraints() {
   }
   constraints_.emplace(config_.constraints, facts, config_.omd.rounds, config_.privacy.protects());
   constraints_->set_steps(config_.omd);
+  check(!config_.benchmark_window || constraints_->set().on_models() > 0,
+        "--benchmark-window with an energy budget alone (no model keeps or breaks it) leave it out");
   check(
       !constraints_->set().energy || config_.mixing.mixing == Mixing::push_sum,
       "--constraint energy with --mixing plain (receivers' weights would not sum to one where a sender is silent) use "
@@ -191,6 +204,9 @@ void OmdRun::check_regret() const {
   check(metrics_policy().shared(),
         "--regret needs shared metrics (what it compares with is fitted to everybody's records without noise) add "
         "--metrics shared if the records may be known to others");
+  if (constraints_ && config_.regret != RegretChoice::dynamic) {
+    check_constrained_regret(constraints_->set(), config_.omd.rounds, dimension_);
+  }
 }
 
 void OmdRun::choose_rounds(std::optional<Round> available) {

@@ -22,11 +22,35 @@ RunConstraints::RunConstraints(const ConstraintOptions& options, const Constrain
         "--constraint {} with --loss none (nothing is learned, so that models cannot follow it) only energy can be "
         "constrained there",
         *options.constraint);
+  refuse_what_has_no_meaning();
   duals_.method = options.dual.value_or(DualMethod::saddle);
   duals_.regularisation = options.regularisation.value_or(duals_.regularisation);
   duals_.step = options.dual_step.value_or(protects && !set_.data.empty() ? dual_step_under_noise : 1);
   duals_.most = options.dual_max.value_or(duals_.most);
   duals_.caution = options.caution.value_or(std::sqrt(static_cast<double>(rounds)));
+}
+
+/// Options that belong to constraints which are not there.
+void RunConstraints::refuse_what_has_no_meaning() const {
+  const auto refuse = [](const char* option, bool given, const char* why) {
+    check(!given, "--{} {} leave it out", option, why);
+  };
+  if (set_.data.empty()) {
+    const char* why = "without a constraint on data (public ones cost nothing and are not released)";
+    refuse("private-constraint", options_.how.has_value(), why);
+    refuse("privacy-split", options_.split.has_value(), why);
+    refuse("constraint-clip", options_.clip.has_value(), why);
+  }
+  if (set_.on_models() == 0) {
+    const char* why = "with an energy budget alone (it has no dual on models)";
+    refuse("dual", options_.dual.has_value(), why);
+    refuse("dual-regularisation", options_.regularisation.has_value(), why);
+    refuse("dual-step", options_.dual_step.has_value(), why);
+    refuse("dual-max", options_.dual_max.has_value(), why);
+    refuse("caution", options_.caution.has_value(), why);
+    refuse("queue-smoothing", options_.smoothing.has_value(), why);
+  }
+  refuse("privacy-split", options_.split.has_value() && !protects_, "where nothing is protected");
 }
 
 std::string RunConstraints::text() const {

@@ -37,6 +37,8 @@ class RunConstraints {
   [[nodiscard]] const EnergySchedule* energy() const { return energy_ ? &*energy_ : nullptr; }
 
  private:
+  void refuse_what_has_no_meaning() const;
+
   const ConstraintOptions& options_;
   ConstraintSet set_;
   PrivateConstraint how_;

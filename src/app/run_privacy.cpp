@@ -292,6 +292,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   PrivacyReport report =
       privacy_report(*mechanism_, options_.mechanism_name(), key_policy(), of_all, layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
+  report.vectors = facts_.second ? 2 : 1;
   report.ledger = ledger_report();
   if (options_.budget) report.budget = budget_report();
   return report;

@@ -77,7 +77,12 @@ std::unique_ptr<Schedule> overlaid(std::unique_ptr<Schedule> schedule, const Sch
   const Client clients = schedule->clients();
   auto absences = absences_of(options, clients, terms.seed);
   Departures departures;
-  if (options.leave) departures = read_departures(*options.leave, clients);
+  if (options.leave) {
+    departures = read_departures(*options.leave, clients);
+    check(std::any_of(departures.begin(), departures.end(), [](const auto& round) { return !round || *round > 0; }),
+          "--leave {}: all clients are gone before the first round (nobody would play) correct the rounds",
+          *options.leave);
+  }
   if (absences || options.leave) {
     schedule = std::make_unique<AttendedSchedule>(std::move(schedule), std::move(absences), std::move(departures),
                                                   terms.missing, terms.steps_per_round);

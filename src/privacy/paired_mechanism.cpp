@@ -73,7 +73,10 @@ Charge PairedMechanism::charge(double price) const {
 }
 
 std::string PairedMechanism::description() const {
-  if (kind_ == PriceKind::none) return first_->description();
+  if (kind_ == PriceKind::none) {
+    return fmt::format("{} So was each record's part in {}, the second part of a release. ", first_->description(),
+                       part_.what);
+  }
   return fmt::format(
       "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The second, "
       "of each record's {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",

@@ -40,13 +40,13 @@ std::string verdict(const PrivacyReport& report) {
 
 std::string released(const PrivacyReport& report) {
   return fmt::format(
-      "In run '{}' each of {} client(s) made at most {} release(s), one vector each, computed from a batch of at most "
+      "In run '{}' each of {} client(s) made at most {} release(s), {} each, computed from a batch of at most "
       "{} "
       "record(s), and sent what it computed from them (its model) to {}. Nothing else that depends on a record was "
       "sent "
       "during the rounds{}. ",
-      report.run_id, report.clients, report.losses.releases, report.batch, report.recipients,
-      report.shared_metrics.empty() ? "" : ", but for the metrics named below");
+      report.run_id, report.clients, report.losses.releases, report.vectors == 1 ? "one vector" : "two vectors",
+      report.batch, report.recipients, report.shared_metrics.empty() ? "" : ", but for the metrics named below");
 }
 
 std::string unit_of(const PrivacyReport& report) {

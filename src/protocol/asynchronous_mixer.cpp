@@ -11,6 +11,9 @@ namespace {
 
 /// Pause of a client that has finished between two exchanges, so that it leaves the CPU to those that have not.
 constexpr auto pause_of_the_finished = std::chrono::microseconds(200);
+/// Who has less sends nothing: what it has would be halved in every round in which nothing comes.
+constexpr double least_mass = 0x1p-10;
+
 constexpr auto pause_of_waiting = std::chrono::microseconds(20);
 constexpr double patience_of_the_finished = 0.05;  // seconds
 /// Exchanges without steps after all have ended, so that what the last ones learned reaches everybody, and how long
@@ -62,7 +65,7 @@ void AsynchronousMixer::mix(Holdings& holdings, Stopwatch& watch, TimeShares& sh
 /// One exchange over the graph of step `step`; waits until `patience` seconds of the round are over at most.
 void AsynchronousMixer::mix_once(Round step, double patience, Holdings& holdings) {
   mailboxes_.progress();
-  for (std::size_t k = 0; k < count(); ++k) find_links(k, step);
+  for (std::size_t k = 0; k < count(); ++k) find_links(k, step, holdings.mass[k]);
   for (std::size_t k = 0; k < count(); ++k) send_shares(k, holdings);
   mailboxes_.progress();
   collect_present();
@@ -78,12 +81,12 @@ void AsynchronousMixer::mix_once(Round step, double patience, Holdings& holdings
 
 /// A client keeps the share of one that has not taken the message before: what piled up on the way to a slow receiver
 /// would be missing everywhere else.
-void AsynchronousMixer::find_links(std::size_t k, Round step) {
+void AsynchronousMixer::find_links(std::size_t k, Round step, double mass) {
   Links& links = links_[k];
   links = schedule_.links(first() + static_cast<Client>(k), step);
   links.share *= 1 - settings_.lazy;
   for (auto* arcs : {&links.out, &links.lost}) {
-    std::erase_if(*arcs, [&](const Arc& arc) { return !mailboxes_.is_free(arc.peer); });
+    std::erase_if(*arcs, [&](const Arc& arc) { return mass < least_mass || !mailboxes_.is_free(arc.peer); });
   }
 }
 
@@ -158,7 +161,7 @@ void AsynchronousMixer::take_in(std::size_t k, Holdings& holdings) {
   holdings.mass[k] = w;
   holdings.state.update([&](Columns& state) {
     const MutableView x = state[k];
-    for (std::size_t i = 0; i < x.size() && w != 0; ++i) x[i] = sum[i] / w;
+    for (std::size_t i = 0; i < x.size() && w > 0; ++i) x[i] = sum[i] / w;
   });
   std::fill(sum.begin(), sum.end(), 0.0);
   heard_from_[k].clear();

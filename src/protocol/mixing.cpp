@@ -1,6 +1,7 @@
 #include "starling/protocol/mixing.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "starling/core/kernels.hpp"
 
@@ -11,6 +12,10 @@ namespace {
 /// Periods up to this are worked out once and kept; longer or endless schedules are worked out as rounds come.
 constexpr Round longest_kept_period = 64;
 
+/// Mass below this is not split any further, nor divided by: a client that only gives would come to denormal numbers,
+/// and what rounding leaves of a share of 0 is no mass at all. The client keeps its model until it is given more.
+constexpr double least_mass = 0x1p-44;
+
 }  // namespace
 
 View RunningSums::send(Client peer, double weight, View message, MutableView left, bool arrives) {
@@ -18,7 +23,9 @@ View RunningSums::send(Client peer, double weight, View message, MutableView lef
   sent.sum.resize(message.size());
   double increment = 0;
   for (std::size_t i = 0; i < message.size(); ++i) {
-    const double sum = sent.sum[i] + weight * message[i];
+    double sum = sent.sum[i] + weight * message[i];
+    // A sum so large that its last digit exceeds what there is must not turn signs: the share stays where it is.
+    if (std::abs(sum - sent.sum[i]) > std::abs(left[i])) sum = sent.sum[i];
     increment = sum - sent.sum[i];
     left[i] -= increment;
     sent.sum[i] = sum;
@@ -129,8 +136,9 @@ void SynchronousMixer::prepare(const Stage& stage, const Holdings& holdings) {
   outgoing_->update(
       [&](Columns& outgoing, const Columns& state) {
         for (std::size_t k = 0; k < state.size(); ++k) {
-          const double share = stage.links[k].share;
           const double w = holdings.mass[k];
+          const bool keeps = settings_.mixing == Mixing::push_sum && w < least_mass;
+          const double share = keeps ? 0 : stage.links[k].share;
           const View z = state[k];
           const MutableView message = outgoing[k];
           for (std::size_t i = 0; i < z.size(); ++i) message[i] = share * (w * z[i]);
@@ -154,13 +162,14 @@ void SynchronousMixer::prepare_sums(const Stage& stage, const Holdings& holdings
           const View z = state[k];
           for (std::size_t i = 0; i < z.size(); ++i) sum_[i] = w * z[i];
           sum_[z.size()] = w;
+          const double share = w < least_mass ? 0 : links.share;
           const MutableView kept = kept_[k];
           std::copy(sum_.begin(), sum_.end(), kept.begin());
           for (const Arc& arc : links.out) {
-            const View sum = sums_[k].send(arc.peer, links.share * arc.weight, sum_, kept, true);
+            const View sum = sums_[k].send(arc.peer, share * arc.weight, sum_, kept, true);
             std::copy(sum.begin(), sum.end(), outgoing[edge++].begin());
           }
-          for (const Arc& arc : links.lost) sums_[k].send(arc.peer, links.share * arc.weight, sum_, kept, false);
+          for (const Arc& arc : links.lost) sums_[k].send(arc.peer, share * arc.weight, sum_, kept, false);
         }
       },
       holdings.state);
@@ -188,8 +197,8 @@ void SynchronousMixer::add_received(const Stage& stage, std::size_t k, std::size
 }
 
 // s_u = Σ_v A[u,v] w_v z_v,  w_u ← Σ_v A[u,v] w_v,  x_u = s_u / w_u  (method 1, mixing).
-// Shares are applied to what each sender sent once, in sender order. A client that has given all its mass away and got
-// none keeps its model, which then counts for nothing.
+// Shares are applied to what each sender sent once, in sender order. A client that has given its mass away and got none
+// keeps its model, which then counts for nothing.
 void SynchronousMixer::mix_push_sum(const Stage& stage, std::size_t k, Columns& state, double& mass) {
   const Links& links = stage.links[k];
   if (links.in.empty() && links.out.empty() && links.lost.empty()) return;
@@ -206,7 +215,7 @@ void SynchronousMixer::mix_push_sum(const Stage& stage, std::size_t k, Columns& 
   }
   if (!own_added) add_own_share(links, k, x, mass);
   mass = sum_.back();
-  if (mass == 0) return;
+  if (mass < least_mass) return;
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = sum_[i] / mass;
 }
 

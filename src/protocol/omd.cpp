@@ -124,7 +124,7 @@ double DecentralizedOmd::eta(Round t) const {
 double DecentralizedOmd::take_step_length(std::size_t k) {
   debt_[k] += owed_;
   const double w = holdings_.mass[k];
-  const double use = std::min(debt_[k], settings_.step_cap * eta(0) * w);
+  const double use = std::min(debt_[k], settings_.step_cap * eta(0) * std::max(w, 0.0));
   debt_[k] -= use;
   return use > 0 ? use / w : 0;
 }

@@ -22,10 +22,7 @@ class NetworkRows {
       : constraints_(set.on_models()), dimension_(pass.model().dimension()) {
     rounds_ = static_cast<std::size_t>(pass.marks().back());
     const std::size_t of_round = constraints_ * (dimension_ + 1);
-    check(static_cast<double>(rounds_) * static_cast<double>(of_round) <= most_numbers,
-          "regret under constraints over {} rounds of {} parameters ({} numbers on every rank) leave out --regret, or "
-          "play fewer rounds",
-          rounds_, dimension_, rounds_ * of_round);
+    check_constrained_regret(set, pass.marks().back(), dimension_);
     const std::size_t block = std::max<std::size_t>(numbers_at_a_time / of_round, 1);
     std::vector<std::size_t> next(pass.records().clients(), 0);
     for (std::size_t from = 0; from < rounds_; from += block) {
@@ -151,6 +148,15 @@ ConstrainedRegret against(const EvaluationPass& pass, const NetworkRows& rows, s
 }
 
 }  // namespace
+
+void check_constrained_regret(const ConstraintSet& set, Round rounds, std::size_t dimension) {
+  const auto numbers = static_cast<double>(rounds) * static_cast<double>(set.on_models() * (dimension + 1));
+  check(
+      numbers <= most_numbers,
+      "regret under constraints over {} rounds of {} parameters ({:.3g} numbers on every rank) leave out --regret, or "
+      "play fewer rounds",
+      rounds, dimension, numbers);
+}
 
 std::vector<ConstrainedRegret> constrained_regrets(const EvaluationPass& pass, const ConstraintSet& set,
                                                    std::optional<Round> window) {

@@ -113,13 +113,21 @@ Json privacy_json(const Summary& summary) {
           {"statement", statement(privacy)}};
 }
 
+/// Null where there are more than were counted one by one.
+Json edge_count(const Summary& summary) {
+  for (const EdgeTraffic& edge : summary.edges) {
+    if (edge.from < 0) return nullptr;
+  }
+  return summary.edges.size();
+}
+
 Json traffic_json(const Summary& summary) {
   Json edges = Json::array();
   if (summary.edges.size() <= most_listed_edges) {
     for (const EdgeTraffic& edge : summary.edges) edges.push_back({edge.from, edge.to, edge.messages, edge.bytes});
   }
   return {{"messages", total_messages(summary)},         {"bytes", total_bytes(summary)},
-          {"edge_count", summary.edges.size()},          {"edges", edges},
+          {"edge_count", edge_count(summary)},           {"edges", edges},
           {"rank_messages", summary.wire.messages},      {"rank_bytes", summary.wire.bytes},
           {"evaluation_bytes", summary.evaluation_bytes}};
 }
@@ -176,12 +184,13 @@ std::string megabytes(std::int64_t bytes) {
 }
 
 std::string traffic_rows(const SummaryView& summary, const std::vector<EdgeTraffic>& first_edges) {
-  const auto edges = static_cast<std::size_t>(
-      summary.integer("traffic.edge_count").value_or(static_cast<std::int64_t>(summary.edges().size())));
-  std::string text = table_row(
-      "messages", fmt::format("{} over {} edges, {} (between ranks: {} messages, {})",
-                              summary.count("traffic.messages"), edges, megabytes(summary.count("traffic.bytes")),
-                              summary.count("traffic.rank_messages"), megabytes(summary.count("traffic.rank_bytes"))));
+  const auto counted = summary.integer("traffic.edge_count");
+  const auto edges = static_cast<std::size_t>(counted.value_or(static_cast<std::int64_t>(summary.edges().size())));
+  std::string text =
+      table_row("messages",
+                fmt::format("{} over {} edges, {} (between ranks: {} messages, {})", summary.count("traffic.messages"),
+                            counted ? std::to_string(edges) : "many", megabytes(summary.count("traffic.bytes")),
+                            summary.count("traffic.rank_messages"), megabytes(summary.count("traffic.rank_bytes"))));
   const std::size_t listed = std::min(first_edges.size(), most_shown_edges);
   for (std::size_t i = 0; i < listed; ++i) {
     const EdgeTraffic& edge = first_edges[i];

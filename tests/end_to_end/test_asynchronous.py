@@ -48,6 +48,26 @@ class Asynchronous(TestCase):
         self.assertEqual(bits(first["models"]), bits(again["models"]))
 
     @needs_h5py
+    def test_models_stay_in_the_domain(self):
+        """However long nothing comes from a rank that does not get a CPU, no mass falls to nothing."""
+        for mirror, domain in (("entropic", "simplex"), ("euclidean", "ball:0.5")):
+            with self.subTest(mirror):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                words = ["--source", "synthetic:drift:informative=1", "--mechanism", "none", "--clients", "8",
+                         "--mirror", mirror, "--domain", domain, "--rounds", "20000", "--async"]
+                self.assertAlmostEqual(self.summary_of(2, words, "run")["mass"], 8, delta=1e-9)
+                with h5py.File(self.folder / "run" / "run.h5") as file:
+                    models = file["model"][()]
+                    masses = file["mass"][()]
+                self.assertTrue(numpy.isfinite(models).all())
+                self.assertGreater(masses.min(), 1e-5)
+                if domain == "simplex":
+                    self.assertLess(abs(models.sum(axis=2) - 1).max(), 1e-9)
+                    self.assertGreaterEqual(models.min(), 0)
+                else:
+                    self.assertLess(numpy.linalg.norm(models, axis=2).max(), 0.5 + 1e-9)
+
+    @needs_h5py
     def test_what_was_mixed_when_is_on_record(self):
         summary = self.run_of(2, "--rounds", "500", "--async", "--record-every", "50")
         edges = edges_of(self.graph)
@@ -85,6 +105,9 @@ class Asynchronous(TestCase):
         for words, expected in ((["--async", "--deadline", "1"], "exclude each other"),
                                 (["--async", "--mixing", "plain"], "push-sum"),
                                 (["--async", "--regret", "static"], "different ones"),
+                                (["--async", "--constraint", "energy:budget=0.5"], "in step"),
+                                (["--link-loss-model", "unacknowledged"], "nothing is lost"),
+                                (["--absent", "freeze"], "nobody is ever absent"),
                                 (["--deadline", "-1"], "out of range"),
                                 (["--deadline", "soon"], "soon")):
             with self.subTest(words=words):

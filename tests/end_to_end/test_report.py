@@ -11,7 +11,7 @@ from harness import *
 
 DRIFT = ["--source", "synthetic:drift:informative=1,n=150", "--mechanism", "laplace", "--epsilon", "4"]
 ENDLESS = ["--source", "synthetic:drift:informative=1", "--rounds", "1e9", "--mechanism", "laplace", "--epsilon", "4"]
-COLUMNS = ["rounds", "loss", "accuracy", "test_loss", "test_accuracy", "consensus_error", "mass"]
+COLUMNS = ["rounds", "loss", "accuracy", "test_loss", "test_accuracy", "consensus_error", "mass", "in_flight", "present"]
 PICTURES = ["loss.svg", "loss.png", "convergence.svg", "convergence.png", "components.svg", "components.png"]
 USAGE, DATA, STOPPED_SAFELY = 2, 3, 75
 

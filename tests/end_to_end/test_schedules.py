@@ -82,6 +82,37 @@ class Schedules(TestCase):
         for u in (0, 2, 3, 4):
             self.assertAlmostEqual(models[u], (0 + 2 + 3 + 4) / 4, delta=1e-9)
 
+    @needs_h5py
+    def test_no_mass_is_split_to_nothing(self):
+        """Clients that only give, shares of 0, sums with few digits left: models stay on the simplex."""
+        self.write("giver.topo", topology(4, [(1, [(0, 1), (1, 2), (2, 0), (1, 3), (3, 0)])]))
+        self.write("leave.csv", "1,0\n")
+        self.write("own-0.topo", topology(4, [
+            (1, [(0, 1, .1), (0, 2, .2), (0, 3, .7), (1, 1, 1), (2, 2, 1), (3, 3, 1)]),
+            (1, [(0, 0, 1), (1, 0, .5), (1, 1, .5), (2, 2, .5), (2, 1, .5), (3, 3, .5), (3, 2, .5)])], "explicit"))
+        learn = ["--source", "synthetic:drift:informative=1", "--mirror", "entropic", "--domain", "simplex",
+                 "--mechanism", "none", "--step-power", "0", "--step", "0.1"]
+        unbalanced = SOURCE / "topologies" / "unbalanced-5.topo"
+        for name, words in (
+                ("giver", ["--topology", "giver.topo", "--clients", 4, "--leave", "leave.csv", "--rounds", 2500]),
+                ("own share of 0", ["--topology", "own-0.topo", "--clients", 4, "--rounds", 2000]),
+                ("running sums", ["--topology", unbalanced, "--clients", 5, "--rounds", 4000, "--link-loss", 0.3,
+                                  "--link-loss-model", "unacknowledged"])):
+            with self.subTest(name):
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+                found = self.summary_of(2, [*learn, *words, "--record-every", 7], "out")
+                models = self.record("out")["model"]
+                self.assertTrue(numpy.isfinite(models).all())
+                self.assertGreaterEqual(models.min(), 0)
+                self.assertLess(abs(models.sum(axis=2) - 1).max(), 1e-9)
+                self.assertAlmostEqual(found["mass"] + found["mass_in_flight"], found["clients"], delta=1e-9)
+
+    def test_everybody_gone_from_the_start_is_refused(self):
+        self.write("all.csv", "".join(f"{u},0\n" for u in range(5)))
+        result = self.run_noted(2, [*self.words(B3), "--leave", "all.csv"])
+        self.assertEqual(result.codes, [2] * 2, result)
+        self.assertIn("nobody would play", result.messages()[0])
+
     def test_absences_of_a_file(self):
         self.write("g.topo", topology(5, [], everywhere=[(u, v) for u in range(5) for v in range(5) if u != v]))
         self.write("absent.csv", "round,client\n0,2\n")

@@ -96,6 +96,7 @@ class Simulation {
     for (std::size_t i = 0; i <= d_; ++i) {
       const double before = edge.sent[i];
       edge.sent[i] = before + share * arc.weight * message[i];
+      if (std::abs(edge.sent[i] - before) > std::abs(left[i])) edge.sent[i] = before;
       left[i] -= edge.sent[i] - before;
       part[i] = edge.sent[i] - edge.seen[i];
     }

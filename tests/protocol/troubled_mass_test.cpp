@@ -35,6 +35,10 @@ TEST_P(TroubledMass, IsKeptOverAMillionRounds) {
   const auto result = run_network(*troubled(loss), settings, "euclidean", "free", {{0}, {1}, {2}, {3}, {4}}, {});
   if (world().rank() != 0) return;
   EXPECT_LE(std::abs(result.mass + result.in_flight - 5), 1e-9);
+  for (const Vector& model : result.models) {  // averages of 0 to 4
+    EXPECT_GE(model[0], -1e-9);
+    EXPECT_LE(model[0], 4 + 1e-9);
+  }
   if (deadline) {
     EXPECT_EQ(result.in_flight, 0) << "what is under way at the end arrives";
   }

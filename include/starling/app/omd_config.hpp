@@ -40,6 +40,7 @@ struct OmdConfig {
   std::string start = "uniform";
   Averaging average = Averaging::none;
   OmdSettings omd;
+  std::optional<double> step_cap;
   MixingSettings mixing;
   ConstraintOptions constraints;
   // privacy

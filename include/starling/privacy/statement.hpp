@@ -57,6 +57,7 @@ struct PrivacyReport {
   std::int64_t clients = 0;
   std::size_t batch = 1;
   std::size_t dimension = 1;
+  int vectors = 1;  ///< that a release is made of
   double clip = 0;
   std::string run_id;
   std::string recipients = "the client's neighbours in the communication graph and, through them, every other client";

@@ -33,7 +33,7 @@ class AsynchronousMixer final : public Mixer {
 
  private:
   void mix_once(Round step, double patience, Holdings& holdings);
-  void find_links(std::size_t k, Round step);
+  void find_links(std::size_t k, Round step, double mass);
   void send_shares(std::size_t k, const Holdings& holdings);
   /// Whether something had come.
   bool collect(std::size_t k);

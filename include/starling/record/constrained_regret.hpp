@@ -28,6 +28,10 @@ struct ConstrainedRegret {
   [[nodiscard]] double per_client_round() const { return total() / static_cast<double>(client_rounds); }
 };
 
+/// Throws UsageError where constrained_regrets would, for so many rounds and parameters: before a run rather than
+/// after.
+void check_constrained_regret(const ConstraintSet& set, Round rounds, std::size_t dimension);
+
 /// The long-term comparator's and, with a window, the K-benchmark's. Empty where no constraint is on models. The same
 /// bits on every rank and for every layout. Every rank keeps the network's rows of all rounds: T (d + 1) numbers for
 /// each constraint. **Collective.** Throws UsageError where these are more than 2·10^8.
