@@ -167,7 +167,7 @@ HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
 
 
 class Claims:
-    """What is claimed, what is measured, and what to think of it."""
+    """What is claimed, what is measured, and what to think of it. Chapters are named by a digit."""
 
     HEADER = ["chapter", "claim", "ours", "verdict", "reason"]
     WIDTHS = (3, 38, 38, 13, 56)
@@ -229,6 +229,7 @@ def judge_chapters(description, output, judges):
         say(f"{name or 'measuring'} ...")
         with tempfile.TemporaryDirectory(prefix=f"{output}-") as scratch:
             judge(claims, Setting(Runs(starling, scratch), options.workers, options.quick, output_folder(folder / name)))
+    claims.rows.sort(key=lambda row: row[0])
     if options.quick:
         print("--quick: too few rounds for the figures and verdicts to mean anything\n")
     claims.show()
