@@ -184,14 +184,4 @@ ConstraintOracle oracle_of(std::vector<LinearRow> rows) {
   };
 }
 
-std::vector<LinearRow> window_rows(const std::vector<LinearRow>& rounds, std::size_t window) {
-  std::vector<LinearRow> rows;
-  for (std::size_t t = 0; t < rounds.size(); ++t) {
-    if (t % window == 0) rows.push_back({Vector(rounds[t].slope.size(), 0.0), 0});
-    axpy(1, rounds[t].slope, rows.back().slope);
-    rows.back().bound += rounds[t].bound;
-  }
-  return rows;
-}
-
 }  // namespace starling

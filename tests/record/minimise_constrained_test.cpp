@@ -65,26 +65,20 @@ TEST(MinimiseConstrained, RowsThatDoNotBindDoNothing) {
   EXPECT_TRUE(found.rows.empty());
 }
 
-// Per round t of 6 the constraint x_{t mod 2} ≤ b_t with b = 1, 4, 2, 4, 0.5, 5 on a box; windows of 2 rounds add up to
-// x₁ + x₂ ≤ 5, 6, 5.5, windows of 3 to 2x₁ + x₂ ≤ 7 and x₁ + 2x₂ ≤ 9.5, all 6 to 3x₁ + 3x₂ ≤ 16.5. The nearest points
-// to (4, 4) are (2.5, 2.5), the one on the line 2x₁ + x₂ = 7, (2, 3), and (2.75, 2.75).
-TEST(MinimiseConstrained, BoxWithWindows) {
-  std::vector<LinearRow> rounds;
-  const Vector bounds{1, 4, 2, 4, 0.5, 5};
-  for (std::size_t t = 0; t < bounds.size(); ++t)
-    rounds.push_back({t % 2 == 0 ? Vector{1, 0} : Vector{0, 1}, bounds[t]});
-  const auto of_windows = [&](std::size_t window) {
-    return minimum_on("box:-10,10", 2, bowl({4, 4}), window_rows(rounds, window));
+// On a box: x₁ + x₂ ≤ 5, 6 and 5.5, then 2x₁ + x₂ ≤ 7 and x₁ + 2x₂ ≤ 9.5, then 3x₁ + 3x₂ ≤ 16.5. The nearest points to
+// (4, 4) are (2.5, 2.5), the one on the line 2x₁ + x₂ = 7, (2, 3), and (2.75, 2.75).
+TEST(MinimiseConstrained, BoxWithSeveralRows) {
+  const auto nearest = [](const std::vector<LinearRow>& rows) {
+    return minimum_on("box:-10,10", 2, bowl({4, 4}), rows);
   };
-  EXPECT_EQ(window_rows(rounds, 4).size(), 2U);
-  expect_near(of_windows(2).minimum.x, {2.5, 2.5}, 1e-5);
-  expect_near(of_windows(3).minimum.x, {2, 3}, 1e-5);
-  expect_near(of_windows(6).minimum.x, {2.75, 2.75}, 1e-5);
-  expect_near(of_windows(100).minimum.x, {2.75, 2.75}, 1e-5);
-  EXPECT_TRUE(of_windows(3).reached());
+  expect_near(nearest({{{1, 1}, 5}, {{1, 1}, 6}, {{1, 1}, 5.5}}).minimum.x, {2.5, 2.5}, 1e-5);
+  const ConstrainedMinimum two = nearest({{{2, 1}, 7}, {{1, 2}, 9.5}});
+  expect_near(two.minimum.x, {2, 3}, 1e-5);
+  EXPECT_TRUE(two.reached());
+  expect_near(nearest({{{3, 3}, 16.5}}).minimum.x, {2.75, 2.75}, 1e-5);
 }
 
-// A thousand windows around one another: the disc of radius 1 cut out of a box by tangents; nearest to (3, 4) is
+// A thousand rows around one another: the disc of radius 1 cut out of a box by tangents; nearest to (3, 4) is
 // (0.6, 0.8) up to the polygon's coarseness. Few tangents are ever worked with.
 TEST(MinimiseConstrained, ManyRowsOfWhichFewMatter) {
   std::vector<LinearRow> rows;

@@ -57,9 +57,4 @@ struct ConstrainedMinimum {
 /// The oracle of rows that are given beforehand.
 [[nodiscard]] ConstraintOracle oracle_of(std::vector<LinearRow> rows);
 
-/// Rows of the K-benchmark (method 2, `--benchmark-window`): of constraint values that are linear in x, one row per
-/// round (Σ_u c_u,t(x) = slope · x − bound), the sums over each window of `window` rounds; the last may be shorter.
-/// With window = all rounds it is the long-term comparator's single row.
-[[nodiscard]] std::vector<LinearRow> window_rows(const std::vector<LinearRow>& rounds, std::size_t window);
-
 }  // namespace starling
