@@ -186,10 +186,11 @@ std::string megabytes(std::int64_t bytes) {
 std::string traffic_rows(const SummaryView& summary, const std::vector<EdgeTraffic>& first_edges) {
   const auto counted = summary.integer("traffic.edge_count");
   const auto edges = static_cast<std::size_t>(counted.value_or(static_cast<std::int64_t>(summary.edges().size())));
+  const bool uncounted = !counted && edges == 0;  // there are more than were counted one by one
   std::string text =
       table_row("messages",
                 fmt::format("{} over {} edges, {} (between ranks: {} messages, {})", summary.count("traffic.messages"),
-                            counted ? std::to_string(edges) : "many", megabytes(summary.count("traffic.bytes")),
+                            uncounted ? "many" : std::to_string(edges), megabytes(summary.count("traffic.bytes")),
                             summary.count("traffic.rank_messages"), megabytes(summary.count("traffic.rank_bytes"))));
   const std::size_t listed = std::min(first_edges.size(), most_shown_edges);
   for (std::size_t i = 0; i < listed; ++i) {
