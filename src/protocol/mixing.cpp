@@ -16,6 +16,15 @@ constexpr Round longest_kept_period = 64;
 /// and what rounding leaves of a share of 0 is no mass at all. The client keeps its model until it is given more.
 constexpr double least_mass = 0x1p-44;
 
+/// Calls own() at client u's place among its in-neighbours, and received(i) for each of these, in order.
+template <class Own, class Received>
+void in_sender_order(const Links& links, Client u, Own&& own, Received&& received) {
+  std::size_t i = 0;
+  for (; i < links.in.size() && links.in[i].peer < u; ++i) received(i);
+  own();
+  for (; i < links.in.size(); ++i) received(i);
+}
+
 }  // namespace
 
 View RunningSums::send(Client peer, double weight, View message, MutableView left, bool arrives) {
@@ -203,17 +212,10 @@ void SynchronousMixer::mix_push_sum(const Stage& stage, std::size_t k, Columns& 
   const Links& links = stage.links[k];
   if (links.in.empty() && links.out.empty() && links.lost.empty()) return;
   const MutableView x = state[k];
-  const Client u = first() + static_cast<Client>(k);
   std::fill(sum_.begin(), sum_.end(), 0.0);
-  bool own_added = false;
-  for (std::size_t i = 0; i < links.in.size(); ++i) {
-    if (!own_added && links.in[i].peer > u) {
-      add_own_share(links, k, x, mass);
-      own_added = true;
-    }
-    add_received(stage, k, i);
-  }
-  if (!own_added) add_own_share(links, k, x, mass);
+  in_sender_order(
+      links, first() + static_cast<Client>(k), [&] { add_own_share(links, k, x, mass); },
+      [&](std::size_t i) { add_received(stage, k, i); });
   mass = sum_.back();
   if (mass < least_mass) return;
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = sum_[i] / mass;
@@ -223,17 +225,10 @@ void SynchronousMixer::mix_push_sum(const Stage& stage, std::size_t k, Columns& 
 void SynchronousMixer::mix_plain(const Stage& stage, std::size_t k, Columns& state) {
   const Links& links = stage.links[k];
   const MutableView x = state[k];
-  const Client u = first() + static_cast<Client>(k);
   std::fill(sum_.begin(), sum_.end(), 0.0);
-  bool own_added = false;
-  for (std::size_t i = 0; i < links.in.size(); ++i) {
-    if (!own_added && links.in[i].peer > u) {
-      axpy(links.own, x, sum_);
-      own_added = true;
-    }
-    axpy(links.in[i].weight, neighbours_.received(stage.plan, k, i, *outgoing_), sum_);
-  }
-  if (!own_added) axpy(links.own, x, sum_);
+  in_sender_order(
+      links, first() + static_cast<Client>(k), [&] { axpy(links.own, x, sum_); },
+      [&](std::size_t i) { axpy(links.in[i].weight, neighbours_.received(stage.plan, k, i, *outgoing_), sum_); });
   std::copy(sum_.begin(), sum_.end(), x.begin());
 }
 
