@@ -29,7 +29,8 @@ class TroubledMass : public testing::TestWithParam<std::tuple<LossModel, std::op
 TEST_P(TroubledMass, IsKeptOverAMillionRounds) {
   const auto [loss, deadline] = GetParam();
   RunSettings settings;
-  settings.rounds = 1'000'000;
+  // With a deadline and a second rank most of the time is spent waiting for messages that were lost.
+  settings.rounds = deadline.value_or(0) > 0 && world().size() > 1 ? 200'000 : 1'000'000;
   settings.running_sums = loss == LossModel::unacknowledged;
   settings.deadline = deadline;
   const auto result = run_network(*troubled(loss), settings, "euclidean", "free", {{0}, {1}, {2}, {3}, {4}}, {});
