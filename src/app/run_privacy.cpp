@@ -71,11 +71,11 @@ void RunPrivacy::open() {
   if (limits_) agreement_.same("budgets", declare_public(limits_->text()));
   determined_by_ = determination();
   settle_run_id();
-  agreement_.together([&] { make_mechanism(); });
+  agreement_.together([&] { make_protection(); });
   refuse_equal_keys(agreement_, keys_, run_id_);
   bool any = true;
   agreement_.together([&] {
-    accounts_.emplace(*mechanism_, *prices_, facts_.rounds, first(), facts_.served);
+    accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
     any = !options_.budget || first_release_fits();
   });
   require_some_budget(any);
@@ -109,7 +109,7 @@ void RunPrivacy::choose_prices() {
   }
 }
 
-void RunPrivacy::make_mechanism() {
+void RunPrivacy::make_protection() {
   ReleaseSettings settings;
   settings.price = prices_->range();
   settings.clip = options_.clip.value_or(options_.protects() ? 1.0 : infinity);
@@ -118,10 +118,12 @@ void RunPrivacy::make_mechanism() {
   settings.dimension = facts_.dimension;
   settings.rounds = facts_.rounds;
   settings.run_id = run_id_;
-  if (facts_.second) {
-    mechanism_ = std::make_unique<PairedMechanism>(*options_.mechanism, settings, *facts_.second);
+  if (facts_.protection) {
+    protection_ = facts_.protection(settings);
+  } else if (facts_.second) {
+    protection_ = std::make_unique<PairedMechanism>(*options_.mechanism, settings, *facts_.second);
   } else {
-    mechanism_ = mechanism_table().make(*options_.mechanism, settings);
+    protection_ = mechanism_table().make(*options_.mechanism, settings);
   }
 }
 
@@ -184,14 +186,14 @@ void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
   run.version = version();
   run.mechanism = *options_.mechanism;
   run.parameters = fmt::format("price={}..{} clip={} dimension={} rounds={} noise-key={}", range.least, range.most,
-                               mechanism_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
+                               protection_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
   if (facts_.second) {
     run.parameters += fmt::format(" second-share={} second-clip={} second-dimension={}", facts_.second->share,
                                   facts_.second->clip, facts_.second->dimension);
   }
-  run.unit = mechanism_->unit();
+  run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
-  run.batch_units = units_of_batch(*mechanism_);
+  run.batch_units = units_of_batch(*protection_);
   run.determined_by = determined_by_;
   run.clients = std::move(clients);
   ledger.begin(run);
@@ -228,7 +230,7 @@ void RunPrivacy::require_some_budget(bool any_here) {
     any = any || each == "yes";
   }
   if (any) return;
-  const std::vector<ChargeGroup> one{{mechanism_->charge(prices_->range().least), 1}};
+  const std::vector<ChargeGroup> one{{protection_->charge(prices_->range().least), 1}};
   throw BudgetError(fmt::format(
       "--budget {}: no client can afford a single release (one costs a record epsilon = {:.6g}, and {} count for the "
       "client; earlier runs in the ledger count too) raise the budget, lower --epsilon, or see starling privacy ledger",
@@ -242,9 +244,9 @@ bool RunPrivacy::first_release_fits() const {
   for (std::size_t k = 0; k < budgets_.size(); ++k) {
     Spending first_release;
     first_release.add(prices_->at(first() + static_cast<Client>(k), 0), 0);
-    const ClientLosses losses = losses_of(first_release, *mechanism_, budgets_[k].delta);
+    const ClientLosses losses = losses_of(first_release, *protection_, budgets_[k].delta);
     const PrivacyLoss& loss = budgets_[k].of_client                       ? losses.client
-                              : mechanism_->unit() == PrivacyUnit::record ? losses.record
+                              : protection_->unit() == PrivacyUnit::record ? losses.record
                                                                           : losses.component;
     if (loss.epsilon <= budgets_[k].epsilon) return true;
   }
@@ -290,7 +292,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
     of_all.take_worse(ClientLosses::parse(each));
   }
   PrivacyReport report =
-      privacy_report(*mechanism_, options_.mechanism_name(), key_policy(), of_all, layout_.clients(), options_.delta);
+      privacy_report(*protection_, options_.mechanism_name(), key_policy(), of_all, layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
   report.vectors = facts_.second ? 2 : 1;
   report.ledger = ledger_report();

@@ -16,7 +16,7 @@ bool same_releases(const Spending& a, const Spending& b) {
 
 }  // namespace
 
-Accounts::Accounts(const Mechanism& mechanism, Prices prices, Round rounds, Client first,
+Accounts::Accounts(const Protection& mechanism, Prices prices, Round rounds, Client first,
                    std::vector<ServedRounds> served)
     : mechanism_(mechanism), prices_(std::move(prices)), rounds_(rounds), first_(first), clients_(served.size()) {
   for (std::size_t k = 0; k < served.size(); ++k) clients_[k].served = served[k];

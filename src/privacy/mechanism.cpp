@@ -14,14 +14,14 @@ void Release::publish_unprotected(const Secret<Vector>& sum, double divisor, Rel
   });
 }
 
-std::string Mechanism::neighbours() const {
+std::string Protection::neighbours() const {
   if (unit() == PrivacyUnit::record) {
     return "one record is replaced by any other in its place, all others staying where they are";
   }
   return "one component of one record's gradient is replaced by any other value, all else staying as it is";
 }
 
-void Mechanism::check_sum(const ReleaseAddress& address, View sum) const {
+void Protection::check_sum(const ReleaseAddress& address, View sum) const {
   check<DataError>(sum.size() == settings_.dimension,
                    "the gradient sum of client {} has {} components (the mechanism was made for {})", address.client,
                    sum.size(), settings_.dimension);
@@ -37,7 +37,7 @@ std::string size_range(double least, double most) {
   return text == other ? text : "between " + text + " and " + other;
 }
 
-void Mechanism::check_price(double price) const {
+void Protection::check_price(double price) const {
   check<FailureError>(price >= settings_.price.least && price <= settings_.price.most,
                       "a release at a price of {} (the mechanism was made for {} to {})", price, settings_.price.least,
                       settings_.price.most);

@@ -36,7 +36,7 @@ PrivacyLoss of_groups(const std::vector<ChargeGroup>& groups, double members, st
 }
 
 /// How many of what the charges count a record is.
-double units_of_record(const Mechanism& mechanism) {
+double units_of_record(const Protection& mechanism) {
   if (mechanism.unit() == PrivacyUnit::record) return 1;
   const auto d = static_cast<double>(mechanism.settings().dimension);
   return mechanism.price_kind() == PriceKind::mu ? std::sqrt(d) : d;
@@ -86,7 +86,7 @@ double PriceTally::rounded(double price) const {
   return std::ldexp(std::ceil(std::ldexp(significand, digits_)), exponent - digits_);
 }
 
-std::vector<ChargeGroup> PriceTally::groups(const Mechanism& mechanism) const {
+std::vector<ChargeGroup> PriceTally::groups(const Protection& mechanism) const {
   std::vector<ChargeGroup> groups;
   for (const auto& [price, count] : counts_) groups.push_back({mechanism.charge(price), count});
   return groups;
@@ -140,7 +140,7 @@ ClientLosses ClientLosses::parse(const std::string& text) {
   return losses;
 }
 
-double units_of_batch(const Mechanism& mechanism) {
+double units_of_batch(const Protection& mechanism) {
   return static_cast<double>(mechanism.settings().batch) * units_of_record(mechanism);
 }
 
@@ -154,7 +154,7 @@ double default_delta(const std::vector<ChargeGroup>& groups) {
   return std::min(1.0, own + (gaussian ? usual_delta : 0));
 }
 
-ClientLosses losses_of(const Spending& spending, const Mechanism& mechanism, std::optional<double> delta) {
+ClientLosses losses_of(const Spending& spending, const Protection& mechanism, std::optional<double> delta) {
   const std::vector<ChargeGroup> record = spending.dearest_of_passes().groups(mechanism);
   const std::vector<ChargeGroup> all = spending.all().groups(mechanism);
   ClientLosses losses;

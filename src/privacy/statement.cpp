@@ -189,7 +189,7 @@ bool PrivacyReport::is_private() const {
   return !public_data && noise_key != NoiseKeyPolicy::seed && std::isfinite(release.epsilon);
 }
 
-PrivacyReport privacy_report(const Mechanism& mechanism, const std::string& mechanism_name, NoiseKeyPolicy noise_key,
+PrivacyReport privacy_report(const Protection& mechanism, const std::string& mechanism_name, NoiseKeyPolicy noise_key,
                              const ClientLosses& worst, std::int64_t clients, std::optional<double> delta) {
   check(worst.participations >= 0 && worst.participations <= worst.releases && clients >= 1,
         "{} participations in {} releases of {} clients (a record enters no more releases than its client makes)",

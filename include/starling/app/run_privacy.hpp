@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ struct RunFacts {
   std::uint64_t seed = 1;
   bool public_data = false;
   std::optional<SecondPart> second;  ///< of each round's release, where it has two parts
+  /// Makes what protects the releases, where that is no member of mechanism_table.
+  std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
   bool replayable = true;
   std::string configuration;         ///< the effective one, as a file for --config
@@ -48,15 +51,17 @@ class RunPrivacy {
 
   [[nodiscard]] const std::string& run_id() const { return run_id_; }
   [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(options_.noise_key); }
-  [[nodiscard]] Mechanism& mechanism() { return *mechanism_; }
+  [[nodiscard]] Protection& protection() { return *protection_; }
+  /// The protection of a run whose clients' releases all may see: there must be a mechanism.
+  [[nodiscard]] Mechanism& mechanism() { return dynamic_cast<Mechanism&>(*protection_); }
   /// The mechanism, where a round's release has two parts; else null.
-  [[nodiscard]] PairedMechanism* pair() { return dynamic_cast<PairedMechanism*>(mechanism_.get()); }
+  [[nodiscard]] PairedMechanism* pair() { return dynamic_cast<PairedMechanism*>(protection_.get()); }
   [[nodiscard]] Accounts& accounts() { return *accounts_; }
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
   /// ε of one release at the highest price, for progress; infinite where nothing is protected.
   [[nodiscard]] double epsilon_per_release() const;
   /// Of a release at the highest price, and the δ at which a Gaussian one is stated.
-  [[nodiscard]] Charge dearest_charge() const { return mechanism_->charge(prices_->range().most); }
+  [[nodiscard]] Charge dearest_charge() const { return protection_->charge(prices_->range().most); }
   [[nodiscard]] double delta_of_claims() const;
   /// What the run should say about its ledger and budget.
   [[nodiscard]] std::vector<std::string> notes() const;
@@ -68,7 +73,7 @@ class RunPrivacy {
   [[nodiscard]] Client first() const { return layout_.first(rank_); }
   [[nodiscard]] Client count() const { return layout_.count(rank_); }
   void choose_prices();
-  void make_mechanism();
+  void make_protection();
   void open_owners_ledgers();
   [[nodiscard]] std::string determination() const;
   void settle_run_id();
@@ -91,7 +96,7 @@ class RunPrivacy {
   std::optional<Prices> prices_;
   std::optional<Prices> limits_;  // of all clients, where there is a budget
   std::vector<Budget> budgets_;   // of this rank's
-  std::unique_ptr<Mechanism> mechanism_;
+  std::unique_ptr<Protection> protection_;
   std::vector<NoiseKey> keys_;
   std::vector<Ledger> ledgers_;  // one for each client, or one for all
   std::optional<Accounts> accounts_;

@@ -4,14 +4,19 @@
 ///                friends of `OpenKey`.
 ///   Released<T>  made by a mechanism; free to read. Arithmetic on released and public values stays released.
 ///   Public<T>    depends on no record: start values, constants, traffic counts.
+///   Entrusted<T> un-noised, on its way to an aggregator that is trusted with it; there it is a Secret again.
+///   Masked       noised too little to be seen alone, under masks that cancel in the sum over all clients.
 ///
-/// The doors of the communication layer take Released (and Public, which converts to it) and nothing else.
+/// The doors of the communication layer take Released (and Public, which converts to it); Entrusted and Masked pass
+/// the aggregator's door (`Root`) alone. Nothing else passes any.
 /// A lambda given to `map` or `update` could smuggle a value out through a capture; that takes intent, which types
 /// cannot prevent, and review can.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "starling/core/columns.hpp"
 
@@ -124,6 +129,28 @@ class Released {
 
  private:
   T value_;
+};
+
+/// Made by the privacy room alone, for runs whose privacy statement says that the aggregator is trusted.
+template <class T>
+class Entrusted {
+ public:
+  Entrusted(const ReleaseKey&, T value) : value_(std::move(value)) {}
+
+ private:
+  friend class Root;
+  T value_;
+};
+
+/// One client's share of a sum modulo 2^64, made by the privacy room alone. The words of one share, or of all but one,
+/// are uniform and tell nothing; so they may be read by anybody.
+class Masked {
+ public:
+  Masked(const ReleaseKey&, std::vector<std::uint64_t> words) : words_(std::move(words)) {}
+  [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
 };
 
 /// Released result of a function of released values.

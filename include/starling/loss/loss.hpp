@@ -26,7 +26,21 @@ class Loss {
   [[nodiscard]] virtual bool correct(View scores, double label) const = 0;
 };
 
-/// logistic, squared, huber, hinge, linear, softmax.
+/// A loss of one score with a second derivative (almost everywhere), for second-order methods.
+class CurvedLoss : public Loss {
+ public:
+  /// ∂²ℓ/∂s² ≥ 0.
+  [[nodiscard]] virtual double curvature(double score, double label) const = 0;
+  /// sup ∂²ℓ/∂s² over all scores: that of a quadratic majoriser.
+  [[nodiscard]] virtual double most_curvature() const = 0;
+  /// sup |∂ℓ/∂s| over all scores; infinite if there is no bound.
+  [[nodiscard]] virtual double most_slope() const = 0;
+};
+
+/// The member of loss_table that `text` names, if it has curvature. Throws UsageError, naming those that have, if not.
+[[nodiscard]] std::unique_ptr<CurvedLoss> make_curved_loss(const std::string& text);
+
+/// absolute, dwd, hinge, huber, linear, logistic, softmax, squared.
 [[nodiscard]] const Table<Loss>& loss_table();
 
 }  // namespace starling

@@ -1,15 +1,46 @@
 /// The aggregator's door, for the modes in which rank 0 combines what clients release.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <vector>
+
 #include "starling/core/boundary.hpp"
 #include "starling/core/links.hpp"
+#include "starling/net/codec.hpp"
+#include "starling/net/neighbours.hpp"
 #include "starling/net/world.hpp"
 
 namespace starling {
 
+/// Every client sends rank 0 one message per sum. Rank 0 adds them in client order, whatever the layout, as they come:
+/// no rank keeps more than a few contributions at a time. Each `contribution` is asked for once per local client, in
+/// client order, and its result is used before the next one is asked for.
+///
+/// What waits here names round and peer when it has waited in vain (`World::set_watchdog`).
 class Root {
  public:
   Root(World& world, const Layout& layout) : world_(world), layout_(layout) {}
+
+  /// Of this rank's clients: which is the first, and how many.
+  [[nodiscard]] Client first() const;
+  [[nodiscard]] std::size_t count() const;
+  [[nodiscard]] bool aggregates() const;  ///< whether this is rank 0
+
+  /// False where a signal has stopped the run after the round before: on all ranks alike. Local.
+  [[nodiscard]] bool begin_round(Round t);
+
+  /// **Collective.** Σ over all clients of `length` numbers, on rank 0; elsewhere no numbers.
+  [[nodiscard]] Released<Vector> sum(std::size_t length,
+                                     const std::function<const Released<Vector>&(std::size_t k)>& contribution,
+                                     const Codec& codec = plain_codec());
+  /// **Collective.** The same of what rank 0 is trusted with.
+  [[nodiscard]] Secret<Vector> sum_entrusted(std::size_t length,
+                                             const std::function<const Entrusted<Vector>&(std::size_t k)>& contribution,
+                                             const Codec& codec = plain_codec());
+  /// **Collective.** The same of masked words, modulo 2^64. Throws FailureError naming the clients if one is missing.
+  [[nodiscard]] std::vector<std::uint64_t> sum_masked(
+      std::size_t length, const std::function<const Masked&(std::size_t k)>& contribution);
 
   /// **Collective.** Columns of all clients in client order on rank 0 (an empty matrix elsewhere), from each rank's
   /// block.
@@ -17,9 +48,19 @@ class Root {
   /// **Collective.** Overwrites `value` with rank 0's.
   void broadcast(Released<Vector>& value);
 
+  /// What has passed: from each local client to client 0, which stands for the aggregator, and on rank 0 from there to
+  /// each client (a broadcast counts once for each client but client 0).
+  [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
+  /// What this rank has sent to other ranks.
+  [[nodiscard]] WireTraffic wire_traffic() const { return wire_; }
+
  private:
   World& world_;
   Layout layout_;
+  std::vector<EdgeTraffic> up_;  ///< of local clients
+  std::int64_t broadcasts_ = 0;
+  std::int64_t broadcast_bytes_ = 0;
+  WireTraffic wire_;
 };
 
 }  // namespace starling

@@ -30,7 +30,7 @@ struct Budget {
 class Accounts {
  public:
   /// Clients first, first + 1, … one for each entry of `served`. Keeps a reference to the mechanism.
-  Accounts(const Mechanism& mechanism, Prices prices, Round rounds, Client first, std::vector<ServedRounds> served);
+  Accounts(const Protection& mechanism, Prices prices, Round rounds, Client first, std::vector<ServedRounds> served);
 
   /// Releases are reserved in ledgers ahead of the rounds: one for each client, or the same one several times. They
   /// have begun (or taken up) the run and outlive this.
@@ -72,7 +72,7 @@ class Accounts {
   [[nodiscard]] bool affordable(std::size_t k, const Reservation& block) const;
   [[nodiscard]] std::optional<Reservation> affordable_block(std::size_t k) const;
 
-  const Mechanism& mechanism_;
+  const Protection& mechanism_;
   Prices prices_;
   Round rounds_;
   Client first_;

@@ -57,12 +57,12 @@ class Release {
   static void publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean);
 };
 
-/// A mechanism of one run for one rank's clients. It cannot exist without saying how it wants gradients clipped and
-/// what a release costs: both are pure.
-class Mechanism : protected Release {
+/// What protects the releases of one run: how it wants gradients clipped and what a release costs. Neither can be left
+/// out: both are pure. How a release is made is the business of those who derive from it.
+class Protection : protected Release {
  public:
-  explicit Mechanism(ReleaseSettings settings) : settings_(std::move(settings)) {}
-  virtual ~Mechanism() = default;
+  explicit Protection(ReleaseSettings settings) : settings_(std::move(settings)) {}
+  virtual ~Protection() = default;
 
   /// How each record's gradient must be clipped before the sum.
   [[nodiscard]] virtual Clip clip() const = 0;
@@ -77,13 +77,6 @@ class Mechanism : protected Release {
   /// One sentence for the privacy statement: what is added, and what is proved of it.
   [[nodiscard]] virtual std::string description() const = 0;
 
-  /// The noisy mean of a batch's clipped gradients: `sum` is their sum over at most m records, the result has the scale
-  /// of sum / m. `price` lies in the settings' range, `key` is the client's. The same arguments give the same bytes.
-  /// Allocates nothing once `noisy_mean` has d components. Throws DataError if `sum` is not finite or not within what
-  /// the clip promises.
-  virtual void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
-                       Released<Vector>& noisy_mean) = 0;
-
   [[nodiscard]] const ReleaseSettings& settings() const { return settings_; }
 
  protected:
@@ -93,6 +86,19 @@ class Mechanism : protected Release {
   void check_price(double price) const;
 
   ReleaseSettings settings_;
+};
+
+/// A protection under which each client's releases can be seen by all.
+class Mechanism : public Protection {
+ public:
+  using Protection::Protection;
+
+  /// The noisy mean of a batch's clipped gradients: `sum` is their sum over at most m records, the result has the scale
+  /// of sum / m. `price` lies in the settings' range, `key` is the client's. The same arguments give the same bytes.
+  /// Allocates nothing once `noisy_mean` has d components. Throws DataError if `sum` is not finite or not within what
+  /// the clip promises.
+  virtual void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
+                       Released<Vector>& noisy_mean) = 0;
 };
 
 using MechanismTable = Table<Mechanism, const ReleaseSettings&>;

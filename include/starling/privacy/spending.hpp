@@ -19,7 +19,7 @@ class PriceTally {
  public:
   void add(double price, std::int64_t count = 1);
   [[nodiscard]] const std::map<double, std::int64_t>& counts() const { return counts_; }
-  [[nodiscard]] std::vector<ChargeGroup> groups(const Mechanism& mechanism) const;
+  [[nodiscard]] std::vector<ChargeGroup> groups(const Protection& mechanism) const;
 
  private:
   [[nodiscard]] double rounded(double price) const;
@@ -67,11 +67,11 @@ struct ClientLosses {
 
 /// δ is `delta` where it is given; else 0 where the charges are pure, 1e-5 for Gaussian ones, and the sum of the
 /// charges' own δ for approximate ones. The losses of groups come from group privacy; infinite where none is claimed.
-[[nodiscard]] ClientLosses losses_of(const Spending& spending, const Mechanism& mechanism, std::optional<double> delta);
+[[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism, std::optional<double> delta);
 
 /// How many of what the mechanism's charges count (records or components) a whole batch holds, for group privacy: all m
 /// d components in L1; √d for each record in L2, where components are orthogonal.
-[[nodiscard]] double units_of_batch(const Mechanism& mechanism);
+[[nodiscard]] double units_of_batch(const Protection& mechanism);
 
 /// The δ that is taken where the user names none.
 [[nodiscard]] double default_delta(const std::vector<ChargeGroup>& groups);

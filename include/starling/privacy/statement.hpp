@@ -77,7 +77,7 @@ struct PrivacyReport {
 
 /// Fills in what the mechanism and the worst client's losses say; `mechanism_name` is the name in the table. The rest
 /// is left to the caller. `delta` is what the user chose, if so. Throws UsageError for impossible counts.
-[[nodiscard]] PrivacyReport privacy_report(const Mechanism& mechanism, const std::string& mechanism_name,
+[[nodiscard]] PrivacyReport privacy_report(const Protection& mechanism, const std::string& mechanism_name,
                                            NoiseKeyPolicy noise_key, const ClientLosses& worst, std::int64_t clients,
                                            std::optional<double> delta);
 

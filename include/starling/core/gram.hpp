@@ -1,0 +1,24 @@
+/// Weighted Gram products, the work of second-order methods: Σ_i w_i x_i x_iᵀ.
+#pragma once
+
+#include <cstddef>
+
+#include "starling/core/columns.hpp"
+
+namespace starling {
+
+/// Entries of the packed upper triangle of a symmetric matrix, row by row: (0,0), (0,1), …, (0,p−1), (1,1), ….
+[[nodiscard]] constexpr std::size_t triangle_size(std::size_t order) {
+  return order * (order + 1) / 2;
+}
+/// Where entry (i, j), i <= j, stands in it.
+[[nodiscard]] constexpr std::size_t triangle_at(std::size_t i, std::size_t j, std::size_t order) {
+  return i * order - i * (i + 1) / 2 + j;
+}
+
+/// triangle += Σ_i w_i x_i x_iᵀ over n rows of p numbers, row after row in `rows`. `triangle` has triangle_size(p)
+/// entries, `weights` n. Every entry is summed in the order of the rows, so its bits depend on its own two columns and
+/// the weights alone. Flops: n p (p + 1).
+void add_weighted_gram(View rows, std::size_t n, std::size_t p, View weights, MutableView triangle);
+
+}  // namespace starling

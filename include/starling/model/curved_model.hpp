@@ -1,0 +1,52 @@
+/// Linear models with intercept and their curvature, for second-order methods (method 3).
+#pragma once
+
+#include <limits>
+
+#include "starling/core/gram.hpp"
+#include "starling/model/model.hpp"
+
+namespace starling {
+
+/// K scores s_k = θ_k·x̄ with x̄ = (x, 1): one for K = 1; for K > 1 classes 0, …, K − 1, each against the rest, whose
+/// losses add up and of which the one with the largest score is predicted. Parameters are K runs of p weights and an
+/// intercept, as LinearModel has them.
+///
+/// With a finite `row_bound` C₂ each row x̄ longer than that (L2) is scaled to it, in margin, gradient and curvature
+/// alike: then a record's gradient is at most √K · C₂ · most_slope, whatever the parameters (method 3, `private`).
+class CurvedModel final : public Model {
+ public:
+  CurvedModel(const CurvedLoss& loss, std::size_t features, std::size_t classes = 1,
+              double row_bound = std::numeric_limits<double>::infinity());
+
+  /// K (p + 1).
+  [[nodiscard]] std::size_t dimension() const override { return classes_ * order_; }
+  [[nodiscard]] bool classifies() const override { return loss_.classifies(); }
+  [[nodiscard]] std::size_t classes() const { return classes_; }
+  /// p + 1.
+  [[nodiscard]] std::size_t order() const { return order_; }
+  /// Of all K matrices together.
+  [[nodiscard]] std::size_t triangles() const { return classes_ * triangle_size(order_); }
+
+  Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
+  [[nodiscard]] Score score(View parameters, const Batch& batch) override;
+
+  /// What a record weighs in a Gram product: its curvature, the loss's most_curvature, or its slope squared.
+  enum class Weight { curvature, majoriser, squared_slope };
+  /// For each class the packed upper triangle of Σ_i w_i x̄_i x̄_iᵀ over the batch, one after the other, into
+  /// `triangles` (resized).
+  void gram(View parameters, const Batch& batch, Weight weight, Vector& triangles);
+
+  /// The class that is predicted: −1 or 1 for K = 1, else 0, …, K − 1.
+  [[nodiscard]] double predict(View parameters, const Row& row) const;
+
+ private:
+  const CurvedLoss& loss_;
+  std::size_t classes_;
+  std::size_t order_;
+  double row_bound_;
+  Vector rows_;     ///< x̄, dense and scaled, row after row
+  Vector weights_;  ///< of the records
+};
+
+}  // namespace starling
