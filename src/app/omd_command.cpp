@@ -2,8 +2,6 @@
 #include "omd_run.hpp"
 #include <algorithm>
 #include <cmath>
-#include <ctime>
-#include <unistd.h>
 
 #include "starling/app/commands.hpp"
 #include "starling/app/launch.hpp"
@@ -41,36 +39,9 @@ void name_shared(const Regret& regret, std::vector<std::string>& metrics) {
 
 }  // namespace
 
-void OmdRun::make_directory() {
-  std::string path = config_.output.value_or("");
-  if (path.empty()) {
-    const std::time_t now = std::time(nullptr);
-    char stamp[32];
-    std::strftime(stamp, sizeof stamp, "run-omd-%Y%m%d-%H%M%S", std::localtime(&now));
-    path = stamp;
-  }
-  path = agreement_.broadcast(declare_public(path));
-  directory_.emplace(path, config_.text, agreement_, world_.rank());
-  agreement_.together([&] {
-    if (config_.save_partition && first_rank()) {
-      save_partition(config_.data, layout_->clients(), *config_.save_partition);
-    }
-  });
-}
-
-MetricsPolicy OmdRun::metrics_policy() const {
-  return metrics_policy_of(config_.privacy, !config_.learns() || dataset_.is_public);
-}
-
 Scores OmdRun::scores() const {
   if (!config_.learns()) return Scores::none;
   return loss_->classifies() ? Scores::losses_and_accuracies : Scores::losses;
-}
-
-ProgressStyle OmdRun::progress_style() const {
-  if (config_.progress == ProgressChoice::off) return ProgressStyle::off;
-  if (config_.progress == ProgressChoice::on) return ProgressStyle::lines;
-  return isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
 }
 
 std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
@@ -143,19 +114,9 @@ ExitCode OmdRun::play() {
   });
   agreement_.together([&] {
     if (!first_rank()) return;
-    write_run_file(*directory_, {*layout_, dimension_, recorded, policy.shared() ? scores() : Scores::none},
-                   {{"command", "omd"},
-                    {"command_line", command_line_},
-                    {"task", name_of(scores())},
-                    {"rounds_planned", std::to_string(config_.omd.rounds)},
-                    {"epsilon_per_release", fmt::format("{:.17g}", epsilon_per_release)},
-                    {"starling", version()},
-                    {"mpi", mpi_version()},
-                    {"topology_digest", schedule_->digest()},
-                    {"configuration_digest", sha256(config_.text)},
-                    {"data_digest", dataset_.digest},
-                    {"noise_key", name_of(noise_key_policy(config_.privacy.noise_key))},
-                    {"run_id", run_id_}});
+    auto about = provenance(scores(), config_.omd.rounds);
+    about.emplace_back("topology_digest", schedule_->digest());
+    write_run_file(*directory_, {*layout_, dimension_, recorded, policy.shared() ? scores() : Scores::none}, about);
   });
 
   PlayedRecorder played(config_.regret == RegretChoice::none ? std::vector<Round>() : growth_marks(config_.omd.rounds),
@@ -170,18 +131,12 @@ ExitCode OmdRun::play() {
                        directory_->private_folder(world_.rank()) + "/violation.csv");
   }
 
-  std::vector<int> active;
-  for (int r = 0; r < world_.size(); ++r) {
-    if (layout_->count(r) > 0) active.push_back(r);
-  }
   ProgressPrinter printer(progress_style(), config_.omd.rounds, epsilon_per_release);
   TestScore test;
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
-  NetworkReporter reporter(agreement_, world_.rank(), active, policy, scores(), test, first_rank() ? &printer : nullptr,
-                           first_rank() ? directory_->path() + "/history.csv" : "");
-  if (first_rank()) {
-    for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
-  }
+  NetworkReporter reporter(agreement_, world_.rank(), ranks_with_clients(), policy, scores(), test,
+                           first_rank() ? &printer : nullptr, first_rank() ? directory_->path() + "/history.csv" : "");
+  print_notes();
 
   world_.watch_signals();
   agreement_.barrier();
@@ -226,10 +181,7 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
   const MetricsPolicy policy = metrics_policy();
   Summary summary;
   summary.command = "omd";
-  summary.command_line =
-      world_.size() == 1
-          ? command_line_
-          : fmt::format("mpirun {}-n {} {}", oversubscribed() ? "--oversubscribe " : "", world_.size(), command_line_);
+  summary.command_line = full_command_line();
   summary.clients = layout_->clients();
   summary.ranks = world_.size();
   summary.rounds = rounds_done;
@@ -317,12 +269,7 @@ void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigu
       write_summary(*directory_, final);
     }
   }
-  if (config_.json) {
-    fmt::print("{}\n", to_json(final));
-  } else {
-    fmt::print("\n{}", to_table(final));
-  }
-  std::fflush(stdout);
+  print_summary(final);
 }
 
 int run_omd(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {

@@ -13,7 +13,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double tiny = std::numeric_limits<double>::min();
-constexpr long long most_clients = 100'000'000;
 
 void add_absence_option(Options& options, OmdConfig& config) {
   using Absent = OmdSettings::Absent;
@@ -28,12 +27,7 @@ void add_graph_options(Options& options, OmdConfig& config) {
   options.add({group, "topology", "FILE", "",
                "topology file (see starling topology --help); default: a directed ring of all clients",
                setter::text(config.topology)});
-  options.add({group, "clients", "N", "",
-               "number of clients; default: the topology's, else one per rank. More clients than ranks must be asked "
-               "for; a rank then hosts a block of them",
-               setter::integer(config.clients, 1, most_clients)});
-  options.add({group, "clients-per-rank", "K", "", "shorthand for --clients K x ranks",
-               setter::integer(config.clients_per_rank, 1, most_clients)});
+  add_client_options(options, group, config, "the topology's, else one per rank");
   options.add(
       {group, "mixing", "HOW", "push-sum",
        "push-sum (unbiased on any digraph; sender weights must sum to one) or plain (meant for receiver "
@@ -58,35 +52,9 @@ void add_pace_options(Options& options, OmdConfig& config) {
   options.add({group, "async", "", "", "the same without waiting at all", setter::flag(config.async)});
 }
 
-void add_data_options(Options& options, OmdConfig& config) {
-  const char* group = "Data";
-  options.add({group, "source", "SOURCE", "synthetic:drift", "the clients' records (Sources, below)",
-               setter::text(config.data.source)});
-  options.add({group, "intercept", "", "", "add a constant feature", setter::flag(config.intercept)});
-  options.add({group, "partition", "HOW", "contiguous", "how a file's records are dealt to clients (below)",
-               setter::text(config.data.partition)});
-  options.add({group, "save-partition", "FILE", "", "write which record is whose, for --partition file:FILE",
-               setter::text(config.save_partition)});
-  options.add(
-      {group, "memory", "MB", "64",
-       "records that a rank keeps in memory, in megabytes; larger shares are read again as they are needed",
-       setter::integer_into([&config](long long mb) { config.data.memory = static_cast<std::size_t>(mb) << 20; }, 0,
-                            1'000'000'000)});
-  options.add({group, "batch", "M", "1", "records that a client takes per round; public, and what sums are divided by",
-               setter::integer(config.data.batch, 1, 1'000'000'000)});
-  options.add({group, "epochs", "E", "1", "passes over the data; each adds to what a record pays",
-               setter::integer(config.data.epochs, 1, 1'000'000'000)});
-  options.add({group, "rounds", "T", "",
-               "rounds; default: what the longest stream gives, 1000 for a source without end",
-               setter::integer(config.rounds, 1, most_whole)});
-  options.add({group, "test", "SOURCE", "", "public records on which every client's model is scored",
-               setter::text(config.test)});
-  options.add({group, "seed", "S", "1", "seed of synthetic data, partitions and random graphs; never of secret noise",
-               setter::integer(config.data.seed, 0, most_whole)});
-}
-
 void add_learning_options(Options& options, OmdConfig& config) {
   const char* group = "Learning";
+  options.add({group, "intercept", "", "", "add a constant feature", setter::flag(config.intercept)});
   options.add({group, "loss", "LOSS", "logistic",
                "loss of the model (below), or none: average the starts, learn nothing", setter::text(config.loss)});
   options.add({group, "model", "MODEL", "linear",
@@ -118,7 +86,7 @@ void add_learning_options(Options& options, OmdConfig& config) {
        setter::number(config.step_cap, tiny, infinity)});
 }
 
-void add_output_options(Options& options, OmdConfig& config) {
+void add_regret_options(Options& options, OmdConfig& config) {
   const char* group = "Output";
   options.add(
       {group, "regret", "WHICH", "none",
@@ -132,28 +100,6 @@ void add_output_options(Options& options, OmdConfig& config) {
                "with --constraint and static regret: also against the best model that keeps the constraints in every "
                "window of K rounds (the K-benchmark)",
                setter::integer(config.benchmark_window, 1, most_whole)});
-  options.add({group, "output", "DIR", "", "run directory; must not exist, or be empty; default: run-omd-<time>",
-               setter::text(config.output)});
-  options.add({group, "record-every", "K", "",
-               "record models every K rounds; default: geometric, some 17 records per decade",
-               setter::integer(config.record_every, 1, most_whole)});
-  options.add({group, "record-clients", "K", "",
-               "record the first K clients; default: all up to 100 clients, else 10 of them",
-               setter::integer(config.record_clients, 1, most_clients)});
-  options.add({group, "progress", "WHEN", "auto", "auto (a bar on a terminal, else lines), on (lines) or off",
-               setter::choice<ProgressChoice>(
-                   config.progress,
-                   {{"auto", ProgressChoice::automatic}, {"on", ProgressChoice::on}, {"off", ProgressChoice::off}})});
-  options.add({group, "json", "", "", "print the summary as one JSON object on stdout", setter::flag(config.json)});
-  options.add(
-      {group, "json-models", "", "", "the same with every client's final model", setter::flag(config.json_models)});
-  options.add({group, "watchdog", "SECONDS", "60", "silence of a peer after which the run ends with exit code 5",
-               setter::number(config.watchdog, 0.1, 1e9)});
-  options.add({group, "config", "FILE", "", "read options from an INI file (key = value); the command line wins",
-               [](const std::string&) {}});
-  options.add({group, "print-config", "", "", "print the effective configuration as such a file and exit",
-               setter::flag(config.print_config)});
-  options.add({group, "help", "", "", "this text", [](const std::string&) {}});
 }
 
 Options omd_options(OmdConfig& config) {
@@ -165,7 +111,8 @@ Options omd_options(OmdConfig& config) {
   add_learning_options(options, config);
   add_constraint_options(options, config.constraints);
   add_privacy_options(options, config.privacy);
-  add_output_options(options, config);
+  add_regret_options(options, config);
+  add_output_options(options, config, "omd");
   return options;
 }
 
@@ -175,14 +122,13 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   OmdConfig config;
   Options options = omd_options(config);
   options.parse(words);
-  check(!config.clients || !config.clients_per_rank, "--clients and --clients-per-rank exclude each other; give one");
+  check_learning_options(config);
   check(config.learns() || config.rounds,
         "--loss none needs --rounds (there is no stream whose end could say when to stop)");
   check(config.model == ModelChoice::linear || !config.intercept,
         "--intercept with --model location (a point has a coordinate for each feature and no more) leave it out");
   check(config.model == ModelChoice::linear || config.learns(),
         "--model location has no meaning with --loss none (there is no loss to score) leave it out");
-  check_privacy_options(config.privacy);
   check(!config.async || !config.mixing.deadline,
         "--async and --deadline exclude each other (0 seconds are --async); give one");
   if (config.async) config.mixing.deadline = 0;

@@ -245,9 +245,9 @@ bool RunPrivacy::first_release_fits() const {
     Spending first_release;
     first_release.add(prices_->at(first() + static_cast<Client>(k), 0), 0);
     const ClientLosses losses = losses_of(first_release, *protection_, budgets_[k].delta);
-    const PrivacyLoss& loss = budgets_[k].of_client                       ? losses.client
+    const PrivacyLoss& loss = budgets_[k].of_client                        ? losses.client
                               : protection_->unit() == PrivacyUnit::record ? losses.record
-                                                                          : losses.component;
+                                                                           : losses.component;
     if (loss.epsilon <= budgets_[k].epsilon) return true;
   }
   return false;

@@ -1,0 +1,53 @@
+/// What the learning commands have in common: clients, data, privacy, output.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "starling/app/options.hpp"
+#include "starling/app/privacy_options.hpp"
+#include "starling/core/links.hpp"
+#include "starling/data/dataset.hpp"
+
+namespace starling {
+
+struct LearningConfig {
+  // clients
+  std::optional<Client> clients;
+  std::optional<Client> clients_per_rank;
+  // data
+  DataSettings data;
+  std::optional<std::string> test;
+  std::optional<std::string> save_partition;
+  std::optional<Round> rounds;
+  // learning
+  std::string loss = "logistic";
+  std::string start = "uniform";
+  // privacy
+  PrivacyOptions privacy;
+  // output
+  std::optional<std::string> output;
+  std::optional<Round> record_every;
+  std::optional<Client> record_clients;
+  ProgressChoice progress = ProgressChoice::automatic;
+  bool json = false;
+  bool json_models = false;
+  double watchdog = 60;
+  bool print_config = false;
+
+  /// The effective configuration as a file for --config.
+  std::string text;
+};
+
+constexpr long long most_clients = 100'000'000;
+
+/// --clients and --clients-per-rank; `otherwise` says how many there are by default.
+void add_client_options(Options& options, const char* group, LearningConfig& config, const std::string& otherwise);
+/// --source, --partition, --batch, --rounds, --test, --seed and the like, but for how files are read.
+void add_data_options(Options& options, LearningConfig& config);
+/// --output, --json, --watchdog, --config, --help and the like.
+void add_output_options(Options& options, LearningConfig& config, const std::string& command);
+/// Throws UsageError for options of those above that contradict each other.
+void check_learning_options(const LearningConfig& config);
+
+}  // namespace starling

@@ -1,0 +1,88 @@
+/// The variants of renewable estimation that protect nothing: clients' sums are published as they are.
+#pragma once
+
+#include <functional>
+
+#include "starling/protocol/renewable.hpp"
+#include "starling/protocol/safeguarded_newton.hpp"
+
+namespace starling {
+
+/// How the clients' messages come to rank 0: through a mechanism that publishes them, whose dimension is that of a
+/// message and whose batch is 1, in a code that may shorten curvatures.
+struct OpenChannel {
+  Mechanism& mechanism;
+  const Codec& codec;
+};
+
+class OpenRenewable : public Renewable {
+ public:
+  OpenRenewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
+                const Released<Vector>& start, const OpenChannel& channel);
+
+  /// The penalised objective F at the model that the last search ended with, over the records that it was about.
+  [[nodiscard]] std::optional<double> objective() const { return objective_; }
+
+ protected:
+  /// Asks all clients for their messages at θ. Collective.
+  using Question = std::function<Released<Vector>(View theta, const MessageParts& parts)>;
+
+  /// Σ over all clients of message(k), on rank 0. **Collective.**
+  [[nodiscard]] Released<Vector> publish(const std::function<const Secret<Vector>&(std::size_t k)>& message);
+
+  enum class Outcome { converged, exhausted, stopped };
+  /// Minimises F from theta_ on, which becomes the best model found, with at most `most` questions. `after` is told
+  /// after each, and says whether to go on. **Collective.**
+  Outcome minimise(const Question& ask, Round most, Penalty penalty, const std::function<bool()>& after);
+
+  [[nodiscard]] BlockCurvature empty_curvature() const { return {model_.classes(), model_.order()}; }
+  [[nodiscard]] MessageLayout places() const { return clients_.layout(settings_.with_slopes); }
+
+ private:
+  [[nodiscard]] Expansion expansion(View theta, View total) const;
+
+  OpenChannel channel_;
+  std::optional<double> objective_;
+};
+
+/// `online`: Algorithm 1.
+class OnlineRenewable final : public OpenRenewable {
+ public:
+  using OpenRenewable::OpenRenewable;
+  void run(const std::vector<Observer*>& observers) override;
+
+  /// What rank 0 has gathered; elsewhere nothing.
+  [[nodiscard]] const RenewableState& state() const { return *state_; }
+  /// Whether the first batch has no minimum of its own with λW, so that the start took λI.
+  [[nodiscard]] bool start_was_shrunk() const { return start_was_shrunk_; }
+
+ private:
+  [[nodiscard]] Released<Vector> ask(View theta, const MessageParts& parts);
+  void minimise_first_batch();
+  void renew();
+
+  std::optional<RenewableState> state_;
+  bool started_ = false;
+  bool start_was_shrunk_ = false;
+};
+
+/// `offline`: (16) over all data to convergence, safeguarded. `offline-one-step`: one step of it.
+class OfflineRenewable final : public OpenRenewable {
+ public:
+  enum class Steps { one, all };
+  OfflineRenewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
+                   const Released<Vector>& start, const OpenChannel& channel, Steps steps);
+  void run(const std::vector<Observer*>& observers) override;
+
+  [[nodiscard]] bool converged() const { return converged_; }
+
+ private:
+  [[nodiscard]] Released<Vector> ask(View theta, const MessageParts& parts);
+  void take_one_step();
+
+  Steps steps_;
+  std::int64_t pass_ = 0;
+  bool converged_ = false;
+};
+
+}  // namespace starling

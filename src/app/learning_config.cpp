@@ -1,0 +1,77 @@
+#include "starling/app/learning_config.hpp"
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+void add_client_options(Options& options, const char* group, LearningConfig& config, const std::string& otherwise) {
+  options.add(
+      {group, "clients", "N", "",
+       fmt::format(
+           "number of clients; default: {}. More clients than ranks must be asked for; a rank then hosts a block of "
+           "them",
+           otherwise),
+       setter::integer(config.clients, 1, most_clients)});
+  options.add({group, "clients-per-rank", "K", "", "shorthand for --clients K x ranks",
+               setter::integer(config.clients_per_rank, 1, most_clients)});
+}
+
+void add_data_options(Options& options, LearningConfig& config) {
+  const char* group = "Data";
+  options.add({group, "source", "SOURCE", "synthetic:drift", "the clients' records (Sources, below)",
+               setter::text(config.data.source)});
+  options.add({group, "partition", "HOW", "contiguous", "how a file's records are dealt to clients (below)",
+               setter::text(config.data.partition)});
+  options.add({group, "save-partition", "FILE", "", "write which record is whose, for --partition file:FILE",
+               setter::text(config.save_partition)});
+  options.add(
+      {group, "memory", "MB", "64",
+       "records that a rank keeps in memory, in megabytes; larger shares are read again as they are needed",
+       setter::integer_into([&config](long long mb) { config.data.memory = static_cast<std::size_t>(mb) << 20; }, 0,
+                            1'000'000'000)});
+  options.add({group, "batch", "M", "1", "records that a client takes per round; public, and what sums are divided by",
+               setter::integer(config.data.batch, 1, 1'000'000'000)});
+  options.add({group, "epochs", "E", "1", "passes over the data; each adds to what a record pays",
+               setter::integer(config.data.epochs, 1, 1'000'000'000)});
+  options.add({group, "rounds", "T", "",
+               "rounds; default: what the longest stream gives, 1000 for a source without end",
+               setter::integer(config.rounds, 1, most_whole)});
+  options.add({group, "test", "SOURCE", "", "public records on which every client's model is scored",
+               setter::text(config.test)});
+  options.add({group, "seed", "S", "1", "seed of synthetic data, partitions and random graphs; never of secret noise",
+               setter::integer(config.data.seed, 0, most_whole)});
+}
+
+void add_output_options(Options& options, LearningConfig& config, const std::string& command) {
+  const char* group = "Output";
+  options.add({group, "output", "DIR", "",
+               fmt::format("run directory; must not exist, or be empty; default: run-{}-<time>", command),
+               setter::text(config.output)});
+  options.add({group, "record-every", "K", "",
+               "record models every K rounds; default: geometric, some 17 records per decade",
+               setter::integer(config.record_every, 1, most_whole)});
+  options.add({group, "record-clients", "K", "",
+               "record the first K clients; default: all up to 100 clients, else 10 of them",
+               setter::integer(config.record_clients, 1, most_clients)});
+  options.add({group, "progress", "WHEN", "auto", "auto (a bar on a terminal, else lines), on (lines) or off",
+               setter::choice<ProgressChoice>(
+                   config.progress,
+                   {{"auto", ProgressChoice::automatic}, {"on", ProgressChoice::on}, {"off", ProgressChoice::off}})});
+  options.add({group, "json", "", "", "print the summary as one JSON object on stdout", setter::flag(config.json)});
+  options.add(
+      {group, "json-models", "", "", "the same with every client's final model", setter::flag(config.json_models)});
+  options.add({group, "watchdog", "SECONDS", "60", "silence of a peer after which the run ends with exit code 5",
+               setter::number(config.watchdog, 0.1, 1e9)});
+  options.add({group, "config", "FILE", "", "read options from an INI file (key = value); the command line wins",
+               [](const std::string&) {}});
+  options.add({group, "print-config", "", "", "print the effective configuration as such a file and exit",
+               setter::flag(config.print_config)});
+  options.add({group, "help", "", "", "this text", [](const std::string&) {}});
+}
+
+void check_learning_options(const LearningConfig& config) {
+  check(!config.clients || !config.clients_per_rank, "--clients and --clients-per-rank exclude each other; give one");
+  check_privacy_options(config.privacy);
+}
+
+}  // namespace starling

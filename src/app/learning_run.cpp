@@ -1,0 +1,212 @@
+#include "learning_run.hpp"
+
+#include <ctime>
+#include <filesystem>
+#include <unistd.h>
+
+#include "starling/app/noise_keys.hpp"
+#include "starling/app/version.hpp"
+#include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
+#include "starling/data/partition.hpp"
+#include "starling/data/source.hpp"
+#include "starling/data/synthetic.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr Round rounds_of_endless_streams = 1000;
+
+}  // namespace
+
+std::vector<int> LearningRun::ranks_with_clients() const {
+  std::vector<int> ranks;
+  for (int r = 0; r < world_.size(); ++r) {
+    if (layout_->count(r) > 0) ranks.push_back(r);
+  }
+  return ranks;
+}
+
+Client LearningRun::number_of_clients(std::optional<Client> of_topology) const {
+  std::optional<Client> asked = common().clients;
+  if (common().clients_per_rank) asked = *common().clients_per_rank * static_cast<Client>(world_.size());
+  check(
+      !asked || !of_topology || *asked == *of_topology,
+      "{} clients are asked for but the topology has {} (they must agree) leave out --clients or name another topology",
+      asked.value_or(0), of_topology.value_or(0));
+  const Client clients = of_topology.value_or(asked.value_or(static_cast<Client>(world_.size())));
+  check(
+      asked.has_value() || clients <= static_cast<Client>(world_.size()),
+      "{} clients on {} ranks (a rank would host several, which must be asked for) start {} ranks, or add --clients {}",
+      clients, world_.size(), clients, clients);
+  return clients;
+}
+
+void LearningRun::note_idle_ranks() {
+  if (layout_->clients() >= static_cast<Client>(world_.size())) return;
+  notes_.push_back(
+      fmt::format("{} ranks host no client and stay idle", world_.size() - static_cast<int>(layout_->clients())));
+}
+
+void LearningRun::open_streams(DataSettings& data) {
+  check(common().privacy.mechanism.has_value(),
+        "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
+        "choose one "
+        "of: {}",
+        mechanism_table().names());
+  data.go_on_waiting = [this] { return world_.go_on_waiting(); };
+  if (common().privacy.ledger) source_digest_ = digest_of_source();
+  if (common().save_partition && first_rank()) check_saves_partition(data, *common().save_partition);
+  dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
+}
+
+void LearningRun::agree_on_data() {
+  if (dataset_.common) {
+    agreement_.same("content of " + common().data.source, declare_public(dataset_.fingerprint));
+  }
+  const auto shapes = agreement_.all_gather(declare_public(dataset_.shape.text()));
+  agreement_.together([&] {
+    DataShape all;
+    all.empty = true;
+    for (const std::string& text : shapes) all = all.joined(DataShape::parse(text));
+    check<DataError>(!all.empty, "'{}': no client has a record (nothing can be learned) check the source",
+                     common().data.source);
+    dataset_.shape = all;
+  });
+  if (dataset_.shape.sparse && !common().data.dimension && common().privacy.protects()) {
+    notes_.push_back(fmt::format(
+        "{} features: the largest index in the clients' records, which everybody learns so; --dimension fixes it "
+        "beforehand",
+        dataset_.shape.features));
+  }
+}
+
+Round LearningRun::rounds_of(std::optional<Round> available) const {
+  const std::optional<Round>& asked = common().rounds;
+  check(!available || !asked || *asked <= *available,
+        "--rounds {} is beyond the data, which give {} rounds (nothing is repeated silently) add --epochs",
+        asked.value_or(0), available.value_or(0));
+  check(dataset_.replayable || asked,
+        "'{}' is read as it arrives (nobody knows beforehand when it ends) say how many rounds to play: --rounds",
+        common().data.source);
+  return asked.value_or(available.value_or(rounds_of_endless_streams));
+}
+
+bool LearningRun::start_can_be_read_again() const {
+  const std::string& start = common().start;
+  return start == "uniform" || start == "zero" || start == "safe" || std::filesystem::is_regular_file(start);
+}
+
+std::string LearningRun::digest_of_start() const {
+  return std::filesystem::is_regular_file(common().start) ? " " + sha256_of_file(common().start) : "";
+}
+
+std::string LearningRun::digest_of_source() const {
+  const std::string& source = common().data.source;
+  if (is_synthetic(source) || source == "-") return "";
+  std::vector<std::string> files;
+  if (is_per_client(source)) {
+    for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+      for (const std::string& file : files_of(name_of_client(source, u))) files.push_back(file);
+    }
+  } else {
+    files = files_of(source);
+  }
+  std::string text;
+  for (const std::string& file : files) {
+    if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
+  }
+  return text;
+}
+
+RunFacts LearningRun::facts(Round rounds) const {
+  RunFacts facts;
+  facts.batch = common().data.batch;
+  facts.dimension = dimension_;
+  facts.rounds = rounds;
+  facts.seed = common().data.seed;
+  facts.public_data = dataset_.is_public;
+  facts.replayable = dataset_.replayable && start_can_be_read_again();
+  facts.configuration = common().text;
+  facts.public_inputs = digest_of_start();
+  facts.fingerprint = dataset_.fingerprint;
+  facts.source_digest = source_digest_;
+  check<DataError>(source_digest_ == (common().privacy.ledger ? digest_of_source() : ""),
+                   "{}: it has changed while it was read (the ledger could not say what was released) start again",
+                   common().data.source);
+  for (const auto& stream : dataset_.streams) {
+    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
+  }
+  return facts;
+}
+
+void LearningRun::open_privacy(RunFacts facts) {
+  privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
+  privacy_->open();
+  run_id_ = privacy_->run_id();
+  for (const std::string& note : privacy_->notes()) notes_.push_back(note);
+}
+
+void LearningRun::make_directory() {
+  std::string path = common().output.value_or("");
+  if (path.empty()) {
+    const std::time_t now = std::time(nullptr);
+    char stamp[32];
+    std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
+    path = fmt::format("run-{}-{}", command_, stamp);
+  }
+  path = agreement_.broadcast(declare_public(path));
+  directory_.emplace(path, common().text, agreement_, world_.rank());
+  agreement_.together([&] {
+    if (common().save_partition && first_rank()) {
+      save_partition(common().data, layout_->clients(), *common().save_partition);
+    }
+  });
+  if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
+}
+
+MetricsPolicy LearningRun::metrics_policy() const {
+  return metrics_policy_of(common().privacy, loss_ == nullptr || dataset_.is_public);
+}
+
+ProgressStyle LearningRun::progress_style() const {
+  if (common().progress == ProgressChoice::off) return ProgressStyle::off;
+  if (common().progress == ProgressChoice::on) return ProgressStyle::lines;
+  return isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
+}
+
+std::string LearningRun::full_command_line() const {
+  if (world_.size() == 1) return command_line_;
+  return fmt::format("mpirun {}-n {} {}", oversubscribed() ? "--oversubscribe " : "", world_.size(), command_line_);
+}
+
+std::vector<std::pair<std::string, std::string>> LearningRun::provenance(Scores scores, Round rounds) const {
+  return {{"command", command_},
+          {"command_line", command_line_},
+          {"task", name_of(scores)},
+          {"rounds_planned", std::to_string(rounds)},
+          {"epsilon_per_release", fmt::format("{:.17g}", privacy_ ? privacy_->epsilon_per_release() : 0)},
+          {"starling", version()},
+          {"mpi", mpi_version()},
+          {"configuration_digest", sha256(common().text)},
+          {"data_digest", dataset_.digest},
+          {"noise_key", name_of(noise_key_policy(common().privacy.noise_key))},
+          {"run_id", run_id_}};
+}
+
+void LearningRun::print_notes() const {
+  if (!first_rank()) return;
+  for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
+}
+
+void LearningRun::print_summary(const Summary& summary) const {
+  if (common().json) {
+    fmt::print("{}\n", to_json(summary));
+  } else {
+    fmt::print("\n{}", to_table(summary));
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace starling

@@ -1,0 +1,87 @@
+/// What the runs of all learning commands have in common.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/app/learning_config.hpp"
+#include "starling/app/run_privacy.hpp"
+#include "starling/loss/loss.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/record/network_reporter.hpp"
+#include "starling/record/run_directory.hpp"
+#include "starling/record/summary.hpp"
+
+namespace starling {
+
+/// A run on one rank, from configuration to results. Steps that can fail on some ranks only are wrapped in
+/// Agreement::together, so that all ranks leave together.
+class LearningRun {
+ public:
+  LearningRun(World& world, std::string command, std::string command_line)
+      : world_(world), agreement_(world), command_(std::move(command)), command_line_(std::move(command_line)) {}
+  virtual ~LearningRun() = default;
+  LearningRun(const LearningRun&) = delete;
+  LearningRun& operator=(const LearningRun&) = delete;
+
+ protected:
+  [[nodiscard]] virtual const LearningConfig& common() const = 0;
+
+  [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
+  [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
+  [[nodiscard]] Client client_count() const { return layout_->count(world_.rank()); }
+  [[nodiscard]] std::vector<int> ranks_with_clients() const;
+
+  /// Clients that are asked for, or one per rank. Throws UsageError if more than ranks are not asked for.
+  [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
+  void note_idle_ranks();
+
+  /// Opens this rank's streams; `data` is the configuration's, and is completed.
+  void open_streams(DataSettings& data);
+  /// Ranks that read one file must have read the same; clients with files of their own learn one model.
+  /// **Collective.**
+  void agree_on_data();
+  /// T: what is asked for, or what the streams give. Throws UsageError for more than they give.
+  [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
+
+  /// Of every byte of the files that this rank reads records from; none of generators and pipes.
+  [[nodiscard]] std::string digest_of_source() const;
+  [[nodiscard]] bool start_can_be_read_again() const;
+  /// Of the file with start models, if there is one.
+  [[nodiscard]] std::string digest_of_start() const;
+  /// What the run's privacy depends on, but for what a command adds.
+  [[nodiscard]] RunFacts facts(Round rounds) const;
+  /// **Collective.**
+  void open_privacy(RunFacts facts);
+
+  /// **Collective.**
+  void make_directory();
+  [[nodiscard]] MetricsPolicy metrics_policy() const;
+  [[nodiscard]] ProgressStyle progress_style() const;
+  /// The command as it can be typed again, with its launcher.
+  [[nodiscard]] std::string full_command_line() const;
+  /// What run.h5 says of the run beside its shape.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> provenance(Scores scores, Round rounds) const;
+  void print_notes() const;
+  /// To stdout, as --json asks.
+  void print_summary(const Summary& summary) const;
+
+  World& world_;
+  Agreement agreement_;
+  std::string command_;
+  std::string command_line_;
+  std::optional<Layout> layout_;
+  std::unique_ptr<Loss> loss_;
+  Dataset dataset_;
+  std::string source_digest_;  ///< where a ledger is kept
+  std::optional<Batch> test_;
+  std::size_t dimension_ = 0;
+  std::optional<RunPrivacy> privacy_;  ///< of runs that learn
+  std::string run_id_;
+  std::optional<RunDirectory> directory_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace starling
