@@ -319,7 +319,7 @@ class Describe(DataCase):
             digest = hashlib.sha256(file.read()).hexdigest()
         self.assertEqual(found["files"], [{"name": "a.csv", "sha256": digest}])
         self.assertEqual(found["labels"]["counts"], [[0, 1], [1, 2]])
-        self.assertEqual(found["losses"], ["logistic", "hinge", "softmax:2"])
+        self.assertEqual(found["losses"], ["logistic", "dwd", "hinge", "softmax:2"])
         self.assertEqual(found["constant"], [1, 2])
         self.assertAlmostEqual(found["density"], 6 / 9)
         first = found["columns"][0]
@@ -345,7 +345,7 @@ class Describe(DataCase):
         self.assertEqual((found["row_l1"]["max"], found["constant"]), (14, []))
         self.assertAlmostEqual(found["row_l2"]["max"], 14 ** 0.5)
         text = self.fine("describe", DATA / "a9a" / "a9a.gz", "--format", "svmlight")
-        for expected in ("32561", "123, sparse", "-1 (24720", "1 (7841", "logistic, hinge", "123 of two values"):
+        for expected in ("32561", "123, sparse", "-1 (24720", "1 (7841", "logistic, dwd, hinge", "123 of two values"):
             self.assertIn(expected, text)
 
     def test_notes(self):
@@ -371,7 +371,7 @@ class Describe(DataCase):
     def test_labels(self):
         for labels, losses in (
             (range(10), ["softmax:10"]),
-            ((-1, 1), ["logistic", "hinge"]),
+            ((-1, 1), ["logistic", "dwd", "hinge"]),
             ((1, 2), ["softmax:3"]),
             ((0, 500), []),
             ((0.5, 1), []),

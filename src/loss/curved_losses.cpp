@@ -1,0 +1,99 @@
+#include "kinds.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace starling {
+
+namespace {
+
+/// ln(1 + e^{−y s}), y ∈ {−1, 1}.
+class Logistic final : public Binary<CurvedLoss> {
+ public:
+  Logistic() : Binary("logistic") {}
+  [[nodiscard]] double value(View scores, double label) const override {
+    const double margin = label * scores[0];
+    return margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
+  }
+  void derivative(View scores, double label, MutableView derivative) const override {
+    const double margin = label * scores[0];
+    // −y / (1 + e^{margin}); the branch keeps the exponential below one.
+    derivative[0] = -label * (margin > 0 ? std::exp(-margin) / (1 + std::exp(-margin)) : 1 / (1 + std::exp(margin)));
+  }
+  [[nodiscard]] double curvature(double score, double) const override {
+    const double small = std::exp(-std::abs(score));
+    return small / ((1 + small) * (1 + small));
+  }
+  [[nodiscard]] double most_curvature() const override { return 0.25; }
+  [[nodiscard]] double most_slope() const override { return 1; }
+};
+
+/// ½ (s − y)².
+class Squared final : public Regression<CurvedLoss> {
+ public:
+  [[nodiscard]] double value(View scores, double label) const override {
+    return 0.5 * (scores[0] - label) * (scores[0] - label);
+  }
+  void derivative(View scores, double label, MutableView derivative) const override {
+    derivative[0] = scores[0] - label;
+  }
+  [[nodiscard]] double curvature(double, double) const override { return 1; }
+  [[nodiscard]] double most_curvature() const override { return 1; }
+  [[nodiscard]] double most_slope() const override { return std::numeric_limits<double>::infinity(); }
+};
+
+/// ½ r² for |r| ≤ c, else c |r| − ½ c², with r = s − y (Huber 1964).
+class Huber final : public Regression<CurvedLoss> {
+ public:
+  explicit Huber(double bend) : bend_(bend) {}
+  [[nodiscard]] double value(View scores, double label) const override {
+    const double distance = std::abs(scores[0] - label);
+    return distance <= bend_ ? 0.5 * distance * distance : bend_ * (distance - 0.5 * bend_);
+  }
+  void derivative(View scores, double label, MutableView derivative) const override {
+    derivative[0] = std::clamp(scores[0] - label, -bend_, bend_);
+  }
+  [[nodiscard]] double curvature(double score, double label) const override {
+    return std::abs(score - label) <= bend_ ? 1 : 0;
+  }
+  [[nodiscard]] double most_curvature() const override { return 1; }
+  [[nodiscard]] double most_slope() const override { return bend_; }
+
+ private:
+  double bend_;
+};
+
+}  // namespace
+
+std::vector<LossRow> curved_rows() {
+  return {{"logistic",
+           "ln(1 + exp(-y s)), labels -1 and 1 (or 0 and 1)",
+           {},
+           [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Logistic>(); }},
+          dwd_row(),
+          {"squared",
+           "(s - y)^2 / 2, any label",
+           {},
+           [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Squared>(); }},
+          {"huber",
+           "squared near the label, linear beyond c, any label",
+           {{"c", "where it bends (1.345)"}},
+           [](const Spec& spec) -> std::unique_ptr<Loss> {
+             const double bend = spec.number("c", 1.345);
+             check(bend > 0 && std::isfinite(bend), "'{}' (c must be positive and finite)", spec.text());
+             return std::make_unique<Huber>(bend);
+           }}};
+}
+
+std::unique_ptr<CurvedLoss> make_curved_loss(const std::string& text) {
+  std::unique_ptr<Loss> loss = loss_table().make(text);
+  if (auto* curved = dynamic_cast<CurvedLoss*>(loss.get())) {
+    static_cast<void>(loss.release());
+    return std::unique_ptr<CurvedLoss>(curved);
+  }
+  const Table<Loss> curved("loss with curvature", curved_rows());
+  throw UsageError(fmt::format("loss '{}' (it has no curvature, which a second-order method needs) take one of: {}",
+                               text, curved.names()));
+}
+
+}  // namespace starling

@@ -1,0 +1,42 @@
+/// Two kinds of losses of one score, over Loss or CurvedLoss, and the table's rows. Internal to the loss room.
+#pragma once
+
+#include <vector>
+
+#include "starling/loss/loss.hpp"
+
+namespace starling {
+
+/// Two classes, −1 and 1 (or 0 and 1), told apart by the sign of one score.
+template <class Base>
+class Binary : public Base {
+ public:
+  explicit Binary(const char* name) : name_(name) {}
+  [[nodiscard]] bool classifies() const final { return true; }
+  [[nodiscard]] double label(double raw) const final {
+    check<DataError>(raw == 1 || raw == -1 || raw == 0,
+                     "label {} is outside the set of the {} loss ({{-1, 1}} or {{0, 1}})", raw, name_);
+    return raw == 1 ? 1 : -1;
+  }
+  [[nodiscard]] bool correct(View scores, double label) const final { return (scores[0] > 0) == (label > 0); }
+
+ private:
+  const char* name_;
+};
+
+/// One score, any label, no classes.
+template <class Base>
+class Regression : public Base {
+ public:
+  [[nodiscard]] bool classifies() const final { return false; }
+  [[nodiscard]] double label(double raw) const final { return raw; }
+  [[nodiscard]] bool correct(View, double) const final { return false; }
+};
+
+using LossRow = Table<Loss>::Row;
+
+/// Losses that are a CurvedLoss, and that of the generalized distance-weighted discriminant among them.
+[[nodiscard]] std::vector<LossRow> curved_rows();
+[[nodiscard]] LossRow dwd_row();
+
+}  // namespace starling

@@ -1,0 +1,158 @@
+/// What every loss with curvature must keep.
+#include "loss/examples.hpp"
+#include "support/testing.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace starling {
+namespace {
+
+using testing_support::loss_examples;
+using testing_support::LossExample;
+
+bool has_curvature(const LossExample& example) {
+  return dynamic_cast<CurvedLoss*>(loss_table().make(example.spec).get()) != nullptr;
+}
+
+/// The table's examples that have curvature, and tails and bends of all sizes.
+std::vector<LossExample> curved_examples() {
+  std::vector<LossExample> examples;
+  std::copy_if(loss_examples().begin(), loss_examples().end(), std::back_inserter(examples), has_curvature);
+  for (const char* q : {"0.01", "0.1", "10", "100", "1000"}) {
+    for (const char* smoothing : {"auto", "0", "0.004"}) {
+      examples.push_back({fmt::format("dwd:{},{}", q, smoothing), {-1, 1}, {}, ""});
+    }
+  }
+  examples.push_back({"dwd:1,1/2", {-1, 1}, {}, ""});
+  return examples;
+}
+
+/// Scores at which losses are compared, ascending: near zero and as far as 10^6.
+const Vector& scores() {
+  static const Vector grid = [] {
+    Vector values;
+    for (int i = -3000; i <= 4000; ++i) values.push_back(0.001 * i + 1e-4 / 3);
+    for (double size = 1e-6; size < 1e6; size *= 1.1) {
+      values.push_back(size);
+      values.push_back(-size);
+    }
+    std::sort(values.begin(), values.end());
+    return values;
+  }();
+  return grid;
+}
+
+class AnyCurvedLoss : public testing::TestWithParam<LossExample> {
+ protected:
+  std::unique_ptr<CurvedLoss> loss_ = make_curved_loss(GetParam().spec);
+
+  [[nodiscard]] Vector labels() const {
+    Vector result;
+    for (const double raw : GetParam().labels) result.push_back(loss_->label(raw));
+    return result;
+  }
+  [[nodiscard]] double value(double score, double label) const { return loss_->value(View(&score, 1), label); }
+  [[nodiscard]] double slope(double score, double label) const {
+    double result = std::nan("");
+    loss_->derivative(View(&score, 1), label, MutableView(&result, 1));
+    return result;
+  }
+  /// The largest curvature near the best of `candidates`, found by looking ever closer.
+  [[nodiscard]] double largest_curvature(Vector candidates, double label) const {
+    double best = 0;
+    for (double step = 1e-3; step > 1e-13; step /= 100) {
+      const auto curvature_at = [&](double s) { return loss_->curvature(s, label); };
+      const double at = *std::max_element(candidates.begin(), candidates.end(),
+                                          [&](double a, double b) { return curvature_at(a) < curvature_at(b); });
+      best = curvature_at(at);
+      candidates.clear();
+      for (int i = -150; i <= 150; ++i) candidates.push_back(at + 0.01 * i * step);
+    }
+    return best;
+  }
+};
+
+TEST(CurvedLosses, AreThoseOfTheTableThatHaveCurvature) {
+  std::string known;
+  for (const auto& row : loss_table().rows()) {
+    const auto example = std::find_if(loss_examples().begin(), loss_examples().end(), [&](const LossExample& e) {
+      return testing_support::row_of(e.spec) == row.name;
+    });
+    ASSERT_NE(example, loss_examples().end()) << row.name;
+    if (has_curvature(*example)) known += (known.empty() ? "" : ", ") + row.name;
+  }
+  EXPECT_EQ(known, "logistic, dwd, squared, huber");
+  for (const LossExample& example : loss_examples()) {
+    const std::string message =
+        testing_support::message_of<UsageError>([&] { static_cast<void>(make_curved_loss(example.spec)); });
+    EXPECT_EQ(message, has_curvature(example)
+                           ? ""
+                           : fmt::format("loss '{}' (it has no curvature, which a second-order method needs) take one "
+                                         "of: {}",
+                                         example.spec, known));
+  }
+  EXPECT_THROW(static_cast<void>(make_curved_loss("parabola")), UsageError);
+}
+
+// By the mean value theorem the slope's growth over a short way lies between the curvatures on it, jumps or not.
+TEST_P(AnyCurvedLoss, CurvatureIsTheSlopesDerivative) {
+  const double tolerance = 1e-6 * (1 + loss_->most_curvature());
+  for (const double label : labels()) {
+    for (const double s : scores()) {
+      const double h = 1e-7 * std::max(1.0, std::abs(s));
+      const double growth = (slope(s + h, label) - slope(s - h, label)) / ((s + h) - (s - h));
+      const auto [low, high] =
+          std::minmax({loss_->curvature(s - h, label), loss_->curvature(s, label), loss_->curvature(s + h, label)});
+      EXPECT_GE(growth, low - tolerance) << s;
+      EXPECT_LE(growth, high + tolerance) << s;
+    }
+  }
+}
+
+TEST_P(AnyCurvedLoss, SlopeIsTheValuesDerivativeAndNeverFalls) {
+  for (const double label : labels()) {
+    double before = -INFINITY;
+    for (const double s : scores()) {
+      const double h = 1e-7 * std::max(1.0, std::abs(s));
+      const double growth = (value(s + h, label) - value(s - h, label)) / ((s + h) - (s - h));
+      const double tolerance = 2e-8 * (1 + std::abs(growth));
+      EXPECT_GE(growth, slope(s - h, label) - tolerance) << s;
+      EXPECT_LE(growth, slope(s + h, label) + tolerance) << s;
+      EXPECT_GE(slope(s, label), before - 1e-15) << s;
+      before = slope(s, label);
+    }
+  }
+}
+
+TEST_P(AnyCurvedLoss, MostCurvatureIsTheLeastUpperBound) {
+  const double most = loss_->most_curvature();
+  for (const double label : labels()) {
+    for (const double s : scores()) {
+      EXPECT_GE(loss_->curvature(s, label), 0) << s;
+      EXPECT_LE(loss_->curvature(s, label), most * (1 + 1e-12)) << s;
+    }
+    const double largest = largest_curvature(scores(), label);
+    EXPECT_LE(largest, most * (1 + 1e-12));
+    EXPECT_GE(largest, most * (1 - 1e-6));
+  }
+}
+
+TEST_P(AnyCurvedLoss, MostSlopeIsTheLeastUpperBound) {
+  const double most = loss_->most_slope();
+  double steepest = 0;
+  for (const double label : labels()) {
+    for (const double s : scores()) steepest = std::max(steepest, std::abs(slope(s, label)));
+  }
+  if (std::isinf(most)) {
+    EXPECT_GT(steepest, 1e5);
+  } else {
+    EXPECT_LE(steepest, most);
+    EXPECT_GE(steepest, most * (1 - 1e-9));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, AnyCurvedLoss, testing::ValuesIn(curved_examples()),
+                         [](const auto& row) { return testing_support::test_name(row.param.spec); });
+
+}  // namespace
+}  // namespace starling
