@@ -1,5 +1,5 @@
-/// What clients hand to an aggregator that they trust, un-noised: for `--trust central` and `private-paper` alone, whose
-/// privacy statements say so.
+/// What clients hand to an aggregator that they trust, un-noised: for `--trust central` and `private-paper` alone,
+/// whose privacy statements say so.
 #pragma once
 
 #include "starling/privacy/mechanism.hpp"

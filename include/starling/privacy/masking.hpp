@@ -1,8 +1,8 @@
 /// Pairwise masks that cancel in the sum over all clients (Bonawitz et al. 2017, without recovery from drop-outs).
 ///
-/// Clients u < v agree on a secret by X25519; from it and the run's id they derive a ChaCha20 key, and its keystream for
-/// a release is added by u and subtracted by v, modulo 2^64. Who relays the public keys learns nothing from them; one
-/// who exchanges them for its own can unmask (docs/privacy.md).
+/// Clients u < v agree on a secret by X25519; from it and the run's id they derive a ChaCha20 key, and its keystream
+/// for a release is added by u and subtracted by v, modulo 2^64. Who relays the public keys learns nothing from them;
+/// one who exchanges them for its own can unmask (docs/privacy.md).
 #pragma once
 
 #include <array>

@@ -53,6 +53,13 @@ class Release {
   static Released<T> make(T value) {
     return Released<T>(ReleaseKey(), std::move(value));
   }
+  /// A copy, for an aggregator that is trusted with it.
+  template <class T>
+  static Entrusted<T> hand_over(const Secret<T>& secret) {
+    return Entrusted<T>(ReleaseKey(), open(secret));
+  }
+  /// Words that are noised and masked.
+  static Masked make_share(std::vector<std::uint64_t> words) { return Masked(ReleaseKey(), std::move(words)); }
   /// Writes sum / divisor to `mean` as it is. Protects nothing: for `--mechanism none`, whose runs say so.
   static void publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean);
 };

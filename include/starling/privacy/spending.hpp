@@ -67,7 +67,8 @@ struct ClientLosses {
 
 /// δ is `delta` where it is given; else 0 where the charges are pure, 1e-5 for Gaussian ones, and the sum of the
 /// charges' own δ for approximate ones. The losses of groups come from group privacy; infinite where none is claimed.
-[[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism, std::optional<double> delta);
+[[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism,
+                                     std::optional<double> delta);
 
 /// How many of what the mechanism's charges count (records or components) a whole batch holds, for group privacy: all m
 /// d components in L1; √d for each record in L2, where components are orthogonal.
