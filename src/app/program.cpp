@@ -16,6 +16,7 @@ namespace {
 constexpr const char* overview =
     "starling: decentralized, differentially private online learning on MPI\n\n"
     "  starling omd        online mirror descent over a topology   (under mpirun or srun)\n"
+    "  starling renewable  streaming second-order classification with rank 0 as aggregator\n"
     "  starling topology   check, make or draw topology files\n"
     "  starling privacy    what releases cost together, noise for a target, audits, ledgers\n"
     "  starling data       convert, make or describe files of records\n"
@@ -58,6 +59,7 @@ int dispatch(const std::vector<std::string>& argv) {
     return 0;
   }
   if (command == "omd") return run_omd(words, quoted(argv), is_first_process());
+  if (command == "renewable") return run_renewable(words, quoted(argv), is_first_process());
   if (command == "topology") return run_topology(words);
   if (command == "data") return run_data(words, quoted(argv), is_first_process());
   if (command == "report") return run_report(words, is_first_process());
@@ -65,7 +67,7 @@ int dispatch(const std::vector<std::string>& argv) {
   throw UsageError(
       command.empty()
           ? std::string("no command given\n\n") + overview
-          : fmt::format("unknown command '{}' (known: omd, topology, privacy, data, report) see starling --help",
+          : fmt::format("unknown command '{}' (known: omd, renewable, topology, privacy, data, report) see starling --help",
                         command));
 }
 

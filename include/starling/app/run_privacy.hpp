@@ -58,6 +58,8 @@ class RunPrivacy {
   [[nodiscard]] PairedMechanism* pair() { return dynamic_cast<PairedMechanism*>(protection_.get()); }
   [[nodiscard]] Accounts& accounts() { return *accounts_; }
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
+  /// Of client u's release in round t.
+  [[nodiscard]] double price_at(Client u, Round t) const { return prices_->at(u, t); }
   /// ε of one release at the highest price, for progress; infinite where nothing is protected.
   [[nodiscard]] double epsilon_per_release() const;
   /// Of a release at the highest price, and the δ at which a Gaussian one is stated.

@@ -1,0 +1,169 @@
+// The rounds of `starling renewable`, and what they come to.
+#include "renewable_run.hpp"
+#include <algorithm>
+#include <chrono>
+
+#include "starling/app/commands.hpp"
+#include "starling/app/launch.hpp"
+#include "starling/record/model_recorder.hpp"
+#include "starling/record/picture.hpp"
+#include "starling/record/run_file.hpp"
+
+namespace starling {
+
+Scores RenewableRun::scores() const {
+  return model_->classifies() ? Scores::losses_and_accuracies : Scores::losses;
+}
+
+Score RenewableRun::test_score(View theta) {
+  if (scored_.empty() || !std::equal(theta.begin(), theta.end(), scored_.begin(), scored_.end())) {
+    scored_.assign(theta.begin(), theta.end());
+    score_ = model_->score(theta, *test_);
+  }
+  return score_;
+}
+
+ExitCode RenewableRun::play() {
+  const MetricsPolicy policy = metrics_policy();
+  const std::vector<Client> recorded = recorded_clients(layout_->clients(), config_.record_clients.value_or(1));
+  const bool hosts_clients = client_count() > 0;
+  std::optional<ModelRecorder> recorder;
+  agreement_.together([&] {
+    if (!hosts_clients) return;
+    recorder.emplace(*directory_, world_.rank(), first_client(), static_cast<std::size_t>(client_count()), dimension_,
+                     recorded, policy, RecordRounds(config_.record_every), scores());
+  });
+  agreement_.together([&] {
+    if (!first_rank()) return;
+    write_run_file(*directory_, {*layout_, dimension_, recorded, policy.shared() ? scores() : Scores::none},
+                   provenance(scores(), config_.settings.rounds));
+  });
+  ProgressPrinter printer(progress_style(), config_.settings.rounds, privacy_->epsilon_per_release());
+  TestScore test;
+  if (test_) test = [this](View theta) { return test_score(theta); };
+  NetworkReporter reporter(agreement_, world_.rank(), ranks_with_clients(), policy, scores(), test,
+                           first_rank() ? &printer : nullptr, first_rank() ? directory_->path() + "/history.csv" : "");
+  print_notes();
+
+  world_.watch_signals();
+  agreement_.barrier();
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<Observer*> observers;
+  if (hosts_clients) observers = {&*recorder, &reporter};
+  protocol_->run(observers);
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+
+  const Round done = protocol_->done();
+  if (recorder) recorder->finish(*protocol_, done, protocol_->models());
+  if (hosts_clients) reporter.finish(*protocol_, done);
+  const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
+  const bool converged = config_.variant == RenewableVariant::offline && offline->converged();
+  const bool stopped = done < config_.settings.rounds && !converged;
+  if (stopped) {
+    notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done,
+                                 config_.settings.rounds));
+  }
+  add_notes();
+  const Summary summary = make_summary(wall, reporter, stopped);
+  agreement_.together([&] {
+    if (first_rank()) write_results(summary, reporter.history(), stopped);
+  });
+  check<DataError>(config_.variant != RenewableVariant::offline || converged || stopped || config_.rounds,
+                   "no minimum was found in {} passes (the objective still falls: the classes can be separated and "
+                   "--l2 is 0, or hardly more) add a penalty; what was reached is in {}",
+                   config_.settings.rounds, directory_->path());
+  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+}
+
+void RenewableRun::add_notes() {
+  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  if (online != nullptr && online->start_was_shrunk()) {
+    notes_.emplace_back(
+        "the first batch alone has no minimum with --penalty slopes (it may hold one class only): the start, and it "
+        "alone, shrinks the intercept too");
+  }
+  const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
+  if (offline != nullptr && config_.variant == RenewableVariant::offline) {
+    if (offline->converged()) {
+      notes_.push_back(fmt::format("converged after {} passes", protocol_->done()));
+    } else if (protocol_->done() == config_.settings.rounds) {
+      notes_.push_back(fmt::format("NOT converged: --rounds {} ended the search", config_.settings.rounds));
+    }
+  }
+}
+
+Summary RenewableRun::make_summary(double wall, const NetworkReporter& reporter, bool stopped) {
+  const MetricsPolicy policy = metrics_policy();
+  Summary summary;
+  summary.command = "renewable";
+  summary.command_line = full_command_line();
+  summary.clients = layout_->clients();
+  summary.ranks = world_.size();
+  summary.rounds = protocol_->done();
+  summary.rounds_planned = config_.settings.rounds;
+  summary.dimension = dimension_;
+  summary.learned = true;
+  summary.classifies = model_->classifies();
+  summary.wall = wall;
+  summary.run_directory = directory_->path();
+  LocalResults local{protocol_->models(),
+                     Vector(protocol_->masses().begin(), protocol_->masses().end()),
+                     Vector(clients_->count(), 0.0),
+                     protocol_->tallies(),
+                     root_->edge_traffic(),
+                     root_->wire_traffic(),
+                     protocol_->time_shares(),
+                     std::nullopt,
+                     0,
+                     client_count() > 0 ? std::optional(protocol_->done()) : std::nullopt};
+  if (test_) local.test.emplace(clients_->count(), test_score(protocol_->theta().value()));
+  gather_results(agreement_, local, policy, config_.json_models, summary);
+  summary.final_model = protocol_->theta().value();  // the mean of equal models would round
+  summary.consensus_error = 0;
+  summary.last_loss = last_loss(reporter.history(), summary.rounds);
+  summary.privacy = privacy_->finish(stopped);
+  summary.privacy.batch = config_.data.batch;
+  if (policy.shared()) {
+    summary.privacy.shared_metrics = {"progressive loss"};
+    if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
+  } else {
+    summary.withheld = {"loss.mean", "loss.last"};
+    if (summary.classifies) summary.withheld.emplace_back("metrics.progressive_accuracy");
+    if (summary.classifies && !test_) summary.withheld.emplace_back("accuracy");
+  }
+  summary.notes = notes_;
+  return summary;
+}
+
+void RenewableRun::write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped) {
+  Summary final = summary;
+  finish_run_file(*directory_, final);
+  write_summary(*directory_, final);
+  if (!stopped) {  // after a signal there may be no second left
+    const RecordedModels models = read_models(directory_->path());
+    RunCurves curves{history, convergence_to(models, final.final_model, "the final model")};
+    curves.components = components_of(models, View());
+    write_convergence(directory_->path(), curves.convergence);
+    const std::string problem = draw_pictures(directory_->path(), curves, false);
+    if (!problem.empty()) {
+      final.notes.push_back(problem);
+      write_summary(*directory_, final);
+    }
+  }
+  print_summary(final);
+}
+
+int run_renewable(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
+  if (std::find(words.begin(), words.end(), "--help") != words.end()) {
+    if (speaks) fmt::print("{}", renewable_help());
+    return 0;
+  }
+  if (std::find(words.begin(), words.end(), "--print-config") != words.end()) {
+    const std::string text = parse_renewable_config(words).text;
+    if (speaks) fmt::print("{}", text);
+    return 0;
+  }
+  return run_on_all_ranks([&](World& world) { return RenewableRun(world, command_line).run(words); });
+}
+
+}  // namespace starling

@@ -1,0 +1,70 @@
+/// One run of `starling renewable`.
+#pragma once
+
+#include "learning_run.hpp"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/app/renewable_config.hpp"
+#include "starling/protocol/renewable_open.hpp"
+#include "starling/protocol/renewable_private.hpp"
+
+namespace starling {
+
+/// One run of `starling renewable` on one rank, from configuration to results.
+class RenewableRun final : public LearningRun {
+ public:
+  RenewableRun(World& world, std::string command_line) : LearningRun(world, "renewable", std::move(command_line)) {}
+
+  ExitCode run(const std::vector<std::string>& words) {
+    agreement_.together([&] { config_ = parse_renewable_config(words); });
+    agreement_.same("configuration", declare_public(config_.text));
+    world_.set_watchdog(config_.watchdog);
+    agreement_.together([&] { open_data(); });
+    agree_on_data();
+    agreement_.together([&] { open_model(); });
+    open_protection();
+    make_directory();
+    make_protocol();
+    return play();
+  }
+
+ private:
+  [[nodiscard]] const LearningConfig& common() const override { return config_; }
+
+  void open_data();
+  void open_model();
+  void choose_rounds();
+  void read_start();
+  void open_protection();
+  [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
+  [[nodiscard]] SecondPart curvature_part() const;
+  [[nodiscard]] PaperTerms paper_terms() const;
+  /// **Collective.**
+  void make_protocol();
+  void make_noisy_sum();
+  [[nodiscard]] std::vector<Masker> agree_on_masks();
+  ExitCode play();
+  [[nodiscard]] Scores scores() const;
+  [[nodiscard]] Score test_score(View theta);
+  [[nodiscard]] Summary make_summary(double wall, const NetworkReporter& reporter, bool stopped);
+  void add_notes();
+  void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
+
+  RenewableConfig config_;
+  std::unique_ptr<CurvedLoss> curved_;
+  std::unique_ptr<CurvedModel> model_;
+  std::optional<Released<Vector>> start_;
+  std::optional<Root> root_;
+  std::unique_ptr<Codec> codec_;
+  std::optional<RenewableClients> clients_;
+  std::unique_ptr<NoisySum> sum_;
+  std::unique_ptr<Renewable> protocol_;
+  // The last model that was scored on the test set: all clients have the same.
+  Vector scored_;
+  Score score_;
+};
+
+}  // namespace starling

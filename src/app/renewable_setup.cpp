@@ -1,0 +1,209 @@
+// From the configuration of `starling renewable` to all that its rounds need.
+#include "renewable_run.hpp"
+#include <cmath>
+#include <limits>
+
+#include "starling/app/start_models.hpp"
+#include "starling/core/digest.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/privacy/masking.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr Round passes_of_offline = 1000;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Labels 0, …, K − 1.
+double class_label(double raw, std::size_t classes) {
+  check<DataError>(raw >= 0 && raw < static_cast<double>(classes) && raw == std::floor(raw),
+                   "label {} is outside the set of one-vs-rest:{} (0 to {})", raw, classes, classes - 1);
+  return raw;
+}
+
+/// Of 64 hexadecimal digits.
+MaskKey::Bytes bytes_of(const std::string& hex) {
+  MaskKey::Bytes bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<unsigned char>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void RenewableRun::open_data() {
+  layout_.emplace(number_of_clients(std::nullopt), world_.size());
+  note_idle_ranks();
+  curved_ = make_curved_loss(config_.loss);
+  loss_ = make_curved_loss(config_.loss);
+  config_.data.label_map = [this](double raw) {
+    return config_.classes > 1 ? class_label(raw, config_.classes) : curved_->label(raw);
+  };
+  if (config_.variant == RenewableVariant::offline) config_.data.epochs = config_.rounds.value_or(passes_of_offline);
+  open_streams(config_.data);
+}
+
+void RenewableRun::open_model() {
+  const bool bounded = config_.variant == RenewableVariant::private_sums;
+  model_ = std::make_unique<CurvedModel>(*curved_, dataset_.shape.features, config_.classes,
+                                         bounded ? config_.privacy.clip.value_or(1) : infinity);
+  dimension_ = model_->dimension();
+  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  choose_rounds();
+  read_start();
+}
+
+void RenewableRun::choose_rounds() {
+  if (!config_.offline()) {
+    config_.settings.rounds = rounds_of(dataset_.shape.rounds);
+    return;
+  }
+  check(dataset_.shape.rounds.has_value() && dataset_.replayable,
+        "--variant offline on '{}' (it reads all records in every pass, and these have no end or come once) give a "
+        "generator n=, or a file",
+        config_.data.source);
+  config_.settings.rounds =
+      config_.variant == RenewableVariant::offline ? config_.rounds.value_or(passes_of_offline) : 1;
+}
+
+/// One row for all: the clients share the model.
+void RenewableRun::read_start() {
+  Vector start(dimension_);
+  if (config_.start != "zero" && config_.start != "safe") {
+    const std::unique_ptr<Domain> everywhere = domain_table().make("free");
+    const StartModels models = start_models(config_.start, *everywhere, dimension_, 1, 0, 1);
+    start.assign(models.models.value()[0].begin(), models.models.value()[0].end());
+  }
+  start_ = declare_public(std::move(start));
+}
+
+SecondPart RenewableRun::curvature_part() const {
+  const double bound = config_.privacy.clip.value_or(1);
+  SecondPart part;
+  part.what = "curvature";
+  // A little more than what a scaled row can weigh, so that roundings need no clipping.
+  part.clip =
+      curved_->most_curvature() * bound * bound * std::sqrt(static_cast<double>(config_.classes)) * (1 + 1.0 / 256);
+  part.dimension = model_->triangles();
+  part.share = *config_.curvature_share;
+  return part;
+}
+
+PaperTerms RenewableRun::paper_terms() const {
+  PaperTerms terms;
+  terms.noise =
+      config_.privacy.mechanism_name() == "laplace" ? PaperTerms::Noise::laplace : PaperTerms::Noise::gaussian;
+  terms.epsilon = parse_number(config_.privacy.epsilon.value_or("1"), "--epsilon with private-paper");
+  terms.delta = config_.privacy.delta.value_or(1e-5);
+  terms.c1 = config_.c1.value_or(1);
+  terms.c2 = config_.c2.value_or(1);
+  terms.cp = config_.cp.value_or(0);
+  terms.rho = config_.rho.value_or(0);
+  terms.lambda = config_.settings.l2;
+  terms.curvature = curved_->most_curvature();
+  return terms;
+}
+
+std::unique_ptr<Protection> RenewableRun::make_protection(ReleaseSettings settings) const {
+  if (config_.open()) {  // whole messages, published as they are
+    settings.dimension = MessageLayout{model_->dimension(), model_->triangles(), config_.settings.with_slopes}.size();
+    settings.batch = 1;
+    return mechanism_table().make("none", settings);
+  }
+  if (config_.variant == RenewableVariant::private_paper) {
+    return std::make_unique<PaperPerturbation>(settings, paper_terms());
+  }
+  settings.clip *= curved_->most_slope() * std::sqrt(static_cast<double>(config_.classes));
+  if (config_.trust == TrustChoice::masked) return std::make_unique<MaskedGaussian>(settings, layout_->clients());
+  if (config_.trust == TrustChoice::central) settings.batch *= static_cast<std::size_t>(layout_->clients());
+  if (config_.curvature_share) return std::make_unique<PairedMechanism>("gaussian", settings, curvature_part());
+  return mechanism_table().make("gaussian", settings);
+}
+
+/// **Collective.**
+void RenewableRun::open_protection() {
+  RunFacts facts;
+  agreement_.together([&] {
+    facts = this->facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
+    if (config_.curvature_share) facts.second = curvature_part();
+    facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
+  });
+  open_privacy(std::move(facts));
+}
+
+std::vector<Masker> RenewableRun::agree_on_masks() {
+  std::vector<MaskKey> own;
+  std::string text;
+  agreement_.together([&] {
+    for (const NoiseKey& key : privacy_->keys()) {
+      own.push_back(MaskKey::derived(key, run_id_));
+      const MaskKey::Bytes bytes = own.back().public_key();
+      text += to_hex(std::string(bytes.begin(), bytes.end()));
+    }
+  });
+  std::vector<MaskKey::Bytes> all;
+  for (const std::string& of_rank : agreement_.all_gather(declare_public(text))) {
+    for (std::size_t at = 0; at < of_rank.size(); at += 64) all.push_back(bytes_of(of_rank.substr(at, 64)));
+  }
+  std::vector<Masker> maskers;
+  agreement_.together([&] {
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      maskers.emplace_back(own[k], first_client() + static_cast<Client>(k), all, run_id_);
+    }
+  });
+  return maskers;
+}
+
+void RenewableRun::make_noisy_sum() {
+  const auto price = [this](Round t) { return privacy_->price_at(0, t); };
+  switch (config_.trust) {
+    case TrustChoice::local:
+      sum_ = std::make_unique<LocalNoise>(*root_, *clients_, *model_, privacy_->mechanism(), *codec_);
+      return;
+    case TrustChoice::central:
+      sum_ = std::make_unique<CentralNoise>(*root_, *clients_, *model_, privacy_->mechanism(), price, *codec_);
+      return;
+    case TrustChoice::masked:
+      sum_ = std::make_unique<MaskedNoise>(
+          *root_, *clients_, *model_, dynamic_cast<MaskedGaussian&>(privacy_->protection()), agree_on_masks(), price);
+      return;
+  }
+}
+
+void RenewableRun::make_protocol() {
+  const RenewableSettings& settings = config_.settings;
+  root_.emplace(world_, *layout_);
+  const bool sums = config_.variant == RenewableVariant::private_sums;
+  codec_ = make_curvature_codec(config_.curvature, model_->dimension() + (sums ? 0 : 2), model_->order());
+  clients_.emplace(*model_, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams), config_.data.batch);
+  if (sums) {
+    make_noisy_sum();
+    std::optional<double> curvature;
+    if (!config_.curvature_share) {
+      const double bound = config_.privacy.clip.value_or(1);
+      curvature = curved_->most_curvature() * bound * bound / static_cast<double>(model_->order());
+      notes_.push_back(fmt::format("public curvature: {:.6g} I per record, its bound {:.6g} spread over {} coordinates",
+                                   *curvature, curved_->most_curvature() * bound * bound, model_->order()));
+    }
+    protocol_ = std::make_unique<PrivateRenewable>(*root_, *clients_, *model_, settings, *start_, *sum_, curvature);
+    return;
+  }
+  if (config_.variant == RenewableVariant::private_paper) {
+    protocol_ = std::make_unique<PaperRenewable>(*root_, *clients_, *model_, settings, *start_,
+                                                 dynamic_cast<PaperPerturbation&>(privacy_->protection()),
+                                                 config_.rho.value_or(0), *codec_);
+    return;
+  }
+  const OpenChannel channel{privacy_->mechanism(), *codec_};
+  if (config_.variant == RenewableVariant::online) {
+    protocol_ = std::make_unique<OnlineRenewable>(*root_, *clients_, *model_, settings, *start_, channel);
+  } else {
+    const auto steps =
+        config_.variant == RenewableVariant::offline ? OfflineRenewable::Steps::all : OfflineRenewable::Steps::one;
+    protocol_ = std::make_unique<OfflineRenewable>(*root_, *clients_, *model_, settings, *start_, channel, steps);
+  }
+}
+
+}  // namespace starling
