@@ -230,6 +230,13 @@ Dataset open_synthetic(const DataSettings& settings, Client clients, Client firs
   return dataset;
 }
 
+Dataset open_any(const DataSettings& settings, Client clients, Client first, Client count) {
+  if (is_synthetic(settings.source)) return open_synthetic(settings, clients, first, count);
+  if (is_per_client(settings.source)) return open_per_client(settings, first, count);
+  if (is_pipe(settings.source)) return open_common_pipe(settings, clients, first, count);
+  return open_common_file(settings, clients, first, count);
+}
+
 }  // namespace
 
 DataShape DataShape::joined(const DataShape& other) const {
@@ -248,7 +255,8 @@ DataShape DataShape::joined(const DataShape& other) const {
 }
 
 std::string DataShape::text() const {
-  std::string result = fmt::format("{} {} {} {}", features, sparse ? 1 : 0, empty ? 1 : 0, rounds.value_or(-1));
+  std::string result =
+      fmt::format("{} {} {} {} {}", features, sparse ? 1 : 0, empty ? 1 : 0, rounds.value_or(-1), clients);
   for (const std::string& name : names) (result += name_separator) += name;
   return result;
 }
@@ -257,7 +265,7 @@ DataShape DataShape::parse(const std::string& text) {
   DataShape shape;
   Round rounds = -1;
   std::istringstream input(text);
-  input >> shape.features >> shape.sparse >> shape.empty >> rounds;
+  input >> shape.features >> shape.sparse >> shape.empty >> rounds >> shape.clients;
   if (rounds >= 0) shape.rounds = rounds;
   input.ignore();
   for (std::string name; std::getline(input, name, name_separator);) shape.names.push_back(name);
@@ -266,10 +274,9 @@ DataShape DataShape::parse(const std::string& text) {
 
 Dataset open_dataset(const DataSettings& settings, Client clients, Client first, Client count) {
   check_settings(settings, clients, first, count);
-  if (is_synthetic(settings.source)) return open_synthetic(settings, clients, first, count);
-  if (is_per_client(settings.source)) return open_per_client(settings, first, count);
-  if (is_pipe(settings.source)) return open_common_pipe(settings, clients, first, count);
-  return open_common_file(settings, clients, first, count);
+  Dataset dataset = open_any(settings, clients, first, count);
+  dataset.shape.clients = clients;
+  return dataset;
 }
 
 void check_saves_partition(const DataSettings& settings, const std::string& path) {

@@ -3,6 +3,7 @@
 #include "drift.hpp"
 #include "generators.hpp"
 #include "tracking.hpp"
+#include "two_gaussians.hpp"
 
 #include "starling/core/check.hpp"
 
@@ -83,7 +84,17 @@ const GeneratorTable& generator_table() {
                                        {"path", "how far the target moves in a round, at most 2 (0.01)"},
                                        {"period", "rounds after which it takes another direction; 0: never (0)"},
                                        {"n", "records per client; 0 is a stream without end (0)"}},
-                                      make_tracking}});
+                                      make_tracking},
+                                     {"two-gaussians",
+                                      "two classes about -mu and mu in every coordinate; with a range LOW..HIGH of mu "
+                                      "or sigma each client has values of its own, and record i of a test set those of "
+                                      "client i mod --clients",
+                                      {{"p", "features (50)"},
+                                       {"mu", "each coordinate's mean, times the label; may be a range (0.2)"},
+                                       {"sigma", "each coordinate's deviation; may be a range (1)"},
+                                       {"ratio", "records with label 1 to those with -1, as 4/1 (1/1)"},
+                                       {"n", "records per client; 0 is a stream without end (0)"}},
+                                      make_two_gaussians}});
   return table;
 }
 

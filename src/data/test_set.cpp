@@ -11,10 +11,11 @@ namespace starling {
 
 namespace {
 
-Batch draw_test_set(const std::string& source, const DataSettings& settings, std::size_t features) {
+Batch draw_test_set(const std::string& source, const DataSettings& settings, const DataShape& training) {
+  const std::size_t features = training.features;
   check(settings.scale == 1, "--scale {} with the test set '{}' (what is drawn is not scaled) use a file",
         settings.scale, source);
-  const auto generator = make_generator(source, {1, settings.seed});
+  const auto generator = make_generator(source, {1, settings.seed, training.clients});
   check(generator->records() > 0, "'{}' as a test set needs an end (how many records it has) give it n=…", source);
   check<DataError>(generator->features() == features,
                    "{}: {} features (the training data has {}) give it the same number", source, generator->features(),
@@ -62,7 +63,7 @@ Batch read_test_file(const std::string& source, DataSettings settings, const Dat
 }  // namespace
 
 Batch read_test_set(const std::string& source, const DataSettings& settings, const DataShape& training) {
-  if (is_synthetic(source)) return draw_test_set(source, settings, training.features);
+  if (is_synthetic(source)) return draw_test_set(source, settings, training);
   return read_test_file(source, settings, training);
 }
 

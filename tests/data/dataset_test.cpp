@@ -218,7 +218,7 @@ TEST_F(PerClient, NothingIsDealtOut) {
 
 TEST(Shapes, AreJoinedOverRanks) {
   DataShape sparse{.features = 3, .sparse = true, .rounds = 10, .empty = false};
-  DataShape named{.features = 3, .rounds = 10, .names = {"a", "b c", "d"}};
+  DataShape named{.features = 3, .rounds = 10, .names = {"a", "b c", "d"}, .clients = 7};
   DataShape renamed = named;
   std::swap(renamed.names[0], renamed.names[2]);
   DataShape wider = sparse;
@@ -236,6 +236,7 @@ TEST(Shapes, AreJoinedOverRanks) {
   for (const DataShape& shape : {sparse, wider, nothing, named}) {
     EXPECT_EQ(DataShape::parse(shape.text()).text(), shape.text());
     EXPECT_EQ(DataShape::parse(shape.text()).names, shape.names);
+    EXPECT_EQ(DataShape::parse(shape.text()).clients, shape.clients);
   }
   EXPECT_EQ(named.joined(named).names, named.names);
   EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(named.joined(renamed)); }),
@@ -394,7 +395,7 @@ TEST_F(Datasets, BadSettingsAreUsageErrors) {
   EXPECT_THAT(usage(settings), HasSubstr("epochs=2 ('synthetic:drift' has no end)"));
   settings.epochs = 1;
   settings.source = "synthetic:drip";
-  EXPECT_EQ(usage(settings), "unknown generator 'drip' (known: drift, tracking)");
+  EXPECT_EQ(usage(settings), "unknown generator 'drip' (known: drift, tracking, two-gaussians)");
   settings = file("x.csv", "1,2\n");
   settings.partition = "half";
   EXPECT_THAT(usage(settings), HasSubstr("unknown partition 'half'"));

@@ -1,4 +1,5 @@
 #include "data/reading.hpp"
+#include <cmath>
 #include <string>
 
 #include "starling/core/check.hpp"
@@ -59,6 +60,23 @@ TEST_F(TestSet, GeneratorsNeedAnEndAndDrawApartFromTheStreams) {
       HasSubstr("'synthetic:drift' as a test set needs an end"));
   EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(read_test_set(source, settings_, {.features = 6})); }),
               HasSubstr("5 features (the training data has 6)"));
+}
+
+// With σ = 0 a record is y μ 1, so that its μ can be seen.
+TEST_F(TestSet, ClientsThatDifferTakeTurnsInIt) {
+  const std::string source = "synthetic:two-gaussians:p=1,mu=1..2,sigma=0,n=12";
+  settings_.source = source;
+  const Dataset data = open_dataset(settings_, 5, 1, 4);  // of one rank of two, say
+  EXPECT_EQ(data.shape.clients, 5);
+  const Batch test = read_test_set(source, settings_, data.shape);
+  ASSERT_EQ(test.size(), 12U);
+  for (std::size_t i = 0; i < test.size(); ++i) {
+    if (i % 5 == 0) continue;
+    const Plain own = peek(data.streams[i % 5 - 1]->next(static_cast<Round>(i))).front();
+    EXPECT_EQ(std::abs(test.row(i).values[0]), std::abs(own.values[0])) << i;
+  }
+  EXPECT_NE(std::abs(test.row(1).values[0]), std::abs(test.row(2).values[0]));
+  EXPECT_EQ(std::abs(test.row(0).values[0]), std::abs(test.row(10).values[0]));
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ struct DataShape {
   std::optional<Round> rounds = std::nullopt;
   bool empty = false;  ///< a rank without clients, or whose pipes have ended at once: it has nothing to say
   std::vector<std::string> names = {};  ///< of the features, where the source has them
+  Client clients = 1;                   ///< on all ranks together
 
   /// Of two ranks' data together. Throws DataError for dense data of different width or with other names.
   [[nodiscard]] DataShape joined(const DataShape& other) const;
@@ -88,7 +89,8 @@ void save_partition(const DataSettings& settings, Client clients, const std::str
 
 /// All records of a `--test` source, which is public by declaration. Of `training` data that are sparse it may have
 /// fewer features, but not more; dense data must have as many, and no other names. Generators need `n=`; record i is
-/// drawn as a generator's round i + 1, from addresses that no stream uses. Throws DataError and UsageError.
+/// drawn as a generator's round i + 1, from addresses that no stream uses; where clients differ, it is of the kind of
+/// client i mod training.clients. Throws DataError and UsageError.
 [[nodiscard]] Batch read_test_set(const std::string& source, const DataSettings& settings, const DataShape& training);
 
 }  // namespace starling

@@ -17,6 +17,8 @@ namespace starling {
 struct Audience {
   Client clients = 1;
   std::uint64_t seed = 1;
+  /// For a test set: of how many clients, whose kinds of records take turns in it. 0 for streams.
+  Client test_of = 0;
 };
 
 /// Draws one record of a generator.
