@@ -1,16 +1,14 @@
 #include "starling/privacy/keys.hpp"
 
+#include "keyed_hash.hpp"
 #include <algorithm>
 #include <bit>
 #include <cctype>
 #include <cstring>
 #include <fstream>
-#include <memory>
 
-#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/params.h>
 #include <openssl/rand.h>
 
 #include "starling/core/check.hpp"
@@ -19,100 +17,6 @@
 namespace starling {
 
 namespace {
-
-void check_mac(bool done) {
-  check<FailureError>(done, "a keyed hash failed in the cryptographic library");
-}
-
-struct FreeMac {
-  void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
-  void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
-};
-using MacContext = std::unique_ptr<EVP_MAC_CTX, FreeMac>;
-
-MacContext make_context(const char* name) {
-  const std::unique_ptr<EVP_MAC, FreeMac> mac(EVP_MAC_fetch(nullptr, name, nullptr));
-  check<FailureError>(mac != nullptr,
-                      "the cryptographic library has no {} (noise keys are made with it) enable OpenSSL's default "
-                      "provider",
-                      name);
-  MacContext context(EVP_MAC_CTX_new(mac.get()));
-  check_mac(context != nullptr);
-  return context;
-}
-
-/// One context per thread: a release happens every round, and making a context costs more than using it.
-EVP_MAC_CTX* blake2b_context() {
-  thread_local const MacContext context = make_context("BLAKE2BMAC");
-  return context.get();
-}
-EVP_MAC_CTX* poly1305_context() {
-  thread_local const MacContext context = make_context("POLY1305");
-  return context.get();
-}
-
-/// Secret bytes; wiped when they go.
-template <std::size_t size>
-struct SecretBytes {
-  std::array<unsigned char, size> bytes{};
-  ~SecretBytes() { OPENSSL_cleanse(bytes.data(), size); }
-};
-
-/// BLAKE2b with a 32-byte key over an injective encoding. At most one lives at a time in a thread.
-class KeyedHash {
- public:
-  /// `size` is the length of the result in bytes.
-  KeyedHash(std::span<const unsigned char, 32> key, std::string_view domain,
-            std::size_t size = std::tuple_size_v<NoiseKey::Bytes>)
-      : context_(blake2b_context()) {
-    const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_size_t(OSSL_MAC_PARAM_SIZE, &size),
-                                     OSSL_PARAM_construct_end()};
-    check_mac(EVP_MAC_init(context_, key.data(), key.size(), parameters) == 1);
-    text(domain);
-  }
-
-  KeyedHash& number(std::uint64_t value) {
-    if (used_ + sizeof value > buffer_.size()) flush();
-    for (std::size_t i = 0; i < sizeof value; ++i) {
-      buffer_[used_ + i] = static_cast<unsigned char>(value >> (8 * i));
-    }
-    used_ += sizeof value;
-    return *this;
-  }
-  KeyedHash& integer(std::int64_t value) { return number(static_cast<std::uint64_t>(value)); }
-  KeyedHash& real(double value) { return number(std::bit_cast<std::uint64_t>(value)); }
-  KeyedHash& text(std::string_view value) {
-    number(value.size());
-    flush();
-    check_mac(EVP_MAC_update(context_, reinterpret_cast<const unsigned char*>(value.data()), value.size()) == 1);
-    return *this;
-  }
-  KeyedHash& bytes(std::span<const unsigned char> values) {
-    return text({reinterpret_cast<const char*>(values.data()), values.size()});
-  }
-
-  NoiseKey finish() {
-    SecretBytes<std::tuple_size_v<NoiseKey::Bytes>> result;
-    finish(result.bytes);
-    return NoiseKey(result.bytes);
-  }
-  /// Writes the result, whose length is that of the constructor.
-  void finish(std::span<unsigned char> result) {
-    flush();
-    std::size_t length = 0;
-    check_mac(EVP_MAC_final(context_, result.data(), &length, result.size()) == 1 && length == result.size());
-  }
-
- private:
-  void flush() {
-    check_mac(EVP_MAC_update(context_, buffer_.data(), used_) == 1);
-    used_ = 0;
-  }
-
-  EVP_MAC_CTX* context_;
-  std::array<unsigned char, 512> buffer_;
-  std::size_t used_ = 0;
-};
 
 /// Poly1305 (RFC 8439) of integers in 64-bit little-endian form under a key that has no other use.
 SecretBytes<16> poly1305(std::span<const unsigned char, 32> key, std::span<const std::int64_t> integers) {
