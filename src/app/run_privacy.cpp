@@ -188,8 +188,9 @@ void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
   run.parameters = fmt::format("price={}..{} clip={} dimension={} rounds={} noise-key={}", range.least, range.most,
                                protection_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
   if (facts_.second) {
-    run.parameters += fmt::format(" second-share={} second-clip={} second-dimension={}", facts_.second->share,
-                                  facts_.second->clip, facts_.second->dimension);
+    run.parameters +=
+        fmt::format(" second-share={} second-clip={} second-dimension={} second-replacement={}", facts_.second->share,
+                    facts_.second->clip, facts_.second->dimension, facts_.second->replacement);
   }
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);

@@ -30,12 +30,13 @@ double compound(double x, double y) {
   return x + y + x * y;
 }
 
-/// The margin that the proof asks for; `rounding` is D. All terms are positive and few, so this computation errs by
-/// less than a factor 1 + 2^-40; the last factor more than makes up for it.
-double needed_margin(double m, double d, double rounding, double reach) {
-  const double summation = m * gamma(m) + unit_roundoff * m * (1 + gamma(m));
+/// The margin that the proof asks for; `rounding` is D, `factor` F. All terms are positive and few, so this computation
+/// errs by less than a factor 1 + 2^-40; the last factor more than makes up for it.
+double needed_margin(double m, double d, double rounding, double reach, double factor) {
+  const double making = factor < 2 ? 2 * gamma(16) + 2 * unit_roundoff * m * (1 + gamma(m)) : 0;
+  const double summation = (making + 2 * m * gamma(m) + 2 * unit_roundoff * m * (1 + gamma(m))) / factor;
   const double relative = compound(compound(8 * unit_roundoff, gamma(d + 16)), summation);
-  return (relative + (rounding + 1) / (2 * reach)) * (1 + 0x1p-20);
+  return (relative + (rounding + 1) / (factor * reach)) * (1 + 0x1p-20);
 }
 
 const char* price_name(Norm norm) {
@@ -55,6 +56,11 @@ void check_ranges(const ReleaseSettings& settings, Norm norm) {
         settings.batch);
   check(settings.dimension >= 1 && static_cast<double>(settings.dimension) <= most_count,
         "dimension={} (must be 1 to 2^50)", settings.dimension);
+  check(settings.replacement == 2 || (norm == Norm::l2 && settings.unit == PrivacyUnit::record &&
+                                      settings.replacement >= std::sqrt(2.0) && settings.replacement < 2),
+        "a replaced record that moves the sum by {} clips (in L1, and by component, 2 is proved; in L2 the square root "
+        "of 2 or more) use Gaussian noise",
+        settings.replacement);
 }
 
 __extension__ using Wide = unsigned __int128;
@@ -106,8 +112,8 @@ Grid make_grid(const ReleaseSettings& settings, Norm norm, std::int64_t least, s
   check(m * static_cast<double>(most) < most_integer,
         "{}={} with batch={} (the sum of so many records does not fit into 64-bit integers) choose a smaller batch{}",
         price_name(norm), settings.price.most, settings.batch, norm == Norm::l1 ? " or a smaller epsilon" : "");
-  const double margin =
-      std::max(least_margin, needed_margin(m, d, norm == Norm::l1 ? d : std::sqrt(d), static_cast<double>(least)));
+  const double margin = std::max(least_margin, needed_margin(m, d, norm == Norm::l1 ? d : std::sqrt(d),
+                                                             static_cast<double>(least), settings.replacement));
   check(margin <= most_margin,
         "{}={} with batch={} and dimension={} (rounding could move the sum by more than half the clip, so its "
         "sensitivity cannot be proved) choose a larger {}, a smaller batch or a smaller model",
@@ -116,38 +122,34 @@ Grid make_grid(const ReleaseSettings& settings, Norm norm, std::int64_t least, s
 }
 
 template <Norm norm>
-GridMechanism<norm>::GridMechanism(const ReleaseSettings& settings, std::int64_t (*reach_of)(double))
-    : Mechanism(settings),
-      reach_(reach_of),
+GridRounding<norm>::GridRounding(const ReleaseSettings& settings, std::int64_t (*reach_of)(double))
+    : reach_(reach_of),
       grid_(make_grid(settings, norm, reach_of(settings.price.least), reach_of(settings.price.most))),
+      clip_(settings.clip),
+      replacement_(settings.replacement),
+      batch_(settings.batch),
+      unit_(settings.unit),
       steps_(settings.dimension),
       integers_(settings.dimension) {}
 
 template <Norm norm>
-std::string GridMechanism<norm>::clipping() const {
-  if (settings_.unit == PrivacyUnit::component) {
-    return fmt::format("Each component of a record's gradient is clipped to [-{0:g}, {0:g}]", settings_.clip);
+Bound<norm> GridRounding<norm>::sensitivity(double price) const {
+  const double twice = 2 * static_cast<double>(reach(price));
+  if (replacement_ == 2) return {twice};
+  // `replacement` may be √2 rounded down.
+  return {std::nextafter(std::nextafter(replacement_, 2.0) * static_cast<double>(reach(price)), twice)};
+}
+
+template <Norm norm>
+std::string GridRounding<norm>::clipping() const {
+  if (unit_ == PrivacyUnit::component) {
+    return fmt::format("Each component of a record's gradient is clipped to [-{0:g}, {0:g}]", clip_);
   }
-  return fmt::format("Each record's gradient is clipped to an {} norm of {:g}", norm == Norm::l1 ? "L1" : "L2",
-                     settings_.clip);
+  return fmt::format("Each record's gradient is clipped to an {} norm of {:g}", norm == Norm::l1 ? "L1" : "L2", clip_);
 }
 
 template <Norm norm>
-void GridMechanism<norm>::release(const ReleaseAddress& address, double price, const NoiseKey& key,
-                                  const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
-  check_price(price);
-  round_to_grid(address, price, open(sum));
-  add_noise(address, price, key, integers_);
-  const double size = step(price) / static_cast<double>(settings_.batch);
-  noisy_mean.update([&](Vector& mean) {
-    mean.resize(integers_.size());
-    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = static_cast<double>(integers_[j]) * size;
-  });
-}
-
-template <Norm norm>
-void GridMechanism<norm>::round_to_grid(const ReleaseAddress& address, double price, View sum) {
-  check_sum(address, sum);
+std::span<std::int64_t> GridRounding<norm>::round(const ReleaseAddress& address, double price, View sum) {
   const double size = step(price);
   for (std::size_t j = 0; j < sum.size(); ++j) {
     // Beyond the limit by far is beyond the limit: keep the conversion to int64 defined.
@@ -156,18 +158,40 @@ void GridMechanism<norm>::round_to_grid(const ReleaseAddress& address, double pr
   // A loop of its own: the one above is done several at a time.
   for (std::size_t j = 0; j < sum.size(); ++j) integers_[j] = static_cast<std::int64_t>(steps_[j]);
   check<DataError>(
-      within(reach(price) * static_cast<std::int64_t>(settings_.batch)),
+      within(reach(price) * static_cast<std::int64_t>(batch_)),
       "the gradient sum of client {} in round {} exceeds what {} clipped records can reach (its sensitivity "
       "would not hold) check that gradients are clipped as the mechanism asks and that no batch is larger",
-      address.client, address.round, settings_.batch);
+      address.client, address.round, batch_);
+  return integers_;
 }
 
 /// Whether ‖q‖ (every |q_j| under unit component) is at most `limit` < 2^62.
 template <Norm norm>
-bool GridMechanism<norm>::within(std::int64_t limit) const {
+bool GridRounding<norm>::within(std::int64_t limit) const {
   const auto most = static_cast<std::uint64_t>(limit);
-  if (settings_.unit == PrivacyUnit::component) return all_within(integers_, most);
+  if (unit_ == PrivacyUnit::component) return all_within(integers_, most);
   return norm == Norm::l1 ? sum_within(integers_, most) : squares_within(integers_, most);
+}
+
+template class GridRounding<Norm::l1>;
+template class GridRounding<Norm::l2>;
+
+template <Norm norm>
+GridMechanism<norm>::GridMechanism(const ReleaseSettings& settings, std::int64_t (*reach_of)(double))
+    : Mechanism(settings), rounding_(settings, reach_of) {}
+
+template <Norm norm>
+void GridMechanism<norm>::release(const ReleaseAddress& address, double price, const NoiseKey& key,
+                                  const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
+  check_price(price);
+  check_sum(address, open(sum));
+  const std::span<std::int64_t> integers = rounding_.round(address, price, open(sum));
+  add_noise(address, price, key, integers);
+  const double size = step(price) / static_cast<double>(settings_.batch);
+  noisy_mean.update([&](Vector& mean) {
+    mean.resize(integers.size());
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = static_cast<double>(integers[j]) * size;
+  });
 }
 
 template class GridMechanism<Norm::l1>;

@@ -32,6 +32,7 @@ PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings&
   of_part.price = {second_price(settings.price.least), second_price(settings.price.most)};
   of_part.clip = part_.clip;
   of_part.dimension = part_.dimension;
+  of_part.replacement = part_.replacement;
   second_ = mechanism_table().make(name, of_part);
 }
 

@@ -1,8 +1,9 @@
-/// The integers behind a release, and the proof that replacing one record moves them by at most 2N in the mechanism's
-/// norm (method 6, release, item 2, second way: on the sum).
+/// The integers behind a release, and the proof that replacing one record moves them by at most F·N in the mechanism's
+/// norm, F = 2 or √2 (method 6, release, item 2, second way: on the sum).
 ///
 /// Notation: u = 2^-53, γ_k = k u / (1 − k u); m records at most, d components; C the clip, N the reach: ⌊ε·2^39⌋ for
-/// Laplace noise, whose norm is L1, 2^40 for Gaussian noise, whose norm is L2; step = C/N; ‖·‖ the norm;
+/// Laplace noise, whose norm is L1, 2^40 for Gaussian noise, whose norm is L2; step = C/N; ‖·‖ the norm; F the
+/// settings' `replacement`;
 /// B = C (1 − margin) the bound to which the model room clips in that norm. All quantities below are the doubles that
 /// the program holds, and all bounds are on exact functions of them.
 ///
@@ -17,20 +18,27 @@
 /// 1. Clipping. At most d + 16 roundings, each by a factor within 1 ± u, stand between n_i and the norm of c_i (for L2
 ///    half of them under a root), hence ‖c_i‖ ≤ B (1 + γ_{d+16}) = B'.
 /// 2. Summation. Whatever the order, |s_j − Σ_i c_ij| ≤ γ_m Σ_i |c_ij| for every component (Higham 2002, section 4.2),
-///    so ‖s − Σ c_i‖ ≤ γ_m Σ ‖c_i‖ ≤ m γ_m B'. Let s and s' be the computed sums of batches that differ by one record:
-///    ‖s − s'‖ ≤ 2 B' + 2 m γ_m B'.
+///    so ‖s − Σ c_i‖ ≤ γ_m Σ ‖c_i‖ ≤ m γ_m B'. Let s and s' be the computed sums of batches that differ by one record,
+///    c and c' its contributions: ‖s − s'‖ ≤ ‖c − c'‖ + 2 m γ_m B', and ‖c − c'‖ ≤ F B' + G B', where
+///    F = 2, G = 0: the triangle inequality.
+///    F = √2, G = 2 γ_16 + 2 u m (1 + γ_m), in L2: contributions are what up to 16 roundings, each within a factor
+///    1 ± u, make of vectors v, v' with v·v' ≥ 0; so ‖c − v‖ ≤ γ_16 B', ‖v‖ ≤ B' (step 1 counts these roundings too),
+///    and ‖v − v'‖² = ‖v‖² + ‖v'‖² − 2 v·v' ≤ 2 B'². Such are curvatures w x xᵀ, w ≥ 0, as the packed vector (x_j² w,
+///    √2 x_j x_k w for j < k), whose Euclidean norm is the matrix's Frobenius norm w ‖x‖²: of two of them v·v' =
+///    w w' (x·x')² ≥ 0. The last term of G lets the sums be multiplied by √2 in place of the contributions: each
+///    component of either batch's is rounded once more.
 /// 3. Units. r_j = fl(s_j / step) errs by at most u |s_j| / step, in total by u m (1 + γ_m) B' / step for each batch.
 /// 4. Rounding. q_j is the integer nearest to r_j, so |q_j − q'_j| ≤ |r_j − r'_j| + 1: in total D more, D = d in L1 and
 ///    √d in L2.
 /// 5. B / step ≤ N (1 − margin)(1 + 8u): the roundings of step, of 1 − margin and of B.
 ///
-/// Together, ‖q − q'‖ ≤ 2 N (1 − margin)(1 + a) + D + 1 with
-///    1 + a = (1 + 8u)(1 + γ_{d+16})(1 + m γ_m + u m (1 + γ_m));  the last 1 stands for underflow.
-/// (1 − margin)(1 + a) ≤ 1 + a − margin, so margin ≥ a + (D + 1)/(2 N) gives ‖q − q'‖ ≤ 2 N: the sensitivity, in
+/// Together, ‖q − q'‖ ≤ F N (1 − margin)(1 + a) + D + 1 with
+///    1 + a = (1 + 8u)(1 + γ_{d+16})(1 + (G + 2 m γ_m + 2 u m (1 + γ_m))/F);  the last 1 stands for underflow.
+/// (1 − margin)(1 + a) ≤ 1 + a − margin, so margin ≥ a + (D + 1)/(F N) gives ‖q − q'‖ ≤ F N: the sensitivity, in
 /// integers. `make_grid` takes that margin for the least N of the run, but at least 2^-20, and refuses what would need
 /// more than ½. Discrete Laplace noise of scale t = 2^40 then costs exactly 2 N / t, a Gaussian of standard deviation σ
-/// exactly μ = 2 N / σ. The same steps for one batch give ‖q‖ ≤ m N, which every release checks in exact arithmetic; at
-/// m = 1 that check alone proves the sensitivity, whatever the model room did.
+/// exactly μ = F N / σ. The same steps for one batch give ‖q‖ ≤ m N, which every release checks in exact arithmetic; at
+/// m = 1 and F = 2 that check alone proves the sensitivity, whatever the model room did.
 ///
 /// Unit component: each component of c_i is clamped to [−B, B] (exact), neighbours differ in one component of one
 /// record, and the steps above hold with d = 1 for the component that differs; |q_j| ≤ m N is checked for every j.
@@ -54,40 +62,66 @@ struct Grid {
 /// above) and for values outside their range.
 [[nodiscard]] Grid make_grid(const ReleaseSettings& settings, Norm norm, std::int64_t least, std::int64_t most);
 
-/// A mechanism that rounds the sum to the grid, adds integers, and scales: all but the noise. The norm is that in which
-/// records are clipped and the noise is calibrated.
+/// Rounds clipped sums to the grid. The norm is that in which records are clipped and the noise is calibrated.
 template <Norm norm>
-class GridMechanism : public Mechanism {
+class GridRounding {
  public:
-  [[nodiscard]] Clip clip() const override { return grid_.clip; }
+  /// `reach` must not fall with the price. Throws as make_grid.
+  GridRounding(const ReleaseSettings& settings, std::int64_t (*reach)(double price));
+
   [[nodiscard]] const Grid& grid() const { return grid_; }
   /// N at a price: the clip in steps.
   [[nodiscard]] std::int64_t reach(double price) const { return reach_(price); }
   /// Size of an integer in the sum: C / N.
-  [[nodiscard]] double step(double price) const { return settings_.clip / static_cast<double>(reach(price)); }
-  /// How far replacing one record can move the integers: 2 N.
-  [[nodiscard]] Bound<norm> sensitivity(double price) const { return {2 * static_cast<double>(reach(price))}; }
+  [[nodiscard]] double step(double price) const { return clip_ / static_cast<double>(reach(price)); }
+  /// How far replacing one record can move the integers: F N, rounded up.
+  [[nodiscard]] Bound<norm> sensitivity(double price) const;
+  /// "Each record's gradient is clipped to …", for descriptions.
+  [[nodiscard]] std::string clipping() const;
+
+  /// The integers of a sum of finite numbers, to which noise may be added; they stay valid until the next call. Throws
+  /// DataError if the sum is not within what the clip promises.
+  [[nodiscard]] std::span<std::int64_t> round(const ReleaseAddress& address, double price, View sum);
+
+ private:
+  [[nodiscard]] bool within(std::int64_t limit) const;
+
+  std::int64_t (*reach_)(double);
+  Grid grid_;
+  double clip_;
+  double replacement_;
+  std::size_t batch_;
+  PrivacyUnit unit_;
+  Vector steps_;  ///< the sum in steps, rounded
+  std::vector<std::int64_t> integers_;
+};
+
+extern template class GridRounding<Norm::l1>;
+extern template class GridRounding<Norm::l2>;
+
+/// A mechanism that rounds the sum to the grid, adds integers, and scales: all but the noise.
+template <Norm norm>
+class GridMechanism : public Mechanism {
+ public:
+  [[nodiscard]] Clip clip() const override { return rounding_.grid().clip; }
+  [[nodiscard]] const Grid& grid() const { return rounding_.grid(); }
+  [[nodiscard]] std::int64_t reach(double price) const { return rounding_.reach(price); }
+  [[nodiscard]] double step(double price) const { return rounding_.step(price); }
+  [[nodiscard]] Bound<norm> sensitivity(double price) const { return rounding_.sensitivity(price); }
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;
 
  protected:
-  /// `reach` must not fall with the price.
+  /// As GridRounding.
   GridMechanism(const ReleaseSettings& settings, std::int64_t (*reach)(double price));
 
-  /// "Each record's gradient is clipped to …", for descriptions.
-  [[nodiscard]] std::string clipping() const;
+  [[nodiscard]] std::string clipping() const { return rounding_.clipping(); }
   /// Adds noise that may depend on the address, the price, the key and the integers themselves.
   virtual void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                          std::span<std::int64_t> integers) = 0;
 
  private:
-  void round_to_grid(const ReleaseAddress& address, double price, View sum);
-  [[nodiscard]] bool within(std::int64_t limit) const;
-
-  std::int64_t (*reach_)(double);
-  Grid grid_;
-  Vector steps_;  ///< the sum in steps, rounded
-  std::vector<std::int64_t> integers_;
+  GridRounding<norm> rounding_;
 };
 
 extern template class GridMechanism<Norm::l1>;

@@ -40,6 +40,9 @@ struct ReleaseSettings {
   std::size_t dimension = 1;  ///< d
   Round rounds = 1;           ///< T (the dissertation's truncation depends on it)
   std::string run_id;
+  /// How far, in clips, replacing one record moves a sum: 2, or √2 where the parts of any two records have a
+  /// non-negative inner product (Gaussian noise under unit record alone; proof in privacy/grid.hpp).
+  double replacement = 2;
 };
 
 /// Holds both keys for all mechanisms: opens the secret, makes the released.

@@ -20,6 +20,9 @@ struct SecondPart {
   double clip = 1;            ///< bound on a record's norm; infinite: no clipping (`none` alone)
   std::size_t dimension = 1;  ///< entries
   double share = 0.5;         ///< of the price (of its square, where it is μ), between 0 and 1
+  /// How far, in clips, replacing one record moves the sum; √2 (under gaussian) for a sum of curvatures w x xᵀ, w >= 0,
+  /// of norm w ‖x‖² <= clip, each a packed triangle (diagonal as it is, off-diagonal times √2; privacy/grid.hpp).
+  double replacement = 2;
 };
 
 class PairedMechanism final : public Mechanism {
