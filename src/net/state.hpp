@@ -26,7 +26,7 @@ enum class NoticeKind : std::int32_t {
   round_reply,
   stop_after,
   ended,  ///< of Mailboxes: the sender's clients have finished
-  alive,  ///< likewise, to a rank that waits for the others' end: the sender has begun this round
+  alive,  ///< to a rank that waits for the others' end, or for the aggregator: the sender has begun this round
 };
 
 /// A message of the control channel; plain bytes of one size, so that one pre-posted receive serves all.
@@ -103,6 +103,8 @@ struct World::State {
   /// For a request that may still be under way when its owner goes, after a failure: forgets it, and keeps its buffer
   /// as long as MPI may touch it.
   void abandon(MPI_Request& request, Vector&& buffer);
+  /// Rank 0 as the aggregator, which others wait for while it waits for some: tells them now and then that it lives.
+  void show_life();
   void set_active(const Layout& layout);
   [[nodiscard]] Round current_round() const { return round_; }
   /// Whether the round after which all stop has been agreed on.
@@ -124,13 +126,14 @@ struct World::State {
   bool waited_in_vain = false;     ///< and that failure is a peer's silence
   std::int64_t agreement_bytes = 0;
 
-  /// What ranks that are in rounds of their own have said of themselves (Mailboxes).
+  /// What ranks that are in rounds of their own have said of themselves (Mailboxes), and rank 0 as the aggregator.
   struct Peer {
     bool ended = false;
     bool heard = false;  ///< since somebody last looked
     Round round = -1;    ///< the last that is known to have begun
   };
   std::vector<Peer> peers;
+  std::chrono::steady_clock::time_point life_shown = {};
   std::int64_t asynchronous_runs = 0;  ///< begun; the same on all ranks
 
   // Reports under way (sender), and those that wait for the others' (rank 0).

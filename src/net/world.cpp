@@ -246,6 +246,13 @@ bool World::State::is_nearest_to_the_cause() {
   return nearest;
 }
 
+void World::State::show_life() {
+  const auto now = std::chrono::steady_clock::now();
+  if (std::chrono::duration<double>(now - life_shown).count() < watchdog / 4) return;
+  life_shown = now;
+  for (int r = 1; r < size; ++r) send_notice(r, Notice{.kind = NoticeKind::alive, .round = round_});
+}
+
 void World::State::set_active(const Layout& layout) {
   active_.clear();
   for (int r = 0; r < layout.ranks(); ++r) {

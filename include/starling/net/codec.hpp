@@ -31,8 +31,11 @@ class Codec {
 ///   float32      as floats
 ///   quantised:b  the diagonal as floats, an entry (i, j) beside it as a b-bit integer, 2 <= b <= 32: the multiple of
 ///                1/(2^(b-1) − 1) that is nearest to H_ij / √(H_ii H_jj), which lies in [−1, 1] for positive
-///                semi-definite H
-/// Throws UsageError for another text.
+///                semi-definite H. It comes back within √(H_ii H_jj)/(2^b − 2) and the diagonal's rounding. A triangle
+///                fills whole bytes: 4 order + ⌈b order (order − 1)/16⌉.
+/// `numbers` are `before` and a whole number of triangles. What is not finite stays so; what floats do not hold (beyond
+/// 3.4e38) becomes infinite. Throws UsageError for another text; quantised throws DataError for what is not positive
+/// semi-definite (|H_ij| > √(H_ii H_jj) by more than rounding, a negative diagonal): noise may have made it so.
 [[nodiscard]] std::unique_ptr<Codec> make_curvature_codec(std::string_view how, std::size_t before, std::size_t order);
 
 }  // namespace starling

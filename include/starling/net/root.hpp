@@ -1,8 +1,10 @@
 /// The aggregator's door, for the modes in which rank 0 combines what clients release.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "starling/core/boundary.hpp"
@@ -13,14 +15,17 @@
 
 namespace starling {
 
-/// Every client sends rank 0 one message per sum. Rank 0 adds them in client order, whatever the layout, as they come:
-/// no rank keeps more than a few contributions at a time. Each `contribution` is asked for once per local client, in
-/// client order, and its result is used before the next one is asked for.
+/// Every client sends rank 0 one message per sum. Rank 0 adds them to zero in client order, whatever the layout, as
+/// they come. It keeps the next two only; another rank goes on computing while its earlier ones are on their way, up to
+/// two contributions or 16 MiB of them. Each `contribution` is asked for once per local client, in client order, and
+/// its result is used before the next one is asked for.
 ///
-/// What waits here names round and peer when it has waited in vain (`World::set_watchdog`).
+/// All ranks take part in rounds, those without clients too. What waits here names round and peer when it has waited in
+/// vain (`World::set_watchdog`): rank 0 for a client that sends nothing, the others for a rank 0 that gives no sign of
+/// life. What a contribution throws goes through; the caller tells the others (`World::announce`).
 class Root {
  public:
-  Root(World& world, const Layout& layout) : world_(world), layout_(layout) {}
+  Root(World& world, const Layout& layout);
 
   /// Of this rank's clients: which is the first, and how many.
   [[nodiscard]] Client first() const;
@@ -39,22 +44,38 @@ class Root {
                                              const std::function<const Entrusted<Vector>&(std::size_t k)>& contribution,
                                              const Codec& codec = plain_codec());
   /// **Collective.** The same of masked words, modulo 2^64. Throws FailureError naming the clients if one is missing.
-  [[nodiscard]] std::vector<std::uint64_t> sum_masked(
-      std::size_t length, const std::function<const Masked&(std::size_t k)>& contribution);
+  /// A share without words stands for one that is missing.
+  [[nodiscard]] std::vector<std::uint64_t> sum_masked(std::size_t length,
+                                                      const std::function<const Masked&(std::size_t k)>& contribution);
 
   /// **Collective.** Columns of all clients in client order on rank 0 (an empty matrix elsewhere), from each rank's
   /// block.
   [[nodiscard]] Columns gather(const Released<Columns>& block);
-  /// **Collective.** Overwrites `value` with rank 0's.
+  /// **Collective.** Overwrites `value`, which has the same length on all ranks, with rank 0's.
   void broadcast(Released<Vector>& value);
 
-  /// What has passed: from each local client to client 0, which stands for the aggregator, and on rank 0 from there to
-  /// each client (a broadcast counts once for each client but client 0).
+  /// What has passed: from each local client to client 0, which stands for the aggregator and sends itself nothing, and
+  /// on rank 0 from there to each other client (a broadcast counts once for each). Ascending by (from, to).
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
   /// What this rank has sent to other ranks.
   [[nodiscard]] WireTraffic wire_traffic() const { return wire_; }
 
  private:
+  using Bytes = std::span<const std::byte>;
+  /// Writes the message of local client k, at most as long as the buffer, and returns its length.
+  using Write = std::function<std::size_t(std::size_t k, std::span<std::byte> buffer)>;
+  /// Takes the message of client u.
+  using Take = std::function<void(Client u, Bytes message)>;
+
+  /// One message of at most `most` bytes from each client to rank 0.
+  void pass(std::size_t most, const Write& write, const Take& take);
+  void send_all(std::size_t most, const Write& write);
+  void take_all(std::size_t most, const Write& write, const Take& take);
+  void count(std::size_t k, std::size_t bytes);
+  /// Σ of what `numbers` gives for each client, on rank 0.
+  [[nodiscard]] Vector add_up(std::size_t length, const std::function<View(std::size_t k)>& numbers,
+                              const Codec& codec);
+
   World& world_;
   Layout layout_;
   std::vector<EdgeTraffic> up_;  ///< of local clients

@@ -1,0 +1,53 @@
+#include "door_message.hpp"
+
+#include <limits>
+
+namespace starling {
+
+namespace {
+
+int checked_length(std::size_t bytes) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  check(bytes <= most, "a message of {} bytes to the aggregator (the most that one carries is {}) use fewer features",
+        bytes, most);
+  return static_cast<int>(bytes);
+}
+
+}  // namespace
+
+void DoorMessage::send(std::size_t length, int to, int tag) {
+  MPI_Isend(memory_.data(), checked_length(length), MPI_BYTE, to, tag, world_.data, &request_);
+}
+
+void DoorMessage::receive(int from, int tag) {
+  MPI_Irecv(memory_.data(), checked_length(bytes_), MPI_BYTE, from, tag, world_.data, &request_);
+}
+
+std::size_t DoorMessage::wait(const std::function<std::string()>& awaited) {
+  PatienceClock clock;
+  MPI_Status status;
+  for (unsigned spins = 1;; ++spins) {
+    int done = 0;
+    MPI_Test(&request_, &done, &status);
+    if (done != 0) break;
+    if (spins % 64 != 0) continue;
+    const bool others_gave_up = world_.poll_while_waiting();
+    if (world_.rank == 0) {
+      world_.show_life();
+    } else if (std::exchange(world_.peers[0].heard, false)) {
+      clock = PatienceClock();
+    }
+    if (const double waited = clock.seconds(); waited > world_.watchdog || others_gave_up) {
+      world_.waited_in_vain = true;
+      throw FailureError(
+          fmt::format("{} (nothing came for {:.3g} s) see whether that rank still runs, or raise "
+                      "--watchdog",
+                      awaited(), waited));
+    }
+  }
+  int length = 0;
+  MPI_Get_count(&status, MPI_BYTE, &length);
+  return length == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(length);
+}
+
+}  // namespace starling
