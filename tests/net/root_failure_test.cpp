@@ -35,7 +35,9 @@ void expect_end(Client clients, Client failing) {
     EXPECT_EQ(world().rank(), Layout(clients, world().size()).rank_of(failing));
     EXPECT_TRUE(world().announce(error.code(), error.what()));
   }
-  EXPECT_EQ(t, 7);
+  // Elsewhere the news may overtake the aggregate of the round before.
+  EXPECT_GE(t, 6);
+  EXPECT_LE(t, 7);
 }
 
 // One failure per program: that of rank 0's own client, of the last one, and of one among ranks without clients.
