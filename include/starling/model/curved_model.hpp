@@ -2,20 +2,28 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 
 #include "starling/core/gram.hpp"
 #include "starling/model/model.hpp"
 
 namespace starling {
 
+/// The loss of K scores and a label of {0, …, K − 1} that adds up `loss` of each score, with label 1 for the class's
+/// own and −1 for the others. It predicts the largest score, the first of equals. `loss` must outlive it. Throws
+/// UsageError for a loss that does not classify and for fewer than 2 classes.
+[[nodiscard]] std::unique_ptr<Loss> make_one_vs_rest(const CurvedLoss& loss, std::size_t classes);
+
 /// K scores s_k = θ_k·x̄ with x̄ = (x, 1): one for K = 1; for K > 1 classes 0, …, K − 1, each against the rest, whose
-/// losses add up and of which the one with the largest score is predicted. Parameters are K runs of p weights and an
-/// intercept, as LinearModel has them.
+/// losses add up (make_one_vs_rest) and of which the one with the largest score is predicted. Parameters are K runs of
+/// p weights and an intercept, as LinearModel has them.
 ///
 /// With a finite `row_bound` C₂ each row x̄ longer than that (L2) is scaled to it, in margin, gradient and curvature
 /// alike: then a record's gradient is at most √K · C₂ · most_slope, whatever the parameters (method 3, `private`).
+/// A row that is not finite or longer than can be scaled exactly is a DataError then.
 class CurvedModel final : public Model {
  public:
+  /// `loss` must outlive it.
   CurvedModel(const CurvedLoss& loss, std::size_t features, std::size_t classes = 1,
               double row_bound = std::numeric_limits<double>::infinity());
 
@@ -41,10 +49,22 @@ class CurvedModel final : public Model {
   [[nodiscard]] double predict(View parameters, const Row& row) const;
 
  private:
+  /// The batch as it enters: itself, or rows (x, 1) scaled to the bound.
+  [[nodiscard]] const Batch& bounded(const Batch& batch);
+  [[nodiscard]] double score_of(View weights, const Row& row) const;
+  [[nodiscard]] double weight_of(double score, double label, Weight weight) const;
+  [[nodiscard]] double label_of(double label, std::size_t k) const;
+  void make_dense(const Batch& batch);
+
   const CurvedLoss& loss_;
   std::size_t classes_;
+  std::size_t features_;
   std::size_t order_;
   double row_bound_;
+  bool unbounded_;
+  std::unique_ptr<Loss> one_vs_rest_;  ///< for K > 1
+  LinearModel linear_;                 ///< over x with an intercept, or over the scaled x̄
+  Batch scaled_;
   Vector rows_;     ///< x̄, dense and scaled, row after row
   Vector weights_;  ///< of the records
 };

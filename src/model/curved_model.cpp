@@ -1,0 +1,167 @@
+#include "starling/model/curved_model.hpp"
+
+#include "clippable.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+/// The label of class k's own problem.
+double own_label(double label, std::size_t k) {
+  return label == static_cast<double>(k) ? 1 : -1;
+}
+
+class OneVsRest final : public Loss {
+ public:
+  OneVsRest(const CurvedLoss& loss, std::size_t classes) : loss_(loss), classes_(classes) {
+    check(loss.classifies(),
+          "a loss for any label with {} classes, each against the rest (it tells no classes apart) "
+          "choose a --loss of classes: logistic, dwd",
+          classes);
+    check(classes >= 2, "{} classes, each against the rest (it takes 2 or more)", classes);
+  }
+
+  [[nodiscard]] std::size_t scores() const override { return classes_; }
+  [[nodiscard]] bool classifies() const override { return true; }
+  [[nodiscard]] double label(double raw) const override {
+    check<DataError>(raw >= 0 && raw < static_cast<double>(classes_) && raw == std::floor(raw),
+                     "label {} is outside the set of {} classes (0 to {})", raw, classes_, classes_ - 1);
+    return raw;
+  }
+  [[nodiscard]] double value(View scores, double label) const override {
+    double total = 0;
+    for (std::size_t k = 0; k < classes_; ++k) total += loss_.value(scores.subspan(k, 1), own_label(label, k));
+    return total;
+  }
+  void derivative(View scores, double label, MutableView derivative) const override {
+    for (std::size_t k = 0; k < classes_; ++k) {
+      loss_.derivative(scores.subspan(k, 1), own_label(label, k), derivative.subspan(k, 1));
+    }
+  }
+  [[nodiscard]] bool correct(View scores, double label) const override {
+    const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
+    return static_cast<double>(best) == label;
+  }
+
+ private:
+  const CurvedLoss& loss_;
+  std::size_t classes_;
+};
+
+/// (x, 1) scaled to length `bound` if it is longer, into `scaled`.
+void add_scaled(const Row& row, double label, std::size_t features, double bound, Batch& scaled) {
+  const double norm = std::sqrt(dot(row.values, row.values) + 1);
+  check<DataError>(norm <= largest_clippable_norm,
+                   "a record's features have norm {} (not finite, or too large to be scaled exactly) scale the "
+                   "features",
+                   norm);
+  const double factor = norm > bound ? bound / norm : 1;
+  Vector values(row.values.begin(), row.values.end());
+  values.push_back(1);
+  scale(factor, values);
+  std::vector<std::int32_t> index(row.index.begin(), row.index.end());
+  if (row.sparse()) index.push_back(static_cast<std::int32_t>(features));
+  scaled.add({values, index}, label);
+}
+
+}  // namespace
+
+std::unique_ptr<Loss> make_one_vs_rest(const CurvedLoss& loss, std::size_t classes) {
+  return std::make_unique<OneVsRest>(loss, classes);
+}
+
+CurvedModel::CurvedModel(const CurvedLoss& loss, std::size_t features, std::size_t classes, double row_bound)
+    : loss_(loss),
+      classes_(classes),
+      features_(features),
+      order_(features + 1),
+      row_bound_(row_bound),
+      unbounded_(std::isinf(row_bound)),
+      one_vs_rest_(classes == 1 ? nullptr : make_one_vs_rest(loss, classes)),
+      linear_(one_vs_rest_ ? *one_vs_rest_ : static_cast<const Loss&>(loss), unbounded_ ? features : order_,
+              unbounded_) {
+  check(row_bound > 0, "rows scaled to length {} (it must be positive)", row_bound);
+}
+
+const Batch& CurvedModel::bounded(const Batch& batch) {
+  if (unbounded_) return batch;
+  scaled_.clear();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    add_scaled(batch.row(i), batch.label(i), features_, row_bound_, scaled_);
+  }
+  return scaled_;
+}
+
+Score CurvedModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
+  return linear_.evaluate(parameters, bounded(batch), clip, gradient);
+}
+
+Score CurvedModel::score(View parameters, const Batch& batch) {
+  return linear_.score(parameters, bounded(batch));
+}
+
+double CurvedModel::score_of(View weights, const Row& row) const {
+  const View slopes = unbounded_ ? weights.first(features_) : weights;
+  const double product = row.sparse() ? dot(row.values, row.index, slopes) : dot(row.values, slopes);
+  return unbounded_ ? product + weights[features_] : product;
+}
+
+double CurvedModel::label_of(double label, std::size_t k) const {
+  return one_vs_rest_ ? own_label(label, k) : label;
+}
+
+double CurvedModel::weight_of(double score, double label, Weight weight) const {
+  if (weight == Weight::curvature) return loss_.curvature(score, label);
+  if (weight == Weight::majoriser) return loss_.most_curvature();
+  double slope = 0;
+  loss_.derivative(View(&score, 1), label, MutableView(&slope, 1));
+  return slope * slope;
+}
+
+void CurvedModel::make_dense(const Batch& batch) {
+  rows_.assign(batch.size() * order_, 0.0);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Row row = batch.row(i);
+    const MutableView dense = MutableView(rows_).subspan(i * order_, order_);
+    for (std::size_t j = 0; j < row.values.size(); ++j) {
+      dense[row.sparse() ? static_cast<std::size_t>(row.index[j]) : j] = row.values[j];
+    }
+    if (unbounded_) dense[features_] = 1;
+  }
+}
+
+void CurvedModel::gram(View parameters, const Batch& batch, Weight weight, Vector& triangles) {
+  const Batch& used = bounded(batch);
+  make_dense(used);
+  const std::size_t size = triangle_size(order_);
+  triangles.assign(classes_ * size, 0.0);
+  weights_.resize(used.size());
+  for (std::size_t k = 0; k < classes_; ++k) {
+    const View own = parameters.subspan(k * order_, order_);
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      weights_[i] = weight_of(score_of(own, used.row(i)), label_of(used.label(i), k), weight);
+    }
+    add_weighted_gram(rows_, used.size(), order_, weights_, MutableView(triangles).subspan(k * size, size));
+  }
+}
+
+double CurvedModel::predict(View parameters, const Row& row) const {
+  double best = -std::numeric_limits<double>::infinity();
+  std::size_t predicted = 0;
+  for (std::size_t k = 0; k < classes_; ++k) {
+    const View weights = parameters.subspan(k * order_, order_);
+    const View slopes = weights.first(features_);
+    const double score =
+        (row.sparse() ? dot(row.values, row.index, slopes) : dot(row.values, slopes)) + weights[features_];
+    if (classes_ == 1) return score > 0 ? 1 : -1;
+    if (score > best) predicted = k;
+    best = std::max(best, score);
+  }
+  return static_cast<double>(predicted);
+}
+
+}  // namespace starling
