@@ -26,8 +26,8 @@ VARIANTS = {"OffWP": ["--variant", "offline-one-step"],
             "OnWP": ["--variant", "online"],
             "OnWDP": ["--variant", "private-paper", "--mechanism", "gaussian", "--epsilon", 0.8, "--delta", 1e-5, "--c2", 1,
                       "--cp", 0, "--rho", 0]}
-PRIVATE = {trust: ["--variant", "private", "--mechanism", "gaussian", "--epsilon", 0.8, "--delta", 1e-5, "--clip", 1, "--trust", trust]
-           for trust in ("central", "local", "masked")}
+PRIVATE = {trust: ["--variant", "private", "--trust", trust, "--mechanism", "gaussian", "--epsilon", 0.8, "--delta", 1e-5,
+                   "--clip", 1] for trust in ("central", "local", "masked")}
 SAFE = {"safe start": ["--variant", "online", "--start", "safe", "--penalty", "slopes", "--l2", 0.001]}
 
 
@@ -171,16 +171,19 @@ def remarks(cells, options):
     judged = [cell for cell in cells if cell.verdict()]
     print(f"\n{sum(cell.verdict() == experiment.HOLDS for cell in judged)} of {len(judged)} cells with an expectation hold.")
     if "3" in options.tables:
-        print("The paper's balanced 81.1 to 81.3 for mu in 0..0.3 cannot be reached: with sigma in 0.1..1 the best rule, the sign of "
-              "the features' sum, is expected to be\nright in 84.2 % (the mean of Phi(mu sqrt(p)/sigma) over both ranges), and a "
-              "rule learned from 100,000 records is within 0.1 points of it; under no reading tried\ndo the ranges give less.")
+        print("The paper's balanced 81.1 to 81.3 for mu in 0..0.3 cannot be reached: with sigma in 0.1..1 the best rule, the sign "
+              "of the features' sum, is expected to be\nright in 84.2 % (the mean of Phi(mu sqrt(p)/sigma) over both ranges), "
+              "and a rule learned from 100,000 records is within 0.1 points of it; under no\nreading tried do the ranges give "
+              "less.")
     if "private" in options.tables:
         for cell in (cell for cell in cells if cell.variant == "masked"):
-            twin = next(other for other in cells if (other.title, other.source, other.variant) == (cell.title, cell.source, "central"))
+            twin = next(other for other in cells
+                        if (other.title, other.source, other.variant) == (cell.title, cell.source, "central"))
             gap = mean(cell.accuracies) - mean(twin.accuracies)
             error = (error_of_mean(cell.accuracies) ** 2 + error_of_mean(twin.accuracies) ** 2) ** 0.5
             same = "within" if abs(gap) <= 3 * error + 0.01 else "NOT within"
-            print(f"masked - central, {cell.title}, {cell.source[1]}: {gap:+.3f} points, {same} three standard errors ({error:.3f}).")
+            print(f"masked - central, {cell.title}, {cell.source[1]}: {gap:+.3f} points, {same} three standard errors "
+                  f"({error:.3f}).")
 
 
 def picture(folder, cells):

@@ -1,0 +1,352 @@
+"""Renewable estimation: right answers on any number of ranks, and clear errors."""
+
+import csv
+import math
+import os
+import random
+import signal
+import time
+import unittest
+
+from harness import *
+
+UNUSABLE, UNREADABLE, FAILURE, STOPPED_SAFELY = 2, 3, 5, 75
+QUIET = ["--progress", "off"]
+OPEN = ["--mechanism", "none"]
+GAUSSIAN = ["--mechanism", "gaussian", "--epsilon", "4", "--delta", "1e-5", "--noise-key", "seed"]
+STREAM = ["--clients", "3", "--source", "synthetic:two-gaussians:p=4,mu=0.5,n=60", "--batch", "10"]
+VARIANTS = {
+    "online": OPEN,
+    "online from zero": [*OPEN, "--start", "zero", "--l2", "0.1"],
+    "online, forgetting": [*OPEN, "--forget", "0.9"],
+    "online, float32": [*OPEN, "--curvature", "float32"],
+    "online, quantised": [*OPEN, "--curvature", "quantised:10"],
+    "online logistic": [*OPEN, "--loss", "logistic"],
+    "offline": ["--variant", "offline", *OPEN],
+    "offline-one-step": ["--variant", "offline-one-step", *OPEN, "--l2", "0.1"],
+    "private-paper": ["--variant", "private-paper", *GAUSSIAN, "--l2", "0.1"],
+    "private central": ["--variant", "private", "--trust", "central", *GAUSSIAN, "--l2", "0.1"],
+    "private local": ["--variant", "private", "--trust", "local", *GAUSSIAN, "--l2", "0.1"],
+    "private masked": ["--variant", "private", "--trust", "masked", *GAUSSIAN, "--l2", "0.1"],
+    "released curvature": ["--variant", "private", "--trust", "central", *GAUSSIAN, "--l2", "0.1", "--curvature-model",
+                           "released:0.5"],
+}
+
+
+def gaussian_rows(count, dimension, seed, mu=1.0):
+    """Lines x1,...,xd,label of two Gaussian classes."""
+    generator = random.Random(seed)
+    lines = []
+    for _ in range(count):
+        label = generator.choice((-1, 1))
+        lines.append(",".join(f"{generator.gauss(mu * label, 1):.9f}" for _ in range(dimension)) + f",{label}")
+    return lines
+
+
+def numbers(lines):
+    """Rows of features with a one at the end, and labels."""
+    table = [[float(word) for word in line.split(",")] for line in lines]
+    return [[*row[:-1], 1.0] for row in table], [row[-1] for row in table]
+
+
+def accuracy(model, lines):
+    rows, labels = numbers(lines)
+    right = [label * sum(a * b for a, b in zip(model, row)) > 0 for row, label in zip(rows, labels)]
+    return sum(right) / len(right)
+
+
+class RenewableCase(TestCase):
+    def renew(self, words, ranks=1):
+        return self.run_command(ranks, ["renewable", *QUIET, *words])
+
+    def summary(self, words, output, ranks=1):
+        result = self.renew([*words, "--output", output, "--json"], ranks)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(result.messages(), [], result)
+        return result.summary()
+
+    def refused(self, code, words, *patterns, ranks=1):
+        """The run ends with this code and one message, in which all patterns are found."""
+        result = self.renew([*words, "--output", "refused"], ranks)
+        self.assertEqual(result.code, code, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        for pattern in patterns:
+            self.assertRegex(result.messages()[0], pattern)
+        return result
+
+    def csv(self, name, lines):
+        return self.write(name, "\n".join(lines) + "\n")
+
+
+class Variants(RenewableCase):
+    def test_equal_bits_on_any_number_of_ranks(self):
+        for name, words in VARIANTS.items():
+            with self.subTest(name):
+                found = {}
+                for ranks in (1, 2, 4):  # with four ranks one hosts nobody
+                    summary = self.summary([*STREAM, *words], f"{name}-{ranks}".replace(" ", "-"), ranks)
+                    found[ranks] = bits([summary["final_model"], summary["metrics"], summary["loss"]])
+                    self.assertEqual((summary["command"], summary["clients"], summary["dimension"]), ("renewable", 3, 5))
+                self.assertEqual(found[1], found[2])
+                self.assertEqual(found[1], found[4])
+
+    def test_they_learn(self):
+        test = ["--test", "synthetic:two-gaussians:p=4,mu=0.5,n=4000"]
+        best = 0.8413  # Phi(mu sqrt(p))
+        for name, words in VARIANTS.items():
+            with self.subTest(name):
+                stream = ["--clients", "3", "--source", "synthetic:two-gaussians:p=4,mu=0.5,n=3000", "--batch", "100", *test]
+                metrics = self.summary([*stream, *words], name.replace(" ", "-"))["metrics"]
+                self.assertGreater(metrics["accuracy"], best - 0.02)
+                self.assertLess(metrics["accuracy"], best + 0.02)
+                self.assertAlmostEqual(metrics["balanced_accuracy"], (metrics["recall"] + metrics["specificity"]) / 2, places=12)
+                harmonic = 2 * metrics["precision"] * metrics["recall"] / (metrics["precision"] + metrics["recall"])
+                self.assertAlmostEqual(metrics["f1"], harmonic, places=12)
+
+    def test_masked_is_as_accurate_as_central(self):
+        """At a price where noise tells: single runs scatter by some 2 points, the mean of eight by less than one."""
+        source = ["--clients", "5", "--source", "synthetic:two-gaussians:p=10,mu=0.2,n=400", "--batch", "20", "--test",
+                  "synthetic:two-gaussians:p=10,mu=0.2,n=4000", "--l2", "0.1", "--mechanism", "gaussian", "--epsilon", "1",
+                  "--delta", "1e-5", "--noise-key", "seed", "--variant", "private"]
+        means = {}
+        for trust in ("central", "masked", "local"):
+            found = [self.summary([*source, "--trust", trust, "--seed", seed], f"{trust}-{seed}")["metrics"]["accuracy"]
+                     for seed in range(1, 9)]
+            means[trust] = sum(found) / len(found)
+        self.assertAlmostEqual(means["masked"], means["central"], delta=0.03)
+        self.assertGreater(means["central"], 0.66)  # of 73.6 % without noise
+
+    def test_ten_classes_of_labels_in_one_message(self):
+        generator = random.Random(5)
+        corners = [(3, 0), (0, 3), (-3, -3)]
+        lines = []
+        for _ in range(600):
+            k = generator.randrange(3)
+            lines.append(",".join(f"{generator.gauss(c, 1):.6f}" for c in corners[k]) + f",{k}")
+        path = self.csv("corners.csv", lines)
+        models = [self.summary(["--source", path, "--clients", "2", "--batch", "50", "--classes", "one-vs-rest:3", *OPEN, "--test",
+                                path], f"corners-{ranks}", ranks) for ranks in (1, 2)]
+        self.assertEqual(len(models[0]["final_model"]), 9)
+        self.assertEqual(bits(models[0]["final_model"]), bits(models[1]["final_model"]))
+        self.assertGreater(models[0]["metrics"]["accuracy"], 0.95)
+
+
+REFERENCE = DATA / "dwd_reference"
+
+
+@unittest.skipUnless(REFERENCE.exists(), "the reference solutions are not beside the project")
+class ReferenceSolutions(RenewableCase):
+    """kerndwd's solutions on BUPA; its penalty is lambda |b|^2, so that its lambda is half of ours."""
+
+    def scaled(self):
+        with gzip.open(REFERENCE / "bupa.csv.gz", "rt") as file:
+            rows = [[float(word) for word in row] for row in list(csv.reader(file))[1:]]
+        columns = list(zip(*rows))
+        for k in range(6):
+            centre = math.fsum(columns[k]) / len(rows)
+            spread = math.sqrt(math.fsum((x - centre) ** 2 for x in columns[k]) / (len(rows) - 1))
+            columns[k] = [(x - centre) / spread for x in columns[k]]
+        return [list(row) for row in zip(*columns)]
+
+    @staticmethod
+    def objective(model, rows, q, l2):
+        """mean V_q + l2/2 |b|^2."""
+        edge = q / (q + 1)
+        total = []
+        for row in rows:
+            u = row[-1] * (math.fsum(a * b for a, b in zip(model, row[:-1])) + model[-1])
+            total.append(1 - u if u <= edge else (edge / u) ** q / (q + 1))
+        return math.fsum(total) / len(rows) + l2 / 2 * math.fsum(b * b for b in model[:-1])
+
+    def test_every_q_and_lambda(self):
+        rows = self.scaled()
+        path = self.csv("scaled.csv", [",".join(repr(x) for x in row) for row in rows])
+        with open(REFERENCE / "bupa_kerndwd_solutions.csv", newline="") as file:
+            cases = list(csv.DictReader(file))
+        self.assertEqual(len(cases), 15)
+        for i, case in enumerate(cases):
+            with self.subTest(q=case["q"], l2=case["lambda"]):
+                l2 = 2 * float(case["lambda"])
+                summary = self.summary(["--source", path, "--clients", "3", "--batch", "20", "--variant", "offline", "--loss",
+                                        f"dwd:{case['q']}", "--smoothing", "0", "--l2", repr(l2), "--penalty", "slopes", *OPEN],
+                                       f"run-{i}")
+                model = summary["final_model"]
+                expected = [float(case[f"b{k}"]) for k in range(1, 7)] + [float(case["intercept"])]
+                self.assertAlmostEqual(self.objective(model, rows, float(case["q"]), l2), float(case["objective"]), delta=1e-9)
+                for ours, theirs in zip(model, expected):
+                    self.assertAlmostEqual(ours, theirs, delta=1e-6)
+
+
+@unittest.skipIf(numpy is None, "numpy is not installed")
+class Regression(RenewableCase):
+    def test_logistic_regression_is_renewed(self):
+        """After ten batches of 1000 within 10 % of a standard error of pooled maximum likelihood."""
+        generator = numpy.random.default_rng(11)
+        true = numpy.array([0.5, -0.5, 0.25, 0, 1, -0.3])
+        x = numpy.column_stack([generator.standard_normal((10_000, 5)), numpy.ones(10_000)])
+        y = numpy.where(generator.random(10_000) < 1 / (1 + numpy.exp(-x @ true)), 1, -1)
+        path = self.csv("logistic.csv", [",".join(f"{value!r}" for value in map(float, row[:-1])) + f",{label}"
+                                         for row, label in zip(x, y)])
+        model = numpy.array(self.summary(["--source", path, "--clients", "5", "--batch", "200", "--partition", "round-robin",
+                                          "--loss", "logistic", "--l2", "0", *OPEN], "run", 2)["final_model"])
+        best = numpy.zeros(6)
+        for _ in range(30):
+            share = 1 / (1 + numpy.exp(y * (x @ best)))
+            information = (x * (share * (1 - share))[:, None]).T @ x
+            best += numpy.linalg.solve(information, x.T @ (y * share))
+        error = numpy.sqrt(numpy.diag(numpy.linalg.inv(information)))
+        self.assertLess(numpy.abs((model - best) / error).max(), 0.1)
+
+    def test_least_squares_is_exact_and_clients_may_be_short(self):
+        """Squared loss renews exactly, whoever has no records left in a round."""
+        generator = numpy.random.default_rng(12)
+        parts = []
+        for client, count in enumerate((90, 35, 10)):
+            x = generator.standard_normal((count, 3))
+            y = x @ [1, -2, 0.5] + 0.3 + 0.1 * generator.standard_normal(count)
+            parts.append((x, y))
+            self.csv(f"part-{client}.csv", [",".join(map(repr, map(float, [*row, label]))) for row, label in zip(x, y)])
+        x = numpy.column_stack([numpy.vstack([x for x, _ in parts]), numpy.ones(135)])
+        y = numpy.concatenate([y for _, y in parts])
+        best = numpy.linalg.lstsq(x, y, rcond=None)[0]
+        for ranks in (1, 2, 4):
+            model = self.summary(["--source", "part-{client}.csv", "--clients", "3", "--batch", "10", "--loss", "squared", "--l2",
+                                  "0", *OPEN], f"run-{ranks}", ranks)["final_model"]
+            self.assertLess(numpy.abs(model - best).max(), 1e-10)
+
+
+class BadInput(RenewableCase):
+    """A right answer or a clear error, never a silent wrong one."""
+
+    def test_first_batch_of_one_class(self):
+        for first in (-1, 1):
+            lines = sorted(gaussian_rows(400, 3, 1), key=lambda line: not line.endswith(f",{first}"))
+            alike = [line for line in lines if line.endswith(f",{first}")][:40]
+            rest = [line for line in gaussian_rows(400, 3, 2)]
+            path = self.csv("data.csv", [*alike, *rest])
+            for words in ([], ["--penalty", "slopes"], ["--penalty", "slopes", "--l2", "0.0001"], ["--start", "zero", "--l2", "0.1"],
+                          ["--loss", "logistic"]):
+                with self.subTest(first=first, words=words):
+                    model = self.summary(["--source", path, "--clients", "1", "--batch", "40", *OPEN, *words],
+                                         f"run{first}-{'-'.join(words).replace(':', '')}")["final_model"]
+                    self.assertGreater(accuracy(model, rest), 0.9)
+
+    def test_batches_of_one_class_later(self):
+        lines = gaussian_rows(200, 3, 3)
+        later = sorted(gaussian_rows(400, 3, 4), key=lambda line: line.endswith(",1"))
+        path = self.csv("data.csv", [*lines, *later])
+        model = self.summary(["--source", path, "--clients", "1", "--batch", "40", *OPEN], "run")["final_model"]
+        self.assertGreater(accuracy(model, later), 0.9)
+
+    def test_constant_columns(self):
+        lines = gaussian_rows(300, 2, 5)
+        path = self.csv("data.csv", [f"7,0,{line}" for line in lines])
+        words = ["--source", path, "--clients", "2", "--batch", "30", *OPEN]
+        model = self.summary([*words, "--l2", "0.01"], "run")["final_model"]
+        self.assertTrue(all(math.isfinite(value) for value in model))
+        self.assertEqual(model[1], 0)
+        self.assertGreater(accuracy(model, [f"7,0,{line}" for line in lines]), 0.85)
+        # Without a penalty nothing determines the weights of such columns.
+        self.refused(FAILURE, [*words, "--l2", "0"], r"batch 1\b", r"condition|singular|definite", r"--l2")
+
+    def test_more_features_than_records_in_the_first_batch(self):
+        path = self.csv("data.csv", gaussian_rows(300, 30, 6, 0.4))
+        words = ["--source", path, "--clients", "1", "--batch", "10", *OPEN]
+        model = self.summary([*words, "--l2", "0.1"], "run")["final_model"]
+        self.assertGreater(accuracy(model, gaussian_rows(500, 30, 7, 0.4)), 0.9)
+        self.refused(FAILURE, [*words, "--l2", "0"], r"batch 1\b", r"--l2")
+
+    def test_separable_without_a_penalty(self):
+        lines = [line for line in gaussian_rows(300, 2, 8, 3) if line.count("-") in (0, 3)]
+        path = self.csv("data.csv", lines)
+        for loss in ("logistic", "dwd:1"):
+            for variant in ("offline", "online"):
+                with self.subTest(loss=loss, variant=variant):
+                    result = self.renew(["--source", path, "--clients", "1", "--batch", "50", "--variant", variant, "--loss", loss,
+                                         "--l2", "0", *OPEN, "--output", f"{variant}-{loss[:3]}", "--json"])
+                    if result.code == 0:
+                        summary = result.summary()
+                        self.assertTrue(any("--l2" in note for note in summary["notes"]), summary["notes"])
+                        self.assertEqual(accuracy(summary["final_model"], lines), 1)
+                    else:
+                        self.assertEqual((result.code, len(result.messages())), (FAILURE, 1), result)
+                        self.assertIn("--l2", result.messages()[0])
+
+    def test_not_a_number(self):
+        lines = gaussian_rows(100, 2, 9)
+        for what in ("nan", "inf", "oops"):
+            path = self.csv("data.csv", [*lines[:42], f"{what},1,1", *lines[42:]])
+            self.refused(UNREADABLE, ["--source", path, "--clients", "2", "--batch", "10", *OPEN], r"data\.csv", r"43\b", ranks=2)
+
+    def test_unknown_names(self):
+        self.refused(UNUSABLE, ["--variant", "offlin", *OPEN], "offlin", "offline-one-step", "private-paper")
+        self.refused(UNUSABLE, ["--loss", "softmax:3", *OPEN], "softmax", "dwd", "logistic", "huber")
+        self.refused(UNUSABLE, ["--trust", "nobody", "--variant", "private", *GAUSSIAN], "nobody", "central", "masked")
+        self.refused(UNUSABLE, ["--curvature", "quantised:99", *OPEN], "quantised")
+        self.refused(UNUSABLE, ["--loss", "dwd:0", *OPEN], "q")
+
+    def test_options_without_meaning(self):
+        cases = {
+            "--c2": [["--variant", "online", *OPEN, "--c2", "1"], ["--variant", "private", *GAUSSIAN, "--c2", "1"]],
+            "--trust": [["--variant", "online", *OPEN, "--trust", "central"],
+                        ["--variant", "private-paper", *GAUSSIAN, "--trust", "local"]],
+            "--forget": [["--variant", "offline", *OPEN, "--forget", "0.9"]],
+            "--curvature-model": [["--variant", "online", *OPEN, "--curvature-model", "average"]],
+            "--epsilon": [["--variant", "online", *OPEN, "--epsilon", "1"]],
+            "--mechanism": [["--variant", "online", *GAUSSIAN], ["--variant", "private", *OPEN]],
+            "--smoothing": [["--loss", "logistic", "--smoothing", "0", *OPEN]],
+            "--start": [["--variant", "private", *GAUSSIAN, "--start", "safe"]],
+        }
+        for option, calls in cases.items():
+            for words in calls:
+                with self.subTest(" ".join(words)):
+                    self.refused(UNUSABLE, [*STREAM, *words], option)
+
+
+class Endings(RenewableCase):
+    ENDLESS = ["renewable", "--clients", "3", "--source", "synthetic:two-gaussians:p=4,mu=0.5,n=1000000000", "--rounds", "50000000",
+               "--batch", "20", *OPEN, "--record-every", "500", "--output", "run"]
+
+    def begun(self, ranks, *more, script=NOTE_SCRIPT):
+        job = self._start([(ranks, [*self.ENDLESS, *more], [])], script)
+        pids = job.pids(ranks)
+        history = self.folder / "run" / "history.csv"
+        wait_until(lambda: history.exists() and history.read_text().count("\n") > 3, "something is on record")
+        return job, pids
+
+    def test_a_signal(self):
+        job, pids = self.begun(2, script=RANK_SCRIPT)
+        os.kill(pids[1], signal.SIGUSR1)
+        result = job.finish(20)
+        self.assertEqual(result.codes, [STOPPED_SAFELY] * 2, result)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertLess(summary["rounds"], summary["rounds_planned"])
+        self.assertIn("stopped by a signal", " ".join(summary["notes"]))
+
+    def test_a_killed_rank_ends_the_others(self):
+        for victim in (0, 1):
+            with self.subTest(victim):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                job, pids = self.begun(3)
+                os.kill(pids[victim], signal.SIGKILL)
+                self.assertNotEqual(job.finish(20).code, 0)
+                wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids), "all ranks are gone", 10)
+
+    def test_a_silent_rank_is_named(self):
+        job, pids = self.begun(3, "--watchdog", "2", script=RANK_SCRIPT)
+        codes = [job.log / f"code.{rank}" for rank in range(3)]
+        os.kill(pids[1], signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            wait_until(lambda: codes[0].exists() and codes[2].exists(), "the others have ended", 20)
+            self.assertLess(time.monotonic() - began, 12)
+        finally:
+            os.kill(pids[1], signal.SIGCONT)
+        result = job.finish(30)
+        self.assertEqual([int(path.read_text()) for path in (codes[0], codes[2])], [FAILURE] * 2, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        self.assertRegex(result.messages()[0], r"rank 1\b.* for [0-9.]+ s")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+"""The experiments on renewable estimation run to their end; small ones find what they are known to find."""
+
+import csv
+import subprocess
+import sys
+import unittest
+
+from harness import *
+
+
+class Experiment(TestCase):
+    def run_script(self, name, *words):
+        """Runs jobs/NAME into the folder `out` of the test; returns what it prints."""
+        done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / name, "--starling", STARLING,
+                               "--output", self.folder / "out", *map(str, words)],
+                              cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def rows(self, name):
+        with open(self.folder / "out" / name, newline="") as file:
+            return list(csv.DictReader(file))
+
+    def expect_pictures(self, *names):
+        for name in names:
+            self.assertTrue((self.folder / "out" / f"{name}.gp").exists(), name)
+            if shutil.which("gnuplot"):
+                self.assertTrue((self.folder / "out" / f"{name}.svg").read_text().rstrip().endswith("</svg>"), name)
+
+    def expect_missing_data(self, script):
+        done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / script, "--starling", STARLING, "--data", self.folder],
+                              cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--data", done.stderr)
+
+
+class Tables(Experiment):
+    def test_each_runs_from_its_file(self):
+        expected = {1: (10, 51, 0.90), 2: (50, 21, 0.79), 3: (50, 21, 0.70)}
+        for table, (clients, dimension, least) in expected.items():
+            with self.subTest(table):
+                result = self.run_alone(["renewable", "--config", f"jobs/renewable-table{table}.ini", "--output",
+                                         self.folder / f"run-{table}", "--json", "--progress", "off"], cwd=SOURCE)
+                self.assertEqual(result.code, 0, result)
+                summary = result.summary()
+                self.assertEqual((summary["clients"], summary["rounds"], summary["dimension"]), (clients, 100, dimension))
+                self.assertGreater(summary["metrics"]["balanced_accuracy"], least)
+
+    def test_the_quick_columns(self):
+        """Balanced cells have next to no spread: three runs tell."""
+        printed = self.run_script("renewable.py", "--tables", "2", "--replications", 3)
+        rows = {(row["setting"], row["ratio"], row["variant"]): row for row in self.rows("cells.csv")}
+        self.assertEqual(len(rows), 18)
+        for (setting, ratio, variant), row in rows.items():
+            self.assertIn(row["ours"], printed)
+            # At 4:1 a run's accuracy scatters by up to 0.3 points: three of them by 0.17.
+            self.assertLess(abs(float(row["gap"])), 0.3 if ratio == "1/1" else 0.6, (setting, ratio, variant))
+        self.expect_pictures("accuracy")
+
+    def test_all_sections_in_few_batches(self):
+        printed = self.run_script("renewable.py", "--batches", 3, "--replications", 1, "--test-records", 200)
+        rows = self.rows("cells.csv")
+        self.assertEqual([sum(row["table"] == name for row in rows) for name in ("1", "2", "3", "private", "safe")],
+                         [18, 18, 18, 24, 4])
+        self.assertIn("masked - central", printed)
+        self.assertIn("cannot be reached", printed)
+
+    def test_unknown_sections_are_named(self):
+        done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "renewable.py", "--tables", "1,7"], cwd=self.folder,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("7 (known: 1, 2, 3, private, safe)", done.stderr)
+
+
+@unittest.skipUnless((DATA / "har_chest_uci287").exists(), "the data set har_chest_uci287 is not beside the project")
+class MotionOrRest(Experiment):
+    def test_windows(self):
+        printed = self.run_script("renewable-har.py", "--kinds", "windows", "--seeds", 1)
+        rows = {(row["q"], row["variant"]): row for row in self.rows("har.csv")}
+        self.assertEqual(len(rows), 18)
+        for q in ("0.01", "1", "100"):
+            for variant in ("offline", "online"):
+                row = rows[q, variant]
+                self.assertGreater(float(row["accuracy"]), 87, (q, variant))
+                self.assertGreater(float(row["recall"]), 65, (q, variant))
+        self.assertIn("OnWDP", printed)
+        self.expect_pictures("bars-windows")
+
+    def test_raw_channels_tell_nothing(self):
+        printed = self.run_script("renewable-har.py", "--kinds", "raw", "--seeds", 1, "--records", 2000)
+        rows = {(row["q"], row["variant"]): row for row in self.rows("har.csv")}
+        self.assertLess(float(rows["1", "offline"]["accuracy"]), 76)
+        self.assertIn("always rest", printed)
+        self.expect_pictures("bars-raw")
+
+    def test_the_file_runs_as_it_is(self):
+        result = self.run_alone(["renewable", "--config", "jobs/renewable-table4.ini", "--output", self.folder / "run", "--json",
+                                 "--progress", "off"], cwd=SOURCE)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual((result.summary()["clients"], result.summary()["dimension"]), (15, 4))
+
+    def test_missing_data_are_named(self):
+        self.expect_missing_data("renewable-har.py")
+
+
+@unittest.skipUnless((DATA / "elec2").exists(), "the data set elec2 is not beside the project")
+class DriftingStream(Experiment):
+    def test_forgetting_helps(self):
+        self.run_script("renewable-elec2.py")
+        found = {(row["loss"], row["rho"]): float(row["progressive_accuracy"]) for row in self.rows("elec2.csv")}
+        self.assertAlmostEqual(found["the larger class", ""], 57.55, places=2)
+        for loss in ("dwd:1", "logistic"):
+            self.assertGreater(found[loss, "1"], 61)
+            self.assertGreater(found[loss, "0.9"], found[loss, "1"] + 2)
+        self.expect_pictures("progressive")
+
+    def test_missing_data_are_named(self):
+        self.expect_missing_data("renewable-elec2.py")
+
+
+class Cost(Experiment):
+    def test_time_and_memory(self):
+        self.run_script("renewable-cost.py", "--batches", 3000, "--repetitions", 1)
+        rows = {(row["figure"], row["case"]): float(row["ours"]) for row in self.rows("cost.csv")}
+        # Whatever else the machine does: growth with b would make this thousands.
+        self.assertLess(rows["time per batch, last tenth / first tenth", "b = 3000"], 10)
+        few, many = (rows["bytes beyond the program's own", f"p = 500, b = {b}"] for b in (10, 100))
+        self.assertLess(many, 2 * few + 4e6)
+        self.expect_pictures("batches")
+
+
+if __name__ == "__main__":
+    unittest.main()
