@@ -2,6 +2,7 @@
 
 #include "support/testing.hpp"
 #include <cmath>
+#include <gmock/gmock.h>
 
 #include "starling/core/check.hpp"
 #include "starling/core/gram.hpp"
