@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "starling/core/columns.hpp"
 
@@ -17,8 +18,16 @@ namespace starling {
 }
 
 /// triangle += Σ_i w_i x_i x_iᵀ over n rows of p numbers, row after row in `rows`. `triangle` has triangle_size(p)
-/// entries, `weights` n. Every entry is summed in the order of the rows, so its bits depend on its own two columns and
-/// the weights alone. Flops: n p (p + 1).
+/// entries, `weights` n. An entry (j, k) gets, for each panel of 128 rows, the chain of fused multiply-adds of w_i x_ij
+/// (rounded) and x_ik over its rows, so its bits depend on its own two columns and the weights alone, on every
+/// processor. Flops: n p (p + 1). Allocates only when p is larger than ever before on this thread.
 void add_weighted_gram(View rows, std::size_t n, std::size_t p, View weights, MutableView triangle);
+
+/// Instructions that it can be done with. The bits are the same with all.
+enum class GramKernel { portable, avx2, avx512 };
+/// Those that this processor has, the fastest first; what the function above takes.
+[[nodiscard]] std::vector<GramKernel> gram_kernels();
+/// With instructions that this processor has; for tests and measurements.
+void add_weighted_gram(View rows, std::size_t n, std::size_t p, View weights, MutableView triangle, GramKernel kernel);
 
 }  // namespace starling
