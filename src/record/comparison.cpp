@@ -24,12 +24,17 @@ struct FigureRow {
   double factor = 1;
 };
 
-constexpr std::array<FigureRow, 19> figures{{{"rounds", "rounds", "{:.0f}"},
+constexpr std::array<FigureRow, 24> figures{{{"rounds", "rounds", "{:.0f}"},
                                              {"loss, mean", "loss.mean", "{:.6f}"},
                                              {"loss, last tenth", "loss.last", "{:.6f}"},
                                              {"test loss", "metrics.test_loss", "{:.6f}"},
                                              {"accuracy", "accuracy", "{:.2f} %", 100},
                                              {"progressive accuracy", "metrics.progressive_accuracy", "{:.2f} %", 100},
+                                             {"balanced accuracy", "metrics.balanced_accuracy", "{:.2f} %", 100},
+                                             {"precision", "metrics.precision", "{:.2f} %", 100},
+                                             {"recall", "metrics.recall", "{:.2f} %", 100},
+                                             {"F1", "metrics.f1", "{:.2f} %", 100},
+                                             {"specificity", "metrics.specificity", "{:.2f} %", 100},
                                              {"static regret", "regret.static", "{:.6g}"},
                                              {"static exponent", "regret.exponent.static.value", "{:.3f}"},
                                              {"dynamic regret", "regret.dynamic", "{:.6g}"},

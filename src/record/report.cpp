@@ -178,6 +178,7 @@ Json summary_so_far(const Traces& traces) {
   json["accuracy"] = json["metrics"].value(accuracy, null);
   json["consensus_error"] = number_or_null(latest(traces.history, &NetworkFigures::consensus_error));
   json["mass"] = number_or_null(latest(traces.history, &NetworkFigures::mass));
+  json["aggregated"] = traces.notes.text("aggregated") == "yes";
   json["regret"] = null;
   json["privacy"] = privacy_so_far(traces);
   json["traffic"] = {{"messages", null}, {"bytes", null}, {"edges", null}, {"evaluation_bytes", null}};

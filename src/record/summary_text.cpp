@@ -37,6 +37,7 @@ std::int64_t total_bytes(const Summary& summary) {
 /// On --test if there is one, else progressive, else unknown.
 double accuracy_of(const Summary& summary) {
   if (!summary.classifies) return std::nan("");
+  if (summary.test_metrics) return summary.test_metrics->accuracy;
   const auto& score = summary.test ? summary.test : summary.progressive;
   return score ? mean(static_cast<double>(score->correct), score->records) : std::nan("");
 }
@@ -121,15 +122,28 @@ Json edge_count(const Summary& summary) {
   return summary.edges.size();
 }
 
+/// From all clients to the aggregator, which is client 0, and one broadcast back, in bytes per round.
+void add_aggregator_traffic(const Summary& summary, Json& traffic) {
+  double up = 0;
+  double down = 0;
+  for (const EdgeTraffic& edge : summary.edges) (edge.to == 0 ? up : down) += static_cast<double>(edge.bytes);
+  const double listeners = std::max(1.0, static_cast<double>(summary.clients) - 1);
+  const auto rounds = static_cast<double>(summary.rounds);
+  traffic["uplink_bytes_per_round"] = number(up / rounds);
+  traffic["downlink_bytes_per_round"] = number(down / listeners / rounds);
+}
+
 Json traffic_json(const Summary& summary) {
   Json edges = Json::array();
   if (summary.edges.size() <= most_listed_edges) {
     for (const EdgeTraffic& edge : summary.edges) edges.push_back({edge.from, edge.to, edge.messages, edge.bytes});
   }
-  return {{"messages", total_messages(summary)},         {"bytes", total_bytes(summary)},
-          {"edge_count", edge_count(summary)},           {"edges", edges},
-          {"rank_messages", summary.wire.messages},      {"rank_bytes", summary.wire.bytes},
-          {"evaluation_bytes", summary.evaluation_bytes}};
+  Json json = {{"messages", total_messages(summary)},         {"bytes", total_bytes(summary)},
+               {"edge_count", edge_count(summary)},           {"edges", edges},
+               {"rank_messages", summary.wire.messages},      {"rank_bytes", summary.wire.bytes},
+               {"evaluation_bytes", summary.evaluation_bytes}};
+  if (summary.aggregated) add_aggregator_traffic(summary, json);
+  return json;
 }
 
 Json pace_json(const Summary& summary) {
@@ -150,6 +164,7 @@ Json metrics_json(const Summary& summary) {
       metrics["test_accuracy"] = number(mean(static_cast<double>(summary.test->correct), summary.test->records));
     }
   }
+  if (summary.test_metrics) add_test_metrics(*summary.test_metrics, metrics);
   if (summary.progressive && summary.classifies) {
     metrics["progressive_accuracy"] =
         number(mean(static_cast<double>(summary.progressive->correct), summary.progressive->records));
@@ -187,11 +202,18 @@ std::string traffic_rows(const SummaryView& summary, const std::vector<EdgeTraff
   const auto counted = summary.integer("traffic.edge_count");
   const auto edges = static_cast<std::size_t>(counted.value_or(static_cast<std::int64_t>(summary.edges().size())));
   const bool uncounted = !counted && edges == 0;  // there are more than were counted one by one
-  std::string text =
-      table_row("messages",
-                fmt::format("{} over {} edges, {} (between ranks: {} messages, {})", summary.count("traffic.messages"),
-                            uncounted ? "many" : std::to_string(edges), megabytes(summary.count("traffic.bytes")),
-                            summary.count("traffic.rank_messages"), megabytes(summary.count("traffic.rank_bytes"))));
+  const std::string where = summary.flag("aggregated")
+                                ? "to and from the aggregator, client 0"
+                                : fmt::format("over {} edges", uncounted ? "many" : std::to_string(edges));
+  std::string text = table_row(
+      "messages", fmt::format("{} {}, {} (between ranks: {} messages, {})", summary.count("traffic.messages"), where,
+                              megabytes(summary.count("traffic.bytes")), summary.count("traffic.rank_messages"),
+                              megabytes(summary.count("traffic.rank_bytes"))));
+  if (summary.has("traffic.uplink_bytes_per_round")) {
+    text += table_row("per round", fmt::format("{} bytes up from all clients, {} bytes down in one broadcast",
+                                               shown(summary.number("traffic.uplink_bytes_per_round"), "{:.8g}"),
+                                               shown(summary.number("traffic.downlink_bytes_per_round"), "{:.8g}")));
+  }
   const std::size_t listed = std::min(first_edges.size(), most_shown_edges);
   for (std::size_t i = 0; i < listed; ++i) {
     const EdgeTraffic& edge = first_edges[i];
@@ -242,10 +264,14 @@ std::string score_rows(const SummaryView& summary) {
   const bool tested = summary.has("metrics.test_loss");
   if (tested) text += table_row("test loss", shown(summary.number("metrics.test_loss"), "{:.6f}"));
   if (!summary.classifies()) return text;
+  if (summary.has("metrics.balanced_accuracy")) return text + test_metric_rows(summary);
   const double accuracy = summary.number("accuracy");
   std::string cell = "-";
   if (std::isfinite(accuracy)) {
-    cell = fmt::format("{:.2f} % {}", 100 * accuracy, tested ? "on --test, mean over clients" : "progressive");
+    cell = fmt::format("{:.2f} % {}", 100 * accuracy,
+                       !tested                      ? "progressive"
+                       : summary.flag("aggregated") ? "on --test"
+                                                    : "on --test, mean over clients");
   } else if (summary.withholds("accuracy")) {
     cell = "withheld: in private/ (name a public --test set to see one)";
   }
@@ -264,6 +290,7 @@ std::string shown(double value, const char* format) {
 
 std::string figure_rows(const SummaryView& summary) {
   std::string text = summary.learned() ? score_rows(summary) : "";
+  if (summary.flag("aggregated")) return text;
   text += table_row("consensus error", fmt::format("{}  (mean squared distance of a client to the mean model)",
                                                    shown(summary.number("consensus_error"), "{:.3e}")));
   const double in_flight = summary.number("mass_in_flight");
@@ -291,8 +318,10 @@ Json json_of(const Summary& summary) {
                   {"last", summary.last_loss ? number(*summary.last_loss) : Json(nullptr)}};
   json["accuracy"] = number(accuracy_of(summary));
   json["metrics"] = metrics_json(summary);
-  json["consensus_error"] = number(summary.consensus_error);
-  json["mass"] = number(summary.mass);
+  if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);
+  json["aggregated"] = summary.aggregated;
+  json["consensus_error"] = summary.aggregated ? Json(nullptr) : number(summary.consensus_error);
+  json["mass"] = summary.aggregated ? Json(nullptr) : number(summary.mass);
   json["mass_in_flight"] = number(summary.in_flight);
   json["pace"] = pace_json(summary);
   json["step_debt"] = number(summary.largest_debt);
@@ -337,6 +366,7 @@ std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>&
                                           summary.text("pace.mode"), summary.count("pace.least_rounds"),
                                           summary.count("pace.most_rounds")));
   }
+  text += interval_rows(summary);
   text += regret_rows(summary);
   text += constraint_rows(summary);
   if (summary.learned()) text += privacy_rows(summary);

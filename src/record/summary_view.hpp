@@ -74,6 +74,12 @@ constexpr std::size_t most_shown_edges = 12;
 /// Of long-term constraints: how much they were violated over all clients and rounds. `constraints` of summary.json:
 [[nodiscard]] std::string constraint_rows(const SummaryView& summary);
 [[nodiscard]] Json constraints_json(const std::vector<ConstraintFigures>& constraints);
+/// Figures of --test by class: into `metrics` of summary.json, and out of it ("" where there are none).
+void add_test_metrics(const TestMetrics& test, Json& metrics);
+[[nodiscard]] std::string test_metric_rows(const SummaryView& summary);
+/// `intervals` of summary.json, and the first few of them.
+[[nodiscard]] Json intervals_json(const std::vector<Interval>& intervals);
+[[nodiscard]] std::string interval_rows(const SummaryView& summary);
 /// "-" for what is not finite.
 [[nodiscard]] std::string shown(double value, const char* format);
 

@@ -59,6 +59,19 @@ Summary example() {
   return summary;
 }
 
+/// One with rank 0 as the aggregator, tested and with intervals.
+Summary aggregated_example() {
+  Summary summary = example();
+  summary.command = "renewable";
+  summary.aggregated = true;
+  summary.test = Score{10, 40, 50};
+  summary.test_metrics = test_metrics({-1, 1}, Vector{1, 1, 1, -1, -1}, Vector{1, 1, -1, 1, -1});
+  summary.intervals = {{"x1", 0.5, 0.1, 0.25, 0.75, 0.95, "model"},
+                       {"intercept", -2, std::nan(""), std::nan(""), std::nan(""), std::nan(""), ""}};
+  summary.edges = {{0, 1, 40, 800}, {1, 0, 40, 1600}};
+  return summary;
+}
+
 void withhold(Summary& summary) {
   summary.progressive = std::nullopt;
   summary.last_loss = std::nullopt;
@@ -166,6 +179,7 @@ std::vector<std::pair<const char*, Summary>> summaries() {
   add("more edges than the file lists", [](Summary& summary) {
     for (Client u = 0; u < 1200; ++u) summary.edges.push_back({u, u + 1, 2, 3});
   });
+  rows.emplace_back("aggregated", aggregated_example());
   return rows;
 }
 
@@ -184,6 +198,7 @@ TEST(Report, ShowsSummariesThatDoNotTellTheirTask) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(example()));
   json.erase("task");
   json["traffic"].erase("edge_count");
+  json.erase("aggregated");
   run.write("summary.json", json.dump());
   EXPECT_EQ(head_of(RunReport(run.path()).text(), to_table(example())), to_table(example()));
 }

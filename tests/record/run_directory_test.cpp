@@ -2,10 +2,13 @@
 
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
+#include <cmath>
 #include <fstream>
 #include <optional>
 #include <sstream>
 #include <sys/stat.h>
+
+#include "starling/record/interval.hpp"
 
 namespace starling {
 namespace {
@@ -87,6 +90,19 @@ TEST(RunDirectory, TakesAnEmptyFolder) {
   if (world().rank() == 0) std::filesystem::create_directories(shared.run());
   EXPECT_EQ(message_of([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); }),
             "");
+}
+
+TEST(RunDirectory, KeepsCoefficientsWithAllTheirDigits) {
+  SharedFolder shared;
+  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
+  if (world().rank() != 0) return;
+  const double nan = std::nan("");
+  write_coefficients(directory, {{"a, \"b\"", 1.0 / 3, 0.1 + 0.2, -1e-300, 2, 0.95, "model"},
+                                 {"intercept", -1, nan, nan, nan, nan, ""}});
+  EXPECT_EQ(content_of(directory.path() + "/coefficients.csv"),
+            "name,estimate,standard_error,low,high,level,method\n"
+            "\"a, \"\"b\"\"\",0.3333333333333333,0.30000000000000004,-1e-300,2,0.95,model\n"
+            "intercept,-1,,,,,\n");
 }
 
 // Readable by its owner alone from its first moment, whatever the umask.

@@ -53,6 +53,19 @@ Summary example() {
   return summary;
 }
 
+/// One with rank 0 as the aggregator, tested and with intervals.
+Summary aggregated_example() {
+  Summary summary = example();
+  summary.command = "renewable";
+  summary.aggregated = true;
+  summary.test = Score{10, 40, 50};
+  summary.test_metrics = test_metrics({-1, 1}, Vector{1, 1, 1, -1, -1}, Vector{1, 1, -1, 1, -1});
+  summary.intervals = {{"x1", 0.5, 0.1, 0.25, 0.75, 0.95, "model"},
+                       {"intercept", -2, std::nan(""), std::nan(""), std::nan(""), std::nan(""), ""}};
+  summary.edges = {{0, 1, 40, 800}, {0, 2, 40, 800}, {1, 0, 40, 1600}, {2, 0, 40, 1600}};
+  return summary;
+}
+
 nlohmann::json parsed(const Summary& summary) {
   return nlohmann::json::parse(to_json(summary));
 }
@@ -213,6 +226,49 @@ TEST(SummaryJson, AccuracyIsThatOfTheTestSetIfThereIsOne) {
   EXPECT_TRUE(at(parsed(summary), "accuracy").is_null());
 }
 
+TEST(SummaryJson, HoldsFiguresByClass) {
+  const nlohmann::json json = parsed(aggregated_example());
+  EXPECT_EQ(at(json, "accuracy"), 0.6);
+  EXPECT_EQ(at(json, "metrics/accuracy"), 0.6);
+  EXPECT_EQ(at(json, "metrics/test_loss"), 0.2);
+  EXPECT_EQ(at(json, "metrics/balanced_accuracy"), (2.0 / 3 + 0.5) / 2);
+  for (const char* key : {"precision", "recall", "f1"}) {
+    EXPECT_DOUBLE_EQ(at(json, std::string("metrics/") + key).get<double>(), 2.0 / 3) << key;
+  }
+  EXPECT_EQ(at(json, "metrics/specificity"), 0.5);
+  EXPECT_EQ(at(json, "metrics/confusion"),
+            nlohmann::json::parse(R"({"classes": [-1, 1], "counts": [[1, 1], [1, 2]]})"));
+  Summary never = aggregated_example();
+  never.test_metrics = test_metrics({-1, 1}, Vector{1}, Vector{-1});
+  EXPECT_TRUE(at(parsed(never), "metrics/precision").is_null());
+  EXPECT_FALSE(parsed(example()).contains("intervals"));
+  EXPECT_FALSE(at(parsed(example()), "metrics").contains("precision"));
+}
+
+TEST(SummaryJson, HoldsIntervals) {
+  const nlohmann::json json = parsed(aggregated_example());
+  EXPECT_EQ(at(json, "intervals/0"), nlohmann::json::parse(R"({"name": "x1", "estimate": 0.5, "standard_error": 0.1,
+    "low": 0.25, "high": 0.75, "level": 0.95, "method": "model"})"));
+  EXPECT_EQ(at(json, "intervals/1/estimate"), -2);
+  EXPECT_TRUE(at(json, "intervals/1/standard_error").is_null());
+  EXPECT_TRUE(at(json, "intervals/1/low").is_null());
+}
+
+TEST(SummaryJson, CountsWhatPassesTheAggregatorPerRound) {
+  const nlohmann::json json = parsed(aggregated_example());
+  EXPECT_EQ(at(json, "traffic/uplink_bytes_per_round"), 80);
+  EXPECT_EQ(at(json, "traffic/downlink_bytes_per_round"), 20);
+  EXPECT_TRUE(at(json, "mass").is_null());
+  EXPECT_TRUE(at(json, "consensus_error").is_null());
+  EXPECT_FALSE(at(parsed(example()), "traffic").contains("uplink_bytes_per_round"));
+  Summary alone = aggregated_example();
+  alone.clients = 1;
+  alone.edges = {};
+  EXPECT_EQ(at(parsed(alone), "traffic/downlink_bytes_per_round"), 0);
+  alone.rounds = 0;
+  EXPECT_TRUE(at(parsed(alone), "traffic/downlink_bytes_per_round").is_null());
+}
+
 TEST(SummaryJson, ListsAThousandEdgesAndNoMore) {
   Summary summary = example();
   summary.edges.assign(1000, {0, 1, 2, 3});
@@ -329,6 +385,19 @@ TEST(SummaryTable, ShowsDebtOnlyIfThereIsSome) {
   EXPECT_EQ(to_table(summary).find("step debt"), std::string::npos);
   summary.largest_debt = 1.5;
   expect_parts(to_table(summary), {"step debt", "1.5 not yet repaid"});
+}
+
+TEST(SummaryTable, OfAnAggregatedRunShowsItsFigures) {
+  Summary summary = aggregated_example();
+  const std::string text = to_table(summary);
+  expect_parts(text, {"accuracy 60.00 % on --test, 58.33 % balanced",
+                      "precision 66.67 %, recall 66.67 %, F1 66.67 %, specificity 50.00 %",
+                      "coefficients x1 0.5 +- 0.1 [0.25, 0.75] at 95 % (model) intercept -2",
+                      "messages 160 to and from the aggregator, client 0",
+                      "per round 80 bytes up from all clients, 20 bytes down in one broadcast"});
+  for (const char* part : {"consensus", "mass"}) EXPECT_EQ(text.find(part), std::string::npos) << part;
+  summary.intervals.assign(14, summary.intervals[0]);
+  expect_parts(to_table(summary), {"... 2 more, in summary.json and coefficients.csv"});
 }
 
 TEST(SummaryTable, CutsLongListsOfEdges) {

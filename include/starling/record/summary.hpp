@@ -10,9 +10,11 @@
 #include "starling/net/neighbours.hpp"
 #include "starling/privacy/statement.hpp"
 #include "starling/protocol/omd.hpp"
+#include "starling/record/interval.hpp"
 #include "starling/record/network_reporter.hpp"
 #include "starling/record/regret.hpp"
 #include "starling/record/run_directory.hpp"
+#include "starling/record/test_metrics.hpp"
 #include "starling/record/violation.hpp"
 
 namespace starling {
@@ -28,10 +30,13 @@ struct Summary {
   std::size_t dimension = 0;
   std::string average = "none";  ///< which models the run ended with (Averaging)
   bool classifies = false;
-  bool learned = false;              ///< false under --loss none
-  std::optional<Score> progressive;  ///< over all clients and rounds; none where withheld
-  std::optional<double> last_loss;   ///< mean progressive loss of the last tenth of the recorded history
-  std::optional<Score> test;         ///< summed over clients' final models
+  bool learned = false;                     ///< false under --loss none
+  std::optional<Score> progressive;         ///< over all clients and rounds; none where withheld
+  std::optional<double> last_loss;          ///< mean progressive loss of the last tenth of the recorded history
+  std::optional<Score> test;                ///< summed over clients' final models
+  std::optional<TestMetrics> test_metrics;  ///< of predictions on --test, if they were counted by class
+  std::vector<Interval> intervals;          ///< of coefficients
+  bool aggregated = false;  ///< rank 0 aggregates: there is one model, and neither consensus error nor mass
   double consensus_error = 0;
   double mass = 0;
   double in_flight = 0;            ///< mass in messages that have not arrived

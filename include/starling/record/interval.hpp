@@ -1,0 +1,26 @@
+/// Estimates of coefficients with the intervals around them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "starling/record/run_directory.hpp"
+
+namespace starling {
+
+/// Of one coefficient. What is unknown is NaN: an estimate may have no standard error.
+struct Interval {
+  std::string name;
+  double estimate = 0;
+  double standard_error = 0;
+  double low = 0;
+  double high = 0;
+  double level = 0;  ///< of confidence, 0.95 say
+  std::string method;
+};
+
+/// Writes coefficients.csv to the run directory: name, estimate, standard_error, low, high, level, method, a line per
+/// interval, numbers with all their digits and empty fields for what is unknown. Throws FailureError.
+void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals);
+
+}  // namespace starling
