@@ -2,9 +2,12 @@
 #include "renewable_run.hpp"
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <numeric>
 
 #include "starling/app/commands.hpp"
 #include "starling/app/launch.hpp"
+#include "starling/core/spec.hpp"
 #include "starling/record/model_recorder.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
@@ -75,6 +78,51 @@ ExitCode RenewableRun::play() {
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
+TestMetrics RenewableRun::test_figures() const {
+  std::vector<double> classes{-1, 1};
+  if (model_->classes() > 1) {
+    classes.resize(model_->classes());
+    std::iota(classes.begin(), classes.end(), 0.0);
+  }
+  Vector truth;
+  Vector predicted;
+  for (std::size_t i = 0; i < test_->size(); ++i) {
+    truth.push_back(test_->label(i));
+    predicted.push_back(model_->predict(protocol_->theta().value(), test_->row(i)));
+  }
+  return test_metrics(classes, truth, predicted);
+}
+
+/// "x1", "intercept"; with several classes "2:x1".
+std::vector<std::string> RenewableRun::coefficient_names() const {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < model_->classes(); ++k) {
+    const std::string prefix = model_->classes() > 1 ? fmt::format("{}:", k) : "";
+    for (std::size_t j = 0; j + 1 < model_->order(); ++j) {
+      names.push_back(prefix + (dataset_.shape.names.empty() ? fmt::format("x{}", j) : dataset_.shape.names[j]));
+    }
+    names.push_back(prefix + "intercept");
+  }
+  return names;
+}
+
+/// Rank 0's, of the online estimate if standard errors are asked for.
+std::vector<Interval> RenewableRun::intervals() const {
+  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  if (config_.standard_errors == StandardErrors::none || online == nullptr || !first_rank()) return {};
+  const bool squared = Spec::parse(config_.loss).name() == "squared";
+  const Vector variances =
+      online->variances(squared ? OnlineRenewable::Dispersion::squared : OnlineRenewable::Dispersion::one);
+  const std::vector<std::string> names = coefficient_names();
+  const std::string method = config_.settings.with_slopes ? "wald-sandwich" : "wald";
+  std::vector<Interval> intervals;
+  for (std::size_t i = 0; i < variances.size(); ++i) {
+    intervals.push_back(
+        wald_interval(names[i], online->theta().value()[i], std::sqrt(variances[i]), config_.level, method));
+  }
+  return intervals;
+}
+
 void RenewableRun::add_notes() {
   const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
   if (online != nullptr && online->start_was_shrunk()) {
@@ -119,6 +167,12 @@ Summary RenewableRun::make_summary(double wall, const NetworkReporter& reporter,
   if (test_) local.test.emplace(clients_->count(), test_score(protocol_->theta().value()));
   gather_results(agreement_, local, policy, config_.json_models, summary);
   summary.final_model = protocol_->theta().value();  // the mean of equal models would round
+  summary.aggregated = true;
+  if (test_ && model_->classifies()) summary.test_metrics = test_figures();
+  agreement_.together([&] { summary.intervals = intervals(); });
+  if (const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get())) {
+    summary.objective = offline->objective();
+  }
   summary.consensus_error = 0;
   summary.last_loss = last_loss(reporter.history(), summary.rounds);
   summary.privacy = privacy_->finish(stopped);
@@ -139,6 +193,7 @@ void RenewableRun::write_results(const Summary& summary, const std::vector<Netwo
   Summary final = summary;
   finish_run_file(*directory_, final);
   write_summary(*directory_, final);
+  if (!final.intervals.empty()) write_coefficients(*directory_, final.intervals);
   if (!stopped) {  // after a signal there may be no second left
     const RecordedModels models = read_models(directory_->path());
     RunCurves curves{history, convergence_to(models, final.final_model, "the final model")};

@@ -50,7 +50,7 @@ void add_method_options(Options& options, RenewableConfig& config) {
                setter::text(config.curvature)});
   options.add({group, "standard-errors", "KIND", "auto",
                "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
-               "losses too; twice the traffic), none; auto: model for logistic, else none",
+               "losses too; twice the traffic), none; auto: model for logistic and squared, else none",
                setter::choice<StandardErrors>(config.standard_errors, {{"auto", StandardErrors::automatic},
                                                                        {"none", StandardErrors::none},
                                                                        {"model", StandardErrors::model},
@@ -200,7 +200,8 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
   check(config.variant != Variant::private_sums || config.curvature_share || config.curvature == "packed",
         "--curvature {} with --curvature-model average (no curvature travels) leave it out", config.curvature);
   if (config.standard_errors == StandardErrors::automatic) {
-    const bool likelihood = Spec::parse(config.loss).name() == "logistic";
+    const std::string name = Spec::parse(config.loss).name();
+    const bool likelihood = name == "logistic" || name == "squared";
     config.standard_errors = likelihood && config.variant == Variant::online && config.settings.forget == 1
                                  ? StandardErrors::model
                                  : StandardErrors::none;

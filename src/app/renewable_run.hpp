@@ -50,6 +50,9 @@ class RenewableRun final : public LearningRun {
   [[nodiscard]] Scores scores() const;
   [[nodiscard]] Score test_score(View theta);
   [[nodiscard]] Summary make_summary(double wall, const NetworkReporter& reporter, bool stopped);
+  [[nodiscard]] TestMetrics test_figures() const;
+  [[nodiscard]] std::vector<Interval> intervals() const;
+  [[nodiscard]] std::vector<std::string> coefficient_names() const;
   void add_notes();
   void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
 

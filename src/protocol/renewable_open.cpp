@@ -96,7 +96,7 @@ OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, 
 
 // Algorithm 1.
 void OnlineRenewable::run(const std::vector<Observer*>& observers) {
-  state_.emplace(RenewableState{theta_.value(), empty_curvature(), 0, {}});
+  state_.emplace(RenewableState{theta_.value(), empty_curvature(), 0, 0, {}});
   show(observers);
   while (goes_on()) {
     for (std::size_t k = 0; k < clients_.count(); ++k) {  // 4. read in D_b
@@ -147,7 +147,8 @@ void OnlineRenewable::renew() {
     state.j.scale(settings_.forget);
     state.j.add(total.subspan(at.curvature(), at.triangles));
     state.j.add_identity(n * settings_.l2);
-    state.records = settings_.forget * state.records + n;
+    state.records += n;
+    state.loss += total[at.loss()];
     if (settings_.with_slopes) {
       state.slopes.resize(at.triangles);
       axpy(1, total.subspan(at.curvature() + at.triangles), state.slopes);
@@ -162,6 +163,21 @@ void OnlineRenewable::renew() {
     }
   }
   root_.broadcast(theta_);
+}
+
+Vector OnlineRenewable::variances(Dispersion dispersion) const {
+  if (!root_.aggregates()) return {};
+  const RenewableState& state = *state_;
+  const std::string where = "standard errors";
+  if (settings_.with_slopes) return state.j.sandwich_diagonal(state.slopes, where);
+  Vector variances = state.j.inverse_diagonal(where);
+  if (dispersion == Dispersion::squared) {
+    const double free = state.records - static_cast<double>(model_.dimension());
+    check<DataError>(free > 0, "{}: {} records of {} coefficients leave nothing to estimate the spread from", where,
+                     state.records, model_.dimension());
+    scale(2 * state.loss / free, variances);
+  }
+  return variances;
 }
 
 OfflineRenewable::OfflineRenewable(Root& root, RenewableClients& clients, CurvedModel& model,

@@ -65,7 +65,7 @@ PaperRenewable::PaperRenewable(Root& root, RenewableClients& clients, CurvedMode
       perturbation_(perturbation),
       rho_(rho),
       codec_(codec),
-      state_(RenewableState{start.value(), BlockCurvature(model.classes(), model.order()), 0, {}}) {}
+      state_(RenewableState{start.value(), BlockCurvature(model.classes(), model.order()), 0, 0, {}}) {}
 
 // Algorithm 2.
 void PaperRenewable::run(const std::vector<Observer*>& observers) {

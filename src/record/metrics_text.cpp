@@ -7,6 +7,11 @@
 #include <cmath>
 
 #include "starling/record/interval.hpp"
+
+#include <boost/math/special_functions/erf.hpp>
+#include <numbers>
+
+#include "starling/core/check.hpp"
 #include "starling/record/test_metrics.hpp"
 
 namespace starling {
@@ -98,6 +103,13 @@ std::string interval_rows(const SummaryView& summary) {
     text += table_row("", fmt::format("... {} more, in summary.json and coefficients.csv", all.size() - listed));
   }
   return text;
+}
+
+Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
+                       const std::string& method) {
+  check(level > 0 && level < 1, "level={} (the confidence of an interval lies between 0 and 1)", level);
+  const double z = std::numbers::sqrt2 * boost::math::erf_inv(level);
+  return {name, estimate, standard_error, estimate - z * standard_error, estimate + z * standard_error, level, method};
 }
 
 void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals) {

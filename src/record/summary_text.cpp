@@ -316,6 +316,7 @@ Json json_of(const Summary& summary) {
   json["loss"] = {{"mean", summary.progressive ? number(mean(summary.progressive->loss, summary.progressive->records))
                                                : Json(nullptr)},
                   {"last", summary.last_loss ? number(*summary.last_loss) : Json(nullptr)}};
+  if (summary.objective) json["objective"] = number(*summary.objective);
   json["accuracy"] = number(accuracy_of(summary));
   json["metrics"] = metrics_json(summary);
   if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);

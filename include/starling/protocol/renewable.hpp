@@ -31,6 +31,7 @@ struct RenewableState {
   Vector theta;
   BlockCurvature j;
   double records = 0;  ///< N_b
+  double loss = 0;     ///< Σ of each batch's losses at the model before it
   Vector slopes;       ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty if not asked for
 };
 

@@ -51,8 +51,11 @@ class OnlineRenewable final : public OpenRenewable {
   using OpenRenewable::OpenRenewable;
   void run(const std::vector<Observer*>& observers) override;
 
-  /// What rank 0 has gathered; elsewhere nothing.
-  [[nodiscard]] const RenewableState& state() const { return *state_; }
+  /// Estimated variances of the d coefficients, on rank 0 (elsewhere none): the diagonal of φ J⁻¹ with dispersion φ = 1
+  /// (`model`; Luo and Song 2020) or, for `squared`, φ = Σ r²/(N − d); with settings.with_slopes that of the sandwich
+  /// J⁻¹ (Σ ℓ'² x̄x̄ᵀ) J⁻¹. Throws DataError where J is singular.
+  enum class Dispersion { one, squared };
+  [[nodiscard]] Vector variances(Dispersion dispersion) const;
   /// Whether the first batch has no minimum of its own with λW, so that the start took λI.
   [[nodiscard]] bool start_was_shrunk() const { return start_was_shrunk_; }
 
