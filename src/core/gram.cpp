@@ -29,16 +29,17 @@ class Workspace {
 template <std::size_t Width>
 void pack(const double* __restrict x, std::size_t p, double weight, double* __restrict plain,
           double* __restrict weighted) {
-  const std::size_t whole = p / Width * Width;
-  for (std::size_t j = 0; j < whole; j += Width) {
-    std::memcpy(plain + j * gram_panel, x + j, Width * sizeof(double));
-    for (std::size_t k = 0; k < Width; ++k) weighted[j * gram_panel + k] = weight * x[j + k];
+  std::size_t j = 0;
+  for (; j + Width <= p; j += Width) {
+    std::memcpy(plain, x + j, Width * sizeof(double));
+    for (std::size_t k = 0; k < Width; ++k) weighted[k] = weight * x[j + k];
+    plain += gram_strip(Width);
+    weighted += gram_strip(Width);
   }
-  if (whole == p) return;
+  if (j == p) return;
   for (std::size_t k = 0; k < Width; ++k) {
-    const double value = whole + k < p ? x[whole + k] : 0;
-    plain[whole * gram_panel + k] = value;
-    weighted[whole * gram_panel + k] = whole + k < p ? weight * value : 0;
+    plain[k] = j + k < p ? x[j + k] : 0;
+    weighted[k] = j + k < p ? weight * x[j + k] : 0;
   }
 }
 
@@ -49,13 +50,13 @@ class PanelSum {
       : tiles_(tiles),
         p_(p),
         strips_((p + tiles.width - 1) / tiles.width),
-        strip_size_(tiles.width * gram_panel),
+        strip_size_(gram_strip(tiles.width)),
         triangle_(triangle),
         plain_(room),
         weighted_(room + strips_ * strip_size_) {}
 
   [[nodiscard]] static std::size_t room(const GramTiles& tiles, std::size_t p) {
-    return 2 * (p + tiles.width) * gram_panel;
+    return 2 * (p / tiles.width + 1) * gram_strip(tiles.width);
   }
 
   void add(View rows, View weights) {

@@ -19,7 +19,7 @@ void multiply_portable(std::size_t rows, const double* a, const double* b, doubl
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t i = 0; i < width; ++i) {
       for (std::size_t j = 0; j < Strips * width; ++j) {
-        const double y = b[(j / width * gram_panel + r) * width + j % width];
+        const double y = b[j / width * gram_strip(width) + r * width + j % width];
         sums[i][j] = std::fma(a[r * width + i], y, sums[i][j]);
       }
     }
@@ -46,7 +46,7 @@ __attribute__((target("avx2,fma"))) void multiply_avx2(std::size_t rows, const d
   for (std::size_t r = 0; r < rows; ++r) {
     __m256d y[Strips];
 #pragma GCC unroll 8
-    for (std::size_t v = 0; v < Strips; ++v) y[v] = _mm256_loadu_pd(b + (v * gram_panel + r) * width);
+    for (std::size_t v = 0; v < Strips; ++v) y[v] = _mm256_loadu_pd(b + v * gram_strip(width) + r * width);
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < width; ++i) {
       const __m256d x = _mm256_broadcast_sd(a + r * width + i);
@@ -74,7 +74,7 @@ __attribute__((target("avx512f"))) void multiply_avx512(std::size_t rows, const 
   for (std::size_t r = 0; r < rows; ++r) {
     __m512d y[Strips];
 #pragma GCC unroll 8
-    for (std::size_t v = 0; v < Strips; ++v) y[v] = _mm512_loadu_pd(b + (v * gram_panel + r) * width);
+    for (std::size_t v = 0; v < Strips; ++v) y[v] = _mm512_loadu_pd(b + v * gram_strip(width) + r * width);
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < width; ++i) {
       const __m512d x = _mm512_set1_pd(a[r * width + i]);

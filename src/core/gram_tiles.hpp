@@ -12,7 +12,12 @@ namespace starling {
 inline constexpr std::size_t gram_panel = 128;
 
 /// Columns of a panel are packed in strips of a few: row after row, room for gram_panel rows, zeros for columns beyond
-/// the last.
+/// the last. From one strip to the next it is a cache line more than that, or all strips would fight for the same few
+/// lines of the cache.
+[[nodiscard]] constexpr std::size_t gram_strip(std::size_t width) {
+  return gram_panel * width + 8;
+}
+
 struct GramTiles {
   std::size_t width;  ///< columns of a strip
   std::size_t most;   ///< strips that are multiplied at once
