@@ -192,6 +192,7 @@ void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
         fmt::format(" second-share={} second-clip={} second-dimension={} second-replacement={}", facts_.second->share,
                     facts_.second->clip, facts_.second->dimension, facts_.second->replacement);
   }
+  if (facts_.trust) run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
   run.batch_units = units_of_batch(*protection_);
@@ -296,9 +297,22 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
       privacy_report(*protection_, options_.mechanism_name(), key_policy(), of_all, layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
   report.vectors = facts_.second ? 2 : 1;
+  describe_trust(report);
   report.ledger = ledger_report();
   if (options_.budget) report.budget = budget_report();
   return report;
+}
+
+void RunPrivacy::describe_trust(PrivacyReport& report) const {
+  if (!facts_.trust) return;
+  report.trust.aggregated = true;
+  report.trust.model = *facts_.trust;
+  if (*facts_.trust == TrustModel::masked && report.own().mu)
+    report.trust.collusion = collusions(report.own(), report.clients);
+  if (const auto* paper = dynamic_cast<const PaperPerturbation*>(protection_.get())) {
+    const double records = static_cast<double>(facts_.batch) * static_cast<double>(report.clients);
+    report.trust.paper = paper_claim(*paper, records, report.losses.releases);
+  }
 }
 
 /// **Collective.**

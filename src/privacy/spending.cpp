@@ -141,7 +141,8 @@ ClientLosses ClientLosses::parse(const std::string& text) {
 }
 
 double units_of_batch(const Protection& mechanism) {
-  return static_cast<double>(mechanism.settings().batch) * units_of_record(mechanism);
+  const ReleaseSettings& settings = mechanism.settings();
+  return static_cast<double>(settings.batch / settings.clients) * units_of_record(mechanism);
 }
 
 double default_delta(const std::vector<ChargeGroup>& groups) {

@@ -28,6 +28,9 @@ std::string joined(const std::vector<std::string>& names) {
 
 std::string verdict(const PrivacyReport& report) {
   if (report.public_data) return "The records of this run are public, so the figures below protect nobody. ";
+  if (report.trust.paper) {
+    return "This run is NOT private by any figure that starling can prove: its noise is that of a paper. ";
+  }
   if (std::isinf(report.release.epsilon)) {
     return "This run is NOT private: no noise was added to what clients released. ";
   }
@@ -40,13 +43,14 @@ std::string verdict(const PrivacyReport& report) {
 
 std::string released(const PrivacyReport& report) {
   return fmt::format(
-      "In run '{}' each of {} client(s) made at most {} release(s), {} each, computed from a batch of at most "
+      "In run '{}' each of {} client(s) took part in at most {} release(s), {} each, computed from a batch of at most "
       "{} "
-      "record(s), and sent what it computed from them (its model) to {}. Nothing else that depends on a record was "
-      "sent "
-      "during the rounds{}. ",
+      "record(s), and sent what it computed from them{} to {}. Nothing else that depends on a record was sent during "
+      "the "
+      "rounds{}. ",
       report.run_id, report.clients, report.losses.releases, report.vectors == 1 ? "one vector" : "two vectors",
-      report.batch, report.recipients, report.shared_metrics.empty() ? "" : ", but for the metrics named below");
+      report.batch, report.trust.aggregated ? "" : " (its model)", recipients_of(report.trust),
+      report.shared_metrics.empty() ? "" : ", but for the metrics named below");
 }
 
 std::string unit_of(const PrivacyReport& report) {
@@ -206,7 +210,8 @@ PrivacyReport privacy_report(const Protection& mechanism, const std::string& mec
   report.same_price = settings.price.least == settings.price.most;
   report.losses = worst;
   report.clients = clients;
-  report.batch = settings.batch;
+  report.batch = settings.batch / settings.clients;
+  report.trust.model = std::isinf(report.release.epsilon) ? TrustModel::none : TrustModel::local;
   report.dimension = settings.dimension;
   report.clip = mechanism.clip().kind == ClipKind::none ? std::numeric_limits<double>::infinity() : settings.clip;
   report.run_id = settings.run_id;
@@ -217,11 +222,11 @@ std::string statement(const PrivacyReport& report) {
   const std::string mechanism = fmt::format("Mechanism '{}': {} ", report.mechanism, report.description);
   const std::string beginning = verdict(report) + released(report);
   if (std::isinf(report.release.epsilon)) {
-    return beginning + mechanism + "The privacy loss of every record is unbounded. " + metrics(report) +
-           ledger(report) + operators;
+    return beginning + mechanism + "The privacy loss of every record is unbounded. " + statement_of(report.trust) +
+           metrics(report) + ledger(report) + operators;
   }
-  return beginning + unit_of(report) + mechanism + losses(report) + key_of(report) + ledger(report) + budget(report) +
-         audit(report) + metrics(report) + not_covered + operators;
+  return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust) + key_of(report) +
+         ledger(report) + budget(report) + audit(report) + metrics(report) + not_covered + operators;
 }
 
 }  // namespace starling

@@ -75,6 +75,28 @@ Json audit_json(const std::optional<OneRunResult>& audit) {
           {"verdict", audit->refuted ? "refuted" : "not refuted"}};
 }
 
+Json collusion_json(const Trust& trust) {
+  Json list = Json::array();
+  for (const Collusion& each : trust.collusion) {
+    list.push_back({{"clients", each.clients},
+                    {"mu", number(each.record.mu)},
+                    {"epsilon", number(each.record.epsilon)},
+                    {"delta", number(each.record.delta)}});
+  }
+  return list;
+}
+
+Json paper_json(const std::optional<PaperClaim>& claim) {
+  if (!claim) return nullptr;
+  return {{"epsilon_per_release", number(claim->epsilon)},
+          {"delta_per_release", number(claim->delta)},
+          {"releases", claim->releases},
+          {"condition_2_fails", claim->unmet},
+          {"composed_epsilon", number(claim->composed.epsilon)},
+          {"composed_delta", number(claim->composed.delta)},
+          {"composed_epsilon_by_noise", number(claim->epsilon_by_noise)}};
+}
+
 Json privacy_json(const Summary& summary) {
   const PrivacyReport& privacy = summary.privacy;
   if (!summary.learned) {
@@ -106,6 +128,10 @@ Json privacy_json(const Summary& summary) {
           {"releases", privacy.losses.releases},
           {"clip", number(privacy.clip)},
           {"private", privacy.is_private()},
+          {"trust", name_of(privacy.trust.model)},
+          {"recipients", recipients_of(privacy.trust)},
+          {"collusion", collusion_json(privacy.trust)},
+          {"paper", paper_json(privacy.trust.paper)},
           {"shared_metrics", privacy.shared_metrics},
           {"run_id", privacy.run_id},
           {"ledger", ledger_json(privacy.ledger, privacy.unit)},

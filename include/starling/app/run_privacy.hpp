@@ -28,6 +28,8 @@ struct RunFacts {
   std::optional<SecondPart> second;  ///< of each round's release, where it has two parts
   /// Makes what protects the releases, where that is no member of mechanism_table.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
+  /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
+  std::optional<TrustModel> trust;
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
   bool replayable = true;
   std::string configuration;         ///< the effective one, as a file for --config
@@ -84,6 +86,7 @@ class RunPrivacy {
   void require_some_budget(bool any_here);
   [[nodiscard]] bool first_release_fits() const;
   void choose_budgets();
+  void describe_trust(PrivacyReport& report) const;
   [[nodiscard]] BudgetReport budget_report();
   [[nodiscard]] LedgerReport ledger_report();
 

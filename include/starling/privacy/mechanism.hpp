@@ -43,6 +43,7 @@ struct ReleaseSettings {
   /// How far, in clips, replacing one record moves a sum: 2, or √2 where the parts of any two records have a
   /// non-negative inner product (Gaussian noise under unit record alone; proof in privacy/grid.hpp).
   double replacement = 2;
+  std::size_t clients = 1;  ///< whose records enter one sum, each with batch / clients of them
 };
 
 /// Holds both keys for all mechanisms: opens the secret, makes the released.

@@ -70,7 +70,7 @@ struct ClientLosses {
 [[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism,
                                      std::optional<double> delta);
 
-/// How many of what the mechanism's charges count (records or components) a whole batch holds, for group privacy: all m
+/// How many of what the mechanism's charges count (records or components) a client's whole batch holds, for group privacy: all m
 /// d components in L1; √d for each record in L2, where components are orthogonal.
 [[nodiscard]] double units_of_batch(const Protection& mechanism);
 

@@ -9,6 +9,7 @@
 #include "starling/privacy/mechanism.hpp"
 #include "starling/privacy/one_run.hpp"
 #include "starling/privacy/spending.hpp"
+#include "starling/privacy/trust.hpp"
 
 namespace starling {
 
@@ -60,7 +61,7 @@ struct PrivacyReport {
   int vectors = 1;  ///< that a release is made of
   double clip = 0;
   std::string run_id;
-  std::string recipients = "the client's neighbours in the communication graph and, through them, every other client";
+  Trust trust;
   std::vector<std::string> shared_metrics;  ///< numbers from private records that were shared without noise
   bool public_data = false;                 ///< the records are synthetic or were declared public
   LedgerReport ledger;

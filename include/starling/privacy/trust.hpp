@@ -1,0 +1,70 @@
+/// Whom the clients of a run trust with what, and what a reader must know of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/privacy/accounting.hpp"
+#include "starling/privacy/paper_perturbation.hpp"
+
+namespace starling {
+
+/// Who sees numbers without noise.
+enum class TrustModel {
+  none,     ///< whoever gets a message: nothing is protected
+  local,    ///< nobody: each client adds noise before it sends
+  central,  ///< who operates the aggregator, rank 0
+  masked,   ///< nobody; colluding clients and whoever they tell see less noise
+  paper,    ///< who operates the aggregator; its noise is what a paper says
+};
+
+/// "none", "local", "central", "masked" or "paper".
+[[nodiscard]] const char* name_of(TrustModel model);
+
+/// What a record pays if clients take their own noise off the sum.
+struct Collusion {
+  std::int64_t clients = 0;
+  PrivacyLoss record;
+};
+
+/// What the paper of PaperPerturbation claims, and what becomes of it.
+struct PaperClaim {
+  double epsilon = 0;  ///< of one release, at `delta`
+  double delta = 0;
+  double c1 = 0;
+  double c2 = 0;
+  double cp = 0;
+  bool laplace = false;
+  std::int64_t releases = 0;
+  std::int64_t unmet = 0;  ///< releases for which its condition 2 fails
+  /// A record of the first batch is in the curvature of every later model, so it enters all releases. If the claim held
+  /// for it in each of them, they would come to `composed` together: at δ twice the sum of the claims' own (0 under
+  /// Laplace noise); infinite where that δ says nothing.
+  PrivacyLoss composed;
+  /// The same from the scale of the Gaussian noise itself and the determinants' T₂, at `delta`: less, since the claim
+  /// loses by the way in which it is derived. None under Laplace noise.
+  std::optional<double> epsilon_by_noise;
+};
+
+struct Trust {
+  TrustModel model = TrustModel::local;
+  bool aggregated = false;           ///< rank 0 combines what clients send; else they mix with their neighbours
+  std::vector<Collusion> collusion;  ///< under `masked`: of 0, 1 and half of the clients
+  std::optional<PaperClaim> paper;   ///< under `paper`
+};
+
+/// The claim for so many releases of batches that bring `records` each.
+[[nodiscard]] PaperClaim paper_claim(const PaperPerturbation& mechanism, double records, std::int64_t releases);
+
+/// What a record pays by all it entered, for 0, 1 and half of `clients` colluding: their noise was shares of the sum's.
+/// `record` is what it pays if none collude; it must have a μ.
+[[nodiscard]] std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients);
+
+/// Who gets what the clients send: completes "… sent … to".
+[[nodiscard]] std::string recipients_of(const Trust& trust);
+/// Sentences for the privacy statement; empty where clients mix with their neighbours.
+[[nodiscard]] std::string statement_of(const Trust& trust);
+
+}  // namespace starling

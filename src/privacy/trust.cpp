@@ -1,0 +1,179 @@
+#include "starling/privacy/trust.hpp"
+
+#include "upper.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The claims of all releases together, as those of any mechanisms that cost (ε, δ).
+PrivacyLoss composed_claims(const PaperClaim& claim) {
+  const Charge each = claim.laplace ? Charge::pure(claim.epsilon) : Charge::approximate(claim.epsilon, claim.delta);
+  const double delta = claim.laplace ? 0 : 2 * claim.delta * static_cast<double>(claim.releases);
+  if (delta < 0.5) return compose(std::vector<ChargeGroup>{{each, claim.releases}}, delta);
+  PrivacyLoss loss;
+  loss.epsilon = infinity;
+  loss.delta = 1;
+  loss.method = "none";
+  return loss;
+}
+
+/// Σ T₂ over the releases, and how many of them fail the paper's condition 2.
+double sum_determinants(const PaperPerturbation& mechanism, double records, PaperClaim& claim) {
+  double total = 0;
+  for (std::int64_t b = 1; b <= claim.releases; ++b) {
+    const double now = records * static_cast<double>(b);
+    total += mechanism.determinant_term(now);
+    claim.unmet += mechanism.condition_2(now) ? 0 : 1;
+  }
+  return total;
+}
+
+std::string of_paper(const PaperClaim& claim) {
+  const std::string each =
+      fmt::format("epsilon = {}{}", upper(claim.epsilon), claim.laplace ? "" : " with delta = " + upper(claim.delta));
+  std::string text = fmt::format(
+      "The paper claims {} for the model of each batch. That is no bound on what this run discloses. Its theorem "
+      "speaks "
+      "of one release and of the records of the batch at hand, while a record stays in the curvature behind every "
+      "later "
+      "model; were the claim true of each of the {} release(s) that a record of the first batch enters, they would "
+      "come "
+      "to epsilon = {}{} together",
+      each, claim.releases, upper(claim.composed.epsilon),
+      claim.composed.delta > 0 && std::isfinite(claim.composed.epsilon) ? " with delta = " + upper(claim.composed.delta)
+                                                                        : "");
+  if (claim.epsilon_by_noise) {
+    text += fmt::format(", or by the scale of its noise to epsilon = {} with delta = {}",
+                        upper(*claim.epsilon_by_noise), upper(claim.delta));
+  }
+  text += fmt::format(
+      ". It assumes rows with an L1 norm of at most C1 = {:g} and an L2 norm of at most C2 = {:g}, which nothing "
+      "enforces, and that the model moves by C_(p-1)/sqrt(N_(b-1)) with C_(p-1) = {:g}, which no data set need keep "
+      "to. ",
+      claim.c1, claim.c2, claim.cp);
+  if (claim.unmet > 0) {
+    text += fmt::format("Its condition 2 does not hold for {} of the release(s). ", claim.unmet);
+  }
+  return text;
+}
+
+std::string of_masks(const Trust& trust) {
+  std::string text =
+      "Rank 0 relays the clients' public keys and could read single clients' shares, which have only a part of the "
+      "noise, if it gave out keys of its own: compare the keys by another way where it is not trusted to relay. A "
+      "client "
+      "that goes missing makes the round fail. Clients who collude can take their own noise off the sum: ";
+  for (std::size_t i = 0; i < trust.collusion.size(); ++i) {
+    const Collusion& each = trust.collusion[i];
+    text += fmt::format("{}with {} of them a record pays at most mu = {} (epsilon = {} with delta = {})",
+                        i == 0 ? "" : "; ", each.clients, upper(each.record.mu.value_or(infinity)),
+                        upper(each.record.epsilon), upper(each.record.delta));
+  }
+  return text + ". ";
+}
+
+}  // namespace
+
+const char* name_of(TrustModel model) {
+  switch (model) {
+    case TrustModel::none:
+      return "none";
+    case TrustModel::local:
+      return "local";
+    case TrustModel::central:
+      return "central";
+    case TrustModel::masked:
+      return "masked";
+    case TrustModel::paper:
+      return "paper";
+  }
+  return "unknown";
+}
+
+PaperClaim paper_claim(const PaperPerturbation& mechanism, double records, std::int64_t releases) {
+  const PaperTerms& terms = mechanism.terms();
+  PaperClaim claim;
+  claim.laplace = terms.noise == PaperTerms::Noise::laplace;
+  claim.epsilon = terms.epsilon;
+  claim.delta = claim.laplace ? 0 : terms.delta;
+  claim.c1 = terms.c1;
+  claim.c2 = terms.c2;
+  claim.cp = terms.cp;
+  claim.releases = releases;
+  claim.composed = composed_claims(claim);
+  const double determinants = sum_determinants(mechanism, records, claim);
+  if (!claim.laplace && releases > 0) {
+    const double twice_log = 2 * std::log(1 / terms.delta);
+    const double mu = terms.epsilon / (std::sqrt(twice_log) + std::sqrt(twice_log + terms.epsilon));  // Δ1/τ
+    claim.epsilon_by_noise =
+        gaussian_epsilon(mu * std::sqrt(static_cast<double>(releases)) * (1 + 0x1p-40), terms.delta) + determinants;
+  }
+  return claim;
+}
+
+std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients) {
+  check(record.mu.has_value(), "collusion without a mu (noise in shares is Gaussian)");
+  std::vector<Collusion> result;
+  for (const std::int64_t colluding : std::set<std::int64_t>{0, 1, clients / 2}) {
+    Collusion each{colluding, record};
+    const auto all = static_cast<double>(clients);
+    const double mu = *record.mu * std::sqrt(all / (all - static_cast<double>(colluding))) * (1 + 0x1p-40);
+    if (colluding == clients) {
+      each.record.mu.reset();
+      each.record.epsilon = infinity;
+    } else if (colluding > 0) {
+      each.record.mu = mu;
+      each.record.epsilon = gaussian_epsilon(mu, record.delta);
+    }
+    result.push_back(each);
+  }
+  return result;
+}
+
+std::string recipients_of(const Trust& trust) {
+  if (!trust.aggregated) {
+    return "the client's neighbours in the communication graph and, through them, every other client";
+  }
+  switch (trust.model) {
+    case TrustModel::none:
+      return "whoever operates rank 0, without noise; every client gets the models that rank 0 makes of it";
+    case TrustModel::local:
+      return "rank 0 with noise; every client gets the models that rank 0 makes of it, and nobody sees more";
+    case TrustModel::central:
+      return "whoever operates rank 0, without noise; every client gets the models made of the sum over all clients, "
+             "to "
+             "which rank 0 has added noise";
+    case TrustModel::masked:
+      return "rank 0, under masks: it can read the noisy sum over all clients and nothing else, and every client gets "
+             "the models that rank 0 makes of it";
+    case TrustModel::paper:
+      return "whoever operates rank 0, gradients and curvatures alike, without noise; every client gets the models "
+             "that "
+             "rank 0 makes of them with noise";
+  }
+  return "";
+}
+
+std::string statement_of(const Trust& trust) {
+  if (!trust.aggregated) return "";
+  if (trust.model == TrustModel::central) {
+    return "The figures hold against the clients and all others who see the models. They do NOT hold against whoever "
+           "operates rank 0, or reads its memory or the messages to it, which are not encrypted. ";
+  }
+  if (trust.model == TrustModel::masked) return of_masks(trust);
+  if (trust.paper) return of_paper(*trust.paper);
+  return "";
+}
+
+}  // namespace starling
