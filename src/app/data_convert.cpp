@@ -10,6 +10,7 @@
 
 #include "starling/app/source_options.hpp"
 #include "starling/core/check.hpp"
+#include "starling/data/window.hpp"
 #include "starling/data/writer.hpp"
 
 namespace starling {
@@ -25,6 +26,8 @@ struct Copy {
   std::string output;
   bool force = false;
   Precision precision = Precision::float64;
+  std::optional<std::size_t> window;
+  std::optional<std::size_t> window_step;
   ProgressChoice progress = ProgressChoice::automatic;
   bool print_config = false;
   std::string command_line;
@@ -43,6 +46,18 @@ void add_output_options(Options& options, Copy& copy) {
        setter::choice<Precision>(copy.precision, {{"double", Precision::float64}, {"float", Precision::float32}})});
 }
 
+void add_window_options(Options& options, Copy& copy) {
+  const char* group = "Windows";
+  options.add({group, "window", "W", "",
+               "write a record for each W consecutive ones of a client: mean and standard deviation (population: "
+               "divided by W) of every feature, as NAME_mean and NAME_sd. A window whose records have several labels "
+               "(after --positive) or an ignored one, and an incomplete one at the end, is dropped and counted",
+               setter::integer(copy.window, 2, 1'000'000'000)});
+  options.add({group, "window-step", "S", "",
+               "records from the begin of a window to that of the next, 1 to W; default: W (no overlap)",
+               setter::integer(copy.window_step, 1, 1'000'000'000)});
+}
+
 /// One output and the clients whose records go there.
 struct Target {
   std::string path;
@@ -53,10 +68,17 @@ struct Target {
 /// The copying of one command: checks everything that can be checked beforehand, writes all files, then names them.
 class Copier {
  public:
-  explicit Copier(const Copy& copy) : copy_(copy), progress_(copy.progress) {}
+  explicit Copier(const Copy& copy) : copy_(copy), source_(copy.source), progress_(copy.progress) {
+    check(copy.window || !copy.window_step, "--window-step without --window (there are no windows) add --window");
+    if (!copy.window) return;
+    windows_ = WindowSettings{*copy.window, copy.window_step.value_or(*copy.window), std::move(source_.reading.ignore),
+                              std::move(source_.reading.positive)};
+    source_.reading.ignore.clear();  // windows must see the records that break them
+    source_.reading.positive.clear();
+  }
 
   void run() {
-    copy_.source.check_clients();
+    source_.check_clients();
     plan();
     for (const Target& target : targets_) check_target(target.path);
     find_features();
@@ -66,7 +88,8 @@ class Copier {
   }
 
  private:
-  [[nodiscard]] const SourceChoice& source() const { return copy_.source; }
+  [[nodiscard]] const SourceChoice& source() const { return source_; }
+  [[nodiscard]] std::unique_ptr<RecordReader> open_part(Client u);
   void plan();
   void check_target(const std::string& path) const;
   void find_features();
@@ -76,9 +99,13 @@ class Copier {
   void write(const Target& target);
   [[nodiscard]] WriteSettings settings(const Target& target, const RecordReader& reader) const;
   [[nodiscard]] unsigned permissions(const Target& target) const;
+  [[nodiscard]] std::string window_line() const;
   [[nodiscard]] std::string report() const;
 
   const Copy& copy_;
+  SourceChoice source_;
+  std::optional<WindowSettings> windows_;
+  WindowCounts window_counts_;
   Progress progress_;
   std::vector<Target> targets_;
   std::vector<std::unique_ptr<RecordWriter>> writers_;
@@ -141,8 +168,13 @@ void Copier::find_features() {
   check_room();
 }
 
-std::size_t Copier::features_of(Client u) {
+std::unique_ptr<RecordReader> Copier::open_part(Client u) {
   auto reader = source().open(u);
+  return windows_ ? make_windows(std::move(reader), *windows_, window_counts_) : std::move(reader);
+}
+
+std::size_t Copier::features_of(Client u) {
+  auto reader = open_part(u);
   sparse_ = reader->sparse();
   part_names_ = reader->names();
   if (!sparse_ || source().reading.dimension) {
@@ -175,7 +207,7 @@ void Copier::check_room() const {
 }
 
 std::unique_ptr<RecordReader> Copier::open(Client u) {
-  return first_ != nullptr && u == 0 ? std::move(first_) : source().open(u);
+  return first_ != nullptr && u == 0 ? std::move(first_) : open_part(u);
 }
 
 /// Those of the files it comes from, so that a private file stays private.
@@ -213,12 +245,19 @@ void Copier::write(const Target& target) {
     const std::int64_t before = writer->records();
     copy_records(*reader, *writer, [this] { progress_.tick(); });
     known_features_ = std::max(known_features_, reader->features());
-    check<DataError>(writer->records() > before, "{}: no records (there is nothing to write) check the source",
-                     source().part(u));
+    check<DataError>(writer->records() > before, "{}: no {} (there is nothing to write) check the source",
+                     source().part(u), windows_ ? "whole window of one label" : "records");
   }
   progress_.end();
   writer->finish();
   writers_.push_back(std::move(writer));
+}
+
+std::string Copier::window_line() const {
+  return fmt::format(
+      "windows of {} records: {} written; dropped: {} of several labels, {} with an ignored one, {} "
+      "incomplete at the end\n",
+      windows_->length, window_counts_.kept, window_counts_.mixed, window_counts_.ignored, window_counts_.incomplete);
 }
 
 std::string Copier::report() const {
@@ -232,6 +271,7 @@ std::string Copier::report() const {
   }
   std::string text = fmt::format("{}: {} records, {} features{}\n", copy_.output, total, visible,
                                  writers_.size() == 1 ? "" : fmt::format(", {} files", writers_.size()));
+  if (windows_) text += window_line();
   if (!writes_nonzeros(targets_.front().path)) return text;
   if (const std::size_t known = std::max(visible, known_features_); known > least)
     text += fmt::format("note: the last features are always zero: read with --dimension {}\n", known);
@@ -243,6 +283,7 @@ Options convert_options(Copy& copy) {
   add_source_word(options, copy.source);
   add_client_options(options, copy.source);
   add_reading_options(options, copy.source.reading);
+  add_window_options(options, copy);
   add_output_options(options, copy);
   add_last_options(options, copy.progress, copy.print_config);
   return options;
@@ -309,7 +350,9 @@ std::string convert_help() {
          copy_explanation + convert_options(copy).help() + sources_help() +
          "\nExample:\n"
          "  starling data convert a9a.gz --output a9a.h5\n"
-         "  starling data convert part-{client:1}.csv.gz --clients 3 --drop 0 --output part-{client}.h5\n";
+         "  starling data convert part-{client:1}.csv.gz --clients 3 --drop 0 --output part-{client}.h5\n"
+         "  starling data convert part-{client:1}.csv.gz --clients 3 --drop 0 --window 52 --output "
+         "windows-{client}.h5\n";
 }
 
 std::string make_help() {

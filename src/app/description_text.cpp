@@ -131,7 +131,7 @@ void note_scales(const Description& figures, std::vector<std::string>& notes) {
   if (largest > uneven * usual) {
     notes.push_back(
         fmt::format("feature {} varies {:.0f} times as much as the usual one (sd {} and {}): one --scale does not even "
-                    "them out; bring it to their scale by a public factor before the run",
+                    "them out; --standardise takes public constants for each",
                     name_of(figures, widest), largest / usual, number(largest), number(usual)));
   }
 }

@@ -1,5 +1,5 @@
+#include "label_rules.hpp"
 #include "readers.hpp"
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -9,28 +9,24 @@ namespace starling {
 
 namespace {
 
-bool contains(const std::vector<double>& labels, double label) {
-  return std::find(labels.begin(), labels.end(), label) != labels.end();
-}
-
 class PreparedReader final : public RecordReader {
  public:
-  PreparedReader(std::unique_ptr<RecordReader> reader, const ReadSettings& settings)
-      : reader_(std::move(reader)), ignore_(settings.ignore), positive_(settings.positive), scale_(settings.scale) {}
+  PreparedReader(std::unique_ptr<RecordReader> reader, LabelRules labels, double scale)
+      : reader_(std::move(reader)), labels_(std::move(labels)), scale_(scale) {}
 
   bool next(Record& record) override {
     do {
       if (!reader_->next(record)) return false;
-    } while (contains(ignore_, record.label));
-    map_label(record);
+    } while (labels_.ignores(record.label));
+    record.label = labels_.mapped(record.label);
     scale(record);
     return true;
   }
   bool next_label(Record& record) override {
     do {
       if (!reader_->next_label(record)) return false;
-    } while (contains(ignore_, record.label));
-    map_label(record);
+    } while (labels_.ignores(record.label));
+    record.label = labels_.mapped(record.label);
     return true;
   }
 
@@ -41,14 +37,10 @@ class PreparedReader final : public RecordReader {
   [[nodiscard]] Mark mark() const override { return reader_->mark(); }
   void seek(const Mark& mark) override { reader_->seek(mark); }
   [[nodiscard]] std::optional<std::int64_t> records() const override {
-    return ignore_.empty() ? reader_->records() : std::nullopt;
+    return labels_.ignores_some() ? std::nullopt : reader_->records();
   }
 
  private:
-  void map_label(Record& record) const {
-    if (!positive_.empty()) record.label = contains(positive_, record.label) ? 1 : -1;
-  }
-
   void scale(Record& record) const {
     if (scale_ == 1) return;
     bool finite = true;
@@ -64,8 +56,7 @@ class PreparedReader final : public RecordReader {
   }
 
   std::unique_ptr<RecordReader> reader_;
-  std::vector<double> ignore_;
-  std::vector<double> positive_;
+  LabelRules labels_;
   double scale_;
 };
 
@@ -75,12 +66,10 @@ std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, cons
   check(std::isfinite(settings.scale) && settings.scale != 0,
         "scale={} (must be finite and not 0: every feature is multiplied by it) give --scale another factor",
         settings.scale);
-  for (const double label : settings.positive) {
-    check(!contains(settings.ignore, label),
-          "label {} stands in --positive and in --ignore (it cannot be both) remove one", label);
-  }
-  if (settings.ignore.empty() && settings.positive.empty() && settings.scale == 1) return reader;
-  return std::make_unique<PreparedReader>(std::move(reader), settings);
+  LabelRules labels(settings.ignore, settings.positive);
+  reader = standardise(std::move(reader), settings);
+  if (labels.empty() && settings.scale == 1) return reader;
+  return std::make_unique<PreparedReader>(std::move(reader), std::move(labels), settings.scale);
 }
 
 }  // namespace starling

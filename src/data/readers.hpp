@@ -40,7 +40,14 @@ enum class Part {
 [[nodiscard]] std::unique_ptr<RecordReader> join_pair(std::string source, std::unique_ptr<RecordReader> features,
                                                       RecordReader& labels);
 
-/// Applies `settings.ignore`, `positive` and `scale`; `reader` itself where none is asked for. Throws UsageError.
+/// Applies `settings.standardise`: x becomes (x − mean)/sd. `reader` itself where it is empty. Throws UsageError for
+/// sparse records and beside `scale`; DataError for a file that is no such table, for a feature without a line or with
+/// two, for a line without a feature and for an sd that is not positive.
+[[nodiscard]] std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader,
+                                                        const ReadSettings& settings);
+
+/// Applies `settings.ignore`, `positive`, `scale` and `standardise`; `reader` itself where none is asked for. Throws
+/// UsageError.
 [[nodiscard]] std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings);
 
 /// Text that arrives through a pipe or, as "-", on standard input: CSV, or SVMlight where the name or `settings.format`

@@ -38,6 +38,7 @@ void refuse_reading_options(const ReadSettings& settings) {
                                       {"--positive", settings.positive != none.positive},
                                       {"--ignore", settings.ignore != none.ignore},
                                       {"--scale", settings.scale != none.scale},
+                                      {"--standardise", settings.standardise != none.standardise},
                                       {"--delimiter", settings.delimiter != none.delimiter},
                                       {"--header", settings.header != none.header},
                                       {"--dimension", settings.dimension != none.dimension}}) {

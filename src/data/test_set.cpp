@@ -15,6 +15,8 @@ Batch draw_test_set(const std::string& source, const DataSettings& settings, con
   const std::size_t features = training.features;
   check(settings.scale == 1, "--scale {} with the test set '{}' (what is drawn is not scaled) use a file",
         settings.scale, source);
+  check(settings.standardise.empty(), "--standardise with the test set '{}' (what is drawn is not scaled) use a file",
+        source);
   const auto generator = make_generator(source, {1, settings.seed, training.clients});
   check(generator->records() > 0, "'{}' as a test set needs an end (how many records it has) give it n=…", source);
   check<DataError>(generator->features() == features,

@@ -211,6 +211,76 @@ class Convert(DataCase):
         self.assertEqual((result.code, len(result.messages())), (DATA_ERROR, 1), result)
 
 
+class Windows(DataCase):
+    def test_windows_of_each_client(self):
+        # Of client 0: two windows of +1, one with an ignored record, one of several labels, one incomplete.
+        labels = ([4, 4, 5, 4, 4, 0, 4, 1, 4], [1, 1, 1, 1])
+        for u, column in enumerate(labels):
+            text = "".join(f"{i},{10 * i},{i % 2},{y}\n" for i, y in enumerate(column))
+            with gzip.open(self.folder / f"p-{u + 1}.csv.gz", "wt") as file:
+                file.write(text)
+        out = self.fine("convert", "p-{client:1}.csv.gz", "--clients", 2, "--drop", "0", "--label", 3, "--positive", "4,5",
+                        "--ignore", 0, "--window", 2, "--output", "w-{client}.csv")
+        self.assertEqual(out, "w-{client}.csv: 4 records, 4 features, 2 files\nwindows of 2 records: 4 written; dropped: "
+                              "1 of several labels, 1 with an ignored one, 1 incomplete at the end\n")
+        head = "x0_mean,x0_sd,x1_mean,x1_sd,y\n"
+        self.assertEqual((self.folder / "w-0.csv").read_text(), head + "5,5,0.5,0.5,1\n25,5,0.5,0.5,1\n")
+        self.assertEqual((self.folder / "w-1.csv").read_text(), head + "5,5,0.5,0.5,-1\n25,5,0.5,0.5,-1\n")
+        out = self.fine("convert", "p-{client:1}.csv.gz", "--clients", 2, "--drop", "0", "--window", 4, "--window-step", 1,
+                        "--ignore", "0,4", "--output", "all.csv")
+        self.assertIn("1 records, 4 features", out)
+
+    def test_usage(self):
+        self.write("a.csv", "x,y\n1,1\n2,2\n")
+        for words, code, expected in (
+            (["--window", 1], USAGE, ["window"]),
+            (["--window", 2, "--window-step", 3], USAGE, ["--window-step 3", "1 to 2"]),
+            (["--window-step", 2], USAGE, ["--window-step", "--window"]),
+            (["--window", 2], DATA_ERROR, ["a.csv", "no whole window"]),
+            (["--window", 2, "--positive", 1, "--ignore", 1], USAGE, ["label 1"]),
+        ):
+            with self.subTest(words):
+                self.refused(code, expected, "convert", "a.csv", "--output", "b.csv", *words)
+        self.assertEqual(self.names(), ["a.csv"])
+
+    @unittest.skipUnless((DATA / "har_chest_uci287").exists(), "no accelerometer data beside the project")
+    def test_seconds_of_the_accelerometer(self):
+        self.fine("convert", DATA / "har_chest_uci287" / "{client:1}.csv.gz", "--clients", 2, "--drop", 0, "--positive",
+                  "2,4,5,6", "--ignore", 0, "--window", 52, "--output", "w-{client}.csv")
+        with gzip.open(DATA / "har_chest_uci287" / "2.csv.gz", "rt") as file:
+            rows = numpy.array([line.strip().split(",") for line in file], float)
+        windows = rows[:len(rows) // 52 * 52].reshape(-1, 52, 5)
+        motion = numpy.isin(windows[:, :, 4], (2, 4, 5, 6))
+        kept = (motion.all(1) | ~motion.any(1)) & (windows[:, :, 4] != 0).all(1)
+        self.assertGreater(kept.sum(), 1000)
+        channels = windows[kept][:, :, 1:4]
+        expected = numpy.stack([channels.mean(1), channels.std(1)], axis=2).reshape(-1, 6)
+        found = numpy.loadtxt(self.folder / "w-1.csv", delimiter=",", skiprows=1)
+        numpy.testing.assert_allclose(found[:, :6], expected, rtol=1e-12, atol=1e-9)
+        self.assertEqual(found[:, 6].tolist(), numpy.where(motion[kept][:, 0], 1, -1).tolist())
+
+
+class Standardise(DataCase):
+    def test_a_run_sees_what_a_converted_file_holds(self):
+        self.write("a.csv", "u,v,y\n" + "".join(f"{i % 7},{1000 + i * i % 13},{i % 2}\n" for i in range(60)))
+        self.write("c.csv", "feature,mean,sd\nv,1006,4\nu,3,2\n")
+        self.fine("convert", "a.csv", "--standardise", "c.csv", "--output", "b.csv")
+        rows = (self.folder / "b.csv").read_text().splitlines()
+        self.assertEqual(rows[:3], ["u,v,y", "-1.5,-1.5,0", "-1,-1.25,1"])
+        found = []
+        for source, test, more in (("a.csv", "a.csv", ["--standardise", "c.csv"]), ("b.csv", "b.csv", [])):
+            words = ["--source", source, "--test", test, "--clients", 2, "--mechanism", "none", *more]
+            summary = self.summary_of(2, words, "run-" + source)
+            found.append(bits([summary["final_model"], summary["loss"], summary["metrics"]]))
+        self.assertEqual(found[0], found[1])
+
+    def test_refusals(self):
+        self.write("a.csv", "u,v,y\n1,2,1\n3,4,0\n")
+        self.write("c.csv", "feature,mean,sd\nu,0,1\n")
+        self.refused(DATA_ERROR, ["c.csv", "'v'"], "convert", "a.csv", "--standardise", "c.csv", "--output", "b.csv")
+        self.refused(USAGE, ["--standardise", "synthetic"], "describe", "synthetic:drift:n=5", "--standardise", "c.csv")
+
+
 class Pipes(DataCase):
     def test_a_pipe_is_read_once(self):
         text = "1,1\n" * 3 + "2,0\n"

@@ -28,6 +28,9 @@ struct ReadSettings {
   std::vector<double> ignore;            ///< records with one of these labels are left out
   std::optional<std::size_t> dimension;  ///< features of a sparse format; otherwise the largest index seen
   double scale = 1;                      ///< public factor of every feature
+  /// File of public constants: a line of names, `feature,mean,sd`, then a line for every feature of the source, told
+  /// by its name or its number from 0 among the features; empty for none.
+  std::string standardise;
   /// Asked again and again while a pipe has nothing to give; false ends the stream, and it may throw.
   std::function<bool()> go_on_waiting = [] { return true; };
 };

@@ -1,0 +1,39 @@
+// What --ignore and --positive do to labels. Internal to the data room.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+class LabelRules {
+ public:
+  /// Throws UsageError for a label that stands in both.
+  LabelRules(std::vector<double> ignore, std::vector<double> positive)
+      : ignore_(std::move(ignore)), positive_(std::move(positive)) {
+    for (const double label : positive_) {
+      check(!ignores(label), "label {} stands in --positive and in --ignore (it cannot be both) remove one", label);
+    }
+  }
+
+  [[nodiscard]] bool ignores(double label) const { return contains(ignore_, label); }
+  [[nodiscard]] bool ignores_some() const { return !ignore_.empty(); }
+  [[nodiscard]] bool empty() const { return ignore_.empty() && positive_.empty(); }
+  /// 1 or −1 where there are positive labels; else the label itself.
+  [[nodiscard]] double mapped(double label) const {
+    if (positive_.empty()) return label;
+    return contains(positive_, label) ? 1 : -1;
+  }
+
+ private:
+  static bool contains(const std::vector<double>& labels, double label) {
+    return std::find(labels.begin(), labels.end(), label) != labels.end();
+  }
+
+  std::vector<double> ignore_;
+  std::vector<double> positive_;
+};
+
+}  // namespace starling

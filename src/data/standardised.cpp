@@ -1,0 +1,139 @@
+// Features standardised by public constants.
+#include "number.hpp"
+#include "readers.hpp"
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/ranges.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+struct Constants {
+  double mean = 0;
+  double deviation = 1;
+};
+
+/// Reads the file as a table whose rows are told by the column `feature`, with the column `mean` and the label `sd`.
+std::unique_ptr<RecordReader> open_constants(const std::string& path) {
+  ReadSettings settings;
+  settings.key = "feature";
+  settings.label = "sd";
+  settings.header = ReadSettings::Header::yes;
+  std::unique_ptr<RecordReader> reader;
+  try {
+    reader = open_csv(path, settings, Part::records);
+  } catch (const UsageError&) {
+    // A column is missing: said below.
+  }
+  check<DataError>(reader != nullptr && reader->names() == std::vector<std::string>{"mean"},
+                   "{}: its columns are not feature, mean and sd (--standardise takes these, with a line of their "
+                   "names) correct the first line",
+                   path);
+  return reader;
+}
+
+/// The feature that a name, or else a number from 0, means.
+std::optional<std::size_t> feature_of(const std::string& key, const std::vector<std::string>& names,
+                                      std::size_t features) {
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (names[j] == key) return j;
+  }
+  const ParsedNumber number = read_number(key);
+  const bool whole = number.fault == NumberFault::none && number.value == std::floor(number.value);
+  if (!whole || number.value < 0 || number.value >= static_cast<double>(features)) return std::nullopt;
+  return static_cast<std::size_t>(number.value);
+}
+
+std::string shown_name(std::size_t j, const std::vector<std::string>& names) {
+  return names.empty() ? std::to_string(j) : fmt::format("'{}'", names[j]);
+}
+
+/// Features without constants, a few of them.
+std::string listed(const std::vector<std::optional<Constants>>& constants, const std::vector<std::string>& names) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> missing;
+  for (std::size_t j = 0; j < constants.size(); ++j) {
+    if (!constants[j]) missing.push_back(shown_name(j, names));
+  }
+  const std::size_t more = missing.size() > most ? missing.size() - most : 0;
+  missing.resize(missing.size() - more);
+  return fmt::format("{}{}", fmt::join(missing, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+std::vector<Constants> read_constants(const std::string& path, const RecordReader& source) {
+  const std::vector<std::string> names = source.names();
+  std::vector<std::optional<Constants>> found(source.features());
+  const auto reader = open_constants(path);
+  Record record;
+  while (reader->next(record)) {
+    const auto j = feature_of(record.key, names, found.size());
+    check<DataError>(j.has_value(),
+                     "{}: the source has no feature '{}' (it has {}; features have names, or numbers from 0 as `data "
+                     "describe` shows them) remove the line",
+                     reader->where(), excerpt(record.key), found.size());
+    check<DataError>(!found[*j], "{}: feature '{}' stands there twice; remove a line", reader->where(),
+                     excerpt(record.key));
+    check<DataError>(record.label > 0, "{}: sd={} (features are divided by it: it must be positive) correct it",
+                     reader->where(), record.label);
+    found[*j] = Constants{record.values[0], record.label};
+  }
+  const std::string missing = listed(found, names);
+  check<DataError>(missing.empty(),
+                   "{}: no constants for feature {} (every feature needs a line; mean 0 and sd 1 leave one as it is) "
+                   "add them",
+                   path, missing);
+  std::vector<Constants> constants;
+  for (const auto& each : found) constants.push_back(*each);
+  return constants;
+}
+
+class StandardisedReader final : public RecordReader {
+ public:
+  StandardisedReader(std::unique_ptr<RecordReader> reader, std::vector<Constants> constants)
+      : reader_(std::move(reader)), constants_(std::move(constants)) {}
+
+  bool next(Record& record) override {
+    if (!reader_->next(record)) return false;
+    for (std::size_t j = 0; j < constants_.size(); ++j) {
+      double& value = record.values[j];
+      value = (value - constants_[j].mean) / constants_[j].deviation;
+      check<DataError>(std::isfinite(value),
+                       "{}: feature {} is beyond the range of double precision when it is standardised (its sd is too "
+                       "small for it) see --standardise",
+                       where(), shown_name(j, names()));
+    }
+    return true;
+  }
+  bool next_label(Record& record) override { return reader_->next_label(record); }
+
+  [[nodiscard]] std::size_t features() const override { return reader_->features(); }
+  [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
+  [[nodiscard]] std::string where() const override { return reader_->where(); }
+  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
+  void seek(const Mark& mark) override { reader_->seek(mark); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
+
+ private:
+  std::unique_ptr<RecordReader> reader_;
+  std::vector<Constants> constants_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
+  if (settings.standardise.empty()) return reader;
+  check(settings.scale == 1,
+        "--scale {} and --standardise (the constants are those of the features as they stand there) leave --scale out",
+        settings.scale);
+  check(!reader->sparse(),
+        "--standardise with sparse records (their zeros would all become numbers) convert them to .h5 or .csv first");
+  auto constants = read_constants(settings.standardise, *reader);
+  return std::make_unique<StandardisedReader>(std::move(reader), std::move(constants));
+}
+
+}  // namespace starling
