@@ -66,11 +66,11 @@ inline std::vector<Batches> two_classes(Client clients, std::size_t p, std::size
 /// One rank's part of an aggregated run over `records` of all clients.
 struct AggregatedRank {
   AggregatedRank(World& world, const std::vector<Batches>& records, CurvedModel& model, Protection& protection,
-                 Round rounds, std::size_t batch, std::int64_t passes = 1)
+                 Round rounds, std::size_t batch, std::int64_t passes = 1, const std::string& price = "1")
       : layout(static_cast<Client>(records.size()), world.size()),
         first(layout.first(world.rank())),
         count(static_cast<std::size_t>(layout.count(world.rank()))),
-        accounts(protection, Prices::parse("1", "price", rounds, static_cast<Client>(records.size()), 0, 1e6), rounds,
+        accounts(protection, Prices::parse(price, "price", rounds, static_cast<Client>(records.size()), 0, 1e6), rounds,
                  first, std::vector<ServedRounds>(count)),
         root(world, layout) {
     std::vector<NoiseKey> keys;

@@ -201,7 +201,7 @@ Vector private_theta(CurvedModel& model, const std::vector<Batches>& records, co
     if (trust == "central") release.batch *= static_cast<std::size_t>(clients);
     protection = mechanism_table().make("gaussian", release);
   }
-  AggregatedRank rank(world(), records, model, *protection, batches, m);
+  AggregatedRank rank(world(), records, model, *protection, batches, m, 1, "1000");
   const auto priced = [&](Round) { return price; };
   std::unique_ptr<NoisySum> sum;
   if (trust == "local") {
