@@ -41,6 +41,7 @@ class RenewableRun final : public LearningRun {
   void open_protection();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
   [[nodiscard]] SecondPart curvature_part() const;
+  [[nodiscard]] TrustModel trust_model() const;
   [[nodiscard]] PaperTerms paper_terms() const;
   /// **Collective.**
   void make_protocol();

@@ -2,6 +2,7 @@
 #include "renewable_run.hpp"
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "starling/app/start_models.hpp"
 #include "starling/core/digest.hpp"
@@ -88,6 +89,7 @@ SecondPart RenewableRun::curvature_part() const {
       curved_->most_curvature() * bound * bound * std::sqrt(static_cast<double>(config_.classes)) * (1 + 1.0 / 256);
   part.dimension = model_->triangles();
   part.share = *config_.curvature_share;
+  part.replacement = std::numbers::sqrt2;
   return part;
 }
 
@@ -117,9 +119,26 @@ std::unique_ptr<Protection> RenewableRun::make_protection(ReleaseSettings settin
   }
   settings.clip *= curved_->most_slope() * std::sqrt(static_cast<double>(config_.classes));
   if (config_.trust == TrustChoice::masked) return std::make_unique<MaskedGaussian>(settings, layout_->clients());
-  if (config_.trust == TrustChoice::central) settings.batch *= static_cast<std::size_t>(layout_->clients());
+  if (config_.trust == TrustChoice::central) {
+    settings.clients = layout_->clients();
+    settings.batch *= static_cast<std::size_t>(layout_->clients());
+  }
   if (config_.curvature_share) return std::make_unique<PairedMechanism>("gaussian", settings, curvature_part());
   return mechanism_table().make("gaussian", settings);
+}
+
+TrustModel RenewableRun::trust_model() const {
+  if (config_.open()) return TrustModel::none;
+  if (config_.variant == RenewableVariant::private_paper) return TrustModel::paper;
+  switch (config_.trust) {
+    case TrustChoice::local:
+      return TrustModel::local;
+    case TrustChoice::central:
+      return TrustModel::central;
+    case TrustChoice::masked:
+      break;
+  }
+  return TrustModel::masked;
 }
 
 /// **Collective.**
@@ -128,6 +147,7 @@ void RenewableRun::open_protection() {
   agreement_.together([&] {
     facts = this->facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
     if (config_.curvature_share) facts.second = curvature_part();
+    facts.trust = trust_model();
     facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   });
   open_privacy(std::move(facts));
