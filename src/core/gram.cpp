@@ -65,8 +65,8 @@ class PanelSum {
       pack_row(&rows[r * p_], p_, weights[r], plain_ + r * tiles_.width, weighted_ + r * tiles_.width);
     }
     // Few columns' strips stay in the nearest cache while those of all rows above the diagonal pass.
-    for (std::size_t right = 0; right < strips_; right += tiles_.most) {
-      const std::size_t end = std::min(right + tiles_.most, strips_);
+    for (std::size_t right = 0; right < strips_; right += gram_strips_at_once) {
+      const std::size_t end = std::min(right + gram_strips_at_once, strips_);
       for (std::size_t left = 0; left < end; ++left) add_tile(left, std::max(left, right), end, weights.size());
     }
   }
@@ -95,7 +95,7 @@ class PanelSum {
   MutableView triangle_;
   double* plain_;
   double* weighted_;
-  alignas(64) double out_[8 * 24];
+  alignas(64) double out_[8 * gram_strips_at_once * 8];  ///< of one tile
 };
 
 }  // namespace

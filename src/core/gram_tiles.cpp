@@ -37,12 +37,7 @@ template <std::size_t Strips>
 __attribute__((target("avx2,fma"))) void multiply_avx2(std::size_t rows, const double* a, const double* b,
                                                        double* out) {
   constexpr std::size_t width = 4;
-  __m256d sums[width][Strips];
-#pragma GCC unroll 8
-  for (std::size_t i = 0; i < width; ++i) {
-#pragma GCC unroll 8
-    for (std::size_t v = 0; v < Strips; ++v) sums[i][v] = _mm256_setzero_pd();
-  }
+  __m256d sums[width][Strips] = {};
   for (std::size_t r = 0; r < rows; ++r) {
     __m256d y[Strips];
 #pragma GCC unroll 8
@@ -65,12 +60,7 @@ template <std::size_t Strips>
 __attribute__((target("avx512f"))) void multiply_avx512(std::size_t rows, const double* a, const double* b,
                                                         double* out) {
   constexpr std::size_t width = 8;
-  __m512d sums[width][Strips];
-#pragma GCC unroll 8
-  for (std::size_t i = 0; i < width; ++i) {
-#pragma GCC unroll 8
-    for (std::size_t v = 0; v < Strips; ++v) sums[i][v] = _mm512_setzero_pd();
-  }
+  __m512d sums[width][Strips] = {};
   for (std::size_t r = 0; r < rows; ++r) {
     __m512d y[Strips];
 #pragma GCC unroll 8
@@ -91,10 +81,10 @@ __attribute__((target("avx512f"))) void multiply_avx512(std::size_t rows, const 
 
 #endif
 
-constexpr GramTiles portable{4, 3, {multiply_portable<1>, multiply_portable<2>, multiply_portable<3>}};
+constexpr GramTiles portable{4, {multiply_portable<1>, multiply_portable<2>, multiply_portable<3>}};
 #if defined(__x86_64__)
-constexpr GramTiles avx2{4, 3, {multiply_avx2<1>, multiply_avx2<2>, multiply_avx2<3>}};
-constexpr GramTiles avx512{8, 2, {multiply_avx512<1>, multiply_avx512<2>, multiply_avx512<3>}};
+constexpr GramTiles avx2{4, {multiply_avx2<1>, multiply_avx2<2>, multiply_avx2<3>}};
+constexpr GramTiles avx512{8, {multiply_avx512<1>, multiply_avx512<2>, multiply_avx512<3>}};
 #endif
 
 }  // namespace

@@ -18,14 +18,15 @@ inline constexpr std::size_t gram_panel = 128;
   return gram_panel * width + 8;
 }
 
+inline constexpr std::size_t gram_strips_at_once = 3;
+
 struct GramTiles {
   std::size_t width;  ///< columns of a strip
-  std::size_t most;   ///< strips that are multiplied at once
   /// multiply[m − 1] takes a strip a and m strips b, one after the other, all of `rows` rows:
   /// out(i, j) = Σ_r a(r, i) b(r, j), i < width, j < m · width, row after row, each sum one chain of fused
   /// multiply-adds in the order of the rows, from 0.
   using Multiply = void (*)(std::size_t rows, const double* a, const double* b, double* out);
-  std::array<Multiply, 3> multiply;
+  std::array<Multiply, gram_strips_at_once> multiply;
 };
 
 [[nodiscard]] const GramTiles& gram_tiles(GramKernel kernel);
