@@ -179,9 +179,10 @@ bool AuditReport::trusted() const {
 }
 
 std::string to_text(const AuditReport& report) {
-  std::string text =
-      fmt::format("{}, unit {}, noise key {}{}\n", report.mechanism, name_of(report.unit), report.noise_key,
-                  report.protocol == "none" ? "" : ", as the protocol " + report.protocol + " sends it");
+  std::string text = fmt::format(
+      "{}, unit {}, noise key {}{}{}\n", report.mechanism, name_of(report.unit), report.noise_key,
+      report.protocol == "none" ? "" : ", as the protocol " + report.protocol + " sends it",
+      report.trust == "none" ? "" : fmt::format(", sum of {} clients, trust {}", report.clients, report.trust));
   text += report.run ? text_of_run(*report.run) : text_of_pairs(report);
   text += text_of_checks(report);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
@@ -190,10 +191,16 @@ std::string to_text(const AuditReport& report) {
 }
 
 std::string to_json(const AuditReport& report) {
-  Json object{{"command", "privacy audit"},           {"mechanism", report.mechanism},
-              {"protocol", report.protocol},          {"noise_key", report.noise_key},
-              {"unit", name_of(report.unit)},         {"form", report.run ? "one run" : "pairs"},
-              {"verdict", verdict(report.refuted())}, {"notes", report.notes}};
+  Json object{{"command", "privacy audit"},
+              {"mechanism", report.mechanism},
+              {"protocol", report.protocol},
+              {"trust", report.trust},
+              {"clients", report.clients},
+              {"noise_key", report.noise_key},
+              {"unit", name_of(report.unit)},
+              {"form", report.run ? "one run" : "pairs"},
+              {"verdict", verdict(report.refuted())},
+              {"notes", report.notes}};
   if (report.run) {
     add_run(*report.run, object);
   } else {

@@ -12,7 +12,9 @@ namespace starling {
 
 struct AuditReport {
   std::string mechanism;
-  std::string protocol;  ///< "none" or "omd"
+  std::string protocol;        ///< "none" or "omd"
+  std::string trust = "none";  ///< "none", "central" or "masked"
+  std::int64_t clients = 1;    ///< whose sum is seen
   std::string noise_key;
   PrivacyUnit unit = PrivacyUnit::record;
   std::vector<AuditResult> pairs;   ///< of each neighbouring pair; error probabilities are shared among them

@@ -15,13 +15,13 @@ namespace {
 
 constexpr double beyond = 4;  ///< how far, in clips, the raw gradients of the records that differ reach
 
-double clip_of(const Mechanism& mechanism) {
+double clip_of(const Protection& mechanism) {
   const double clip = mechanism.settings().clip;
   return std::isfinite(clip) ? clip : 1;
 }
 
 /// The pair in which one record is `gradient` or its negative, and the m − 1 others are `rest`.
-NeighbouringSums replaced(const Mechanism& mechanism, const std::string& name, const Vector& gradient,
+NeighbouringSums replaced(const Protection& mechanism, const std::string& name, const Vector& gradient,
                           const Vector& rest) {
   NeighbouringSums pair{name, {}};
   Vector others = clipped(rest, mechanism.clip());
@@ -36,7 +36,7 @@ NeighbouringSums replaced(const Mechanism& mechanism, const std::string& name, c
 }
 
 /// The dissertation's neighbours: one component of the mean is ½ or −½.
-NeighbouringSums mean_component(const Mechanism& mechanism) {
+NeighbouringSums mean_component(const Protection& mechanism) {
   const auto m = static_cast<double>(mechanism.settings().batch);
   NeighbouringSums pair{"one component of the mean gradient at 0.5 or at -0.5", {}};
   for (const std::size_t side : {0U, 1U}) {
@@ -53,7 +53,7 @@ double lattice_step(const Mechanism& mechanism, double price) {
   return 0;
 }
 
-Vector along(const Mechanism& mechanism, std::size_t coordinate) {
+Vector along(const Protection& mechanism, std::size_t coordinate) {
   Vector gradient(mechanism.settings().dimension, 0.0);
   gradient[coordinate] = beyond * clip_of(mechanism);
   return gradient;
@@ -93,7 +93,7 @@ Vector clipped(Vector gradient, const Clip& clip) {
   return gradient;
 }
 
-std::vector<NeighbouringSums> neighbouring_sums(const Mechanism& mechanism) {
+std::vector<NeighbouringSums> neighbouring_sums(const Protection& mechanism) {
   const std::size_t d = mechanism.settings().dimension;
   const Vector zero(d, 0.0);
   if (dynamic_cast<const Unscaled*>(&mechanism) != nullptr) return {mean_component(mechanism)};
@@ -135,6 +135,39 @@ AuditSubject release_subject(Mechanism& mechanism, double price, const Neighbour
       mechanism.release({0, 0, 0}, price, key, sum, *noisy);
     }
     std::copy(noisy->value().begin(), noisy->value().end(), seen.begin());
+  };
+  return subject;
+}
+
+AuditSubject masked_subject(MaskedGaussian& mechanism, double price, const NeighbouringSums& pair,
+                            const AuditKeys& keys) {
+  const auto clients = static_cast<std::size_t>(mechanism.clients());
+  const std::string& run_id = mechanism.settings().run_id;
+  std::vector<MaskKey> secret;
+  std::vector<MaskKey::Bytes> shown;
+  for (std::size_t u = 0; u < clients; ++u) {
+    secret.push_back(MaskKey::random());
+    shown.push_back(secret.back().public_key());
+  }
+  const auto maskers = std::make_shared<std::vector<Masker>>();
+  for (std::size_t u = 0; u < clients; ++u) maskers->emplace_back(secret[u], static_cast<Client>(u), shown, run_id);
+  AuditSubject subject;
+  subject.name = pair.name;
+  subject.length = mechanism.settings().dimension;
+  subject.step = mechanism.step(price);
+  subject.centres = pair.sums;
+  for (Vector& centre : subject.centres) axpy(static_cast<double>(clients - 1), pair.sums[0], centre);
+  const std::array<Secret<Vector>, 2> sums{Secret<Vector>(pair.sums[0]), Secret<Vector>(pair.sums[1])};
+  subject.observe = [&mechanism, price, sums, maskers, keys](int side, std::int64_t sample, MutableView seen) {
+    const NoiseKey key = keys(side, sample);  // of each client with its number: the noise differs
+    std::vector<std::uint64_t> total(seen.size());
+    for (std::size_t u = 0; u < maskers->size(); ++u) {
+      const Masked share = mechanism.contribute({static_cast<Client>(u), sample, 0}, price, key, (*maskers)[u],
+                                                sums[u == 0 ? static_cast<std::size_t>(side) : 0]);
+      for (std::size_t j = 0; j < total.size(); ++j) total[j] += share.words()[j];
+    }
+    const Released<Vector> opened = mechanism.open(price, total);
+    std::copy(opened.value().begin(), opened.value().end(), seen.begin());
   };
   return subject;
 }

@@ -100,6 +100,28 @@ class Protocol(AuditCase):
         self.assertLess(report["epsilon_lower_bound"], 1)
 
 
+class Aggregator(AuditCase):
+    def test_what_rank_0_reads_of_masked_sums(self):
+        code, report = self.audit_json("--mechanism", "gaussian", "--mu", 0.5, "--trust", "masked", "--clients", 3,
+                                       "--batch", 2, "--dimension", 2, "--samples", 20000, "--self-check", "off")
+        self.assertEqual((code, report["trust"], report["clients"]), (0, "masked", 3), report["verdict"])
+        self.assertEqual(len(report["pairs"]), 3)
+        self.assertGreater(report["mu_lower_bound"], 0.4)  # of 0.5: the noise is that of one release
+
+    def test_one_release_for_all_clients(self):
+        code, report = self.audit_json("--mechanism", "gaussian", "--mu", 0.5, "--trust", "central", "--clients", 3,
+                                       "--samples", 20000, "--self-check", "off")
+        self.assertEqual((code, report["trust"]), (0, "central"), report["verdict"])
+        self.assertGreater(report["mu_lower_bound"], 0.4)
+
+    def test_the_paper_at_its_own_reading(self):
+        # Rows of norm 7 where C2 = 1 is assumed: mu = 14/24.2 in place of 2/24.2, which its claim does not cover.
+        code, report = self.audit_json("--mechanism", "private-paper", "--epsilon", 0.8, "--l2", 1, "--batch", 20,
+                                       "--rounds", 3, "--samples", 100000, "--self-check", "off")
+        self.assertEqual((code, report["verdict"]), (1, "refuted"))
+        self.assertEqual((report["epsilon_claimed"], report["delta"]), (0.8, 1e-5))
+
+
 class Output(AuditCase):
     def test_files(self):
         result = self.audit("--mechanism", "laplace", "--samples", 1000, "--self-check", "off", "--output", "a/b")
@@ -132,6 +154,11 @@ class BadUsage(AuditCase):
             (["--mechanism", "dissertation", "--protocol", "omd"], "--protocol"),
             (["--mechanism", "dissertation", "--rounds", "1"], "at least 2 rounds"),
             (["--mechanism", "laplace", "--noise-key", "file"], "noise-key"),
+            (["--mechanism", "laplace", "--trust", "masked"], "--trust"),
+            (["--mechanism", "gaussian", "--clients", "3"], "--clients"),
+            (["--mechanism", "gaussian", "--l2", "3"], "private-paper"),
+            (["--mechanism", "private-paper", "--dimension", "4"], "--dimension"),
+            (["--mechanism", "private-paper", "--clip", "2"], "--clip"),
         ):
             with self.subTest(words):
                 result = self.audit(*words)

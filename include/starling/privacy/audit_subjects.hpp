@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "starling/privacy/audit.hpp"
+#include "starling/privacy/masked_gaussian.hpp"
 #include "starling/privacy/mechanism.hpp"
 
 namespace starling {
@@ -35,12 +36,17 @@ struct NeighbouringSums {
 /// is replaced by its negative, the rest of the batch staying where it is: along the first coordinate; along the last,
 /// with the rest at the same extreme; and (d > 1, unit record) spread over all coordinates. Under `dissertation`, whose
 /// neighbours are mean gradients, one component of the mean differs by 1.
-[[nodiscard]] std::vector<NeighbouringSums> neighbouring_sums(const Mechanism& mechanism);
+[[nodiscard]] std::vector<NeighbouringSums> neighbouring_sums(const Protection& mechanism);
 
 /// What receivers see of one release at a price: the noisy mean, d doubles; of `dissertation` the noisy vector before
 /// it is divided by its length, which in one dimension would leave its sign alone. Keeps a reference to the mechanism.
 [[nodiscard]] AuditSubject release_subject(Mechanism& mechanism, double price, const NeighbouringSums& pair,
                                            const AuditKeys& keys);
+
+/// What the aggregator reads of one masked round of all clients at a price: the noisy sum, d doubles. The pair is that
+/// of client 0, all others have its side 0. Keeps a reference to the mechanism.
+[[nodiscard]] AuditSubject masked_subject(MaskedGaussian& mechanism, double price, const NeighbouringSums& pair,
+                                          const AuditKeys& keys);
 
 /// One check of the audit by itself.
 struct AuditSelfCheck {
