@@ -219,16 +219,16 @@ class Windows(DataCase):
             text = "".join(f"{i},{10 * i},{i % 2},{y}\n" for i, y in enumerate(column))
             with gzip.open(self.folder / f"p-{u + 1}.csv.gz", "wt") as file:
                 file.write(text)
-        out = self.fine("convert", "p-{client:1}.csv.gz", "--clients", 2, "--drop", "0", "--label", 3, "--positive", "4,5",
-                        "--ignore", 0, "--window", 2, "--output", "w-{client}.csv")
-        self.assertEqual(out, "w-{client}.csv: 4 records, 4 features, 2 files\nwindows of 2 records: 4 written; dropped: "
-                              "1 of several labels, 1 with an ignored one, 1 incomplete at the end\n")
+        out = self.fine("convert", "p-{client:1}.csv.gz", "--clients", 2, "--drop", "0", "--label", 3, "--positive",
+                        "4,5", "--ignore", 0, "--window", 2, "--output", "w-{client}.csv")
+        self.assertEqual(out, "w-{client}.csv: 4 records, 4 features, 2 files\n"
+                              "windows of 2 records: 4 written; dropped: 1 of several labels, 1 with an ignored one, "
+                              "1 incomplete at the end\n")
         head = "x0_mean,x0_sd,x1_mean,x1_sd,y\n"
         self.assertEqual((self.folder / "w-0.csv").read_text(), head + "5,5,0.5,0.5,1\n25,5,0.5,0.5,1\n")
         self.assertEqual((self.folder / "w-1.csv").read_text(), head + "5,5,0.5,0.5,-1\n25,5,0.5,0.5,-1\n")
-        out = self.fine("convert", "p-{client:1}.csv.gz", "--clients", 2, "--drop", "0", "--window", 4, "--window-step", 1,
-                        "--ignore", "0,4", "--output", "all.csv")
-        self.assertIn("1 records, 4 features", out)
+        self.assertEqual(self.fine("convert", "p-2.csv.gz", "--drop", 0, "--window", 3, "--window-step", 1, "--output",
+                                   "one.csv").splitlines()[0], "one.csv: 2 records, 4 features")
 
     def test_usage(self):
         self.write("a.csv", "x,y\n1,1\n2,2\n")
@@ -243,7 +243,7 @@ class Windows(DataCase):
                 self.refused(code, expected, "convert", "a.csv", "--output", "b.csv", *words)
         self.assertEqual(self.names(), ["a.csv"])
 
-    @unittest.skipUnless((DATA / "har_chest_uci287").exists(), "no accelerometer data beside the project")
+    @unittest.skipUnless(numpy and (DATA / "har_chest_uci287").exists(), "no accelerometer data beside the project")
     def test_seconds_of_the_accelerometer(self):
         self.fine("convert", DATA / "har_chest_uci287" / "{client:1}.csv.gz", "--clients", 2, "--drop", 0, "--positive",
                   "2,4,5,6", "--ignore", 0, "--window", 52, "--output", "w-{client}.csv")
