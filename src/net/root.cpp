@@ -3,7 +3,6 @@
 #include "door_message.hpp"
 #include "state.hpp"
 #include <algorithm>
-#include <cstring>
 #include <list>
 
 #include "starling/core/kernels.hpp"
@@ -20,6 +19,11 @@ constexpr int tag_down = 4;
 constexpr std::size_t most_under_way = std::size_t{16} << 20;
 /// Receives that rank 0 posts ahead.
 constexpr Client ahead = 2;
+
+/// To the front of `to`. Both may be empty, with null pointers that memcpy must not see.
+void copy_bytes(std::span<const std::byte> from, std::span<std::byte> to) {
+  std::copy(from.begin(), from.end(), to.begin());
+}
 
 std::string aggregator_silent(const World::State& state, const char* what) {
   return fmt::format("round {}: rank 0, which aggregates, {}", state.current_round() + 1, what);
@@ -171,12 +175,12 @@ std::vector<std::uint64_t> Root::sum_masked(std::size_t length,
         const std::vector<std::uint64_t>& own = contribution(k).words();
         if (!own.empty()) check_length(own.size(), length, first() + static_cast<Client>(k));
         const auto bytes = std::as_bytes(std::span(own));
-        std::copy(bytes.begin(), bytes.end(), buffer.begin());
+        copy_bytes(bytes, buffer);
         return bytes.size();
       },
       [&](Client u, Bytes message) {
         if (message.size() < length * sizeof(std::uint64_t)) return missing.push_back(u);
-        std::memcpy(words.data(), message.data(), message.size());
+        copy_bytes(message, std::as_writable_bytes(std::span(words)));
         for (std::size_t i = 0; i < length; ++i) total[i] += words[i];
       });
   check<FailureError>(missing.empty(),
@@ -213,12 +217,12 @@ void Root::broadcast(Released<Vector>& value) {
     DoorMessage& message = messages.emplace_back(state, bytes);
     message.receive(0, tag_down);
     message.wait([&] { return aggregator_silent(state, "has sent no aggregate"); });
-    value.update([&](Vector& numbers) { std::memcpy(numbers.data(), message.buffer().data(), bytes); });
+    value.update([&](Vector& numbers) { copy_bytes(message.buffer(), std::as_writable_bytes(std::span(numbers))); });
     return;
   }
   for (int r = 1; r < state.size; ++r) {
     DoorMessage& message = messages.emplace_back(state, bytes);
-    std::memcpy(message.buffer().data(), value.value().data(), bytes);
+    copy_bytes(std::as_bytes(std::span(value.value())), message.buffer());
     message.send(bytes, r, tag_down);
   }
   int r = 0;
