@@ -38,14 +38,16 @@ ExitCode RenewableRun::play() {
   });
   agreement_.together([&] {
     if (!first_rank()) return;
-    write_run_file(*directory_, {*layout_, dimension_, recorded, policy.shared() ? scores() : Scores::none},
-                   provenance(scores(), config_.settings.rounds));
+    auto about = provenance(scores(), config_.settings.rounds);
+    about.emplace_back("aggregated", "yes");
+    write_run_file(*directory_, {*layout_, dimension_, recorded, policy.shared() ? scores() : Scores::none}, about);
   });
   ProgressPrinter printer(progress_style(), config_.settings.rounds, privacy_->epsilon_per_release());
   TestScore test;
   if (test_) test = [this](View theta) { return test_score(theta); };
   NetworkReporter reporter(agreement_, world_.rank(), ranks_with_clients(), policy, scores(), test,
-                           first_rank() ? &printer : nullptr, first_rank() ? directory_->path() + "/history.csv" : "");
+                           first_rank() ? &printer : nullptr, first_rank() ? directory_->path() + "/history.csv" : "",
+                           Models::one_for_all);
   print_notes();
 
   world_.watch_signals();

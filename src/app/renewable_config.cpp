@@ -199,6 +199,11 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
   const std::unique_ptr<Codec> codec = make_curvature_codec(config.curvature, 1, 1);  // for its errors
   check(config.variant != Variant::private_sums || config.curvature_share || config.curvature == "packed",
         "--curvature {} with --curvature-model average (no curvature travels) leave it out", config.curvature);
+  check(
+      config.variant != Variant::private_sums || !config.curvature.starts_with("quantised"),
+      "--curvature {} with released curvature (noise may have made it indefinite, and what is quantised is relative to "
+      "its diagonal) use float32 or packed",
+      config.curvature);
   if (config.standard_errors == StandardErrors::automatic) {
     const std::string name = Spec::parse(config.loss).name();
     const bool likelihood = name == "logistic" || name == "squared";

@@ -27,12 +27,16 @@ Released<Columns> Renewable::models() const {
 }
 
 bool Renewable::goes_on() {
-  return done_ < settings_.rounds && root_.begin_round(done_);
+  if (done_ == settings_.rounds || !root_.begin_round(done_)) return false;
+  watch_ = Stopwatch(done_ % Stopwatch::timed_rounds_apart == 0);
+  return true;
 }
 
 void Renewable::completed(const std::vector<Observer*>& observers) {
   ++done_;
+  watch_.lap(shares_.exchange);
   show(observers);
+  watch_.lap(shares_.observing);
 }
 
 void Renewable::show(const std::vector<Observer*>& observers) {

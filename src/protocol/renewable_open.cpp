@@ -23,8 +23,10 @@ Released<Vector> OpenRenewable::publish(const std::function<const Secret<Vector>
       places().size(),
       [&](std::size_t k) -> const Released<Vector>& {
         const ReleaseAddress address{root_.first() + static_cast<Client>(k), done_, 0};
-        channel_.mechanism.release(address, channel_.mechanism.settings().price.most, clients_.key(k), message(k),
-                                   published);
+        timed(&TimeShares::learning, [&] {
+          channel_.mechanism.release(address, channel_.mechanism.settings().price.most, clients_.key(k), message(k),
+                                     published);
+        });
         return published;
       },
       channel_.codec);
@@ -69,7 +71,7 @@ OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, 
       if (first) {
         search.emplace(point.value(), here.curvature);
       }
-      search->take(std::move(here));
+      timed(&TimeShares::mixing, [&] { search->take(std::move(here)); });
       objective_ = search->value();
       order.update([&](Vector& o) {
         o[0] = search->converged() ? done : go_on;
@@ -101,7 +103,7 @@ void OnlineRenewable::run(const std::vector<Observer*>& observers) {
   while (goes_on()) {
     for (std::size_t k = 0; k < clients_.count(); ++k) {  // 4. read in D_b
       clients_.begin(k, done_);
-      clients_.tally(k, theta_.value());
+      timed(&TimeShares::learning, [&] { clients_.tally(k, theta_.value()); });
     }
     if (!started_ && settings_.safe_start) minimise_first_batch();
     renew();
@@ -157,7 +159,8 @@ void OnlineRenewable::renew() {
     if (n > 0) {
       Vector gradient = penalty_gradient(theta_.value(), n);
       axpy(1, total.first(at.dimension), gradient);
-      const Vector step = state.j.solve(gradient, fmt::format("batch {}", done_ + 1));
+      const Vector step =
+          timed(&TimeShares::mixing, [&] { return state.j.solve(gradient, fmt::format("batch {}", done_ + 1)); });
       theta_.update([&](Vector& theta) { axpy(-1, step, theta); });
       state.theta = theta_.value();
     }

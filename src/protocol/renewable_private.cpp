@@ -37,7 +37,9 @@ void PrivateRenewable::run(const std::vector<Observer*>& observers) {
   while (goes_on()) {
     const RoundPrices prices = begin_all(clients_, done_);
     const double records = count_records(root_, clients_, done_, prices);
-    const Released<Vector> sums = sum_.collect(done_, theta_.value(), prices);  // Σ ∇ℓ + noise
+    // Σ ∇ℓ + noise; waiting for others' is in the time
+    const Released<Vector> sums =
+        timed(&TimeShares::learning, [&] { return sum_.collect(done_, theta_.value(), prices); });
     if (root_.aggregates() && records > 0) renew(sums, records);
     root_.broadcast(theta_);
     completed(observers);
@@ -53,8 +55,9 @@ void PrivateRenewable::renew(const Released<Vector>& sums, double records) {
   if (!public_curvature_) j_.add(total.subspan(d));
   Vector gradient = penalty_gradient(theta_.value(), records);
   axpy(1, total.first(d), gradient);
-  const Vector step =
-      public_curvature_ ? j_.solve(gradient, fmt::format("batch {}", done_ + 1)) : j_.solve_clipped(gradient);
+  const Vector step = timed(&TimeShares::mixing, [&] {
+    return public_curvature_ ? j_.solve(gradient, fmt::format("batch {}", done_ + 1)) : j_.solve_clipped(gradient);
+  });
   theta_.update([&](Vector& theta) { axpy(-1, step, theta); });
 }
 
@@ -84,7 +87,9 @@ void PaperRenewable::renew(double records) {
   const Secret<Vector> sums = root_.sum_entrusted(
       at.size(),
       [&](std::size_t k) -> const Entrusted<Vector>& {  // 5. gradient and curvature, in the clear
-        return message = TrustedAggregator::entrust(clients_.answer(k, theta_.value(), {}));
+        return timed(&TimeShares::learning, [&]() -> const Entrusted<Vector>& {
+          return message = TrustedAggregator::entrust(clients_.answer(k, theta_.value(), {}));
+        });
       },
       codec_);
   if (root_.aggregates() && records > 0) {

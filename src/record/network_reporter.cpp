@@ -113,12 +113,13 @@ void ProgressPrinter::close() {
 
 NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy,
                                  Scores scores, TestScore test, ProgressPrinter* printer,
-                                 const std::string& history_file)
+                                 const std::string& history_file, Models models)
     : agreement_(agreement),
       rank_(rank),
       active_(std::move(active)),
       policy_(policy),
       scores_(scores),
+      models_(models),
       test_(std::move(test)),
       printer_(printer) {
   if (!history_file.empty()) file_.emplace(history_file);
@@ -219,10 +220,12 @@ NetworkFigures NetworkReporter::add_up(const std::vector<Vector>& reports) const
   }
   NetworkFigures figures;
   figures.done = static_cast<Round>(reports.front()[f_done]);
-  figures.mass = head[f_mass];
-  figures.in_flight = head[f_in_flight];
-  figures.present = head[f_present] / clients;
-  figures.consensus_error = spread / clients;
+  if (models_ == Models::one_each) {
+    figures.mass = head[f_mass];
+    figures.in_flight = head[f_in_flight];
+    figures.present = head[f_present] / clients;
+    figures.consensus_error = spread / clients;
+  }
   const bool classes = scores_ == Scores::losses_and_accuracies;
   if (head[f_records] > 0) {
     figures.loss = head[f_loss] / head[f_records];

@@ -63,6 +63,13 @@ class Renewable : public RoundView {
   [[nodiscard]] bool goes_on();
   void completed(const std::vector<Observer*>& observers);
   void show(const std::vector<Observer*>& observers);
+  /// f(), whose time counts as learning (clients' sums over records) or mixing (what rank 0 makes of them).
+  template <class F>
+  decltype(auto) timed(double TimeShares::*share, F&& f) {
+    watch_.lap(shares_.exchange);
+    const Lap lap{watch_, shares_.*share};
+    return std::forward<F>(f)();
+  }
   /// nλPθ.
   [[nodiscard]] Vector penalty_gradient(View theta, double records) const;
   /// (nλ/2) θᵀPθ.
@@ -78,6 +85,12 @@ class Renewable : public RoundView {
   TimeShares shares_;
 
  private:
+  struct Lap {
+    Stopwatch& watch;
+    double& seconds;
+    ~Lap() { watch.lap(seconds); }
+  };
+  Stopwatch watch_{false};
   Vector ones_;
   std::vector<Secret<double>> played_;
 };

@@ -45,12 +45,17 @@ class ProgressPrinter {
 /// Score of a model on the public test set.
 using TestScore = std::function<Score(View)>;
 
+/// Whether clients have models of their own, which mix, or all have the aggregator's.
+enum class Models { one_each, one_for_all };
+
 class NetworkReporter final : public Observer {
  public:
   /// `active` are the ranks that host clients; `printer` and `history_file` (the path of history.csv) are rank 0's,
-  /// null and empty elsewhere. Test scores are taken at rounds 0, 1, 2, 4, 8, … and at the end.
+  /// null and empty elsewhere. Test scores are taken at rounds 0, 1, 2, 4, 8, … and at the end. Where there is one
+  /// model for all, there are neither consensus error nor mass.
   NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy, Scores scores,
-                  TestScore test, ProgressPrinter* printer, const std::string& history_file);
+                  TestScore test, ProgressPrinter* printer, const std::string& history_file,
+                  Models models = Models::one_each);
 
   void after(const RoundView& view) override;
   /// Sends the last report and, on rank 0, waits for the others'. `done` is the last round of the whole run: a rank
@@ -70,6 +75,7 @@ class NetworkReporter final : public Observer {
   std::vector<int> active_;
   MetricsPolicy policy_;
   Scores scores_;
+  Models models_;
   TestScore test_;
   ProgressPrinter* printer_;
   RecordRounds rounds_{std::nullopt};
