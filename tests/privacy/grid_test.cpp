@@ -161,6 +161,62 @@ TEST(Grid, RefusesWhatItCannotProve) {
   EXPECT_NE(refusal(settings_of(10, 1 << 20, 5)).find("64-bit"), std::string::npos);
 }
 
+/// A curvature w x xᵀ as the packed triangle whose Euclidean norm is its Frobenius norm, added to `sum`.
+void add_curvature(double w, const Vector& x, Vector& sum) {
+  std::size_t at = 0;
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    for (std::size_t k = j; k < x.size(); ++k) sum[at++] += w * x[j] * x[k] * (j == k ? 1 : std::sqrt(2.0));
+  }
+}
+
+// Replacing one curvature moves the integers by at most √2 N, and by nearly as much where rows are orthogonal.
+TEST(Grid, ReplacedCurvaturesMoveBySqrtTwo) {
+  constexpr std::size_t p = 4;
+  ReleaseSettings settings = settings_of(1, 3, p * (p + 1) / 2);
+  settings.replacement = std::sqrt(2.0);
+  ZeroNoise<Norm::l2> mechanism(settings);
+  const double reach = static_cast<double>(mechanism.reach(1));
+  EXPECT_GE(mechanism.sensitivity(1).value, std::sqrt(2.0L) * reach);
+  EXPECT_LE(mechanism.sensitivity(1).value, std::sqrt(2.0) * reach * (1 + 1e-15));
+  AddressedRandom random(9, Purpose::experiment, 0, 0);
+  const auto integers = [&](const std::vector<Vector>& rows) {
+    Vector sum(settings.dimension);
+    for (const Vector& x : rows) add_curvature(mechanism.clip().bound / dot(x, x), x, sum);
+    Released<Vector> mean(declare_public(Vector()));
+    mechanism.release({}, 1, NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
+    return mechanism.integers();
+  };
+  double furthest = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<Vector> rows(3, Vector(p));
+    for (Vector& x : rows) {
+      for (double& value : x) value = random.normal() * std::exp(5 * random.normal());
+    }
+    const std::vector<std::int64_t> before = integers(rows);
+    rows[0] = {rows[0][1], -rows[0][0], trial % 2 == 0 ? 0 : random.normal(), 0};
+    const std::vector<std::int64_t> after = integers(rows);
+    long double square = 0;
+    for (std::size_t j = 0; j < before.size(); ++j) {
+      square += std::pow(static_cast<long double>(before[j] - after[j]), 2);
+    }
+    EXPECT_LE(square, 2.0L * reach * reach);
+    furthest = std::max(furthest, static_cast<double>(std::sqrt(square)));
+  }
+  EXPECT_GT(furthest, 0.999 * std::sqrt(2.0) * reach);
+}
+
+TEST(Grid, SqrtTwoIsForVectorsInL2Alone) {
+  ReleaseSettings settings = settings_of(1, 3, 10);
+  settings.replacement = std::sqrt(2.0);
+  EXPECT_NE(message_of<UsageError>([&] { static_cast<void>(grid_of(settings)); }).find("2 is proved"),
+            std::string::npos);
+  settings.unit = PrivacyUnit::component;
+  EXPECT_THROW(ZeroNoise<Norm::l2>{settings}, UsageError);
+  settings.unit = PrivacyUnit::record;
+  settings.replacement = 1.4;
+  EXPECT_THROW(ZeroNoise<Norm::l2>{settings}, UsageError);
+}
+
 class Sensitivity : public testing::TestWithParam<std::tuple<double, std::size_t, std::size_t>> {};
 
 // Replacing one record moves the integers by at most 2·N1, for any batch and any replacement, at both clip extremes.
