@@ -157,8 +157,8 @@ std::vector<Masker> RenewableRun::agree_on_masks() {
   std::vector<MaskKey> own;
   std::string text;
   agreement_.together([&] {
-    for (const NoiseKey& key : privacy_->keys()) {
-      own.push_back(MaskKey::derived(key, run_id_));
+    for (Client k = 0; k < client_count(); ++k) {
+      own.push_back(MaskKey::random());  // a run that is taken up again must not mask other numbers alike
       const MaskKey::Bytes bytes = own.back().public_key();
       text += to_hex(std::string(bytes.begin(), bytes.end()));
     }
