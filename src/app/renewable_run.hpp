@@ -43,6 +43,7 @@ class RenewableRun final : public LearningRun {
   [[nodiscard]] SecondPart curvature_part() const;
   [[nodiscard]] TrustModel trust_model() const;
   [[nodiscard]] PaperTerms paper_terms() const;
+  [[nodiscard]] double average_curvature() const;
   /// **Collective.**
   void make_protocol();
   void make_noisy_sum();

@@ -164,4 +164,9 @@ double CurvedModel::predict(View parameters, const Row& row) const {
   return static_cast<double>(predicted);
 }
 
+double CurvedModel::loss_at_zero() const {
+  const double score = 0;
+  return loss_.value(View(&score, 1), 1);
+}
+
 }  // namespace starling

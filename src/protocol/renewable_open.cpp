@@ -43,9 +43,18 @@ Expansion OpenRenewable::expansion(View theta, View total) const {
   return result;
 }
 
+/// If all losses together are less than one record's at a score of 0, every record is on its right side: without a
+/// penalty, longer coefficients would do better still, for ever.
+void OpenRenewable::require_minimum(const std::string& where) const {
+  if (settings_.l2 > 0 || !model_.classifies()) return;
+  check<DataError>(*objective_ >= model_.loss_at_zero(),
+                   "{}: the classes can be separated, so that without a penalty there is no minimum add one with --l2",
+                   where);
+}
+
 // Rank 0 leads: it broadcasts (what to do, the point that is asked about, the best one so far).
 OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, Penalty penalty,
-                                               const std::function<bool()>& after) {
+                                               const std::string& where, const std::function<bool()>& after) {
   constexpr double done = 0;
   constexpr double go_on = 1;
   const std::size_t d = model_.dimension();
@@ -69,10 +78,11 @@ OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, 
     if (root_.aggregates()) {
       Expansion here = expansion(point.value(), total.value());
       if (first) {
-        search.emplace(point.value(), here.curvature);
+        search.emplace(point.value(), here.curvature, where);
       }
       timed(&TimeShares::mixing, [&] { search->take(std::move(here)); });
       objective_ = search->value();
+      require_minimum(where);
       order.update([&](Vector& o) {
         o[0] = search->converged() ? done : go_on;
         std::copy(search->point().begin(), search->point().end(), o.begin() + 1);
@@ -120,14 +130,14 @@ void OnlineRenewable::minimise_first_batch() {
   const Question question = [this](View theta, const MessageParts& parts) { return ask(theta, parts); };
   const auto on = [] { return true; };
   const Released<Vector> start = theta_;
-  if (minimise(question, most_questions_at_start, settings_.penalty, on) != Outcome::converged) {
+  if (minimise(question, most_questions_at_start, settings_.penalty, "batch 1", on) != Outcome::converged) {
     check<DataError>(
         settings_.l2 > 0,
         "the first batch has no minimum (its classes can be separated, or it has one class only, and there "
         "is no penalty) add one with --l2, take larger batches, or --start zero");
     start_was_shrunk_ = true;
     theta_ = start;
-    const Outcome outcome = minimise(question, most_questions_at_start, Penalty::full, on);
+    const Outcome outcome = minimise(question, most_questions_at_start, Penalty::full, "batch 1", on);
     check<DataError>(outcome == Outcome::converged,
                      "the minimum over the first batch was not found after {} steps (--l2 {} hardly bounds it) raise "
                      "--l2, or --start zero",
@@ -201,7 +211,7 @@ void OfflineRenewable::run(const std::vector<Observer*>& observers) {
     completed(observers);
     return goes_on();
   };
-  converged_ = minimise(question, settings_.rounds, settings_.penalty, after) == Outcome::converged;
+  converged_ = minimise(question, settings_.rounds, settings_.penalty, "all batches", after) == Outcome::converged;
 }
 
 Released<Vector> OfflineRenewable::ask(View theta, const MessageParts& parts) {

@@ -13,12 +13,15 @@ namespace {
 constexpr double least_tau = 1e-12;   // below, A is H
 constexpr double rounding = 1e-14;    // of the objective, relative
 constexpr double least_gain = 1e-26;  // promised, relative to the objective: beyond what rounding could show
-constexpr const char* where = "minimisation";
 
 }  // namespace
 
-SafeguardedNewton::SafeguardedNewton(Vector start, BlockCurvature majoriser)
-    : best_(std::move(start)), candidate_(best_), majoriser_(majoriser), at_best_{0, {}, std::move(majoriser)} {}
+SafeguardedNewton::SafeguardedNewton(Vector start, BlockCurvature majoriser, std::string where)
+    : where_(std::move(where)),
+      best_(std::move(start)),
+      candidate_(best_),
+      majoriser_(majoriser),
+      at_best_{0, {}, std::move(majoriser)} {}
 
 /// Where values differ by rounding alone, the gradient tells.
 bool SafeguardedNewton::falls(const Expansion& at_point) const {
@@ -56,7 +59,7 @@ Vector SafeguardedNewton::direction() {
     mixed.scale(1 - tau_);
     mixed.add(majoriser_, tau_);
     try {
-      return mixed.solve(at_best_.gradient, where);
+      return mixed.solve(at_best_.gradient, where_);
     } catch (const DataError&) {
       if (tau_ == 1) throw;  // not even the majoriser is positive definite
       tau_ = std::min(1.0, std::max(64 * tau_, 1e-6));

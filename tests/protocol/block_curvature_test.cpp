@@ -139,7 +139,7 @@ TEST(SafeguardedNewton, ConvergesWhereNewtonAloneFlies) {
   axpy(-1, at_start.curvature.solve(at_start.gradient, "test"), newton);
   EXPECT_GT(roots(a, b, order, newton).value, at_start.value);
 
-  SafeguardedNewton search(start, majoriser);
+  SafeguardedNewton search(start, majoriser, "test");
   double before = std::numeric_limits<double>::infinity();
   int questions = 0;
   while (!search.converged() && questions < 300) {

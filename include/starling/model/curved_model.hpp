@@ -45,6 +45,8 @@ class CurvedModel final : public Model {
   /// `triangles` (resized).
   void gram(View parameters, const Batch& batch, Weight weight, Vector& triangles);
 
+  /// Of one record and one class at a score of 0; for losses that classify.
+  [[nodiscard]] double loss_at_zero() const;
   /// The class that is predicted: −1 or 1 for K = 1, else 0, …, K − 1.
   [[nodiscard]] double predict(View parameters, const Row& row) const;
 

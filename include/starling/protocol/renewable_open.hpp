@@ -32,14 +32,18 @@ class OpenRenewable : public Renewable {
 
   enum class Outcome { converged, exhausted, stopped };
   /// Minimises F from theta_ on, which becomes the best model found, with at most `most` questions. `after` is told
-  /// after each, and says whether to go on. **Collective.**
-  Outcome minimise(const Question& ask, Round most, Penalty penalty, const std::function<bool()>& after);
+  /// after each, and says whether to go on. Throws DataError, naming `where`, if the curvature is singular, or if there
+  /// is no minimum since no penalty keeps classes that can be separated from being told apart ever more.
+  /// **Collective.**
+  Outcome minimise(const Question& ask, Round most, Penalty penalty, const std::string& where,
+                   const std::function<bool()>& after);
 
   [[nodiscard]] BlockCurvature empty_curvature() const { return {model_.classes(), model_.order()}; }
   [[nodiscard]] MessageLayout places() const { return clients_.layout(settings_.with_slopes); }
 
  private:
   [[nodiscard]] Expansion expansion(View theta, View total) const;
+  void require_minimum(const std::string& where) const;
 
   OpenChannel channel_;
   std::optional<double> objective_;

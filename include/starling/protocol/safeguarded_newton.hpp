@@ -17,7 +17,8 @@ struct Expansion {
 /// for the objective at `point()`, once for each call of `take`.
 class SafeguardedNewton {
  public:
-  SafeguardedNewton(Vector start, BlockCurvature majoriser);
+  /// `where` is what messages call the records that the objective is about.
+  SafeguardedNewton(Vector start, BlockCurvature majoriser, std::string where);
 
   /// Where the objective is asked for next.
   [[nodiscard]] const Vector& point() const { return candidate_; }
@@ -36,6 +37,7 @@ class SafeguardedNewton {
   void choose_candidate();
   [[nodiscard]] Vector direction();
 
+  std::string where_;
   Vector best_;
   Vector candidate_;
   BlockCurvature majoriser_;
