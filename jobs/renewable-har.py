@@ -32,7 +32,7 @@ KINDS = {"raw": ([], 1000), "windows": (["--window", 52], 20)}  # how they are m
 STRENGTHS = ("0.01", "1", "100")
 PRICE = ["--mechanism", "gaussian", "--epsilon", 0.1, "--delta", 1e-7]
 VARIANTS = {
-    "offline": ["--variant", "offline", "--start", "safe"],
+    "offline": ["--variant", "offline"],
     "offline-one-step": ["--variant", "offline-one-step"],
     "online": ["--variant", "online"],
     "private-paper": ["--variant", "private-paper", *PRICE, "--c2", 1, "--cp", 0, "--rho", 0],

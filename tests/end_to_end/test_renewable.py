@@ -57,7 +57,9 @@ def accuracy(model, lines):
 
 class RenewableCase(TestCase):
     def renew(self, words, ranks=1):
-        return self.run_command(ranks, ["renewable", *QUIET, *words])
+        """Without mpirun where there is one rank: it takes longer to start than the run."""
+        words = ["renewable", *QUIET, *words]
+        return self.run_alone(words) if ranks == 1 else self.run_command(ranks, words)
 
     def summary(self, words, output, ranks=1):
         result = self.renew([*words, "--output", output, "--json"], ranks)
@@ -67,6 +69,7 @@ class RenewableCase(TestCase):
 
     def refused(self, code, words, *patterns, ranks=1):
         """The run ends with this code and one message, in which all patterns are found."""
+        shutil.rmtree(self.folder / "refused", ignore_errors=True)
         result = self.renew([*words, "--output", "refused"], ranks)
         self.assertEqual(result.code, code, result)
         self.assertEqual(len(result.messages()), 1, result)
@@ -85,7 +88,7 @@ class Variants(RenewableCase):
                 found = {}
                 for ranks in (1, 2, 4):  # with four ranks one hosts nobody
                     summary = self.summary([*STREAM, *words], f"{name}-{ranks}".replace(" ", "-"), ranks)
-                    found[ranks] = bits([summary["final_model"], summary["metrics"], summary["loss"]])
+                    found[ranks] = bits([summary["final_model"], summary["metrics"], summary["loss"]["mean"]])
                     self.assertEqual((summary["command"], summary["clients"], summary["dimension"]), ("renewable", 3, 5))
                 self.assertEqual(found[1], found[2])
                 self.assertEqual(found[1], found[4])
@@ -97,6 +100,7 @@ class Variants(RenewableCase):
             with self.subTest(name):
                 stream = ["--clients", "3", "--source", "synthetic:two-gaussians:p=4,mu=0.5,n=3000", "--batch", "100", *test]
                 metrics = self.summary([*stream, *words], name.replace(" ", "-"))["metrics"]
+                self.assertEqual(metrics["accuracy"], metrics["test_accuracy"])
                 self.assertGreater(metrics["accuracy"], best - 0.02)
                 self.assertLess(metrics["accuracy"], best + 0.02)
                 self.assertAlmostEqual(metrics["balanced_accuracy"], (metrics["recall"] + metrics["specificity"]) / 2, places=12)
@@ -116,7 +120,7 @@ class Variants(RenewableCase):
         self.assertAlmostEqual(means["masked"], means["central"], delta=0.03)
         self.assertGreater(means["central"], 0.66)  # of 73.6 % without noise
 
-    def test_ten_classes_of_labels_in_one_message(self):
+    def test_three_classes_in_one_message(self):
         generator = random.Random(5)
         corners = [(3, 0), (0, 3), (-3, -3)]
         lines = []
@@ -224,12 +228,13 @@ class BadInput(RenewableCase):
             alike = [line for line in lines if line.endswith(f",{first}")][:40]
             rest = [line for line in gaussian_rows(400, 3, 2)]
             path = self.csv("data.csv", [*alike, *rest])
-            for words in ([], ["--penalty", "slopes"], ["--penalty", "slopes", "--l2", "0.0001"], ["--start", "zero", "--l2", "0.1"],
-                          ["--loss", "logistic"]):
+            source = ["--source", path, "--clients", "1", "--batch", "40", *OPEN]
+            for words in (["--l2", "0.01"], ["--l2", "0.01", "--penalty", "slopes"], ["--l2", "0.0001", "--penalty", "slopes"],
+                          ["--l2", "0.1", "--start", "zero"], ["--l2", "0.01", "--loss", "logistic"]):
                 with self.subTest(first=first, words=words):
-                    model = self.summary(["--source", path, "--clients", "1", "--batch", "40", *OPEN, *words],
-                                         f"run{first}-{'-'.join(words).replace(':', '')}")["final_model"]
-                    self.assertGreater(accuracy(model, rest), 0.9)
+                    model = self.summary([*source, *words], f"run{first}{''.join(words)}")["final_model"]
+                    self.assertGreater(accuracy(model, rest), 0.85)
+            self.refused(UNREADABLE, source, "first batch has no minimum", "one class", "--l2")
 
     def test_batches_of_one_class_later(self):
         lines = gaussian_rows(200, 3, 3)
@@ -247,30 +252,28 @@ class BadInput(RenewableCase):
         self.assertEqual(model[1], 0)
         self.assertGreater(accuracy(model, [f"7,0,{line}" for line in lines]), 0.85)
         # Without a penalty nothing determines the weights of such columns.
-        self.refused(FAILURE, [*words, "--l2", "0"], r"batch 1\b", r"condition|singular|definite", r"--l2")
+        self.refused(UNREADABLE, [*words, "--l2", "0"], "eigenvalues", "constant", "--l2")
 
     def test_more_features_than_records_in_the_first_batch(self):
         path = self.csv("data.csv", gaussian_rows(300, 30, 6, 0.4))
         words = ["--source", path, "--clients", "1", "--batch", "10", *OPEN]
         model = self.summary([*words, "--l2", "0.1"], "run")["final_model"]
         self.assertGreater(accuracy(model, gaussian_rows(500, 30, 7, 0.4)), 0.9)
-        self.refused(FAILURE, [*words, "--l2", "0"], r"batch 1\b", r"--l2")
+        self.refused(UNREADABLE, [*words, "--l2", "0"], "not positive definite|no minimum", "--l2")
 
     def test_separable_without_a_penalty(self):
+        """There is no minimum: who still ends with a model must have separated the classes."""
         lines = [line for line in gaussian_rows(300, 2, 8, 3) if line.count("-") in (0, 3)]
-        path = self.csv("data.csv", lines)
+        words = ["--source", self.csv("data.csv", lines), "--clients", "1", "--batch", "50", "--l2", "0", *OPEN]
         for loss in ("logistic", "dwd:1"):
-            for variant in ("offline", "online"):
-                with self.subTest(loss=loss, variant=variant):
-                    result = self.renew(["--source", path, "--clients", "1", "--batch", "50", "--variant", variant, "--loss", loss,
-                                         "--l2", "0", *OPEN, "--output", f"{variant}-{loss[:3]}", "--json"])
-                    if result.code == 0:
-                        summary = result.summary()
-                        self.assertTrue(any("--l2" in note for note in summary["notes"]), summary["notes"])
-                        self.assertEqual(accuracy(summary["final_model"], lines), 1)
-                    else:
-                        self.assertEqual((result.code, len(result.messages())), (FAILURE, 1), result)
-                        self.assertIn("--l2", result.messages()[0])
+            with self.subTest(loss):
+                self.refused(UNREADABLE, [*words, "--loss", loss], "can be separated", "--l2")
+                result = self.renew([*words, "--variant", "offline", "--loss", loss, "--output", f"offline-{loss[:3]}", "--json"])
+                if result.code == 0:
+                    self.assertEqual(accuracy(result.summary()["final_model"], lines), 1)
+                else:
+                    self.assertEqual((result.code, len(result.messages())), (UNREADABLE, 1), result)
+                    self.assertIn("--l2", result.messages()[0])
 
     def test_not_a_number(self):
         lines = gaussian_rows(100, 2, 9)
@@ -292,7 +295,6 @@ class BadInput(RenewableCase):
                         ["--variant", "private-paper", *GAUSSIAN, "--trust", "local"]],
             "--forget": [["--variant", "offline", *OPEN, "--forget", "0.9"]],
             "--curvature-model": [["--variant", "online", *OPEN, "--curvature-model", "average"]],
-            "--epsilon": [["--variant", "online", *OPEN, "--epsilon", "1"]],
             "--mechanism": [["--variant", "online", *GAUSSIAN], ["--variant", "private", *OPEN]],
             "--smoothing": [["--loss", "logistic", "--smoothing", "0", *OPEN]],
             "--start": [["--variant", "private", *GAUSSIAN, "--start", "safe"]],
