@@ -14,6 +14,7 @@ Equal arguments give equal figures, but for times. Some minutes on two cores.
 Writes cells.csv with all lines, runs.csv with every run, and the picture accuracy.
 """
 
+import shutil
 import sys
 import tempfile
 
@@ -146,6 +147,7 @@ def measure(runs, options):
     def run(task, name):
         cell, batches, seed = task
         summary = runs.run(name, cell.command(seed, options.test_records, batches))
+        shutil.rmtree(runs.scratch / name)
         return 100 * summary["metrics"]["test_accuracy"], summary["time"]["wall"]
 
     found = experiment.in_parallel(options.workers, [lambda task=task, name=f"run-{i}": run(task, name)
