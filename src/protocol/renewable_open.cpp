@@ -47,9 +47,11 @@ Expansion OpenRenewable::expansion(View theta, View total) const {
 /// penalty, longer coefficients would do better still, for ever.
 void OpenRenewable::require_minimum(const std::string& where) const {
   if (settings_.l2 > 0 || !model_.classifies()) return;
-  check<DataError>(*objective_ >= model_.loss_at_zero(),
-                   "{}: the classes can be separated, so that without a penalty there is no minimum add one with --l2",
-                   where);
+  check<DataError>(
+      *objective_ >= model_.loss_at_zero(),
+      "{}: the classes can be separated, or there is one class only, so that without a penalty there is no "
+      "minimum add one with --l2, or take larger batches",
+      where);
 }
 
 // Rank 0 leads: it broadcasts (what to do, the point that is asked about, the best one so far).

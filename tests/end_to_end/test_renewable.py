@@ -234,7 +234,7 @@ class BadInput(RenewableCase):
                 with self.subTest(first=first, words=words):
                     model = self.summary([*source, *words], f"run{first}{''.join(words)}")["final_model"]
                     self.assertGreater(accuracy(model, rest), 0.85)
-            self.refused(UNREADABLE, source, "first batch has no minimum", "one class", "--l2")
+            self.refused(UNREADABLE, source, "no minimum", "one class", "--l2")
 
     def test_batches_of_one_class_later(self):
         lines = gaussian_rows(200, 3, 3)
@@ -262,18 +262,12 @@ class BadInput(RenewableCase):
         self.refused(UNREADABLE, [*words, "--l2", "0"], "not positive definite|no minimum", "--l2")
 
     def test_separable_without_a_penalty(self):
-        """There is no minimum: who still ends with a model must have separated the classes."""
         lines = [line for line in gaussian_rows(300, 2, 8, 3) if line.count("-") in (0, 3)]
         words = ["--source", self.csv("data.csv", lines), "--clients", "1", "--batch", "50", "--l2", "0", *OPEN]
         for loss in ("logistic", "dwd:1"):
             with self.subTest(loss):
                 self.refused(UNREADABLE, [*words, "--loss", loss], "can be separated", "--l2")
-                result = self.renew([*words, "--variant", "offline", "--loss", loss, "--output", f"offline-{loss[:3]}", "--json"])
-                if result.code == 0:
-                    self.assertEqual(accuracy(result.summary()["final_model"], lines), 1)
-                else:
-                    self.assertEqual((result.code, len(result.messages())), (UNREADABLE, 1), result)
-                    self.assertIn("--l2", result.messages()[0])
+                self.refused(UNREADABLE, [*words, "--variant", "offline", "--loss", loss], "can be separated", "--l2")
 
     def test_not_a_number(self):
         lines = gaussian_rows(100, 2, 9)
