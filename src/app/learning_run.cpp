@@ -11,6 +11,7 @@
 #include "starling/data/partition.hpp"
 #include "starling/data/source.hpp"
 #include "starling/data/synthetic.hpp"
+#include "starling/record/run_file.hpp"
 
 namespace starling {
 
@@ -181,23 +182,51 @@ std::string LearningRun::full_command_line() const {
   return fmt::format("mpirun {}-n {} {}", oversubscribed() ? "--oversubscribe " : "", world_.size(), command_line_);
 }
 
-std::vector<std::pair<std::string, std::string>> LearningRun::provenance(Scores scores, Round rounds) const {
-  return {{"command", command_},
-          {"command_line", command_line_},
-          {"task", name_of(scores)},
-          {"rounds_planned", std::to_string(rounds)},
-          {"epsilon_per_release", fmt::format("{:.17g}", privacy_ ? privacy_->epsilon_per_release() : 0)},
-          {"starling", version()},
-          {"mpi", mpi_version()},
-          {"configuration_digest", sha256(common().text)},
-          {"data_digest", dataset_.digest},
-          {"noise_key", name_of(noise_key_policy(common().privacy.noise_key))},
-          {"run_id", run_id_}};
-}
-
-void LearningRun::print_notes() const {
+void LearningRun::open_records(const Recording& recording) {
+  const MetricsPolicy policy = metrics_policy();
+  agreement_.together([&] {
+    if (client_count() == 0) return;
+    recorder_.emplace(*directory_, world_.rank(), first_client(), static_cast<std::size_t>(client_count()), dimension_,
+                      recording.clients, policy, RecordRounds(common().record_every), recording.scores);
+  });
+  const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
+  agreement_.together([&] {
+    if (!first_rank()) return;
+    std::vector<std::pair<std::string, std::string>> provenance{
+        {"command", command_},
+        {"command_line", command_line_},
+        {"task", name_of(recording.scores)},
+        {"rounds_planned", std::to_string(recording.rounds)},
+        {"epsilon_per_release", fmt::format("{:.17g}", epsilon_per_release)},
+        {"starling", version()},
+        {"mpi", mpi_version()},
+        {"configuration_digest", sha256(common().text)},
+        {"data_digest", dataset_.digest},
+        {"noise_key", name_of(noise_key_policy(common().privacy.noise_key))},
+        {"run_id", run_id_}};
+    provenance.insert(provenance.end(), recording.provenance.begin(), recording.provenance.end());
+    write_run_file(*directory_,
+                   {*layout_, dimension_, recording.clients, policy.shared() ? recording.scores : Scores::none},
+                   provenance);
+  });
+  printer_.emplace(progress_style(), recording.rounds, epsilon_per_release);
+  reporter_.emplace(agreement_, world_.rank(), ranks_with_clients(), policy, recording.scores, recording.test,
+                    first_rank() ? &*printer_ : nullptr, first_rank() ? directory_->path() + "/history.csv" : "",
+                    recording.models);
   if (!first_rank()) return;
   for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
+}
+
+void LearningRun::name_metrics(Summary& summary) const {
+  if (metrics_policy().shared()) {
+    summary.privacy.shared_metrics = {"progressive loss"};
+    if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
+    return;
+  }
+  summary.withheld = {"loss.mean", "loss.last"};
+  if (!summary.classifies) return;
+  summary.withheld.emplace_back("metrics.progressive_accuracy");
+  if (!test_) summary.withheld.emplace_back("accuracy");
 }
 
 void LearningRun::print_summary(const Summary& summary) const {

@@ -10,6 +10,7 @@
 #include "starling/app/run_privacy.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/record/model_recorder.hpp"
 #include "starling/record/network_reporter.hpp"
 #include "starling/record/run_directory.hpp"
 #include "starling/record/summary.hpp"
@@ -62,9 +63,19 @@ class LearningRun {
   [[nodiscard]] ProgressStyle progress_style() const;
   /// The command as it can be typed again, with its launcher.
   [[nodiscard]] std::string full_command_line() const;
-  /// What run.h5 says of the run beside its shape.
-  [[nodiscard]] std::vector<std::pair<std::string, std::string>> provenance(Scores scores, Round rounds) const;
-  void print_notes() const;
+  /// What a run records while it goes on.
+  struct Recording {
+    Round rounds = 0;
+    std::vector<Client> clients;  ///< whose models are recorded
+    Scores scores = Scores::none;
+    TestScore test;
+    Models models = Models::one_each;
+    std::vector<std::pair<std::string, std::string>> provenance;  ///< for run.h5, beside what all runs say
+  };
+  /// Opens the run's files and its progress, and prints the notes so far. **Collective.**
+  void open_records(const Recording& recording);
+  /// What the run makes known of records, or withholds.
+  void name_metrics(Summary& summary) const;
   /// To stdout, as --json asks.
   void print_summary(const Summary& summary) const;
 
@@ -81,6 +92,9 @@ class LearningRun {
   std::optional<RunPrivacy> privacy_;  ///< of runs that learn
   std::string run_id_;
   std::optional<RunDirectory> directory_;
+  std::optional<ModelRecorder> recorder_;  ///< of ranks that host clients
+  std::optional<ProgressPrinter> printer_;
+  std::optional<NetworkReporter> reporter_;
   std::vector<std::string> notes_;
 };
 

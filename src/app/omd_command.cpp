@@ -103,22 +103,7 @@ ExitCode OmdRun::play() {
   const MixingDoor door(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
   DecentralizedOmd omd(door.mixer(), *mirror_, std::move(learning), config_.omd, *start_);
 
-  const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
-  const auto recorded = recorded_clients(layout_->clients(), config_.record_clients);
   const bool hosts_clients = client_count() > 0;
-  std::optional<ModelRecorder> recorder;
-  agreement_.together([&] {
-    if (!hosts_clients) return;
-    recorder.emplace(*directory_, world_.rank(), first_client(), static_cast<std::size_t>(client_count()), dimension_,
-                     recorded, policy, RecordRounds(config_.record_every), scores());
-  });
-  agreement_.together([&] {
-    if (!first_rank()) return;
-    auto about = provenance(scores(), config_.omd.rounds);
-    about.emplace_back("topology_digest", schedule_->digest());
-    write_run_file(*directory_, {*layout_, dimension_, recorded, policy.shared() ? scores() : Scores::none}, about);
-  });
-
   PlayedRecorder played(config_.regret == RegretChoice::none ? std::vector<Round>() : growth_marks(config_.omd.rounds),
                         static_cast<std::size_t>(client_count()));
   std::optional<ModelAverage> average;
@@ -131,18 +116,20 @@ ExitCode OmdRun::play() {
                        directory_->private_folder(world_.rank()) + "/violation.csv");
   }
 
-  ProgressPrinter printer(progress_style(), config_.omd.rounds, epsilon_per_release);
   TestScore test;
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
-  NetworkReporter reporter(agreement_, world_.rank(), ranks_with_clients(), policy, scores(), test,
-                           first_rank() ? &printer : nullptr, first_rank() ? directory_->path() + "/history.csv" : "");
-  print_notes();
+  open_records({config_.omd.rounds,
+                recorded_clients(layout_->clients(), config_.record_clients),
+                scores(),
+                test,
+                Models::one_each,
+                {{"topology_digest", schedule_->digest()}}});
 
   world_.watch_signals();
   agreement_.barrier();
   const auto began = std::chrono::steady_clock::now();
   if (hosts_clients) {
-    std::vector<Observer*> observers{&*recorder, &reporter, &played};
+    std::vector<Observer*> observers{&*recorder_, &*reporter_, &played};
     if (average) observers.push_back(&*average);
     if (violations) observers.push_back(&*violations);
     omd.run(observers);
@@ -158,16 +145,16 @@ ExitCode OmdRun::play() {
     done = std::max(done, of_this);
     if (of_this >= 0) least_done = std::min(least_done, of_this);
   }
-  if (recorder) recorder->finish(omd, done, models);
-  if (hosts_clients) reporter.finish(omd, done);
+  if (recorder_) recorder_->finish(omd, done, models);
+  if (hosts_clients) reporter_->finish(omd, done);
   const bool stopped = least_done < config_.omd.rounds;
   if (stopped)
     notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole",
                                  least_done, config_.omd.rounds));
   if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
-  const Summary summary = make_summary(omd, models, door, played, wall, reporter.history(), least_done);
+  const Summary summary = make_summary(omd, models, door, played, wall, reporter_->history(), least_done);
   agreement_.together([&] {
-    if (first_rank()) write_results(summary, reporter.history(), stopped);
+    if (first_rank()) write_results(summary, reporter_->history(), stopped);
   });
   if (agreement_.broadcast(declare_public(std::string(is_refuted(summary) ? "yes" : "no"))) == "yes") {
     return ExitCode::refuted;
@@ -220,20 +207,16 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
     if (canaries_) {
       summary.privacy.audit = canaries_->finish(agreement_, privacy_->dearest_charge(), privacy_->delta_of_claims());
     }
+    name_metrics(summary);
     if (policy.shared()) {
-      summary.privacy.shared_metrics = {"progressive loss"};
-      if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
       if (summary.regret) name_shared(*summary.regret, summary.privacy.shared_metrics);
       if (constraints_ && !constraints_->set().data.empty()) {
         summary.privacy.shared_metrics.emplace_back("cumulative violation of constraints on data");
       }
     } else {
-      summary.withheld = {"loss.mean", "loss.last"};
-      if (summary.classifies) summary.withheld.emplace_back("metrics.progressive_accuracy");
       for (const ConstraintFigures& each : summary.constraints) {
         if (!each.violation) summary.withheld.push_back("constraints[" + each.name + "].violation");
       }
-      if (summary.classifies && !test_) summary.withheld.emplace_back("accuracy");
     }
   }
   if (summary.largest_debt >= 1) {
@@ -273,16 +256,9 @@ void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigu
 }
 
 int run_omd(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
-  if (std::find(words.begin(), words.end(), "--help") != words.end()) {
-    if (speaks) fmt::print("{}", omd_help());
-    return 0;
-  }
-  if (std::find(words.begin(), words.end(), "--print-config") != words.end()) {
-    const std::string text = parse_omd_config(words).text;
-    if (speaks) fmt::print("{}", text);
-    return 0;
-  }
-  return run_on_all_ranks([&](World& world) { return OmdRun(world, command_line).run(words); });
+  return run_command(
+      words, speaks, omd_help, [&] { return parse_omd_config(words).text; },
+      [&](World& world) { return OmdRun(world, command_line).run(words); });
 }
 
 }  // namespace starling

@@ -67,8 +67,9 @@ int dispatch(const std::vector<std::string>& argv) {
   throw UsageError(
       command.empty()
           ? std::string("no command given\n\n") + overview
-          : fmt::format("unknown command '{}' (known: omd, renewable, topology, privacy, data, report) see starling --help",
-                        command));
+          : fmt::format(
+                "unknown command '{}' (known: omd, renewable, topology, privacy, data, report) see starling --help",
+                command));
 }
 
 }  // namespace

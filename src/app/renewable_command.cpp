@@ -27,40 +27,27 @@ Score RenewableRun::test_score(View theta) {
 }
 
 ExitCode RenewableRun::play() {
-  const MetricsPolicy policy = metrics_policy();
-  const std::vector<Client> recorded = recorded_clients(layout_->clients(), config_.record_clients.value_or(1));
   const bool hosts_clients = client_count() > 0;
-  std::optional<ModelRecorder> recorder;
-  agreement_.together([&] {
-    if (!hosts_clients) return;
-    recorder.emplace(*directory_, world_.rank(), first_client(), static_cast<std::size_t>(client_count()), dimension_,
-                     recorded, policy, RecordRounds(config_.record_every), scores());
-  });
-  agreement_.together([&] {
-    if (!first_rank()) return;
-    auto about = provenance(scores(), config_.settings.rounds);
-    about.emplace_back("aggregated", "yes");
-    write_run_file(*directory_, {*layout_, dimension_, recorded, policy.shared() ? scores() : Scores::none}, about);
-  });
-  ProgressPrinter printer(progress_style(), config_.settings.rounds, privacy_->epsilon_per_release());
   TestScore test;
   if (test_) test = [this](View theta) { return test_score(theta); };
-  NetworkReporter reporter(agreement_, world_.rank(), ranks_with_clients(), policy, scores(), test,
-                           first_rank() ? &printer : nullptr, first_rank() ? directory_->path() + "/history.csv" : "",
-                           Models::one_for_all);
-  print_notes();
+  open_records({config_.settings.rounds,
+                recorded_clients(layout_->clients(), config_.record_clients.value_or(1)),
+                scores(),
+                test,
+                Models::one_for_all,
+                {{"aggregated", "yes"}}});
 
   world_.watch_signals();
   agreement_.barrier();
   const auto began = std::chrono::steady_clock::now();
   std::vector<Observer*> observers;
-  if (hosts_clients) observers = {&*recorder, &reporter};
+  if (hosts_clients) observers = {&*recorder_, &*reporter_};
   protocol_->run(observers);
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 
   const Round done = protocol_->done();
-  if (recorder) recorder->finish(*protocol_, done, protocol_->models());
-  if (hosts_clients) reporter.finish(*protocol_, done);
+  if (recorder_) recorder_->finish(*protocol_, done, protocol_->models());
+  if (hosts_clients) reporter_->finish(*protocol_, done);
   const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
   const bool converged = config_.variant == RenewableVariant::offline && offline->converged();
   const bool stopped = done < config_.settings.rounds && !converged;
@@ -69,9 +56,9 @@ ExitCode RenewableRun::play() {
                                  config_.settings.rounds));
   }
   add_notes();
-  const Summary summary = make_summary(wall, reporter, stopped);
+  const Summary summary = make_summary(wall, stopped);
   agreement_.together([&] {
-    if (first_rank()) write_results(summary, reporter.history(), stopped);
+    if (first_rank()) write_results(summary, reporter_->history(), stopped);
   });
   check<DataError>(config_.variant != RenewableVariant::offline || converged || stopped || config_.rounds,
                    "no minimum was found in {} passes (the objective still falls: the classes can be separated and "
@@ -142,7 +129,7 @@ void RenewableRun::add_notes() {
   }
 }
 
-Summary RenewableRun::make_summary(double wall, const NetworkReporter& reporter, bool stopped) {
+Summary RenewableRun::make_summary(double wall, bool stopped) {
   const MetricsPolicy policy = metrics_policy();
   Summary summary;
   summary.command = "renewable";
@@ -176,17 +163,10 @@ Summary RenewableRun::make_summary(double wall, const NetworkReporter& reporter,
     summary.objective = offline->objective();
   }
   summary.consensus_error = 0;
-  summary.last_loss = last_loss(reporter.history(), summary.rounds);
+  summary.last_loss = last_loss(reporter_->history(), summary.rounds);
   summary.privacy = privacy_->finish(stopped);
   summary.privacy.batch = config_.data.batch;
-  if (policy.shared()) {
-    summary.privacy.shared_metrics = {"progressive loss"};
-    if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
-  } else {
-    summary.withheld = {"loss.mean", "loss.last"};
-    if (summary.classifies) summary.withheld.emplace_back("metrics.progressive_accuracy");
-    if (summary.classifies && !test_) summary.withheld.emplace_back("accuracy");
-  }
+  name_metrics(summary);
   summary.notes = notes_;
   return summary;
 }
@@ -211,16 +191,9 @@ void RenewableRun::write_results(const Summary& summary, const std::vector<Netwo
 }
 
 int run_renewable(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
-  if (std::find(words.begin(), words.end(), "--help") != words.end()) {
-    if (speaks) fmt::print("{}", renewable_help());
-    return 0;
-  }
-  if (std::find(words.begin(), words.end(), "--print-config") != words.end()) {
-    const std::string text = parse_renewable_config(words).text;
-    if (speaks) fmt::print("{}", text);
-    return 0;
-  }
-  return run_on_all_ranks([&](World& world) { return RenewableRun(world, command_line).run(words); });
+  return run_command(
+      words, speaks, renewable_help, [&] { return parse_renewable_config(words).text; },
+      [&](World& world) { return RenewableRun(world, command_line).run(words); });
 }
 
 }  // namespace starling

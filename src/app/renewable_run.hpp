@@ -51,7 +51,7 @@ class RenewableRun final : public LearningRun {
   ExitCode play();
   [[nodiscard]] Scores scores() const;
   [[nodiscard]] Score test_score(View theta);
-  [[nodiscard]] Summary make_summary(double wall, const NetworkReporter& reporter, bool stopped);
+  [[nodiscard]] Summary make_summary(double wall, bool stopped);
   [[nodiscard]] TestMetrics test_figures() const;
   [[nodiscard]] std::vector<Interval> intervals() const;
   [[nodiscard]] std::vector<std::string> coefficient_names() const;

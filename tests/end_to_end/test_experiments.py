@@ -1,12 +1,12 @@
 """The experiments of jobs/ run to their end and find what they are known to find."""
 
-import csv
 import re
 import shutil
 import subprocess
 import sys
 import unittest
 
+from experiment_case import Experiment
 from harness import *
 
 sys.path.insert(0, str(SOURCE / "jobs"))
@@ -19,28 +19,6 @@ needs_elec2 = unittest.skipUnless((DATA / "elec2" / "elec2_data.dat.gz").exists(
 
 def numbers(text):
     return [float(word) for word in re.findall(r"-?\d+\.\d+", text)]
-
-
-class Experiment(TestCase):
-    def run_script(self, name, *words):
-        """Runs jobs/NAME into the folder `out` of the test; returns what it prints."""
-        done = subprocess.run([sys.executable, "-B", SOURCE / "jobs" / name, "--starling", STARLING,
-                               "--output", self.folder / "out", *map(str, words)],
-                              cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=300)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
-
-    def rows(self, name):
-        with open(self.folder / "out" / name, newline="") as file:
-            return list(csv.DictReader(file))
-
-    def expect_pictures(self, *names):
-        for name in names:
-            self.assertTrue((self.folder / "out" / f"{name}.gp").exists(), name)
-            if shutil.which("gnuplot"):
-                picture = (self.folder / "out" / f"{name}.svg").read_text()
-                self.assertTrue(picture.rstrip().endswith("</svg>"), name)
-                self.assertIn("<path", picture)
 
 
 class DissertationChapter2(Experiment):
