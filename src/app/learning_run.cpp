@@ -131,6 +131,7 @@ RunFacts LearningRun::facts(Round rounds) const {
   facts.replayable = dataset_.replayable && start_can_be_read_again();
   facts.configuration = common().text;
   facts.public_inputs = digest_of_start();
+  if (!common().data.standardise.empty()) facts.public_inputs += " " + sha256_of_file(common().data.standardise);
   facts.fingerprint = dataset_.fingerprint;
   facts.source_digest = source_digest_;
   check<DataError>(source_digest_ == (common().privacy.ledger ? digest_of_source() : ""),

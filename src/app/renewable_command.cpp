@@ -60,10 +60,11 @@ ExitCode RenewableRun::play() {
   agreement_.together([&] {
     if (first_rank()) write_results(summary, reporter_->history(), stopped);
   });
-  check<DataError>(config_.variant != RenewableVariant::offline || converged || stopped || config_.rounds,
-                   "no minimum was found in {} passes (the objective still falls: the classes can be separated and "
-                   "--l2 is 0, or hardly more) add a penalty; what was reached is in {}",
-                   config_.settings.rounds, directory_->path());
+  check<DataError>(
+      config_.variant != RenewableVariant::offline || converged || stopped || config_.rounds,
+      "no minimum was found in {} passes (the objective still falls: --l2 hardly bounds the model, or there "
+      "is one class only and --penalty slopes) add a penalty; what was reached is in {}",
+      config_.settings.rounds, directory_->path());
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
@@ -119,12 +120,18 @@ void RenewableRun::add_notes() {
         "the first batch alone has no minimum with --penalty slopes (it may hold one class only): the start, and it "
         "alone, shrinks the intercept too");
   }
+  if (online != nullptr && online->is_lost()) {
+    notes_.emplace_back(
+        "after the first batch the model predicts worse than one of zeros (the curvature at its start was too flat, "
+        "and "
+        "the steps from there too long) take a larger first batch or --l2, or --start zero");
+  }
   const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
   if (offline != nullptr && config_.variant == RenewableVariant::offline) {
     if (offline->converged()) {
       notes_.push_back(fmt::format("converged after {} passes", protocol_->done()));
     } else if (protocol_->done() == config_.settings.rounds) {
-      notes_.push_back(fmt::format("NOT converged: --rounds {} ended the search", config_.settings.rounds));
+      notes_.push_back(fmt::format("NOT converged after {} passes", config_.settings.rounds));
     }
   }
 }
@@ -158,7 +165,11 @@ Summary RenewableRun::make_summary(double wall, bool stopped) {
   summary.final_model = protocol_->theta().value();  // the mean of equal models would round
   summary.aggregated = true;
   if (test_ && model_->classifies()) summary.test_metrics = test_figures();
-  agreement_.together([&] { summary.intervals = intervals(); });
+  try {
+    summary.intervals = intervals();
+  } catch (const DataError& error) {  // rank 0's: the model stands without them
+    notes_.emplace_back(error.what());
+  }
   if (const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get())) {
     summary.objective = offline->objective();
   }

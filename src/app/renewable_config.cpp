@@ -122,10 +122,20 @@ void check_loss(RenewableConfig& config) {
     const std::string how = config.smoothing == "auto" && config.offline()                           ? "0"
                             : config.smoothing == "auto" && config.variant == Variant::private_paper ? "paper"
                                                                                                      : config.smoothing;
-    config.loss += (config.loss.find(':') == std::string::npos ? ":" : ",") + ("smoothing=" + how);
+    const bool in_loss = config.loss.find("smoothing=") != std::string::npos;
+    check(!in_loss || config.smoothing == "auto", "--smoothing {} and --loss {} both say how (give one)",
+          config.smoothing, config.loss);
+    check(
+        config.variant != Variant::offline ||
+            (how != "paper" && config.loss.find("smoothing=paper") == std::string::npos),
+        "--smoothing paper with --variant offline (its derivative jumps, so that it is none of an objective) leave it "
+        "out");
+    if (!in_loss) config.loss += (config.loss.find(':') == std::string::npos ? ":" : ",") + ("smoothing=" + how);
   }
   const std::unique_ptr<CurvedLoss> loss = make_curved_loss(config.loss);
   check(config.classes == 1 || loss->classifies(), "--classes one-vs-rest with --loss {} (it knows no classes)", name);
+  check(config.variant != Variant::private_paper || loss->most_slope() <= 1,
+        "--variant private-paper with --loss {} (its theorem takes slopes of at most 1) choose dwd or logistic", name);
   check(config.variant != Variant::private_sums || loss->most_slope() < std::numeric_limits<double>::infinity(),
         "--variant private with --loss {} (its slope has no bound, so no record's influence has one) choose huber:c",
         name);
@@ -145,6 +155,10 @@ void check_variant(const RenewableConfig& config, const Options& options) {
   only("forget", !config.offline(), "--variant online, private or private-paper");
   only("epochs", !config.offline(), "a variant that reads the data in turn (offline reads all in each pass)");
   only("rounds", config.variant != Variant::offline_one_step, "a variant that takes more than one step");
+  for (const char* option : {"epsilon", "mu", "delta", "clip", "budget-unit"}) {
+    only(option, !config.open() || config.privacy.protects(),  // with another mechanism, that is what is wrong
+         "--variant private or private-paper (nothing is protected)");
+  }
   check(config.start != "safe" || online, "--start safe with this variant ({}) use zero or a file",
         config.offline() ? "it minimises over all data anyway" : "that minimisation would have to be paid for");
 }
@@ -166,15 +180,23 @@ void check_protection(const RenewableConfig& config) {
     check(mechanism == "gaussian" || mechanism == "laplace",
           "--variant private-paper with --mechanism {} (the paper's noise is gaussian or laplace) choose one",
           mechanism);
-    check(!config.privacy.mu && !config.privacy.clip && !config.privacy.budget,
-          "--mu, --clip and --budget have no meaning with private-paper (it charges nothing that could be certified) "
-          "leave them out");
+    check(
+        !config.privacy.mu && !config.privacy.clip && !config.privacy.budget && config.privacy.budget_of_client,
+        "--mu, --clip, --budget and --budget-unit have no meaning with private-paper (it charges nothing that could be "
+        "certified) "
+        "leave them out");
     check(config.classes == 1, "--classes one-vs-rest with private-paper (its bounds are those of two classes)");
   }
   check(config.trust == TrustChoice::local || !config.privacy.epsilon.value_or("").starts_with("clients:"),
         "--epsilon clients: with --trust central or masked (one noise serves all clients) give one price");
   check(config.trust == TrustChoice::local || !config.privacy.mu.value_or("").starts_with("clients:"),
         "--mu clients: with --trust central or masked (one noise serves all clients) give one price");
+  check(!config.curvature_share || config.settings.l2 > 0,
+        "--curvature-model released with --l2 0 (noise makes the curvature indefinite, and only a penalty keeps it off "
+        "zero) add --l2");
+  check(config.trust != TrustChoice::central || config.curvature == "packed",
+        "--curvature {} with --trust central (numbers must not be rounded before noise is added) leave it out",
+        config.curvature);
   check(config.trust != TrustChoice::masked || !config.curvature_share,
         "--curvature-model released with --trust masked (masks are for gradients) use average, or another trust");
   check(config.trust != TrustChoice::masked || !config.privacy.budget,
@@ -207,13 +229,19 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
   if (config.standard_errors == StandardErrors::automatic) {
     const std::string name = Spec::parse(config.loss).name();
     const bool likelihood = name == "logistic" || name == "squared";
-    config.standard_errors = likelihood && config.variant == Variant::online && config.settings.forget == 1
-                                 ? StandardErrors::model
-                                 : StandardErrors::none;
+    config.standard_errors =
+        likelihood && config.variant == Variant::online && config.settings.forget == 1 && config.data.epochs == 1
+            ? StandardErrors::model
+            : StandardErrors::none;
   }
   check(config.standard_errors == StandardErrors::none || config.settings.forget == 1,
         "--standard-errors with --forget {} (they are those of all records alike) leave one of them out",
         config.settings.forget);
+  check(config.standard_errors == StandardErrors::none || config.data.epochs == 1,
+        "--standard-errors with --epochs {} (a record that is read again tells nothing new) leave one of them out",
+        config.data.epochs);
+  check(config.standard_errors != StandardErrors::none || !options.given("level"),
+        "--level without --standard-errors (there are no intervals) add --standard-errors sandwich");
   config.settings.with_slopes = config.standard_errors == StandardErrors::sandwich;
   config.json = config.json || config.json_models;
   config.text = options.configuration();

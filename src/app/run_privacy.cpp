@@ -232,7 +232,7 @@ void RunPrivacy::require_some_budget(bool any_here) {
     any = any || each == "yes";
   }
   if (any) return;
-  const std::vector<ChargeGroup> one{{protection_->charge(prices_->range().least), 1}};
+  const std::vector<ChargeGroup> one{{protection_->charge(prices_->at(0, 0)), 1}};
   throw BudgetError(fmt::format(
       "--budget {}: no client can afford a single release (one costs a record epsilon = {:.6g}, and {} count for the "
       "client; earlier runs in the ledger count too) raise the budget, lower --epsilon, or see starling privacy ledger",
@@ -307,8 +307,9 @@ void RunPrivacy::describe_trust(PrivacyReport& report) const {
   if (!facts_.trust) return;
   report.trust.aggregated = true;
   report.trust.model = *facts_.trust;
+  report.trust.of_rank_0 = layout_.count(0);
   if (*facts_.trust == TrustModel::masked && report.own().mu)
-    report.trust.collusion = collusions(report.own(), report.clients);
+    report.trust.collusion = collusions(report.own(), report.clients, layout_.count(0));
   if (const auto* paper = dynamic_cast<const PaperPerturbation*>(protection_.get())) {
     const double records = static_cast<double>(facts_.batch) * static_cast<double>(report.clients);
     report.trust.paper = paper_claim(*paper, records, report.losses.releases);

@@ -73,12 +73,16 @@ std::string of_masks(const Trust& trust) {
       "Rank 0 relays the clients' public keys and could read single clients' shares, which have only a part of the "
       "noise, if it gave out keys of its own: compare the keys by another way where it is not trusted to relay. A "
       "client "
-      "that goes missing makes the round fail. Clients who collude can take their own noise off the sum: ";
+      "that goes missing makes the round fail. Whoever knows the noise of some clients can take it off the sum: "
+      "each client its own, whoever operates rank 0 that of the client(s) which rank 0 hosts (here " +
+      std::to_string(trust.of_rank_0) +
+      "), clients who collude theirs. The figures above are for those who know none of it; ";
   for (std::size_t i = 0; i < trust.collusion.size(); ++i) {
     const Collusion& each = trust.collusion[i];
-    text += fmt::format("{}with {} of them a record pays at most mu = {} (epsilon = {} with delta = {})",
-                        i == 0 ? "" : "; ", each.clients, upper(each.record.mu.value_or(infinity)),
-                        upper(each.record.epsilon), upper(each.record.delta));
+    text += fmt::format(
+        "{}against who knows that of {} client(s) a record pays at most mu = {} (epsilon = {} with delta = {})",
+        i == 0 ? "" : "; ", each.clients, upper(each.record.mu.value_or(infinity)), upper(each.record.epsilon),
+        upper(each.record.delta));
   }
   return text + ". ";
 }
@@ -122,10 +126,10 @@ PaperClaim paper_claim(const PaperPerturbation& mechanism, double records, std::
   return claim;
 }
 
-std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients) {
+std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients, std::int64_t of_rank_0) {
   check(record.mu.has_value(), "collusion without a mu (noise in shares is Gaussian)");
   std::vector<Collusion> result;
-  for (const std::int64_t colluding : std::set<std::int64_t>{0, 1, clients / 2}) {
+  for (const std::int64_t colluding : std::set<std::int64_t>{0, 1, clients / 2, of_rank_0}) {
     Collusion each{colluding, record};
     const auto all = static_cast<double>(clients);
     const double mu = *record.mu * std::sqrt(all / (all - static_cast<double>(colluding))) * (1 + 0x1p-40);

@@ -1,5 +1,7 @@
 #include "starling/protocol/block_curvature.hpp"
 
+#include <cmath>
+
 #include <Eigen/Cholesky>
 #include <Eigen/Dense>
 #include <Eigen/Eigenvalues>
@@ -15,13 +17,12 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using Factor = Eigen::LLT<MatrixXd, Eigen::Upper>;
 
 Eigen::Map<const VectorXd> mapped(View x) {
   return {x.data(), static_cast<Index>(x.size())};
 }
 
-MatrixXd full(View triangle, std::size_t order) {
+MatrixXd full(View triangle, std::size_t order, double identity = 0) {
   MatrixXd matrix(order, order);
   std::size_t at = 0;
   for (std::size_t i = 0; i < order; ++i) {
@@ -30,6 +31,7 @@ MatrixXd full(View triangle, std::size_t order) {
       matrix(static_cast<Index>(j), static_cast<Index>(i)) = triangle[at];
     }
   }
+  matrix.diagonal().array() += identity;
   return matrix;
 }
 
@@ -43,27 +45,69 @@ std::string condition_of(const MatrixXd& matrix) {
   return fmt::format("its condition number is {:.3g}", most / least);
 }
 
-/// The first coordinate that adds nothing to those before it.
-Index dependent_coordinate(const MatrixXd& matrix) {
-  for (Index size = 1; size <= matrix.rows(); ++size) {
-    if (Factor(matrix.topLeftCorner(size, size)).info() != Eigen::Success) return size - 1;
+/// Diagonal 1 for A = S⁻¹ (L Lᵀ) S⁻¹, so that the units of the coordinates do not matter.
+class Factor {
+ public:
+  explicit Factor(const MatrixXd& matrix) : scale_(matrix.diagonal().cwiseSqrt().cwiseInverse()) {
+    if (!matrix.allFinite() || !scale_.allFinite()) return;
+    factor_.compute(scaled(matrix));
+    // A tiny pivot is as bad as a negative one: what it divides has no digits left.
+    sound_ = factor_.info() == Eigen::Success && factor_.rcond() > 1e-15;
   }
-  return matrix.rows() - 1;
+  [[nodiscard]] bool sound() const { return sound_; }
+  [[nodiscard]] MatrixXd scaled(const MatrixXd& matrix) const {
+    return scale_.asDiagonal() * matrix * scale_.asDiagonal();
+  }
+  [[nodiscard]] MatrixXd solve(const MatrixXd& x) const {
+    return scale_.asDiagonal() * factor_.solve(scale_.asDiagonal() * x);
+  }
+
+ private:
+  VectorXd scale_;
+  Eigen::LLT<MatrixXd, Eigen::Upper> factor_;
+  bool sound_ = false;
+};
+
+/// The first coordinate that adds nothing to those before it; none if each adds a little.
+std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Factor& factor) {
+  for (Index j = 0; j < matrix.rows(); ++j) {
+    if (!(matrix(j, j) > 0)) return j;
+  }
+  MatrixXd lower = factor.scaled(matrix);
+  for (Index j = 0; j < lower.rows(); ++j) {
+    const double pivot = lower(j, j) - lower.row(j).head(j).squaredNorm();
+    if (!(pivot > 1e-13)) return j;
+    lower(j, j) = std::sqrt(pivot);
+    const Index rest = lower.rows() - j - 1;
+    if (rest == 0) break;
+    lower.col(j).tail(rest) -= lower.block(j + 1, 0, rest, j) * lower.row(j).head(j).transpose();
+    lower.col(j).tail(rest) /= lower(j, j);
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse(const MatrixXd& matrix, const Factor& factor, const std::string& where) {
+  std::string reason = "it is not finite";
+  if (matrix.allFinite()) {
+    const std::optional<Index> coordinate = dependent_coordinate(matrix, factor);
+    const std::string name = !coordinate                        ? "features that nearly depend on each other"
+                             : *coordinate == matrix.rows() - 1 ? "the intercept"
+                                                                : fmt::format("feature {}", *coordinate);
+    reason = fmt::format(
+        "{}; {} {} constant, or a combination of others, in the records so far, or the loss is flat "
+        "there",
+        condition_of(matrix), name, coordinate ? "is" : "are");
+  }
+  throw DataError(
+      fmt::format("{}: the curvature is not positive definite ({}) add a penalty with --l2, or take larger "
+                  "batches",
+                  where, reason));
 }
 
 Factor factor_of(const MatrixXd& matrix, const std::string& where) {
   Factor factor(matrix);
-  // A tiny pivot is as bad as a negative one: what it divides has no digits left.
-  const bool sound = matrix.allFinite() && factor.info() == Eigen::Success && factor.rcond() > 1e-15;
-  if (sound) return factor;
-  const Index coordinate = matrix.allFinite() ? dependent_coordinate(matrix) : 0;
-  const std::string name =
-      coordinate == matrix.rows() - 1 ? std::string("the intercept") : fmt::format("feature {}", coordinate);
-  throw DataError(fmt::format(
-      "{}: the curvature is not positive definite ({}; from feature 0 on, {} is the first that is constant, "
-      "or a combination of those before it, in the records so far, or the loss is flat there) add a penalty "
-      "with --l2, or take larger batches",
-      where, condition_of(matrix), name));
+  if (!factor.sound()) refuse(matrix, factor, where);
+  return factor;
 }
 
 }  // namespace
@@ -91,20 +135,31 @@ void BlockCurvature::add(const BlockCurvature& other, double factor) {
   if (!other.triangles_.empty()) add(other.triangles_, factor);
 }
 
+View BlockCurvature::block(std::size_t k) const {
+  const std::size_t size = triangle_size(order_);
+  return View(triangles_).subspan(k * size, size);
+}
+
 Vector BlockCurvature::solve(View x, const std::string& where) const {
+  if (const auto result = try_solve(x)) return *result;
+  check<DataError>(!triangles_.empty(),
+                   "{}: the curvature is zero (nothing was learned of it yet) add a penalty with --l2", where);
+  for (std::size_t k = 0; k < blocks_; ++k) factor_of(full(block(k), order_, identity_), where);
+  throw DataError(fmt::format("{}: the curvature cannot be inverted", where));
+}
+
+std::optional<Vector> BlockCurvature::try_solve(View x) const {
   Vector result(x.begin(), x.end());
   if (triangles_.empty()) {
-    check<DataError>(identity_ > 0, "{}: the curvature is zero (nothing was learned of it yet) add a penalty with --l2",
-                     where);
+    if (!(identity_ > 0)) return std::nullopt;
     for (double& entry : result) entry /= identity_;
     return result;
   }
-  const std::size_t size = triangle_size(order_);
   for (std::size_t k = 0; k < blocks_; ++k) {
-    MatrixXd matrix = full(View(triangles_).subspan(k * size, size), order_);
-    matrix.diagonal().array() += identity_;
+    const Factor factor(full(block(k), order_, identity_));
+    if (!factor.sound()) return std::nullopt;
     Eigen::Map<VectorXd> part(result.data() + k * order_, static_cast<Index>(order_));
-    part = factor_of(matrix, where).solve(VectorXd(part));
+    part = VectorXd(factor.solve(part));
   }
   return result;
 }
@@ -138,13 +193,10 @@ Vector BlockCurvature::times(View x) const {
 
 Vector BlockCurvature::inverse_diagonal(const std::string& where) const {
   Vector diagonal;
-  const std::size_t size = triangle_size(order_);
+  const auto size = static_cast<Index>(order_);
   for (std::size_t k = 0; k < blocks_; ++k) {
-    MatrixXd matrix = full(View(triangles_).subspan(k * size, size), order_);
-    matrix.diagonal().array() += identity_;
-    const MatrixXd inverse =
-        factor_of(matrix, where).solve(MatrixXd::Identity(static_cast<Index>(order_), static_cast<Index>(order_)));
-    for (Index i = 0; i < inverse.rows(); ++i) diagonal.push_back(inverse(i, i));
+    const MatrixXd inverse = factor_of(full(block(k), order_, identity_), where).solve(MatrixXd::Identity(size, size));
+    for (Index i = 0; i < size; ++i) diagonal.push_back(inverse(i, i));
   }
   return diagonal;
 }
@@ -153,9 +205,7 @@ Vector BlockCurvature::sandwich_diagonal(View meat, const std::string& where) co
   Vector diagonal;
   const std::size_t size = triangle_size(order_);
   for (std::size_t k = 0; k < blocks_; ++k) {
-    MatrixXd matrix = full(View(triangles_).subspan(k * size, size), order_);
-    matrix.diagonal().array() += identity_;
-    const Factor factor = factor_of(matrix, where);
+    const Factor factor = factor_of(full(block(k), order_, identity_), where);
     const MatrixXd half = factor.solve(full(meat.subspan(k * size, size), order_));
     const MatrixXd whole = factor.solve(half.transpose());
     for (Index i = 0; i < whole.rows(); ++i) diagonal.push_back(whole(i, i));

@@ -43,15 +43,16 @@ Expansion OpenRenewable::expansion(View theta, View total) const {
   return result;
 }
 
-/// If all losses together are less than one record's at a score of 0, every record is on its right side: without a
-/// penalty, longer coefficients would do better still, for ever.
-void OpenRenewable::require_minimum(const std::string& where) const {
+/// Without a penalty, classes that can be separated (at a point of the search: all losses together are less than one
+/// record's at a score of 0, so that every record is on its right side) are told apart better and better for ever by
+/// longer coefficients; so are some records where only they can be.
+void OpenRenewable::require_minimum(const SafeguardedNewton& search, const std::string& where) const {
   if (settings_.l2 > 0 || !model_.classifies()) return;
-  check<DataError>(
-      *objective_ >= model_.loss_at_zero(),
-      "{}: the classes can be separated, or there is one class only, so that without a penalty there is no "
-      "minimum add one with --l2, or take larger batches",
-      where);
+  const bool separated = *objective_ < model_.loss_at_zero();
+  check<DataError>(!separated && (!search.converged() || search.is_minimum()),
+                   "{}: the classes (or some records of them) can be separated, or there is one class only, so that "
+                   "without a penalty there is no minimum add one with --l2, or take larger batches",
+                   where);
 }
 
 // Rank 0 leads: it broadcasts (what to do, the point that is asked about, the best one so far).
@@ -84,7 +85,7 @@ OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, 
       }
       timed(&TimeShares::mixing, [&] { search->take(std::move(here)); });
       objective_ = search->value();
-      require_minimum(where);
+      require_minimum(*search, where);
       order.update([&](Vector& o) {
         o[0] = search->converged() ? done : go_on;
         std::copy(search->point().begin(), search->point().end(), o.begin() + 1);
@@ -110,7 +111,7 @@ OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, 
 
 // Algorithm 1.
 void OnlineRenewable::run(const std::vector<Observer*>& observers) {
-  state_.emplace(RenewableState{theta_.value(), empty_curvature(), 0, 0, {}});
+  state_.emplace(RenewableState{theta_.value(), empty_curvature()});
   show(observers);
   while (goes_on()) {
     for (std::size_t k = 0; k < clients_.count(); ++k) {  // 4. read in D_b
@@ -162,7 +163,7 @@ void OnlineRenewable::renew() {
     state.j.add(total.subspan(at.curvature(), at.triangles));
     state.j.add_identity(n * settings_.l2);
     state.records += n;
-    state.loss += total[at.loss()];
+    const double batch_loss = total[at.loss()];
     if (settings_.with_slopes) {
       state.slopes.resize(at.triangles);
       axpy(1, total.subspan(at.curvature() + at.triangles), state.slopes);
@@ -175,6 +176,10 @@ void OnlineRenewable::renew() {
           timed(&TimeShares::mixing, [&] { return state.j.solve(gradient, fmt::format("batch {}", done_ + 1)); });
       theta_.update([&](Vector& theta) { axpy(-1, step, theta); });
       state.theta = theta_.value();
+      // Of squared losses without penalty this is the sum of squares over all records so far at θ_b (recursive least
+      // squares).
+      state.residual += batch_loss - dot(gradient, step) / 2;
+      if (done_ > 0) state.later += Score{batch_loss, 0, static_cast<std::int64_t>(n)};
     }
   }
   root_.broadcast(theta_);
@@ -184,15 +189,27 @@ Vector OnlineRenewable::variances(Dispersion dispersion) const {
   if (!root_.aggregates()) return {};
   const RenewableState& state = *state_;
   const std::string where = "standard errors";
-  if (settings_.with_slopes) return state.j.sandwich_diagonal(state.slopes, where);
-  Vector variances = state.j.inverse_diagonal(where);
+  check<DataError>(state.records > 0, "{}: there is no record yet", where);
+  BlockCurvature j = state.j;
+  if (settings_.penalty == Penalty::slopes) {  // J has λI, as (35) has it, but the penalty leaves intercepts free
+    j.add_identity(-state.records * settings_.l2);
+    j.add_slopes(state.records * settings_.l2);
+  }
+  if (settings_.with_slopes) return j.sandwich_diagonal(state.slopes, where);
+  Vector variances = j.inverse_diagonal(where);
   if (dispersion == Dispersion::squared) {
     const double free = state.records - static_cast<double>(model_.dimension());
     check<DataError>(free > 0, "{}: {} records of {} coefficients leave nothing to estimate the spread from", where,
                      state.records, model_.dimension());
-    scale(2 * state.loss / free, variances);
+    scale(2 * state.residual / free, variances);
   }
   return variances;
+}
+
+bool OnlineRenewable::is_lost() const {
+  if (!root_.aggregates() || !model_.classifies() || state_->later.records == 0) return false;
+  return state_->later.loss >
+         model_.loss_at_zero() * static_cast<double>(model_.classes()) * static_cast<double>(state_->later.records);
 }
 
 OfflineRenewable::OfflineRenewable(Root& root, RenewableClients& clients, CurvedModel& model,

@@ -1,5 +1,7 @@
 #include "starling/protocol/renewable_private.hpp"
 
+#include <cmath>
+
 #include "starling/core/kernels.hpp"
 #include "starling/privacy/entrust.hpp"
 
@@ -59,6 +61,9 @@ void PrivateRenewable::renew(const Released<Vector>& sums, double records) {
     return public_curvature_ ? j_.solve(gradient, fmt::format("batch {}", done_ + 1)) : j_.solve_clipped(gradient);
   });
   theta_.update([&](Vector& theta) { axpy(-1, step, theta); });
+  check<DataError>(std::isfinite(norm2(theta_.value())),
+                   "batch {}: the model is not finite (the noise is larger than the curvature) raise --l2 or the price",
+                   done_ + 1);
 }
 
 PaperRenewable::PaperRenewable(Root& root, RenewableClients& clients, CurvedModel& model,
@@ -68,7 +73,7 @@ PaperRenewable::PaperRenewable(Root& root, RenewableClients& clients, CurvedMode
       perturbation_(perturbation),
       rho_(rho),
       codec_(codec),
-      state_(RenewableState{start.value(), BlockCurvature(model.classes(), model.order()), 0, 0, {}}) {}
+      state_(RenewableState{start.value(), BlockCurvature(model.classes(), model.order())}) {}
 
 // Algorithm 2.
 void PaperRenewable::run(const std::vector<Observer*>& observers) {

@@ -53,17 +53,19 @@ void SafeguardedNewton::choose_candidate() {
   axpy(-1, step, candidate_);
 }
 
+bool SafeguardedNewton::is_minimum() const {
+  const std::optional<Vector> step = at_best_.curvature.try_solve(at_best_.gradient);
+  return step && norm2(*step) <= 1e-6 * (1 + norm2(best_));
+}
+
 Vector SafeguardedNewton::direction() {
   while (true) {
     BlockCurvature mixed = at_best_.curvature;
     mixed.scale(1 - tau_);
     mixed.add(majoriser_, tau_);
-    try {
-      return mixed.solve(at_best_.gradient, where_);
-    } catch (const DataError&) {
-      if (tau_ == 1) throw;  // not even the majoriser is positive definite
-      tau_ = std::min(1.0, std::max(64 * tau_, 1e-6));
-    }
+    if (tau_ == 1) return mixed.solve(at_best_.gradient, where_);  // throws if not even that is positive definite
+    if (auto step = mixed.try_solve(at_best_.gradient)) return *std::move(step);
+    tau_ = std::min(1.0, std::max(64 * tau_, 1e-6));
   }
 }
 

@@ -128,8 +128,8 @@ class Variants(RenewableCase):
             k = generator.randrange(3)
             lines.append(",".join(f"{generator.gauss(c, 1):.6f}" for c in corners[k]) + f",{k}")
         path = self.csv("corners.csv", lines)
-        models = [self.summary(["--source", path, "--clients", "2", "--batch", "50", "--classes", "one-vs-rest:3", *OPEN, "--test",
-                                path], f"corners-{ranks}", ranks) for ranks in (1, 2)]
+        models = [self.summary(["--source", path, "--clients", "2", "--batch", "50", "--classes", "one-vs-rest:3", "--l2", "0.01",
+                                *OPEN, "--test", path], f"corners-{ranks}", ranks) for ranks in (1, 2)]
         self.assertEqual(len(models[0]["final_model"]), 9)
         self.assertEqual(bits(models[0]["final_model"]), bits(models[1]["final_model"]))
         self.assertGreater(models[0]["metrics"]["accuracy"], 0.95)
@@ -182,6 +182,10 @@ class ReferenceSolutions(RenewableCase):
 
 
 @unittest.skipIf(numpy is None, "numpy is not installed")
+def errors_of(summary):
+    return numpy.array([interval["standard_error"] for interval in summary["intervals"]])
+
+
 class Regression(RenewableCase):
     def test_logistic_regression_is_renewed(self):
         """After ten batches of 1000 within 10 % of a standard error of pooled maximum likelihood."""
@@ -191,8 +195,9 @@ class Regression(RenewableCase):
         y = numpy.where(generator.random(10_000) < 1 / (1 + numpy.exp(-x @ true)), 1, -1)
         path = self.csv("logistic.csv", [",".join(f"{value!r}" for value in map(float, row[:-1])) + f",{label}"
                                          for row, label in zip(x, y)])
-        model = numpy.array(self.summary(["--source", path, "--clients", "5", "--batch", "200", "--partition", "round-robin",
-                                          "--loss", "logistic", "--l2", "0", *OPEN], "run", 2)["final_model"])
+        words = ["--source", path, "--clients", "5", "--batch", "200", "--partition", "round-robin", "--loss", "logistic", *OPEN]
+        summary = self.summary([*words, "--l2", "0"], "run", 2)
+        model = numpy.array(summary["final_model"])
         best = numpy.zeros(6)
         for _ in range(30):
             share = 1 / (1 + numpy.exp(y * (x @ best)))
@@ -200,6 +205,17 @@ class Regression(RenewableCase):
             best += numpy.linalg.solve(information, x.T @ (y * share))
         error = numpy.sqrt(numpy.diag(numpy.linalg.inv(information)))
         self.assertLess(numpy.abs((model - best) / error).max(), 0.1)
+        # Standard errors: of the model, of the sandwich (the model is true), and with a free intercept under --l2.
+        self.assertLess(numpy.abs(errors_of(summary) / error - 1).max(), 0.03)
+        sandwich = self.summary([*words, "--standard-errors", "sandwich"], "sandwich", 2)
+        self.assertLess(numpy.abs(errors_of(sandwich) / error - 1).max(), 0.05)
+        slopes = self.summary([*words, "--l2", "0.1", "--penalty", "slopes"], "slopes", 2)
+        self.assertLess(abs(errors_of(slopes)[5] / error[5] - 1), 0.1)
+        self.assertLess(errors_of(slopes)[0] / error[0], 0.9)
+        again = self.summary([*words, "--epochs", "2"], "again")
+        self.assertEqual(again["intervals"], [])
+        self.refused(UNUSABLE, [*words, "--epochs", "2", "--standard-errors", "model"], "--epochs 2")
+        self.refused(UNUSABLE, [*STREAM, *OPEN, "--level", "0.9"], "--level", "--standard-errors")
 
     def test_least_squares_is_exact_and_clients_may_be_short(self):
         """Squared loss renews exactly, whoever has no records left in a round."""
@@ -214,9 +230,12 @@ class Regression(RenewableCase):
         y = numpy.concatenate([y for _, y in parts])
         best = numpy.linalg.lstsq(x, y, rcond=None)[0]
         for ranks in (1, 2, 4):
-            model = self.summary(["--source", "part-{client}.csv", "--clients", "3", "--batch", "10", "--loss", "squared", "--l2",
-                                  "0", *OPEN], f"run-{ranks}", ranks)["final_model"]
-            self.assertLess(numpy.abs(model - best).max(), 1e-10)
+            summary = self.summary(["--source", "part-{client}.csv", "--clients", "3", "--batch", "10", "--loss", "squared",
+                                    "--l2", "0", *OPEN], f"run-{ranks}", ranks)
+            self.assertLess(numpy.abs(summary["final_model"] - best).max(), 1e-10)
+            spread = ((y - x @ best) ** 2).sum() / (135 - 4)
+            error = numpy.sqrt(spread * numpy.diag(numpy.linalg.inv(x.T @ x)))
+            self.assertLess(numpy.abs(errors_of(summary) / error - 1).max(), 1e-8)
 
 
 class BadInput(RenewableCase):
@@ -269,6 +288,21 @@ class BadInput(RenewableCase):
                 self.refused(UNREADABLE, [*words, "--loss", loss], "can be separated", "--l2")
                 self.refused(UNREADABLE, [*words, "--variant", "offline", "--loss", loss], "can be separated", "--l2")
 
+    def test_a_few_records_that_can_be_separated(self):
+        """x1 tells records apart where it is not 0, and no record with x1 = 1 is ever of class 0: its weight has no optimum."""
+        lines = [line.rsplit(",", 1) for line in gaussian_rows(400, 1, 12, 0.5)]
+        lines = [f"{x},{1 if y.startswith('1') and i % 10 == 0 else 0},{y}" for i, (x, y) in enumerate(lines)]
+        words = ["--source", self.csv("quasi.csv", lines), "--clients", "1", "--batch", "100", "--variant", "offline", *OPEN]
+        for loss in ("logistic", "dwd:1"):
+            self.refused(UNREADABLE, [*words, "--loss", loss], "can be separated", "--l2")
+
+    def test_units_do_not_matter(self):
+        lines = gaussian_rows(400, 2, 13, 0.5)
+        scaled = [",".join([f"{1e9 * float(line.split(',')[0]):.17g}", *line.split(",")[1:]]) for line in lines]
+        models = [self.summary(["--source", self.csv(f"{name}.csv", rows), "--clients", "1", "--batch", "100", "--loss", "logistic",
+                                *OPEN], name)["final_model"] for name, rows in (("plain", lines), ("scaled", scaled))]
+        numpy.testing.assert_allclose(models[1], [models[0][0] / 1e9, *models[0][1:]], rtol=1e-6)
+
     def test_not_a_number(self):
         lines = gaussian_rows(100, 2, 9)
         for what in ("nan", "inf", "oops"):
@@ -291,6 +325,11 @@ class BadInput(RenewableCase):
             "--curvature-model": [["--variant", "online", *OPEN, "--curvature-model", "average"]],
             "--mechanism": [["--variant", "online", *GAUSSIAN], ["--variant", "private", *OPEN]],
             "--smoothing": [["--loss", "logistic", "--smoothing", "0", *OPEN]],
+            "--l2": [["--variant", "private", *GAUSSIAN, "--curvature-model", "released:0.5"]],
+            "--curvature": [["--variant", "private", *GAUSSIAN, "--trust", "central", "--curvature-model", "released:0.5", "--l2",
+                             "0.1", "--curvature", "float32"]],
+            "--epsilon": [["--variant", "online", *OPEN, "--epsilon", "1"]],
+            "slopes of at most 1": [["--variant", "private-paper", *GAUSSIAN, "--loss", "squared"]],
             "--start": [["--variant", "private", *GAUSSIAN, "--start", "safe"]],
         }
         for option, calls in cases.items():

@@ -46,9 +46,9 @@ TEST(Trust, NamesWhoSeesNumbersWithoutNoise) {
   EXPECT_THAT(central, HasSubstr("whoever operates rank 0, without noise"));
   EXPECT_THAT(central, HasSubstr("They do NOT hold against whoever operates rank 0"));
   PrivacyReport masked = report_of(*mechanism, TrustModel::masked);
-  masked.trust.collusion = collusions(masked.own(), 4);
+  masked.trust.collusion = collusions(masked.own(), 4, 1);
   EXPECT_THAT(statement(masked), HasSubstr("it can read the noisy sum over all clients and nothing else"));
-  EXPECT_THAT(statement(masked), HasSubstr("with 2 of them a record pays at most mu = 0.70710"));
+  EXPECT_THAT(statement(masked), HasSubstr("that of 2 client(s) a record pays at most mu = 0.70710"));
 }
 
 TEST(Trust, OneReleaseOfAllClientsHoldsAClientsShareOfItsRecords) {
@@ -66,17 +66,19 @@ TEST(Trust, CollusionCountsTheSharesThatAreLeft) {
   record.mu = 0.5;
   record.delta = 1e-5;
   record.epsilon = gaussian_epsilon(0.5, 1e-5);
-  const std::vector<Collusion> ten = collusions(record, 10);
-  ASSERT_EQ(ten.size(), 3U);
+  const std::vector<Collusion> ten = collusions(record, 10, 3);
+  ASSERT_EQ(ten.size(), 4U);
   EXPECT_EQ(ten[0].clients, 0);
   EXPECT_EQ(ten[0].record.epsilon, record.epsilon);
   EXPECT_EQ(ten[1].clients, 1);
   EXPECT_NEAR(*ten[1].record.mu, 0.5 * std::sqrt(10.0 / 9), 1e-9);
-  EXPECT_EQ(ten[2].clients, 5);
-  EXPECT_NEAR(ten[2].record.epsilon, gaussian_epsilon(0.5 * std::sqrt(2.0), 1e-5), 1e-6);
+  EXPECT_EQ(ten[2].clients, 3);  // of rank 0
+  EXPECT_NEAR(*ten[2].record.mu, 0.5 * std::sqrt(10.0 / 7), 1e-9);
+  EXPECT_EQ(ten[3].clients, 5);
+  EXPECT_NEAR(ten[3].record.epsilon, gaussian_epsilon(0.5 * std::sqrt(2.0), 1e-5), 1e-6);
   // Two clients: one of them is half. One client: it alone, who knows its own records.
-  EXPECT_EQ(collusions(record, 2).size(), 2U);
-  EXPECT_TRUE(std::isinf(collusions(record, 1).back().record.epsilon));
+  EXPECT_EQ(collusions(record, 2, 1).size(), 2U);
+  EXPECT_TRUE(std::isinf(collusions(record, 1, 1).back().record.epsilon));
 }
 
 TEST(PaperClaim, ComposesWhatThePaperClaims) {

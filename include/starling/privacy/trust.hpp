@@ -16,7 +16,7 @@ enum class TrustModel {
   none,     ///< whoever gets a message: nothing is protected
   local,    ///< nobody: each client adds noise before it sends
   central,  ///< who operates the aggregator, rank 0
-  masked,   ///< nobody; colluding clients and whoever they tell see less noise
+  masked,   ///< nobody; who knows some clients' noise, as rank 0 does that of its own, sees less noise
   paper,    ///< who operates the aggregator; its noise is what a paper says
 };
 
@@ -51,16 +51,19 @@ struct PaperClaim {
 struct Trust {
   TrustModel model = TrustModel::local;
   bool aggregated = false;           ///< rank 0 combines what clients send; else they mix with their neighbours
-  std::vector<Collusion> collusion;  ///< under `masked`: of 0, 1 and half of the clients
+  std::vector<Collusion> collusion;  ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
+  std::int64_t of_rank_0 = 1;        ///< clients that rank 0 hosts: its operator knows their shares of the noise
   std::optional<PaperClaim> paper;   ///< under `paper`
 };
 
 /// The claim for so many releases of batches that bring `records` each.
 [[nodiscard]] PaperClaim paper_claim(const PaperPerturbation& mechanism, double records, std::int64_t releases);
 
-/// What a record pays by all it entered, for 0, 1 and half of `clients` colluding: their noise was shares of the sum's.
+/// What a record pays by all it entered, for 0, 1, half of `clients` and `of_rank_0` of them colluding: their noise was
+/// shares of the sum's.
 /// `record` is what it pays if none collude; it must have a μ.
-[[nodiscard]] std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients);
+[[nodiscard]] std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients,
+                                                std::int64_t of_rank_0);
 
 /// Who gets what the clients send: completes "… sent … to".
 [[nodiscard]] std::string recipients_of(const Trust& trust);

@@ -1,6 +1,7 @@
 /// The matrix J of second-order methods: one symmetric block for each class.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "starling/core/columns.hpp"
@@ -26,6 +27,8 @@ class BlockCurvature {
   /// J⁻¹ x by Cholesky's factorization. Throws DataError, naming `where`, the condition number and the coordinate that
   /// is none or a combination of others, unless J is positive definite.
   [[nodiscard]] Vector solve(View x, const std::string& where) const;
+  /// The same; nothing where J is not positive definite.
+  [[nodiscard]] std::optional<Vector> try_solve(View x) const;
   /// The same where noise may have made the triangles indefinite: their negative eigenvalues count as 0. Needs a
   /// positive multiple of the identity.
   [[nodiscard]] Vector solve_clipped(View x) const;
@@ -36,6 +39,9 @@ class BlockCurvature {
   [[nodiscard]] Vector sandwich_diagonal(View meat, const std::string& where) const;
 
  private:
+  /// The k-th triangle; there must be triangles.
+  [[nodiscard]] View block(std::size_t k) const;
+
   std::size_t blocks_;
   std::size_t order_;
   double identity_ = 0;

@@ -30,9 +30,10 @@ struct RenewableSettings {
 struct RenewableState {
   Vector theta;
   BlockCurvature j;
-  double records = 0;  ///< N_b
-  double loss = 0;     ///< Σ of each batch's losses at the model before it
-  Vector slopes;       ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty if not asked for
+  double records = 0;   ///< N_b
+  double residual = 0;  ///< Σ over batches of the losses at the model before, less what the step gains on them
+  Score later = {};     ///< losses of all batches but the first, each at the model before it
+  Vector slopes = {};   ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty if not asked for
 };
 
 /// What the variants share: the model that all clients have, and who looks at it.

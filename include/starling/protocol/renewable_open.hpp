@@ -43,7 +43,7 @@ class OpenRenewable : public Renewable {
 
  private:
   [[nodiscard]] Expansion expansion(View theta, View total) const;
-  void require_minimum(const std::string& where) const;
+  void require_minimum(const SafeguardedNewton& search, const std::string& where) const;
 
   OpenChannel channel_;
   std::optional<double> objective_;
@@ -60,6 +60,9 @@ class OnlineRenewable final : public OpenRenewable {
   /// J⁻¹ (Σ ℓ'² x̄x̄ᵀ) J⁻¹. Throws DataError where J is singular.
   enum class Dispersion { one, squared };
   [[nodiscard]] Vector variances(Dispersion dispersion) const;
+  /// On rank 0, of classes: whether the batches after the first were predicted worse than by a model of zeros: the
+  /// curvature where the start led was too flat, and the steps from there too long.
+  [[nodiscard]] bool is_lost() const;
   /// Whether the first batch has no minimum of its own with λW, so that the start took λI.
   [[nodiscard]] bool start_was_shrunk() const { return start_was_shrunk_; }
 

@@ -28,6 +28,9 @@ class SafeguardedNewton {
   void take(Expansion at_point);
   /// Whether no step is left that lowers the objective by more than its rounding.
   [[nodiscard]] bool converged() const { return converged_; }
+  /// After convergence: whether the local curvature confirms it. Where the objective has no minimum it falls less and
+  /// less along some direction, and its curvature vanishes there just as fast: a step of Newton's is then still long.
+  [[nodiscard]] bool is_minimum() const;
   /// The objective at `best()`, and how much a step from there promises to gain.
   [[nodiscard]] double value() const { return at_best_.value; }
   [[nodiscard]] double promised_gain() const { return promised_; }
