@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include "starling/record/interval.hpp"
-
-#include <boost/math/special_functions/erf.hpp>
 #include <numbers>
 
+#include <boost/math/special_functions/erf.hpp>
+
 #include "starling/core/check.hpp"
+#include "starling/record/interval.hpp"
 #include "starling/record/test_metrics.hpp"
 
 namespace starling {

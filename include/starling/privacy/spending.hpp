@@ -70,8 +70,8 @@ struct ClientLosses {
 [[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism,
                                      std::optional<double> delta);
 
-/// How many of what the mechanism's charges count (records or components) a client's whole batch holds, for group privacy: all m
-/// d components in L1; √d for each record in L2, where components are orthogonal.
+/// How many of what the mechanism's charges count (records or components) a client's whole batch holds, for group
+/// privacy: all m d components in L1; √d for each record in L2, where components are orthogonal.
 [[nodiscard]] double units_of_batch(const Protection& mechanism);
 
 /// The δ that is taken where the user names none.
