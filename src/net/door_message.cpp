@@ -16,10 +16,12 @@ int checked_length(std::size_t bytes) {
 }  // namespace
 
 void DoorMessage::send(std::size_t length, int to, int tag) {
+  peer_ = to;
   MPI_Isend(memory_.data(), checked_length(length), MPI_BYTE, to, tag, world_.data, &request_);
 }
 
 void DoorMessage::receive(int from, int tag) {
+  peer_ = from;
   MPI_Irecv(memory_.data(), checked_length(bytes_), MPI_BYTE, from, tag, world_.data, &request_);
 }
 
@@ -32,11 +34,8 @@ std::size_t DoorMessage::wait(const std::function<std::string()>& awaited) {
     if (done != 0) break;
     if (spins % 64 != 0) continue;
     const bool others_gave_up = world_.poll_while_waiting();
-    if (world_.rank == 0) {
-      world_.show_life();
-    } else if (std::exchange(world_.peers[0].heard, false)) {
-      clock = PatienceClock();
-    }
+    if (world_.rank == 0) world_.show_life();
+    if (std::exchange(world_.peers[static_cast<std::size_t>(peer_)].heard, false)) clock = PatienceClock();
     if (const double waited = clock.seconds(); waited > world_.watchdog || others_gave_up) {
       world_.waited_in_vain = true;
       throw FailureError(

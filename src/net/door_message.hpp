@@ -23,13 +23,15 @@ class DoorMessage {
   void send(std::size_t length, int to, int tag);
   void receive(int from, int tag);
   /// Waits until it has gone or come, and returns its length if it has come. Throws FailureError, which begins with
-  /// what `awaited` says, after a silence as long as the watchdog: of this message on rank 0, of rank 0 elsewhere.
+  /// what `awaited` says, once nothing has been heard of the rank at its other end for as long as the watchdog: neither
+  /// this message nor a sign of life.
   std::size_t wait(const std::function<std::string()>& awaited);
 
  private:
   World::State& world_;
   Vector memory_;
   std::size_t bytes_;
+  int peer_ = 0;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

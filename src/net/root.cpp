@@ -67,6 +67,11 @@ bool Root::begin_round(Round t) {
   return world_.state().begin_round(t);
 }
 
+void Root::still_here() {
+  world_.state().poll();
+  world_.state().show_life();
+}
+
 void Root::count(std::size_t k, std::size_t bytes) {
   ++up_[k].messages;
   up_[k].bytes += static_cast<std::int64_t>(bytes);
@@ -105,8 +110,7 @@ void Root::take_all(std::size_t most, const Write& write, const Take& take) {
   }
   std::vector<std::byte> own(most);
   for (std::size_t k = 0; k < count(); ++k) {
-    state.poll();
-    state.show_life();
+    still_here();
     const std::size_t length = write(k, own);
     take(static_cast<Client>(k), Bytes(own).first(length));
     count(k, length);

@@ -103,7 +103,8 @@ struct World::State {
   /// For a request that may still be under way when its owner goes, after a failure: forgets it, and keeps its buffer
   /// as long as MPI may touch it.
   void abandon(MPI_Request& request, Vector&& buffer);
-  /// Rank 0 as the aggregator, which others wait for while it waits for some: tells them now and then that it lives.
+  /// Around an aggregator, where others may wait for this rank while it waits itself, or computes for long: tells them
+  /// now and then that it lives; rank 0 all others, these rank 0.
   void show_life();
   void set_active(const Layout& layout);
   [[nodiscard]] Round current_round() const { return round_; }

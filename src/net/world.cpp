@@ -250,7 +250,9 @@ void World::State::show_life() {
   const auto now = std::chrono::steady_clock::now();
   if (std::chrono::duration<double>(now - life_shown).count() < watchdog / 4) return;
   life_shown = now;
-  for (int r = 1; r < size; ++r) send_notice(r, Notice{.kind = NoticeKind::alive, .round = round_});
+  const Notice alive{.kind = NoticeKind::alive, .round = round_};
+  if (rank != 0) send_notice(0, alive);
+  for (int r = 1; rank == 0 && r < size; ++r) send_notice(r, alive);
 }
 
 void World::State::set_active(const Layout& layout) {

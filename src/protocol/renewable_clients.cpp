@@ -73,11 +73,13 @@ const Secret<Vector>& RenewableClients::answer(std::size_t k, View theta, const 
 }
 
 const Secret<Vector>& RenewableClients::answer_pass(std::size_t k, std::int64_t pass, View theta,
-                                                    const MessageParts& parts) {
+                                                    const MessageParts& parts,
+                                                    const std::function<void()>& after_batch) {
   message_.update([&](Vector& message) { message.assign(layout(parts.with_slopes).size(), 0.0); });
   const Round rounds = streams_[k]->rounds_of_pass().value_or(0);
   for (Round r = 0; r < rounds; ++r) {
     if (begin(k, pass * rounds + r)) add_to_message(k, theta, parts);
+    after_batch();
   }
   return message_;
 }

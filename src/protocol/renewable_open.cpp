@@ -234,8 +234,9 @@ void OfflineRenewable::run(const std::vector<Observer*>& observers) {
 }
 
 Released<Vector> OfflineRenewable::ask(View theta, const MessageParts& parts) {
-  Released<Vector> sums =
-      publish([&](std::size_t k) -> const Secret<Vector>& { return clients_.answer_pass(k, pass_, theta, parts); });
+  Released<Vector> sums = publish([&](std::size_t k) -> const Secret<Vector>& {
+    return clients_.answer_pass(k, pass_, theta, parts, [this] { root_.still_here(); });
+  });
   ++pass_;
   return sums;
 }

@@ -36,6 +36,27 @@ std::string heard() {
   return "";
 }
 
+// Whoever computes for longer than the others' patience, and says so, is waited for: clients, and the aggregator.
+TEST(RootSilence, SlowAnswersWithSignsOfLifeAreNone) {
+  Root root(world(), Layout(6, world().size()));
+  world().set_watchdog(1.5);
+  const Released<Vector> own = ones(3);
+  for (const bool aggregator_is_slow : {false, true}) {
+    EXPECT_TRUE(root.begin_round(aggregator_is_slow ? 1 : 0));
+    Released<Vector> total = root.sum(3, [&](std::size_t k) -> const Released<Vector>& {
+      const bool slow = k == 0 && root.aggregates() == aggregator_is_slow;
+      for (int steps = 0; slow && steps < 250; ++steps) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        root.still_here();
+      }
+      return own;
+    });
+    if (!root.aggregates()) total.update([](Vector& v) { v.assign(3, 0.0); });
+    root.broadcast(total);
+    EXPECT_EQ(total.value(), Vector(3, 6.0));
+  }
+}
+
 // The last rank enters no round. Rank 0 says whom it waits for; the ranks between, whose patience is shorter, know that
 // rank 0 lives and leave it to say so. Contributions are long enough to need a receiver.
 TEST(RootSilence, OfAClientIsNamedByTheAggregator) {

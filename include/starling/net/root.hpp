@@ -35,6 +35,10 @@ class Root {
   /// False where a signal has stopped the run after the round before: on all ranks alike. Local.
   [[nodiscard]] bool begin_round(Round t);
 
+  /// To be called now and then by who takes long to answer: hears what others have to say, and tells those who wait
+  /// that this rank lives. Throws PeerError. Local.
+  void still_here();
+
   /// **Collective.** Σ over all clients of `length` numbers, on rank 0; elsewhere no numbers.
   [[nodiscard]] Released<Vector> sum(std::size_t length,
                                      const std::function<const Released<Vector>&(std::size_t k)>& contribution,

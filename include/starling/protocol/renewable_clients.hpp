@@ -1,6 +1,7 @@
 /// The clients' side of renewable estimation: what a client's records say of a model.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -55,9 +56,9 @@ class RenewableClients {
   /// K triangles of curvature as a vector whose L2 norm is the matrices' Frobenius norm: off-diagonal entries are
   /// multiplied by √2.
   [[nodiscard]] const Secret<Vector>& frobenius_curvature(std::size_t k, View theta);
-  /// The message of client k on all batches of pass `pass`; pays for each.
+  /// The message of client k on all batches of pass `pass`; pays for each, and calls `after_batch`.
   [[nodiscard]] const Secret<Vector>& answer_pass(std::size_t k, std::int64_t pass, View theta,
-                                                  const MessageParts& parts);
+                                                  const MessageParts& parts, const std::function<void()>& after_batch);
   /// Adds what the model scores on client k's batch to its tally (method 1: before the step).
   void tally(std::size_t k, View theta);
 
