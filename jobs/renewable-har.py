@@ -152,7 +152,7 @@ def picture(folder, kind, found):
     name = f"bars-{kind}"
     lines = ["set terminal svg size 1200,640 dynamic noenhanced background '#ffffff'", f"set output '{name}.svg'",
              "set style data histogram", "set style histogram clustered gap 1", "set style fill solid 0.8", "set grid ytics",
-             "set xtics rotate by -35 font ',9'", f"set multiplot layout 2,3 title 'Motion or rest, {kind}: by variant and q'"]
+             "set xtics rotate by -35 font ',9'", "set key above samplen 1 font ',9'", f"set multiplot layout 2,3 title 'Motion or rest, {kind}: by variant and q'"]
     lines.append("$d << END")
     for variant in VARIANTS:
         cells = [average(found[kind, q, variant], k)[0] for k in range(6) for q in STRENGTHS]
