@@ -31,9 +31,7 @@ void join(const Released<Vector>& gradient, const Released<Vector>* curvature, d
 
 LocalNoise::LocalNoise(Root& root, RenewableClients& clients, const CurvedModel& model, Mechanism& mechanism,
                        const Codec& codec)
-    : root_(root),
-      clients_(clients),
-      model_(model),
+    : NoisySum(root, clients, model),
       mechanism_(mechanism),
       pair_(dynamic_cast<PairedMechanism*>(&mechanism)),
       codec_(codec) {}
@@ -60,9 +58,7 @@ Released<Vector> LocalNoise::collect(Round t, View theta, const RoundPrices& pri
 
 CentralNoise::CentralNoise(Root& root, RenewableClients& clients, const CurvedModel& model, Mechanism& mechanism,
                            std::function<double(Round)> price, const Codec& codec)
-    : root_(root),
-      clients_(clients),
-      model_(model),
+    : NoisySum(root, clients, model),
       mechanism_(mechanism),
       pair_(dynamic_cast<PairedMechanism*>(&mechanism)),
       price_(std::move(price)),
@@ -100,12 +96,7 @@ Released<Vector> CentralNoise::collect(Round t, View theta, const RoundPrices& /
 
 MaskedNoise::MaskedNoise(Root& root, RenewableClients& clients, const CurvedModel& model, MaskedGaussian& mechanism,
                          std::vector<Masker> maskers, std::function<double(Round)> price)
-    : root_(root),
-      clients_(clients),
-      model_(model),
-      mechanism_(mechanism),
-      maskers_(std::move(maskers)),
-      price_(std::move(price)) {}
+    : NoisySum(root, clients, model), mechanism_(mechanism), maskers_(std::move(maskers)), price_(std::move(price)) {}
 
 // A client whose stream has ended gives noise and masks still: without them the sum could not be read.
 Released<Vector> MaskedNoise::collect(Round t, View theta, const RoundPrices& /*paid by all alike*/) {

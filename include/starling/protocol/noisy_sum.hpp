@@ -16,10 +16,18 @@ using RoundPrices = std::vector<std::optional<double>>;
 
 class NoisySum {
  public:
+  /// Keeps references.
+  NoisySum(Root& root, RenewableClients& clients, const CurvedModel& model)
+      : root_(root), clients_(clients), model_(model) {}
   virtual ~NoisySum() = default;
   /// **Collective.** On rank 0 Σ over all clients of their clipped gradient sums at θ, with noise (d entries), then, if
   /// curvature is released, K triangles of curvature.
   [[nodiscard]] virtual Released<Vector> collect(Round t, View theta, const RoundPrices& prices) = 0;
+
+ protected:
+  Root& root_;
+  RenewableClients& clients_;
+  const CurvedModel& model_;
 };
 
 /// `--trust local`: every client adds noise before it sends.
@@ -30,9 +38,6 @@ class LocalNoise final : public NoisySum {
   [[nodiscard]] Released<Vector> collect(Round t, View theta, const RoundPrices& prices) override;
 
  private:
-  Root& root_;
-  RenewableClients& clients_;
-  const CurvedModel& model_;
   Mechanism& mechanism_;
   PairedMechanism* pair_;
   const Codec& codec_;
@@ -47,9 +52,6 @@ class CentralNoise final : public NoisySum {
   [[nodiscard]] Released<Vector> collect(Round t, View theta, const RoundPrices& prices) override;
 
  private:
-  Root& root_;
-  RenewableClients& clients_;
-  const CurvedModel& model_;
   Mechanism& mechanism_;
   PairedMechanism* pair_;
   std::function<double(Round)> price_;
@@ -65,9 +67,6 @@ class MaskedNoise final : public NoisySum {
   [[nodiscard]] Released<Vector> collect(Round t, View theta, const RoundPrices& prices) override;
 
  private:
-  Root& root_;
-  RenewableClients& clients_;
-  const CurvedModel& model_;
   MaskedGaussian& mechanism_;
   std::vector<Masker> maskers_;
   std::function<double(Round)> price_;
