@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "starling/core/random.hpp"
 #include "starling/core/table.hpp"
@@ -28,6 +29,11 @@ class Generator {
   [[nodiscard]] virtual std::size_t features() const = 0;
   /// Records per client; 0 for no end.
   [[nodiscard]] virtual std::int64_t records() const = 0;
+  /// Of the features, where they have some; else empty.
+  [[nodiscard]] virtual std::vector<std::string> names() const { return {}; }
+  /// The coefficients of its regression on the features and, last, an intercept, where it has one; else empty. What is
+  /// fitted to its records needs an intercept then.
+  [[nodiscard]] virtual std::vector<double> coefficients() const { return {}; }
   /// A record of a client in round t (from 1, the paper's count) into `values` (features() of them); returns the label.
   [[nodiscard]] virtual double draw(Round t, Client client, AddressedRandom& random, MutableView values) const = 0;
 };

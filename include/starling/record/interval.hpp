@@ -1,9 +1,12 @@
 /// Estimates of coefficients with the intervals around them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "starling/core/links.hpp"
 #include "starling/record/run_directory.hpp"
 
 namespace starling {
@@ -17,14 +20,23 @@ struct Interval {
   double high = 0;
   double level = 0;  ///< of confidence, 0.95 say
   std::string method;
+  std::optional<Client> client = std::nullopt;  ///< whose, where clients have estimates of their own
 };
 
 /// Wald's interval, estimate ± z · standard error with z the standard normal quantile of (1 + level)/2; 0 < level < 1.
 [[nodiscard]] Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
                                      const std::string& method);
 
+/// Intervals as they stood when so much had been seen.
+struct IntervalsAt {
+  Round steps = 0;
+  double records = 0;  ///< of all clients whose records the estimates rest on
+  std::vector<Interval> intervals;
+};
+
 /// Writes coefficients.csv to the run directory: name, estimate, standard_error, low, high, level, method, a line per
-/// interval, numbers with all their digits and empty fields for what is unknown. Throws FailureError.
+/// interval, numbers with all their digits and empty fields for what is unknown; a first column `client` where there is
+/// one. Throws FailureError.
 void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals);
 
 }  // namespace starling

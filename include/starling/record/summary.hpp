@@ -35,7 +35,7 @@ struct Summary {
   std::optional<double> last_loss;          ///< mean progressive loss of the last tenth of the recorded history
   std::optional<Score> test;                ///< summed over clients' final models
   std::optional<TestMetrics> test_metrics;  ///< of predictions on --test, if they were counted by class
-  std::vector<Interval> intervals;          ///< of coefficients
+  std::vector<Interval> intervals;          ///< of coefficients; of each client in turn, where they have their own
   std::optional<double> objective;          ///< penalised sum of losses at the model, where it was minimised
   bool aggregated = false;  ///< rank 0 aggregates: there is one model, and neither consensus error nor mass
   double consensus_error = 0;
