@@ -116,4 +116,13 @@ void add_weighted_gram(View rows, std::size_t n, std::size_t p, View weights, Mu
   add_weighted_gram(rows, n, p, weights, triangle, fastest);
 }
 
+void scale_off_diagonal(MutableView triangles, std::size_t order, double factor) {
+  for (std::size_t at = 0; at < triangles.size();) {
+    for (std::size_t i = 0; i < order; ++i) {
+      ++at;  // the diagonal
+      for (std::size_t j = i + 1; j < order; ++j, ++at) triangles[at] *= factor;
+    }
+  }
+}
+
 }  // namespace starling

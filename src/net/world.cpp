@@ -202,10 +202,11 @@ void World::State::handle_reply(Round round) {
 bool World::State::begin_round(Round t) {
   round_ = t;
   if ((t & 7) == 0 || signal_seen != 0) poll();
-  PatienceClock clock;
+  std::optional<PatienceClock> clock;
   while (round_told_ && !stop_after_) {
+    if (!clock) clock.emplace();
     poll();
-    if (clock.seconds() > watchdog) {
+    if (clock->seconds() > watchdog) {
       throw FailureError(
           fmt::format("round {}: no agreement on where to stop after a signal within {} s (a rank is "
                       "silent) see which rank of the job has died",

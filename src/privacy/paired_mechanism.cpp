@@ -2,6 +2,7 @@
 
 #include "rows.hpp"
 #include <cmath>
+#include <numbers>
 
 #include "starling/core/check.hpp"
 
@@ -12,6 +13,13 @@ namespace {
 /// Takes more than the roundings of a root and a product add: squares of parts never come to more than that of the
 /// whole.
 constexpr double short_of_one = 1 - 0x1p-48;
+
+/// Of a component of a noisy mean, for noise calibrated to F·clip (Laplace noise of scale b has √2 b).
+double deviation_of(PriceKind kind, const ReleaseSettings& settings, double price) {
+  if (kind == PriceKind::none) return 0;
+  const double scale = settings.replacement * settings.clip / (price * static_cast<double>(settings.batch));
+  return kind == PriceKind::mu ? scale : std::numbers::sqrt2 * scale;
+}
 
 }  // namespace
 
@@ -58,6 +66,14 @@ double PairedMechanism::second_price(double price) const {
       break;
   }
   return std::sqrt(part_.share) * price * short_of_one;
+}
+
+double PairedMechanism::deviation(double price) const {
+  return deviation_of(kind_, first_->settings(), first_price(price));
+}
+
+double PairedMechanism::second_deviation(double price) const {
+  return deviation_of(kind_, second_->settings(), second_price(price));
 }
 
 Charge PairedMechanism::charge(double price) const {

@@ -1,6 +1,7 @@
 #include "starling/protocol/noisy_sum.hpp"
 
 #include <algorithm>
+#include <numbers>
 
 #include "starling/core/kernels.hpp"
 #include "starling/privacy/entrust.hpp"
@@ -21,7 +22,7 @@ void join(const Released<Vector>& gradient, const Released<Vector>* curvature, d
         all = mean;
         if (curvature == nullptr) return;
         all.insert(all.end(), curvature->value().begin(), curvature->value().end());
-        unscale_frobenius(MutableView(all).subspan(model.dimension()), model.order());
+        scale_off_diagonal(MutableView(all).subspan(model.dimension()), model.order(), 1 / std::numbers::sqrt2);
       },
       gradient);
   message.update([records](Vector& all) { scale(records, all); });

@@ -21,7 +21,8 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       played_(mixer.count()),
       rounds_played_(mixer.count()),
       noisy_gradient_(declare_public(Vector(dimension_))),
-      scratch_(dimension_) {
+      scratch_(dimension_),
+      shown_(dimension_) {
   holdings_.state.update(
       [&](Columns& state, const Columns& models) {
         for (std::size_t k = 0; k < models.size(); ++k) mirror_.embed(models[k], state[k]);
@@ -141,6 +142,10 @@ Released<Columns> DecentralizedOmd::models() const {
         return models;
       },
       holdings_.state);
+}
+
+View DecentralizedOmd::model(std::size_t k) const {
+  return mirror_.model(holdings_.state.value()[k], shown_);
 }
 
 }  // namespace starling

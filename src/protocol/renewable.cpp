@@ -1,47 +1,12 @@
 #include "starling/protocol/renewable.hpp"
 
-#include <algorithm>
-
 #include "starling/core/kernels.hpp"
 
 namespace starling {
 
 Renewable::Renewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
                      const Released<Vector>& start)
-    : root_(root),
-      clients_(clients),
-      model_(model),
-      settings_(settings),
-      theta_(start),
-      ones_(clients.count(), 1.0),
-      played_(clients.count()) {}
-
-Released<Columns> Renewable::models() const {
-  return post_process(
-      [this](const Vector& theta) {
-        Columns models(theta.size(), clients_.count());
-        for (std::size_t k = 0; k < models.size(); ++k) std::copy(theta.begin(), theta.end(), models[k].begin());
-        return models;
-      },
-      theta_);
-}
-
-bool Renewable::goes_on() {
-  if (done_ == settings_.rounds || !root_.begin_round(done_)) return false;
-  watch_ = Stopwatch(done_ % Stopwatch::timed_rounds_apart == 0);
-  return true;
-}
-
-void Renewable::completed(const std::vector<Observer*>& observers) {
-  ++done_;
-  watch_.lap(shares_.exchange);
-  show(observers);
-  watch_.lap(shares_.observing);
-}
-
-void Renewable::show(const std::vector<Observer*>& observers) {
-  for (Observer* observer : observers) observer->after(*this);
-}
+    : AggregatedRounds(root, clients, start), clients_(clients), model_(model), settings_(settings) {}
 
 Vector Renewable::penalty_gradient(View theta, double records) const {
   Vector gradient(theta.begin(), theta.end());

@@ -17,6 +17,10 @@ namespace starling {
   return i * order - i * (i + 1) / 2 + j;
 }
 
+/// Multiplies all but the diagonals by `factor`, of one packed triangle of this order after the other: with √2 the L2
+/// norm of a triangle is the matrix's Frobenius norm, with 1/√2 it is undone.
+void scale_off_diagonal(MutableView triangles, std::size_t order, double factor);
+
 /// triangle += Σ_i w_i x_i x_iᵀ over n rows of p numbers, row after row in `rows`. `triangle` has triangle_size(p)
 /// entries, `weights` n. An entry (j, k) gets, for each panel of 128 rows, the chain of fused multiply-adds of w_i x_ij
 /// (rounded) and x_ik over its rows, so its bits depend on its own two columns and the weights alone, on every

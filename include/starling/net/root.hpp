@@ -43,6 +43,9 @@ class Root {
   [[nodiscard]] Released<Vector> sum(std::size_t length,
                                      const std::function<const Released<Vector>&(std::size_t k)>& contribution,
                                      const Codec& codec = plain_codec());
+  /// **Collective.** The same into `total`, without allocation once it has the length.
+  void sum(std::size_t length, const std::function<const Released<Vector>&(std::size_t k)>& contribution,
+           Released<Vector>& total, const Codec& codec = plain_codec());
   /// **Collective.** The same of what rank 0 is trusted with.
   [[nodiscard]] Secret<Vector> sum_entrusted(std::size_t length,
                                              const std::function<const Entrusted<Vector>&(std::size_t k)>& contribution,
@@ -76,9 +79,9 @@ class Root {
   void send_all(std::size_t most, const Write& write);
   void take_all(std::size_t most, const Write& write, const Take& take);
   void count(std::size_t k, std::size_t bytes);
-  /// Σ of what `numbers` gives for each client, on rank 0.
-  [[nodiscard]] Vector add_up(std::size_t length, const std::function<View(std::size_t k)>& numbers,
-                              const Codec& codec);
+  /// Σ of what `numbers` gives for each client, on rank 0, into `total`.
+  template <class Numbers>
+  void add_up(std::size_t length, const Numbers& numbers, const Codec& codec, Vector& total);
 
   World& world_;
   Layout layout_;

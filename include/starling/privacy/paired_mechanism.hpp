@@ -39,6 +39,11 @@ class PairedMechanism final : public Mechanism {
   [[nodiscard]] std::string neighbours() const override { return first_->neighbours(); }
   [[nodiscard]] std::string description() const override;
 
+  /// Standard deviation of the noise on a component of the first part's noisy mean, and of the second's, in a round of
+  /// this price; 0 without noise.
+  [[nodiscard]] double deviation(double price) const;
+  [[nodiscard]] double second_deviation(double price) const;
+
   /// The first part; `price` is the round's.
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;

@@ -30,6 +30,8 @@ class RoundView {
   [[nodiscard]] virtual Round done() const = 0;
   /// d × clients of this rank, a copy.
   [[nodiscard]] virtual Released<Columns> models() const = 0;
+  /// That of local client k alone, d numbers. They hold until the next call.
+  [[nodiscard]] virtual View model(std::size_t k) const = 0;
   /// Push-sum mass of each client; 1 under plain mixing. Depends on the graph alone.
   [[nodiscard]] virtual View masses() const = 0;
   /// Whether local client k took part in the last round.

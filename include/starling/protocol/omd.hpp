@@ -52,6 +52,7 @@ class DecentralizedOmd final : public RoundView {
   /// Rounds that this rank has played; fewer than done() where it was slower than others.
   [[nodiscard]] Round played_rounds() const { return played_rounds_; }
   [[nodiscard]] Released<Columns> models() const override;
+  [[nodiscard]] View model(std::size_t k) const override;
   [[nodiscard]] View masses() const override { return holdings_.mass; }
   [[nodiscard]] bool was_present(std::size_t k) const override { return mixer_.attendance(k) == Attendance::present; }
   [[nodiscard]] double mass_in_flight() const override { return mixer_.in_flight(); }
@@ -91,6 +92,7 @@ class DecentralizedOmd final : public RoundView {
   Secret<Vector> gradient_;          ///< of the client at work: clipped, un-noised
   Released<Vector> noisy_gradient_;  ///< ĝ
   Vector scratch_;
+  mutable Vector shown_;
   TimeShares shares_;
 };
 

@@ -4,13 +4,8 @@
 ///   F(θ) = Σ_i ℓ(y_i, x̄_i·θ) + (nλ/2) θᵀPθ,  P = I (`full`) or W, which leaves intercepts out (`slopes`).
 #pragma once
 
-#include <optional>
-#include <vector>
-
-#include "starling/net/root.hpp"
+#include "starling/protocol/aggregated_rounds.hpp"
 #include "starling/protocol/block_curvature.hpp"
-#include "starling/protocol/mixing.hpp"
-#include "starling/protocol/observer.hpp"
 #include "starling/protocol/renewable_clients.hpp"
 
 namespace starling {
@@ -36,64 +31,24 @@ struct RenewableState {
   Vector slopes = {};   ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty if not asked for
 };
 
-/// What the variants share: the model that all clients have, and who looks at it.
-class Renewable : public RoundView {
+/// What the variants share: settings, and the penalty.
+class Renewable : public AggregatedRounds {
  public:
   /// `start` has d entries. Keeps references.
   Renewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
             const Released<Vector>& start);
 
-  /// **Collective.** Plays all rounds, or fewer if a signal stops the run.
-  virtual void run(const std::vector<Observer*>& observers) = 0;
-
-  [[nodiscard]] Round done() const override { return done_; }
-  [[nodiscard]] Released<Columns> models() const override;
-  [[nodiscard]] View masses() const override { return ones_; }
-  [[nodiscard]] bool was_present(std::size_t) const override { return true; }
-  [[nodiscard]] double mass_in_flight() const override { return 0; }
-  [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return clients_.tallies(); }
-  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return clients_.rounds_played(); }
-  [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
-  /// The model, the same everywhere.
-  [[nodiscard]] const Released<Vector>& theta() const { return theta_; }
-
  protected:
-  /// Whether round done() is played; starts it.
-  [[nodiscard]] bool goes_on();
-  void completed(const std::vector<Observer*>& observers);
-  void show(const std::vector<Observer*>& observers);
-  /// f(), whose time counts as learning (clients' sums over records) or mixing (what rank 0 makes of them).
-  template <class F>
-  decltype(auto) timed(double TimeShares::*share, F&& f) {
-    watch_.lap(shares_.exchange);
-    const Lap lap{watch_, shares_.*share};
-    return std::forward<F>(f)();
-  }
+  [[nodiscard]] bool goes_on() { return AggregatedRounds::goes_on(settings_.rounds); }
   /// nλPθ.
   [[nodiscard]] Vector penalty_gradient(View theta, double records) const;
   /// (nλ/2) θᵀPθ.
   [[nodiscard]] double penalty_value(View theta, double records) const;
   void add_penalty(BlockCurvature& curvature, double records) const;
 
-  Root& root_;
   RenewableClients& clients_;
   CurvedModel& model_;
   RenewableSettings settings_;
-  Released<Vector> theta_;
-  Round done_ = 0;
-  TimeShares shares_;
-
- private:
-  struct Lap {
-    Stopwatch& watch;
-    double& seconds;
-    ~Lap() { watch.lap(seconds); }
-  };
-  Stopwatch watch_{false};
-  Vector ones_;
-  std::vector<Secret<double>> played_;
 };
 
 }  // namespace starling

@@ -1,0 +1,65 @@
+/// What the modes in which rank 0 aggregates have in common: the model that all clients have, and who looks at it.
+#pragma once
+
+#include <vector>
+
+#include "starling/net/root.hpp"
+#include "starling/protocol/aggregated_clients.hpp"
+#include "starling/protocol/mixing.hpp"
+#include "starling/protocol/observer.hpp"
+
+namespace starling {
+
+class AggregatedRounds : public RoundView {
+ public:
+  /// `start` has d entries. Keeps references.
+  AggregatedRounds(Root& root, AggregatedClients& clients, const Released<Vector>& start);
+
+  /// **Collective.** Plays `rounds` rounds, or fewer if a signal stops the run.
+  virtual void run(const std::vector<Observer*>& observers) = 0;
+
+  [[nodiscard]] Round done() const override { return done_; }
+  [[nodiscard]] Released<Columns> models() const override;
+  [[nodiscard]] View model(std::size_t) const override { return theta_.value(); }
+  [[nodiscard]] View masses() const override { return ones_; }
+  [[nodiscard]] bool was_present(std::size_t) const override { return true; }
+  [[nodiscard]] double mass_in_flight() const override { return 0; }
+  [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
+  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return members_.tallies(); }
+  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
+  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return members_.rounds_played(); }
+  [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
+  /// The model, the same everywhere.
+  [[nodiscard]] const Released<Vector>& theta() const { return theta_; }
+
+ protected:
+  /// Whether round done() is played, of so many; starts it.
+  [[nodiscard]] bool goes_on(Round rounds);
+  void completed(const std::vector<Observer*>& observers);
+  void show(const std::vector<Observer*>& observers);
+  /// f(), whose time counts as learning (clients' sums over records) or mixing (what rank 0 makes of them).
+  template <class F>
+  decltype(auto) timed(double TimeShares::*share, F&& f) {
+    watch_.lap(shares_.exchange);
+    const Lap lap{watch_, shares_.*share};
+    return std::forward<F>(f)();
+  }
+
+  Root& root_;
+  Released<Vector> theta_;
+  Round done_ = 0;
+  TimeShares shares_;
+
+ private:
+  struct Lap {
+    Stopwatch& watch;
+    double& seconds;
+    ~Lap() { watch.lap(seconds); }
+  };
+  AggregatedClients& members_;
+  Stopwatch watch_{false};
+  Vector ones_;
+  std::vector<Secret<double>> played_;
+};
+
+}  // namespace starling

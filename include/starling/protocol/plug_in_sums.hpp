@@ -1,0 +1,67 @@
+/// Sums of Ψ̇ and ΨΨ' along the path for plug-in intervals, and who adds noise to them (method 4, "Intervals").
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "starling/model/mallows_model.hpp"
+#include "starling/net/root.hpp"
+#include "starling/privacy/paired_mechanism.hpp"
+#include "starling/protocol/aggregated_clients.hpp"
+
+namespace starling {
+
+/// What plug-in intervals are made of, on rank 0.
+struct PlugInMeans {
+  Vector curvature;            ///< Â: mean of Ψ̇ over records, noisy; a packed triangle
+  Vector moment;               ///< mean of ΨΨ' over records, noisy; likewise
+  double curvature_noise = 0;  ///< standard deviation of the noise on a diagonal entry (others have 1/√2 of it)
+  double moment_noise = 0;
+  double direction_noise = 0;  ///< mean variance of the noise on a component of a client's direction
+};
+
+/// A record's part in them, as a vector of norm at most √2: (Ψ̇/B1, ΨΨ'/B0²), off-diagonal entries times √2.
+class PlugInSums {
+ public:
+  /// Keeps references.
+  PlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model);
+  virtual ~PlugInSums() = default;
+  /// The second part of a release, for a mechanism that pays for both (clip √2 with a little more for roundings).
+  [[nodiscard]] static SecondPart part(const MallowsModel& model);
+
+  /// Client k's batch of the round at hand, with the model before its step.
+  virtual void add(std::size_t k, const ReleaseAddress& address, double price, View theta) = 0;
+  /// **Collective.** Of all records so far; empty vectors elsewhere than on rank 0.
+  [[nodiscard]] virtual PlugInMeans collect() = 0;
+
+ protected:
+  /// Of client k's batch, scaled as said above.
+  [[nodiscard]] const Secret<Vector>& scaled(std::size_t k, View theta);
+  /// Undoes the scaling of means over records, whose components have noise of this deviation.
+  [[nodiscard]] PlugInMeans unscaled(View means, double deviation) const;
+
+  Root& root_;
+  AggregatedClients& clients_;
+  MallowsModel& model_;
+
+ private:
+  double curvature_unit_;  ///< B1, or 1 if there is none
+  double moment_unit_;     ///< B0², likewise
+  Secret<Vector> triangles_;
+};
+
+/// `--trust local`: the client adds noise to every batch's part before it enters any sum. Whoever sees sums sees
+/// post-processed releases, however often. With mechanism `none`, there is none.
+class LocalPlugInSums final : public PlugInSums {
+ public:
+  LocalPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, PairedMechanism& mechanism);
+  void add(std::size_t k, const ReleaseAddress& address, double price, View theta) override;
+  [[nodiscard]] PlugInMeans collect() override;
+
+ private:
+  PairedMechanism& mechanism_;
+  Released<Vector> noisy_;
+  std::vector<Released<Vector>> totals_;  ///< of each client: noisy means of its batches added up, their variances
+};
+
+}  // namespace starling

@@ -1,0 +1,37 @@
+#include "starling/protocol/aggregated_rounds.hpp"
+
+#include <algorithm>
+
+namespace starling {
+
+AggregatedRounds::AggregatedRounds(Root& root, AggregatedClients& clients, const Released<Vector>& start)
+    : root_(root), theta_(start), members_(clients), ones_(clients.count(), 1.0), played_(clients.count()) {}
+
+Released<Columns> AggregatedRounds::models() const {
+  return post_process(
+      [this](const Vector& theta) {
+        Columns models(theta.size(), members_.count());
+        for (std::size_t k = 0; k < models.size(); ++k) std::copy(theta.begin(), theta.end(), models[k].begin());
+        return models;
+      },
+      theta_);
+}
+
+bool AggregatedRounds::goes_on(Round rounds) {
+  if (done_ == rounds || !root_.begin_round(done_)) return false;
+  watch_ = Stopwatch(done_ % Stopwatch::timed_rounds_apart == 0);
+  return true;
+}
+
+void AggregatedRounds::completed(const std::vector<Observer*>& observers) {
+  ++done_;
+  watch_.lap(shares_.exchange);
+  show(observers);
+  watch_.lap(shares_.observing);
+}
+
+void AggregatedRounds::show(const std::vector<Observer*>& observers) {
+  for (Observer* observer : observers) observer->after(*this);
+}
+
+}  // namespace starling

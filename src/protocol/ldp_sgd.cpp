@@ -1,0 +1,71 @@
+#include "starling/protocol/ldp_sgd.hpp"
+
+#include <cmath>
+
+#include "starling/core/check.hpp"
+#include "starling/core/kernels.hpp"
+
+namespace starling {
+
+LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& settings, const Released<Vector>& start,
+               Mechanism& mechanism, PlugInSums* plug_in)
+    : AggregatedRounds(root, clients, start),
+      clients_(clients),
+      settings_(settings),
+      mechanism_(mechanism),
+      plug_in_(plug_in),
+      contribution_([this](std::size_t k) -> const Released<Vector>& { return answer(k); }),
+      direction_(declare_public(Vector(start.value().size()))),
+      message_(declare_public(Vector(start.value().size() + 1))),
+      sum_(declare_public(Vector())) {}
+
+// Algorithm 1 of the paper, with several clients.
+void LdpSgd::run(const std::vector<Observer*>& observers) {
+  show(observers);
+  while (goes_on(settings_.steps)) {
+    root_.sum(message_.value().size(), contribution_, sum_);  // 1. noisy estimating functions
+    if (root_.aggregates()) step(sum_.value());               // 2. θ_i
+    root_.broadcast(theta_);
+    completed(observers);
+  }
+}
+
+const Released<Vector>& LdpSgd::answer(std::size_t k) {
+  const std::optional<double> price = clients_.begin(k, done_);
+  if (!price) {
+    message_.update([](Vector& message) { std::fill(message.begin(), message.end(), 0.0); });
+    return message_;
+  }
+  const ReleaseAddress address{root_.first() + static_cast<Client>(k), done_, 0};
+  mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), mechanism_.clip()),
+                     direction_);
+  if (plug_in_ != nullptr) plug_in_->add(k, address, *price, theta_.value());
+  message_.update(
+      [](Vector& message, const Vector& direction) {
+        std::copy(direction.begin(), direction.end(), message.begin());
+        message.back() = 1;
+      },
+      direction_);
+  return message_;
+}
+
+// A round without any client, as while streams end unequally, is no step.
+void LdpSgd::step(const Vector& sum) {
+  const double clients = sum.back();
+  if (clients == 0) return;
+  const double gamma =
+      settings_.step * std::pow(static_cast<double>(done_ + 1) + settings_.step_offset, -settings_.step_power);
+  theta_.update([&](Vector& theta) { axpy(-gamma / clients, View(sum).first(theta.size()), theta); });
+  inverse_clients_ += 1 / clients;
+  ++taken_;
+  check<DataError>(std::isfinite(dot(theta_.value(), theta_.value())),
+                   "step {}: the model is not finite (steps are too long for these records) take a smaller --step, a "
+                   "larger --step-offset, or standardise the features",
+                   done_ + 1);
+}
+
+double LdpSgd::mean_inverse_clients() const {
+  return taken_ == 0 ? 1 : inverse_clients_ / static_cast<double>(taken_);
+}
+
+}  // namespace starling

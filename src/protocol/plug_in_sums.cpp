@@ -1,0 +1,108 @@
+#include "starling/protocol/plug_in_sums.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "starling/core/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+/// More than what scaling and summing round: nothing is ever clipped.
+constexpr double slack = 1 + 0x1p-12;
+
+double unit_or_one(double bound) {
+  return std::isfinite(bound) ? bound : 1;
+}
+
+void divide(MutableView triangles, double unit, std::size_t order, double off_diagonal) {
+  scale(1 / unit, triangles);
+  scale_off_diagonal(triangles, order, off_diagonal);
+}
+
+}  // namespace
+
+PlugInSums::PlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model)
+    : root_(root),
+      clients_(clients),
+      model_(model),
+      curvature_unit_(unit_or_one(model.most_curvature())),
+      moment_unit_(unit_or_one(model.most_influence() * model.most_influence())) {}
+
+// Ψ̇/B1 and ΨΨ'/B0² have Frobenius norms of at most 1, and inner products of such are not negative: two records are
+// √2·√2 apart. At the price √2 μ the noise on either has the deviation √2/μ (method 4: √2 B1/μ).
+SecondPart PlugInSums::part(const MallowsModel& model) {
+  SecondPart part;
+  part.what = "curvature and squared estimating function, for plug-in intervals";
+  part.clip = std::isfinite(model.most_influence()) ? std::numbers::sqrt2 * slack : model.most_influence();
+  part.dimension = 2 * triangle_size(model.dimension());
+  part.share = 2.0 / 3;
+  part.replacement = std::isfinite(model.most_influence()) ? std::numbers::sqrt2 : 2;
+  return part;
+}
+
+const Secret<Vector>& PlugInSums::scaled(std::size_t k, View theta) {
+  const std::size_t order = model_.dimension();
+  const std::size_t size = triangle_size(order);
+  apply(
+      [&](Vector& triangles, const Batch& batch) {
+        model_.curvature(theta, batch, triangles);
+        divide(MutableView(triangles).first(size), curvature_unit_, order, std::numbers::sqrt2);
+        divide(MutableView(triangles).subspan(size), moment_unit_, order, std::numbers::sqrt2);
+      },
+      triangles_, *clients_.batch(k));
+  return triangles_;
+}
+
+PlugInMeans PlugInSums::unscaled(View means, double deviation) const {
+  const std::size_t order = model_.dimension();
+  const std::size_t size = triangle_size(order);
+  PlugInMeans result;
+  result.curvature.assign(means.begin(), means.begin() + static_cast<std::ptrdiff_t>(size));
+  result.moment.assign(means.begin() + static_cast<std::ptrdiff_t>(size),
+                       means.begin() + static_cast<std::ptrdiff_t>(2 * size));
+  divide(result.curvature, 1 / curvature_unit_, order, 1 / std::numbers::sqrt2);
+  divide(result.moment, 1 / moment_unit_, order, 1 / std::numbers::sqrt2);
+  result.curvature_noise = curvature_unit_ * deviation;
+  result.moment_noise = moment_unit_ * deviation;
+  return result;
+}
+
+LocalPlugInSums::LocalPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model,
+                                 PairedMechanism& mechanism)
+    : PlugInSums(root, clients, model),
+      mechanism_(mechanism),
+      noisy_(declare_public(Vector())),
+      totals_(clients.count(), declare_public(Vector(2 * triangle_size(model.dimension()) + 3))) {}
+
+void LocalPlugInSums::add(std::size_t k, const ReleaseAddress& address, double price, View theta) {
+  mechanism_.release_second(address, price, clients_.key(k), scaled(k, theta), noisy_);
+  const double of_direction = mechanism_.deviation(price);
+  const double of_entry = mechanism_.second_deviation(price);
+  totals_[k].update(
+      [&](Vector& total, const Vector& noisy) {
+        axpy(1, noisy, MutableView(total).first(noisy.size()));
+        const MutableView rest = MutableView(total).subspan(noisy.size());
+        rest[0] += of_direction * of_direction;
+        rest[1] += of_entry * of_entry;
+        rest[2] += 1;
+      },
+      noisy_);
+}
+
+PlugInMeans LocalPlugInSums::collect() {
+  const std::size_t size = 2 * triangle_size(model_.dimension());
+  const Released<Vector> sum =
+      root_.sum(size + 3, [this](std::size_t k) -> const Released<Vector>& { return totals_[k]; });
+  if (!root_.aggregates()) return {};
+  Vector means = sum.value();
+  const double batches = means[size + 2];
+  if (batches == 0) return {};
+  scale(1 / batches, means);
+  PlugInMeans result = unscaled(View(means).first(size), std::sqrt(means[size + 1] / batches));
+  result.direction_noise = means[size];
+  return result;
+}
+
+}  // namespace starling
