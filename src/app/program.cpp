@@ -17,6 +17,7 @@ constexpr const char* overview =
     "starling: decentralized, differentially private online learning on MPI\n\n"
     "  starling omd        online mirror descent over a topology   (under mpirun or srun)\n"
     "  starling renewable  streaming second-order classification with rank 0 as aggregator\n"
+    "  starling infer      regression under local differential privacy, with confidence intervals\n"
     "  starling topology   check, make or draw topology files\n"
     "  starling privacy    what releases cost together, noise for a target, audits, ledgers\n"
     "  starling data       convert, make or describe files of records\n"
@@ -60,6 +61,7 @@ int dispatch(const std::vector<std::string>& argv) {
   }
   if (command == "omd") return run_omd(words, quoted(argv), is_first_process());
   if (command == "renewable") return run_renewable(words, quoted(argv), is_first_process());
+  if (command == "infer") return run_infer(words, quoted(argv), is_first_process());
   if (command == "topology") return run_topology(words);
   if (command == "data") return run_data(words, quoted(argv), is_first_process());
   if (command == "report") return run_report(words, is_first_process());
@@ -68,7 +70,7 @@ int dispatch(const std::vector<std::string>& argv) {
       command.empty()
           ? std::string("no command given\n\n") + overview
           : fmt::format(
-                "unknown command '{}' (known: omd, renewable, topology, privacy, data, report) see starling --help",
+                "unknown command '{}' (known: omd, renewable, infer, topology, privacy, data, report) see starling --help",
                 command));
 }
 

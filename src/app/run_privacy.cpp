@@ -96,13 +96,16 @@ void RunPrivacy::choose_prices() {
   const double delta = options_.delta.value_or(1e-5);
   if (options_.mu) {
     prices_ = Prices::parse(*options_.mu, "--mu", facts_.rounds, clients, tiny, most_mu);
+    if (facts_.price_factor != 1) {
+      prices_ = prices_->converted([factor = facts_.price_factor](double mu) { return factor * mu; });
+    }
     return;
   }
   prices_ = Prices::parse(options_.epsilon.value_or("1"), "--epsilon", facts_.rounds, clients, tiny, most_epsilon);
   if (kind == PriceKind::mu) {
     // Nearly always the same ε again: calibration takes longer than a small release.
-    prices_ = prices_->converted([delta, last = 0.0, mu = 0.0](double epsilon) mutable {
-      if (epsilon != last) mu = gaussian_mu(epsilon, delta);
+    prices_ = prices_->converted([delta, factor = facts_.price_factor, last = 0.0, mu = 0.0](double epsilon) mutable {
+      if (epsilon != last) mu = factor * gaussian_mu(epsilon, delta);
       last = epsilon;
       return mu;
     });

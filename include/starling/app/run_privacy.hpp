@@ -28,6 +28,8 @@ struct RunFacts {
   std::optional<SecondPart> second;  ///< of each round's release, where it has two parts
   /// Makes what protects the releases, where that is no member of mechanism_table.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
+  /// What a round costs in all, in multiples of what --mu or --epsilon say of its first part.
+  double price_factor = 1;
   /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
   std::optional<TrustModel> trust;
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
@@ -60,6 +62,7 @@ class RunPrivacy {
   [[nodiscard]] PairedMechanism* pair() { return dynamic_cast<PairedMechanism*>(protection_.get()); }
   [[nodiscard]] Accounts& accounts() { return *accounts_; }
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
+  [[nodiscard]] const Prices& prices() const { return *prices_; }
   /// Of client u's release in round t.
   [[nodiscard]] double price_at(Client u, Round t) const { return prices_->at(u, t); }
   /// ε of one release at the highest price, for progress; infinite where nothing is protected.

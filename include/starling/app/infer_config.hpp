@@ -1,0 +1,47 @@
+/// Configuration of `starling infer`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/app/learning_config.hpp"
+#include "starling/protocol/ldp_sgd.hpp"
+#include "starling/protocol/mixing.hpp"
+
+namespace starling {
+
+/// Who adds noise to plug-in matrices.
+enum class PlugInTrust { local, central };
+
+struct InferConfig : LearningConfig {
+  // clients and graph
+  std::optional<std::string> topology;
+  MixingSettings mixing;
+  // data
+  bool intercept = false;
+  // method
+  LdpSgdSettings sgd;
+  std::optional<double> step_offset;
+  // intervals
+  std::string intervals_text = "random-scaling";
+  std::vector<double> levels{0.95};
+  Round burn_in = 0;
+  PlugInTrust trust = PlugInTrust::local;
+  /// Independent runs on a generator, to see how often intervals cover; 0: one run, with all its results.
+  std::int64_t replications = 0;
+
+  // What intervals_text says.
+  bool random_scaling = false;
+  bool plug_in = false;
+  std::optional<int> batch_means;
+
+  [[nodiscard]] bool decentralized() const { return topology.has_value(); }
+};
+
+/// Throws UsageError.
+[[nodiscard]] InferConfig parse_infer_config(const std::vector<std::string>& words);
+[[nodiscard]] std::string infer_help();
+
+}  // namespace starling

@@ -1,0 +1,228 @@
+// The steps of `starling infer`, and what they come to.
+#include "infer_run.hpp"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "starling/app/commands.hpp"
+#include "starling/app/launch.hpp"
+#include "starling/record/picture.hpp"
+#include "starling/record/run_file.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Of one client's spreads: (estimate, spread) by method, one after the other.
+void append(const std::vector<MethodSpread>& methods, Vector& numbers) {
+  for (const MethodSpread& each : methods) {
+    numbers.insert(numbers.end(), each.spread.estimate.begin(), each.spread.estimate.end());
+    numbers.insert(numbers.end(), each.spread.spread.begin(), each.spread.spread.end());
+  }
+}
+
+/// Takes from the front of `numbers` what `append` wrote of methods with these names.
+std::vector<MethodSpread> take(View& numbers, const std::vector<std::string>& names, std::size_t dimension) {
+  std::vector<MethodSpread> methods;
+  for (const std::string& name : names) {
+    const View estimate = numbers.first(dimension);
+    const View spread = numbers.subspan(dimension, dimension);
+    methods.push_back({name, {Vector(estimate.begin(), estimate.end()), Vector(spread.begin(), spread.end())}});
+    numbers = numbers.subspan(2 * dimension);
+  }
+  return methods;
+}
+
+std::vector<std::string> names_of(const std::vector<MethodSpread>& methods) {
+  std::vector<std::string> names;
+  for (const MethodSpread& each : methods) names.push_back(each.method);
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> InferRun::coefficient_names() const {
+  std::vector<std::string> names = dataset_.shape.names;
+  for (std::size_t j = names.size(); j < dataset_.shape.features; ++j) names.push_back(fmt::format("x{}", j));
+  if (config_.intercept) names.emplace_back("intercept");
+  return names;
+}
+
+/// Of all clients, as far as all may know.
+double InferRun::records_after(Round steps) const {
+  return static_cast<double>(steps) * static_cast<double>(config_.data.batch) *
+         static_cast<double>(layout_->clients());
+}
+
+/// d × local clients.
+Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalRecorder& recorder) {
+  Columns models(dimension_, static_cast<std::size_t>(client_count()));
+  if (schedule_) {
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      const Vector own = recorder.estimate(k, engine.view());
+      std::copy(own.begin(), own.end(), models[k].begin());
+    }
+    return declare_public(std::move(models));
+  }
+  Released<Vector> common = declare_public(Vector(dimension_));
+  if (first_rank()) common = declare_public(recorder.estimate(0, engine.view()));
+  const std::vector<Vector> all = agreement_.all_gather(common);
+  for (std::size_t k = 0; k < models.size(); ++k) std::copy(all[0].begin(), all[0].end(), models[k].begin());
+  return declare_public(std::move(models));
+}
+
+std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const IntervalRecorder& recorder) {
+  std::vector<MethodSpread> plug_in = plug_in_spreads(engine, recorder);
+  const std::vector<std::string> names = coefficient_names();
+  std::vector<Interval> intervals;
+  const auto add = [&](const std::vector<MethodSpread>& spreads, std::optional<Client> client) {
+    for (Interval& each : intervals_of(spreads, names, config_.levels, client)) intervals.push_back(std::move(each));
+  };
+  if (!schedule_) {
+    if (first_rank()) add(recorder.spreads(0), std::nullopt);
+    if (first_rank()) add(plug_in, std::nullopt);
+    return intervals;
+  }
+  Vector numbers;
+  std::vector<std::string> methods;
+  for (std::size_t k = 0; k < static_cast<std::size_t>(client_count()); ++k) {
+    methods = names_of(recorder.spreads(k));
+    append(recorder.spreads(k), numbers);
+  }
+  const std::vector<Vector> of_ranks = agreement_.gather(declare_public(std::move(numbers)));
+  Client client = 0;
+  for (std::size_t r = 0; r < of_ranks.size(); ++r) {
+    View rest = of_ranks[r];
+    for (Client k = 0; k < layout_->count(static_cast<int>(r)); ++k) add(take(rest, methods, dimension_), client++);
+  }
+  return intervals;
+}
+
+/// Steps are the same on all ranks but for those that host no client of a graph. **Collective.**
+Round InferRun::rounds_done(const RoundView& view) {
+  Round done = 0;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(view.done())))) {
+    done = std::max<Round>(done, std::stoll(each));
+  }
+  return done;
+}
+
+/// Of client 0 alone, whose rank is the first.
+std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorder) const {
+  std::vector<IntervalsAt> path;
+  const std::optional<Client> client = schedule_ ? std::optional<Client>(0) : std::nullopt;
+  for (const PathAt& at : recorder.noted()) {
+    path.push_back({at.steps, records_after(at.steps),
+                    intervals_of(at.clients.at(0), coefficient_names(), config_.levels, client)});
+  }
+  return path;
+}
+
+ExitCode InferRun::play() {
+  const bool hosts_clients = client_count() > 0;
+  const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset_.streams), privacy_->accounts());
+  IntervalRecorder intervals =
+      follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
+  TestScore test;
+  if (test_) test = [this](View theta) { return model_->score(theta, *test_); };
+  const Client recorded = schedule_ ? layout_->clients() : 1;
+  open_records({config_.sgd.steps,
+                recorded_clients(layout_->clients(), config_.record_clients ? config_.record_clients
+                                                     : schedule_           ? std::nullopt
+                                                                           : std::optional(recorded)),
+                model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
+                test,
+                schedule_ ? Models::one_each : Models::one_for_all,
+                {{"aggregated", schedule_ ? "no" : "yes"}}});
+
+  world_.watch_signals();
+  agreement_.barrier();
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<Observer*> observers;
+  if (hosts_clients) observers = {&*recorder_, &*reporter_};
+  if (engine->paths() > 0) observers.push_back(&intervals);
+  engine->run(observers);
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+
+  const Round done = rounds_done(engine->view());
+  if (engine->paths() > 0) intervals.finish(engine->view());
+  if (recorder_) recorder_->finish(engine->view(), done, estimates(*engine, intervals));
+  if (hosts_clients) reporter_->finish(engine->view(), done);
+  const bool stopped = done < config_.sgd.steps;
+  if (stopped) {
+    notes_.push_back(fmt::format("stopped by a signal after step {} of {}; all results up to there are whole", done,
+                                 config_.sgd.steps));
+  }
+  const Summary summary = make_summary(*engine, intervals, wall, stopped);
+  agreement_.together([&] {
+    if (first_rank()) write_results(summary, interval_path(intervals), stopped);
+  });
+  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+}
+
+Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder, double wall, bool stopped) {
+  const MetricsPolicy policy = metrics_policy();
+  const RoundView& view = engine.view();
+  Summary summary;
+  summary.command = "infer";
+  summary.command_line = full_command_line();
+  summary.clients = layout_->clients();
+  summary.ranks = world_.size();
+  summary.rounds_planned = config_.sgd.steps;
+  summary.dimension = dimension_;
+  summary.average = "all";
+  summary.learned = true;
+  summary.classifies = model_->classifies();
+  summary.wall = wall;
+  summary.run_directory = directory_->path();
+  summary.aggregated = !schedule_;
+  const Released<Columns> estimates = this->estimates(engine, recorder);
+  LocalResults local{estimates,
+                     Vector(view.masses().begin(), view.masses().end()),
+                     engine.debts(),
+                     view.tallies(),
+                     engine.edge_traffic(),
+                     engine.wire_traffic(),
+                     engine.time_shares(),
+                     std::nullopt,
+                     view.mass_in_flight(),
+                     client_count() > 0 ? std::optional(view.done()) : std::nullopt};
+  if (test_) {
+    local.test.emplace();
+    for (std::size_t k = 0; k < estimates.value().size(); ++k) {
+      local.test->push_back(model_->score(estimates.value()[k], *test_));
+    }
+  }
+  gather_results(agreement_, local, policy, config_.json_models, summary);
+  summary.rounds = rounds_done(view);
+  if (!schedule_ && first_rank()) {  // the mean of equal models would round
+    const View first = estimates.value()[0];
+    summary.final_model = Vector(first.begin(), first.end());
+    summary.consensus_error = 0;
+  }
+  summary.intervals = all_intervals(engine, recorder);
+  summary.last_loss = last_loss(reporter_->history(), summary.rounds);
+  summary.privacy = privacy_->finish(stopped);
+  summary.privacy.batch = config_.data.batch;
+  name_metrics(summary);
+  summary.notes = notes_;
+  return summary;
+}
+
+void InferRun::write_results(const Summary& summary, const std::vector<IntervalsAt>& path, bool stopped) {
+  Summary final = summary;
+  finish_run_file(*directory_, final);
+  write_summary(*directory_, final);
+  if (!final.intervals.empty()) write_coefficients(*directory_, final.intervals);
+  static_cast<void>(path);
+  static_cast<void>(stopped);
+  print_summary(final);
+}
+
+int run_infer(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
+  return run_command(
+      words, speaks, infer_help, [&] { return parse_infer_config(words).text; },
+      [&](World& world) { return InferRun(world, command_line).run(words); });
+}
+
+}  // namespace starling

@@ -1,0 +1,51 @@
+/// The protocol of `starling infer` with its door: rank 0 aggregates, or clients mix with their neighbours.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "starling/app/infer_config.hpp"
+#include "starling/graph/schedule.hpp"
+#include "starling/net/world.hpp"
+#include "starling/privacy/accounts.hpp"
+#include "starling/protocol/observer.hpp"
+#include "starling/protocol/plug_in_sums.hpp"
+
+namespace starling {
+
+/// What an engine is made of. References outlive it.
+struct EngineParts {
+  World& world;
+  const Layout& layout;
+  const InferConfig& config;
+  const Schedule* schedule;  ///< of a run with --topology; else null
+  MallowsModel& model;
+  Mechanism& mechanism;
+  Accounts& accounts;
+  const std::vector<NoiseKey>& keys;
+  std::vector<std::unique_ptr<Stream>> streams;
+  const Released<Vector>& start;
+};
+
+class InferEngine {
+ public:
+  virtual ~InferEngine() = default;
+  /// **Collective.** Plays all steps, or fewer if a signal stops the run.
+  virtual void run(const std::vector<Observer*>& observers) = 0;
+  [[nodiscard]] virtual const RoundView& view() const = 0;
+  /// Clients of this rank whose paths lead to estimates: all, or one on rank 0 if that aggregates.
+  [[nodiscard]] virtual std::size_t paths() const = 0;
+  [[nodiscard]] virtual Vector debts() const = 0;
+  [[nodiscard]] virtual TimeShares time_shares() const = 0;
+  [[nodiscard]] virtual std::vector<EdgeTraffic> edge_traffic() const = 0;
+  [[nodiscard]] virtual WireTraffic wire_traffic() const = 0;
+  /// **Collective.** On rank 0, where they were asked for.
+  [[nodiscard]] virtual std::optional<PlugInMeans> plug_in() = 0;
+  /// Mean over steps of 1/(clients that took part), on rank 0 of an aggregated run.
+  [[nodiscard]] virtual double mean_inverse_clients() const = 0;
+};
+
+[[nodiscard]] std::unique_ptr<InferEngine> make_engine(EngineParts parts);
+
+}  // namespace starling

@@ -1,0 +1,71 @@
+/// One run of `starling infer`.
+#pragma once
+
+#include "infer_engine.hpp"
+#include "learning_run.hpp"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/app/infer_config.hpp"
+#include "starling/record/interval_recorder.hpp"
+
+namespace starling {
+
+/// One run of `starling infer` on one rank, from configuration to results.
+class InferRun final : public LearningRun {
+ public:
+  InferRun(World& world, std::string command_line) : LearningRun(world, "infer", std::move(command_line)) {}
+
+  ExitCode run(const std::vector<std::string>& words) {
+    agreement_.together([&] { config_ = parse_infer_config(words); });
+    agreement_.same("configuration", declare_public(config_.text));
+    world_.set_watchdog(config_.watchdog);
+    agreement_.together([&] { open_graph(); });
+    if (schedule_) agreement_.same("topology", declare_public(schedule_->digest()));
+    agreement_.together([&] { open_data(); });
+    agree_on_data();
+    agreement_.together([&] { open_model(); });
+    open_protection();
+    make_directory();
+    return config_.replications > 0 ? study() : play();
+  }
+
+ private:
+  [[nodiscard]] const LearningConfig& common() const override { return config_; }
+
+  void open_graph();
+  void open_data();
+  void open_model();
+  void choose_steps();
+  void refuse_constant_columns();
+  void open_protection();
+  [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
+  [[nodiscard]] bool unprotected() const { return !config_.privacy.protects(); }
+
+  /// With this rank's streams, accounts and keys.
+  [[nodiscard]] std::unique_ptr<InferEngine> engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts);
+  [[nodiscard]] IntervalRecorder follow(const InferEngine& engine, std::vector<std::size_t> noted) const;
+  ExitCode play();
+  /// Of rank 0's path, or of those of all clients in client order; on rank 0. **Collective.**
+  [[nodiscard]] std::vector<Interval> all_intervals(InferEngine& engine, const IntervalRecorder& recorder);
+  [[nodiscard]] std::vector<MethodSpread> plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder);
+  [[nodiscard]] std::vector<IntervalsAt> interval_path(const IntervalRecorder& recorder) const;
+  [[nodiscard]] Round rounds_done(const RoundView& view);
+  [[nodiscard]] Released<Columns> estimates(const InferEngine& engine, const IntervalRecorder& recorder);
+  [[nodiscard]] std::vector<std::string> coefficient_names() const;
+  [[nodiscard]] double records_after(Round steps) const;
+  [[nodiscard]] Summary make_summary(InferEngine& engine, const IntervalRecorder& recorder, double wall, bool stopped);
+  void write_results(const Summary& summary, const std::vector<IntervalsAt>& path, bool stopped);
+
+  ExitCode study();
+
+  InferConfig config_;
+  std::unique_ptr<Schedule> schedule_;  ///< of runs with --topology
+  std::unique_ptr<CurvedLoss> curved_;
+  std::unique_ptr<MallowsModel> model_;
+  std::optional<Released<Vector>> start_;
+};
+
+}  // namespace starling

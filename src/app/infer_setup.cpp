@@ -1,0 +1,122 @@
+// From the configuration of `starling infer` to all that its steps need.
+#include "infer_run.hpp"
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "starling/app/schedule_options.hpp"
+#include "starling/app/start_models.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/data/synthetic.hpp"
+#include "starling/graph/topology.hpp"
+
+namespace starling {
+
+namespace {
+
+/// A little more than Ψ can reach, so that roundings need no clipping (privacy/grid.hpp keeps 2^-20).
+constexpr double slack = 1 + 0x1p-12;
+
+bool needs_intercept(const std::string& source) {
+  return is_synthetic(source) && !make_generator(source, {})->coefficients().empty();
+}
+
+}  // namespace
+
+void InferRun::open_graph() {
+  std::unique_ptr<Graph> graph;
+  if (config_.topology) graph = read_graph(*config_.topology);
+  layout_.emplace(number_of_clients(graph ? std::optional(graph->clients()) : std::nullopt), world_.size());
+  note_idle_ranks();
+  if (!graph) return;
+  check(graph->ever_connects(),
+        "the topology never connects: some client cannot reach some other however long the run is (models could not "
+        "agree) see starling topology check {}",
+        *config_.topology);
+  const bool push_sum = config_.mixing.mixing == Mixing::push_sum;
+  if (push_sum) {
+    graph->require_sender_sums();
+  } else {
+    graph->require_receiver_sums();
+    notes_.emplace_back(
+        "plain mixing counts clients unequally on an unbalanced graph, and their estimates with them; starling "
+        "topology check says by how much");
+  }
+  OverlayTerms terms;
+  terms.missing = missing_weight(*graph, push_sum ? MixingSums::sender : MixingSums::receiver);
+  terms.steps_per_round = config_.mixing.gossip_steps;
+  terms.seed = config_.data.seed;
+  schedule_ = overlaid(std::move(graph), ScheduleOptions(), terms);
+}
+
+void InferRun::open_data() {
+  curved_ = make_curved_loss(config_.loss);
+  loss_ = make_curved_loss(config_.loss);
+  config_.data.label_map = [this](double raw) { return curved_->label(raw); };
+  config_.intercept = config_.intercept || needs_intercept(config_.data.source);
+  open_streams(config_.data);
+}
+
+void InferRun::open_model() {
+  const RowWeights weights =
+      Spec::parse(config_.loss).name() == "squared" ? RowWeights::none : RowWeights::mallows;
+  model_ = std::make_unique<MallowsModel>(*curved_, dataset_.shape.features, config_.intercept, weights);
+  dimension_ = model_->dimension();
+  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  choose_steps();
+  const std::unique_ptr<Domain> everywhere = domain_table().make("free");
+  const StartModels models = start_models(config_.start, *everywhere, dimension_, 1, 0, 1);
+  start_ = declare_public(Vector(models.models.value()[0].begin(), models.models.value()[0].end()));
+}
+
+void InferRun::choose_steps() {
+  config_.sgd.steps = rounds_of(dataset_.shape.rounds);
+  const Round counted = config_.sgd.steps - config_.burn_in;
+  check(counted >= 2 || config_.intervals_text == "none",
+        "--burn-in {} of {} steps (an average and its intervals need two steps or more) take fewer, or more records",
+        config_.burn_in, config_.sgd.steps);
+  // For its message: so many batches must fit.
+  if (config_.batch_means) {
+    static_cast<void>(BatchMeans(1, *config_.batch_means, config_.sgd.step_power, counted));
+  }
+}
+
+std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
+  const std::string name = config_.privacy.mechanism_name();
+  if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
+  if (config_.plug_in) return std::make_unique<PairedMechanism>(name, settings, PlugInSums::part(*model_));
+  return mechanism_table().make(name, settings);
+}
+
+/// **Collective.**
+void InferRun::open_protection() {
+  RunFacts facts;
+  agreement_.together([&] {
+    facts = this->facts(config_.sgd.steps);
+    if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs;
+    if (config_.plug_in) {
+      facts.second = PlugInSums::part(*model_);
+      facts.price_factor = std::numbers::sqrt3;
+    }
+    if (!schedule_) facts.trust = unprotected() ? TrustModel::none : TrustModel::local;
+    facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
+  });
+  open_privacy(std::move(facts));
+}
+
+std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {
+  return make_engine({world_, *layout_, config_, schedule_.get(), *model_, privacy_->mechanism(), accounts,
+                      privacy_->keys(), std::move(streams), *start_});
+}
+
+IntervalRecorder InferRun::follow(const InferEngine& engine, std::vector<std::size_t> noted) const {
+  PathMethods methods;
+  methods.random_scaling = config_.random_scaling;
+  methods.batch_means = config_.batch_means;
+  methods.alpha = config_.sgd.step_power;
+  methods.steps = config_.sgd.steps;
+  methods.burn_in = config_.burn_in;
+  return {methods, engine.paths(), std::move(noted), dimension_, RecordRounds(config_.record_every)};
+}
+
+}  // namespace starling
