@@ -1,33 +1,16 @@
 #include "clippable.hpp"
+#include "row_arithmetic.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/kernels.hpp"
 #include "starling/model/model.hpp"
 
 namespace starling {
 
 namespace {
 
-/// Below this a sum of squares may have lost digits to underflow.
-constexpr double smallest_sum_of_squares = 1e-280;
-
-/// ‖v‖₂, and where squares underflow ‖v‖₁, which is not less: a norm that came out too small would not clip.
 double upper_norm2(View v) {
-  const double squares = dot(v, v);
-  return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(v);
-}
-
-double row_dot(const Row& row, View weights) {
-  return row.sparse() ? dot(row.values, row.index, weights) : dot(row.values, weights);
-}
-
-void row_axpy(double a, const Row& row, MutableView target) {
-  if (row.sparse()) {
-    axpy(a, row.values, row.index, target);
-  } else {
-    axpy(a, row.values, target);
-  }
+  return starling::upper_norm2(v, dot(v, v));
 }
 
 }  // namespace

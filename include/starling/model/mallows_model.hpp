@@ -39,10 +39,25 @@ class MallowsModel final : public Model {
   void curvature(View parameters, const Batch& batch, Vector& triangles);
 
  private:
+  [[nodiscard]] double score_of(View parameters, const Row& row) const;
+  /// ‖x̄‖².
+  [[nodiscard]] double squares_of(const Row& row) const;
+  /// ω.
+  [[nodiscard]] double weight_of(double squares) const;
+  /// ℓ'.
+  [[nodiscard]] double slope_of(double score, double label) const;
+  [[nodiscard]] Score tally(double score, double label) const;
+  /// What scales slope · x̄ to the clip's bound.
+  [[nodiscard]] double clip_factor(const Row& row, double squares, double slope, const Clip& clip) const;
+  void add_component_clipped(const Row& row, double slope, double bound, MutableView gradient) const;
+  /// x̄x̄' with two weights into two triangles.
+  void add_products(const Row& row, double curvature, double squared_slope, MutableView triangles) const;
+
   const CurvedLoss& loss_;
   std::size_t features_;
   bool intercept_;
   RowWeights weights_;
+  bool classifies_;
 };
 
 }  // namespace starling

@@ -1,0 +1,143 @@
+#include "starling/model/mallows_model.hpp"
+
+#include "clippable.hpp"
+#include "row_arithmetic.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace starling {
+
+namespace {
+
+/// The largest ‖x̄‖² that is taken.
+constexpr double largest_squares = largest_clippable_norm * largest_clippable_norm;
+
+}  // namespace
+
+MallowsModel::MallowsModel(const CurvedLoss& loss, std::size_t features, bool intercept, RowWeights weights)
+    : loss_(loss), features_(features), intercept_(intercept), weights_(weights), classifies_(loss.classifies()) {}
+
+double MallowsModel::most_influence() const {
+  if (weights_ == RowWeights::none) return std::numeric_limits<double>::infinity();
+  return std::numbers::sqrt2 * loss_.most_slope();
+}
+
+double MallowsModel::most_curvature() const {
+  if (weights_ == RowWeights::none) return std::numeric_limits<double>::infinity();
+  return 2 * loss_.most_curvature();
+}
+
+double MallowsModel::score_of(View parameters, const Row& row) const {
+  return row_dot(row, parameters.first(features_)) + (intercept_ ? parameters[features_] : 0);
+}
+
+double MallowsModel::squares_of(const Row& row) const {
+  const double squares = dot(row.values, row.values) + (intercept_ ? 1 : 0);
+  check<DataError>(squares <= largest_squares,
+                   "a record's features have the squared norm {} (not finite, or too large to be weighted) scale the "
+                   "features",
+                   squares);
+  return squares;
+}
+
+double MallowsModel::weight_of(double squares) const {
+  return weights_ == RowWeights::mallows && squares > 2 ? 2 / squares : 1;
+}
+
+double MallowsModel::slope_of(double score, double label) const {
+  double slope = 0;
+  loss_.derivative(View(&score, 1), label, MutableView(&slope, 1));
+  return slope;
+}
+
+Score MallowsModel::tally(double score, double label) const {
+  const View scores(&score, 1);
+  return {loss_.value(scores, label), classifies_ && loss_.correct(scores, label) ? 1 : 0, 1};
+}
+
+double MallowsModel::clip_factor(const Row& row, double squares, double slope, const Clip& clip) const {
+  double of_row = 0;
+  if (clip.kind == ClipKind::l1) {
+    of_row = norm1(row.values) + (intercept_ ? 1 : 0);
+  } else {
+    of_row = upper_norm2(row.values, squares);  // with an intercept never too small
+  }
+  const double norm = std::abs(slope) * of_row;
+  check<DataError>(norm <= largest_clippable_norm && of_row <= largest_clippable_norm,
+                   "a record's contribution has norm {} and its features {} (not finite, or too large to be clipped "
+                   "exactly) scale the features and the labels",
+                   norm, of_row);
+  return norm > clip.bound ? clip.bound / norm : 1;
+}
+
+void MallowsModel::add_component_clipped(const Row& row, double slope, double bound, MutableView gradient) const {
+  for (std::size_t j = 0; j < row.values.size(); ++j) {
+    const std::size_t at = row.sparse() ? static_cast<std::size_t>(row.index[j]) : j;
+    gradient[at] += std::clamp(slope * row.values[j], -bound, bound);
+  }
+  if (intercept_) gradient[features_] += std::clamp(slope, -bound, bound);
+}
+
+Score MallowsModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
+  gradient.assign(dimension(), 0.0);
+  Score total;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Row row = batch.row(i);
+    const double label = batch.label(i);
+    const double score = score_of(parameters, row);
+    const double squares = squares_of(row);
+    double slope = weight_of(squares) * slope_of(score, label);
+    total += tally(score, label);
+    if (clip.kind == ClipKind::component) {
+      add_component_clipped(row, slope, clip.bound, gradient);
+      continue;
+    }
+    if (clip.kind != ClipKind::none) slope *= clip_factor(row, squares, slope, clip);
+    row_axpy(slope, row, gradient);
+    if (intercept_) gradient[features_] += slope;
+  }
+  return total;
+}
+
+Score MallowsModel::score(View parameters, const Batch& batch) {
+  Score total;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    static_cast<void>(squares_of(batch.row(i)));
+    total += tally(score_of(parameters, batch.row(i)), batch.label(i));
+  }
+  return total;
+}
+
+void MallowsModel::add_products(const Row& row, double curvature, double squared_slope, MutableView triangles) const {
+  const std::size_t order = dimension();
+  const std::size_t size = triangle_size(order);
+  const std::size_t entries = row.values.size() + (intercept_ ? 1 : 0);
+  const auto place = [&](std::size_t j) {
+    if (j == row.values.size()) return features_;
+    return row.sparse() ? static_cast<std::size_t>(row.index[j]) : j;
+  };
+  const auto value = [&](std::size_t j) { return j == row.values.size() ? 1.0 : row.values[j]; };
+  for (std::size_t j = 0; j < entries; ++j) {
+    for (std::size_t k = j; k < entries; ++k) {
+      const double product = value(j) * value(k);
+      const std::size_t at = triangle_at(place(j), place(k), order);
+      triangles[at] += curvature * product;
+      triangles[size + at] += squared_slope * product;
+    }
+  }
+}
+
+void MallowsModel::curvature(View parameters, const Batch& batch, Vector& triangles) {
+  triangles.assign(2 * triangle_size(dimension()), 0.0);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Row row = batch.row(i);
+    const double score = score_of(parameters, row);
+    const double weight = weight_of(squares_of(row));
+    const double slope = weight * slope_of(score, batch.label(i));
+    add_products(row, weight * loss_.curvature(score, batch.label(i)), slope * slope, triangles);
+  }
+}
+
+}  // namespace starling
