@@ -26,8 +26,8 @@ void add_method_options(Options& options, RenewableConfig& config) {
                                                         {"offline-one-step", Variant::offline_one_step},
                                                         {"private-paper", Variant::private_paper},
                                                         {"private", Variant::private_sums}})});
-  options.add(
-      {group, "loss", "LOSS", "dwd:1", "dwd:q, logistic, squared or huber:c (below)", setter::text(config.loss)});
+  options.add({group, "loss", "LOSS", "dwd:1", "dwd:q, logistic, squared, huber:c or expectile:tau,c (below)",
+               setter::text(config.loss)});
   options.add({group, "smoothing", "HOW", "auto",
                "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
                "printed, with its jump), or a half-width",
@@ -266,7 +266,7 @@ std::string renewable_help() {
   text += options.help();
   text += sources_help();
   text += "\nPartitions:\n" + partition_table().help();
-  text += "\nLosses (those with curvature: dwd, huber, logistic, squared):\n" + loss_table().help();
+  text += "\nLosses (those with curvature: dwd, expectile, huber, logistic, squared):\n" + loss_table().help();
   text += prices_help();
   return text;
 }

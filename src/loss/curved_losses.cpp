@@ -63,6 +63,37 @@ class Huber final : public Regression<CurvedLoss> {
   double bend_;
 };
 
+/// |τ − 1(r < 0)| times Huber's loss of r = y − s (method 4): a score that minimises its mean is a robust version of
+/// the τ-expectile of the labels (Newey and Powell 1987).
+class Expectile final : public Regression<CurvedLoss> {
+ public:
+  Expectile(double tau, double bend) : tau_(tau), huber_(bend) {}
+  [[nodiscard]] double value(View scores, double label) const override {
+    return weight(scores[0], label) * huber_.value(scores, label);
+  }
+  void derivative(View scores, double label, MutableView derivative) const override {
+    huber_.derivative(scores, label, derivative);
+    derivative[0] *= weight(scores[0], label);
+  }
+  [[nodiscard]] double curvature(double score, double label) const override {
+    return weight(score, label) * huber_.curvature(score, label);
+  }
+  [[nodiscard]] double most_curvature() const override { return std::max(tau_, 1 - tau_); }
+  [[nodiscard]] double most_slope() const override { return most_curvature() * huber_.most_slope(); }
+
+ private:
+  [[nodiscard]] double weight(double score, double label) const { return label < score ? 1 - tau_ : tau_; }
+
+  double tau_;
+  Huber huber_;
+};
+
+double bend_of(const Spec& spec) {
+  const double bend = spec.number("c", 1.345);
+  check(bend > 0 && std::isfinite(bend), "'{}' (c must be positive and finite)", spec.text());
+  return bend;
+}
+
 }  // namespace
 
 std::vector<LossRow> curved_rows() {
@@ -78,10 +109,14 @@ std::vector<LossRow> curved_rows() {
           {"huber",
            "squared near the label, linear beyond c, any label",
            {{"c", "where it bends (1.345)"}},
+           [](const Spec& spec) -> std::unique_ptr<Loss> { return std::make_unique<Huber>(bend_of(spec)); }},
+          {"expectile",
+           "the huber loss, tau times for labels above the score and 1 - tau times for those beneath, any label",
+           {{"tau", "between 0 and 1; at 0.5 it is half the huber loss (0.5)"}, {"c", "where it bends (1.345)"}},
            [](const Spec& spec) -> std::unique_ptr<Loss> {
-             const double bend = spec.number("c", 1.345);
-             check(bend > 0 && std::isfinite(bend), "'{}' (c must be positive and finite)", spec.text());
-             return std::make_unique<Huber>(bend);
+             const double tau = spec.number("tau", 0.5);
+             check(tau > 0 && tau < 1, "'{}' (tau must lie between 0 and 1)", spec.text());
+             return std::make_unique<Expectile>(tau, bend_of(spec));
            }}};
 }
 

@@ -81,7 +81,7 @@ TEST(CurvedLosses, AreThoseOfTheTableThatHaveCurvature) {
     ASSERT_NE(example, loss_examples().end()) << row.name;
     if (has_curvature(*example)) known += (known.empty() ? "" : ", ") + row.name;
   }
-  EXPECT_EQ(known, "logistic, dwd, squared, huber");
+  EXPECT_EQ(known, "logistic, dwd, squared, huber, expectile");
   for (const LossExample& example : loss_examples()) {
     const std::string message =
         testing_support::message_of<UsageError>([&] { static_cast<void>(make_curved_loss(example.spec)); });

@@ -171,6 +171,40 @@ TEST(Huber, HasItsKnownValues) {
   }
 }
 
+// Huber's loss, weighted by the side on which the label lies.
+TEST(Expectile, HasItsKnownValues) {
+  const auto loss = loss_table().make("expectile:tau=0.75,c=2");
+  for (const auto& [score, value, slope] :
+       {std::tuple{-1.0, 0.375, -0.75}, {0.0, 0.0, 0.0}, {1.0, 0.125, 0.25}, {-9.0, 12.0, -1.5}, {9.0, 4.0, 0.5}}) {
+    EXPECT_EQ(loss->value(Vector{score}, 0), value);
+    Vector derivative(1);
+    loss->derivative(Vector{score}, 0, derivative);
+    EXPECT_EQ(derivative[0], slope);
+  }
+  const auto curved = make_curved_loss("expectile:tau=0.75,c=2");
+  EXPECT_EQ(curved->curvature(-1, 0), 0.75);
+  EXPECT_EQ(curved->curvature(1, 0), 0.25);
+  EXPECT_EQ(curved->curvature(3, 0), 0);
+  EXPECT_EQ(curved->most_curvature(), 0.75);
+  EXPECT_EQ(curved->most_slope(), 1.5);
+  EXPECT_EQ(make_curved_loss("expectile:tau=0.2,c=2")->most_slope(), 1.6);
+}
+
+TEST(Expectile, OfOneHalfIsHalfOfHuber) {
+  const auto expectile = loss_table().make("expectile");
+  const auto huber = loss_table().make("huber");
+  for (const double score : {-3.0, -1.0, 0.0, 0.5, 9.0}) {
+    EXPECT_EQ(expectile->value(Vector{score}, 0.25), 0.5 * huber->value(Vector{score}, 0.25));
+  }
+}
+
+TEST(Expectile, RefusesWhatItCannotBe) {
+  for (const char* spec : {"expectile:0", "expectile:1", "expectile:-0.5", "expectile:tau=nan", "expectile:0.5,0",
+                           "expectile:0.5,inf", "expectile:0.5,c=-1"}) {
+    EXPECT_THROW(static_cast<void>(loss_table().make(spec)), UsageError) << spec;
+  }
+}
+
 TEST(Absolute, HasItsKnownValuesAndSubgradient) {
   const auto loss = loss_table().make("absolute");
   Vector slope(1);

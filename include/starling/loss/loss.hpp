@@ -40,7 +40,7 @@ class CurvedLoss : public Loss {
 /// The member of loss_table that `text` names, if it has curvature. Throws UsageError, naming those that have, if not.
 [[nodiscard]] std::unique_ptr<CurvedLoss> make_curved_loss(const std::string& text);
 
-/// absolute, dwd, hinge, huber, linear, logistic, softmax, squared.
+/// absolute, dwd, expectile, hinge, huber, linear, logistic, softmax, squared.
 [[nodiscard]] const Table<Loss>& loss_table();
 
 }  // namespace starling
