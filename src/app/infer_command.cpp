@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "starling/app/commands.hpp"
 #include "starling/app/launch.hpp"
+#include "starling/core/gram.hpp"
+#include "starling/core/kernels.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
 
@@ -50,8 +53,7 @@ std::vector<std::string> InferRun::coefficient_names() const {
 
 /// Of all clients, as far as all may know.
 double InferRun::records_after(Round steps) const {
-  return static_cast<double>(steps) * static_cast<double>(config_.data.batch) *
-         static_cast<double>(layout_->clients());
+  return static_cast<double>(steps) * static_cast<double>(config_.data.batch) * static_cast<double>(layout_->clients());
 }
 
 /// d × local clients.
@@ -69,6 +71,36 @@ Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalR
   const std::vector<Vector> all = agreement_.all_gather(common);
   for (std::size_t k = 0; k < models.size(); ++k) std::copy(all[0].begin(), all[0].end(), models[k].begin());
   return declare_public(std::move(models));
+}
+
+/// Rank 0's, if asked for. Where the data do not determine a coordinate, there is no spread. **Collective.**
+std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder) {
+  const std::optional<PlugInMeans> means = engine.plug_in();
+  if (!means || means->curvature.empty() || recorder.spreads(0).empty()) return {};
+  const Vector estimate = recorder.estimate(0, engine.view());
+  // One step's mean direction over K clients of m records each.
+  Vector influence = means->moment;
+  scale(1 / static_cast<double>(config_.data.batch), influence);
+  for (std::size_t j = 0; j < dimension_; ++j) influence[triangle_at(j, j, dimension_)] += means->direction_noise;
+  scale(engine.mean_inverse_clients(), influence);
+  const double noise = means->moment_noise / static_cast<double>(config_.data.batch) * engine.mean_inverse_clients();
+  const Round counted = engine.view().done() - config_.burn_in;
+  PlugIn result = plug_in(estimate, {means->curvature, means->curvature_noise}, {influence, noise}, counted);
+  for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();
+  note_undetermined(result);
+  return {{"plug-in", result.spread}};
+}
+
+void InferRun::note_undetermined(const PlugIn& result) {
+  if (result.undetermined.empty()) return;
+  std::string names;
+  for (const std::size_t j : result.undetermined) {
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", coefficient_names()[j]);
+  }
+  notes_.push_back(fmt::format(
+      "plug-in: no interval for {} (the curvature's least eigenvalue, {:.3g}, is below {:.3g}, what it would be taken "
+      "for {}: a column may be constant, or a combination of others) drop a column, or bring more records",
+      names, result.least_curvature, result.curvature_floor, unprotected() ? "by roundings alone" : "by noise alone"));
 }
 
 std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const IntervalRecorder& recorder) {
@@ -121,15 +153,14 @@ std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorde
 ExitCode InferRun::play() {
   const bool hosts_clients = client_count() > 0;
   const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset_.streams), privacy_->accounts());
-  IntervalRecorder intervals =
-      follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
+  IntervalRecorder intervals = follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
   TestScore test;
   if (test_) test = [this](View theta) { return model_->score(theta, *test_); };
   const Client recorded = schedule_ ? layout_->clients() : 1;
   open_records({config_.sgd.steps,
                 recorded_clients(layout_->clients(), config_.record_clients ? config_.record_clients
-                                                     : schedule_           ? std::nullopt
-                                                                           : std::optional(recorded)),
+                                                     : schedule_            ? std::nullopt
+                                                                            : std::optional(recorded)),
                 model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
                 test,
                 schedule_ ? Models::one_each : Models::one_for_all,
@@ -225,4 +256,9 @@ int run_infer(const std::vector<std::string>& words, const std::string& command_
       [&](World& world) { return InferRun(world, command_line).run(words); });
 }
 
+}  // namespace starling
+namespace starling {
+ExitCode InferRun::study() {
+  return play();
+}
 }  // namespace starling

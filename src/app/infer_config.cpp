@@ -39,8 +39,8 @@ void add_method_options(Options& options, InferConfig& config) {
   options.add({group, "intercept", "", "",
                "add a constant feature, the last; generators whose model has an intercept get it anyway",
                setter::flag(config.intercept)});
-  options.add({group, "start", "WHERE", "zero", "zero, or a CSV file with one row (public)",
-               setter::text(config.start)});
+  options.add(
+      {group, "start", "WHERE", "zero", "zero, or a CSV file with one row (public)", setter::text(config.start)});
   options.add({group, "step", "GAMMA", "1", "steps are GAMMA / (i + i0)^ALPHA, i from 1",
                setter::number(config.sgd.step, tiny, 1e12)});
   options.add({group, "step-power", "ALPHA", "0.51", "between 1/2 and 1, both excluded",
@@ -56,6 +56,11 @@ void add_interval_options(Options& options, InferConfig& config) {
                "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
                "narrower, covers less), plug-in (from curvatures and squares, which cost privacy), none",
                setter::text(config.intervals_text)});
+  options.add(
+      {group, "trust", "WHOM", "local",
+       "with plug-in: local (every client adds noise to every batch's part) or central (rank 0 sees sums of "
+       "curvatures over all records after the last step, and adds noise once)",
+       setter::choice<PlugInTrust>(config.trust, {{"local", PlugInTrust::local}, {"central", PlugInTrust::central}})});
   options.add({group, "levels", "P,...", "0.95", "of confidence", setter::list(config.levels)});
   options.add({group, "burn-in", "B", "0", "steps that do not enter the average and its intervals",
                setter::integer(config.burn_in, 0, most_whole)});
@@ -129,6 +134,14 @@ void check_shape(const InferConfig& config, const Options& options) {
   check(!config.plug_in || !config.decentralized(),
         "--intervals plug-in with --topology (a client does not know the others' curvatures) use random-scaling, or "
         "leave --topology out");
+  check(!options.given("trust") || config.plug_in,
+        "--trust without --intervals plug-in (all else has noise before it leaves a client) leave it out");
+  const bool one_price = !config.privacy.mu.value_or("").starts_with("clients:") &&
+                         !config.privacy.epsilon.value_or("").starts_with("clients:") &&
+                         !config.privacy.mu.value_or("").starts_with("schedule:") &&
+                         !config.privacy.epsilon.value_or("").starts_with("schedule:");
+  check(config.trust == PlugInTrust::local || one_price,
+        "--trust central with prices that differ (one noise serves all records) give one price");
   check(config.replications == 0 || is_synthetic(config.data.source),
         "--replications with '{}' (each run needs records of its own, and true coefficients to compare with) use a "
         "generator: synthetic:linear, logistic, expectile",

@@ -1,4 +1,5 @@
 #include "infer_engine.hpp"
+
 #include <algorithm>
 
 #include "starling/mirror/mirror.hpp"
@@ -34,8 +35,11 @@ class AggregatedEngine final : public InferEngine {
  private:
   std::unique_ptr<PlugInSums> make_sums(const EngineParts& parts) {
     if (!parts.config.plug_in) return nullptr;
-    return std::make_unique<LocalPlugInSums>(root_, clients_, parts.model,
-                                             dynamic_cast<PairedMechanism&>(parts.mechanism));
+    auto& pair = dynamic_cast<PairedMechanism&>(parts.mechanism);
+    if (parts.config.trust == PlugInTrust::local) {
+      return std::make_unique<LocalPlugInSums>(root_, clients_, parts.model, pair);
+    }
+    return std::make_unique<CentralPlugInSums>(root_, clients_, parts.model, pair, parts.price, parts.config.sgd.steps);
   }
 
   Root root_;

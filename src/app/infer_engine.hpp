@@ -26,6 +26,7 @@ struct EngineParts {
   const std::vector<NoiseKey>& keys;
   std::vector<std::unique_ptr<Stream>> streams;
   const Released<Vector>& start;
+  double price;  ///< of a round, where all have the same
 };
 
 class InferEngine {

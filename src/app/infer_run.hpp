@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "starling/app/infer_config.hpp"
+#include "starling/protocol/plug_in.hpp"
 #include "starling/record/interval_recorder.hpp"
 
 namespace starling {
+class Study;
 
 /// One run of `starling infer` on one rank, from configuration to results.
 class InferRun final : public LearningRun {
@@ -42,6 +44,7 @@ class InferRun final : public LearningRun {
   void refuse_constant_columns();
   void open_protection();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
+  [[nodiscard]] SecondPart plug_in_part() const;
   [[nodiscard]] bool unprotected() const { return !config_.privacy.protects(); }
 
   /// With this rank's streams, accounts and keys.
@@ -51,6 +54,7 @@ class InferRun final : public LearningRun {
   /// Of rank 0's path, or of those of all clients in client order; on rank 0. **Collective.**
   [[nodiscard]] std::vector<Interval> all_intervals(InferEngine& engine, const IntervalRecorder& recorder);
   [[nodiscard]] std::vector<MethodSpread> plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder);
+  void note_undetermined(const PlugIn& result);
   [[nodiscard]] std::vector<IntervalsAt> interval_path(const IntervalRecorder& recorder) const;
   [[nodiscard]] Round rounds_done(const RoundView& view);
   [[nodiscard]] Released<Columns> estimates(const InferEngine& engine, const IntervalRecorder& recorder);
@@ -60,6 +64,8 @@ class InferRun final : public LearningRun {
   void write_results(const Summary& summary, const std::vector<IntervalsAt>& path, bool stopped);
 
   ExitCode study();
+  [[nodiscard]] std::optional<std::vector<IntervalsAt>> replicate(std::int64_t r);
+  void write_study_results(const Study& study, std::int64_t replications);
 
   InferConfig config_;
   std::unique_ptr<Schedule> schedule_;  ///< of runs with --topology

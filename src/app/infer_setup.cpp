@@ -2,7 +2,6 @@
 #include "infer_run.hpp"
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "starling/app/schedule_options.hpp"
 #include "starling/app/start_models.hpp"
@@ -58,8 +57,7 @@ void InferRun::open_data() {
 }
 
 void InferRun::open_model() {
-  const RowWeights weights =
-      Spec::parse(config_.loss).name() == "squared" ? RowWeights::none : RowWeights::mallows;
+  const RowWeights weights = Spec::parse(config_.loss).name() == "squared" ? RowWeights::none : RowWeights::mallows;
   model_ = std::make_unique<MallowsModel>(*curved_, dataset_.shape.features, config_.intercept, weights);
   dimension_ = model_->dimension();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
@@ -81,10 +79,19 @@ void InferRun::choose_steps() {
   }
 }
 
+SecondPart InferRun::plug_in_part() const {
+  SecondPart part = PlugInSums::part(*model_);
+  if (config_.trust == PlugInTrust::central) {
+    part.once_of =
+        static_cast<std::size_t>(config_.sgd.steps) * config_.data.batch * static_cast<std::size_t>(layout_->clients());
+  }
+  return part;
+}
+
 std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
   const std::string name = config_.privacy.mechanism_name();
   if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
-  if (config_.plug_in) return std::make_unique<PairedMechanism>(name, settings, PlugInSums::part(*model_));
+  if (config_.plug_in) return std::make_unique<PairedMechanism>(name, settings, plug_in_part());
   return mechanism_table().make(name, settings);
 }
 
@@ -95,10 +102,13 @@ void InferRun::open_protection() {
     facts = this->facts(config_.sgd.steps);
     if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs;
     if (config_.plug_in) {
-      facts.second = PlugInSums::part(*model_);
-      facts.price_factor = std::numbers::sqrt3;
+      facts.second = plug_in_part();
+      facts.price_factor = PlugInSums::price_factor;
     }
-    if (!schedule_) facts.trust = unprotected() ? TrustModel::none : TrustModel::local;
+    if (!schedule_) {
+      const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
+      facts.trust = unprotected() ? TrustModel::none : central ? TrustModel::curvature : TrustModel::local;
+    }
     facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
   });
   open_privacy(std::move(facts));
@@ -106,7 +116,7 @@ void InferRun::open_protection() {
 
 std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {
   return make_engine({world_, *layout_, config_, schedule_.get(), *model_, privacy_->mechanism(), accounts,
-                      privacy_->keys(), std::move(streams), *start_});
+                      privacy_->keys(), std::move(streams), *start_, privacy_->price_at(0, 0)});
 }
 
 IntervalRecorder InferRun::follow(const InferEngine& engine, std::vector<std::size_t> noted) const {

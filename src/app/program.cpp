@@ -66,12 +66,10 @@ int dispatch(const std::vector<std::string>& argv) {
   if (command == "data") return run_data(words, quoted(argv), is_first_process());
   if (command == "report") return run_report(words, is_first_process());
   if (command == "privacy") return run_privacy(words, is_first_process());
-  throw UsageError(
-      command.empty()
-          ? std::string("no command given\n\n") + overview
-          : fmt::format(
-                "unknown command '{}' (known: omd, renewable, infer, topology, privacy, data, report) see starling --help",
-                command));
+  throw UsageError(command.empty() ? std::string("no command given\n\n") + overview
+                                   : fmt::format("unknown command '{}' (known: omd, renewable, infer, topology, "
+                                                 "privacy, data, report) see starling --help",
+                                                 command));
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
   if (facts_.trust) run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
-  run.batch_units = units_of_batch(*protection_);
+  run.batch_units = units_of_batch(*protection_) * protection_->accumulation(facts_.rounds);
   run.determined_by = determined_by_;
   run.clients = std::move(clients);
   ledger.begin(run);

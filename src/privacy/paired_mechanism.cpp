@@ -41,6 +41,11 @@ PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings&
   of_part.clip = part_.clip;
   of_part.dimension = part_.dimension;
   of_part.replacement = part_.replacement;
+  of_part.batch = part_.once_of.value_or(settings.batch);
+  check(!part_.once_of || kind_ != PriceKind::epsilon,
+        "mechanism '{}' with sums that are released once (what that costs who has many records is known of Gaussian "
+        "noise) choose gaussian",
+        name);
   second_ = mechanism_table().make(name, of_part);
 }
 
@@ -89,10 +94,24 @@ Charge PairedMechanism::charge(double price) const {
   return Charge::gaussian(price);
 }
 
+// With s the share of μ²: n releases cost who has a record in each √n √(1 − s) μ by their first parts, and what is
+// released once, which moves by n records, n √s μ.
+double PairedMechanism::accumulation(std::int64_t releases) const {
+  if (!part_.once_of || kind_ == PriceKind::none) return 1;
+  return std::sqrt(1 - part_.share + part_.share * static_cast<double>(releases)) * (1 + 0x1p-40);
+}
+
 std::string PairedMechanism::description() const {
   if (kind_ == PriceKind::none) {
     return fmt::format("{} So was each record's part in {}, the second part of a release. ", first_->description(),
                        part_.what);
+  }
+  if (part_.once_of) {
+    return fmt::format(
+        "Of what a record pays, releases of gradients have {:g} of the square of mu: {} Sums over all records of each "
+        "record's {} are released once, after the last round, for the rest, and what is said of gradients holds for "
+        "them with a bound of their own: {}",
+        1 - part_.share, first_->description(), part_.what, second_->description());
   }
   return fmt::format(
       "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The second, "

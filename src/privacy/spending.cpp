@@ -163,8 +163,9 @@ ClientLosses losses_of(const Spending& spending, const Protection& mechanism, st
   losses.participations = spending.participations();
   losses.component = compose_at(record, delta);  // a component changes with its record, so it pays no more
   losses.record = of_groups(record, units_of_record(mechanism), delta);
-  losses.one_per_batch = compose_at(all, delta);
-  losses.client = of_groups(all, units_of_batch(mechanism), delta);
+  const double accumulation = mechanism.accumulation(spending.releases());
+  losses.one_per_batch = accumulation == 1 ? compose_at(all, delta) : of_groups(all, accumulation, delta);
+  losses.client = of_groups(all, accumulation * units_of_batch(mechanism), delta);
   return losses;
 }
 

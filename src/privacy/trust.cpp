@@ -97,6 +97,8 @@ const char* name_of(TrustModel model) {
       return "local";
     case TrustModel::central:
       return "central";
+    case TrustModel::curvature:
+      return "central-curvature";
     case TrustModel::masked:
       return "masked";
     case TrustModel::paper:
@@ -158,6 +160,9 @@ std::string recipients_of(const Trust& trust) {
       return "whoever operates rank 0, without noise; every client gets the models made of the sum over all clients, "
              "to "
              "which rank 0 has added noise";
+    case TrustModel::curvature:
+      return "rank 0 with noise, and after the last round sums of curvatures without noise to whoever operates rank 0; "
+             "every client gets the models that rank 0 makes of the former, and what it makes of the latter with noise";
     case TrustModel::masked:
       return "rank 0, under masks: it can read the noisy sum over all clients and nothing else, and every client gets "
              "the models that rank 0 makes of it";
@@ -171,7 +176,7 @@ std::string recipients_of(const Trust& trust) {
 
 std::string statement_of(const Trust& trust) {
   if (!trust.aggregated) return "";
-  if (trust.model == TrustModel::central) {
+  if (trust.model == TrustModel::central || trust.model == TrustModel::curvature) {
     return "The figures hold against the clients and all others who see the models. They do NOT hold against whoever "
            "operates rank 0, or reads its memory or the messages to it, which are not encrypted. ";
   }

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "starling/core/kernels.hpp"
+#include "starling/privacy/entrust.hpp"
 
 namespace starling {
 
@@ -102,6 +103,41 @@ PlugInMeans LocalPlugInSums::collect() {
   scale(1 / batches, means);
   PlugInMeans result = unscaled(View(means).first(size), std::sqrt(means[size + 1] / batches));
   result.direction_noise = means[size];
+  return result;
+}
+
+CentralPlugInSums::CentralPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model,
+                                     PairedMechanism& mechanism, double price, Round steps)
+    : PlugInSums(root, clients, model),
+      mechanism_(mechanism),
+      price_(price),
+      steps_(steps),
+      totals_(clients.count(), Secret<Vector>(Vector(2 * triangle_size(model.dimension())))),
+      batches_(clients.count(), declare_public(Vector(1))) {}
+
+void CentralPlugInSums::add(std::size_t k, const ReleaseAddress& /*address*/, double /*price*/, View theta) {
+  totals_[k].update([](Vector& total, const Vector& own) { axpy(1, own, total); }, scaled(k, theta));
+  batches_[k].update([](Vector& count) { count[0] += 1; });
+}
+
+PlugInMeans CentralPlugInSums::collect() {
+  const std::size_t size = 2 * triangle_size(model_.dimension());
+  Entrusted<Vector> message = TrustedAggregator::entrust(Secret<Vector>());
+  const Secret<Vector> sum = root_.sum_entrusted(size, [&](std::size_t k) -> const Entrusted<Vector>& {
+    return message = TrustedAggregator::entrust(totals_[k]);
+  });
+  const Released<Vector> counts =
+      root_.sum(1, [this](std::size_t k) -> const Released<Vector>& { return batches_[k]; });
+  if (!root_.aggregates() || counts.value()[0] == 0) return {};
+  Released<Vector> noisy = declare_public(Vector());
+  mechanism_.release_second({0, steps_, 0}, price_, clients_.key(0), sum, noisy);
+  // It is divided by the records that were planned, not by those that have come.
+  const double records = counts.value()[0] * static_cast<double>(mechanism_.settings().batch);
+  const double factor = static_cast<double>(mechanism_.second_batch()) / records;
+  Vector means = noisy.value();
+  scale(factor, means);
+  PlugInMeans result = unscaled(means, mechanism_.second_deviation(price_) * factor);
+  result.direction_noise = mechanism_.deviation(price_) * mechanism_.deviation(price_);
   return result;
 }
 

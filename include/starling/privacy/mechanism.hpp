@@ -81,6 +81,9 @@ class Protection : protected Release {
   /// Neighbours differ by replacing that record: its clipped gradient moves by up to 2C, not C.
   [[nodiscard]] virtual Charge charge(double price) const = 0;
   [[nodiscard]] virtual PriceKind price_kind() const = 0;
+  /// How many times more somebody pays who has records in so many releases than these releases' charges come to: sums
+  /// over all records that are released later move by all of them at once.
+  [[nodiscard]] virtual double accumulation(std::int64_t /*releases*/) const { return 1; }
   /// The unit that `charge` counts.
   [[nodiscard]] virtual PrivacyUnit unit() const { return settings_.unit; }
   /// Completes "two data sets count as neighbours if …": the difference that `charge` is the price of.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "starling/privacy/mechanism.hpp"
@@ -23,6 +24,9 @@ struct SecondPart {
   /// How far, in clips, replacing one record moves the sum; √2 (under gaussian) for a sum of curvatures w x xᵀ, w >= 0,
   /// of norm w ‖x‖² <= clip, each a packed triangle (diagonal as it is, off-diagonal times √2; privacy/grid.hpp).
   double replacement = 2;
+  /// How many records' parts are released together, once, after the last round, where that is how it goes (Gaussian
+  /// noise only); none: with each round's first part.
+  std::optional<std::size_t> once_of = std::nullopt;
 };
 
 class PairedMechanism final : public Mechanism {
@@ -35,6 +39,7 @@ class PairedMechanism final : public Mechanism {
   [[nodiscard]] Clip second_clip() const { return second_->clip(); }
   /// Of both parts, at the price of the round.
   [[nodiscard]] Charge charge(double price) const override;
+  [[nodiscard]] double accumulation(std::int64_t releases) const override;
   [[nodiscard]] PriceKind price_kind() const override { return first_->price_kind(); }
   [[nodiscard]] std::string neighbours() const override { return first_->neighbours(); }
   [[nodiscard]] std::string description() const override;
@@ -44,10 +49,14 @@ class PairedMechanism final : public Mechanism {
   [[nodiscard]] double deviation(double price) const;
   [[nodiscard]] double second_deviation(double price) const;
 
+  /// What sums of the second part are divided by.
+  [[nodiscard]] std::size_t second_batch() const { return second_->settings().batch; }
+
   /// The first part; `price` is the round's.
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;
-  /// The second, for the same round: `address` and `price` are those that the first part was given.
+  /// The second, for the same round: `address` and `price` are those that the first part was given. One that is
+  /// released once has a round of its own, after the last.
   void release_second(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                       Released<Vector>& noisy_mean);
 

@@ -13,14 +13,15 @@ namespace starling {
 
 /// Who sees numbers without noise.
 enum class TrustModel {
-  none,     ///< whoever gets a message: nothing is protected
-  local,    ///< nobody: each client adds noise before it sends
-  central,  ///< who operates the aggregator, rank 0
-  masked,   ///< nobody; who knows some clients' noise, as rank 0 does that of its own, sees less noise
-  paper,    ///< who operates the aggregator; its noise is what a paper says
+  none,       ///< whoever gets a message: nothing is protected
+  local,      ///< nobody: each client adds noise before it sends
+  central,    ///< who operates the aggregator, rank 0
+  curvature,  ///< of noisy gradients nobody; un-noised sums of curvatures, at the end, who operates rank 0
+  masked,     ///< nobody; who knows some clients' noise, as rank 0 does that of its own, sees less noise
+  paper,      ///< who operates the aggregator; its noise is what a paper says
 };
 
-/// "none", "local", "central", "masked" or "paper".
+/// "none", "local", "central", "central-curvature", "masked" or "paper".
 [[nodiscard]] const char* name_of(TrustModel model);
 
 /// What a record pays if clients take their own noise off the sum.

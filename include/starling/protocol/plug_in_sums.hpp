@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <numbers>
 #include <vector>
 
 #include "starling/model/mallows_model.hpp"
@@ -28,6 +29,8 @@ class PlugInSums {
   virtual ~PlugInSums() = default;
   /// The second part of a release, for a mechanism that pays for both (clip √2 with a little more for roundings).
   [[nodiscard]] static SecondPart part(const MallowsModel& model);
+  /// What a record pays in all, in multiples of the price of its step: √3 (method 4, "Plug-in").
+  static constexpr double price_factor = std::numbers::sqrt3;
 
   /// Client k's batch of the round at hand, with the model before its step.
   virtual void add(std::size_t k, const ReleaseAddress& address, double price, View theta) = 0;
@@ -62,6 +65,24 @@ class LocalPlugInSums final : public PlugInSums {
   PairedMechanism& mechanism_;
   Released<Vector> noisy_;
   std::vector<Released<Vector>> totals_;  ///< of each client: noisy means of its batches added up, their variances
+};
+
+/// `--trust central`: rank 0 is entrusted with sums over all records, and adds noise once. With mechanism `none`, there
+/// is none.
+class CentralPlugInSums final : public PlugInSums {
+ public:
+  /// `part` as above, released once of all records; `price` is that of all rounds, `steps` those that the run plans.
+  CentralPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, PairedMechanism& mechanism,
+                    double price, Round steps);
+  void add(std::size_t k, const ReleaseAddress& address, double price, View theta) override;
+  [[nodiscard]] PlugInMeans collect() override;
+
+ private:
+  PairedMechanism& mechanism_;
+  double price_;
+  Round steps_;
+  std::vector<Secret<Vector>> totals_;     ///< of each client
+  std::vector<Released<Vector>> batches_;  ///< likewise: how many
 };
 
 }  // namespace starling
