@@ -52,12 +52,12 @@ TEST(RandomScalingQuantile, InvertsTheTail) {
 }
 
 TEST(RandomScalingQuantile, TheTailIsThatOfRandomWalks) {
-  // 20,000 walks of 1,000 steps: the share above a quantile has a standard deviation of 0.15, 0.21, 0.28 points, of
+  // 10,000 walks of 1,000 steps: the share above a quantile has a standard deviation of 0.22, 0.3, 0.4 points, of
   // which four are allowed (error rate 6e-5 each), and 0.1 points for the steps.
-  const Vector draws = draws_of_joint(1, 1000, 20000);
+  const Vector draws = draws_of_joint(1, 1000, 10000);
   for (const double tail : {0.05, 0.1, 0.2}) {
     const double quantile = random_scaling_quantile(1 - tail);
-    EXPECT_NEAR(share_above(draws, quantile * quantile), tail, 4 * std::sqrt(tail * (1 - tail) / 20000) + 1e-3);
+    EXPECT_NEAR(share_above(draws, quantile * quantile), tail, 4 * std::sqrt(tail * (1 - tail) / 1e4) + 1e-3);
   }
 }
 
@@ -66,10 +66,11 @@ TEST(JointQuantile, OfOneCoordinateIsASquare) {
 }
 
 TEST(JointQuantile, IsThatOfRandomWalks) {
-  // As above, with 0.15 points for the quantile's own error.
-  const Vector draws = draws_of_joint(3, 1000, 10000);
+  // As above, with 0.25 points for the steps and the quantile's own error.
+  const Vector draws = draws_of_joint(3, 500, 5000);
   for (const double tail : {0.05, 0.2}) {
-    EXPECT_NEAR(share_above(draws, joint_quantile(3, 1 - tail)), tail, 4 * std::sqrt(tail * (1 - tail) / 1e4) + 2.5e-3);
+    EXPECT_NEAR(share_above(draws, joint_quantile(3, 1 - tail)), tail,
+                4 * std::sqrt(tail * (1 - tail) / 5000) + 2.5e-3);
   }
 }
 
