@@ -220,6 +220,7 @@ Dataset open_synthetic(const DataSettings& settings, Client clients, Client firs
                       settings.epochs);
   Dataset dataset;
   dataset.shape.features = generator->features();
+  dataset.shape.names = generator->names();
   dataset.shape.rounds = passes.rounds();
   dataset.is_public = true;
   dataset.digest = sha256(identity_of_generated(settings.source, settings.seed));

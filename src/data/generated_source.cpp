@@ -29,6 +29,7 @@ class GeneratedReader final : public RecordReader {
     return true;
   }
   [[nodiscard]] std::size_t features() const override { return generator_->features(); }
+  [[nodiscard]] std::vector<std::string> names() const override { return generator_->names(); }
   [[nodiscard]] std::string where() const override { return fmt::format("{}: record {}", name_, next_); }
   [[nodiscard]] Mark mark() const override { return {static_cast<std::uint64_t>(next_), next_}; }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return records_; }

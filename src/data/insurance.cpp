@@ -1,0 +1,167 @@
+// Premiums of health insurance: the encoding and the ranges of Table 2 of method 4's paper, and effects, found by
+// taking its Table 3 apart, that give the coefficients and the error of least squares there.
+#include "generators.hpp"
+#include "regression_generators.hpp"
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace starling {
+
+namespace {
+
+struct Population {
+  double mean = 0;
+  double variance = 0;
+};
+
+Population equally_likely(const Vector& values) {
+  const auto n = static_cast<double>(values.size());
+  Population result;
+  for (const double value : values) result.mean += value / n;
+  for (const double value : values) result.variance += (value - result.mean) * (value - result.mean) / n;
+  return result;
+}
+
+/// A feature and what it adds to the charges, in dollars.
+struct Column {
+  const char* name;
+  Vector codes;    ///< equally likely; none where the feature is uniform on an interval
+  Vector effects;  ///< of the codes
+  Population feature;
+  Population effect;
+  double slope;  ///< of the effects' regression on the feature
+
+  struct Draw {
+    double feature;
+    double effect;
+  };
+  [[nodiscard]] Draw draw(AddressedRandom& random) const {
+    if (codes.empty()) {
+      const double value = feature.mean + std::sqrt(12 * feature.variance) * (random.uniform() - 0.5);
+      return {value, slope * value};
+    }
+    const std::size_t k = random.below(codes.size());
+    return {codes[k], effects[k]};
+  }
+};
+
+Column with_codes(const char* name, Vector codes, Vector effects) {
+  const Population feature = equally_likely(codes);
+  double covariance = 0;
+  for (std::size_t k = 0; k < codes.size(); ++k) covariance += (codes[k] - feature.mean) * effects[k];
+  const double slope = covariance / static_cast<double>(codes.size()) / feature.variance;
+  const Population effect = equally_likely(effects);
+  return {name, std::move(codes), std::move(effects), feature, effect, slope};
+}
+
+/// Codes 0, 1, ….
+Column with_effects(const char* name, Vector effects) {
+  Vector codes(effects.size());
+  std::iota(codes.begin(), codes.end(), 0);
+  return with_codes(name, std::move(codes), std::move(effects));
+}
+
+/// Whole numbers, each unit with the same effect.
+Column counted(const char* name, int first, int last, double slope) {
+  Vector codes(static_cast<std::size_t>(last - first + 1));
+  std::iota(codes.begin(), codes.end(), first);
+  Vector effects = codes;
+  for (double& effect : effects) effect *= slope;
+  return with_codes(name, std::move(codes), std::move(effects));
+}
+
+Column measured(const char* name, double low, double high, double slope) {
+  const Population feature{(low + high) / 2, (high - low) * (high - low) / 12};
+  return {name, {}, {}, feature, {slope * feature.mean, slope * slope * feature.variance}, slope};
+}
+
+std::vector<Column> make_columns() {
+  const Vector illness{0, 1000, 2000, 5000};  // none, high blood pressure, diabetes, heart disease
+  return {counted("age", 18, 65, 20),
+          with_effects("gender", {0, 1000}),  // female, male
+          measured("bmi", 18, 50, 50),
+          counted("children", 0, 5, 200),
+          with_effects("smoker", {0, 5000}),
+          with_effects("medical_history", illness),
+          with_effects("family_medical_history", illness),
+          with_effects("exercise_frequency", {0, 1000, 500, 2000}),  // never, occasionally, rarely, frequently
+          with_effects("occupation", {500, 0, 1500, 2000}),          // student, unemployed, blue collar, white collar
+          with_effects("coverage_level", {0, 2000, 5000})};          // basic, standard, premium
+}
+
+constexpr double base = 2500;
+constexpr double noise = 430;
+
+/// x becomes (x − mean)/deviation.
+struct Standard {
+  double mean = 0;
+  double deviation = 1;
+  [[nodiscard]] double of(double x) const { return (x - mean) / deviation; }
+};
+
+Standard standard_of(const Population& population) {
+  return {population.mean, std::sqrt(population.variance)};
+}
+
+class Insurance final : public Generator {
+ public:
+  Insurance(std::int64_t records, bool standardised)
+      : records_(records), columns_(make_columns()), scales_(columns_.size()) {
+    Population charges{base, noise * noise};
+    double intercept = base;
+    for (const Column& column : columns_) {
+      charges.mean += column.effect.mean;
+      charges.variance += column.effect.variance;
+      coefficients_.push_back(column.slope);
+      intercept += column.effect.mean - column.slope * column.feature.mean;
+    }
+    coefficients_.push_back(intercept);
+    if (standardised) standardise(charges);
+  }
+
+  [[nodiscard]] std::size_t features() const override { return columns_.size(); }
+  [[nodiscard]] std::int64_t records() const override { return records_; }
+  [[nodiscard]] std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const Column& column : columns_) names.emplace_back(column.name);
+    return names;
+  }
+  /// Of least squares on the population: features are independent, so each has its own slope.
+  [[nodiscard]] std::vector<double> coefficients() const override { return coefficients_; }
+
+  [[nodiscard]] double draw(Round, Client, AddressedRandom& random, MutableView values) const override {
+    double charges = base;
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      const Column::Draw drawn = columns_[j].draw(random);
+      values[j] = scales_[j].of(drawn.feature);
+      charges += drawn.effect;
+    }
+    return label_.of(charges + noise * random.normal());
+  }
+
+ private:
+  void standardise(const Population& charges) {
+    label_ = standard_of(charges);
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      scales_[j] = standard_of(columns_[j].feature);
+      coefficients_[j] *= scales_[j].deviation / label_.deviation;
+    }
+    coefficients_.back() = 0;
+  }
+
+  std::int64_t records_;
+  std::vector<Column> columns_;
+  std::vector<Standard> scales_;  ///< of the features
+  Standard label_;
+  std::vector<double> coefficients_;  ///< the intercept last
+};
+
+}  // namespace
+
+std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience&) {
+  const bool standardised = integer_within(spec, "standardised", 1, 0, 1) == 1;
+  return std::make_unique<Insurance>(integer_within(spec, "n", 0, 0, 1'000'000'000'000), standardised);
+}
+
+}  // namespace starling

@@ -1,0 +1,137 @@
+#include "regression_generators.hpp"
+
+#include "generators.hpp"
+#include <cmath>
+#include <numbers>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Every coefficient, the intercept's too, is 1.
+class RegressionGenerator : public Generator {
+ public:
+  explicit RegressionGenerator(const Spec& spec)
+      : features_(static_cast<std::size_t>(integer_within(spec, "p", 3, 1, 100'000'000))),
+        records_(integer_within(spec, "n", 0, 0, 1'000'000'000'000)),
+        correlation_(number_within(spec, "correlation", 0, -0.999, 0.999)),
+        innovation_(std::sqrt((1 - correlation_) * (1 + correlation_))) {}
+
+  [[nodiscard]] std::size_t features() const final { return features_; }
+  [[nodiscard]] std::int64_t records() const final { return records_; }
+  [[nodiscard]] std::vector<double> coefficients() const final { return std::vector<double>(features_ + 1, 1); }
+
+ protected:
+  /// x ~ N(0, Σ) into `values`; returns 1 + Σ x_j.
+  double draw_features(NormalPairs& normal, MutableView values) const {
+    double before = normal();
+    values[0] = before;
+    double total = 1 + before;
+    for (std::size_t j = 1; j < values.size(); ++j) {
+      before = correlation_ * before + innovation_ * normal();
+      values[j] = before;
+      total += before;
+    }
+    return total;
+  }
+
+ private:
+  std::size_t features_;
+  std::int64_t records_;
+  double correlation_;
+  double innovation_;  ///< deviation of what is new in x_j, given x_{j−1}
+};
+
+/// y = 1 + Σ x_j + sd Z − shift.
+class LinearGenerator final : public RegressionGenerator {
+ public:
+  LinearGenerator(const Spec& spec, double sd, double shift) : RegressionGenerator(spec), sd_(sd), shift_(shift) {}
+
+  [[nodiscard]] double draw(Round, Client, AddressedRandom& random, MutableView values) const override {
+    NormalPairs normal(random);
+    const double mean = draw_features(normal, values);
+    return mean + (sd_ * normal() - shift_);
+  }
+
+ private:
+  double sd_;
+  double shift_;
+};
+
+class LogisticGenerator final : public RegressionGenerator {
+ public:
+  using RegressionGenerator::RegressionGenerator;
+
+  [[nodiscard]] double draw(Round, Client, AddressedRandom& random, MutableView values) const override {
+    NormalPairs normal(random);
+    const double mean = draw_features(normal, values);
+    return random.uniform() * (1 + std::exp(-mean)) < 1 ? 1 : 0;
+  }
+};
+
+double deviation_of(const Spec& spec) {
+  return number_within(spec, "sd", 0.5, 0, 1e6);
+}
+
+/// E (sd Z − a)₊.
+double gaussian_excess(double sd, double a) {
+  const double u = a / sd;
+  const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
+  return sd * density - a * std::erfc(u / std::numbers::sqrt2) / 2;
+}
+
+/// E ψ(sd Z − m) by partial moments: τ E min(U₊, c) − (1 − τ) E min(U₋, c), U = sd Z − m.
+double mean_slope(double sd, double tau, double c, double m) {
+  const double above = gaussian_excess(sd, m) - gaussian_excess(sd, m + c);
+  const double beneath = gaussian_excess(sd, -m) - gaussian_excess(sd, -m + c);
+  return tau * above - (1 - tau) * beneath;
+}
+
+}  // namespace
+
+double gaussian_expectile(double sd, double tau, double c) {
+  if (sd == 0) return 0;
+  double low = -sd;
+  double high = sd;
+  while (mean_slope(sd, tau, c, low) < 0) low *= 2;
+  while (mean_slope(sd, tau, c, high) > 0) high *= 2;
+  while (high - low > 1e-14 * sd) {
+    const double middle = low + (high - low) / 2;
+    if (middle == low || middle == high) break;
+    (mean_slope(sd, tau, c, middle) > 0 ? low : high) = middle;
+  }
+  return low + (high - low) / 2;
+}
+
+double NormalPairs::operator()() {
+  if (waits_) {
+    waits_ = false;
+    return second_;
+  }
+  const double radius = std::sqrt(-2 * std::log(random_.positive_uniform()));
+  const double angle = 2 * std::numbers::pi * random_.uniform();
+  second_ = radius * std::sin(angle);
+  waits_ = true;
+  return radius * std::cos(angle);
+}
+
+std::unique_ptr<Generator> make_linear(const Spec& spec, const Audience&) {
+  return std::make_unique<LinearGenerator>(spec, deviation_of(spec), 0);
+}
+
+std::unique_ptr<Generator> make_logistic(const Spec& spec, const Audience&) {
+  return std::make_unique<LogisticGenerator>(spec);
+}
+
+std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience&) {
+  const double sd = deviation_of(spec);
+  const double tau = number_within(spec, "tau", 0.7, 0.001, 0.999);
+  const double c = number_within(spec, "c", 1.345, 1e-6, 1e12);
+  check(c >= sd / 1000, "'{}': c={} (beside noise of sd {} its slope is a step) give c at least sd/1000", spec.text(),
+        c, sd);
+  return std::make_unique<LinearGenerator>(spec, sd, gaussian_expectile(sd, tau, c));
+}
+
+}  // namespace starling
