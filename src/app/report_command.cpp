@@ -28,6 +28,7 @@ constexpr const char* explanation =
     "                                      run: to the mean model of its last record)\n"
     "  components.svg, components.png      up to six components of their models, and of the best in hindsight\n"
     "  regret.svg, regret.png              regret per round with its exponent, of runs with --regret\n"
+    "  intervals.svg, intervals.png        estimates and their intervals on the way, of runs of infer\n"
     "Figures of private records that are withheld are called so, or left out. Exit code: 0, even without gnuplot;\n"
     "2 no such run; 3 its files are damaged.\n";
 

@@ -68,8 +68,8 @@ std::string block_of(const Curve& curve, bool logarithmic, const HorizontalAxis&
 
 /// The commands for the horizontal axis; it does not end where it begins, which would be no axis.
 std::string axis_of(const Picture& picture) {
-  double first = picture.axis.logarithmic ? 1 : std::numeric_limits<double>::infinity();
-  double last = picture.axis.logarithmic ? 2 : -first;
+  double first = picture.axis.logarithmic ? picture.axis.from : std::numeric_limits<double>::infinity();
+  double last = picture.axis.logarithmic ? 2 * first : -first;
   for (const Panel& panel : picture.panels) {
     for (const Curve& curve : panel.curves) {
       for (const auto& [x, y] : curve.points) {
@@ -141,9 +141,30 @@ class ScriptWriter {
         quoted(panel.title), quoted(panel.label), name);
   }
 
+  /// Adds what plots a band, and its data block.
+  void add_band(const Band& band, std::vector<std::string>& plots) {
+    std::string lines;
+    for (const Band::Edge& edge : band.edges) {
+      if (!std::isfinite(edge.low) || !std::isfinite(edge.high)) continue;
+      lines += fmt::format("{:.10g} {:.10g} {:.10g}\n", edge.x, edge.low, edge.high);
+    }
+    if (lines.empty()) return;
+    const std::string name = fmt::format("$band{}", ++count_);
+    blocks_ += fmt::format("{} << END\n{}END\n", name, lines);
+    const std::string title = band.title.empty() ? "notitle" : "title " + quoted(band.title);
+    if (band.filled) {
+      plots.push_back(fmt::format("{} using 1:2:3 with filledcurves fs transparent solid 0.25 noborder lc {} {}", name,
+                                  band.colour, title));
+      return;
+    }
+    plots.push_back(fmt::format("{} using 1:2 with lines lw 1.5 lc {} {}", name, band.colour, title));
+    plots.push_back(fmt::format("{} using 1:3 with lines lw 1.5 lc {} notitle", name, band.colour));
+  }
+
   std::string panel_of(const Panel& panel, const HorizontalAxis& horizontal) {
     if (!panel.boxes.empty()) return raster_of(panel, horizontal);
     std::vector<std::string> curves;
+    for (const Band& band : panel.bands) add_band(band, curves);
     for (const Curve& curve : panel.curves) {
       const std::string points = block_of(curve, panel.logarithmic, horizontal);
       if (points.empty()) continue;
@@ -162,7 +183,9 @@ class ScriptWriter {
       return fmt::format("{}set label 1 {} at graph 0.5,0.5 center\nplot [][0:1] -1 notitle\nunset label 1\n", axis,
                          quoted(panel.otherwise));
     }
-    const std::string plot = fmt::format("plot {}\n", fmt::join(curves, ", \\\n     "));
+    const std::string range =
+        panel.range ? fmt::format("[][{:.10g}:{:.10g}] ", panel.range->first, panel.range->second) : "";
+    const std::string plot = fmt::format("plot {}{}\n", range, fmt::join(curves, ", \\\n     "));
     if (!panel.logarithmic) return axis + plot;
     return axis + "set logscale y\nset format y '10^{%L}'\n" + plot + "unset logscale y\nset format y\n";
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,19 +26,35 @@ struct Box {
   double value = 0;
 };
 
+/// What lies between two curves.
+struct Band {
+  struct Edge {
+    double x = 0;
+    double low = 0;
+    double high = 0;
+  };
+  std::string title;
+  std::vector<Edge> edges;
+  std::size_t colour = 1;  ///< number of a colour
+  bool filled = true;      ///< else its two edges alone are drawn
+};
+
 struct Panel {
   std::string title;  ///< above it
   std::string label;  ///< of the vertical axis
   bool logarithmic = false;
   std::vector<Curve> curves;
-  std::string otherwise;        ///< what is said if there is nothing to draw
-  std::vector<Box> boxes = {};  ///< instead of curves
+  std::string otherwise;                                ///< what is said if there is nothing to draw
+  std::vector<Box> boxes = {};                          ///< instead of curves
+  std::vector<Band> bands = {};                         ///< behind the curves
+  std::optional<std::pair<double, double>> range = {};  ///< of the vertical axis; by default all that is drawn
 };
 
 /// What the curves of a picture go over.
 struct HorizontalAxis {
   std::string label = "round";
   bool logarithmic = true;  ///< from 1 on
+  double from = 1;          ///< of a logarithmic one: where it begins, at least 1
 };
 
 /// Its panels, in rows, have one horizontal axis.

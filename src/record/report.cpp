@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "starling/core/check.hpp"
+#include "starling/record/interval_picture.hpp"
 #include "starling/record/network_picture.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
@@ -283,6 +284,7 @@ void RunReport::read_finished() {
   json_ = read_text(path_ + "/summary.json");
   history_ = read_history(path_ + "/history.csv");
   static_cast<void>(read_notes(path_));
+  static_cast<void>(read_interval_path(path_));
   static_cast<void>(text());  // so that damage is found before anything is shown or written
   const SummaryView view = view_of(*this);
   check<DataError>(view.numbers("final_model").size() == static_cast<std::size_t>(view.count("dimension")),
@@ -377,8 +379,10 @@ std::string RunReport::draw(const std::string& folder) const {
     return fmt::format("no pictures: {}; --output names another folder", error.what());
   }
   const std::string of_network = draw_network(folder, network_if_readable(path_), history_, true);
+  const std::string of_intervals = draw_intervals(folder, read_interval_path(path_), true);
   const std::string of_run = draw_pictures(folder, curves, true);
-  return of_run.empty() ? of_network : of_run;
+  if (!of_run.empty()) return of_run;
+  return of_network.empty() ? of_intervals : of_network;
 }
 
 // The curve.

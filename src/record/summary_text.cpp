@@ -346,6 +346,9 @@ Json json_of(const Summary& summary) {
   json["accuracy"] = number(accuracy_of(summary));
   json["metrics"] = metrics_json(summary);
   if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);
+  if (summary.interval_records) json["interval_records"] = number(*summary.interval_records);
+  if (Json own = per_client_json(summary.intervals); !own.empty()) json["per_client"] = std::move(own);
+  if (!summary.study.empty()) json["study"] = study_json(summary.study);
   json["aggregated"] = summary.aggregated;
   json["consensus_error"] = summary.aggregated ? Json(nullptr) : number(summary.consensus_error);
   json["mass"] = summary.aggregated ? Json(nullptr) : number(summary.mass);
@@ -384,6 +387,8 @@ std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>&
   std::string text = fmt::format("starling {}: {} clients on {} ranks, {} of {} rounds, dimension {}\n\n",
                                  summary.text("command"), summary.count("clients"), summary.count("ranks"),
                                  summary.count("rounds"), summary.count("rounds_planned"), summary.count("dimension"));
+  if (const std::string table = regression_table(summary); !table.empty()) text += table + "\n";
+  if (const std::vector<StudyCell> study = study_of(summary); !study.empty()) text += study_table(study) + "\n";
   text += figure_rows(summary);
   if (const double debt = summary.number("step_debt"); debt > 1e-12) {
     text += table_row("step debt", fmt::format("{:.3g} not yet repaid", debt));

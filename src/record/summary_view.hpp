@@ -77,9 +77,18 @@ constexpr std::size_t most_shown_edges = 12;
 /// Figures of --test by class: into `metrics` of summary.json, and out of it ("" where there are none).
 void add_test_metrics(const TestMetrics& test, Json& metrics);
 [[nodiscard]] std::string test_metric_rows(const SummaryView& summary);
-/// `intervals` of summary.json, and the first few of them.
+/// `intervals` of summary.json, and out of it; the first few of them, of commands whose models are not coefficients
+/// alone.
 [[nodiscard]] Json intervals_json(const std::vector<Interval>& intervals);
+[[nodiscard]] std::vector<Interval> intervals_of(const SummaryView& summary);
 [[nodiscard]] std::string interval_rows(const SummaryView& summary);
+/// `per_client`: {client, intervals} of each client that has its own, in the order in which they come.
+[[nodiscard]] Json per_client_json(const std::vector<Interval>& intervals);
+/// What a regression comes to, of `infer`: a row for each coefficient; "" for other commands.
+[[nodiscard]] std::string regression_table(const SummaryView& summary);
+/// `study` of summary.json, and out of it.
+[[nodiscard]] Json study_json(const std::vector<StudyCell>& cells);
+[[nodiscard]] std::vector<StudyCell> study_of(const SummaryView& summary);
 /// "-" for what is not finite.
 [[nodiscard]] std::string shown(double value, const char* format);
 

@@ -36,4 +36,40 @@ std::string csv_field(double value) {
   return std::isnan(value) ? "" : fmt::format("{:.10g}", value);
 }
 
+std::string csv_exact(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "";
+}
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::optional<std::vector<std::vector<std::string>>> csv_rows(const std::string& text) {
+  std::vector<std::vector<std::string>> rows;
+  bool within = false;  // quotation marks
+  bool begins = true;   // a row
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (begins) rows.emplace_back(1);
+    begins = false;
+    std::string& field = rows.back().back();
+    if (within && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+      field += text[++i];  // two stand for one
+    } else if (c == '"') {
+      within = !within;
+    } else if (within || (c != ',' && c != '\n')) {
+      field += c;
+    } else if (c == ',') {
+      rows.back().emplace_back();
+    } else {
+      begins = true;
+    }
+  }
+  if (within) return std::nullopt;
+  return rows;
+}
+
 }  // namespace starling

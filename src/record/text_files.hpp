@@ -1,7 +1,9 @@
 /// Whole text files, and numbers in tables.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace starling {
 
@@ -13,5 +15,12 @@ void write_text(const std::string& path, const std::string& text);
 
 /// A number with ten digits; empty where it is unknown.
 [[nodiscard]] std::string csv_field(double value);
+/// With all its digits; empty where it is not finite.
+[[nodiscard]] std::string csv_exact(double value);
+/// In quotation marks if it needs them.
+[[nodiscard]] std::string csv_text(const std::string& text);
+/// The rows of a table, fields out of their quotation marks; none for a text that ends within such marks. A last line
+/// without its end is a row too.
+[[nodiscard]] std::optional<std::vector<std::vector<std::string>>> csv_rows(const std::string& text);
 
 }  // namespace starling

@@ -105,6 +105,18 @@ TEST(RunDirectory, KeepsCoefficientsWithAllTheirDigits) {
             "intercept,-1,,,,,\n");
 }
 
+TEST(RunDirectory, KeepsWhoseCoefficientsTheyAre) {
+  SharedFolder shared;
+  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
+  if (world().rank() != 0) return;
+  write_coefficients(directory, {{"x", 1, std::nan(""), 0.5, 2, 0.9, "random-scaling", 0},
+                                 {"x", 2, std::nan(""), 1, 3, 0.9, "random-scaling", 12}});
+  EXPECT_EQ(content_of(directory.path() + "/coefficients.csv"),
+            "client,name,estimate,standard_error,low,high,level,method\n"
+            "0,x,1,,0.5,2,0.9,random-scaling\n"
+            "12,x,2,,1,3,0.9,random-scaling\n");
+}
+
 // Readable by its owner alone from its first moment, whatever the umask.
 TEST(OwnersFile, IsTheOwnersAlone) {
   const TemporaryFolder folder;

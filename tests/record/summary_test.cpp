@@ -248,10 +248,12 @@ TEST(SummaryJson, HoldsFiguresByClass) {
 TEST(SummaryJson, HoldsIntervals) {
   const nlohmann::json json = parsed(aggregated_example());
   EXPECT_EQ(at(json, "intervals/0"), nlohmann::json::parse(R"({"name": "x1", "estimate": 0.5, "standard_error": 0.1,
-    "low": 0.25, "high": 0.75, "level": 0.95, "method": "model"})"));
+    "low": 0.25, "high": 0.75, "excludes_zero": true, "level": 0.95, "method": "model"})"));
   EXPECT_EQ(at(json, "intervals/1/estimate"), -2);
   EXPECT_TRUE(at(json, "intervals/1/standard_error").is_null());
   EXPECT_TRUE(at(json, "intervals/1/low").is_null());
+  EXPECT_TRUE(at(json, "intervals/1/excludes_zero").is_null());
+  for (const char* key : {"per_client", "study", "interval_records"}) EXPECT_FALSE(json.contains(key)) << key;
 }
 
 TEST(SummaryJson, CountsWhatPassesTheAggregatorPerRound) {

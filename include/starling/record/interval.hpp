@@ -23,6 +23,9 @@ struct Interval {
   std::optional<Client> client = std::nullopt;  ///< whose, where clients have estimates of their own
 };
 
+/// Whether 0 lies outside of the interval; none where a bound is unknown.
+[[nodiscard]] std::optional<bool> excludes_zero(const Interval& interval);
+
 /// Wald's interval, estimate ± z · standard error with z the standard normal quantile of (1 + level)/2; 0 < level < 1.
 [[nodiscard]] Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
                                      const std::string& method);
@@ -38,5 +41,12 @@ struct IntervalsAt {
 /// interval, numbers with all their digits and empty fields for what is unknown; a first column `client` where there is
 /// one. Throws FailureError.
 void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals);
+
+/// Writes FOLDER/intervals.csv: steps, records, [client,] name, estimate, low, high, level, method, as
+/// coefficients.csv; the column `client` is there where any interval has one. Throws FailureError.
+void write_interval_path(const std::string& folder, const std::vector<IntervalsAt>& path);
+
+/// What write_interval_path wrote, without standard errors; empty where there is no such file. Throws DataError.
+[[nodiscard]] std::vector<IntervalsAt> read_interval_path(const std::string& folder);
 
 }  // namespace starling

@@ -14,6 +14,7 @@
 #include "starling/record/network_reporter.hpp"
 #include "starling/record/regret.hpp"
 #include "starling/record/run_directory.hpp"
+#include "starling/record/study.hpp"
 #include "starling/record/test_metrics.hpp"
 #include "starling/record/violation.hpp"
 
@@ -36,6 +37,8 @@ struct Summary {
   std::optional<Score> test;                ///< summed over clients' final models
   std::optional<TestMetrics> test_metrics;  ///< of predictions on --test, if they were counted by class
   std::vector<Interval> intervals;          ///< of coefficients; of each client in turn, where they have their own
+  std::optional<double> interval_records;   ///< records that they rest on, of all clients
+  std::vector<StudyCell> study;             ///< of replications, if it was one
   std::optional<double> objective;          ///< penalised sum of losses at the model, where it was minimised
   bool aggregated = false;  ///< rank 0 aggregates: there is one model, and neither consensus error nor mass
   double consensus_error = 0;
