@@ -9,6 +9,7 @@
 #include "starling/app/launch.hpp"
 #include "starling/core/gram.hpp"
 #include "starling/core/kernels.hpp"
+#include "starling/record/interval_picture.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
 
@@ -245,8 +246,20 @@ void InferRun::write_results(const Summary& summary, const std::vector<Intervals
   finish_run_file(*directory_, final);
   write_summary(*directory_, final);
   if (!final.intervals.empty()) write_coefficients(*directory_, final.intervals);
-  static_cast<void>(path);
-  static_cast<void>(stopped);
+  if (!path.empty()) write_interval_path(directory_->path(), path);
+  if (!stopped) {  // after a signal there may be no second left
+    const RecordedModels models = read_models(directory_->path());
+    RunCurves curves{reporter_->history(), convergence_to(models, final.final_model, "the estimate")};
+    curves.components = components_of(models, View());
+    write_convergence(directory_->path(), curves.convergence);
+    std::vector<std::string> problems{draw_intervals(directory_->path(), path, false)};
+    problems.push_back(draw_pictures(directory_->path(), curves, false));
+    std::erase(problems, "");
+    if (!problems.empty()) {
+      final.notes.push_back(problems.back());
+      write_summary(*directory_, final);
+    }
+  }
   print_summary(final);
 }
 
@@ -256,9 +269,4 @@ int run_infer(const std::vector<std::string>& words, const std::string& command_
       [&](World& world) { return InferRun(world, command_line).run(words); });
 }
 
-}  // namespace starling
-namespace starling {
-ExitCode InferRun::study() {
-  return play();
-}
 }  // namespace starling

@@ -11,9 +11,9 @@
 #include "starling/app/infer_config.hpp"
 #include "starling/protocol/plug_in.hpp"
 #include "starling/record/interval_recorder.hpp"
+#include "starling/record/study.hpp"
 
 namespace starling {
-class Study;
 
 /// One run of `starling infer` on one rank, from configuration to results.
 class InferRun final : public LearningRun {
@@ -65,7 +65,7 @@ class InferRun final : public LearningRun {
 
   ExitCode study();
   [[nodiscard]] std::optional<std::vector<IntervalsAt>> replicate(std::int64_t r);
-  void write_study_results(const Study& study, std::int64_t replications);
+  void write_study_results(const Study& study, std::int64_t replications, double wall);
 
   InferConfig config_;
   std::unique_ptr<Schedule> schedule_;  ///< of runs with --topology
