@@ -132,6 +132,7 @@ RunFacts LearningRun::facts(Round rounds) const {
   facts.configuration = common().text;
   facts.public_inputs = digest_of_start();
   if (!common().data.standardise.empty()) facts.public_inputs += " " + sha256_of_file(common().data.standardise);
+  if (!common().data.encode.empty()) facts.public_inputs += " " + sha256_of_file(common().data.encode);
   facts.fingerprint = dataset_.fingerprint;
   facts.source_digest = source_digest_;
   check<DataError>(source_digest_ == (common().privacy.ledger ? digest_of_source() : ""),

@@ -19,6 +19,10 @@ void add_reading_options(Options& options, ReadSettings& settings) {
       {group, "id", "COLUMN", "", "column that only identifies records: not a feature", setter::text(settings.id)});
   options.add(
       {group, "drop", "COLUMNS", "", "columns that are left out, separated by commas", setter::list(settings.drop)});
+  options.add({group, "encode", "FILE", "",
+               "public constants: CSV with a line `column,category,value`, then one for every category of a column of "
+               "text (its name, or its number from 0); what stands nowhere there is an error",
+               setter::text(settings.encode)});
   options.add({group, "positive", "LABELS", "", "labels that count as +1, all others as -1, separated by commas",
                setter::list(settings.positive)});
   options.add({group, "ignore", "LABELS", "", "records with these labels are left out", setter::list(settings.ignore)});

@@ -1,3 +1,4 @@
+#include "categories.hpp"
 #include "column_roles.hpp"
 #include "line_reader.hpp"
 #include "number.hpp"
@@ -148,6 +149,7 @@ class CsvReader final : public RecordReader {
   CsvReader(const std::string& path, const ReadSettings& settings, Part part)
       : lines_(path, settings.go_on_waiting), delimiter_(parse_delimiter(settings.delimiter)) {
     columns_.path = path;
+    if (!settings.encode.empty() && part != Part::labels) categories_ = Categories(settings.encode);
     std::string_view line;
     if (!next_line(line)) return;
     if (delimiter_ == '\0') delimiter_ = find_delimiter(line);
@@ -169,7 +171,7 @@ class CsvReader final : public RecordReader {
     if (!std::exchange(pending_, false)) {
       std::string_view line;
       if (!next_line(line)) return false;
-      if (parse_plain(line, record)) return true;
+      if (!encoded_ && parse_plain(line, record)) return true;
       split(line, delimiter_, fields_);
       if (fields_.size() != columns_.count) throw_ragged();
     }
@@ -222,7 +224,8 @@ class CsvReader final : public RecordReader {
   /// Whether an option names a column by a text, not a number, that stands in the first line. Marks the columns that
   /// are not read as numbers and are given by their numbers.
   [[nodiscard]] bool names_a_field(const ReadSettings& settings, std::vector<bool>& may_be_text) const {
-    std::vector<std::string> wanted = settings.drop;
+    std::vector<std::string> wanted = categories_.columns();
+    wanted.insert(wanted.end(), settings.drop.begin(), settings.drop.end());
     wanted.insert(wanted.end(), {settings.id, settings.key, settings.label});
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const bool is_label = i + 1 == wanted.size();
@@ -249,6 +252,10 @@ class CsvReader final : public RecordReader {
     key_ = chosen.key;
     features_ = chosen.features.size();
     feature_names_ = feature_names(columns_, chosen);
+    categories_.find_in(columns_);
+    for (std::size_t column = 0; column < columns_.count; ++column) {
+      encoded_ = encoded_ || (roles_[column] != Role::none && categories_.has(column));
+    }
     check_dense_dimension(columns_.path, settings, features_);
   }
 
@@ -298,11 +305,19 @@ class CsvReader final : public RecordReader {
   }
 
   [[nodiscard]] double number(std::size_t column) const {
+    if (categories_.has(column)) return category(column);
     const ParsedNumber parsed = read_number(fields_[column]);
     if (parsed.fault != NumberFault::none) {
       throw_number_fault(where(), columns_.place(column), fields_[column], parsed.fault);
     }
     return parsed.value;
+  }
+
+  [[nodiscard]] double category(std::size_t column) const {
+    const std::string text = text_of(fields_[column]);
+    const auto value = categories_.value(column, text);
+    if (!value) categories_.throw_unknown(column, where(), columns_.place(column), text);
+    return *value;
   }
 
   [[noreturn]] void throw_ragged() const {
@@ -315,6 +330,8 @@ class CsvReader final : public RecordReader {
   Fields fields_;        // of the current line, inside the buffer of lines_
   ColumnNames columns_;  // of no column while no line has been found
   std::vector<Role> roles_;
+  Categories categories_;
+  bool encoded_ = false;  // whether a feature or the label has categories
   std::optional<std::size_t> key_;
   std::size_t features_ = 0;
   std::vector<std::string> feature_names_;

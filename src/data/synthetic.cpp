@@ -40,6 +40,7 @@ void refuse_reading_options(const ReadSettings& settings) {
                                       {"--ignore", settings.ignore != none.ignore},
                                       {"--scale", settings.scale != none.scale},
                                       {"--standardise", settings.standardise != none.standardise},
+                                      {"--encode", settings.encode != none.encode},
                                       {"--delimiter", settings.delimiter != none.delimiter},
                                       {"--header", settings.header != none.header},
                                       {"--dimension", settings.dimension != none.dimension}}) {

@@ -31,6 +31,9 @@ struct ReadSettings {
   /// File of public constants: a line of names, `feature,mean,sd`, then a line for every feature of the source, told
   /// by its name or its number from 0 among the features; empty for none.
   std::string standardise;
+  /// File of public constants: a line of names, `column,category,value`, then a line for every category of a column of
+  /// text, which is told by its name or its number; empty for none. Of a pair of files, columns are the first one's.
+  std::string encode;
   /// Asked again and again while a pipe has nothing to give; false ends the stream, and it may throw.
   std::function<bool()> go_on_waiting = [] { return true; };
 };
