@@ -178,7 +178,10 @@ void show(const Request& request) {
     flush_output();
     if (!request.pictures) return;
     const std::string folder = picture_folder(request);
-    tell_of_pictures(run.draw(folder), folder, "loss and convergence, each as .svg and .png,");
+    const bool has_intervals = std::filesystem::exists(run.path() + "/intervals.csv");
+    tell_of_pictures(run.draw(folder), folder,
+                     fmt::format("loss{} convergence{}, each as .svg and .png,", has_intervals ? "," : " and",
+                                 has_intervals ? " and intervals" : ""));
   }
 }
 

@@ -141,6 +141,35 @@ class ScriptWriter {
         quoted(panel.title), quoted(panel.label), name);
   }
 
+  static std::string style_of(const Curve& curve) {
+    return fmt::format("{} lw 2{}",
+                       curve.dotted   ? "linespoints pt 7 ps 0.5"
+                       : curve.dashed ? "lines dt 2 lc 'black'"
+                                      : "lines",
+                       curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour));
+  }
+  static std::string style_of(const Band& band) {
+    return fmt::format("{} lc {}", band.filled ? "filledcurves fs transparent solid 0.25 noborder" : "lines lw 1.5",
+                       band.colour);
+  }
+
+  static std::string key_of(const Panel& panel) {
+    std::vector<std::string> titles;
+    for (const Band& band : panel.bands) {
+      titles.push_back(fmt::format("NaN with {} title {}", style_of(band), quoted(band.title)));
+    }
+    for (const Curve& curve : panel.curves) {
+      if (!curve.title.empty()) {
+        titles.push_back(fmt::format("NaN with {} title {}", style_of(curve), quoted(curve.title)));
+      }
+    }
+    return fmt::format(
+        "set title ''\nset xlabel ''\nset ylabel ''\nunset border\nunset tics\nset key inside left center Left "
+        "reverse\n"
+        "plot [][0:1] {}\nset border lc rgb '#888888'\nset tics\nset key above Right noreverse\n",
+        fmt::join(titles, ", \\\n     "));
+  }
+
   /// Adds what plots a band, and its data block.
   void add_band(const Band& band, std::vector<std::string>& plots) {
     std::string lines;
@@ -153,16 +182,16 @@ class ScriptWriter {
     blocks_ += fmt::format("{} << END\n{}END\n", name, lines);
     const std::string title = band.title.empty() ? "notitle" : "title " + quoted(band.title);
     if (band.filled) {
-      plots.push_back(fmt::format("{} using 1:2:3 with filledcurves fs transparent solid 0.25 noborder lc {} {}", name,
-                                  band.colour, title));
+      plots.push_back(fmt::format("{} using 1:2:3 with {} {}", name, style_of(band), title));
       return;
     }
-    plots.push_back(fmt::format("{} using 1:2 with lines lw 1.5 lc {} {}", name, band.colour, title));
-    plots.push_back(fmt::format("{} using 1:3 with lines lw 1.5 lc {} notitle", name, band.colour));
+    plots.push_back(fmt::format("{} using 1:2 with {} {}", name, style_of(band), title));
+    plots.push_back(fmt::format("{} using 1:3 with {} notitle", name, style_of(band)));
   }
 
   std::string panel_of(const Panel& panel, const HorizontalAxis& horizontal) {
     if (!panel.boxes.empty()) return raster_of(panel, horizontal);
+    if (panel.key_alone) return key_of(panel);
     std::vector<std::string> curves;
     for (const Band& band : panel.bands) add_band(band, curves);
     for (const Curve& curve : panel.curves) {
@@ -170,11 +199,7 @@ class ScriptWriter {
       if (points.empty()) continue;
       const std::string name = fmt::format("$curve{}", ++count_);
       blocks_ += fmt::format("{} << END\n{}END\n", name, points);
-      curves.push_back(fmt::format("{} with {} lw 2{} {}", name,
-                                   curve.dotted   ? "linespoints pt 7 ps 0.5"
-                                   : curve.dashed ? "lines dt 2 lc 'black'"
-                                                  : "lines",
-                                   curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour),
+      curves.push_back(fmt::format("{} with {} {}", name, style_of(curve),
                                    curve.title.empty() ? "notitle" : "title " + quoted(curve.title)));
     }
     const std::string axis =

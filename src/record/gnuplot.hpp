@@ -48,6 +48,7 @@ struct Panel {
   std::vector<Box> boxes = {};                          ///< instead of curves
   std::vector<Band> bands = {};                         ///< behind the curves
   std::optional<std::pair<double, double>> range = {};  ///< of the vertical axis; by default all that is drawn
+  bool key_alone = false;                               ///< of curves and bands the titles, and no axes
 };
 
 /// What the curves of a picture go over.

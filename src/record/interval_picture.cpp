@@ -82,6 +82,11 @@ std::optional<std::pair<double, double>> range_of(const Coefficient& coefficient
   return std::pair(range.first - margin * extent, range.second + margin * extent);
 }
 
+/// What lies on it, but for rounding, is seen.
+double from_which_all_is_seen(double from, double to) {
+  return (1 - 1e-9) * to * std::pow(from / to, shown_whole);
+}
+
 Panel panel_of(const Coefficient& coefficient, double from, double to, bool with_key) {
   Panel panel{coefficient.name, "estimate", false, {}, "no estimate is known"};
   std::size_t colour = 0;
@@ -90,7 +95,7 @@ Panel panel_of(const Coefficient& coefficient, double from, double to, bool with
     panel.bands.push_back({title, course.edges, colour + 1, colour == 0});
     ++colour;
   }
-  panel.range = range_of(coefficient, std::exp(std::log(to) - shown_whole * (std::log(to) - std::log(from))));
+  panel.range = range_of(coefficient, from_which_all_is_seen(from, to));
   if (panel.range && panel.range->first < 0 && panel.range->second > 0) {
     Curve zero{"", {{from, 0}, {to, 0}}};
     zero.dashed = true;
@@ -113,11 +118,15 @@ std::string draw_intervals(const std::string& folder, const std::vector<Interval
   const double from = first->records;
   const double to = std::max(path.back().records, from);
   Picture picture{"intervals", {}, {"records", true, from}};
-  for (const Coefficient& each : coefficients_of(path, client)) {
-    picture.panels.push_back(panel_of(each, from, to, picture.panels.empty()));
-  }
+  const std::vector<Coefficient> coefficients = coefficients_of(path, client);
+  const bool alone = coefficients.size() == 1;
+  for (const Coefficient& each : coefficients) picture.panels.push_back(panel_of(each, from, to, alone));
   if (client) picture.panels.front().title += fmt::format(" (client {})", *client);
-  picture.columns = picture.panels.size() == 1 ? 1 : picture.panels.size() <= 4 ? 2 : 3;
+  if (!alone) {
+    picture.panels.push_back(panel_of(coefficients.front(), from, to, true));
+    picture.panels.back().key_alone = true;
+  }
+  picture.columns = alone ? 1 : picture.panels.size() <= 4 ? 2 : 3;
   return draw(folder, "intervals.gp", {picture}, with_png ? PictureFormats::svg_and_png : PictureFormats::svg);
 }
 

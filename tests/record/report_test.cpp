@@ -10,6 +10,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 #include "starling/hdf5/file.hpp"
+#include "starling/record/interval.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/summary.hpp"
 
@@ -69,6 +70,30 @@ Summary aggregated_example() {
   summary.intervals = {{"x1", 0.5, 0.1, 0.25, 0.75, 0.95, "model"},
                        {"intercept", -2, std::nan(""), std::nan(""), std::nan(""), std::nan(""), ""}};
   summary.edges = {{0, 1, 40, 800}, {1, 0, 40, 1600}};
+  return summary;
+}
+
+/// One of inference whose clients have their own intervals, and one that studied replications.
+Summary inferred_example(Client clients) {
+  Summary summary = example();
+  summary.command = "infer";
+  summary.interval_records = 80;
+  summary.intervals.clear();
+  for (Client u = 0; u < clients; ++u) {
+    for (const char* method : {"random-scaling", "plug-in"}) {
+      summary.intervals.push_back({"age", 1.5, 1.0 / 3, 1, 2 + 0.1 * u, 0.95, method, u});
+      summary.intervals.push_back({"intercept", 0.1, std::nan(""), -1, 1, 0.95, method, u});
+    }
+  }
+  return summary;
+}
+Summary studied_example() {
+  Summary summary = inferred_example(1);
+  Study study;
+  for (const double truth : {1.5, 3.0, 1.25}) {
+    study.add({40, 80, {{"age", 1.5, std::nan(""), 1, 2, 0.95, "random-scaling"}}}, {truth});
+  }
+  summary.study = study.cells();
   return summary;
 }
 
@@ -180,6 +205,9 @@ std::vector<std::pair<const char*, Summary>> summaries() {
     for (Client u = 0; u < 1200; ++u) summary.edges.push_back({u, u + 1, 2, 3});
   });
   rows.emplace_back("aggregated", aggregated_example());
+  rows.emplace_back("inferred", inferred_example(2));
+  rows.emplace_back("inferred by many clients", inferred_example(6));
+  rows.emplace_back("a study of replications", studied_example());
   return rows;
 }
 
@@ -276,6 +304,17 @@ TEST(UnfinishedRun, ShowsItsHistoryEvenIfARanksFileIsCut) {
   const RunReport report(run.path());
   EXPECT_NE(report.text().find("round 40 of 1000"), std::string::npos) << report.text();
   EXPECT_EQ(report.draw(run.path()).find("no pictures: cannot"), std::string::npos);
+}
+
+TEST(Report, DrawsIntervalsOnTheirWay) {
+  const SomeRun run(inferred_example(1));
+  write_interval_path(run.path(), {{10, 20, {{"age", 1.5, 0, 1, 2, 0.95, "random-scaling"}}},
+                                   {40, 80, {{"age", 1.25, 0, 1, 1.5, 0.95, "random-scaling"}}}});
+  const std::string problem = RunReport(run.path()).draw(run.path());
+  EXPECT_TRUE(fs::exists(run.path() + "/intervals.gp"));
+  EXPECT_TRUE(fs::exists(run.path() + "/intervals.csv"));
+  EXPECT_EQ(fs::exists(run.path() + "/intervals.svg"), problem.empty()) << problem;
+  EXPECT_EQ(fs::exists(run.path() + "/intervals.png"), problem.empty()) << problem;
 }
 
 TEST(Report, SaysWhereItCannotDraw) {
@@ -392,6 +431,13 @@ TEST(BadRun, HasATruncatedRunFile) {
   EXPECT_NE(message_of<DataError>([&] { RunReport{run.path()}; }), "");
 }
 
+TEST(BadRun, HasDamagedIntervals) {
+  const SomeRun run(inferred_example(1));
+  run.write("intervals.csv", "steps,records,name,estimate,low,high,level,method\n10,20,age,1.5\n");
+  const std::string message = message_of<DataError>([&] { RunReport{run.path()}; });
+  EXPECT_NE(message.find("intervals.csv"), std::string::npos) << message;
+}
+
 class WrongSummary : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 // Each is refused with the key that is wrong.
@@ -475,10 +521,12 @@ std::string revalued(const std::string& text, AddressedRandom& random) {
   return whole.dump(2);
 }
 
+class Mutation : public testing::TestWithParam<std::pair<const char*, Summary>> {};
+
 // A report or an error of ours, whatever has become of the file.
-TEST(Mutation, OfTheSummaryGivesATableOrADataError) {
-  const SomeRun run(example());
-  const std::string text = to_json(example());
+TEST_P(Mutation, OfTheSummaryGivesATableOrADataError) {
+  const SomeRun run(GetParam().second);
+  const std::string text = to_json(GetParam().second);
   int shown = 0;
   int refused = 0;
   for (std::uint64_t i = 0; i < 4000; ++i) {
@@ -498,8 +546,13 @@ TEST(Mutation, OfTheSummaryGivesATableOrADataError) {
   EXPECT_GT(refused, 100);
 }
 
+INSTANTIATE_TEST_SUITE_P(Summaries, Mutation,
+                         testing::Values(std::pair{"ordinary", example()}, std::pair{"inferred", inferred_example(5)},
+                                         std::pair{"studied", studied_example()}),
+                         [](const auto& row) { return row.param.first; });
+
 // A wrong value that the table does not need must not stop a comparison half-way either: see above.
-TEST(Mutation, OfTheHistoryGivesLinesOrADataError) {
+TEST(MutationOfFiles, OfTheHistoryGivesLinesOrADataError) {
   const SomeRun run(example());
   int refused = 0;
   for (std::uint64_t i = 0; i < 2000; ++i) {
