@@ -14,7 +14,7 @@ namespace starling {
 namespace {
 
 /// A little more than Ψ can reach, so that roundings need no clipping (privacy/grid.hpp keeps 2^-20).
-constexpr double slack = 1 + 0x1p-12;
+constexpr double slack = 1 + 0x1p-16;
 
 bool needs_intercept(const std::string& source) {
   return is_synthetic(source) && !make_generator(source, {})->coefficients().empty();

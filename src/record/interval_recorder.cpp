@@ -11,6 +11,7 @@ namespace starling {
 IntervalRecorder::IntervalRecorder(const PathMethods& methods, std::size_t clients, std::vector<std::size_t> noted,
                                    std::size_t dimension, RecordRounds rounds)
     : methods_(methods), noted_(std::move(noted)), rounds_(rounds), paths_(clients, RandomScaling(dimension)) {
+  static_cast<void>(rounds_.due(0));  // every K-th step from here on is one that K divides
   for (std::size_t k = 0; k < clients && methods.batch_means; ++k) {
     batches_.emplace_back(dimension, *methods.batch_means, methods.alpha, methods.steps - methods.burn_in);
   }
