@@ -1,0 +1,51 @@
+/// The curvature bias of an averaged path: models that noise throws about where the loss is steeper to one side than to
+/// the other are off on average, by an amount of order γ n^{-α}/μ² (method 4, "What an implementer must know").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "starling/core/columns.hpp"
+
+namespace starling {
+
+/// Bias of θ̄, its sign included: θ̄ − bias is better centred.
+struct BiasEstimate {
+  Vector bias;   ///< d, in the units of θ
+  Vector noise;  ///< d: standard deviation of the bias above by the noise on the curvatures alone
+};
+
+/// The bias from curvatures released along the path, one for each step: with Ψ̇_i taken at θ_{i−1} and θ̄ the mean of
+/// θ_0, …, θ_{n−1},
+///
+///   bias ≈ −½ Â⁻¹ (1/n) Σ_i Ψ̇_i (θ_{i−1} − θ̄),  Â = (1/n) Σ_i Ψ̇_i.
+///
+/// For the mean of Ψ(θ) is A δ + ½ T[δ, δ] at θ* + δ, T its second derivative, and zero on average along the path, so
+/// the mean of δ is −½ A⁻¹ T[V], V = mean δδ'; while Ψ̇(θ* + δ) is A + T[δ], whose mean product with δ is T[V]. No
+/// knowledge of the loss or of the records is needed but the Ψ̇_i, whose noise, independent of θ_{i−1}, averages out:
+/// post-processing where clients release them (local trust), exact without privacy.
+class CurvatureBias {
+ public:
+  /// `noise`: standard deviation of the noise on each entry of every step's curvature (0: none).
+  CurvatureBias(std::size_t dimension, double noise);
+  /// The mean Ψ̇_i over a step's records (and clients) as a packed upper triangle, and the model θ_{i−1} that it was
+  /// taken at. O(d²), allocates nothing.
+  void add(View curvature, View theta);
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  /// Â, packed.
+  [[nodiscard]] Vector curvature() const;
+  /// None as long as Â is not positive definite (beyond its noise, as plug_in floors it).
+  [[nodiscard]] std::optional<BiasEstimate> estimate() const;
+
+ private:
+  double noise_;
+  std::int64_t count_ = 0;
+  Vector origin_;     ///< the first θ
+  Vector apart_;      ///< θ − origin, of the model at hand
+  Vector sum_;        ///< Σ (θ − origin)
+  Vector triangle_;   ///< Σ Ψ̇
+  Vector products_;   ///< Σ Ψ̇ (θ − origin)
+  double squares_{};  ///< Σ ‖θ − origin‖²
+};
+
+}  // namespace starling
