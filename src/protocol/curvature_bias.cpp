@@ -97,4 +97,37 @@ std::optional<BiasEstimate> CurvatureBias::estimate() const {
   return result;
 }
 
+Spread less_bias(const Spread& spread, const BiasEstimate& bias, double share) {
+  Spread result = spread;
+  for (std::size_t j = 0; j < result.estimate.size(); ++j) {
+    result.estimate[j] -= bias.bias[j];
+    result.spread[j] = std::sqrt(spread.spread[j] * spread.spread[j] + share * bias.noise[j] * bias.noise[j]);
+  }
+  return result;
+}
+
+std::optional<std::string> curvature_bias_warning(const BiasEstimate& bias, const Spread& spread, double quantile,
+                                                  const std::vector<std::string>& names) {
+  std::size_t worst = 0;
+  double most = 0.25;
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    const double ratio = std::abs(bias.bias[j]) / (quantile * spread.spread[j]);
+    if (!(ratio > 0.25) || std::abs(bias.bias[j]) <= 2 * bias.noise[j]) continue;
+    ++count;
+    if (ratio > most) {
+      most = ratio;
+      worst = j;
+    }
+  }
+  if (count == 0) return std::nullopt;
+  const std::string others = count > 1 ? fmt::format("; {} more likewise", count - 1) : "";
+  return fmt::format(
+      "estimated curvature bias of '{}' {:.3g} exceeds a quarter of its half-width {:.3g}{} (noise moves the models "
+      "about "
+      "where the loss is curved, so that intervals cover too little) take more records per client and step, or more "
+      "clients",
+      names[worst], bias.bias[worst], quantile * spread.spread[worst], others);
+}
+
 }  // namespace starling

@@ -2,6 +2,7 @@
 
 #include "support/testing.hpp"
 #include <cmath>
+#include <gmock/gmock.h>
 
 #include <Eigen/Dense>
 
@@ -109,6 +110,33 @@ TEST(CurvatureBias, NoneWhereTheCurvatureIsNotKnown) {
   CurvatureBias seen(1, 1.0);
   for (int i = 0; i < 100; ++i) seen.add(Vector{0.21}, Vector{static_cast<double>(i % 3)});
   EXPECT_TRUE(seen.estimate().has_value());
+}
+
+TEST(CurvatureBias, IsTakenOffAndItsNoiseAddedToTheVariance) {
+  const Spread spread{{1, 2}, {0.3, 0.4}};
+  const BiasEstimate bias{{0.1, -0.2}, {0.4, 0}};
+  const Spread better = less_bias(spread, bias, variance_share);
+  EXPECT_EQ(better.estimate, (Vector{0.9, 2.2}));
+  EXPECT_NEAR(better.spread[0], 0.5, 1e-15);
+  EXPECT_NEAR(better.spread[1], 0.4, 1e-15);
+  EXPECT_NEAR(less_bias(spread, bias, variance_share_of_random_scaling).spread[0], std::sqrt(0.09 + 0.16 / 6), 1e-15);
+}
+
+TEST(CurvatureBias, WarnsBeyondAQuarterOfTheHalfWidth) {
+  const std::vector<std::string> names{"age", "(intercept)"};
+  const Spread spread{{1, 2}, {0.1, 0.1}};
+  // Half-widths 0.2: a quarter is 0.05.
+  EXPECT_FALSE(curvature_bias_warning({{0.049, -0.049}, {0, 0}}, spread, 2, names).has_value());
+  const auto one = curvature_bias_warning({{0.049, -0.06}, {0, 0}}, spread, 2, names);
+  ASSERT_TRUE(one.has_value());
+  EXPECT_THAT(*one, testing::HasSubstr("'(intercept)' -0.06"));
+  EXPECT_THAT(*one, testing::Not(testing::HasSubstr("likewise")));
+  const auto both = curvature_bias_warning({{0.08, -0.06}, {0, 0}}, spread, 2, names);
+  ASSERT_TRUE(both.has_value());
+  EXPECT_THAT(*both, testing::HasSubstr("'age' 0.08"));
+  EXPECT_THAT(*both, testing::HasSubstr("1 more likewise"));
+  // What noise may be is no reason to warn.
+  EXPECT_FALSE(curvature_bias_warning({{0.08, 0}, {0.041, 0}}, spread, 2, names).has_value());
 }
 
 }  // namespace

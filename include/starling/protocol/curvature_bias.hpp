@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "starling/core/columns.hpp"
+#include "starling/protocol/path_intervals.hpp"
 
 namespace starling {
 
@@ -47,5 +50,23 @@ class CurvatureBias {
   Vector products_;   ///< Σ Ψ̇ (θ − origin)
   double squares_{};  ///< Σ ‖θ − origin‖²
 };
+
+/// What a squared spread is on average, as a share of the estimate's variance: 1 for plug-in and batch means; the mean
+/// of ∫ W̄² for random scaling.
+inline constexpr double variance_share = 1;
+inline constexpr double variance_share_of_random_scaling = 1.0 / 6;
+
+/// The remedy: the estimate less its bias, with the variance of the bias's noise added to the spread's.
+///
+/// Logistic regression (3 slopes and an intercept, all 1, standard normal features, n = 200,000, γ = 1, i₀ = 1000),
+/// noise for μ = 0.9 on directions and 0.436 on curvatures, μ = 1 in all: random scaling covers 83 % without and 94 to
+/// 96 % with it, at the same length. Extrapolation of the path to γ = 0 covers 89 % and is 1.5 times as long.
+[[nodiscard]] Spread less_bias(const Spread& spread, const BiasEstimate& bias, double share);
+
+/// "the curvature bias of 'x1' is about -0.12, more than a quarter of the half-width 0.35 of its interval (…) …": the
+/// worst coordinate whose bias is more than that, and more than twice its own noise; none where there is no such.
+/// `quantile` makes a half-width of a spread; `names` has d entries.
+[[nodiscard]] std::optional<std::string> curvature_bias_warning(const BiasEstimate& bias, const Spread& spread,
+                                                                double quantile, const std::vector<std::string>& names);
 
 }  // namespace starling
