@@ -30,10 +30,12 @@ void add_reading_options(Options& options, ReadSettings& settings) {
                "public factor of every feature (1/255 is a number too), as steps and clipping want features of about "
                "size 1",
                setter::number(settings.scale, -1e12, 1e12)});
-  options.add({group, "standardise", "FILE", "",
-               "public constants: CSV with a line `feature,mean,sd`, then one for every feature (its name, or its "
-               "number from 0 among the features); x becomes (x - mean)/sd",
-               setter::text(settings.standardise)});
+  options.add(
+      {group, "standardise", "FILE", "",
+       "public constants: CSV with a line `feature,mean,sd`, then one for every feature (its name, or its "
+       "number from 0 among the features); x becomes (x - mean)/sd. A regression's label is standardised too if it has "
+       "a line (its column's name, or `label` where it has none)",
+       setter::text(settings.standardise)});
   options.add({group, "delimiter", "WHAT", "auto",
                "between the columns of text: auto, comma, semicolon, tab, space, or one character",
                setter::text(settings.delimiter)});

@@ -181,6 +181,7 @@ class CsvReader final : public RecordReader {
 
   [[nodiscard]] std::size_t features() const override { return features_; }
   [[nodiscard]] std::vector<std::string> names() const override { return feature_names_; }
+  [[nodiscard]] std::string label_name() const override { return label_name_; }
   [[nodiscard]] std::string where() const override { return lines_.where(); }
   [[nodiscard]] Mark mark() const override { return pending_ ? start_ : lines_.mark(); }
   void seek(const Mark& mark) override {
@@ -252,6 +253,7 @@ class CsvReader final : public RecordReader {
     key_ = chosen.key;
     features_ = chosen.features.size();
     feature_names_ = feature_names(columns_, chosen);
+    if (chosen.label && !columns_.names.empty()) label_name_ = columns_.names[*chosen.label];
     categories_.find_in(columns_);
     for (std::size_t column = 0; column < columns_.count; ++column) {
       encoded_ = encoded_ || (roles_[column] != Role::none && categories_.has(column));
@@ -335,6 +337,7 @@ class CsvReader final : public RecordReader {
   std::optional<std::size_t> key_;
   std::size_t features_ = 0;
   std::vector<std::string> feature_names_;
+  std::string label_name_;
   Mark start_;            // of the first line that is not blank
   bool pending_ = false;  // the first line is a record and waits in fields_
 };

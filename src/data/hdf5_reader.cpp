@@ -88,6 +88,10 @@ class Hdf5Reader final : public RecordReader {
 
   [[nodiscard]] std::size_t features() const override { return roles_.features.size(); }
   [[nodiscard]] std::vector<std::string> names() const override { return feature_names(columns_, roles_); }
+  [[nodiscard]] std::string label_name() const override {
+    if (!roles_.label) return y_ ? "y" : "";
+    return columns_.names.empty() ? "" : columns_.names[*roles_.label];
+  }
   [[nodiscard]] std::string where() const override { return fmt::format("{}: record {}", input_.path(), position_); }
   [[nodiscard]] Mark mark() const override { return {static_cast<std::uint64_t>(position_), position_}; }
   void seek(const Mark& mark) override { position_ = static_cast<std::int64_t>(mark.offset); }

@@ -1,4 +1,4 @@
-// Features standardised by public constants.
+// Features, and a label that is a quantity, standardised by public constants.
 #include "number.hpp"
 #include "readers.hpp"
 #include <cmath>
@@ -16,6 +16,13 @@ namespace {
 struct Constants {
   double mean = 0;
   double deviation = 1;
+  [[nodiscard]] double standardised(double value) const { return (value - mean) / deviation; }
+};
+
+/// Of a source.
+struct ConstantsTable {
+  std::vector<Constants> features;
+  std::optional<Constants> label;
 };
 
 /// Reads the file as a table whose rows are told by the column `feature`, with the column `mean` and the label `sd`.
@@ -49,6 +56,11 @@ std::optional<std::size_t> feature_of(const std::string& key, const std::vector<
   return static_cast<std::size_t>(number.value);
 }
 
+/// What the label's line in a table begins with.
+std::string label_called(const RecordReader& source) {
+  return source.label_name().empty() ? "label" : source.label_name();
+}
+
 std::string shown_name(std::size_t j, const std::vector<std::string>& names) {
   return names.empty() ? std::to_string(j) : fmt::format("'{}'", names[j]);
 }
@@ -65,62 +77,79 @@ std::string listed(const std::vector<std::optional<Constants>>& constants, const
   return fmt::format("{}{}", fmt::join(missing, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-std::vector<Constants> read_constants(const std::string& path, const RecordReader& source) {
+ConstantsTable read_constants(const std::string& path, const RecordReader& source) {
   const std::vector<std::string> names = source.names();
+  const std::string label = label_called(source);
   std::vector<std::optional<Constants>> found(source.features());
+  ConstantsTable table;
   const auto reader = open_constants(path);
   Record record;
   while (reader->next(record)) {
     const auto j = feature_of(record.key, names, found.size());
-    check<DataError>(j.has_value(),
+    check<DataError>(j || record.key == label,
                      "{}: the source has no feature '{}' (it has {}; features have names, or numbers from 0 as `data "
-                     "describe` shows them) remove the line",
-                     reader->where(), excerpt(record.key), found.size());
-    check<DataError>(!found[*j], "{}: feature '{}' stands there twice; remove a line", reader->where(),
-                     excerpt(record.key));
-    check<DataError>(record.label > 0, "{}: sd={} (features are divided by it: it must be positive) correct it",
+                     "describe` shows them, and the label is '{}') remove the line",
+                     reader->where(), excerpt(record.key), found.size(), excerpt(label));
+    std::optional<Constants>& constants = j ? found[*j] : table.label;
+    check<DataError>(!constants, "{}: {} '{}' stands there twice; remove a line", reader->where(),
+                     j ? "feature" : "the label", excerpt(record.key));
+    check<DataError>(record.label > 0, "{}: sd={} (values are divided by it: it must be positive) correct it",
                      reader->where(), record.label);
-    found[*j] = Constants{record.values[0], record.label};
+    constants = Constants{record.values[0], record.label};
   }
   const std::string missing = listed(found, names);
   check<DataError>(missing.empty(),
                    "{}: no constants for feature {} (every feature needs a line; mean 0 and sd 1 leave one as it is) "
                    "add them",
                    path, missing);
-  std::vector<Constants> constants;
-  for (const auto& each : found) constants.push_back(*each);
-  return constants;
+  for (const auto& each : found) table.features.push_back(*each);
+  return table;
 }
 
 class StandardisedReader final : public RecordReader {
  public:
-  StandardisedReader(std::unique_ptr<RecordReader> reader, std::vector<Constants> constants)
+  StandardisedReader(std::unique_ptr<RecordReader> reader, ConstantsTable constants)
       : reader_(std::move(reader)), constants_(std::move(constants)) {}
 
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
-    for (std::size_t j = 0; j < constants_.size(); ++j) {
+    for (std::size_t j = 0; j < constants_.features.size(); ++j) {
       double& value = record.values[j];
-      value = (value - constants_[j].mean) / constants_[j].deviation;
-      check<DataError>(std::isfinite(value),
-                       "{}: feature {} is beyond the range of double precision when it is standardised (its sd is too "
-                       "small for it) see --standardise",
-                       where(), shown_name(j, names()));
+      value = constants_.features[j].standardised(value);
+      if (!std::isfinite(value)) throw_not_finite("feature " + shown_name(j, names()));
     }
+    take_label(record);
     return true;
   }
-  bool next_label(Record& record) override { return reader_->next_label(record); }
+  bool next_label(Record& record) override {
+    if (!reader_->next_label(record)) return false;
+    take_label(record);
+    return true;
+  }
 
   [[nodiscard]] std::size_t features() const override { return reader_->features(); }
   [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
+  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
   [[nodiscard]] std::string where() const override { return reader_->where(); }
   [[nodiscard]] Mark mark() const override { return reader_->mark(); }
   void seek(const Mark& mark) override { reader_->seek(mark); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
 
  private:
+  void take_label(Record& record) const {
+    if (!constants_.label) return;
+    record.label = constants_.label->standardised(record.label);
+    if (!std::isfinite(record.label)) throw_not_finite("the label");
+  }
+  [[noreturn]] void throw_not_finite(const std::string& what) const {
+    throw DataError(
+        fmt::format("{}: {} is beyond the range of double precision when it is standardised (its sd is too small for "
+                    "it) see --standardise",
+                    where(), what));
+  }
+
   std::unique_ptr<RecordReader> reader_;
-  std::vector<Constants> constants_;
+  ConstantsTable constants_;
 };
 
 }  // namespace
@@ -133,6 +162,10 @@ std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader, 
   check(!reader->sparse(),
         "--standardise with sparse records (their zeros would all become numbers) convert them to .h5 or .csv first");
   auto constants = read_constants(settings.standardise, *reader);
+  check(!constants.label || (settings.positive.empty() && settings.ignore.empty()),
+        "--standardise {} has a line for the label (--positive and --ignore speak of labels that are classes) leave "
+        "the line or these options out",
+        settings.standardise);
   return std::make_unique<StandardisedReader>(std::move(reader), std::move(constants));
 }
 

@@ -3,6 +3,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/data/source.hpp"
+#include "starling/data/writer.hpp"
 
 namespace starling {
 namespace {
@@ -45,6 +46,50 @@ TEST_F(Standardise, ComposesWithTheOtherReadingOptions) {
   EXPECT_EQ(read_all(named_, settings), (Plains{Plain{{-1}, {}, 1}}));
 }
 
+// It stays as it is without a line.
+TEST_F(Standardise, TakesTheLabelWhereItHasALine) {
+  const Plains expected{Plain{{-0.5, -5}, {}, 2}, Plain{{0.5, 5}, {}, 0}};
+  EXPECT_EQ(read_all(named_, with("feature,mean,sd\nb,20,2\na,2,2\ny,0,0.5\n")), expected);
+  EXPECT_EQ(read_all(plain_, with("feature,mean,sd\nlabel,0,0.5\n1,20,2\n0,2,2\n")), expected);
+  DataSettings settings = with("feature,mean,sd\nb,20,2\ny,0,0.5\na,2,4\n");
+  settings.label = "a";
+  EXPECT_EQ(read_all(named_, settings), (Plains{Plain{{-5, 2}, {}, -0.25}, Plain{{5, 0}, {}, 0.25}}));
+  const std::string pair = folder_.write("f.csv", "a,y\n1,10\n3,30\n") + "," + folder_.write("l.csv", "1\n0\n");
+  EXPECT_EQ(read_all(pair, with("feature,mean,sd\ny,20,2\na,2,2\nlabel,0,0.5\n")), expected);
+}
+
+TEST_F(Standardise, TakesTheLabelOfHdf5) {
+  const std::string file = folder_ / "a.h5";
+  WriteSettings writing;
+  writing.features = 2;
+  writing.names = {"a", "b"};
+  const auto writer = open_writer(file, writing);
+  copy_records(*open_reader(named_, {}), *writer, [] {});
+  writer->finish();
+  writer->publish();
+  EXPECT_EQ(read_all(file, with("feature,mean,sd\nb,20,2\na,2,2\ny,0,0.5\n")),
+            (Plains{Plain{{-0.5, -5}, {}, 2}, Plain{{0.5, 5}, {}, 0}}));
+  DataSettings settings = with("feature,mean,sd\nb,20,2\na,0,2\n");
+  settings.label = "a";
+  EXPECT_EQ(read_all(file, settings), (Plains{Plain{{-5}, {}, 0.5}, Plain{{5}, {}, 1.5}}));
+}
+
+// A label that is read alone, as partitions look at it, is the same.
+TEST_F(Standardise, TakesTheLabelThatIsReadAlone) {
+  const auto reader = open_reader(named_, with("feature,mean,sd\nb,20,2\na,2,2\ny,0,0.5\n"));
+  Record record;
+  ASSERT_TRUE(reader->next_label(record));
+  EXPECT_EQ(record.label, 2);
+}
+
+TEST_F(Standardise, LeavesClassesAlone) {
+  for (const bool positive : {false, true}) {
+    DataSettings settings = with("feature,mean,sd\nb,20,2\na,2,2\ny,0,0.5\n");
+    (positive ? settings.positive : settings.ignore) = {1};
+    expect_all_in(message_of<UsageError>([&] { read_all(named_, settings); }), {"--standardise", "--positive"});
+  }
+}
+
 TEST_F(Standardise, MarksLeadBack) {
   EXPECT_EQ(testing_support::expect_marks_lead_back(named_, with("feature,mean,sd\nb,20,2\na,2,2\n")), 2U);
 }
@@ -53,6 +98,10 @@ TEST_F(Standardise, RefusesTablesThatDoNotFit) {
   const std::vector<Fault> faults{
       {"missing", "feature,mean,sd\na,2,2\n", {"constants.csv", "no constants for feature 'b'"}},
       {"unknown", "feature,mean,sd\na,2,2\nb,1,1\nc,1,1\n", {"constants.csv: row 4", "no feature 'c'"}},
+      {"label by another name", "feature,mean,sd\na,2,2\nb,1,1\nlabel,1,1\n", {"row 4", "'label'", "the label is 'y'"}},
+      {"label twice", "feature,mean,sd\ny,2,2\na,2,2\nb,1,1\ny,1,1\n", {"row 5", "the label 'y' stands there twice"}},
+      {"label's sd", "feature,mean,sd\na,2,2\nb,1,1\ny,1,0\n", {"row 4", "sd=0"}},
+      {"label tiny", "feature,mean,sd\na,0,1\nb,1,1\ny,0,1e-320\n", {"named.csv: row 2", "the label", "precision"}},
       {"beyond", "feature,mean,sd\na,2,2\nb,1,1\n2,1,1\n", {"constants.csv: row 4", "no feature '2'"}},
       {"twice", "feature,mean,sd\na,2,2\nb,1,1\n0,1,1\n", {"constants.csv: row 4", "'0' stands there twice"}},
       {"zero", "feature,mean,sd\na,2,0\nb,1,1\n", {"constants.csv: row 2", "sd=0", "must be positive"}},

@@ -29,7 +29,8 @@ struct ReadSettings {
   std::optional<std::size_t> dimension;  ///< features of a sparse format; otherwise the largest index seen
   double scale = 1;                      ///< public factor of every feature
   /// File of public constants: a line of names, `feature,mean,sd`, then a line for every feature of the source, told
-  /// by its name or its number from 0 among the features; empty for none.
+  /// by its name or its number from 0 among the features, and one for the label, if it shall be standardised too, told
+  /// by its column's name or, where it has none, as `label`; empty for none.
   std::string standardise;
   /// File of public constants: a line of names, `column,category,value`, then a line for every category of a column of
   /// text, which is told by its name or its number; empty for none. Of a pair of files, columns are the first one's.

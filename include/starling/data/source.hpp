@@ -44,6 +44,8 @@ class RecordReader {
   [[nodiscard]] virtual bool sparse() const { return false; }
   /// Names of the features where the source has them; else empty.
   [[nodiscard]] virtual std::vector<std::string> names() const { return {}; }
+  /// Of the label's column, where it has one; else empty.
+  [[nodiscard]] virtual std::string label_name() const { return {}; }
   /// Where the last record stood, for messages: "a9a.gz: row 17". Rows are the lines of the file, from 1, with its
   /// header and blank lines counted; of a binary file or a pair, records from 1.
   [[nodiscard]] virtual std::string where() const = 0;
