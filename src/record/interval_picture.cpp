@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t most_panels = 12;
 constexpr double shown_whole = 2.0 / 3;  ///< of the horizontal axis, from its right end
+constexpr double span = 1000;            ///< of the horizontal axis: its last three decades
 constexpr double margin = 0.05;          ///< of the vertical axis at either end
 
 /// Intervals of one coefficient by one method at one level.
@@ -36,6 +37,14 @@ Course& course_of(Coefficient& coefficient, const Interval& interval) {
     return course.method == interval.method && course.level == interval.level;
   });
   return found != all.end() ? *found : all.emplace_back(Course{interval.method, interval.level, {}});
+}
+
+/// Whether there is anything between two moments.
+bool can_be_drawn(const Course& course) {
+  const auto known = std::count_if(course.edges.begin(), course.edges.end(), [](const Band::Edge& edge) {
+    return std::isfinite(edge.low) && std::isfinite(edge.high);
+  });
+  return known > 1;
 }
 
 /// Within a method and level a coefficient is told by its place: names need not differ.
@@ -91,6 +100,7 @@ Panel panel_of(const Coefficient& coefficient, double from, double to, bool with
   Panel panel{coefficient.name, "estimate", false, {}, "no estimate is known"};
   std::size_t colour = 0;
   for (const Course& course : coefficient.courses) {
+    if (!can_be_drawn(course)) continue;
     const std::string title = with_key ? fmt::format("{}, {:.4g} %", course.method, 100 * course.level) : "";
     panel.bands.push_back({title, course.edges, colour + 1, colour == 0});
     ++colour;
@@ -115,8 +125,8 @@ std::string draw_intervals(const std::string& folder, const std::vector<Interval
                                   [](const IntervalsAt& at) { return !at.intervals.empty() && at.records >= 1; });
   if (first == path.end()) return "";
   const std::optional<Client> client = first->intervals.front().client;
-  const double from = first->records;
-  const double to = std::max(path.back().records, from);
+  const double to = std::max(path.back().records, first->records);
+  const double from = std::max(first->records, to / span);
   Picture picture{"intervals", {}, {"records", true, from}};
   const std::vector<Coefficient> coefficients = coefficients_of(path, client);
   const bool alone = coefficients.size() == 1;

@@ -163,9 +163,10 @@ std::string privacy_text(const SummaryView& summary) {
   const double mu = summary.number("privacy.mu");
   const double delta = summary.number("privacy.delta");
   if (!std::isfinite(epsilon)) return "no privacy";
-  return fmt::format("privacy per {}: {}epsilon = {:.6g}{}", summary.text("privacy.unit"),
+  return fmt::format("privacy per {}: {}epsilon = {:.6g}{}{}", summary.text("privacy.unit"),
                      std::isfinite(mu) ? fmt::format("mu = {:.6g}, ", mu) : "", epsilon,
-                     delta > 0 ? fmt::format(" at delta = {:.3g}", delta) : "");
+                     delta > 0 ? fmt::format(" at delta = {:.3g}", delta) : "",
+                     summary.flag("privacy.private") ? "" : ", but see below");
 }
 
 std::string heading_of(const SummaryView& summary) {

@@ -117,6 +117,24 @@ TEST(IntervalPicture, IsOfTheFirstClientWhereTheyHaveTheirOwn) {
   EXPECT_EQ(script.find("\n100000 41\n"), std::string::npos);
 }
 
+// The first steps, of which there may be as many decades as of all others, tell little.
+TEST(IntervalPicture, HasThreeDecades) {
+  std::vector<IntervalsAt> path = narrowing(1, {"m"});
+  path.insert(path.begin(), {1, 1, {{"x0", 1e9, 0, -1e9, 1e9, 0.95, "m"}}});
+  const std::string script = script_of(path);
+  EXPECT_NE(script.find("set xrange [100:100000]"), std::string::npos);
+  EXPECT_NEAR(ranges_in(script).at(0).second, 1 + 256 + 0.05 * 512, 1e-6);
+}
+
+// Batch means are known at the end alone.
+TEST(IntervalPicture, HasNoKeyForWhatItDoesNotShow) {
+  std::vector<IntervalsAt> path = narrowing(1, {"random-scaling", "batch-means"});
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) path[i].intervals[1].low = std::nan("");
+  const std::string script = script_of(path);
+  EXPECT_EQ(script.find("batch-means"), std::string::npos);
+  EXPECT_NE(script.find("random-scaling"), std::string::npos);
+}
+
 // Bounds may be unknown at first, or all along.
 TEST(IntervalPicture, LeavesOutWhatIsUnknown) {
   std::vector<IntervalsAt> path = narrowing(2, {"m"});

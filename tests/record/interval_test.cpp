@@ -176,6 +176,14 @@ TEST(RegressionTable, SaysWhereThereIsNoPrivacy) {
   EXPECT_EQ(lines_with("Coefficients", summary), Lines{"Coefficients, 2000 steps; no privacy"});
 }
 
+TEST(RegressionTable, SaysWhereFiguresProtectNobody) {
+  Summary summary = regression(of_two("random-scaling", 0.95));
+  summary.privacy.noise_key = NoiseKeyPolicy::seed;
+  EXPECT_EQ(lines_with("Coefficients", summary),
+            Lines{"Coefficients from 20000 records, 2000 steps; privacy per record: mu = 1, epsilon = 4.375 at delta = "
+                  "1e-05, but see below"});
+}
+
 TEST(SummaryJson, HoldsIntervalsOfEachClient) {
   std::vector<Interval> intervals;
   for (const Client u : {0, 3}) append(intervals, of_two("random-scaling", 0.95, u, 1.0 * u));
