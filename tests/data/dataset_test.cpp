@@ -395,7 +395,9 @@ TEST_F(Datasets, BadSettingsAreUsageErrors) {
   EXPECT_THAT(usage(settings), HasSubstr("epochs=2 ('synthetic:drift' has no end)"));
   settings.epochs = 1;
   settings.source = "synthetic:drip";
-  EXPECT_EQ(usage(settings), "unknown generator 'drip' (known: drift, tracking, two-gaussians)");
+  EXPECT_EQ(usage(settings),
+            "unknown generator 'drip' (known: drift, tracking, two-gaussians, linear, logistic, "
+            "expectile, insurance)");
   settings = file("x.csv", "1,2\n");
   settings.partition = "half";
   EXPECT_THAT(usage(settings), HasSubstr("unknown partition 'half'"));

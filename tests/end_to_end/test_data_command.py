@@ -281,6 +281,33 @@ class Standardise(DataCase):
         self.refused(USAGE, ["--standardise", "synthetic"], "describe", "synthetic:drift:n=5", "--standardise", "c.csv")
 
 
+class Encode(DataCase):
+    def test_texts_become_numbers(self):
+        self.write("a.csv", "u,smoker,y\n1,no,low\n2,yes,high\n")
+        self.write("c.csv", "column,category,value\nsmoker,no,0\nsmoker,yes,1\ny,low,-1\ny,high,1\n")
+        self.fine("convert", "a.csv", "--encode", "c.csv", "--output", "b.csv")
+        self.assertEqual((self.folder / "b.csv").read_text().splitlines(), ["u,smoker,y", "1,0,-1", "2,1,1"])
+
+    def test_refusals(self):
+        self.write("a.csv", "u,smoker,y\n1,no,0\n2,perhaps,1\n")
+        self.write("c.csv", "column,category,value\nsmoker,no,0\nsmoker,yes,1\n")
+        self.write("a.svm", "1 1:2\n")
+        self.refused(DATA_ERROR, ["a.csv: row 3", "'perhaps'", "never seen", "c.csv"], "convert", "a.csv", "--encode",
+                     "c.csv", "--output", "b.csv")
+        self.refused(USAGE, ["--encode", "not delimited text"], "describe", "a.svm", "--encode", "c.csv")
+        self.refused(USAGE, ["--encode", "synthetic"], "describe", "synthetic:drift:n=5", "--encode", "c.csv")
+
+
+class Generators(DataCase):
+    def test_names_stand_in_files(self):
+        self.fine("make", "insurance:standardised=0", "--records", 20, "--output", "i.csv")
+        rows = (self.folder / "i.csv").read_text().splitlines()
+        self.assertEqual(len(rows), 21)
+        self.assertTrue(rows[0].startswith("age,gender,bmi,children,smoker,"), rows[0])
+        for row in rows[1:]:
+            self.assertTrue(18 <= float(row.split(",")[0]) <= 65, row)
+
+
 class Pipes(DataCase):
     def test_a_pipe_is_read_once(self):
         text = "1,1\n" * 3 + "2,0\n"

@@ -8,6 +8,18 @@ namespace {
 using starling::ReadSettings;
 using Header = ReadSettings::Header;
 
+/// Categories of the first column.
+const starling::fuzz::MemoryFile& codes() {
+  static const starling::fuzz::MemoryFile file("column,category,value\n0,a,1\n0,b,2\n");
+  return file;
+}
+
+/// What is read by tables of categories that are inputs.
+const starling::fuzz::MemoryFile& coded() {
+  static const starling::fuzz::MemoryFile file("u,v,y\nlow,1,0\nhigh,2,1\n");
+  return file;
+}
+
 /// Ways to read; inputs of the corpus begin with their numbers.
 const std::vector<void (*)(ReadSettings&)> ways = {
     [](ReadSettings&) {},
@@ -39,6 +51,7 @@ const std::vector<void (*)(ReadSettings&)> ways = {
     },
     [](ReadSettings& settings) { settings.delimiter = "tab"; },
     [](ReadSettings& settings) { settings.format = "auto"; },
+    [](ReadSettings& settings) { settings.encode = codes().path(); },
 };
 
 }  // namespace
@@ -48,9 +61,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view text(reinterpret_cast<const char*>(data), size);
   ReadSettings settings;
   settings.format = "csv";
-  ways[fuzz::choose(text, ways.size())](settings);
+  const std::size_t way = fuzz::choose(text, ways.size() + 1);
+  if (way < ways.size()) ways[way](settings);
   if (settings.format == "auto" && fuzz::is_hdf5(text)) return -1;
   const fuzz::MemoryFile file(text);
+  if (way == ways.size()) {  // the input is the table of categories
+    settings.encode = file.path();
+    fuzz::answers([&] { fuzz::read_soundly(coded().path(), settings); });
+    return 0;
+  }
   fuzz::answers([&] { fuzz::read_soundly(file.path(), settings); });
   return 0;
 }
