@@ -68,7 +68,12 @@ Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalR
     return declare_public(std::move(models));
   }
   Released<Vector> common = declare_public(Vector(dimension_));
-  if (first_rank()) common = declare_public(recorder.estimate(0, engine.view()));
+  if (first_rank()) {
+    Vector estimate = recorder.estimate(0, engine.view());
+    const std::optional<BiasEstimate> bias = engine.bias();
+    if (config_.bias == BiasChoice::remove && bias) axpy(-1, bias->bias, estimate);
+    common = declare_public(std::move(estimate));
+  }
   const std::vector<Vector> all = agreement_.all_gather(common);
   for (std::size_t k = 0; k < models.size(); ++k) std::copy(all[0].begin(), all[0].end(), models[k].begin());
   return declare_public(std::move(models));
@@ -104,16 +109,43 @@ void InferRun::note_undetermined(const PlugIn& result) {
       names, result.least_curvature, result.curvature_floor, unprotected() ? "by roundings alone" : "by noise alone"));
 }
 
+/// Takes the curvature bias off the estimates, or says how large it is. Rank 0's.
+void InferRun::treat_bias(const InferEngine& engine, std::vector<MethodSpread>& spreads) {
+  const std::optional<BiasEstimate> bias = engine.bias();
+  if (!bias) {
+    if (config_.bias == BiasChoice::remove && !spreads.empty()) {
+      notes_.push_back(
+          fmt::format("the curvature bias is NOT removed: after {} steps the noise hides the curvature (more records, "
+                      "or a larger price, would show it)",
+                      engine.view().done()));
+    }
+    return;
+  }
+  for (MethodSpread& each : spreads) {
+    const bool of_path = each.method == "random-scaling";
+    if (config_.bias == BiasChoice::remove) {
+      each.spread = less_bias(each.spread, *bias, of_path ? variance_share_of_random_scaling : variance_share);
+      continue;
+    }
+    const double quantile = interval_quantile(each.method, config_.levels.front());
+    const auto warning = curvature_bias_warning(*bias, each.spread, quantile, coefficient_names());
+    if (warning) notes_.push_back(fmt::format("{}: {}, or --bias remove", each.method, *warning));
+  }
+}
+
 std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const IntervalRecorder& recorder) {
-  std::vector<MethodSpread> plug_in = plug_in_spreads(engine, recorder);
+  const std::vector<MethodSpread> plug_in = plug_in_spreads(engine, recorder);
   const std::vector<std::string> names = coefficient_names();
   std::vector<Interval> intervals;
   const auto add = [&](const std::vector<MethodSpread>& spreads, std::optional<Client> client) {
     for (Interval& each : intervals_of(spreads, names, config_.levels, client)) intervals.push_back(std::move(each));
   };
   if (!schedule_) {
-    if (first_rank()) add(recorder.spreads(0), std::nullopt);
-    if (first_rank()) add(plug_in, std::nullopt);
+    if (!first_rank()) return intervals;
+    std::vector<MethodSpread> spreads = recorder.spreads(0);
+    spreads.insert(spreads.end(), plug_in.begin(), plug_in.end());
+    treat_bias(engine, spreads);
+    add(spreads, std::nullopt);
     return intervals;
   }
   Vector numbers;
@@ -149,6 +181,23 @@ std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorde
                     intervals_of(at.clients.at(0), coefficient_names(), config_.levels, client)});
   }
   return path;
+}
+
+/// Rank 0's, if asked for.
+std::optional<JointTest> InferRun::joint_test(const IntervalRecorder& recorder) const {
+  const std::vector<std::string> names = coefficient_names();
+  JointTest test;
+  test.level = config_.levels.front();
+  std::vector<std::size_t> tested;
+  for (std::size_t j = 0; j < dataset_.shape.features; ++j) {
+    tested.push_back(j);
+    test.names.push_back(names[j]);
+  }
+  const std::optional<double> statistic = recorder.joint_statistic(0, tested);
+  if (!statistic) return std::nullopt;
+  test.statistic = *statistic;
+  test.critical = joint_quantile(tested.size(), test.level);
+  return test;
 }
 
 ExitCode InferRun::play() {
@@ -233,6 +282,7 @@ Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& reco
     summary.consensus_error = 0;
   }
   summary.intervals = all_intervals(engine, recorder);
+  if (config_.joint && first_rank()) summary.joint = joint_test(recorder);
   summary.last_loss = last_loss(reporter_->history(), summary.rounds);
   summary.privacy = privacy_->finish(stopped);
   summary.privacy.batch = config_.data.batch;

@@ -61,7 +61,17 @@ void add_interval_options(Options& options, InferConfig& config) {
        "with plug-in: local (every client adds noise to every batch's part) or central (rank 0 sees sums of "
        "curvatures over all records after the last step, and adds noise once)",
        setter::choice<PlugInTrust>(config.trust, {{"local", PlugInTrust::local}, {"central", PlugInTrust::central}})});
+  options.add({group, "bias", "WHAT", "keep",
+               "of the curvature bias that noise gives an average under an asymmetric loss: keep, or remove (it is "
+               "estimated from each step's noisy curvature, which plug-in with --trust local releases anyway)",
+               setter::choice<BiasChoice>(config.bias, {{"keep", BiasChoice::keep}, {"remove", BiasChoice::remove}})});
+  options.add({group, "bias-share", "S", "0.19",
+               "with --bias remove and no plug-in: share of the square of mu that goes to curvatures",
+               setter::number(config.bias_share, 0.001, 0.999)});
   options.add({group, "levels", "P,...", "0.95", "of confidence", setter::list(config.levels)});
+  options.add({group, "joint", "", "",
+               "test by random scaling that all coefficients but the intercept are 0 (client 0's path; first level)",
+               setter::flag(config.joint)});
   options.add({group, "burn-in", "B", "0", "steps that do not enter the average and its intervals",
                setter::integer(config.burn_in, 0, most_whole)});
   options.add({group, "replications", "R", "0",
@@ -134,6 +144,12 @@ void check_shape(const InferConfig& config, const Options& options) {
   check(!config.plug_in || !config.decentralized(),
         "--intervals plug-in with --topology (a client does not know the others' curvatures) use random-scaling, or "
         "leave --topology out");
+  check(config.bias == BiasChoice::keep || !config.decentralized(),
+        "--bias remove with --topology (nobody sees the curvatures of all clients) take more records a step: --batch");
+  check(config.bias == BiasChoice::keep || !config.plug_in || config.trust == PlugInTrust::local,
+        "--bias remove with --trust central (there is no curvature by step) leave one of them out");
+  check(!options.given("bias-share") || (config.bias == BiasChoice::remove && !config.plug_in),
+        "--bias-share without --bias remove, or with plug-in (which has its own share) leave it out");
   check(!options.given("trust") || config.plug_in,
         "--trust without --intervals plug-in (all else has noise before it leaves a client) leave it out");
   const bool one_price = !config.privacy.mu.value_or("").starts_with("clients:") &&

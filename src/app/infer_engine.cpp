@@ -17,7 +17,8 @@ class AggregatedEngine final : public InferEngine {
       : root_(parts.world, parts.layout),
         clients_(parts.model, parts.accounts, parts.keys, std::move(parts.streams), parts.config.data.batch),
         sums_(make_sums(parts)),
-        sgd_(root_, clients_, parts.config.sgd, parts.start, parts.mechanism, sums_.get()) {}
+        sgd_(root_, clients_, settings_of(parts.config), parts.start, parts.mechanism, sums_.get(), parts.price),
+        plugs_in_(parts.config.plug_in) {}
 
   void run(const std::vector<Observer*>& observers) override { sgd_.run(observers); }
   [[nodiscard]] const RoundView& view() const override { return sgd_; }
@@ -27,25 +28,35 @@ class AggregatedEngine final : public InferEngine {
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const override { return root_.edge_traffic(); }
   [[nodiscard]] WireTraffic wire_traffic() const override { return root_.wire_traffic(); }
   [[nodiscard]] std::optional<PlugInMeans> plug_in() override {
-    if (!sums_) return std::nullopt;
+    if (!plugs_in_) return std::nullopt;
     return sums_->collect();
   }
   [[nodiscard]] double mean_inverse_clients() const override { return sgd_.mean_inverse_clients(); }
+  [[nodiscard]] std::optional<BiasEstimate> bias() const override { return sgd_.bias(); }
 
  private:
   std::unique_ptr<PlugInSums> make_sums(const EngineParts& parts) {
-    if (!parts.config.plug_in) return nullptr;
+    if (!parts.config.plug_in && !parts.config.curvature_by_step()) return nullptr;
+    const CurvatureParts both = parts.config.plug_in ? CurvatureParts::both : CurvatureParts::curvature;
     auto& pair = dynamic_cast<PairedMechanism&>(parts.mechanism);
     if (parts.config.trust == PlugInTrust::local) {
-      return std::make_unique<LocalPlugInSums>(root_, clients_, parts.model, pair);
+      return std::make_unique<LocalPlugInSums>(root_, clients_, parts.model, both, pair);
     }
     return std::make_unique<CentralPlugInSums>(root_, clients_, parts.model, pair, parts.price, parts.config.sgd.steps);
+  }
+
+  static LdpSgdSettings settings_of(const InferConfig& config) {
+    LdpSgdSettings settings = config.sgd;
+    settings.follow_bias = config.curvature_by_step();
+    settings.burn_in = config.burn_in;
+    return settings;
   }
 
   Root root_;
   AggregatedClients clients_;
   std::unique_ptr<PlugInSums> sums_;
   LdpSgd sgd_;
+  bool plugs_in_;
 };
 
 class DecentralizedEngine final : public InferEngine {
@@ -71,6 +82,7 @@ class DecentralizedEngine final : public InferEngine {
   [[nodiscard]] WireTraffic wire_traffic() const override { return door_.wire_traffic(); }
   [[nodiscard]] std::optional<PlugInMeans> plug_in() override { return std::nullopt; }
   [[nodiscard]] double mean_inverse_clients() const override { return 1; }
+  [[nodiscard]] std::optional<BiasEstimate> bias() const override { return std::nullopt; }
 
  private:
   static OmdSettings settings_of(const InferConfig& config) {

@@ -9,6 +9,7 @@
 #include "starling/graph/schedule.hpp"
 #include "starling/net/world.hpp"
 #include "starling/privacy/accounts.hpp"
+#include "starling/protocol/curvature_bias.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/protocol/plug_in_sums.hpp"
 
@@ -45,6 +46,8 @@ class InferEngine {
   [[nodiscard]] virtual std::optional<PlugInMeans> plug_in() = 0;
   /// Mean over steps of 1/(clients that took part), on rank 0 of an aggregated run.
   [[nodiscard]] virtual double mean_inverse_clients() const = 0;
+  /// Of the average, likewise, where curvatures are released step by step.
+  [[nodiscard]] virtual std::optional<BiasEstimate> bias() const = 0;
 };
 
 [[nodiscard]] std::unique_ptr<InferEngine> make_engine(EngineParts parts);

@@ -44,6 +44,8 @@ class InferRun final : public LearningRun {
   void refuse_constant_columns();
   void open_protection();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
+  /// Whether curvatures are released beside directions.
+  [[nodiscard]] bool two_parts() const { return config_.plug_in || config_.curvature_by_step(); }
   [[nodiscard]] SecondPart plug_in_part() const;
   [[nodiscard]] bool unprotected() const { return !config_.privacy.protects(); }
 
@@ -54,6 +56,8 @@ class InferRun final : public LearningRun {
   /// Of rank 0's path, or of those of all clients in client order; on rank 0. **Collective.**
   [[nodiscard]] std::vector<Interval> all_intervals(InferEngine& engine, const IntervalRecorder& recorder);
   [[nodiscard]] std::vector<MethodSpread> plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder);
+  [[nodiscard]] std::optional<JointTest> joint_test(const IntervalRecorder& recorder) const;
+  void treat_bias(const InferEngine& engine, std::vector<MethodSpread>& spreads);
   void note_undetermined(const PlugIn& result);
   [[nodiscard]] std::vector<IntervalsAt> interval_path(const IntervalRecorder& recorder) const;
   [[nodiscard]] Round rounds_done(const RoundView& view);

@@ -6,6 +6,7 @@
 #include "starling/app/schedule_options.hpp"
 #include "starling/app/start_models.hpp"
 #include "starling/core/spec.hpp"
+#include "starling/data/column_variation.hpp"
 #include "starling/data/synthetic.hpp"
 #include "starling/graph/topology.hpp"
 
@@ -62,9 +63,48 @@ void InferRun::open_model() {
   dimension_ = model_->dimension();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   choose_steps();
+  refuse_constant_columns();
+  const std::string loss = Spec::parse(config_.loss).name();
+  if (!unprotected() && (loss == "logistic" || loss == "expectile") && !config_.curvature_by_step()) {
+    notes_.emplace_back(
+        "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
+        "here; --bias remove estimates it and takes it off, more records a step (--batch) or clients make it small");
+  }
   const std::unique_ptr<Domain> everywhere = domain_table().make("free");
   const StartModels models = start_models(config_.start, *everywhere, dimension_, 1, 0, 1);
   start_ = declare_public(Vector(models.models.value()[0].begin(), models.models.value()[0].end()));
+}
+
+/// Whoever fits a line to a column that never varies, beside an intercept, gets two coefficients of which only the sum
+/// means anything. Only where records may be looked at: without protection there is nobody to ask.
+void InferRun::refuse_constant_columns() {
+  const MetricsPolicy policy = metrics_policy();
+  if (!unprotected() || !policy.shared() || !dataset_.replayable || dataset_.is_public || client_count() == 0) return;
+  Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+  Secret<ColumnVariation> variation;
+  for (const auto& stream : again.streams) {
+    for (Round t = 0; !stream->ended(t) && t < config_.sgd.steps; ++t) {
+      variation.update(
+          [](ColumnVariation& seen, const Batch& batch) {
+            for (std::size_t i = 0; i < batch.size(); ++i) seen.add(batch.row(i));
+          },
+          stream->next(t));
+    }
+  }
+  const auto shown = policy.share(variation);
+  const std::vector<std::size_t> constant = shown->value().constant(dataset_.shape.features);
+  const std::vector<std::string> names = coefficient_names();
+  std::string listed;
+  for (const std::size_t j : constant) listed += fmt::format("{}'{}'", listed.empty() ? "" : ", ", names[j]);
+  if (constant.size() + (config_.intercept ? 1 : 0) < 2) return;
+  check<DataError>(world_.size() > 1,
+                   "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) drop "
+                   "it: --drop",
+                   config_.data.source, listed, config_.intercept ? ", and there is an intercept" : "");
+  notes_.push_back(
+      fmt::format("column {} never varies on rank {}: if so everywhere, its coefficient cannot be told from that of "
+                  "another constant",
+                  listed, world_.rank()));
 }
 
 void InferRun::choose_steps() {
@@ -80,7 +120,8 @@ void InferRun::choose_steps() {
 }
 
 SecondPart InferRun::plug_in_part() const {
-  SecondPart part = PlugInSums::part(*model_);
+  if (!config_.plug_in) return PlugInSums::part(*model_, CurvatureParts::curvature, config_.bias_share);
+  SecondPart part = PlugInSums::part(*model_, CurvatureParts::both, PlugInSums::share_of_both);
   if (config_.trust == PlugInTrust::central) {
     part.once_of =
         static_cast<std::size_t>(config_.sgd.steps) * config_.data.batch * static_cast<std::size_t>(layout_->clients());
@@ -91,7 +132,7 @@ SecondPart InferRun::plug_in_part() const {
 std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
   const std::string name = config_.privacy.mechanism_name();
   if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
-  if (config_.plug_in) return std::make_unique<PairedMechanism>(name, settings, plug_in_part());
+  if (two_parts()) return std::make_unique<PairedMechanism>(name, settings, plug_in_part());
   return mechanism_table().make(name, settings);
 }
 
@@ -101,10 +142,8 @@ void InferRun::open_protection() {
   agreement_.together([&] {
     facts = this->facts(config_.sgd.steps);
     if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs;
-    if (config_.plug_in) {
-      facts.second = plug_in_part();
-      facts.price_factor = PlugInSums::price_factor;
-    }
+    if (two_parts()) facts.second = plug_in_part();
+    if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
     if (!schedule_) {
       const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
       facts.trust = unprotected() ? TrustModel::none : central ? TrustModel::curvature : TrustModel::local;

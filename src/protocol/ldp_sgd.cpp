@@ -3,12 +3,13 @@
 #include <cmath>
 
 #include "starling/core/check.hpp"
+#include "starling/core/gram.hpp"
 #include "starling/core/kernels.hpp"
 
 namespace starling {
 
 LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& settings, const Released<Vector>& start,
-               Mechanism& mechanism, PlugInSums* plug_in)
+               Mechanism& mechanism, PlugInSums* plug_in, double price)
     : AggregatedRounds(root, clients, start),
       clients_(clients),
       settings_(settings),
@@ -17,7 +18,12 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
       contribution_([this](std::size_t k) -> const Released<Vector>& { return answer(k); }),
       direction_(declare_public(Vector(start.value().size()))),
       message_(declare_public(Vector(start.value().size() + 1))),
-      sum_(declare_public(Vector())) {}
+      sum_(declare_public(Vector())) {
+  if (!settings.follow_bias) return;
+  const std::size_t d = start.value().size();
+  message_ = declare_public(Vector(d + 1 + triangle_size(d)));
+  bias_.emplace(d, plug_in->curvature_noise(price));
+}
 
 // Algorithm 1 of the paper, with several clients.
 void LdpSgd::run(const std::vector<Observer*>& observers) {
@@ -43,16 +49,28 @@ const Released<Vector>& LdpSgd::answer(std::size_t k) {
   message_.update(
       [](Vector& message, const Vector& direction) {
         std::copy(direction.begin(), direction.end(), message.begin());
-        message.back() = 1;
+        message[direction.size()] = 1;
       },
       direction_);
+  if (bias_) {
+    plug_in_->last_curvature(triangle_);
+    message_.update([this](Vector& message) {
+      std::copy(triangle_.begin(), triangle_.end(), message.end() - static_cast<std::ptrdiff_t>(triangle_.size()));
+    });
+  }
   return message_;
 }
 
 // A round without any client, as while streams end unequally, is no step.
 void LdpSgd::step(const Vector& sum) {
-  const double clients = sum.back();
+  const std::size_t d = theta_.value().size();
+  const double clients = sum[d];
   if (clients == 0) return;
+  if (bias_ && done_ >= settings_.burn_in) {
+    triangle_.assign(sum.begin() + static_cast<std::ptrdiff_t>(d + 1), sum.end());
+    scale(1 / clients, triangle_);
+    bias_->add(triangle_, theta_.value());
+  }
   const double gamma =
       settings_.step * std::pow(static_cast<double>(done_ + 1) + settings_.step_offset, -settings_.step_power);
   theta_.update([&](Vector& theta) { axpy(-gamma / clients, View(sum).first(theta.size()), theta); });
@@ -62,6 +80,14 @@ void LdpSgd::step(const Vector& sum) {
                    "step {}: the model is not finite (steps are too long for these records) take a smaller --step, a "
                    "larger --step-offset, or standardise the features",
                    done_ + 1);
+}
+
+std::optional<BiasEstimate> LdpSgd::bias() const {
+  if (!bias_) return std::nullopt;
+  std::optional<BiasEstimate> bias = bias_->estimate();
+  // The mean over K clients has less noise than one client's curvature, of which the estimate was told.
+  if (bias) scale(std::sqrt(mean_inverse_clients()), bias->noise);
+  return bias;
 }
 
 double LdpSgd::mean_inverse_clients() const {

@@ -24,33 +24,42 @@ void divide(MutableView triangles, double unit, std::size_t order, double off_di
 
 }  // namespace
 
-PlugInSums::PlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model)
+PlugInSums::PlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, CurvatureParts parts)
     : root_(root),
       clients_(clients),
       model_(model),
+      parts_(parts),
       curvature_unit_(unit_or_one(model.most_curvature())),
       moment_unit_(unit_or_one(model.most_influence() * model.most_influence())) {}
 
-// Ψ̇/B1 and ΨΨ'/B0² have Frobenius norms of at most 1, and inner products of such are not negative: two records are
-// √2·√2 apart. At the price √2 μ the noise on either has the deviation √2/μ (method 4: √2 B1/μ).
-SecondPart PlugInSums::part(const MallowsModel& model) {
+std::size_t PlugInSums::size() const {
+  return triangle_size(model_.dimension()) * (parts_ == CurvatureParts::both ? 2 : 1);
+}
+
+// Ψ̇/B1 and ΨΨ'/B0² have Frobenius norms of at most 1, and inner products of such are not negative: what two records add
+// is √2 times a record's norm apart. Of both, at a price of √2 μ, the noise on an entry has the deviation √2/μ (method
+// 4: √2 B1/μ).
+SecondPart PlugInSums::part(const MallowsModel& model, CurvatureParts parts, double share) {
+  const bool both = parts == CurvatureParts::both;
+  const bool bounded = std::isfinite(model.most_influence());
   SecondPart part;
-  part.what = "curvature and squared estimating function, for plug-in intervals";
-  part.clip = std::isfinite(model.most_influence()) ? std::numbers::sqrt2 * slack : model.most_influence();
-  part.dimension = 2 * triangle_size(model.dimension());
-  part.share = 2.0 / 3;
-  part.replacement = std::isfinite(model.most_influence()) ? std::numbers::sqrt2 : 2;
+  part.what = both ? "curvature and squared estimating function, for plug-in intervals" : "curvature, for its bias";
+  part.clip = !bounded ? model.most_influence() : (both ? std::numbers::sqrt2 : 1) * slack;
+  part.dimension = triangle_size(model.dimension()) * (both ? 2 : 1);
+  part.share = share;
+  part.replacement = bounded ? std::numbers::sqrt2 : 2;
   return part;
 }
 
 const Secret<Vector>& PlugInSums::scaled(std::size_t k, View theta) {
   const std::size_t order = model_.dimension();
-  const std::size_t size = triangle_size(order);
+  const std::size_t triangle = triangle_size(order);
   apply(
       [&](Vector& triangles, const Batch& batch) {
         model_.curvature(theta, batch, triangles);
-        divide(MutableView(triangles).first(size), curvature_unit_, order, std::numbers::sqrt2);
-        divide(MutableView(triangles).subspan(size), moment_unit_, order, std::numbers::sqrt2);
+        divide(MutableView(triangles).first(triangle), curvature_unit_, order, std::numbers::sqrt2);
+        divide(MutableView(triangles).subspan(triangle), moment_unit_, order, std::numbers::sqrt2);
+        triangles.resize(size());
       },
       triangles_, *clients_.batch(k));
   return triangles_;
@@ -58,11 +67,10 @@ const Secret<Vector>& PlugInSums::scaled(std::size_t k, View theta) {
 
 PlugInMeans PlugInSums::unscaled(View means, double deviation) const {
   const std::size_t order = model_.dimension();
-  const std::size_t size = triangle_size(order);
+  const auto triangle = static_cast<std::ptrdiff_t>(triangle_size(order));
   PlugInMeans result;
-  result.curvature.assign(means.begin(), means.begin() + static_cast<std::ptrdiff_t>(size));
-  result.moment.assign(means.begin() + static_cast<std::ptrdiff_t>(size),
-                       means.begin() + static_cast<std::ptrdiff_t>(2 * size));
+  result.curvature.assign(means.begin(), means.begin() + triangle);
+  result.moment.assign(means.begin() + triangle, means.end());
   divide(result.curvature, 1 / curvature_unit_, order, 1 / std::numbers::sqrt2);
   divide(result.moment, 1 / moment_unit_, order, 1 / std::numbers::sqrt2);
   result.curvature_noise = curvature_unit_ * deviation;
@@ -70,12 +78,23 @@ PlugInMeans PlugInSums::unscaled(View means, double deviation) const {
   return result;
 }
 
-LocalPlugInSums::LocalPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model,
+LocalPlugInSums::LocalPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, CurvatureParts parts,
                                  PairedMechanism& mechanism)
-    : PlugInSums(root, clients, model),
+    : PlugInSums(root, clients, model, parts),
       mechanism_(mechanism),
       noisy_(declare_public(Vector())),
-      totals_(clients.count(), declare_public(Vector(2 * triangle_size(model.dimension()) + 3))) {}
+      totals_(clients.count(), declare_public(Vector(size() + 3))) {}
+
+void LocalPlugInSums::last_curvature(Vector& triangle) const {
+  const std::size_t order = model_.dimension();
+  const View noisy = noisy_.value();
+  triangle.assign(noisy.begin(), noisy.begin() + static_cast<std::ptrdiff_t>(triangle_size(order)));
+  divide(triangle, 1 / curvature_unit_, order, 1 / std::numbers::sqrt2);
+}
+
+double LocalPlugInSums::curvature_noise(double price) const {
+  return curvature_unit_ * mechanism_.second_deviation(price);
+}
 
 void LocalPlugInSums::add(std::size_t k, const ReleaseAddress& address, double price, View theta) {
   mechanism_.release_second(address, price, clients_.key(k), scaled(k, theta), noisy_);
@@ -93,7 +112,7 @@ void LocalPlugInSums::add(std::size_t k, const ReleaseAddress& address, double p
 }
 
 PlugInMeans LocalPlugInSums::collect() {
-  const std::size_t size = 2 * triangle_size(model_.dimension());
+  const std::size_t size = this->size();
   const Released<Vector> sum =
       root_.sum(size + 3, [this](std::size_t k) -> const Released<Vector>& { return totals_[k]; });
   if (!root_.aggregates()) return {};
@@ -108,11 +127,11 @@ PlugInMeans LocalPlugInSums::collect() {
 
 CentralPlugInSums::CentralPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model,
                                      PairedMechanism& mechanism, double price, Round steps)
-    : PlugInSums(root, clients, model),
+    : PlugInSums(root, clients, model, CurvatureParts::both),
       mechanism_(mechanism),
       price_(price),
       steps_(steps),
-      totals_(clients.count(), Secret<Vector>(Vector(2 * triangle_size(model.dimension())))),
+      totals_(clients.count(), Secret<Vector>(Vector(size()))),
       batches_(clients.count(), declare_public(Vector(1))) {}
 
 void CentralPlugInSums::add(std::size_t k, const ReleaseAddress& /*address*/, double /*price*/, View theta) {
@@ -121,7 +140,7 @@ void CentralPlugInSums::add(std::size_t k, const ReleaseAddress& /*address*/, do
 }
 
 PlugInMeans CentralPlugInSums::collect() {
-  const std::size_t size = 2 * triangle_size(model_.dimension());
+  const std::size_t size = this->size();
   Entrusted<Vector> message = TrustedAggregator::entrust(Secret<Vector>());
   const Secret<Vector> sum = root_.sum_entrusted(size, [&](std::size_t k) -> const Entrusted<Vector>& {
     return message = TrustedAggregator::entrust(totals_[k]);

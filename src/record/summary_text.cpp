@@ -348,6 +348,12 @@ Json json_of(const Summary& summary) {
   if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);
   if (summary.interval_records) json["interval_records"] = number(*summary.interval_records);
   if (Json own = per_client_json(summary.intervals); !own.empty()) json["per_client"] = std::move(own);
+  if (summary.joint) {
+    json["joint"] = {{"names", summary.joint->names},
+                     {"statistic", number_json(summary.joint->statistic)},
+                     {"critical", number_json(summary.joint->critical)},
+                     {"level", number_json(summary.joint->level)}};
+  }
   if (!summary.study.empty()) json["study"] = study_json(summary.study);
   json["aggregated"] = summary.aggregated;
   json["consensus_error"] = summary.aggregated ? Json(nullptr) : number(summary.consensus_error);
@@ -388,6 +394,13 @@ std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>&
                                  summary.text("command"), summary.count("clients"), summary.count("ranks"),
                                  summary.count("rounds"), summary.count("rounds_planned"), summary.count("dimension"));
   if (const std::string table = regression_table(summary); !table.empty()) text += table + "\n";
+  if (summary.has("joint.statistic")) {
+    const double statistic = summary.number("joint.statistic");
+    const double critical = summary.number("joint.critical");
+    text += fmt::format(
+        "  All but the intercept zero? Statistic {:.5g}, exceeds {:.5g} in {:.3g} % of cases if so: {}\n\n", statistic,
+        critical, 100 * (1 - summary.number("joint.level")), statistic > critical ? "rejected" : "not rejected");
+  }
   if (const std::vector<StudyCell> study = study_of(summary); !study.empty()) text += study_table(study) + "\n";
   text += figure_rows(summary);
   if (const double debt = summary.number("step_debt"); debt > 1e-12) {

@@ -14,6 +14,8 @@ namespace starling {
 
 /// Who adds noise to plug-in matrices.
 enum class PlugInTrust { local, central };
+/// Of the curvature bias of averages.
+enum class BiasChoice { keep, remove };
 
 struct InferConfig : LearningConfig {
   // clients and graph
@@ -28,7 +30,10 @@ struct InferConfig : LearningConfig {
   std::string intervals_text = "random-scaling";
   std::vector<double> levels{0.95};
   Round burn_in = 0;
+  bool joint = false;
   PlugInTrust trust = PlugInTrust::local;
+  BiasChoice bias = BiasChoice::keep;
+  double bias_share = 0.19;  ///< of the square of μ, for curvatures that plug-in intervals do not release anyway
   /// Independent runs on a generator, to see how often intervals cover; 0: one run, with all its results.
   std::int64_t replications = 0;
 
@@ -37,6 +42,10 @@ struct InferConfig : LearningConfig {
   bool plug_in = false;
   std::optional<int> batch_means;
 
+  /// Whether each step's curvature is released with its direction.
+  [[nodiscard]] bool curvature_by_step() const {
+    return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local);
+  }
   [[nodiscard]] bool decentralized() const { return topology.has_value(); }
 };
 

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "starling/protocol/aggregated_rounds.hpp"
+#include "starling/protocol/curvature_bias.hpp"
 #include "starling/protocol/plug_in_sums.hpp"
 
 namespace starling {
@@ -18,20 +19,25 @@ struct LdpSgdSettings {
   double step = 1;           ///< γ
   double step_power = 0.51;  ///< α
   double step_offset = 0;    ///< i0
+  bool follow_bias = false;  ///< send each step's released curvature too, for the bias of the average
+  Round burn_in = 0;         ///< steps that it does not count
 };
 
 class LdpSgd final : public AggregatedRounds {
  public:
   /// `start` is θ_0, `plug_in` may be null. Keeps references.
+  /// `price` is that of a step, of which the noise on curvatures depends (the first, where they differ).
   LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& settings, const Released<Vector>& start,
-         Mechanism& mechanism, PlugInSums* plug_in);
+         Mechanism& mechanism, PlugInSums* plug_in, double price);
   void run(const std::vector<Observer*>& observers) override;
 
   /// Mean over the steps so far of 1/(clients that took part); rank 0's.
   [[nodiscard]] double mean_inverse_clients() const;
+  /// The curvature bias of the average as it is known by now, on rank 0 where it is followed.
+  [[nodiscard]] std::optional<BiasEstimate> bias() const;
 
  private:
-  /// (noisy mean of Ψ, 1), or zeros of a client that takes no part.
+  /// (noisy mean of Ψ, 1, and where the bias is followed noisy mean of Ψ̇), or zeros of a client that takes no part.
   [[nodiscard]] const Released<Vector>& answer(std::size_t k);
   void step(const Vector& sum);
 
@@ -44,7 +50,9 @@ class LdpSgd final : public AggregatedRounds {
   Released<Vector> message_;
   Released<Vector> sum_;
   double inverse_clients_ = 0;  ///< Σ over steps of 1/(clients that took part)
-  Round taken_ = 0;             ///< steps in which somebody did
+  std::optional<CurvatureBias> bias_;
+  Vector triangle_;  ///< of the client or step at work
+  Round taken_ = 0;  ///< steps in which somebody did
 };
 
 }  // namespace starling

@@ -21,17 +21,30 @@ struct PlugInMeans {
   double direction_noise = 0;  ///< mean variance of the noise on a component of a client's direction
 };
 
-/// A record's part in them, as a vector of norm at most √2: (Ψ̇/B1, ΨΨ'/B0²), off-diagonal entries times √2.
+/// What of a record's curvature is released beside its direction.
+enum class CurvatureParts {
+  curvature,  ///< Ψ̇/B1 alone, of norm at most 1
+  both,       ///< (Ψ̇/B1, ΨΨ'/B0²), of norm at most √2
+};
+
+/// A record's part in them is a vector of packed triangles, off-diagonal entries times √2, so that its norm is bounded.
 class PlugInSums {
  public:
   /// Keeps references.
-  PlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model);
+  PlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, CurvatureParts parts);
   virtual ~PlugInSums() = default;
-  /// The second part of a release, for a mechanism that pays for both (clip √2 with a little more for roundings).
-  [[nodiscard]] static SecondPart part(const MallowsModel& model);
+  /// The second part of a release, for a mechanism that pays for both parts, with so much of the square of μ.
+  [[nodiscard]] static SecondPart part(const MallowsModel& model, CurvatureParts parts, double share);
+  /// Of it, where plug-in intervals take their three releases at one price each.
+  static constexpr double share_of_both = 2.0 / 3;
   /// What a record pays in all, in multiples of the price of its step: √3 (method 4, "Plug-in").
   static constexpr double price_factor = std::numbers::sqrt3;
 
+  /// The triangle of the last batch's noisy mean Ψ̇ into `triangle`, where each batch's is released by itself; else no
+  /// numbers.
+  virtual void last_curvature(Vector& triangle) const = 0;
+  /// Standard deviation of the noise on one of its diagonal entries, at this price.
+  [[nodiscard]] virtual double curvature_noise(double price) const = 0;
   /// Client k's batch of the round at hand, with the model before its step.
   virtual void add(std::size_t k, const ReleaseAddress& address, double price, View theta) = 0;
   /// **Collective.** Of all records so far; empty vectors elsewhere than on rank 0.
@@ -43,13 +56,17 @@ class PlugInSums {
   /// Undoes the scaling of means over records, whose components have noise of this deviation.
   [[nodiscard]] PlugInMeans unscaled(View means, double deviation) const;
 
+  /// Entries of a record's part.
+  [[nodiscard]] std::size_t size() const;
+
   Root& root_;
   AggregatedClients& clients_;
   MallowsModel& model_;
-
- private:
+  CurvatureParts parts_;
   double curvature_unit_;  ///< B1, or 1 if there is none
   double moment_unit_;     ///< B0², likewise
+
+ private:
   Secret<Vector> triangles_;
 };
 
@@ -57,7 +74,10 @@ class PlugInSums {
 /// post-processed releases, however often. With mechanism `none`, there is none.
 class LocalPlugInSums final : public PlugInSums {
  public:
-  LocalPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, PairedMechanism& mechanism);
+  LocalPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, CurvatureParts parts,
+                  PairedMechanism& mechanism);
+  void last_curvature(Vector& triangle) const override;
+  [[nodiscard]] double curvature_noise(double price) const override;
   void add(std::size_t k, const ReleaseAddress& address, double price, View theta) override;
   [[nodiscard]] PlugInMeans collect() override;
 
@@ -74,6 +94,8 @@ class CentralPlugInSums final : public PlugInSums {
   /// `part` as above, released once of all records; `price` is that of all rounds, `steps` those that the run plans.
   CentralPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, PairedMechanism& mechanism,
                     double price, Round steps);
+  void last_curvature(Vector& triangle) const override { triangle.clear(); }
+  [[nodiscard]] double curvature_noise(double /*price*/) const override { return 0; }
   void add(std::size_t k, const ReleaseAddress& address, double price, View theta) override;
   [[nodiscard]] PlugInMeans collect() override;
 

@@ -30,6 +30,14 @@ struct Interval {
 [[nodiscard]] Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
                                      const std::string& method);
 
+/// Whether several coefficients are all zero, by random scaling.
+struct JointTest {
+  std::vector<std::string> names;
+  double statistic = 0;  ///< n θ̄' V̂⁻¹ θ̄
+  double critical = 0;   ///< what it exceeds with probability 1 − level if they are
+  double level = 0;
+};
+
 /// Intervals as they stood when so much had been seen.
 struct IntervalsAt {
   Round steps = 0;

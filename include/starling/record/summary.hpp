@@ -38,6 +38,7 @@ struct Summary {
   std::optional<TestMetrics> test_metrics;  ///< of predictions on --test, if they were counted by class
   std::vector<Interval> intervals;          ///< of coefficients; of each client in turn, where they have their own
   std::optional<double> interval_records;   ///< records that they rest on, of all clients
+  std::optional<JointTest> joint;           ///< of coefficients, if asked for
   std::vector<StudyCell> study;             ///< of replications, if it was one
   std::optional<double> objective;          ///< penalised sum of losses at the model, where it was minimised
   bool aggregated = false;  ///< rank 0 aggregates: there is one model, and neither consensus error nor mass
