@@ -26,7 +26,10 @@ struct BiasEstimate {
 /// For the mean of Ψ(θ) is A δ + ½ T[δ, δ] at θ* + δ, T its second derivative, and zero on average along the path, so
 /// the mean of δ is −½ A⁻¹ T[V], V = mean δδ'; while Ψ̇(θ* + δ) is A + T[δ], whose mean product with δ is T[V]. No
 /// knowledge of the loss or of the records is needed but the Ψ̇_i, whose noise, independent of θ_{i−1}, averages out:
-/// post-processing where clients release them (local trust), exact without privacy.
+/// post-processing where clients release them (local trust), exact without privacy. Where nobody releases them, and the
+/// curvature of the loss does not depend on the label (logistic), curvatures of public records drawn in the run's
+/// place, say of independent standard normal features, cost nothing; the result is then what the bias would be for such
+/// records, and is to be called so.
 class CurvatureBias {
  public:
   /// `noise`: standard deviation of the noise on each entry of every step's curvature (0: none).
