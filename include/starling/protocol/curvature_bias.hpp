@@ -63,12 +63,12 @@ inline constexpr double variance_share_of_random_scaling = 1.0 / 6;
 ///
 /// Logistic regression (3 slopes and an intercept, all 1, standard normal features, n = 200,000, γ = 1, i₀ = 1000),
 /// noise for μ = 0.9 on directions and 0.436 on curvatures, μ = 1 in all: random scaling covers 83 % without and 94 to
-/// 96 % with it, at the same length. Extrapolation of the path to γ = 0 covers 89 % and is 1.5 times as long.
+/// 97 % with it, at the same length. Extrapolation of the path to γ = 0 covers 89 % and is 1.5 times as long.
 [[nodiscard]] Spread less_bias(const Spread& spread, const BiasEstimate& bias, double share);
 
-/// "the curvature bias of 'x1' is about -0.12, more than a quarter of the half-width 0.35 of its interval (…) …": the
-/// worst coordinate whose bias is more than that, and more than twice its own noise; none where there is no such.
-/// `quantile` makes a half-width of a spread; `names` has d entries.
+/// "estimated curvature bias of 'x1' 0.12 exceeds a quarter of its half-width 0.35 (why) what to do": the worst
+/// coordinate whose bias is more than that, and more than twice its own noise; none where there is no such. `quantile`
+/// makes a half-width of a spread; `names` has d entries.
 [[nodiscard]] std::optional<std::string> curvature_bias_warning(const BiasEstimate& bias, const Spread& spread,
                                                                 double quantile, const std::vector<std::string>& names);
 
