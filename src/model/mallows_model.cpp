@@ -34,7 +34,7 @@ double MallowsModel::score_of(View parameters, const Row& row) const {
 }
 
 double MallowsModel::squares_of(const Row& row) const {
-  const double squares = dot(row.values, row.values) + (intercept_ ? 1 : 0);
+  const double squares = short_dot(row.values, row.values) + (intercept_ ? 1 : 0);
   check<DataError>(squares <= largest_squares,
                    "a record's features have the squared norm {} (not finite, or too large to be weighted) scale the "
                    "features",

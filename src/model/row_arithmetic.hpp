@@ -17,8 +17,27 @@ inline double upper_norm2(View v, double squares) {
   return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(v);
 }
 
+/// lane_sum to the bit for n <= 4, without lanes in memory: rows of a few features are a regression's usual case.
+template <class Term>
+inline double short_sum(std::size_t n, Term term) {
+  double lane0 = 0;
+  double lane1 = 0;
+  double lane2 = 0;
+  double lane3 = 0;
+  if (n > 0) lane0 += term(0);
+  if (n > 1) lane1 += term(1);
+  if (n > 2) lane2 += term(2);
+  if (n > 3) lane3 += term(3);
+  return (lane0 + lane2) + (lane1 + lane3);
+}
+
+/// dot to the bit.
+inline double short_dot(View x, View y) {
+  return x.size() <= 4 ? short_sum(x.size(), [x, y](std::size_t i) { return x[i] * y[i]; }) : dot(x, y);
+}
+
 inline double row_dot(const Row& row, View weights) {
-  return row.sparse() ? dot(row.values, row.index, weights) : dot(row.values, weights);
+  return row.sparse() ? dot(row.values, row.index, weights) : short_dot(row.values, weights);
 }
 
 inline void row_axpy(double a, const Row& row, MutableView target) {
