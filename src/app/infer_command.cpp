@@ -282,6 +282,7 @@ Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& reco
     summary.consensus_error = 0;
   }
   summary.intervals = all_intervals(engine, recorder);
+  summary.interval_records = records_after(summary.rounds);
   if (config_.joint && first_rank()) summary.joint = joint_test(recorder);
   summary.last_loss = last_loss(reporter_->history(), summary.rounds);
   summary.privacy = privacy_->finish(stopped);

@@ -282,6 +282,10 @@ RunReport::RunReport(const std::string& path) : path_(path) {
 void RunReport::read_finished() {
   state_ = RunState::finished;
   json_ = read_text(path_ + "/summary.json");
+  if (view_of(*this).has("study")) {  // of many runs, which left no records
+    static_cast<void>(text());
+    return;
+  }
   history_ = read_history(path_ + "/history.csv");
   static_cast<void>(read_notes(path_));
   static_cast<void>(read_interval_path(path_));
@@ -361,8 +365,9 @@ std::string RunReport::draw(const std::string& folder) const {
   RunCurves curves;
   curves.history = history_;
   if (state_ == RunState::finished) {
-    const RecordedModels models = read_models(path_);
     const SummaryView view = view_of(*this);
+    if (view.has("study")) return "no pictures: a study of replications has none (study.csv holds its figures)";
+    const RecordedModels models = read_models(path_);
     curves.convergence = convergence_to(models, view.numbers("final_model"), "the final mean model");
     curves.components = components_of(models, view.numbers("regret.comparator"));
     curves.regret = read_regret_curve(path_);

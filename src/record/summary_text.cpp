@@ -304,6 +304,14 @@ std::string score_rows(const SummaryView& summary) {
   return text + table_row("accuracy", cell);
 }
 
+/// Notes, the statement on privacy, and where all this comes from.
+std::string last_rows(const SummaryView& summary) {
+  std::string text;
+  for (const std::string& note : summary.texts("notes")) text += table_row("note", note);
+  if (summary.learned()) text += "\n" + wrapped("Privacy. " + summary.text("privacy.statement"), 110) + "\n";
+  return text + fmt::format("\nResults    {}\nCommand    {}\n", summary.text("output"), summary.text("command_line"));
+}
+
 }  // namespace
 
 std::string table_row(const std::string& name, const std::string& value) {
@@ -401,7 +409,10 @@ std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>&
         "  All but the intercept zero? Statistic {:.5g}, exceeds {:.5g} in {:.3g} % of cases if so: {}\n\n", statistic,
         critical, 100 * (1 - summary.number("joint.level")), statistic > critical ? "rejected" : "not rejected");
   }
-  if (const std::vector<StudyCell> study = study_of(summary); !study.empty()) text += study_table(study) + "\n";
+  if (const std::vector<StudyCell> study = study_of(summary); !study.empty()) {
+    return text + study_table(study) + "\n" + table_row("time", shown(summary.number("time.wall"), "{:.3f} s")) +
+           last_rows(summary);
+  }
   text += figure_rows(summary);
   if (const double debt = summary.number("step_debt"); debt > 1e-12) {
     text += table_row("step debt", fmt::format("{:.3g} not yet repaid", debt));
@@ -419,9 +430,7 @@ std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>&
   text +=
       table_row("speed", fmt::format("{} rounds/s ({} s)", shown(summary.number("time.rounds_per_second"), "{:.0f}"),
                                      shown(summary.number("time.wall"), "{:.3f}")));
-  for (const std::string& note : summary.texts("notes")) text += table_row("note", note);
-  if (summary.learned()) text += "\n" + wrapped("Privacy. " + summary.text("privacy.statement"), 110) + "\n";
-  return text + fmt::format("\nResults    {}\nCommand    {}\n", summary.text("output"), summary.text("command_line"));
+  return text + last_rows(summary);
 }
 
 std::string to_json(const Summary& summary) {

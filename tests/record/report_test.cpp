@@ -317,6 +317,17 @@ TEST(Report, DrawsIntervalsOnTheirWay) {
   EXPECT_EQ(fs::exists(run.path() + "/intervals.png"), problem.empty()) << problem;
 }
 
+// Of runs that leave no records of their own.
+TEST(Report, ShowsAStudyOfReplications) {
+  const SomeRun run;
+  run.write("summary.json", to_json(studied_example()));
+  const RunReport report(run.path());
+  EXPECT_EQ(report.text(), to_table(studied_example()));
+  EXPECT_TRUE(report.draw(run.path()).starts_with("no pictures: a study"));
+  EXPECT_FALSE(comparison({report, report}).empty());
+  EXPECT_EQ(report.text().find("\n  messages "), std::string::npos);
+}
+
 TEST(Report, SaysWhereItCannotDraw) {
   const SomeRun run(example());
   const TemporaryFolder folder;
