@@ -10,6 +10,9 @@ namespace {
 
 constexpr const char* digest_policy = "Poly1305 of the clipped integers, into a release key that BLAKE2b makes";
 
+/// A block that lasts no longer than this is a short one.
+constexpr auto quick_block = std::chrono::milliseconds(500);
+
 bool same_releases(const Spending& a, const Spending& b) {
   return a.all().counts() == b.all().counts() && a.dearest_of_passes().counts() == b.dearest_of_passes().counts();
 }
@@ -67,6 +70,9 @@ Round Accounts::end_of(const Holder& client) const {
 /// Write-ahead for every client whose reserved rounds end with round t: clients of a rank are in step, so that one wait
 /// for the disk serves them all.
 void Accounts::reserve(Round t) {
+  const auto now = std::chrono::steady_clock::now();
+  pace_ = t > 0 && now - reserved_at_ < quick_block ? BlockSizes::Pace::quick : BlockSizes::Pace::ordinary;
+  reserved_at_ = now;
   std::map<Ledger*, std::vector<Reservation>> blocks;
   for (std::size_t k = 0; k < clients_.size(); ++k) {
     Holder& client = clients_[k];
@@ -122,7 +128,7 @@ bool Accounts::affordable(std::size_t k, const Reservation& block) const {
 /// The next block, cut to what the budget allows; nothing if that is no round.
 std::optional<Reservation> Accounts::affordable_block(std::size_t k) const {
   const Holder& client = clients_[k];
-  const Round size = std::min(blocks_.after(client.reserved), end_of(client) - client.reserved);
+  const Round size = std::min(blocks_.after(client.reserved, pace_), end_of(client) - client.reserved);
   if (Reservation whole = block(k, client.reserved + size - 1); affordable(k, whole)) return whole;
   Round some = 0;         // rounds that are affordable
   Round too_many = size;  // rounds that are not

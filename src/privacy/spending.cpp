@@ -81,6 +81,7 @@ void PriceTally::add(double price, std::int64_t count) {
 }
 
 double PriceTally::rounded(double price) const {
+  if (digits_ == std::numeric_limits<double>::digits) return price;
   int exponent = 0;
   const double significand = std::frexp(price, &exponent);
   return std::ldexp(std::ceil(std::ldexp(significand, digits_)), exponent - digits_);

@@ -1,6 +1,7 @@
 /// What the clients of a rank may still release, and what they have: asked before every release.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +80,8 @@ class Accounts {
   std::vector<Holder> clients_;
   std::vector<Ledger*> ledgers_;  // by client; empty without
   BlockSizes blocks_ = BlockSizes::doubling();
+  BlockSizes::Pace pace_ = BlockSizes::Pace::ordinary;
+  std::chrono::steady_clock::time_point reserved_at_;
 };
 
 }  // namespace starling

@@ -31,6 +31,7 @@
 /// chain is no signature: it does not say who wrote.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -46,10 +47,17 @@ class BlockSizes {
   /// 1, 2, 4, … up to `most` rounds: a crash costs at most as many rounds as were released, and one.
   [[nodiscard]] static BlockSizes doubling(Round most = 4096) { return {most, true}; }
   [[nodiscard]] static BlockSizes fixed(Round size) { return {size, false}; }
+  /// How fast rounds pass: blocks that are used up in no time may go on doubling, up to 2^20 rounds, since a crash
+  /// still costs no more than was released, and writing a row takes as long as many thousand quick rounds.
+  enum class Pace { ordinary, quick };
   /// Rounds of the block that follows `reserved` rounds.
-  [[nodiscard]] Round after(Round reserved) const { return doubling_ && reserved < most_ ? reserved + 1 : most_; }
+  [[nodiscard]] Round after(Round reserved, Pace pace = Pace::ordinary) const {
+    const Round most = doubling_ && pace == Pace::quick ? std::max(most_, most_quick) : most_;
+    return doubling_ && reserved < most ? reserved + 1 : most;
+  }
 
  private:
+  static constexpr Round most_quick = Round{1} << 20;
   BlockSizes(Round most, bool doubling);
   Round most_;
   bool doubling_;
