@@ -54,7 +54,10 @@ std::vector<std::string> InferRun::coefficient_names() const {
 
 /// Of all clients, as far as all may know.
 double InferRun::records_after(Round steps) const {
-  return static_cast<double>(steps) * static_cast<double>(config_.data.batch) * static_cast<double>(layout_->clients());
+  const double most = static_cast<double>(steps) * static_cast<double>(config_.data.batch);
+  double total = 0;
+  for (const double records : records_) total += std::min(records, most);
+  return total;
 }
 
 /// d × local clients.
@@ -227,21 +230,26 @@ ExitCode InferRun::play() {
 
   const Round done = rounds_done(engine->view());
   if (engine->paths() > 0) intervals.finish(engine->view());
-  if (recorder_) recorder_->finish(engine->view(), done, estimates(*engine, intervals));
+  const Released<Columns> averages = estimates(*engine, intervals);
+  if (recorder_) recorder_->finish(engine->view(), done, averages);
   if (hosts_clients) reporter_->finish(engine->view(), done);
   const bool stopped = done < config_.sgd.steps;
   if (stopped) {
     notes_.push_back(fmt::format("stopped by a signal after step {} of {}; all results up to there are whole", done,
                                  config_.sgd.steps));
   }
-  const Summary summary = make_summary(*engine, intervals, wall, stopped);
+  const Summary summary = make_summary(*engine, intervals, averages, wall, stopped);
   agreement_.together([&] {
-    if (first_rank()) write_results(summary, interval_path(intervals), stopped);
+    if (!first_rank()) return;
+    std::vector<IntervalsAt> path = interval_path(intervals);
+    if (!path.empty() && !schedule_) path.back().intervals = summary.intervals;
+    write_results(summary, path, stopped);
   });
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
-Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder, double wall, bool stopped) {
+Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder,
+                               const Released<Columns>& estimates, double wall, bool stopped) {
   const MetricsPolicy policy = metrics_policy();
   const RoundView& view = engine.view();
   Summary summary;
@@ -257,7 +265,6 @@ Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& reco
   summary.wall = wall;
   summary.run_directory = directory_->path();
   summary.aggregated = !schedule_;
-  const Released<Columns> estimates = this->estimates(engine, recorder);
   LocalResults local{estimates,
                      Vector(view.masses().begin(), view.masses().end()),
                      engine.debts(),

@@ -162,6 +162,12 @@ void check_shape(const InferConfig& config, const Options& options) {
         "--replications with '{}' (each run needs records of its own, and true coefficients to compare with) use a "
         "generator: synthetic:linear, logistic, expectile",
         config.data.source);
+  for (const char* option : {"test", "joint", "json-models", "record-clients", "save-partition"}) {
+    check(config.replications == 0 || !options.given(option),
+          "--{} with --replications (there is not one model but many) leave one of them out", option);
+  }
+  check(config.replications == 0 || config.random_scaling || config.plug_in || config.batch_means,
+        "--replications with --intervals none (there is nothing to cover) leave one of them out");
   check(config.data.epochs == 1 || config.intervals_text == "none",
         "--epochs {} with --intervals (a record that is read again tells nothing new) leave one of them out",
         config.data.epochs);

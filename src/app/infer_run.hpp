@@ -29,6 +29,7 @@ class InferRun final : public LearningRun {
     agreement_.together([&] { open_data(); });
     agree_on_data();
     agreement_.together([&] { open_model(); });
+    count_records();
     open_protection();
     make_directory();
     return config_.replications > 0 ? study() : play();
@@ -41,6 +42,8 @@ class InferRun final : public LearningRun {
   void open_data();
   void open_model();
   void choose_steps();
+  /// **Collective.**
+  void count_records();
   void refuse_constant_columns();
   void open_protection();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
@@ -64,7 +67,8 @@ class InferRun final : public LearningRun {
   [[nodiscard]] Released<Columns> estimates(const InferEngine& engine, const IntervalRecorder& recorder);
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   [[nodiscard]] double records_after(Round steps) const;
-  [[nodiscard]] Summary make_summary(InferEngine& engine, const IntervalRecorder& recorder, double wall, bool stopped);
+  [[nodiscard]] Summary make_summary(InferEngine& engine, const IntervalRecorder& recorder,
+                                     const Released<Columns>& estimates, double wall, bool stopped);
   void write_results(const Summary& summary, const std::vector<IntervalsAt>& path, bool stopped);
 
   ExitCode study();
@@ -76,6 +80,7 @@ class InferRun final : public LearningRun {
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<MallowsModel> model_;
   std::optional<Released<Vector>> start_;
+  Vector records_;  ///< of each client; infinite where nobody knows beforehand
 };
 
 }  // namespace starling

@@ -107,6 +107,18 @@ void InferRun::refuse_constant_columns() {
                   listed, world_.rank()));
 }
 
+void InferRun::count_records() {
+  Vector own;
+  for (const auto& stream : dataset_.streams) {
+    const auto records = stream->records();
+    own.push_back(records ? static_cast<double>(*records) * static_cast<double>(config_.data.epochs)
+                          : std::numeric_limits<double>::infinity());
+  }
+  for (const Vector& each : agreement_.all_gather(declare_public(std::move(own)))) {
+    records_.insert(records_.end(), each.begin(), each.end());
+  }
+}
+
 void InferRun::choose_steps() {
   config_.sgd.steps = rounds_of(dataset_.shape.rounds);
   const Round counted = config_.sgd.steps - config_.burn_in;

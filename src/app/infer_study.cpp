@@ -36,6 +36,7 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   Accounts accounts(privacy_->protection(), privacy_->prices(), config_.sgd.steps, first_client(), served);
   const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset.streams), accounts);
   const bool along = first_rank() && !schedule_ && config_.record_every;
+  const std::size_t notes = notes_.size();
   IntervalRecorder recorder = follow(*engine, along ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
   std::vector<Observer*> observers;
   if (engine->paths() > 0) observers.push_back(&recorder);
@@ -45,6 +46,7 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   if (along) path = interval_path(recorder);
   if (!path.empty() && path.back().steps == config_.sgd.steps) path.pop_back();
   path.push_back({config_.sgd.steps, records_after(config_.sgd.steps), all_intervals(*engine, recorder)});
+  notes_.resize(notes);  // what single runs have to say
   return path;
 }
 
