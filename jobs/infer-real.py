@@ -32,7 +32,8 @@ PAPER = {"offline": (0.0627, 0.1131, 0.1044, 0.0774, 0.5659, 0.4052, 0.4051, 0.1
          "private": (0.0679, 0.1298, 0.0664, 0.0828, 0.5483, 0.4009, 0.4264, 0.1409, 0.1767, 0.4634)}
 PAPER_ERROR = {"offline": 0.0607, "private": 0.0722}
 # Name, number in a9a, public rate and its rounded deviation.
-INCOME = (("married", 40, 0.5, 0.5), ("education_top", 39, 0.25, 0.43), ("capital_gain", 75, 0.1, 0.3), ("age_lowest", 1, 0.2, 0.4))
+INCOME = (("married", 40, 0.5, 0.5), ("education_top", 39, 0.25, 0.43), ("capital_gain", 75, 0.1, 0.3),
+          ("age_lowest", 1, 0.2, 0.4))
 INCOME_STEPS = ["--batch", 10, "--step", 5, "--step-offset", 100, "--burn-in", 300]
 FILES = ("a9a.gz", "a9a.t.gz")
 
@@ -105,7 +106,7 @@ def income(runs, options, folder, data):
         lambda mu=mu, seed=seed: runs.run(f"income-{mu}-{seed}", [*words, "--mu", mu, "--seed", seed]) for mu, seed in cases])
     found = dict(zip(cases, done))
     rows = []
-    print(f"\nIncomes (a9a), logistic regression: offline and private, with mean and standard error over {options.seeds} draws of noise")
+    print(f"\nIncomes (a9a), logistic regression: offline and private, mean and standard error over {options.seeds} draws of noise")
     for k, name in enumerate([*(column for column, *_ in INCOME), "intercept"]):
         line = f"{name:<15} offline {truth[k]:8.4f}"
         for mu in (1, 2):

@@ -11,7 +11,8 @@ path: theta -= step i^-0.51 (x'theta - y) x, the running mean, and the sums of V
   NumPy loop    one replication, one record at a time, with arrays of 4: how such a recursion is written first
   vectorised    1000 replications side by side: each operation is on an array of 1000 x 4, so that a call's cost is shared
 Repetitions of all contestants alternate; figures are medians, and a ratio is the median of the ratios within each turn.
-Times are the processor's, without what a contestant waits for while others use the core. Asked for: 10^7 record-steps per second by starling.
+Times are the processor's, without what a contestant waits for while others use the core. Asked for: 10^7 record-steps per
+second by starling.
 """
 import argparse
 import os
@@ -103,9 +104,9 @@ class Starling:
 
     def seconds(self, steps):
         self.turn += 1
-        return self.call("infer", "--source", self.source, "--clients", 1, "--intercept", "--loss", "squared", "--mechanism", "none",
-                         "--memory", 1000, "--metrics", "local", "--rounds", steps, "--record-every", self.count, "--progress", "off",
-                         "--json", "--output", self.folder / f"run-{self.turn}")
+        return self.call("infer", "--source", self.source, "--clients", 1, "--intercept", "--loss", "squared",
+                         "--mechanism", "none", "--memory", 1000, "--metrics", "local", "--rounds", steps,
+                         "--record-every", self.count, "--progress", "off", "--output", self.folder / f"run-{self.turn}")
 
     def rate(self):
         whole = self.seconds(self.count)
@@ -132,13 +133,15 @@ def main():
                 rate = contestant.rate()
                 if turn >= 0:  # the first turn warms up
                     rates[name].append(rate)
-        print(f"NumPy {numpy.__version__}, core {options.core}, {options.repetitions} alternating repetitions, {options.records} records")
+        print(f"NumPy {numpy.__version__}, core {options.core}, {options.repetitions} alternating repetitions, "
+              f"{options.records} records")
         print(f"{'million record-steps a second':32}{'median':>8}{'least':>8}{'ratio':>8}")
         ours = numpy.array(rates["starling"])
         for name, values in rates.items():
             ratio = numpy.median(ours / numpy.array(values))
             print(f"{name:32}{numpy.median(values) / 1e6:8.3f}{min(values) / 1e6:8.3f}{ratio:8.2f}")
-        print(f"{'starling, whole process':32}{numpy.median(starling.whole[1:]) / 1e6:8.3f}{min(starling.whole[1:]) / 1e6:8.3f}")
+        whole = starling.whole[1:]
+        print(f"{'starling, whole process':32}{numpy.median(whole) / 1e6:8.3f}{min(whole) / 1e6:8.3f}")
         print(f"starling: asked for {GOAL / 1e6:g}, {'met' if numpy.median(ours) >= GOAL else 'NOT MET'}")
 
 
