@@ -15,6 +15,8 @@ UNUSABLE, UNREADABLE, UNAFFORDABLE, STOPPED_SAFELY = 2, 3, 4, 75
 OPEN = ["--mechanism", "none"]
 NOISY = ["--mechanism", "gaussian", "--mu", "2", "--noise-key", "seed"]
 
+RING_OF_4 = [(0, 1), (0, 3), (1, 0), (1, 2), (2, 1), (2, 3), (3, 0), (3, 2)]
+
 
 def linear_rows(count, seed, features=3, deviation=0.5):
     """Lines x1,...,xp,y with y = 1 + x1 + ... + xp + noise."""
@@ -119,8 +121,9 @@ class AgainstTheReference(InferCase):
         cls.rows = linear_rows(5000, 1)
 
     def check(self, words, **settings):
-        words = ["--source", self.csv("data.csv", self.rows, "a,b,c,y"), *OPEN, "--loss", "squared", "--start", "zero", "--step",
-                 "1", "--step-power", "0.505", "--intervals", "random-scaling,batch-means:20,plug-in", "--levels", "0.8,0.95", *words]
+        words = ["--source", self.csv("data.csv", self.rows, "a,b,c,y"), *OPEN, "--loss", "squared", "--start", "zero",
+                 "--step", "1", "--step-power", "0.505", "--intervals", "random-scaling,batch-means:20,plug-in",
+                 "--levels", "0.8,0.95", *words]
         summary = self.summary(words, "run")
         reference = Reference(self.rows, **settings)
         self.assertEqual(summary["rounds"], len(self.rows) // reference.batch)
@@ -174,8 +177,8 @@ class Ranks(InferCase):
             summary = self.summary(words, f"run-{ranks}", ranks)
             self.assertEqual((summary["clients"], summary["ranks"], summary["rounds"]), (7, ranks, 60))
             files = [(self.folder / f"run-{ranks}" / name).read_text() for name in ("coefficients.csv", "intervals.csv")]
-            found[ranks] = [bits(summary[name]) for name in ("final_model", "intervals", "joint")] + [bits(summary["loss"]["mean"])]
-            found[ranks] += [bits(summary.get("per_client")), *files]
+            figures = [summary["final_model"], summary["intervals"], summary["joint"], summary["loss"]["mean"]]
+            found[ranks] = [bits(figures), bits(summary.get("per_client")), *files]
         for ranks in LAYOUTS[1:]:
             self.assertEqual(found[ranks], found[1], f"{ranks} ranks")
         return summary
@@ -236,8 +239,7 @@ class Results(InferCase):
             self.assertEqual(interval["excludes_zero"], interval["low"] > 0 or interval["high"] < 0)
 
     def check_path(self, summary, clients):
-        """intervals.csv ends with those of the whole path (batch means come when the last batch is full; the matrices at the
-        end), of client 0 where clients have their own."""
+        """intervals.csv ends with the intervals of the run, of client 0 where clients have their own."""
         rows = self.table("run/intervals.csv")
         steps = [int(row["steps"]) for row in rows]
         self.assertEqual(steps, sorted(steps))
@@ -246,9 +248,10 @@ class Results(InferCase):
         for row in rows:
             self.assertEqual(float(row["records"]), int(row["steps"]) * 5 * clients)
         last = [row for row in rows if int(row["steps"]) == steps[-1]]
-        expected = [each for each in summary["intervals"] if each["method"] != "plug-in" and each.get("client", 0) == 0]
-        self.assertEqual([(row["name"], row["method"], float(row["level"]), float(row["low"]), float(row["high"])) for row in last],
-                         [(each["name"], each["method"], each["level"], each["low"], each["high"]) for each in expected])
+        expected = [each for each in summary["intervals"] if each.get("client", 0) == 0]
+        columns = ("estimate", "low", "high", "level")
+        self.assertEqual([(row["name"], row["method"], *(float(row[name]) for name in columns)) for row in last],
+                         [(each["name"], each["method"], *(each[name] for name in columns)) for each in expected])
 
     def check_printed(self, text, summary):
         """Whether intervals of the first level exclude 0 is marked at the end of the coefficient's row."""
@@ -282,6 +285,27 @@ class Results(InferCase):
         if shutil.which("gnuplot"):
             self.assertIn("</svg>", (self.folder / "run" / "intervals.svg").read_text())
 
+    def test_each_method_alone(self):
+        """Says what it says beside the others; batch means and random scaling are of one path, matrices need none."""
+        words = [*self.source(), *OPEN, "--intercept", "--intervals"]
+        together = self.summary([*words, "random-scaling,batch-means:5,plug-in"], "together")
+        for method in ("random-scaling", "batch-means:5", "plug-in"):
+            with self.subTest(method):
+                alone = self.summary([*words, method], "run-" + method.split(":")[0])["intervals"]
+                self.assertEqual(len(alone), 4)
+                self.assertEqual(bits(alone), bits(of_method(together["intervals"], method.split(":")[0])))
+        none = self.summary([*words, "none"], "none")
+        self.assertEqual((none["intervals"], bits(none["final_model"])), ([], bits(together["final_model"])))
+
+    def test_records_that_count(self):
+        """Three clients with 40, 20 and 10 records: who has none left does not count on."""
+        for k, count in enumerate((40, 20, 10)):
+            self.csv(f"part-{k}.csv", linear_rows(count, k))
+        summary = self.summary(["--source", str(self.folder / "part-{client}.csv"), "--clients", "3", *OPEN], "run", 2)
+        self.assertEqual((summary["rounds"], summary["interval_records"]), (40, 70))
+        records = {int(row["steps"]): float(row["records"]) for row in self.table("run/intervals.csv")}
+        self.assertEqual([records[steps] for steps in (1, 10, 40)], [3, 30, 70])
+
     def test_some_coefficients_are_zero(self):
         """x1 alone matters: what is printed of the others is not always that they exclude 0."""
         generator = random.Random(4)
@@ -296,7 +320,7 @@ class Results(InferCase):
         self.check_printed(self.run_alone(["report", "run"]).out, summary)
 
     def test_every_client_its_own(self):
-        graph = self.write("ring.topo", topology(4, [], everywhere=sorted(e for i in range(4) for e in ((i, (i + 1) % 4), ((i + 1) % 4, i)))))
+        graph = self.write("ring.topo", topology(4, [], everywhere=RING_OF_4))
         summary = self.summary([*self.source(), *self.WORDS, "--clients", "4", "--topology", graph], "run", 2)
         self.assertEqual(summary["aggregated"], False)
         self.assertEqual([each["client"] for each in summary["per_client"]], [0, 1, 2, 3])
@@ -316,7 +340,7 @@ class Results(InferCase):
                 summary = self.summary([*self.source(), "--clients", "2", "--intercept", *NOISY, *words], name)
                 privacy = summary["privacy"]
                 self.assertAlmostEqual(privacy["mu"], price, delta=1e-9)
-                self.assertIn(f"mu = {price * (1 + 1e-6):.6g}"[:10], privacy["statement"])
+                self.assertIn(f"mu = {price:.4g}", privacy["statement"])
                 done = self.run_alone(["privacy", "ledger", f"{name}/private/0/ledger", "--json"])
                 self.assertEqual((done.code, done.messages()), (0, []), done)
                 ledger = done.summary()
@@ -370,6 +394,10 @@ class BadInput(InferCase):
             "intervals": ([*good, *OPEN, "--intervals", "bootstrap"], "bootstrap", "random-scaling"),
             "one batch": ([*good, *OPEN, "--intervals", "batch-means:1"], "batch-means:1"),
             "study of a file": ([*good, *OPEN, "--replications", "2"], "--replications", "generator"),
+            "study of no intervals": (["--source", "synthetic:linear:n=100", *OPEN, "--replications", "2", "--intervals", "none"],
+                                      "--replications", "--intervals none"),
+            "study with a test": (["--source", "synthetic:linear:n=100", *OPEN, "--replications", "2", "--test",
+                                   "synthetic:linear:n=100"], "--test", "--replications"),
             "study without coefficients": (["--source", "synthetic:two-gaussians:n=100", "--loss", "logistic", *OPEN,
                                             "--replications", "2"], "--replications", "coefficients"),
         }
@@ -516,6 +544,15 @@ class Endings(InferCase):
                     self.assertLess(each["low"], each["high"])
                 self.assertEqual(len(self.table("run/coefficients.csv")), 4)
                 self.assertEqual(int(self.table("run/intervals.csv")[-1]["steps"]), summary["rounds"])
+
+    def test_a_run_without_an_aggregator(self):
+        graph = self.write("ring.topo", topology(4, [], everywhere=RING_OF_4))
+        words = [word if word != "3" else "4" for word in self.RUN]
+        summary = self.stop([*words, "--topology", graph], self.recorded, 2, signal.SIGUSR1)
+        self.assertLess(summary["rounds"], summary["rounds_planned"])
+        self.assertEqual([(each["client"], each["method"]) for each in summary["intervals"]],
+                         [(k, "random-scaling") for k in range(4) for _ in range(4)])
+        self.assertTrue(all(each["low"] < each["high"] for each in summary["intervals"]))
 
     def test_a_stopped_run_is_a_short_run(self):
         summary = self.stop(self.RUN, self.recorded, 2, signal.SIGUSR1)
