@@ -19,13 +19,14 @@ IntervalRecorder::IntervalRecorder(const PathMethods& methods, std::size_t clien
 
 void IntervalRecorder::after(const RoundView& view) {
   const Round done = view.done();
+  const bool due = rounds_.due(done);  // asked during the burn-in too, so that multiples stay multiples
   if (done <= methods_.burn_in) return;
   for (std::size_t k = 0; k < paths_.size(); ++k) {
     const View theta = view.model(k);
     paths_[k].add(theta);
     if (!batches_.empty()) batches_[k].add(theta);
   }
-  if (rounds_.due(done)) note(done);
+  if (due) note(done);
 }
 
 void IntervalRecorder::finish(const RoundView& view) {
