@@ -174,8 +174,10 @@ def measure(runs, options):
         setting, seed, replications = task
         summary = runs.run(name, setting.command(seed, replications, options.steps))
         shutil.rmtree(runs.scratch / name)
-        experiment.say(f"{setting.table}: {setting.title}, {setting.steps} steps, {replications} replications: "
-                       f"{summary['time']['wall']:.0f} s")
+        last = [cell for cell in summary["study"] if cell["steps"] == summary["rounds"] and cell["coverage"] is not None]
+        experiment.say(f"{setting.table}: {setting.title}, {summary['rounds']} steps, {replications} replications, "
+                       f"{summary['time']['wall']:.0f} s: " + ", ".join(
+                           f"{METHODS[cell['method']]} {100 * cell['coverage']:.1f} %" for cell in last))
         return summary["study"]
 
     studies = experiment.in_parallel(options.workers, [lambda task=task, name=f"run-{i}": run(task, name)
