@@ -242,7 +242,10 @@ ExitCode InferRun::play() {
   agreement_.together([&] {
     if (!first_rank()) return;
     std::vector<IntervalsAt> path = interval_path(intervals);
-    if (!path.empty() && !schedule_) path.back().intervals = summary.intervals;
+    if (!path.empty() && !schedule_) {  // less their bias, if that was asked for
+      path.back().intervals = summary.intervals;
+      std::erase_if(path.back().intervals, [](const Interval& each) { return each.method == "plug-in"; });
+    }
     write_results(summary, path, stopped);
   });
   return stopped ? ExitCode::stopped_safely : ExitCode::done;

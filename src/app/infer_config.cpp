@@ -1,5 +1,6 @@
 #include "starling/app/infer_config.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "starling/app/source_options.hpp"
@@ -122,8 +123,12 @@ void check_method(const InferConfig& config) {
   check(config.sgd.step_power > 0.5 && config.sgd.step_power < 1,
         "--step-power {} (averages have a normal limit for powers between 1/2 and 1, both excluded) take 0.51",
         config.sgd.step_power);
-  for (const double level : config.levels) {
+  for (std::size_t i = 0; i < config.levels.size(); ++i) {
+    const double level = config.levels[i];
     check(level > 0 && level < 1, "--levels {} (each lies between 0 and 1)", level);
+    check(std::find(config.levels.begin(), config.levels.begin() + static_cast<std::ptrdiff_t>(i), level) ==
+              config.levels.begin() + static_cast<std::ptrdiff_t>(i),
+          "--levels {} stands there twice; give it once", level);
   }
   if (!config.privacy.mechanism) return;  // the run says what is missing
   const std::string mechanism = config.privacy.mechanism_name();
@@ -160,7 +165,7 @@ void check_shape(const InferConfig& config, const Options& options) {
         "--trust central with prices that differ (one noise serves all records) give one price");
   check(config.replications == 0 || is_synthetic(config.data.source),
         "--replications with '{}' (each run needs records of its own, and true coefficients to compare with) use a "
-        "generator: synthetic:linear, logistic, expectile",
+        "generator: synthetic:linear, logistic, expectile or insurance",
         config.data.source);
   for (const char* option : {"test", "joint", "json-models", "record-clients", "save-partition"}) {
     check(config.replications == 0 || !options.given(option),

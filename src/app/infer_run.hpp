@@ -71,6 +71,7 @@ class InferRun final : public LearningRun {
                                      const Released<Columns>& estimates, double wall, bool stopped);
   void write_results(const Summary& summary, const std::vector<IntervalsAt>& path, bool stopped);
 
+  void check_truth() const;
   ExitCode study();
   [[nodiscard]] std::optional<std::vector<IntervalsAt>> replicate(std::int64_t r);
   void write_study_results(const Study& study, std::int64_t replications, double wall);

@@ -64,6 +64,7 @@ void InferRun::open_model() {
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   choose_steps();
   refuse_constant_columns();
+  if (config_.replications > 0) check_truth();
   const std::string loss = Spec::parse(config_.loss).name();
   if (!unprotected() && (loss == "logistic" || loss == "expectile") && !config_.curvature_by_step()) {
     notes_.emplace_back(

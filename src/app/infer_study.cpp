@@ -14,8 +14,8 @@ namespace {
 Vector truth_of(const std::string& source, std::size_t dimension) {
   const std::vector<double> coefficients = make_generator(source, {})->coefficients();
   check(coefficients.size() == dimension,
-        "--replications with '{}' (it has no true coefficients to compare with) use synthetic:linear, logistic or "
-        "expectile",
+        "--replications with '{}' (it has no true coefficients to compare with) use synthetic:linear, logistic, "
+        "expectile or insurance",
         source);
   return Vector(coefficients.begin(), coefficients.end());
 }
@@ -50,9 +50,12 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   return path;
 }
 
+void InferRun::check_truth() const {
+  static_cast<void>(truth_of(config_.data.source, dimension_));
+}
+
 ExitCode InferRun::study() {
-  Vector truth;
-  agreement_.together([&] { truth = truth_of(config_.data.source, dimension_); });
+  const Vector truth = truth_of(config_.data.source, dimension_);
   const bool speaks = first_rank() && config_.progress != ProgressChoice::off;
   Study study;
   world_.watch_signals();

@@ -18,7 +18,7 @@ void add_client_options(Options& options, const char* group, LearningConfig& con
 
 void add_data_options(Options& options, LearningConfig& config) {
   const char* group = "Data";
-  options.add({group, "source", "SOURCE", "synthetic:drift", "the clients' records (Sources, below)",
+  options.add({group, "source", "SOURCE", config.data.source, "the clients' records (Sources, below)",
                setter::text(config.data.source)});
   options.add({group, "partition", "HOW", "contiguous", "how a file's records are dealt to clients (below)",
                setter::text(config.data.partition)});

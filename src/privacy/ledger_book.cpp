@@ -104,18 +104,29 @@ bool LedgerBook::has(Client client, PrivacyUnit unit) const {
   });
 }
 
+namespace {
+
+/// What a release counts for who has a record in each: more than its charge where sums over all records are released
+/// later (Protection::accumulation), which the units of a batch have in them.
+Charge in_each_batch(const Charge& charge, const LedgerRun& run) {
+  const double factor = run.batch_units / static_cast<double>(std::max<std::int64_t>(run.batch, 1));
+  if (run.unit != PrivacyUnit::record || factor <= 1) return charge;
+  return of_group(charge, factor).value_or(Charge::unbounded());
+}
+
+}  // namespace
+
 std::vector<ChargeGroup> LedgerBook::spent(Client client, PrivacyUnit unit, const Reservation* planned) const {
   Groups groups;
+  const auto add_block = [&](const LedgerEntry& entry, const Reservation& block) {
+    for (const auto& [charge, count] : block.charges) add(groups, {in_each_batch(charge, entry.run), count});
+  };
   for (const LedgerEntry& entry : entries_) {
     const LedgerAccount* part = part_of(entry, client, unit);
     if (part == nullptr) continue;
-    for (const Reservation& block : part->blocks) {
-      for (const ChargeGroup& group : block.charges) add(groups, group);
-    }
+    for (const Reservation& block : part->blocks) add_block(entry, block);
   }
-  if (planned != nullptr) {
-    for (const ChargeGroup& group : planned->charges) add(groups, group);
-  }
+  if (planned != nullptr && at_hand() != nullptr) add_block(*at_hand(), *planned);
   return groups;
 }
 

@@ -22,7 +22,8 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
   if (!settings.follow_bias) return;
   const std::size_t d = start.value().size();
   message_ = declare_public(Vector(d + 1 + triangle_size(d)));
-  bias_.emplace(d, plug_in->curvature_noise(price));
+  // The mean over K clients has less noise than one client's curvature.
+  bias_.emplace(d, plug_in->curvature_noise(price) / std::sqrt(static_cast<double>(root.clients())));
 }
 
 // Algorithm 1 of the paper, with several clients.
@@ -45,14 +46,15 @@ const Released<Vector>& LdpSgd::answer(std::size_t k) {
   const ReleaseAddress address{root_.first() + static_cast<Client>(k), done_, 0};
   mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), mechanism_.clip()),
                      direction_);
-  if (plug_in_ != nullptr) plug_in_->add(k, address, *price, theta_.value());
+  const bool counts = done_ >= settings_.burn_in;
+  if (plug_in_ != nullptr && counts) plug_in_->add(k, address, *price, theta_.value());
   message_.update(
       [](Vector& message, const Vector& direction) {
         std::copy(direction.begin(), direction.end(), message.begin());
         message[direction.size()] = 1;
       },
       direction_);
-  if (bias_) {
+  if (bias_ && counts) {
     plug_in_->last_curvature(triangle_);
     message_.update([this](Vector& message) {
       std::copy(triangle_.begin(), triangle_.end(), message.end() - static_cast<std::ptrdiff_t>(triangle_.size()));
@@ -85,8 +87,8 @@ void LdpSgd::step(const Vector& sum) {
 std::optional<BiasEstimate> LdpSgd::bias() const {
   if (!bias_) return std::nullopt;
   std::optional<BiasEstimate> bias = bias_->estimate();
-  // The mean over K clients has less noise than one client's curvature, of which the estimate was told.
-  if (bias) scale(std::sqrt(mean_inverse_clients()), bias->noise);
+  // Not all took part in every step.
+  if (bias) scale(std::sqrt(mean_inverse_clients() * static_cast<double>(root_.clients())), bias->noise);
   return bias;
 }
 

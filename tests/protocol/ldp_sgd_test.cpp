@@ -252,7 +252,7 @@ TEST_P(LdpSgdBias, IsThatOfTheReleasedCurvatures) {
   const double unit = model.most_curvature();
   const double noise = unit * again.second_deviation(price);
   EXPECT_EQ(noise > 0, c.mechanism == "gaussian");
-  CurvatureBias bias(d, noise);
+  CurvatureBias bias(d, noise / std::sqrt(static_cast<double>(lengths.size())));
   Vector of_step(triangle_size(d));
   const auto plain = serial_path(settings, lengths.size(), [&](std::size_t u, Round t, View theta, Vector& sum) {
     if (u == 0) std::fill(of_step.begin(), of_step.end(), 0.0);

@@ -30,7 +30,8 @@ class Root {
   /// Of this rank's clients: which is the first, and how many.
   [[nodiscard]] Client first() const;
   [[nodiscard]] std::size_t count() const;
-  [[nodiscard]] bool aggregates() const;  ///< whether this is rank 0
+  [[nodiscard]] Client clients() const { return layout_.clients(); }  ///< on all ranks
+  [[nodiscard]] bool aggregates() const;                              ///< whether this is rank 0
 
   /// False where a signal has stopped the run after the round before: on all ranks alike. Local.
   [[nodiscard]] bool begin_round(Round t);

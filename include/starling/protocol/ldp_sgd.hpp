@@ -20,13 +20,13 @@ struct LdpSgdSettings {
   double step_power = 0.51;  ///< α
   double step_offset = 0;    ///< i0
   bool follow_bias = false;  ///< send each step's released curvature too, for the bias of the average
-  Round burn_in = 0;         ///< steps that it does not count
+  Round burn_in = 0;         ///< steps whose curvatures do not count: the average leaves them out too
 };
 
 class LdpSgd final : public AggregatedRounds {
  public:
   /// `start` is θ_0, `plug_in` may be null. Keeps references.
-  /// `price` is that of a step, of which the noise on curvatures depends (the first, where they differ).
+  /// `price` is that of a step, by which the noise on curvatures is known (the first, where they differ).
   LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& settings, const Released<Vector>& start,
          Mechanism& mechanism, PlugInSums* plug_in, double price);
   void run(const std::vector<Observer*>& observers) override;

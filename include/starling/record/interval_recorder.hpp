@@ -47,7 +47,8 @@ class IntervalRecorder final : public Observer {
   /// What the whole path of local client k says by each method.
   [[nodiscard]] std::vector<MethodSpread> spreads(std::size_t k) const;
   /// n θ̄' V̂⁻¹ θ̄ of these coordinates on local client k's path; none where V̂ is singular.
-  [[nodiscard]] std::optional<double> joint_statistic(std::size_t k, const std::vector<std::size_t>& coordinates) const {
+  [[nodiscard]] std::optional<double> joint_statistic(std::size_t k,
+                                                      const std::vector<std::size_t>& coordinates) const {
     if (paths_[k].count() < 2) return std::nullopt;
     return paths_[k].joint_statistic(coordinates);
   }
