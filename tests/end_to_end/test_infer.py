@@ -192,7 +192,7 @@ class Ranks(InferCase):
         self.assertEqual(len(summary["intervals"]), 12)
 
     def test_the_bias_is_removed(self):
-        clear = ["--mechanism", "gaussian", "--mu", "20", "--noise-key", "seed", "--intervals", self.PATHS]
+        clear = ["--mechanism", "gaussian", "--mu", "300", "--noise-key", "seed", "--intervals", self.PATHS]
         summary = self.check_equal([*clear, "--bias", "remove"])
         self.assertNotIn("NOT removed", " ".join(summary["notes"]))
         for method in ("random-scaling", "batch-means"):
