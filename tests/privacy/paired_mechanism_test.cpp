@@ -7,6 +7,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/accounting.hpp"
+#include "starling/privacy/spending.hpp"
 
 namespace starling {
 namespace {
@@ -118,6 +119,29 @@ TEST_P(Pair, NoiseOfAPartIsOfItsShare) {
   EXPECT_NEAR(squares / 9000 / expected, 1, 6 * std::sqrt(5.0 / 9000));
 }
 
+// Deviations that are claimed against those of n = 3000 · 6 and 3000 · 3 draws, with the same bounds.
+TEST_P(Pair, ClaimsTheDeviationsOfItsParts) {
+  double first_squares = 0;
+  double second_squares = 0;
+  Released<Vector> mean(declare_public(Vector()));
+  for (Round t = 0; t < 3000; ++t) {
+    pair_.release({1, t, 0}, price_, key, Secret<Vector>(Vector(6, 0.0)), mean);
+    for (const double value : mean.value()) first_squares += value * value;
+    pair_.release_second({1, t, 0}, price_, key, Secret<Vector>(Vector(3, 0.0)), mean);
+    for (const double value : mean.value()) second_squares += value * value;
+  }
+  const double first = pair_.deviation(price_);
+  const double second = pair_.second_deviation(price_);
+  EXPECT_NEAR(first_squares / 18'000 / (first * first), 1, 6 * std::sqrt(5.0 / 18'000));
+  EXPECT_NEAR(second_squares / 9000 / (second * second), 1, 6 * std::sqrt(5.0 / 9000));
+  // 2C/(μ₁ m), √2 times as much for Laplace noise.
+  EXPECT_NEAR(first / ((gaussian_ ? 1 : std::sqrt(2.0)) * 2 * 2 / (first_price() * 4)), 1, 1e-9);
+}
+
+TEST_P(Pair, NobodyPaysMoreForManyReleasesThanTheyCharge) {
+  for (const std::int64_t n : {1, 7, 1000}) EXPECT_EQ(pair_.accumulation(n), 1);
+}
+
 TEST_P(Pair, PartsHaveDifferentNoise) {
   PairedMechanism even(GetParam(), settings_of(1), {"part", 2, 6, 0.5});
   const Vector zeros(6, 0.0);
@@ -144,6 +168,82 @@ TEST(PairedMechanism, NoneReleasesBothAsTheyAre) {
   EXPECT_EQ(second.value(), (Vector{1, 2}));
   EXPECT_EQ(pair.charge(1), Charge::unbounded());
   EXPECT_EQ(pair.second_clip().kind, ClipKind::none);
+}
+
+constexpr std::size_t of_all = 600;  ///< records of a run, whose second parts are released together
+
+PairedMechanism released_once(const std::string& name, double price, double share) {
+  return {name, settings_of(price), {"part", 0.5, 3, share, 2, of_all}};
+}
+
+/// Of n releases in one pass, each with a batch of 4.
+ClientLosses losses_of_releases(const Mechanism& mechanism, double price, std::int64_t n) {
+  Spending spending;
+  for (std::int64_t t = 0; t < n; ++t) spending.add(price, 0);
+  return losses_of(spending, mechanism, 1e-5);
+}
+
+// By hand: with μ₁² = (1 − s) μ² and μ₂² = s μ², a record is in one first part and in the sum of second parts; who has
+// one in each of n releases moves n first parts, each by a record's bound, and the sum by n of them; a client has 4 in
+// each.
+TEST(ReleasedOnce, ChargesWhoHasManyRecordsForAllOfThem) {
+  const double mu = 0.6;
+  for (const double share : {0.25, 2.0 / 3}) {
+    const PairedMechanism pair = released_once("gaussian", mu, share);
+    const double first = (1 - share) * mu * mu;
+    const double second = share * mu * mu;
+    for (const std::int64_t count : {1, 2, 50, 5000}) {
+      const auto n = static_cast<double>(count);
+      const ClientLosses losses = losses_of_releases(pair, mu, count);
+      const double somebody = std::sqrt(n * first + n * n * second);
+      EXPECT_NEAR(*losses.record.mu, mu, 1e-9);
+      EXPECT_NEAR(*losses.one_per_batch.mu / somebody, 1, 1e-9) << count;
+      EXPECT_GE(*losses.one_per_batch.mu, somebody) << count;
+      EXPECT_NEAR(*losses.client.mu / (4 * somebody), 1, 1e-9) << count;
+      EXPECT_GE(*losses.client.mu, 4 * somebody) << count;
+      // Released with each first part, the second would cost them √n μ.
+      const ClientLosses by_round = losses_of_releases(pair_of("gaussian", mu, share), mu, count);
+      EXPECT_NEAR(*by_round.one_per_batch.mu, std::sqrt(n) * mu, 1e-9 * std::sqrt(n)) << count;
+      EXPECT_NEAR(*by_round.client.mu, 4 * std::sqrt(n) * mu, 1e-8 * std::sqrt(n)) << count;
+    }
+  }
+}
+
+// Noise on a mean over all: 2C/(μ₂ N), for N = 600. n = 12,000 draws: within six standard errors √(2/n), error rate
+// 2e-9.
+TEST(ReleasedOnce, HasTheNoiseOfASumOverAll) {
+  const double mu = 0.6;
+  constexpr std::size_t d = 12'000;
+  PairedMechanism pair("gaussian", settings_of(mu), {"part", 0.5, d, 0.25, 2, of_all});
+  EXPECT_EQ(pair.second_batch(), of_all);
+  Vector sum(d, 0.0);
+  sum[0] = 50;  // 600 records of norm 0.5 may add up to this
+  Released<Vector> mean(declare_public(Vector()));
+  pair.release_second({0, 50, 0}, mu, key, Secret<Vector>(sum), mean);
+  double squares = 0;
+  for (std::size_t j = 1; j < d; ++j) squares += mean.value()[j] * mean.value()[j];
+  const double deviation = pair.second_deviation(mu);
+  EXPECT_NEAR(deviation / (2 * 0.5 / (0.3 * of_all)), 1, 1e-9);
+  EXPECT_NEAR(squares / (d - 1) / (deviation * deviation), 1, 6 * std::sqrt(2.0 / d));
+  EXPECT_NEAR(mean.value()[0], 50.0 / of_all, 6 * deviation);
+  EXPECT_THAT(pair.description(), testing::HasSubstr("released once, after the last round"));
+  EXPECT_THAT(pair.description(), testing::Not(testing::HasSubstr("two parts")));
+  // The first part is still of a batch.
+  EXPECT_NEAR(pair.deviation(mu) / (2 * 2 / (std::sqrt(0.75) * mu * 4)), 1, 1e-9);
+}
+
+TEST(ReleasedOnce, IsForGaussianNoiseOrNone) {
+  EXPECT_THAT(message_of<UsageError>([] { released_once("laplace", 1, 0.5); }), testing::HasSubstr("choose gaussian"));
+  ReleaseSettings settings = settings_of(1);
+  settings.clip = std::numeric_limits<double>::infinity();
+  PairedMechanism none("none", settings, {"part", settings.clip, 2, 0.5, 2, of_all});
+  Released<Vector> mean(declare_public(Vector()));
+  none.release_second({0, 9, 0}, 1, key, Secret<Vector>(Vector{600, -300}), mean);
+  EXPECT_EQ(mean.value(), (Vector{1, -0.5}));
+  EXPECT_EQ(none.deviation(1), 0);
+  EXPECT_EQ(none.second_deviation(1), 0);
+  EXPECT_EQ(none.accumulation(100), 1);
+  EXPECT_EQ(none.charge(1), Charge::unbounded());
 }
 
 TEST(PairedMechanism, RefusesWhatNobodyCanAccountFor) {

@@ -51,6 +51,23 @@ TEST(Trust, NamesWhoSeesNumbersWithoutNoise) {
   EXPECT_THAT(statement(masked), HasSubstr("that of 2 client(s) a record pays at most mu = 0.70710"));
 }
 
+// Sums of curvatures that rank 0 is entrusted with, beside gradients that are noised before they leave.
+TEST(Trust, WithCurvaturesIsTrustOfRank0InTheirSums) {
+  const auto mechanism = mechanism_table().make("gaussian", settings_of(20));
+  const std::string text = statement(report_of(*mechanism, TrustModel::curvature));
+  EXPECT_THAT(text, HasSubstr("to rank 0 with noise, and after the last round sums of curvatures without noise to "
+                              "whoever operates rank 0"));
+  EXPECT_THAT(text, HasSubstr("what it makes of the latter with noise"));
+  EXPECT_THAT(text, HasSubstr("They do NOT hold against whoever operates rank 0, or reads its memory"));
+  EXPECT_THAT(text, Not(HasSubstr("nobody sees more")));
+  EXPECT_STREQ(name_of(TrustModel::curvature), "central-curvature");
+  // Without an aggregator nobody is entrusted with anything.
+  PrivacyReport mixing = report_of(*mechanism, TrustModel::curvature);
+  mixing.trust.aggregated = false;
+  EXPECT_EQ(statement_of(mixing.trust), "");
+  EXPECT_THAT(recipients_of(mixing.trust), HasSubstr("neighbours"));
+}
+
 TEST(Trust, OneReleaseOfAllClientsHoldsAClientsShareOfItsRecords) {
   ReleaseSettings central = settings_of(80);
   central.clients = 4;
