@@ -85,7 +85,7 @@ Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalR
 /// Rank 0's, if asked for. Where the data do not determine a coordinate, there is no spread. **Collective.**
 std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder) {
   const std::optional<PlugInMeans> means = engine.plug_in();
-  if (!means || means->curvature.empty() || recorder.spreads(0).empty()) return {};
+  if (!means || means->curvature.empty() || engine.view().done() <= config_.burn_in) return {};
   const Vector estimate = recorder.estimate(0, engine.view());
   // One step's mean direction over K clients of m records each.
   Vector influence = means->moment;
@@ -307,13 +307,15 @@ void InferRun::write_results(const Summary& summary, const std::vector<Intervals
   finish_run_file(*directory_, final);
   write_summary(*directory_, final);
   if (!final.intervals.empty()) write_coefficients(*directory_, final.intervals);
-  if (!path.empty()) write_interval_path(directory_->path(), path);
+  const bool noted = !path.empty() && !path.back().intervals.empty();
+  if (noted) write_interval_path(directory_->path(), path);
   if (!stopped) {  // after a signal there may be no second left
     const RecordedModels models = read_models(directory_->path());
     RunCurves curves{reporter_->history(), convergence_to(models, final.final_model, "the estimate")};
     curves.components = components_of(models, View());
     write_convergence(directory_->path(), curves.convergence);
-    std::vector<std::string> problems{draw_intervals(directory_->path(), path, false)};
+    std::vector<std::string> problems;
+    if (noted) problems.push_back(draw_intervals(directory_->path(), path, false));
     problems.push_back(draw_pictures(directory_->path(), curves, false));
     std::erase(problems, "");
     if (!problems.empty()) {
