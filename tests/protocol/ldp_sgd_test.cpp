@@ -287,7 +287,9 @@ TEST_P(LdpSgdBias, IsThatOfTheReleasedCurvatures) {
   for (std::size_t j = 0; j < d; ++j) {
     EXPECT_NE(got->bias[j], 0) << j;
     EXPECT_NEAR(got->bias[j], expected->bias[j], 1e-12) << j;
-    EXPECT_NEAR(got->noise[j], expected->noise[j] * std::sqrt(mean_inverse(streams)), 1e-12) << j;
+    EXPECT_NEAR(got->noise[j],
+                expected->noise[j] * std::sqrt(mean_inverse(streams) * static_cast<double>(lengths.size())), 1e-12)
+        << j;
   }
 }
 
