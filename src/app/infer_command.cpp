@@ -85,7 +85,7 @@ Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalR
 /// Rank 0's, if asked for. Where the data do not determine a coordinate, there is no spread. **Collective.**
 std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder) {
   const std::optional<PlugInMeans> means = engine.plug_in();
-  if (!means || means->curvature.empty() || engine.view().done() <= config_.burn_in) return {};
+  if (!means || means->curvature.empty() || recorder.counted(0) < 2) return {};
   const Vector estimate = recorder.estimate(0, engine.view());
   // One step's mean direction over K clients of m records each.
   Vector influence = means->moment;
@@ -93,7 +93,7 @@ std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const I
   for (std::size_t j = 0; j < dimension_; ++j) influence[triangle_at(j, j, dimension_)] += means->direction_noise;
   scale(engine.mean_inverse_clients(), influence);
   const double noise = means->moment_noise / static_cast<double>(config_.data.batch) * engine.mean_inverse_clients();
-  const Round counted = engine.view().done() - config_.burn_in;
+  const Round counted = recorder.counted(0);
   PlugIn result = plug_in(estimate, {means->curvature, means->curvature_noise}, {influence, noise}, counted);
   for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();
   note_undetermined(result);
@@ -292,7 +292,7 @@ Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& reco
     summary.consensus_error = 0;
   }
   summary.intervals = all_intervals(engine, recorder);
-  summary.interval_records = records_after(summary.rounds);
+  if (engine.paths() > 0) summary.interval_records = records_after(config_.burn_in + recorder.counted(0));
   if (config_.joint && first_rank()) summary.joint = joint_test(recorder);
   summary.last_loss = last_loss(reporter_->history(), summary.rounds);
   summary.privacy = privacy_->finish(stopped);

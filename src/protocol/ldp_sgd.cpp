@@ -67,7 +67,8 @@ const Released<Vector>& LdpSgd::answer(std::size_t k) {
 void LdpSgd::step(const Vector& sum) {
   const std::size_t d = theta_.value().size();
   const double clients = sum[d];
-  if (clients == 0) return;
+  stepped_ = clients > 0;
+  if (!stepped_) return;
   if (bias_ && done_ >= settings_.burn_in) {
     triangle_.assign(sum.begin() + static_cast<std::ptrdiff_t>(d + 1), sum.end());
     scale(1 / clients, triangle_);

@@ -16,6 +16,7 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       dimension_(start.value().rows()),
       holdings_{declare_public(Columns(mirror.state_size(dimension_), mixer.count())), Vector(mixer.count(), 1.0)},
       debt_(mixer.count(), 0.0),
+      stepped_(mixer.count(), 0),
       releases_(mixer.count(), 0),
       tallies_(mixer.count()),
       played_(mixer.count()),
@@ -79,6 +80,7 @@ void DecentralizedOmd::credit() {
 
 // Items 1 to 3 of the round. A client whose stream or budget has ended takes no step and releases nothing.
 void DecentralizedOmd::learn(std::size_t k, Round t) {
+  stepped_[k] = 0;
   if (!may_step(k)) return;
   const std::optional<double> price = learning_->accounts.pay(k, t);
   if (!price) {
@@ -111,6 +113,7 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
     constraints->bend(k, address, *price, learning_->keys[k], eta(t), x, batch, noisy_gradient_);
   }
 
+  stepped_[k] = 1;
   const double length = take_step_length(k);
   holdings_.state.update([&](Columns& state, const Vector& gradient) { mirror_.step(state[k], length, gradient); },
                          noisy_gradient_);

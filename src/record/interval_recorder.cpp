@@ -22,6 +22,7 @@ void IntervalRecorder::after(const RoundView& view) {
   const bool due = rounds_.due(done);  // asked during the burn-in too, so that multiples stay multiples
   if (done <= methods_.burn_in) return;
   for (std::size_t k = 0; k < paths_.size(); ++k) {
+    if (!view.stepped(k)) continue;
     const View theta = view.model(k);
     paths_[k].add(theta);
     if (!batches_.empty()) batches_[k].add(theta);

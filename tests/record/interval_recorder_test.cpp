@@ -32,6 +32,7 @@ class FakeView final : public RoundView {
     return declare_public(models);
   }
   [[nodiscard]] View model(std::size_t k) const override { return shown_ = theta_of(k, moves_ ? done_ : 0); }
+  [[nodiscard]] bool stepped(std::size_t) const override { return true; }
   [[nodiscard]] View masses() const override { return {}; }
   [[nodiscard]] bool was_present(std::size_t) const override { return true; }
   [[nodiscard]] double mass_in_flight() const override { return 0; }

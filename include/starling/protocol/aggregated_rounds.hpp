@@ -21,6 +21,7 @@ class AggregatedRounds : public RoundView {
   [[nodiscard]] Round done() const override { return done_; }
   [[nodiscard]] Released<Columns> models() const override;
   [[nodiscard]] View model(std::size_t) const override { return theta_.value(); }
+  [[nodiscard]] bool stepped(std::size_t) const override { return stepped_; }
   [[nodiscard]] View masses() const override { return ones_; }
   [[nodiscard]] bool was_present(std::size_t) const override { return true; }
   [[nodiscard]] double mass_in_flight() const override { return 0; }
@@ -48,6 +49,7 @@ class AggregatedRounds : public RoundView {
   Root& root_;
   Released<Vector> theta_;
   Round done_ = 0;
+  bool stepped_ = true;  ///< rank 0's, if some rounds are no steps
   TimeShares shares_;
 
  private:

@@ -32,6 +32,8 @@ class RoundView {
   [[nodiscard]] virtual Released<Columns> models() const = 0;
   /// That of local client k alone, d numbers. They hold until the next call.
   [[nodiscard]] virtual View model(std::size_t k) const = 0;
+  /// Whether the last round held a step for the path of local client k: its own, or anybody's where all have one model.
+  [[nodiscard]] virtual bool stepped(std::size_t k) const = 0;
   /// Push-sum mass of each client; 1 under plain mixing. Depends on the graph alone.
   [[nodiscard]] virtual View masses() const = 0;
   /// Whether local client k took part in the last round.

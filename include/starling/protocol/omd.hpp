@@ -53,6 +53,7 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] Round played_rounds() const { return played_rounds_; }
   [[nodiscard]] Released<Columns> models() const override;
   [[nodiscard]] View model(std::size_t k) const override;
+  [[nodiscard]] bool stepped(std::size_t k) const override { return stepped_[k] != 0; }
   [[nodiscard]] View masses() const override { return holdings_.mass; }
   [[nodiscard]] bool was_present(std::size_t k) const override { return mixer_.attendance(k) == Attendance::present; }
   [[nodiscard]] double mass_in_flight() const override { return mixer_.in_flight(); }
@@ -85,6 +86,7 @@ class DecentralizedOmd final : public RoundView {
   double owed_ = 0;          ///< Σ η of the rounds that have come since this rank's round before
   Holdings holdings_;
   Vector debt_;
+  std::vector<char> stepped_;  ///< in the last round
   std::vector<Round> releases_;
   std::vector<Secret<Score>> tallies_;
   std::vector<Secret<double>> played_;

@@ -46,6 +46,8 @@ class IntervalRecorder final : public Observer {
   [[nodiscard]] const std::vector<PathAt>& noted() const { return path_; }
   /// What the whole path of local client k says by each method.
   [[nodiscard]] std::vector<MethodSpread> spreads(std::size_t k) const;
+  /// Models of local client k that count: after the burn-in, each with a step that led to it.
+  [[nodiscard]] Round counted(std::size_t k) const { return paths_[k].count(); }
   /// n θ̄' V̂⁻¹ θ̄ of these coordinates on local client k's path; none where V̂ is singular.
   [[nodiscard]] std::optional<double> joint_statistic(std::size_t k,
                                                       const std::vector<std::size_t>& coordinates) const {
