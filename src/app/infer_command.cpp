@@ -37,10 +37,17 @@ std::vector<MethodSpread> take(View& numbers, const std::vector<std::string>& na
   return methods;
 }
 
-std::vector<std::string> names_of(const std::vector<MethodSpread>& methods) {
-  std::vector<std::string> names;
-  for (const MethodSpread& each : methods) names.push_back(each.method);
-  return names;
+/// One of each of these methods, in this order, without a spread where there is none: clients whose steps have ended
+/// early know less.
+std::vector<MethodSpread> padded(const std::vector<MethodSpread>& known, const std::vector<std::string>& names,
+                                 const Vector& estimate) {
+  std::vector<MethodSpread> methods;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& each) { return each.method == name; });
+    const Vector none(estimate.size(), std::numeric_limits<double>::quiet_NaN());
+    methods.push_back(found == known.end() ? MethodSpread{name, {estimate, none}} : *found);
+  }
+  return methods;
 }
 
 }  // namespace
@@ -84,6 +91,11 @@ Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalR
 
 /// Rank 0's, if asked for. Where the data do not determine a coordinate, there is no spread. **Collective.**
 std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder) {
+  if (config_.plug_in && config_.trust == PlugInTrust::central && rounds_done(engine.view()) < config_.sgd.steps) {
+    // A run that is taken up again would release other sums of the same records, and they are paid for once.
+    notes_.emplace_back("stopped: no plug-in intervals, whose sums are released once, after the last step");
+    return {};
+  }
   const std::optional<PlugInMeans> means = engine.plug_in();
   if (!means || means->curvature.empty() || recorder.counted(0) < 2) return {};
   const Vector estimate = recorder.estimate(0, engine.view());
@@ -148,14 +160,19 @@ std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const Interva
     std::vector<MethodSpread> spreads = recorder.spreads(0);
     spreads.insert(spreads.end(), plug_in.begin(), plug_in.end());
     treat_bias(engine, spreads);
+    if (config_.batch_means && recorder.counted(0) < config_.sgd.steps - config_.burn_in) {
+      notes_.push_back(fmt::format("no batch-means: {} of {} steps were taken, and the last batch ends with the last",
+                                   recorder.counted(0), config_.sgd.steps - config_.burn_in));
+    }
     add(spreads, std::nullopt);
     return intervals;
   }
-  Vector numbers;
   std::vector<std::string> methods;
-  for (std::size_t k = 0; k < static_cast<std::size_t>(client_count()); ++k) {
-    methods = names_of(recorder.spreads(k));
-    append(recorder.spreads(k), numbers);
+  if (config_.random_scaling) methods.emplace_back("random-scaling");
+  if (config_.batch_means) methods.emplace_back("batch-means");
+  Vector numbers;
+  for (std::size_t k = 0; k < engine.paths(); ++k) {
+    append(padded(recorder.spreads(k), methods, recorder.estimate(k, engine.view())), numbers);
   }
   const std::vector<Vector> of_ranks = agreement_.gather(declare_public(std::move(numbers)));
   Client client = 0;

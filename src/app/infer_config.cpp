@@ -141,7 +141,7 @@ void check_method(const InferConfig& config) {
   check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
 }
 
-void check_shape(const InferConfig& config, const Options& options) {
+void check_shape(InferConfig& config, const Options& options) {
   for (const char* option : {"mixing", "gossip-steps", "lazy"}) {
     check(!options.given(option) || config.decentralized(),
           "--{} without --topology (rank 0 aggregates: nothing mixes) leave it out", option);
@@ -157,12 +157,16 @@ void check_shape(const InferConfig& config, const Options& options) {
         "--bias-share without --bias remove, or with plug-in (which has its own share) leave it out");
   check(!options.given("trust") || config.plug_in,
         "--trust without --intervals plug-in (all else has noise before it leaves a client) leave it out");
-  const bool one_price = !config.privacy.mu.value_or("").starts_with("clients:") &&
-                         !config.privacy.epsilon.value_or("").starts_with("clients:") &&
-                         !config.privacy.mu.value_or("").starts_with("schedule:") &&
-                         !config.privacy.epsilon.value_or("").starts_with("schedule:");
-  check(config.trust == PlugInTrust::local || one_price,
+  config.one_price = !config.privacy.mu.value_or("").starts_with("clients:") &&
+                     !config.privacy.epsilon.value_or("").starts_with("clients:") &&
+                     !config.privacy.mu.value_or("").starts_with("schedule:") &&
+                     !config.privacy.epsilon.value_or("").starts_with("schedule:");
+  check(config.trust == PlugInTrust::local || config.one_price,
         "--trust central with prices that differ (one noise serves all records) give one price");
+  check(config.bias == BiasChoice::keep || config.one_price,
+        "--bias remove with prices that differ (its own noise would not be known) give one price");
+  check(config.bias == BiasChoice::keep || !config.joint,
+        "--joint with --bias remove (the test is on the average with its bias) leave one of them out");
   check(config.replications == 0 || is_synthetic(config.data.source),
         "--replications with '{}' (each run needs records of its own, and true coefficients to compare with) use a "
         "generator: synthetic:linear, logistic, expectile or insurance",

@@ -2,6 +2,7 @@
 #include "infer_run.hpp"
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "starling/app/schedule_options.hpp"
 #include "starling/app/start_models.hpp"
@@ -16,6 +17,11 @@ namespace {
 
 /// A little more than Ψ can reach, so that roundings need no clipping (privacy/grid.hpp keeps 2^-20).
 constexpr double slack = 1 + 0x1p-16;
+
+/// Records whose curvatures enter one release at most (the grid of privacy/grid.hpp ends at 2^22), and the room that
+/// sums of so many need.
+constexpr double most_once = 4'000'000;
+constexpr double slack_of_sums = 1 + 0x1p-8;
 
 bool needs_intercept(const std::string& source) {
   return is_synthetic(source) && !make_generator(source, {})->coefficients().empty();
@@ -63,6 +69,11 @@ void InferRun::open_model() {
   dimension_ = model_->dimension();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   choose_steps();
+  constexpr std::size_t most_joint = 50;
+  check(!config_.joint || dataset_.shape.features <= most_joint,
+        "--joint with {} coefficients (its quantile is simulated, which takes a minute for {} and grows with the third "
+        "power) drop columns, or look at single intervals",
+        dataset_.shape.features, most_joint);
   refuse_constant_columns();
   if (config_.replications > 0) check_truth();
   const std::string loss = Spec::parse(config_.loss).name();
@@ -136,8 +147,14 @@ SecondPart InferRun::plug_in_part() const {
   if (!config_.plug_in) return PlugInSums::part(*model_, CurvatureParts::curvature, config_.bias_share);
   SecondPart part = PlugInSums::part(*model_, CurvatureParts::both, PlugInSums::share_of_both);
   if (config_.trust == PlugInTrust::central) {
-    part.once_of =
-        static_cast<std::size_t>(config_.sgd.steps) * config_.data.batch * static_cast<std::size_t>(layout_->clients());
+    const double records = static_cast<double>(config_.sgd.steps) * static_cast<double>(config_.data.batch) *
+                           static_cast<double>(layout_->clients());
+    check(unprotected() || records <= most_once,
+          "--trust central with {} records in all (the sensitivity of sums over more than {} cannot be proved) use "
+          "--trust local, or fewer --rounds",
+          records, most_once);
+    part.once_of = static_cast<std::size_t>(std::min(records, most_once));
+    part.clip *= slack_of_sums;
   }
   return part;
 }
@@ -145,7 +162,16 @@ SecondPart InferRun::plug_in_part() const {
 std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
   const std::string name = config_.privacy.mechanism_name();
   if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
-  if (two_parts()) return std::make_unique<PairedMechanism>(name, settings, plug_in_part());
+  if (two_parts()) {
+    auto pair = std::make_unique<PairedMechanism>(name, settings, plug_in_part());
+    // Nothing clips the second part: its bound must leave room for what rounding it to integers takes.
+    const double norm = config_.plug_in ? std::numbers::sqrt2 : 1;
+    check(unprotected() || pair->second_clip().bound >= norm * (1 + 1e-12),
+          "--batch {} with curvatures (the sensitivity of their sums over so many records cannot be proved) take a "
+          "smaller one",
+          config_.data.batch);
+    return pair;
+  }
   return mechanism_table().make(name, settings);
 }
 

@@ -96,13 +96,14 @@ void InferRun::write_study_results(const Study& study, std::int64_t replications
   summary.dimension = dimension_;
   summary.wall = wall;
   summary.run_directory = directory_->path();
-  summary.aggregated = true;
+  summary.aggregated = !schedule_;
   summary.study = study.cells();
   const PriceRange price = privacy_->prices().range();
-  notes_.push_back(fmt::format(
-      "{} replications of {} steps, with seeds {} to {}, {}", replications, config_.sgd.steps, config_.data.seed,
-      config_.data.seed + static_cast<std::uint64_t>(replications) - 1,
-      unprotected() ? std::string("without noise") : fmt::format("at mu = {:.6g} for a record in all", price.most)));
+  if (replications > 0)
+    notes_.push_back(fmt::format(
+        "{} replications of {} steps, with seeds {} to {}, {}", replications, config_.sgd.steps, config_.data.seed,
+        config_.data.seed + static_cast<std::uint64_t>(replications) - 1,
+        unprotected() ? std::string("without noise") : fmt::format("at mu = {:.6g} for a record in all", price.most)));
   summary.notes = notes_;
   write_summary(*directory_, summary);
   write_study(directory_->path(), summary.study);

@@ -77,8 +77,10 @@ void LdpSgd::step(const Vector& sum) {
   const double gamma =
       settings_.step * std::pow(static_cast<double>(done_ + 1) + settings_.step_offset, -settings_.step_power);
   theta_.update([&](Vector& theta) { axpy(-gamma / clients, View(sum).first(theta.size()), theta); });
-  inverse_clients_ += 1 / clients;
-  ++taken_;
+  if (done_ >= settings_.burn_in) {
+    inverse_clients_ += 1 / clients;
+    ++taken_;
+  }
   check<DataError>(std::isfinite(dot(theta_.value(), theta_.value())),
                    "step {}: the model is not finite (steps are too long for these records) take a smaller --step, a "
                    "larger --step-offset, or standardise the features",

@@ -41,10 +41,11 @@ struct InferConfig : LearningConfig {
   bool random_scaling = false;
   bool plug_in = false;
   std::optional<int> batch_means;
+  bool one_price = true;  ///< whether all clients and rounds have the same
 
   /// Whether each step's curvature is released with its direction.
   [[nodiscard]] bool curvature_by_step() const {
-    return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local);
+    return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local && one_price);
   }
   [[nodiscard]] bool decentralized() const { return topology.has_value(); }
 };

@@ -31,7 +31,7 @@ class LdpSgd final : public AggregatedRounds {
          Mechanism& mechanism, PlugInSums* plug_in, double price);
   void run(const std::vector<Observer*>& observers) override;
 
-  /// Mean over the steps so far of 1/(clients that took part); rank 0's.
+  /// Mean over the steps so far that count of 1/(clients that took part); rank 0's.
   [[nodiscard]] double mean_inverse_clients() const;
   /// The curvature bias of the average as it is known by now, on rank 0 where it is followed.
   [[nodiscard]] std::optional<BiasEstimate> bias() const;
