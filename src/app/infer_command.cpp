@@ -50,6 +50,18 @@ std::vector<MethodSpread> padded(const std::vector<MethodSpread>& known, const s
   return methods;
 }
 
+/// Methods of which no client has a spread.
+void leave_out_unknown(std::vector<std::vector<MethodSpread>>& clients) {
+  const auto unknown = [&](std::size_t m) {
+    return std::all_of(clients.begin(), clients.end(),
+                       [m](const auto& methods) { return std::isnan(methods[m].spread.spread[0]); });
+  };
+  for (std::size_t m = clients.empty() ? 0 : clients[0].size(); m > 0; --m) {
+    if (!unknown(m - 1)) continue;
+    for (auto& methods : clients) methods.erase(methods.begin() + static_cast<std::ptrdiff_t>(m - 1));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> InferRun::coefficient_names() const {
@@ -175,11 +187,15 @@ std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const Interva
     append(padded(recorder.spreads(k), methods, recorder.estimate(k, engine.view())), numbers);
   }
   const std::vector<Vector> of_ranks = agreement_.gather(declare_public(std::move(numbers)));
-  Client client = 0;
+  std::vector<std::vector<MethodSpread>> of_clients;
   for (std::size_t r = 0; r < of_ranks.size(); ++r) {
     View rest = of_ranks[r];
-    for (Client k = 0; k < layout_->count(static_cast<int>(r)); ++k) add(take(rest, methods, dimension_), client++);
+    for (Client k = 0; k < layout_->count(static_cast<int>(r)); ++k) {
+      of_clients.push_back(take(rest, methods, dimension_));
+    }
   }
+  leave_out_unknown(of_clients);
+  for (std::size_t u = 0; u < of_clients.size(); ++u) add(of_clients[u], static_cast<Client>(u));
   return intervals;
 }
 

@@ -215,6 +215,30 @@ class Ranks(InferCase):
         self.check_graph(self.UNBALANCED)
 
 
+class UnequalStreams(InferCase):
+    def test_each_client_has_its_own_intervals(self):
+        """Client 2 stops before its batches are whole: it has none of batch means, and the others have theirs."""
+        for client, count in enumerate((200, 200, 150, 200)):
+            self.csv(f"{client}.csv", linear_rows(count, 20 + client), "a,b,c,y")
+        edges = [(i, (i + 1) % 4) for i in range(4)]
+        path = self.write("ring.topo", topology(4, [], everywhere=edges))
+        words = ["--source", "{client}.csv", "--topology", path, "--clients", "4", "--intercept", *OPEN, "--intervals",
+                 "random-scaling,batch-means:5"]
+        found = {}
+        for ranks in (1, 2, 4):
+            found[ranks] = self.summary(words, f"run-{ranks}", ranks)["per_client"]
+        self.assertEqual(found[2], found[1])
+        self.assertEqual(found[4], found[1])
+        for own in found[1]:
+            batches, scaled = (of_method(own["intervals"], method) for method in ("batch-means", "random-scaling"))
+            self.assertEqual((len(batches), len(scaled)), (4, 4))
+            for each in batches:
+                self.assertEqual(each["low"] is None, own["client"] == 2)
+            for each, other in zip(batches, scaled):
+                self.assertEqual(each["estimate"], other["estimate"])
+                self.assertLess(other["low"], other["high"])
+
+
 class Results(InferCase):
     WORDS = [*NOISY, "--intercept", "--joint", "--levels", "0.95,0.5"]
 
@@ -553,6 +577,15 @@ class Endings(InferCase):
         self.assertEqual([(each["client"], each["method"]) for each in summary["intervals"]],
                          [(k, "random-scaling") for k in range(4) for _ in range(4)])
         self.assertTrue(all(each["low"] < each["high"] for each in summary["intervals"]))
+
+    def test_sums_that_are_released_once_are_not_when_stopped(self):
+        """They would be others when the run is taken up again, and a record has paid for one release of them."""
+        words = [word if word != "none" else "gaussian" for word in self.RUN]
+        words[words.index("--rounds") + 1] = "1000000"
+        summary = self.stop([*words, "--mu", "5", "--noise-key", "seed", "--trust", "central", "--intervals",
+                             "random-scaling,plug-in"], self.recorded, 1, signal.SIGUSR1)
+        self.assertEqual({each["method"] for each in summary["intervals"]}, {"random-scaling"})
+        self.assertIn("released once", " ".join(summary["notes"]))
 
     def test_a_stopped_run_is_a_short_run(self):
         summary = self.stop(self.RUN, self.recorded, 2, signal.SIGUSR1)
