@@ -64,8 +64,8 @@ def output_folder(path):
 class Runs:
     """Runs `starling omd`, or another command, from the project's folder, so that the paths in jobs/*.ini hold."""
 
-    def __init__(self, starling, scratch, command="omd"):
-        self.starling, self.command = str(pathlib.Path(starling).resolve()), command
+    def __init__(self, starling, scratch, command="omd", summary="--json-models"):
+        self.starling, self.command, self.summary = str(pathlib.Path(starling).resolve()), command, summary
         self.scratch = pathlib.Path(scratch)
         # One process hosts all clients. Root, which containers like, needs Open MPI's permission.
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -74,7 +74,7 @@ class Runs:
         """One run into a folder `name`; returns its summary."""
         folder = self.scratch / name
         command = [self.starling, self.command, *map(str, words), "--output", str(folder), "--progress", "off",
-                   "--json-models"]
+                   self.summary]
         # Open MPI's runs make and remove one folder below /tmp for all of a user's jobs, and runs that start together
         # trip over each other there: each gets a place of its own, with a short name since sockets lie in it.
         with tempfile.TemporaryDirectory(prefix="mpi-") as session:

@@ -275,7 +275,7 @@ def main():
     starling = experiment.find_starling(options.starling)
     folder = experiment.output_folder(options.output)
     with tempfile.TemporaryDirectory(prefix="infer-") as scratch:
-        cells = measure(experiment.Runs(starling, scratch, "infer"), options)
+        cells = measure(experiment.Runs(starling, scratch, "infer", "--json"), options)
     show(cells)
     remarks(cells)
     experiment.write_csv(folder / "cells.csv", HEADER, [cell.row() for cell in cells])
