@@ -40,10 +40,10 @@ enum class Part {
 [[nodiscard]] std::unique_ptr<RecordReader> join_pair(std::string source, std::unique_ptr<RecordReader> features,
                                                       RecordReader& labels);
 
-/// Applies `settings.standardise`: x becomes (x − mean)/sd, and the label too if it has a line. `reader` itself where it
-/// is empty. Throws UsageError for sparse records, beside `scale`, and for a label's line beside `ignore` and `positive`;
-/// DataError for a file that is no such table, for a feature without a line or with
-/// two, for a line without a feature and for an sd that is not positive.
+/// Applies `settings.standardise`: x becomes (x − mean)/sd, and the label too if it has a line. `reader` itself where
+/// it is empty. Throws UsageError for sparse records, beside `scale`, and for a label's line beside `ignore` and
+/// `positive`; DataError for a file that is no such table, for a feature without a line or with two, for a line without
+/// a feature and for an sd that is not positive.
 [[nodiscard]] std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader,
                                                         const ReadSettings& settings);
 
