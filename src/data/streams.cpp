@@ -8,11 +8,7 @@ const Secret<Batch>& StoredStream::next(Round t) {
   const Slice slice = passes_.advance(t);
   batch_.update(
       [&slice](Batch& batch, const Batch& records) {
-        batch.clear();
-        for (std::int64_t i = slice.first; i < slice.first + slice.count; ++i) {
-          const auto k = static_cast<std::size_t>(i);
-          batch.add(records.row(k), records.label(k));
-        }
+        batch.show(records, static_cast<std::size_t>(slice.first), static_cast<std::size_t>(slice.count));
       },
       records_);
   return batch_;

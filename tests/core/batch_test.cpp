@@ -51,6 +51,43 @@ TEST(Batch, NeverMakesSparseRowsDense) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(batch.label(i), static_cast<double>(i));
 }
 
+// Also where it showed records of the other kind before, and then its own.
+TEST(Batch, ShowsARunOfAnothersRecords) {
+  Batch dense;
+  const Vector rows{1, 2, 3, 4, 5, 6};
+  for (std::size_t i = 0; i < 3; ++i) dense.add({View(rows).subspan(2 * i, 2), {}}, static_cast<double>(i));
+  Batch sparse;
+  const Vector values{2.5, -1};
+  const Index index{7, 9};
+  sparse.add({View(values).first(1), std::span(index).first(1)}, 5);
+  sparse.add({{}, {}}, 6);
+  sparse.add({values, index}, 7);
+
+  Batch batch;
+  batch.show(dense, 1, 2);
+  ASSERT_EQ(batch.size(), 2U);
+  EXPECT_EQ(values_of(batch.row(0)), (Vector{3, 4}));
+  EXPECT_EQ(values_of(batch.row(1)), (Vector{5, 6}));
+  EXPECT_EQ(batch.label(1), 2);
+  batch.show(sparse, 1, 2);
+  ASSERT_EQ(batch.size(), 2U);
+  EXPECT_TRUE(batch.row(0).sparse());
+  EXPECT_TRUE(batch.row(0).values.empty());
+  EXPECT_EQ(values_of(batch.row(1)), values);
+  EXPECT_EQ(index_of(batch.row(1)), index);
+  EXPECT_EQ(batch.label(0), 6);
+  batch.show(dense, 0, 1);
+  ASSERT_EQ(batch.size(), 1U);
+  EXPECT_FALSE(batch.row(0).sparse());
+  EXPECT_EQ(values_of(batch.row(0)), (Vector{1, 2}));
+  batch.clear();
+  EXPECT_TRUE(batch.empty());
+  batch.add({values, index}, 8);
+  EXPECT_EQ(index_of(batch.row(0)), index);
+  EXPECT_EQ(batch.label(0), 8);
+  EXPECT_EQ(values_of(dense.row(0)), (Vector{1, 2}));
+}
+
 TEST(Batch, ClearedCanBeFilledAgainEvenWithTheOtherKind) {
   Batch batch;
   const Vector values{1, 2};

@@ -21,38 +21,54 @@ struct Row {
 /// record in this round and takes no step.
 class Batch {
  public:
-  [[nodiscard]] std::size_t size() const { return labels_.size(); }
-  [[nodiscard]] bool empty() const { return labels_.empty(); }
-  [[nodiscard]] double label(std::size_t i) const { return labels_[i]; }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] double label(std::size_t i) const { return held().labels_[first_ + i]; }
   [[nodiscard]] Row row(std::size_t i) const {
-    const std::size_t from = ends_[i];
-    const std::size_t count = ends_[i + 1] - from;
-    Row result{View(values_).subspan(from, count), {}};
-    if (sparse_) result.index = std::span<const std::int32_t>(index_).subspan(from, count);
+    const Batch& rows = held();
+    const std::size_t from = rows.ends_[first_ + i];
+    const std::size_t count = rows.ends_[first_ + i + 1] - from;
+    Row result{View(rows.values_).subspan(from, count), {}};
+    if (rows.sparse_) result.index = std::span<const std::int32_t>(rows.index_).subspan(from, count);
     return result;
   }
 
   void clear() {
+    store_ = nullptr;
+    first_ = 0;
     values_.clear();
     index_.clear();
     labels_.clear();
     ends_.assign(1, 0);
+    count_ = 0;
   }
-  /// Appends a record; all records of a batch are of one kind.
+  /// Becomes records first … first + count − 1 of `store`, which are not copied: it must stay where it is, as it is.
+  void show(const Batch& store, std::size_t first, std::size_t count) {
+    store_ = &store;
+    first_ = first;
+    count_ = count;
+  }
+  /// Appends a record; all records of a batch are of one kind. Not to one that shows another's.
   void add(const Row& row, double label) {
     sparse_ = row.sparse();
     values_.insert(values_.end(), row.values.begin(), row.values.end());
     index_.insert(index_.end(), row.index.begin(), row.index.end());
     labels_.push_back(label);
     ends_.push_back(values_.size());
+    ++count_;
   }
 
  private:
+  [[nodiscard]] const Batch& held() const { return store_ != nullptr ? *store_ : *this; }
+
   bool sparse_ = false;
   Vector values_;
   std::vector<std::int32_t> index_;
   Vector labels_;
   std::vector<std::size_t> ends_{0};
+  const Batch* store_ = nullptr;  ///< whose records these are, if not its own
+  std::size_t first_ = 0;         ///< the first of them there
+  std::size_t count_ = 0;
 };
 
 }  // namespace starling
