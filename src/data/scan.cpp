@@ -102,10 +102,11 @@ void NumberedReader::read(std::int64_t number, Record& record) {
     }
   }
   do {
-    check<DataError>(reader_->next(record),
-                     "{}: the number of records has changed while it was read (another program writes to it) start "
-                     "again",
-                     reader_->where());
+    if (!reader_->next(record)) {
+      fail<DataError>(
+          "{}: the number of records has changed while it was read (another program writes to it) start again",
+          reader_->where());
+    }
   } while (next_++ != number);
 }
 

@@ -96,10 +96,12 @@ class WindowReader final : public RecordReader {
     record.values.resize(2 * first.values.size());
     for (std::size_t j = 0; j < first.values.size(); ++j) {
       const auto [mean, deviation] = figures_of(j);
-      check<DataError>(std::isfinite(mean) && std::isfinite(deviation),
-                       "{}: mean or standard deviation of feature {} is beyond the range of double precision (the "
-                       "values are too large) use --scale",
-                       where(), j);
+      if (!std::isfinite(mean) || !std::isfinite(deviation)) {
+        fail<DataError>(
+            "{}: mean or standard deviation of feature {} is beyond the range of double precision (the values are too "
+            "large) use --scale",
+            where(), j);
+      }
       record.values[2 * j] = mean;
       record.values[2 * j + 1] = deviation;
     }

@@ -57,11 +57,18 @@ struct PeerError : Error {
   PeerError(ExitCode code, const std::string& message) : Error(code, message) {}
 };
 
-/// Throws `E` with the formatted message unless `condition` holds.
+/// Throws `E` with the formatted message.
 template <class E = UsageError, class... Args>
-void check(bool condition, fmt::format_string<Args...> message, Args&&... args) {
+[[noreturn, gnu::noinline, gnu::cold]] void fail(fmt::format_string<Args...> message, Args&&... args) {
+  throw E(fmt::format(message, std::forward<Args>(args)...));
+}
+
+/// Throws `E` with the formatted message unless `condition` holds. Arguments are computed either way: where they cost
+/// something, `if (…) fail(…)`.
+template <class E = UsageError, class... Args>
+[[gnu::always_inline]] inline void check(bool condition, fmt::format_string<Args...> message, Args&&... args) {
   if (!condition) [[unlikely]] {
-    throw E(fmt::format(message, std::forward<Args>(args)...));
+    fail<E>(message, std::forward<Args>(args)...);
   }
 }
 
