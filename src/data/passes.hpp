@@ -22,20 +22,19 @@ struct Slice {
 class Passes {
  public:
   Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
-      : records_(records), batch_(batch), epochs_(epochs) {}
+      : records_(records), batch_(batch), epochs_(epochs) {
+    if (records) of_pass_ = *records / batch + (*records % batch == 0 ? 0 : 1);
+  }
 
   [[nodiscard]] std::optional<std::int64_t> records() const { return records_; }
 
   /// Rounds of one pass; none without end.
-  [[nodiscard]] std::optional<Round> rounds_of_pass() const {
-    if (!records_) return std::nullopt;
-    return *records_ / batch_ + (*records_ % batch_ == 0 ? 0 : 1);
-  }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const { return of_pass_; }
 
   /// Rounds of all passes; none without end.
   [[nodiscard]] std::optional<Round> rounds() const {
     if (!records_) return std::nullopt;
-    return epochs_ * *rounds_of_pass();
+    return epochs_ * *of_pass_;
   }
 
   [[nodiscard]] bool ended(Round t) const { return records_ && t >= *rounds(); }
@@ -44,7 +43,7 @@ class Passes {
   /// left out count too, for a resumed run served them before it stopped.
   [[nodiscard]] std::int64_t participations() const {
     if (next_ == 0 || records_ == 0) return 0;
-    return records_ ? std::min((next_ - 1) / *rounds_of_pass() + 1, epochs_) : 1;
+    return records_ ? std::min((next_ - 1) / *of_pass_ + 1, epochs_) : 1;
   }
 
   /// Round t from 0; empty after the end. Rounds may be left out and may not come back, so that no record is served
@@ -54,7 +53,7 @@ class Passes {
     next_ = t + 1;
     if (ended(t)) return {};
     if (!records_) return {t, 0, batch_};
-    const Round round = t % *rounds_of_pass();
+    const Round round = t < *of_pass_ ? t : t % *of_pass_;
     const std::int64_t first = round * batch_;
     return {round, first, std::min(batch_, *records_ - first)};
   }
@@ -63,6 +62,7 @@ class Passes {
   std::optional<std::int64_t> records_;
   std::int64_t batch_;
   std::int64_t epochs_;
+  std::optional<Round> of_pass_;
   Round next_ = 0;
 };
 

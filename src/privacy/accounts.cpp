@@ -22,7 +22,10 @@ bool same_releases(const Spending& a, const Spending& b) {
 Accounts::Accounts(const Protection& mechanism, Prices prices, Round rounds, Client first,
                    std::vector<ServedRounds> served)
     : mechanism_(mechanism), prices_(std::move(prices)), rounds_(rounds), first_(first), clients_(served.size()) {
-  for (std::size_t k = 0; k < served.size(); ++k) clients_[k].served = served[k];
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    clients_[k].served = served[k];
+    if (prices_.constant()) clients_[k].price = prices_.at(number(k), 0);
+  }
 }
 
 void Accounts::keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks) {
@@ -53,14 +56,28 @@ std::optional<double> Accounts::pay(std::size_t k, Round t) {
   check<FailureError>(ledgers_.empty() || t < client.reserved,
                       "client {} would release in round {}, which nobody has reserved (the run or its stream is over)",
                       number(k), t);
-  const double price = prices_.at(number(k), t);
+  const double price = price_of(k, t);
   client.spending.add(price, pass(client, t));
   client.paid = t + 1;
   return price;
 }
 
 std::int64_t Accounts::pass(const Holder& client, Round t) const {
-  return client.served.of_pass ? t / std::max<Round>(*client.served.of_pass, 1) : 0;
+  if (!client.served.of_pass || t < *client.served.of_pass) return 0;
+  return t / std::max<Round>(*client.served.of_pass, 1);
+}
+
+double Accounts::price_of(std::size_t k, Round t) const {
+  const Holder& client = clients_[k];
+  return client.price ? *client.price : prices_.at(number(k), t);
+}
+
+/// Of rounds from `t` to `last` those that are alike: of one pass, where the price never changes, else a single one.
+Round Accounts::alike(const Holder& client, Round t, Round last) const {
+  if (!client.price) return 1;
+  const std::optional<Round>& of_pass = client.served.of_pass;
+  const Round end = of_pass ? (pass(client, t) + 1) * std::max<Round>(*of_pass, 1) : last + 1;
+  return std::min(end, last + 1) - t;
 }
 
 Round Accounts::end_of(const Holder& client) const {
@@ -98,11 +115,13 @@ Reservation Accounts::block(std::size_t k, Round last) const {
   block.first = client.reserved;
   block.last = last;
   std::map<std::int64_t, double> dearest;
-  for (Round t = block.first; t <= last; ++t) {
-    const double price = prices_.at(block.client, t);
+  Round count = 0;
+  for (Round t = block.first; t <= last; t += count) {
+    count = alike(client, t, last);
+    const double price = price_of(k, t);
     const Charge charge = mechanism_.charge(price);
     if (block.charges.empty() || block.charges.back().charge != charge) block.charges.push_back({charge, 0});
-    ++block.charges.back().count;
+    block.charges.back().count += count;
     double& most = dearest[pass(client, t)];
     most = std::max(most, price);
   }
@@ -166,7 +185,7 @@ void Accounts::close(LedgerEnd reason) {
   for (std::size_t k = 0; k < ledgers_.size(); ++k) {
     const Round charged = ledgers_[k]->reserved_through(number(k));
     for (Round t = clients_[k].paid; t < charged; ++t) {
-      clients_[k].spending.add(prices_.at(number(k), t), pass(clients_[k], t));
+      clients_[k].spending.add(price_of(k, t), pass(clients_[k], t));
     }
   }
 }

@@ -60,12 +60,15 @@ class Accounts {
     ServedRounds served;
     Spending spending;
     std::optional<Budget> budget;
-    Round reserved = 0;  ///< rounds below are in the ledger
-    Round paid = 0;      ///< rounds below have been asked for
+    std::optional<double> price;  ///< of every release, where all are alike
+    Round reserved = 0;           ///< rounds below are in the ledger
+    Round paid = 0;               ///< rounds below have been asked for
     bool stopped = false;
   };
   [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
   [[nodiscard]] std::int64_t pass(const Holder& client, Round t) const;
+  [[nodiscard]] double price_of(std::size_t k, Round t) const;
+  [[nodiscard]] Round alike(const Holder& client, Round t, Round last) const;
   /// Rounds that the client can have at most.
   [[nodiscard]] Round end_of(const Holder& client) const;
   void reserve(Round t);

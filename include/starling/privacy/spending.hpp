@@ -37,13 +37,17 @@ class Spending {
   /// Passes with a release: the most releases that one record entered.
   [[nodiscard]] std::int64_t participations() const;
   /// Every release.
-  [[nodiscard]] const PriceTally& all() const { return all_; }
+  [[nodiscard]] PriceTally all() const;
   /// The dearest release of each pass: no record paid more than these, since it enters one release of a pass.
   [[nodiscard]] PriceTally dearest_of_passes() const;
 
  private:
+  void end_run(double price);
+
   std::int64_t releases_ = 0;
-  PriceTally all_;
+  PriceTally all_;  // but for the last `run_` releases, at `run_price_` each
+  std::int64_t run_ = 0;
+  double run_price_ = 0;
   PriceTally finished_passes_;
   std::int64_t pass_ = -1;
   double dearest_ = 0;  // of the pass at hand
