@@ -29,11 +29,11 @@ double MallowsModel::most_curvature() const {
   return 2 * loss_.most_curvature();
 }
 
-double MallowsModel::score_of(View parameters, const Row& row) const {
+inline double MallowsModel::score_of(View parameters, const Row& row) const {
   return row_dot(row, parameters.first(features_)) + (intercept_ ? parameters[features_] : 0);
 }
 
-double MallowsModel::squares_of(const Row& row) const {
+inline double MallowsModel::squares_of(const Row& row) const {
   const double squares = short_dot(row.values, row.values) + (intercept_ ? 1 : 0);
   check<DataError>(squares <= largest_squares,
                    "a record's features have the squared norm {} (not finite, or too large to be weighted) scale the "
@@ -42,17 +42,17 @@ double MallowsModel::squares_of(const Row& row) const {
   return squares;
 }
 
-double MallowsModel::weight_of(double squares) const {
+inline double MallowsModel::weight_of(double squares) const {
   return weights_ == RowWeights::mallows && squares > 2 ? 2 / squares : 1;
 }
 
-double MallowsModel::slope_of(double score, double label) const {
+inline double MallowsModel::slope_of(double score, double label) const {
   double slope = 0;
   loss_.derivative(View(&score, 1), label, MutableView(&slope, 1));
   return slope;
 }
 
-Score MallowsModel::tally(double score, double label) const {
+inline Score MallowsModel::tally(double score, double label) const {
   const View scores(&score, 1);
   return {loss_.value(scores, label), classifies_ && loss_.correct(scores, label) ? 1 : 0, 1};
 }

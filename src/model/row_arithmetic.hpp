@@ -40,11 +40,23 @@ inline double row_dot(const Row& row, View weights) {
   return row.sparse() ? dot(row.values, row.index, weights) : short_dot(row.values, weights);
 }
 
+/// axpy to the bit: for a few numbers, the vectors that a compiler makes of a loop cost more than they save.
+inline void short_axpy(double a, View x, MutableView y) {
+  if (x.size() > 4) {
+    axpy(a, x, y);
+    return;
+  }
+  if (x.size() > 0) y[0] += a * x[0];
+  if (x.size() > 1) y[1] += a * x[1];
+  if (x.size() > 2) y[2] += a * x[2];
+  if (x.size() > 3) y[3] += a * x[3];
+}
+
 inline void row_axpy(double a, const Row& row, MutableView target) {
   if (row.sparse()) {
     axpy(a, row.values, row.index, target);
   } else {
-    axpy(a, row.values, target);
+    short_axpy(a, row.values, target);
   }
 }
 

@@ -48,21 +48,17 @@ std::string named(const std::vector<Client>& clients, const Layout& layout) {
 
 }  // namespace
 
-Root::Root(World& world, const Layout& layout) : world_(world), layout_(layout) {
+Root::Root(World& world, const Layout& layout)
+    : world_(world),
+      layout_(layout),
+      first_(layout.first(world.rank())),
+      aggregates_(world.rank() == 0),
+      up_(static_cast<std::size_t>(layout.count(world.rank()))) {
   // Ranks without clients wait for the aggregate too.
   world.state().set_active(Layout(world.size(), world.size()));
-  for (std::size_t k = 0; k < count(); ++k) up_.push_back({first() + static_cast<Client>(k), 0, 0, 0});
+  for (std::size_t k = 0; k < count(); ++k) up_[k].from = first() + static_cast<Client>(k);
 }
 
-Client Root::first() const {
-  return layout_.first(world_.rank());
-}
-std::size_t Root::count() const {
-  return static_cast<std::size_t>(layout_.count(world_.rank()));
-}
-bool Root::aggregates() const {
-  return world_.rank() == 0;
-}
 bool Root::begin_round(Round t) {
   return world_.state().begin_round(t);
 }

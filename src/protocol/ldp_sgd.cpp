@@ -1,5 +1,6 @@
 #include "starling/protocol/ldp_sgd.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "starling/core/check.hpp"
@@ -16,12 +17,12 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
       mechanism_(mechanism),
       plug_in_(plug_in),
       contribution_([this](std::size_t k) -> const Released<Vector>& { return answer(k); }),
-      direction_(declare_public(Vector(start.value().size()))),
-      message_(declare_public(Vector(start.value().size() + 1))),
+      length_(start.value().size() + 1),
+      message_(declare_public(Vector())),
       sum_(declare_public(Vector())) {
   if (!settings.follow_bias) return;
   const std::size_t d = start.value().size();
-  message_ = declare_public(Vector(d + 1 + triangle_size(d)));
+  length_ += triangle_size(d);
   // The mean over K clients has less noise than one client's curvature.
   bias_.emplace(d, plug_in->curvature_noise(price) / std::sqrt(static_cast<double>(root.clients())));
 }
@@ -30,8 +31,8 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
 void LdpSgd::run(const std::vector<Observer*>& observers) {
   show(observers);
   while (goes_on(settings_.steps)) {
-    root_.sum(message_.value().size(), contribution_, sum_);  // 1. noisy estimating functions
-    if (root_.aggregates()) step(sum_.value());               // 2. θ_i
+    root_.sum(length_, contribution_, sum_);     // 1. noisy estimating functions
+    if (root_.aggregates()) step(sum_.value());  // 2. θ_i
     root_.broadcast(theta_);
     completed(observers);
   }
@@ -40,26 +41,20 @@ void LdpSgd::run(const std::vector<Observer*>& observers) {
 const Released<Vector>& LdpSgd::answer(std::size_t k) {
   const std::optional<double> price = clients_.begin(k, done_);
   if (!price) {
-    message_.update([](Vector& message) { std::fill(message.begin(), message.end(), 0.0); });
+    message_.update([&](Vector& message) { message.assign(length_, 0.0); });
     return message_;
   }
   const ReleaseAddress address{root_.first() + static_cast<Client>(k), done_, 0};
   mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), mechanism_.clip()),
-                     direction_);
+                     message_);
   const bool counts = done_ >= settings_.burn_in;
   if (plug_in_ != nullptr && counts) plug_in_->add(k, address, *price, theta_.value());
-  message_.update(
-      [](Vector& message, const Vector& direction) {
-        std::copy(direction.begin(), direction.end(), message.begin());
-        message[direction.size()] = 1;
-      },
-      direction_);
-  if (bias_ && counts) {
-    plug_in_->last_curvature(triangle_);
-    message_.update([this](Vector& message) {
-      std::copy(triangle_.begin(), triangle_.end(), message.end() - static_cast<std::ptrdiff_t>(triangle_.size()));
-    });
-  }
+  if (bias_ && counts) plug_in_->last_curvature(triangle_);
+  message_.update([&](Vector& message) {
+    message.push_back(1);
+    if (bias_ && counts) message.insert(message.end(), triangle_.begin(), triangle_.end());
+    message.resize(length_);  // no curvatures during the burn-in
+  });
   return message_;
 }
 
@@ -81,7 +76,8 @@ void LdpSgd::step(const Vector& sum) {
     inverse_clients_ += 1 / clients;
     ++taken_;
   }
-  check<DataError>(std::isfinite(dot(theta_.value(), theta_.value())),
+  const auto finite = [](double coordinate) { return std::isfinite(coordinate); };
+  check<DataError>(std::all_of(theta_.value().begin(), theta_.value().end(), finite),
                    "step {}: the model is not finite (steps are too long for these records) take a smaller --step, a "
                    "larger --step-offset, or standardise the features",
                    done_ + 1);

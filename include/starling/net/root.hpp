@@ -28,10 +28,10 @@ class Root {
   Root(World& world, const Layout& layout);
 
   /// Of this rank's clients: which is the first, and how many.
-  [[nodiscard]] Client first() const;
-  [[nodiscard]] std::size_t count() const;
+  [[nodiscard]] Client first() const { return first_; }
+  [[nodiscard]] std::size_t count() const { return up_.size(); }
   [[nodiscard]] Client clients() const { return layout_.clients(); }  ///< on all ranks
-  [[nodiscard]] bool aggregates() const;                              ///< whether this is rank 0
+  [[nodiscard]] bool aggregates() const { return aggregates_; }       ///< whether this is rank 0
 
   /// False where a signal has stopped the run after the round before: on all ranks alike. Local.
   [[nodiscard]] bool begin_round(Round t);
@@ -86,6 +86,8 @@ class Root {
 
   World& world_;
   Layout layout_;
+  Client first_;
+  bool aggregates_;
   std::vector<EdgeTraffic> up_;  ///< of local clients
   std::int64_t broadcasts_ = 0;
   std::int64_t broadcast_bytes_ = 0;

@@ -46,7 +46,7 @@ class LdpSgd final : public AggregatedRounds {
   Mechanism& mechanism_;
   PlugInSums* plug_in_;
   std::function<const Released<Vector>&(std::size_t k)> contribution_;
-  Released<Vector> direction_;  ///< of the client at work
+  std::size_t length_;  ///< of a message
   Released<Vector> message_;
   Released<Vector> sum_;
   double inverse_clients_ = 0;  ///< Σ over steps of 1/(clients that took part)
