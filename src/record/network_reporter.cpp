@@ -27,6 +27,9 @@ enum Field : std::size_t {
   f_head
 };
 
+/// Where rounds up to the next look take longer than this, the one after is not far.
+constexpr auto slow_looks = std::chrono::milliseconds(50);
+
 bool is_landmark(Round done) {
   return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done));
 }
@@ -130,10 +133,17 @@ void NetworkReporter::after(const RoundView& view) {
   send_up_to(view, view.done());
   if (rank_ != 0) return;
   if (printer_ != nullptr) printer_->tick(view.done());
-  const bool looks =
-      (view.done() & 63) == 0;  // at others' reports and at the clock, which costs as much as a short round
+  const bool looks = this->looks(view.done());
   if (sent_ > before || looks) collect(false);
   if (file_ && looks) file_->flush_if_due();
+}
+
+bool NetworkReporter::looks(Round done) {
+  if (done < next_look_) return false;
+  const auto now = std::chrono::steady_clock::now();
+  next_look_ = done + (now - looked_ > slow_looks ? 1 : 64);
+  looked_ = now;
+  return true;
 }
 
 /// Every rank sends a report for the same rounds, so that the k-th of all belong together; one whose clock skips some
