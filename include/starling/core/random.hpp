@@ -22,6 +22,7 @@ enum class Purpose : std::uint64_t {
   experiment = 5,
   attendance = 6,
   link_loss = 7,
+  start_values = 8,
   energy = 20,
 };
 

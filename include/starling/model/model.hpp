@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "starling/core/batch.hpp"
 #include "starling/core/boundary.hpp"
@@ -35,6 +36,8 @@ class Model {
   /// up to a few roundings per entry, which the mechanism's margin covers (method 6).
   virtual Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) = 0;
   [[nodiscard]] virtual Score score(View parameters, const Batch& batch) = 0;
+  /// Start values that belong to the model, made of a public seed alone; none where starts are the domain's matter.
+  [[nodiscard]] virtual std::optional<Vector> initial(std::uint64_t /*seed*/) const { return std::nullopt; }
 };
 
 /// K linear scores, s_k = θ_k·x (+ intercept): parameters are K runs of `features` weights, each followed by its

@@ -1,0 +1,109 @@
+// Layers without parameters.
+#include "layers.hpp"
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Comparisons are such that what is not a number stays so, where an infinity could hide it.
+template <class T>
+class Relu final : public Layer<T> {
+ public:
+  explicit Relu(const ImageShape& inputs) : Layer<T>({inputs, inputs, 0, 1, "relu"}) {}
+
+  void forward(const T* /*parameters*/, std::size_t records, const T* x, T* y) override {
+    const std::size_t n = records * this->inputs();
+    for (std::size_t i = 0; i < n; ++i) y[i] = x[i] < 0 ? T(0) : x[i];
+  }
+  void backward(const T* /*parameters*/, std::size_t records, const T* x, const T* /*y*/, const T* d_y,
+                T* d_x) override {
+    const std::size_t n = records * this->inputs();
+    for (std::size_t i = 0; i < n; ++i) d_x[i] = x[i] > 0 ? d_y[i] : T(0);
+  }
+};
+
+template <class T>
+class MaxPool final : public Layer<T> {
+ public:
+  explicit MaxPool(const ImageShape& inputs)
+      : Layer<T>({inputs, {inputs.height / 2, inputs.width / 2, inputs.channels}, 0, 1, "max-pool 2x2"}), in_(inputs) {}
+
+  void forward(const T* /*parameters*/, std::size_t records, const T* x, T* y) override {
+    over_squares(records, [&](std::size_t at, std::size_t to) {
+      const T* const first = x + at;
+      const T* const third = first + in_.width * in_.channels;
+      const std::size_t c = in_.channels;
+      for (std::size_t j = 0; j < c; ++j) {
+        y[to + j] = larger(larger(first[j], first[c + j]), larger(third[j], third[c + j]));
+      }
+    });
+  }
+
+  void backward(const T* /*parameters*/, std::size_t records, const T* x, const T* y, const T* d_y,
+                T* d_x) override {
+    if (in_.height % 2 != 0 || in_.width % 2 != 0) std::fill_n(d_x, records * in_.size(), T(0));
+    over_squares(records, [&](std::size_t at, std::size_t to) {
+      const std::size_t c = in_.channels;
+      const std::size_t below = in_.width * c;
+      for (std::size_t j = 0; j < c; ++j) {
+        const T top = y[to + j];
+        const T d = d_y[to + j];
+        const T* const from = x + at + j;
+        T* const into = d_x + at + j;
+        const bool first = from[0] == top;
+        const bool second = !first && from[c] == top;
+        const bool third = !first && !second && from[below] == top;
+        into[0] = first ? d : T(0);
+        into[c] = second ? d : T(0);
+        into[below] = third ? d : T(0);
+        into[below + c] = first || second || third ? T(0) : d;
+      }
+    });
+  }
+
+ private:
+  static T larger(T a, T b) { return a < b || b != b ? b : a; }
+
+  /// f(place of a square's first point in x, place of its point in y).
+  template <class F>
+  void over_squares(std::size_t records, F&& f) const {
+    std::size_t to = 0;
+    for (std::size_t i = 0; i < records; ++i) {
+      for (std::size_t top = 0; top + 1 < in_.height; top += 2) {
+        for (std::size_t left = 0; left + 1 < in_.width; left += 2) {
+          f(i * in_.size() + (top * in_.width + left) * in_.channels, to);
+          to += in_.channels;
+        }
+      }
+    }
+  }
+
+  ImageShape in_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Layer<T>> make_relu(const ImageShape& inputs) {
+  return std::make_unique<Relu<T>>(inputs);
+}
+
+template <class T>
+std::unique_ptr<Layer<T>> make_max_pool(const ImageShape& inputs) {
+  check(inputs.height >= 2 && inputs.width >= 2,
+        "a max-pool of 2x2 on images of {}x{} points (nothing would be left) use larger images or fewer layers",
+        inputs.height, inputs.width);
+  return std::make_unique<MaxPool<T>>(inputs);
+}
+
+template std::unique_ptr<Layer<float>> make_relu(const ImageShape&);
+template std::unique_ptr<Layer<double>> make_relu(const ImageShape&);
+template std::unique_ptr<Layer<float>> make_max_pool(const ImageShape&);
+template std::unique_ptr<Layer<double>> make_max_pool(const ImageShape&);
+
+}  // namespace starling

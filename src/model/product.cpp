@@ -1,0 +1,115 @@
+#include "product.hpp"
+
+#include "product_tiles.hpp"
+#include <algorithm>
+#include <cstdint>
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t most_width = 16;    ///< of any tile
+constexpr std::size_t inner_block = 256;  ///< of k: a strip of B then stays in the nearest cache
+constexpr std::size_t row_block = 96;     ///< of A: such rows stay in the second cache while strips of B pass
+
+/// Columns of a block of B in strips of `width`, the last one filled with zeros.
+template <class T>
+void pack_right(const Operand<T>& b, std::size_t k, std::size_t n, std::size_t width, T* out) {
+  for (std::size_t j = 0; j < n; j += width, out += k * width) {
+    const std::size_t count = std::min(width, n - j);
+    const T* from = b.data + j * b.column;
+    if (count < width) std::fill(out, out + k * width, T(0));
+    if (b.column == 1) {
+      for (std::size_t p = 0; p < k; ++p) std::copy_n(from + p * b.row, count, out + p * width);
+    } else {
+      for (std::size_t q = 0; q < count; ++q) {
+        for (std::size_t p = 0; p < k; ++p) out[p * width + q] = from[q * b.column + p * b.row];
+      }
+    }
+  }
+}
+
+/// Rows of a block of A in strips of `height`, entry after entry of each strip's columns.
+template <class T>
+void pack_left(const Operand<T>& a, std::size_t m, std::size_t k, std::size_t height, T* out) {
+  for (std::size_t i = 0; i < m; i += height) {
+    const std::size_t count = std::min(height, m - i);
+    const T* from = a.data + i * a.row;
+    for (std::size_t p = 0; p < k; ++p) {
+      for (std::size_t r = 0; r < count; ++r) out[p * count + r] = from[r * a.row + p * a.column];
+    }
+    out += k * count;
+  }
+}
+
+/// The height of strips that cuts m rows evenly.
+std::size_t even_height(std::size_t m) {
+  const std::size_t strips = (m + most_tile_rows - 1) / most_tile_rows;
+  return (m + strips - 1) / strips;
+}
+
+}  // namespace
+
+template <class T>
+T* Workspace<T>::take(std::size_t count) {
+  constexpr std::size_t spare = cache_line / sizeof(T);
+  if (numbers_.size() < count + spare) numbers_.resize(count + spare);
+  const auto address = reinterpret_cast<std::uintptr_t>(numbers_.data());
+  return numbers_.data() + (cache_line - address % cache_line) % cache_line / sizeof(T);
+}
+
+template <class T>
+void Product<T>::operator()(std::size_t m, std::size_t n, std::size_t k, const Operand<T>& a, const Operand<T>& b, T* c,
+                            Into into) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    if (into == Into::new_matrix) std::fill(c, c + m * n, T(0));
+    return;
+  }
+  const ProductTiles<T>& tiles = product_tiles<T>();
+  const std::size_t width = tiles.width;
+  const std::size_t height = even_height(m);
+  T edge[most_tile_rows * most_width] = {};
+  for (std::size_t from = 0; from < k; from += inner_block) {
+    const std::size_t depth = std::min(inner_block, k - from);
+    const bool add = from > 0 || into == Into::sum;
+    T* const right = right_.take((n + width - 1) / width * width * depth);
+    pack_right({b.data + from * b.row, b.row, b.column}, depth, n, width, right);
+    Operand<T> left{a.data + from * a.column, a.row, a.column};
+    const bool packed = a.column != 1;
+    if (packed) {
+      T* const room = left_.take(m * depth);
+      pack_left(left, m, depth, height, room);
+      left.data = room;
+    }
+    const std::size_t block = row_block / height * height;
+    for (std::size_t top = 0; top < m; top += block) {
+      const std::size_t bottom = std::min(top + block, m);
+      for (std::size_t j = 0; j < n; j += width) {
+        const std::size_t across = std::min(width, n - j);
+        for (std::size_t i = top; i < bottom; i += height) {
+          const std::size_t down = std::min(height, m - i);
+          const T* const x = packed ? left.data + i * depth : left.data + i * left.row;
+          const std::size_t row = packed ? 1 : left.row;
+          const std::size_t column = packed ? down : 1;
+          T* const place = c + i * n + j;
+          if (across == width) {
+            tiles.multiply[down - 1](depth, x, row, column, right + j * depth, place, n, add);
+            continue;
+          }
+          for (std::size_t r = 0; add && r < down; ++r) std::copy_n(place + r * n, across, edge + r * width);
+          tiles.multiply[down - 1](depth, x, row, column, right + j * depth, edge, width, add);
+          for (std::size_t r = 0; r < down; ++r) std::copy_n(edge + r * width, across, place + r * n);
+        }
+      }
+    }
+  }
+}
+
+template class Workspace<float>;
+template class Workspace<double>;
+template class Product<float>;
+template class Product<double>;
+
+}  // namespace starling

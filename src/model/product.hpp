@@ -1,0 +1,63 @@
+// Matrix products whose bits depend on the numbers alone. Internal to the model room.
+//
+// Each entry of a product is one chain of fused multiply-adds in ascending order of the inner index, in whatever tile,
+// at whatever address and on whatever instructions it is computed: a record's scores are the same bits alone, in a batch
+// and on every layout of ranks. (Eigen's products differ between packets and tails, and block by the size of the
+// machine's caches.)
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace starling {
+
+/// A matrix that is read: entry (i, j) is data[i · row + j · column].
+template <class T>
+struct Operand {
+  const T* data;
+  std::size_t row;
+  std::size_t column;
+};
+
+/// Row after row without gaps.
+template <class T>
+Operand<T> rows_of(const T* data, std::size_t width) {
+  return {data, width, 1};
+}
+
+template <class T>
+Operand<T> transposed(const Operand<T>& a) {
+  return {a.data, a.column, a.row};
+}
+
+/// Room that starts at a cache line, keeps its size from call to call and is not initialised.
+template <class T>
+class Workspace {
+ public:
+  T* take(std::size_t count);
+
+ private:
+  std::vector<T> numbers_;
+};
+
+enum class Into { new_matrix, sum };
+
+template <class T>
+class Product {
+ public:
+  /// C = A B, or C += A B (the chains then begin with C's entries), with A m×k and B k×n. C has n columns, row after row
+  /// without gaps, and shares no memory with A and B.
+  void operator()(std::size_t m, std::size_t n, std::size_t k, const Operand<T>& a, const Operand<T>& b, T* c,
+                  Into into);
+
+ private:
+  Workspace<T> left_;
+  Workspace<T> right_;
+};
+
+extern template class Workspace<float>;
+extern template class Workspace<double>;
+extern template class Product<float>;
+extern template class Product<double>;
+
+}  // namespace starling
