@@ -54,20 +54,16 @@ void add_pace_options(Options& options, OmdConfig& config) {
 
 void add_learning_options(Options& options, OmdConfig& config) {
   const char* group = "Learning";
-  options.add({group, "intercept", "", "", "add a constant feature", setter::flag(config.intercept)});
   options.add({group, "loss", "LOSS", "logistic",
                "loss of the model (below), or none: average the starts, learn nothing", setter::text(config.loss)});
-  options.add({group, "model", "MODEL", "linear",
-               "what the loss scores: linear (weights of the features), or location (the distance of the model, a "
-               "point, from the record's features; labels are not used)",
-               setter::choice<ModelChoice>(config.model,
-                                           {{"linear", ModelChoice::linear}, {"location", ModelChoice::location}})});
+  add_model_options(options, group, config.model);
   options.add({group, "l2", "LAMBDA", "0", "adds (lambda/2)|x|^2 to the loss", setter::number(config.omd.l2, 0, 1e12)});
   options.add({group, "mirror", "MAP", "euclidean", "mirror map (below)", setter::text(config.mirror)});
   options.add({group, "domain", "SET", "", "where models live (below); default: free, simplex for entropic",
                setter::text(config.domain)});
   options.add({group, "start", "WHERE", "uniform",
-               "uniform (the domain's centre), zero, or a CSV file with a row per client (public)",
+               "uniform (the domain's centre; of a network values between +-1/sqrt(fan-in), the same at all clients, "
+               "made from --seed), zero, or a CSV file with a row per client (public)",
                setter::text(config.start)});
   options.add({group, "average", "WHAT", "none",
                "models that the run ends with: none (of the last round), tail (each client's mean over the second half "
@@ -125,10 +121,9 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   check_learning_options(config);
   check(config.learns() || config.rounds,
         "--loss none needs --rounds (there is no stream whose end could say when to stop)");
-  check(config.model == ModelChoice::linear || !config.intercept,
-        "--intercept with --model location (a point has a coordinate for each feature and no more) leave it out");
-  check(config.model == ModelChoice::linear || config.learns(),
-        "--model location has no meaning with --loss none (there is no loss to score) leave it out");
+  check_model_choice(config.model);
+  check(config.model.kind == ModelChoice::Kind::linear || config.learns(),
+        "--model with --loss none (there is no loss to score) leave it out");
   check(!config.async || !config.mixing.deadline,
         "--async and --deadline exclude each other (0 seconds are --async); give one");
   if (config.async) config.mixing.deadline = 0;
@@ -148,6 +143,9 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
+  check(!config.model.is_network() || config.regret == RegretChoice::none,
+        "--regret with a network (its loss is not convex, so nobody can find the best model in hindsight that regret "
+        "compares with) leave it out");
   check(!config.benchmark_window ||
             (config.constraints.any() && config.regret != RegretChoice::none && config.regret != RegretChoice::dynamic),
         "--benchmark-window without --constraint and --regret static or both (there is nothing to compare) add them");

@@ -88,22 +88,18 @@ void OmdRun::open_data() {
 
 void OmdRun::open_learning() {
   if (config_.learns()) {
-    const std::size_t features = dataset_.shape.features;
-    if (config_.model == ModelChoice::location) {
-      model_ = std::make_unique<LocationModel>(*loss_, features);
-      if (config_.data.label.empty() && !dataset_.is_public) {
-        notes_.emplace_back(
-            "--model location: the label's column (y or label, else the last one) is no coordinate of the points; "
-            "--label names another");
-      }
-    } else {
-      model_ = std::make_unique<LinearModel>(*loss_, features, config_.intercept);
+    model_ = make_model(config_.model, *loss_, dataset_.shape);
+    if (config_.model.kind == ModelChoice::Kind::location && config_.data.label.empty() && !dataset_.is_public) {
+      notes_.emplace_back(
+          "--model location: the label's column (y or label, else the last one) is no coordinate of the points; "
+          "--label names another");
     }
     dimension_ = model_->dimension();
     if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   }
+  const std::optional<Vector> own = model_ ? model_->initial(config_.data.seed) : std::nullopt;
   StartModels start =
-      start_models(config_.start, *domain_, dimension_, layout_->clients(), first_client(), client_count());
+      start_models(config_.start, *domain_, dimension_, layout_->clients(), first_client(), client_count(), own);
   dimension_ = start.models.value().rows();
   start_ = std::move(start.models);
   notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
@@ -131,6 +127,10 @@ void OmdRun::open_constraints() {
       !constraints_->set().energy || config_.mixing.mixing == Mixing::push_sum,
       "--constraint energy with --mixing plain (receivers' weights would not sum to one where a sender is silent) use "
       "push-sum");
+  check(
+      constraints_->set().data.empty() || !config_.model.is_network(),
+      "--constraint data with a network (it bounds a sum of features times their weights, and a network has no weight "
+      "for each) use --model linear");
   check(constraints_->set().data.empty() || !config_.privacy.audit,
         "--audit with a constraint on data (canaries are in gradients alone) audit a run without it");
 }

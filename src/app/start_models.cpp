@@ -42,12 +42,19 @@ std::vector<Vector> read_rows(const std::string& path) {
 }  // namespace
 
 StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients, Client first,
-                         Client count) {
+                         Client count, const std::optional<Vector>& own) {
   std::vector<std::string> notes;
   const auto columns = static_cast<std::size_t>(count);
   if (where == "uniform" || where == "zero") {
     Columns models(dimension, columns);
     for (std::size_t k = 0; k < columns; ++k) {
+      if (where == "uniform" && own) {
+        std::copy(own->begin(), own->end(), models[k].begin());
+        check(domain.violation(models[k]) <= tolerance,
+              "the network's start values are outside the domain (they lie between -1 and 1, on both sides of 0) use "
+              "--domain free or a larger one, or give --start FILE");
+        continue;
+      }
       if (where == "uniform") domain.centre(models[k]);
       check(domain.violation(models[k]) <= tolerance, "--start zero is outside the domain; use --start uniform");
     }

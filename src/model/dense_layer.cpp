@@ -40,8 +40,7 @@ class Dense final : public Layer<T> {
   void record_norms(std::size_t records, const T* x, const T* d_y, Norm norm, std::span<double> norms) override {
     for (std::size_t i = 0; i < records; ++i) {
       const T* const row = x + i * in_;
-      const double of_row =
-          norm == Norm::l1 ? norm_of(row, in_, Norm::l1) + 1 : std::sqrt(squares_of(row, in_) + 1);
+      const double of_row = norm == Norm::l1 ? norm_of(row, in_, Norm::l1) + 1 : std::sqrt(squares_of(row, in_) + 1);
       const bool exact = of_row <= largest_norm<T>;
       norms[i] = exact ? norm_of(d_y + i * out_, out_, norm) * of_row : std::numeric_limits<double>::infinity();
     }

@@ -47,7 +47,6 @@ class Layer {
   LayerFacts facts_;
 };
 
-
 template <class T>
 std::unique_ptr<Layer<T>> make_dense(std::size_t inputs, std::size_t outputs);
 template <class T>

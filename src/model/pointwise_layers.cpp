@@ -44,8 +44,7 @@ class MaxPool final : public Layer<T> {
     });
   }
 
-  void backward(const T* /*parameters*/, std::size_t records, const T* x, const T* y, const T* d_y,
-                T* d_x) override {
+  void backward(const T* /*parameters*/, std::size_t records, const T* x, const T* y, const T* d_y, T* d_x) override {
     if (in_.height % 2 != 0 || in_.width % 2 != 0) std::fill_n(d_x, records * in_.size(), T(0));
     over_squares(records, [&](std::size_t at, std::size_t to) {
       const std::size_t c = in_.channels;

@@ -1,8 +1,8 @@
 // Matrix products whose bits depend on the numbers alone. Internal to the model room.
 //
 // Each entry of a product is one chain of fused multiply-adds in ascending order of the inner index, in whatever tile,
-// at whatever address and on whatever instructions it is computed: a record's scores are the same bits alone, in a batch
-// and on every layout of ranks. (Eigen's products differ between packets and tails, and block by the size of the
+// at whatever address and on whatever instructions it is computed: a record's scores are the same bits alone, in a
+// batch and on every layout of ranks. (Eigen's products differ between packets and tails, and block by the size of the
 // machine's caches.)
 #pragma once
 
@@ -45,8 +45,8 @@ enum class Into { new_matrix, sum };
 template <class T>
 class Product {
  public:
-  /// C = A B, or C += A B (the chains then begin with C's entries), with A m×k and B k×n. C has n columns, row after row
-  /// without gaps, and shares no memory with A and B.
+  /// C = A B, or C += A B (the chains then begin with C's entries), with A m×k and B k×n. C has n columns, row after
+  /// row without gaps, and shares no memory with A and B.
   void operator()(std::size_t m, std::size_t n, std::size_t k, const Operand<T>& a, const Operand<T>& b, T* c,
                   Into into);
 

@@ -8,13 +8,13 @@
 
 #include "starling/app/constraint_options.hpp"
 #include "starling/app/learning_config.hpp"
+#include "starling/app/model_choice.hpp"
 #include "starling/app/schedule_options.hpp"
 #include "starling/protocol/omd.hpp"
 #include "starling/record/model_average.hpp"
 
 namespace starling {
 
-enum class ModelChoice { linear, location };
 enum class RegretChoice { none, static_regret, dynamic, both };
 
 struct OmdConfig : LearningConfig {
@@ -22,10 +22,8 @@ struct OmdConfig : LearningConfig {
   std::optional<std::string> topology;
   ScheduleOptions schedule;
   bool async = false;
-  // data
-  bool intercept = false;
   // learning
-  ModelChoice model = ModelChoice::linear;
+  ModelChoice model;
   std::string mirror = "euclidean";
   std::optional<std::string> domain;
   Averaging average = Averaging::none;

@@ -1,6 +1,7 @@
 /// `--start`: the models that clients begin with. Public.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,9 @@ struct StartModels {
   std::vector<std::string> notes;  ///< starts outside the domain, which are kept as they are
 };
 
-/// `where` is "uniform" (the domain's centre), "zero" or a CSV file of `clients` rows of d numbers, whose width is d
-/// where `dimension` is 0. Throws UsageError.
+/// `where` is "uniform" (the model's `own` start, which must lie in the domain, else the domain's centre), "zero" or a
+/// CSV file of `clients` rows of d numbers, whose width is d where `dimension` is 0. Throws UsageError.
 [[nodiscard]] StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients,
-                                       Client first, Client count);
+                                       Client first, Client count, const std::optional<Vector>& own = std::nullopt);
 
 }  // namespace starling

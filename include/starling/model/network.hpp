@@ -1,5 +1,5 @@
-/// Networks of layers: forward and backward passes over a batch, with parameters as one flat vector. They know nothing of
-/// losses and records; model/network_model.hpp makes a model of one.
+/// Networks of layers: forward and backward passes over a batch, with parameters as one flat vector. They know nothing
+/// of losses and records; model/network_model.hpp makes a model of one.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +52,8 @@ struct Architecture {
 
 /// Convolutions of 5×5 to all of `widths` but the last, each followed by a 2×2 max-pool; a dense layer of the last
 /// width with ReLU; a dense layer of `outputs`, linear (dissertation, section 5.5: no ReLU between the convolutions).
-/// Images are square with one channel. Throws UsageError for fewer than 2 widths, and for `inputs` that are no square or
-/// too small.
+/// Images are square with one channel. Throws UsageError for fewer than 2 widths, and for `inputs` that are no square
+/// or too small.
 [[nodiscard]] Architecture convolutional(std::size_t inputs, const std::vector<std::size_t>& widths,
                                          std::size_t outputs);
 
@@ -96,8 +96,8 @@ class Network {
   void record_gradient(std::size_t i, std::span<T> gradient);
   /// An upper bound of the norm of each record's gradient (M entries): the norm itself but for roundings in double (at
   /// most dimension() + 64, one after the other), and where squares underflow in L2, that in L1. The L1 norm of a dense
-  /// layer's gradient is |d|₁(|x|₁ + 1), the L2 norm |d|₂ √(|x|₂² + 1); those of convolutions are formed. Infinite where
-  /// a dense layer's inputs are longer than 1e15 (float) or 1e150 (double).
+  /// layer's gradient is |d|₁(|x|₁ + 1), the L2 norm |d|₂ √(|x|₂² + 1); those of convolutions are formed. Infinite
+  /// where a dense layer's inputs are longer than 1e15 (float) or 1e150 (double).
   void record_norms(Norm norm, std::span<double> norms);
   /// Σ_i factor_i ∇_i; after `record_norms`. Each term is what record_norms measured, scaled with at most 2 roundings
   /// in T, and added with at most M + 1 more.

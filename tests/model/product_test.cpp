@@ -1,0 +1,91 @@
+/// Products: each entry is one chain of fused multiply-adds, to the bit, whatever the shape, the layout and the
+/// instructions.
+#include "product.hpp"
+
+#include "product_tiles.hpp"
+#include "support/testing.hpp"
+#include <cmath>
+#include <vector>
+
+#include "starling/core/random.hpp"
+
+namespace starling {
+namespace {
+
+template <class T>
+class Products : public testing::Test {
+ protected:
+  using Numbers = std::vector<T>;
+
+  Numbers numbers(std::size_t count) {
+    Numbers values(count);
+    for (T& value : values) value = static_cast<T>(random_.normal());
+    return values;
+  }
+  static Numbers expected(std::size_t m, std::size_t n, std::size_t k, const Operand<T>& a, const Operand<T>& b,
+                          Numbers c) {
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t p = 0; p < k; ++p) {
+          c[i * n + j] = std::fma(a.data[i * a.row + p * a.column], b.data[p * b.row + j * b.column], c[i * n + j]);
+        }
+      }
+    }
+    return c;
+  }
+
+  AddressedRandom random_{73, Purpose::experiment, 0, 0};
+  Product<T> product_;
+};
+
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(Products, Types);
+
+TYPED_TEST(Products, AreChainsInOrder) {
+  const std::size_t shapes[][3] = {{1, 1, 1},    {20, 128, 102}, {6, 16, 1},    {7, 17, 33},   {13, 3, 257},
+                                   {5, 31, 600}, {100, 40, 30},  {193, 8, 256}, {2, 100, 520}, {97, 65, 300}};
+  for (const auto& [m, n, k] : shapes) {
+    const auto left = this->numbers(m * k);
+    const auto right = this->numbers(k * n);
+    const auto before = this->numbers(m * n);
+    for (const Operand<TypeParam> a : {rows_of(left.data(), k), transposed(rows_of(left.data(), m))}) {
+      for (const Operand<TypeParam> b : {rows_of(right.data(), n), transposed(rows_of(right.data(), k))}) {
+        auto c = before;
+        this->product_(m, n, k, a, b, c.data(), Into::sum);
+        EXPECT_EQ(c, this->expected(m, n, k, a, b, before)) << m << " " << n << " " << k;
+        this->product_(m, n, k, a, b, c.data(), Into::new_matrix);
+        EXPECT_EQ(c, this->expected(m, n, k, a, b, std::vector<TypeParam>(m * n))) << m << " " << n << " " << k;
+      }
+    }
+  }
+}
+
+TYPED_TEST(Products, OfNothingAreZeroOrLeaveTheSum) {
+  std::vector<TypeParam> c{1, 2};
+  const Operand<TypeParam> none{nullptr, 1, 1};
+  this->product_(1, 2, 0, none, none, c.data(), Into::sum);
+  EXPECT_EQ(c, (std::vector<TypeParam>{1, 2}));
+  this->product_(1, 2, 0, none, none, c.data(), Into::new_matrix);
+  EXPECT_EQ(c, (std::vector<TypeParam>{0, 0}));
+}
+
+// Machines without vector instructions come to the same bits.
+TYPED_TEST(Products, DoNotDependOnTheInstructions) {
+  for (const ProductTiles<TypeParam>* tiles : {&product_tiles<TypeParam>(), &portable_product_tiles<TypeParam>()}) {
+    const std::size_t n = tiles->width;
+    constexpr std::size_t k = 50;
+    for (std::size_t m = 1; m <= most_tile_rows; ++m) {
+      const auto left = this->numbers(m * k);
+      const auto right = this->numbers(k * n);
+      for (const bool add : {false, true}) {
+        auto c = this->numbers(m * n);
+        const auto before = add ? c : std::vector<TypeParam>(m * n);
+        tiles->multiply[m - 1](k, left.data(), k, 1, right.data(), c.data(), n, add);
+        EXPECT_EQ(c, this->expected(m, n, k, rows_of(left.data(), k), rows_of(right.data(), n), before)) << m;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace starling
