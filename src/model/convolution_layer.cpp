@@ -1,6 +1,7 @@
 #include "layer_arithmetic.hpp"
 #include "layers.hpp"
 #include "product.hpp"
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -89,18 +90,26 @@ class Convolution final : public Layer<T> {
   /// A row for each place of the kernel in `count` images.
   Operand<T> patches_of(const T* x, std::size_t from, std::size_t count) {
     T* const room = patches_.take(count * places_ * patch_);
-    T* out = room;
-    for (std::size_t i = from; i < from + count; ++i) {
-      for (std::size_t top = 0; top < down_; ++top) {
-        for (std::size_t left = 0; left < across_; ++left) {
-          const T* point = x + i * in_.size() + (top * in_.width + left) * in_.channels;
-          for (std::size_t k = 0; k < kernel_; ++k, out += run_, point += in_.width * in_.channels) {
-            std::copy_n(point, run_, out);
-          }
+    for (std::size_t i = 0; i < count; ++i) {
+      const T* const image = x + (from + i) * in_.size();
+      T* const out = room + i * places_ * patch_;
+      run_ == 5 ? lay_out<5>(image, out) : lay_out<0>(image, out);
+    }
+    return rows_of<T>(room, patch_);
+  }
+
+  /// With `Run` numbers side by side, known beforehand where they are so few that a call for them would cost more.
+  template <std::size_t Run>
+  void lay_out(const T* image, T* out) const {
+    const std::size_t run = Run == 0 ? run_ : Run;
+    for (std::size_t top = 0; top < down_; ++top) {
+      for (std::size_t left = 0; left < across_; ++left) {
+        const T* point = image + (top * in_.width + left) * in_.channels;
+        for (std::size_t k = 0; k < kernel_; ++k, out += run, point += in_.width * in_.channels) {
+          std::memcpy(out, point, run * sizeof(T));
         }
       }
     }
-    return rows_of<T>(room, patch_);
   }
 
   /// Adds the patches of one image to the places that they were taken from.

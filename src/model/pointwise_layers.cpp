@@ -49,24 +49,28 @@ class MaxPool final : public Layer<T> {
     over_squares(records, [&](std::size_t at, std::size_t to) {
       const std::size_t c = in_.channels;
       const std::size_t below = in_.width * c;
-      for (std::size_t j = 0; j < c; ++j) {
-        const T top = y[to + j];
-        const T d = d_y[to + j];
-        const T* const from = x + at + j;
-        T* const into = d_x + at + j;
-        const bool first = from[0] == top;
-        const bool second = !first && from[c] == top;
-        const bool third = !first && !second && from[below] == top;
-        into[0] = first ? d : T(0);
-        into[c] = second ? d : T(0);
-        into[below] = third ? d : T(0);
-        into[below + c] = first || second || third ? T(0) : d;
-      }
+      route(c, x + at, below, y + to, d_y + to, d_x + at);
     });
   }
 
  private:
   static T larger(T a, T b) { return a < b || b != b ? b : a; }
+
+  /// The derivatives of one square to the first of its points that has the largest value, for `c` channels.
+  static void route(std::size_t c, const T* __restrict x, std::size_t below, const T* __restrict y,
+                    const T* __restrict d_y, T* __restrict d_x) {
+    for (std::size_t j = 0; j < c; ++j) {
+      const T top = y[j];
+      const T after_none = d_y[j];
+      const T after_first = x[j] == top ? T(0) : after_none;
+      const T after_second = x[c + j] == top ? T(0) : after_first;
+      const T after_third = x[below + j] == top ? T(0) : after_second;
+      d_x[j] = x[j] == top ? after_none : T(0);
+      d_x[c + j] = x[c + j] == top ? after_first : T(0);
+      d_x[below + j] = x[below + j] == top ? after_second : T(0);
+      d_x[below + c + j] = after_third;
+    }
+  }
 
   /// f(place of a square's first point in x, place of its point in y).
   template <class F>

@@ -3,6 +3,7 @@
 #include "product_tiles.hpp"
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 namespace starling {
 
@@ -13,20 +14,55 @@ constexpr std::size_t most_width = 16;    ///< of any tile
 constexpr std::size_t inner_block = 256;  ///< of k: a strip of B then stays in the nearest cache
 constexpr std::size_t row_block = 96;     ///< of A: such rows stay in the second cache while strips of B pass
 
+/// k rows, `step` apart, of `count` numbers, `stride` apart, `width` apart in `out`: 8 rows at a time, so that what is
+/// read and what is written stays near.
+template <class T>
+void pack_columns(const T* from, std::size_t stride, std::size_t count, std::size_t step, std::size_t k,
+                  std::size_t width, T* out) {
+  constexpr std::size_t block = 8;
+  for (std::size_t top = 0; top < k; top += block) {
+    const std::size_t bottom = std::min(top + block, k);
+    for (std::size_t q = 0; q < count; ++q) {
+      for (std::size_t p = top; p < bottom; ++p) out[p * width + q] = from[q * stride + p * step];
+    }
+  }
+}
+
+/// k runs of Width numbers, `step` apart, side by side.
+template <std::size_t Width, class T>
+void pack_runs(const T* from, std::size_t step, std::size_t k, T* out) {
+  for (std::size_t p = 0; p < k; ++p, from += step, out += Width) std::memcpy(out, from, Width * sizeof(T));
+}
+
+/// The same for any width.
+template <class T>
+void pack_runs(const T* from, std::size_t step, std::size_t k, std::size_t width, T* out) {
+  switch (width) {
+    case 16:
+      return pack_runs<16>(from, step, k, out);
+    case 8:
+      return pack_runs<8>(from, step, k, out);
+    case 6:
+      return pack_runs<6>(from, step, k, out);
+    case 5:
+      return pack_runs<5>(from, step, k, out);
+    default:
+      for (std::size_t p = 0; p < k; ++p) std::copy_n(from + p * step, width, out + p * width);
+  }
+}
+
 /// Columns of a block of B in strips of `width`, the last one filled with zeros.
 template <class T>
 void pack_right(const Operand<T>& b, std::size_t k, std::size_t n, std::size_t width, T* out) {
   for (std::size_t j = 0; j < n; j += width, out += k * width) {
     const std::size_t count = std::min(width, n - j);
     const T* from = b.data + j * b.column;
-    if (count < width) std::fill(out, out + k * width, T(0));
-    if (b.column == 1) {
-      for (std::size_t p = 0; p < k; ++p) std::copy_n(from + p * b.row, count, out + p * width);
-    } else {
-      for (std::size_t q = 0; q < count; ++q) {
-        for (std::size_t p = 0; p < k; ++p) out[p * width + q] = from[q * b.column + p * b.row];
-      }
+    if (count == width && b.column == 1) {
+      pack_runs(from, b.row, k, width, out);
+      continue;
     }
+    if (count < width) std::fill(out, out + k * width, T(0));
+    pack_columns(from, b.column, count, b.row, k, width, out);
   }
 }
 
@@ -36,8 +72,10 @@ void pack_left(const Operand<T>& a, std::size_t m, std::size_t k, std::size_t he
   for (std::size_t i = 0; i < m; i += height) {
     const std::size_t count = std::min(height, m - i);
     const T* from = a.data + i * a.row;
-    for (std::size_t p = 0; p < k; ++p) {
-      for (std::size_t r = 0; r < count; ++r) out[p * count + r] = from[r * a.row + p * a.column];
+    if (a.row == 1) {
+      pack_runs(from, a.column, k, count, out);
+    } else {
+      pack_columns(from, a.row, count, a.column, k, count, out);
     }
     out += k * count;
   }
