@@ -12,7 +12,7 @@ namespace starling {
 namespace {
 
 /// What a network of floats can be clipped to; grids have a limit of their own (privacy/grid.hpp).
-constexpr double least_clip_of_floats = 1e-15;
+constexpr double least_clip_of_floats = 1e-10;
 
 template <class T>
 constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;

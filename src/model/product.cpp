@@ -87,6 +87,48 @@ std::size_t even_height(std::size_t m) {
   return (m + strips - 1) / strips;
 }
 
+/// Rows of A, `depth` columns of them: packed into strips, or as they are where a row's numbers are side by side.
+template <class T>
+struct Left {
+  const T* data;
+  std::size_t step;  ///< row i's strip, or row i, begins at data + i · step
+  bool packed;
+};
+
+/// A tile of C at `place`; at C's right edge, where `across` columns are left, by way of a tile of its own.
+template <class T>
+void multiply_tile(const ProductTiles<T>& tiles, std::size_t depth, const Left<T>& left, std::size_t i,
+                   std::size_t down, const T* right, std::size_t across, T* place, std::size_t n, bool add) {
+  const T* const a = left.data + i * left.step;
+  const std::size_t row = left.packed ? 1 : left.step;
+  const std::size_t column = left.packed ? down : 1;
+  if (across == tiles.width) {
+    tiles.multiply[down - 1](depth, a, row, column, right, place, n, add);
+    return;
+  }
+  T edge[most_tile_rows * most_width] = {};
+  for (std::size_t r = 0; add && r < down; ++r) std::copy_n(place + r * n, across, edge + r * tiles.width);
+  tiles.multiply[down - 1](depth, a, row, column, right, edge, tiles.width, add);
+  for (std::size_t r = 0; r < down; ++r) std::copy_n(edge + r * tiles.width, across, place + r * n);
+}
+
+/// All of C, with `depth` columns of A and strips of as many rows of B.
+template <class T>
+void multiply_block(const ProductTiles<T>& tiles, std::size_t m, std::size_t n, std::size_t depth, const Left<T>& left,
+                    const T* right, T* c, bool add) {
+  const std::size_t height = even_height(m);
+  const std::size_t block = row_block / height * height;
+  for (std::size_t top = 0; top < m; top += block) {
+    const std::size_t bottom = std::min(top + block, m);
+    for (std::size_t j = 0; j < n; j += tiles.width) {
+      const std::size_t across = std::min(tiles.width, n - j);
+      for (std::size_t i = top; i < bottom; i += height) {
+        multiply_tile(tiles, depth, left, i, std::min(height, m - i), right + j * depth, across, c + i * n + j, n, add);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -100,48 +142,20 @@ T* Workspace<T>::take(std::size_t count) {
 template <class T>
 void Product<T>::operator()(std::size_t m, std::size_t n, std::size_t k, const Operand<T>& a, const Operand<T>& b, T* c,
                             Into into) {
+  if (k == 0 && into == Into::new_matrix) std::fill(c, c + m * n, T(0));
   if (m == 0 || n == 0) return;
-  if (k == 0) {
-    if (into == Into::new_matrix) std::fill(c, c + m * n, T(0));
-    return;
-  }
   const ProductTiles<T>& tiles = product_tiles<T>();
-  const std::size_t width = tiles.width;
-  const std::size_t height = even_height(m);
-  T edge[most_tile_rows * most_width] = {};
   for (std::size_t from = 0; from < k; from += inner_block) {
     const std::size_t depth = std::min(inner_block, k - from);
-    const bool add = from > 0 || into == Into::sum;
-    T* const right = right_.take((n + width - 1) / width * width * depth);
-    pack_right({b.data + from * b.row, b.row, b.column}, depth, n, width, right);
-    Operand<T> left{a.data + from * a.column, a.row, a.column};
-    const bool packed = a.column != 1;
-    if (packed) {
+    T* const right = right_.take((n + tiles.width - 1) / tiles.width * tiles.width * depth);
+    pack_right({b.data + from * b.row, b.row, b.column}, depth, n, tiles.width, right);
+    Left<T> left{a.data + from * a.column, a.row, a.column != 1};
+    if (left.packed) {
       T* const room = left_.take(m * depth);
-      pack_left(left, m, depth, height, room);
-      left.data = room;
+      pack_left({left.data, a.row, a.column}, m, depth, even_height(m), room);
+      left = {room, depth, true};
     }
-    const std::size_t block = row_block / height * height;
-    for (std::size_t top = 0; top < m; top += block) {
-      const std::size_t bottom = std::min(top + block, m);
-      for (std::size_t j = 0; j < n; j += width) {
-        const std::size_t across = std::min(width, n - j);
-        for (std::size_t i = top; i < bottom; i += height) {
-          const std::size_t down = std::min(height, m - i);
-          const T* const x = packed ? left.data + i * depth : left.data + i * left.row;
-          const std::size_t row = packed ? 1 : left.row;
-          const std::size_t column = packed ? down : 1;
-          T* const place = c + i * n + j;
-          if (across == width) {
-            tiles.multiply[down - 1](depth, x, row, column, right + j * depth, place, n, add);
-            continue;
-          }
-          for (std::size_t r = 0; add && r < down; ++r) std::copy_n(place + r * n, across, edge + r * width);
-          tiles.multiply[down - 1](depth, x, row, column, right + j * depth, edge, width, add);
-          for (std::size_t r = 0; r < down; ++r) std::copy_n(edge + r * width, across, place + r * n);
-        }
-      }
-    }
+    multiply_block(tiles, m, n, depth, left, right, c, from > 0 || into == Into::sum);
   }
 }
 

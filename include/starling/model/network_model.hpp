@@ -8,30 +8,35 @@
 
 namespace starling {
 
-/// The loss of a network's outputs, with the network's arithmetic in T (float or double), all norms and losses in
-/// double, and each chunk of records' gradients added up in T, chunks in double.
+/// The loss of a network's outputs. The network computes in T (float or double), norms and losses are in double, and
+/// gradients are added up in T within a chunk of records and in double from chunk to chunk.
 ///
-/// Records are clipped without forming their gradients, but for those of convolutions and for ClipKind::component.
-/// Why the sum is what a mechanism asks for (privacy/grid.hpp), though its rounding is not double's:
+/// Records are clipped without forming their gradients, but for those of convolutions and for ClipKind::component. Why
+/// the sum is what a mechanism asks for (privacy/grid.hpp), though floats round more than doubles do:
 ///
-/// Let u be T's unit roundoff, v = 2^-53, γ_k = k u / (1 − k u), c = chunk_records, d = dimension(), B = clip.bound. A
-/// record's gradient is taken to be the exact G_i of the T numbers that the passes have come to: for a dense layer the
-/// outer product of the derivatives by its outputs and (inputs, 1), for a convolution the gradient as it was formed.
-/// Its norm n_i is computed in double from these numbers, in which products of floats are exact, with less than d + 64
-/// roundings one after the other: ‖G_i‖ ≤ n_i (1 + a), a = 2 (d + 64) v. With B' = B (1 − η) and f_i = min(1, B'/n_i)
-/// the exact contribution C_i = f_i G_i has ‖C_i‖ ≤ B' (1 + a). A chunk's sum S in T applies at most c + 3 roundings to
-/// each of its terms, one to scale and one to multiply, the others to add (the order does not matter; a product that is
-/// fused has one less), so |S_j − Σ C_ij| ≤ γ_{c+3} Σ_i |C_ij| for each component j, and ‖S − Σ C_i‖ ≤ c γ_{c+3} B'(1 +
-/// a). Batches that differ by one record differ in one chunk, whose sums are S and S': ‖S − S'‖ ≤ 2 B' (1 + a)(1 + c
-/// γ_{c+3}). η = c γ_{c+3} + a + 2^-29 makes that at most 2 B: (1 − η)(1 + x) ≤ 1 for η ≥ x, and 2^-29 covers the
-/// product of both terms, the roundings of B' and f_i, and underflow. The latter: scaling and products lose at most
-/// half of T's smallest number each; inputs and norms above largest_norm (1e15 for float, 1e150 for double) are
-/// refused, and so is a clip below 1e-15 for float, so what is lost is below 2^-60 of B. Chunk sums are added in
-/// double, which is what the mechanism's proof counts as the summation of its contributions, here chunks with ‖S − S'‖
-/// ≤ 2 B and ‖S‖ ≤ c B in place of single records. So the mechanism's margin stands, and η is taken from the clip
-/// beside it: 2^-10 for float, 2^-29 for double.
+/// Notation: u is T's unit roundoff, v = 2^-53, γ_k = k u / (1 − k u), c = chunk_records, d = dimension(), B the clip's
+/// bound.
+/// 1. A record's gradient is the exact G_i of the T numbers that the passes come to: for a dense layer the outer
+/// product
+///    of the derivatives by its outputs and (inputs, 1), for a convolution what is formed. These numbers do not depend
+///    on the other records of the batch: products are the same bits row by row.
+/// 2. Its norm n_i is computed in double from these numbers, with fewer than d + 64 roundings one after the other:
+///    ‖G_i‖ ≤ n_i (1 + a), a = 2 (d + 64) v.
+/// 3. With B' = B (1 − η) and f_i = min(1, B'/n_i) the exact contribution C_i = f_i G_i has ‖C_i‖ ≤ B' (1 + a).
+/// 4. A chunk's sum S, in T, rounds each term at most c + 3 times: to scale it, to multiply, to add. So |S_j − Σ C_ij|
+/// ≤
+///    γ_{c+3} Σ_i |C_ij| for every component, whatever the order, and ‖S − Σ C_i‖ ≤ c γ_{c+3} B' (1 + a).
+/// 5. Batches that differ by one record differ in one chunk: ‖S − S'‖ ≤ 2 B' (1 + a)(1 + c γ_{c+3}) ≤ 2 B with
+///    η = c γ_{c+3} + a + 2^-29, since (1 − η)(1 + x) ≤ 1 for η ≥ x. The 2^-29 is for the product of a and c γ, for the
+///    roundings of B' and f_i, and for underflow, which takes half of T's smallest number from each product at most:
+///    norms and inputs above 1e15 (double: 1e150) are refused, and floats' clips below 1e-10, so that it takes less
+///    than 2^-35 B in all.
+/// 6. Chunks are added in double. That is the summation which the mechanism's proof counts, with chunks of ‖S − S'‖ ≤ 2
+/// B
+///    and ‖S‖ ≤ c B in place of records. So its margin stands, and η is taken from the clip beside it: 2^-10 for float,
+///    2^-29 for double.
 ///
-/// ClipKind::component clamps each record's gradient in double, which is exact.
+/// ClipKind::component clamps the components of each record's gradient in double, which is exact.
 template <class T>
 class NetworkModel final : public Model {
  public:
