@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "starling/app/options.hpp"
 #include "starling/data/dataset.hpp"

@@ -17,24 +17,22 @@ namespace starling {
 /// Notation: u is T's unit roundoff, v = 2^-53, γ_k = k u / (1 − k u), c = chunk_records, d = dimension(), B the clip's
 /// bound.
 /// 1. A record's gradient is the exact G_i of the T numbers that the passes come to: for a dense layer the outer
-/// product
-///    of the derivatives by its outputs and (inputs, 1), for a convolution what is formed. These numbers do not depend
-///    on the other records of the batch: products are the same bits row by row.
+///    product of the derivatives by its outputs and (inputs, 1), for a convolution what is formed. These numbers do
+///    not depend on the other records of the batch: products are the same bits row by row.
 /// 2. Its norm n_i is computed in double from these numbers, with fewer than d + 64 roundings one after the other:
 ///    ‖G_i‖ ≤ n_i (1 + a), a = 2 (d + 64) v.
 /// 3. With B' = B (1 − η) and f_i = min(1, B'/n_i) the exact contribution C_i = f_i G_i has ‖C_i‖ ≤ B' (1 + a).
-/// 4. A chunk's sum S, in T, rounds each term at most c + 3 times: to scale it, to multiply, to add. So |S_j − Σ C_ij|
-/// ≤
-///    γ_{c+3} Σ_i |C_ij| for every component, whatever the order, and ‖S − Σ C_i‖ ≤ c γ_{c+3} B' (1 + a).
+/// 4. A chunk's sum S, in T, rounds each term at most c + 3 times: to scale it, to multiply, to add. So
+///    |S_j − Σ C_ij| ≤ γ_{c+3} Σ_i |C_ij| for every component, whatever the order, and
+///    ‖S − Σ C_i‖ ≤ c γ_{c+3} B' (1 + a).
 /// 5. Batches that differ by one record differ in one chunk: ‖S − S'‖ ≤ 2 B' (1 + a)(1 + c γ_{c+3}) ≤ 2 B with
-///    η = c γ_{c+3} + a + 2^-29, since (1 − η)(1 + x) ≤ 1 for η ≥ x. The 2^-29 is for the product of a and c γ, for the
-///    roundings of B' and f_i, and for underflow, which takes half of T's smallest number from each product at most:
-///    norms and inputs above 1e15 (double: 1e150) are refused, and floats' clips below 1e-10, so that it takes less
-///    than 2^-35 B in all.
-/// 6. Chunks are added in double. That is the summation which the mechanism's proof counts, with chunks of ‖S − S'‖ ≤ 2
-/// B
-///    and ‖S‖ ≤ c B in place of records. So its margin stands, and η is taken from the clip beside it: 2^-10 for float,
-///    2^-29 for double.
+///    η = c γ_{c+3} + a + 2^-29, since (1 − η)(1 + x) ≤ 1 for η ≥ x. The 2^-29 is for the product of a and c γ, for
+///    the roundings of B' and f_i, and for underflow, which takes half of T's smallest number from each product at
+///    most: norms and inputs above 1e15 (double: 1e150) are refused, and floats' clips below 1e-10, so that it takes
+///    less than 2^-35 B in all.
+/// 6. Chunks are added in double. That is the summation which the mechanism's proof counts, with chunks of
+///    ‖S − S'‖ ≤ 2 B and ‖S‖ ≤ c B in place of records. So its margin stands, and η is taken from the clip beside it:
+///    2^-10 for float, 2^-29 for double.
 ///
 /// ClipKind::component clamps the components of each record's gradient in double, which is exact.
 template <class T>
