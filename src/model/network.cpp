@@ -63,7 +63,7 @@ std::span<const T> Network<T>::forward(std::span<const T> parameters, std::span<
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     Stage& stage = stages_[s];
     stage.outputs.resize(records_ * stage.layer->outputs());
-    stage.layer->forward(&parameters[stage.offset], records_, inputs_of(s).data(), stage.outputs.data());
+    stage.layer->forward(parameters.data() + stage.offset, records_, inputs_of(s).data(), stage.outputs.data());
   }
   return stages_.back().outputs;
 }
@@ -76,7 +76,7 @@ void Network<T>::backward(std::span<const T> d_outputs, Reach reach) {
     Stage& stage = stages_[s];
     std::vector<T>& before = s == 0 ? d_inputs_ : stages_[s - 1].d_outputs;
     before.resize(records_ * stage.layer->inputs());
-    stage.layer->backward(&parameters_[stage.offset], records_, inputs_of(s).data(), stage.outputs.data(),
+    stage.layer->backward(parameters_.data() + stage.offset, records_, inputs_of(s).data(), stage.outputs.data(),
                           stage.d_outputs.data(), before.data());
   }
 }
@@ -90,7 +90,7 @@ template <class T>
 void Network<T>::gradient(std::span<T> sum) {
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     Stage& stage = stages_[s];
-    stage.layer->gradient(records_, inputs_of(s).data(), stage.d_outputs.data(), &sum[stage.offset]);
+    stage.layer->gradient(records_, inputs_of(s).data(), stage.d_outputs.data(), sum.data() + stage.offset);
   }
 }
 
@@ -99,7 +99,7 @@ void Network<T>::record_gradient(std::size_t i, std::span<T> gradient) {
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     Layer<T>& layer = *stages_[s].layer;
     layer.gradient(1, inputs_of(s).data() + i * layer.inputs(), stages_[s].d_outputs.data() + i * layer.outputs(),
-                   &gradient[stages_[s].offset]);
+                   gradient.data() + stages_[s].offset);
   }
 }
 
@@ -127,7 +127,7 @@ template <class T>
 void Network<T>::weighted_gradient(std::span<const double> factors, std::span<T> sum) {
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     Stage& stage = stages_[s];
-    stage.layer->weighted_gradient(factors, inputs_of(s).data(), stage.d_outputs.data(), &sum[stage.offset]);
+    stage.layer->weighted_gradient(factors, inputs_of(s).data(), stage.d_outputs.data(), sum.data() + stage.offset);
   }
 }
 
