@@ -279,7 +279,9 @@ TEST(Network, ConvolvesAndPoolsAsAHandDoes) {
 
 TEST(Network, RoutesTheGradientOfEqualsToTheFirst) {
   Network<double> network({{2, 2, 1}, {ConvolutionLayer{1, 1}, MaxPoolLayer{}}});
-  network.forward(std::vector<double>{1, 0}, std::vector<double>{3, 5, 5, 5});
+  const std::vector<double> parameters{1, 0};
+  const std::vector<double> x{3, 5, 5, 5};
+  network.forward(parameters, x);
   network.backward(std::vector<double>{1}, Network<double>::Reach::inputs);
   EXPECT_EQ(std::vector<double>(network.d_inputs().begin(), network.d_inputs().end()),
             (std::vector<double>{0, 1, 0, 0}));
