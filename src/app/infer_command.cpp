@@ -1,7 +1,6 @@
 // The steps of `starling infer`, and what they come to.
 #include "infer_run.hpp"
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -10,8 +9,6 @@
 #include "starling/core/gram.hpp"
 #include "starling/core/kernels.hpp"
 #include "starling/record/interval_picture.hpp"
-#include "starling/record/picture.hpp"
-#include "starling/record/run_file.hpp"
 
 namespace starling {
 
@@ -237,7 +234,6 @@ std::optional<JointTest> InferRun::joint_test(const IntervalRecorder& recorder) 
 }
 
 ExitCode InferRun::play() {
-  const bool hosts_clients = client_count() > 0;
   const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset_.streams), privacy_->accounts());
   IntervalRecorder intervals = follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
   TestScore test;
@@ -252,25 +248,16 @@ ExitCode InferRun::play() {
                 schedule_ ? Models::one_each : Models::one_for_all,
                 {{"aggregated", schedule_ ? "no" : "yes"}}});
 
-  world_.watch_signals();
-  agreement_.barrier();
-  const auto began = std::chrono::steady_clock::now();
-  std::vector<Observer*> observers;
-  if (hosts_clients) observers = {&*recorder_, &*reporter_};
+  std::vector<Observer*> observers = recorders();
   if (engine->paths() > 0) observers.push_back(&intervals);
-  engine->run(observers);
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double wall = time_rounds([&] { engine->run(observers); });
 
   const Round done = rounds_done(engine->view());
   if (engine->paths() > 0) intervals.finish(engine->view());
   const Released<Columns> averages = estimates(*engine, intervals);
-  if (recorder_) recorder_->finish(engine->view(), done, averages);
-  if (hosts_clients) reporter_->finish(engine->view(), done);
+  finish_records(engine->view(), done, averages);
   const bool stopped = done < config_.sgd.steps;
-  if (stopped) {
-    notes_.push_back(fmt::format("stopped by a signal after step {} of {}; all results up to there are whole", done,
-                                 config_.sgd.steps));
-  }
+  if (stopped) note_stop(done, config_.sgd.steps, "step");
   const Summary summary = make_summary(*engine, intervals, averages, wall, stopped);
   agreement_.together([&] {
     if (!first_rank()) return;
@@ -279,27 +266,23 @@ ExitCode InferRun::play() {
       path.back().intervals = summary.intervals;
       std::erase_if(path.back().intervals, [](const Interval& each) { return each.method == "plug-in"; });
     }
-    write_results(summary, path, stopped);
+    const bool noted = !path.empty() && !path.back().intervals.empty();
+    const std::string& folder = directory_->path();
+    OwnResults own;
+    if (noted) own.write = [&] { write_interval_path(folder, path); };
+    if (noted) own.draw = [&] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
+    write_results(summary, stopped, "the estimate", own);
   });
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
 Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder,
                                const Released<Columns>& estimates, double wall, bool stopped) {
-  const MetricsPolicy policy = metrics_policy();
   const RoundView& view = engine.view();
-  Summary summary;
-  summary.command = "infer";
-  summary.command_line = full_command_line();
-  summary.clients = layout_->clients();
-  summary.ranks = world_.size();
-  summary.rounds_planned = config_.sgd.steps;
-  summary.dimension = dimension_;
+  Summary summary = begin_summary(config_.sgd.steps, wall);
   summary.average = "all";
   summary.learned = true;
   summary.classifies = model_->classifies();
-  summary.wall = wall;
-  summary.run_directory = directory_->path();
   summary.aggregated = !schedule_;
   LocalResults local{estimates,
                      Vector(view.masses().begin(), view.masses().end()),
@@ -317,46 +300,14 @@ Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& reco
       local.test->push_back(model_->score(estimates.value()[k], *test_));
     }
   }
-  gather_results(agreement_, local, policy, config_.json_models, summary);
+  gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
   summary.rounds = rounds_done(view);
-  if (!schedule_ && first_rank()) {  // the mean of equal models would round
-    const View first = estimates.value()[0];
-    summary.final_model = Vector(first.begin(), first.end());
-    summary.consensus_error = 0;
-  }
+  if (!schedule_ && first_rank()) set_one_model(summary, estimates.value()[0]);
   summary.intervals = all_intervals(engine, recorder);
   if (engine.paths() > 0) summary.interval_records = records_after(config_.burn_in + recorder.counted(0));
   if (config_.joint && first_rank()) summary.joint = joint_test(recorder);
-  summary.last_loss = last_loss(reporter_->history(), summary.rounds);
-  summary.privacy = privacy_->finish(stopped);
-  summary.privacy.batch = config_.data.batch;
-  name_metrics(summary);
-  summary.notes = notes_;
+  finish_summary(summary, stopped);
   return summary;
-}
-
-void InferRun::write_results(const Summary& summary, const std::vector<IntervalsAt>& path, bool stopped) {
-  Summary final = summary;
-  finish_run_file(*directory_, final);
-  write_summary(*directory_, final);
-  if (!final.intervals.empty()) write_coefficients(*directory_, final.intervals);
-  const bool noted = !path.empty() && !path.back().intervals.empty();
-  if (noted) write_interval_path(directory_->path(), path);
-  if (!stopped) {  // after a signal there may be no second left
-    const RecordedModels models = read_models(directory_->path());
-    RunCurves curves{reporter_->history(), convergence_to(models, final.final_model, "the estimate")};
-    curves.components = components_of(models, View());
-    write_convergence(directory_->path(), curves.convergence);
-    std::vector<std::string> problems;
-    if (noted) problems.push_back(draw_intervals(directory_->path(), path, false));
-    problems.push_back(draw_pictures(directory_->path(), curves, false));
-    std::erase(problems, "");
-    if (!problems.empty()) {
-      final.notes.push_back(problems.back());
-      write_summary(*directory_, final);
-    }
-  }
-  print_summary(final);
 }
 
 int run_infer(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {

@@ -69,7 +69,6 @@ class InferRun final : public LearningRun {
   [[nodiscard]] double records_after(Round steps) const;
   [[nodiscard]] Summary make_summary(InferEngine& engine, const IntervalRecorder& recorder,
                                      const Released<Columns>& estimates, double wall, bool stopped);
-  void write_results(const Summary& summary, const std::vector<IntervalsAt>& path, bool stopped);
 
   void check_truth() const;
   ExitCode study();

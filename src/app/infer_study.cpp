@@ -86,16 +86,8 @@ ExitCode InferRun::study() {
 
 /// There is neither one model nor one loss: the cells are the results.
 void InferRun::write_study_results(const Study& study, std::int64_t replications, double wall) {
-  Summary summary;
-  summary.command = "infer";
-  summary.command_line = full_command_line();
-  summary.clients = layout_->clients();
-  summary.ranks = world_.size();
+  Summary summary = begin_summary(config_.sgd.steps, wall);
   summary.rounds = config_.sgd.steps;
-  summary.rounds_planned = config_.sgd.steps;
-  summary.dimension = dimension_;
-  summary.wall = wall;
-  summary.run_directory = directory_->path();
   summary.aggregated = !schedule_;
   summary.study = study.cells();
   const PriceRange price = privacy_->prices().range();

@@ -1,5 +1,6 @@
 #include "learning_run.hpp"
 
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <unistd.h>
@@ -179,11 +180,6 @@ ProgressStyle LearningRun::progress_style() const {
   return isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
 }
 
-std::string LearningRun::full_command_line() const {
-  if (world_.size() == 1) return command_line_;
-  return fmt::format("mpirun {}-n {} {}", oversubscribed() ? "--oversubscribe " : "", world_.size(), command_line_);
-}
-
 void LearningRun::open_records(const Recording& recording) {
   const MetricsPolicy policy = metrics_policy();
   agreement_.together([&] {
@@ -219,25 +215,23 @@ void LearningRun::open_records(const Recording& recording) {
   for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
 }
 
-void LearningRun::name_metrics(Summary& summary) const {
-  if (metrics_policy().shared()) {
-    summary.privacy.shared_metrics = {"progressive loss"};
-    if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
-    return;
-  }
-  summary.withheld = {"loss.mean", "loss.last"};
-  if (!summary.classifies) return;
-  summary.withheld.emplace_back("metrics.progressive_accuracy");
-  if (!test_) summary.withheld.emplace_back("accuracy");
+std::vector<Observer*> LearningRun::recorders() {
+  if (client_count() == 0) return {};
+  return {&*recorder_, &*reporter_};
 }
 
-void LearningRun::print_summary(const Summary& summary) const {
-  if (common().json) {
-    fmt::print("{}\n", to_json(summary));
-  } else {
-    fmt::print("\n{}", to_table(summary));
-  }
-  std::fflush(stdout);
+double LearningRun::time_rounds(const std::function<void()>& play) {
+  world_.watch_signals();
+  agreement_.barrier();
+  const auto began = std::chrono::steady_clock::now();
+  play();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+void LearningRun::finish_records(const RoundView& view, Round done, const Released<Columns>& models) {
+  if (client_count() == 0) return;
+  recorder_->finish(view, done, models);
+  reporter_->finish(view, done);
 }
 
 }  // namespace starling

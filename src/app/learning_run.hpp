@@ -1,9 +1,11 @@
 /// What the runs of all learning commands have in common.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "starling/app/learning_config.hpp"
@@ -74,8 +76,30 @@ class LearningRun {
   };
   /// Opens the run's files and its progress, and prints the notes so far. **Collective.**
   void open_records(const Recording& recording);
-  /// What the run makes known of records, or withholds.
-  void name_metrics(Summary& summary) const;
+  /// Who records the run, on ranks that host clients; nobody elsewhere.
+  [[nodiscard]] std::vector<Observer*> recorders();
+  /// Plays all rounds as soon as all ranks are ready, and returns the seconds that they took. **Collective.**
+  [[nodiscard]] double time_rounds(const std::function<void()>& play);
+  /// Closes the records of a run that has come to round `done` and ends with `models` (d × local clients).
+  /// **Collective.**
+  void finish_records(const RoundView& view, Round done, const Released<Columns>& models);
+  /// Notes that a signal stopped the run; `unit` is what its rounds are called.
+  void note_stop(Round done, Round planned, std::string_view unit = "round");
+
+  /// With what all runs say of themselves, but for what their rounds came to.
+  [[nodiscard]] Summary begin_summary(Round planned, double wall) const;
+  /// There is one model, rank 0's: a mean of equal models would round.
+  static void set_one_model(Summary& summary, View theta);
+  /// With privacy and notes, once `summary.rounds` is known. **Collective.**
+  void finish_summary(Summary& summary, bool stopped);
+  /// What a command writes beside what all do.
+  struct OwnResults {
+    std::function<void()> write;                     ///< tables
+    std::function<std::vector<std::string>()> draw;  ///< pictures; returns why some are missing
+  };
+  /// Rank 0's: files, pictures unless a signal stopped the run, and the summary on stdout. `last` is what the model
+  /// that the run ends with is called.
+  void write_results(Summary summary, bool stopped, const std::string& last, const OwnResults& own = {});
   /// To stdout, as --json asks.
   void print_summary(const Summary& summary) const;
 
@@ -96,6 +120,10 @@ class LearningRun {
   std::optional<ProgressPrinter> printer_;
   std::optional<NetworkReporter> reporter_;
   std::vector<std::string> notes_;
+
+ private:
+  /// What the run makes known of records, or withholds.
+  void name_metrics(Summary& summary) const;
 };
 
 }  // namespace starling

@@ -5,13 +5,8 @@
 
 #include "starling/app/commands.hpp"
 #include "starling/app/launch.hpp"
-#include "starling/app/version.hpp"
-#include "starling/core/digest.hpp"
 #include "starling/record/model_average.hpp"
-#include "starling/record/model_recorder.hpp"
 #include "starling/record/network_picture.hpp"
-#include "starling/record/picture.hpp"
-#include "starling/record/run_file.hpp"
 
 namespace starling {
 
@@ -125,16 +120,13 @@ ExitCode OmdRun::play() {
                 Models::one_each,
                 {{"topology_digest", schedule_->digest()}}});
 
-  world_.watch_signals();
-  agreement_.barrier();
-  const auto began = std::chrono::steady_clock::now();
-  if (hosts_clients) {
-    std::vector<Observer*> observers{&*recorder_, &*reporter_, &played};
-    if (average) observers.push_back(&*average);
-    if (violations) observers.push_back(&*violations);
-    omd.run(observers);
-  }
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  std::vector<Observer*> observers = recorders();
+  observers.push_back(&played);
+  if (average) observers.push_back(&*average);
+  if (violations) observers.push_back(&*violations);
+  const double wall = time_rounds([&] {
+    if (hosts_clients) omd.run(observers);
+  });
   const Released<Columns> models = average ? average->models(omd) : omd.models();
   // Where rounds are not in step, ranks that a signal has stopped stand at different ones.
   Round done = 0;
@@ -145,16 +137,13 @@ ExitCode OmdRun::play() {
     done = std::max(done, of_this);
     if (of_this >= 0) least_done = std::min(least_done, of_this);
   }
-  if (recorder_) recorder_->finish(omd, done, models);
-  if (hosts_clients) reporter_->finish(omd, done);
+  finish_records(omd, done, models);
   const bool stopped = least_done < config_.omd.rounds;
-  if (stopped)
-    notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole",
-                                 least_done, config_.omd.rounds));
+  if (stopped) note_stop(least_done, config_.omd.rounds);
   if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
-  const Summary summary = make_summary(omd, models, door, played, wall, reporter_->history(), least_done);
+  const Summary summary = make_summary(omd, models, door, played, wall, least_done);
   agreement_.together([&] {
-    if (first_rank()) write_results(summary, reporter_->history(), stopped);
+    if (first_rank()) write_results(summary, stopped, "the final mean model", {{}, [this] { return draw(); }});
   });
   if (agreement_.broadcast(declare_public(std::string(is_refuted(summary) ? "yes" : "no"))) == "yes") {
     return ExitCode::refuted;
@@ -163,23 +152,13 @@ ExitCode OmdRun::play() {
 }
 
 Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns>& models, const MixingDoor& door,
-                             const PlayedRecorder& played, double wall, const std::vector<NetworkFigures>& history,
-                             Round rounds_done) {
+                             const PlayedRecorder& played, double wall, Round rounds_done) {
   const MetricsPolicy policy = metrics_policy();
-  Summary summary;
-  summary.command = "omd";
-  summary.command_line = full_command_line();
-  summary.clients = layout_->clients();
-  summary.ranks = world_.size();
+  Summary summary = begin_summary(config_.omd.rounds, wall);
   summary.rounds = rounds_done;
-  summary.rounds_planned = config_.omd.rounds;
-  summary.dimension = dimension_;
   summary.average = name_of(config_.average);
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
-  summary.wall = wall;
-  summary.run_directory = directory_->path();
-
   summary.deadline = config_.mixing.deadline;
   LocalResults local{models,
                      Vector(omd.masses().begin(), omd.masses().end()),
@@ -201,24 +180,6 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
   }
   gather_results(agreement_, local, policy, config_.json_models, summary);
   if (violation_) summary.constraints = violation_->constraints;
-  summary.last_loss = last_loss(history, rounds_done);
-  if (config_.learns()) {
-    summary.privacy = privacy_->finish(rounds_done < config_.omd.rounds);
-    if (canaries_) {
-      summary.privacy.audit = canaries_->finish(agreement_, privacy_->dearest_charge(), privacy_->delta_of_claims());
-    }
-    name_metrics(summary);
-    if (policy.shared()) {
-      if (summary.regret) name_shared(*summary.regret, summary.privacy.shared_metrics);
-      if (constraints_ && !constraints_->set().data.empty()) {
-        summary.privacy.shared_metrics.emplace_back("cumulative violation of constraints on data");
-      }
-    } else {
-      for (const ConstraintFigures& each : summary.constraints) {
-        if (!each.violation) summary.withheld.push_back("constraints[" + each.name + "].violation");
-      }
-    }
-  }
   if (summary.largest_debt >= 1) {
     notes_.push_back(
         fmt::format("a client owes {:.3g} steps of the first round's length: models lean away from it (its mass is "
@@ -226,33 +187,31 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
                     "do not fall, or not soon enough, to make up for it) a larger --step-cap lets it take them",
                     summary.largest_debt));
   }
-  summary.notes = notes_;
+  finish_summary(summary, rounds_done < config_.omd.rounds);
+  if (!config_.learns()) return summary;
+  if (canaries_) {
+    summary.privacy.audit = canaries_->finish(agreement_, privacy_->dearest_charge(), privacy_->delta_of_claims());
+  }
+  if (policy.shared()) {
+    if (summary.regret) name_shared(*summary.regret, summary.privacy.shared_metrics);
+    if (constraints_ && !constraints_->set().data.empty()) {
+      summary.privacy.shared_metrics.emplace_back("cumulative violation of constraints on data");
+    }
+  } else {
+    for (const ConstraintFigures& each : summary.constraints) {
+      if (!each.violation) summary.withheld.push_back("constraints[" + each.name + "].violation");
+    }
+  }
   return summary;
 }
 
-void OmdRun::write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped) {
-  Summary final = summary;
-  finish_run_file(*directory_, final);
-  write_summary(*directory_, final);
-  if (final.regret) write_regret_curve(directory_->path(), final.regret->curve);
-  if (!stopped) {  // after a signal there may be no second left
-    const RecordedModels models = read_models(directory_->path());
-    RunCurves curves{history, convergence_to(models, final.final_model, "the final mean model")};
-    const bool compared = final.regret && final.regret->fixed;
-    curves.components = components_of(models, compared ? View(final.regret->fixed->comparator.x) : View());
-    if (final.regret) curves.regret = final.regret->curve;
-    write_convergence(directory_->path(), curves.convergence);
-    std::vector<std::string> problems;
-    if (violation_) problems.push_back(write_violations(directory_->path(), *violation_));
-    problems.push_back(draw_network(directory_->path(), read_network(directory_->path()), history, false));
-    problems.push_back(draw_pictures(directory_->path(), curves, false));
-    std::erase(problems, "");
-    if (!problems.empty()) {
-      final.notes.push_back(problems.back());
-      write_summary(*directory_, final);
-    }
-  }
-  print_summary(final);
+/// Sentences saying why pictures are missing.
+std::vector<std::string> OmdRun::draw() const {
+  const std::string& folder = directory_->path();
+  std::vector<std::string> problems;
+  if (violation_) problems.push_back(write_violations(folder, *violation_));
+  problems.push_back(draw_network(folder, read_network(folder), reporter_->history(), false));
+  return problems;
 }
 
 int run_omd(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {

@@ -55,8 +55,8 @@ class OmdRun final : public LearningRun {
   [[nodiscard]] bool any_has_played(const DecentralizedOmd& omd);
   [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, const Released<Columns>& models,
                                      const MixingDoor& door, const PlayedRecorder& played, double wall,
-                                     const std::vector<NetworkFigures>& history, Round rounds_done);
-  void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
+                                     Round rounds_done);
+  [[nodiscard]] std::vector<std::string> draw() const;
   [[nodiscard]] Scores scores() const;
 
   OmdConfig config_;

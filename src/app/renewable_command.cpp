@@ -1,7 +1,6 @@
 // The rounds of `starling renewable`, and what they come to.
 #include "renewable_run.hpp"
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -9,8 +8,6 @@
 #include "starling/app/launch.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/record/model_recorder.hpp"
-#include "starling/record/picture.hpp"
-#include "starling/record/run_file.hpp"
 
 namespace starling {
 
@@ -27,7 +24,6 @@ Score RenewableRun::test_score(View theta) {
 }
 
 ExitCode RenewableRun::play() {
-  const bool hosts_clients = client_count() > 0;
   TestScore test;
   if (test_) test = [this](View theta) { return test_score(theta); };
   open_records({config_.settings.rounds,
@@ -37,28 +33,17 @@ ExitCode RenewableRun::play() {
                 Models::one_for_all,
                 {{"aggregated", "yes"}}});
 
-  world_.watch_signals();
-  agreement_.barrier();
-  const auto began = std::chrono::steady_clock::now();
-  std::vector<Observer*> observers;
-  if (hosts_clients) observers = {&*recorder_, &*reporter_};
-  protocol_->run(observers);
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-
+  const double wall = time_rounds([this] { protocol_->run(recorders()); });
   const Round done = protocol_->done();
-  if (recorder_) recorder_->finish(*protocol_, done, protocol_->models());
-  if (hosts_clients) reporter_->finish(*protocol_, done);
+  finish_records(*protocol_, done, protocol_->models());
   const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
   const bool converged = config_.variant == RenewableVariant::offline && offline->converged();
   const bool stopped = done < config_.settings.rounds && !converged;
-  if (stopped) {
-    notes_.push_back(fmt::format("stopped by a signal after round {} of {}; all results up to there are whole", done,
-                                 config_.settings.rounds));
-  }
+  if (stopped) note_stop(done, config_.settings.rounds);
   add_notes();
   const Summary summary = make_summary(wall, stopped);
   agreement_.together([&] {
-    if (first_rank()) write_results(summary, reporter_->history(), stopped);
+    if (first_rank()) write_results(summary, stopped, "the final model");
   });
   check<DataError>(
       config_.variant != RenewableVariant::offline || converged || stopped || config_.rounds,
@@ -137,19 +122,10 @@ void RenewableRun::add_notes() {
 }
 
 Summary RenewableRun::make_summary(double wall, bool stopped) {
-  const MetricsPolicy policy = metrics_policy();
-  Summary summary;
-  summary.command = "renewable";
-  summary.command_line = full_command_line();
-  summary.clients = layout_->clients();
-  summary.ranks = world_.size();
+  Summary summary = begin_summary(config_.settings.rounds, wall);
   summary.rounds = protocol_->done();
-  summary.rounds_planned = config_.settings.rounds;
-  summary.dimension = dimension_;
   summary.learned = true;
   summary.classifies = model_->classifies();
-  summary.wall = wall;
-  summary.run_directory = directory_->path();
   LocalResults local{protocol_->models(),
                      Vector(protocol_->masses().begin(), protocol_->masses().end()),
                      Vector(clients_->count(), 0.0),
@@ -161,9 +137,8 @@ Summary RenewableRun::make_summary(double wall, bool stopped) {
                      0,
                      client_count() > 0 ? std::optional(protocol_->done()) : std::nullopt};
   if (test_) local.test.emplace(clients_->count(), test_score(protocol_->theta().value()));
-  gather_results(agreement_, local, policy, config_.json_models, summary);
-  summary.final_model = protocol_->theta().value();  // the mean of equal models would round
-  summary.aggregated = true;
+  gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
+  set_one_model(summary, protocol_->theta().value());
   if (test_ && model_->classifies()) summary.test_metrics = test_figures();
   try {
     summary.intervals = intervals();
@@ -173,32 +148,8 @@ Summary RenewableRun::make_summary(double wall, bool stopped) {
   if (const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get())) {
     summary.objective = offline->objective();
   }
-  summary.consensus_error = 0;
-  summary.last_loss = last_loss(reporter_->history(), summary.rounds);
-  summary.privacy = privacy_->finish(stopped);
-  summary.privacy.batch = config_.data.batch;
-  name_metrics(summary);
-  summary.notes = notes_;
+  finish_summary(summary, stopped);
   return summary;
-}
-
-void RenewableRun::write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped) {
-  Summary final = summary;
-  finish_run_file(*directory_, final);
-  write_summary(*directory_, final);
-  if (!final.intervals.empty()) write_coefficients(*directory_, final.intervals);
-  if (!stopped) {  // after a signal there may be no second left
-    const RecordedModels models = read_models(directory_->path());
-    RunCurves curves{history, convergence_to(models, final.final_model, "the final model")};
-    curves.components = components_of(models, View());
-    write_convergence(directory_->path(), curves.convergence);
-    const std::string problem = draw_pictures(directory_->path(), curves, false);
-    if (!problem.empty()) {
-      final.notes.push_back(problem);
-      write_summary(*directory_, final);
-    }
-  }
-  print_summary(final);
 }
 
 int run_renewable(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {

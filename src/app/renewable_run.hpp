@@ -56,7 +56,6 @@ class RenewableRun final : public LearningRun {
   [[nodiscard]] std::vector<Interval> intervals() const;
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   void add_notes();
-  void write_results(const Summary& summary, const std::vector<NetworkFigures>& history, bool stopped);
 
   RenewableConfig config_;
   std::unique_ptr<CurvedLoss> curved_;

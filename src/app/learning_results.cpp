@@ -1,0 +1,97 @@
+// What the runs of all learning commands come to.
+#include "learning_run.hpp"
+#include <algorithm>
+
+#include "starling/app/version.hpp"
+#include "starling/record/picture.hpp"
+#include "starling/record/run_file.hpp"
+
+namespace starling {
+
+std::string LearningRun::full_command_line() const {
+  if (world_.size() == 1) return command_line_;
+  return fmt::format("mpirun {}-n {} {}", oversubscribed() ? "--oversubscribe " : "", world_.size(), command_line_);
+}
+
+void LearningRun::note_stop(Round done, Round planned, std::string_view unit) {
+  notes_.push_back(
+      fmt::format("stopped by a signal after {} {} of {}; all results up to there are whole", unit, done, planned));
+}
+
+Summary LearningRun::begin_summary(Round planned, double wall) const {
+  Summary summary;
+  summary.command = command_;
+  summary.command_line = full_command_line();
+  summary.clients = layout_->clients();
+  summary.ranks = world_.size();
+  summary.rounds_planned = planned;
+  summary.dimension = dimension_;
+  summary.wall = wall;
+  summary.run_directory = directory_->path();
+  return summary;
+}
+
+void LearningRun::set_one_model(Summary& summary, View theta) {
+  summary.aggregated = true;
+  summary.final_model.assign(theta.begin(), theta.end());
+  summary.consensus_error = 0;
+}
+
+void LearningRun::finish_summary(Summary& summary, bool stopped) {
+  summary.last_loss = last_loss(reporter_->history(), summary.rounds);
+  if (privacy_) {
+    summary.privacy = privacy_->finish(stopped);
+    summary.privacy.batch = common().data.batch;
+    name_metrics(summary);
+  }
+  summary.notes = notes_;
+}
+
+void LearningRun::name_metrics(Summary& summary) const {
+  if (metrics_policy().shared()) {
+    summary.privacy.shared_metrics = {"progressive loss"};
+    if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
+    return;
+  }
+  summary.withheld = {"loss.mean", "loss.last"};
+  if (!summary.classifies) return;
+  summary.withheld.emplace_back("metrics.progressive_accuracy");
+  if (!test_) summary.withheld.emplace_back("accuracy");
+}
+
+void LearningRun::write_results(Summary summary, bool stopped, const std::string& last, const OwnResults& own) {
+  const std::string& folder = directory_->path();
+  finish_run_file(*directory_, summary);
+  write_summary(*directory_, summary);
+  if (!summary.intervals.empty()) write_coefficients(*directory_, summary.intervals);
+  if (summary.regret) write_regret_curve(folder, summary.regret->curve);
+  if (own.write) own.write();
+  if (!stopped) {  // after a signal there may be no second left
+    const RecordedModels models = read_models(folder);
+    const bool compared = summary.regret && summary.regret->fixed;
+    RunCurves curves{reporter_->history(), convergence_to(models, summary.final_model, last)};
+    curves.components = components_of(models, compared ? View(summary.regret->fixed->comparator.x) : View());
+    if (summary.regret) curves.regret = summary.regret->curve;
+    write_convergence(folder, curves.convergence);
+    std::vector<std::string> problems;
+    if (own.draw) problems = own.draw();
+    problems.push_back(draw_pictures(folder, curves, false));
+    std::erase(problems, "");
+    if (!problems.empty()) {
+      summary.notes.push_back(problems.back());
+      write_summary(*directory_, summary);
+    }
+  }
+  print_summary(summary);
+}
+
+void LearningRun::print_summary(const Summary& summary) const {
+  if (common().json) {
+    fmt::print("{}\n", to_json(summary));
+  } else {
+    fmt::print("\n{}", to_table(summary));
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace starling
