@@ -7,32 +7,11 @@
 #include "starling/app/commands.hpp"
 #include "starling/app/launch.hpp"
 #include "starling/core/spec.hpp"
-#include "starling/record/model_recorder.hpp"
 
 namespace starling {
 
-Scores RenewableRun::scores() const {
-  return model_->classifies() ? Scores::losses_and_accuracies : Scores::losses;
-}
-
-Score RenewableRun::test_score(View theta) {
-  if (scored_.empty() || !std::equal(theta.begin(), theta.end(), scored_.begin(), scored_.end())) {
-    scored_.assign(theta.begin(), theta.end());
-    score_ = model_->score(theta, *test_);
-  }
-  return score_;
-}
-
 ExitCode RenewableRun::play() {
-  TestScore test;
-  if (test_) test = [this](View theta) { return test_score(theta); };
-  open_records({config_.settings.rounds,
-                recorded_clients(layout_->clients(), config_.record_clients.value_or(1)),
-                scores(),
-                test,
-                Models::one_for_all,
-                {{"aggregated", "yes"}}});
-
+  open_model_records(*model_, config_.settings.rounds);
   const double wall = time_rounds([this] { protocol_->run(recorders()); });
   const Round done = protocol_->done();
   finish_records(*protocol_, done, protocol_->models());
@@ -123,22 +102,7 @@ void RenewableRun::add_notes() {
 
 Summary RenewableRun::make_summary(double wall, bool stopped) {
   Summary summary = begin_summary(config_.settings.rounds, wall);
-  summary.rounds = protocol_->done();
-  summary.learned = true;
-  summary.classifies = model_->classifies();
-  LocalResults local{protocol_->models(),
-                     Vector(protocol_->masses().begin(), protocol_->masses().end()),
-                     Vector(clients_->count(), 0.0),
-                     protocol_->tallies(),
-                     root_->edge_traffic(),
-                     root_->wire_traffic(),
-                     protocol_->time_shares(),
-                     std::nullopt,
-                     0,
-                     client_count() > 0 ? std::optional(protocol_->done()) : std::nullopt};
-  if (test_) local.test.emplace(clients_->count(), test_score(protocol_->theta().value()));
-  gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
-  set_one_model(summary, protocol_->theta().value());
+  gather(*protocol_, protocol_->models(), *model_, summary);
   if (test_ && model_->classifies()) summary.test_metrics = test_figures();
   try {
     summary.intervals = intervals();

@@ -1,7 +1,7 @@
 /// One run of `starling renewable`.
 #pragma once
 
-#include "learning_run.hpp"
+#include "aggregated_run.hpp"
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,9 +14,9 @@
 namespace starling {
 
 /// One run of `starling renewable` on one rank, from configuration to results.
-class RenewableRun final : public LearningRun {
+class RenewableRun final : public AggregatedRun {
  public:
-  RenewableRun(World& world, std::string command_line) : LearningRun(world, "renewable", std::move(command_line)) {}
+  RenewableRun(World& world, std::string command_line) : AggregatedRun(world, "renewable", std::move(command_line)) {}
 
   ExitCode run(const std::vector<std::string>& words) {
     agreement_.together([&] { config_ = parse_renewable_config(words); });
@@ -37,7 +37,6 @@ class RenewableRun final : public LearningRun {
   void open_data();
   void open_model();
   void choose_rounds();
-  void read_start();
   void open_protection();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
   [[nodiscard]] SecondPart curvature_part() const;
@@ -49,8 +48,6 @@ class RenewableRun final : public LearningRun {
   void make_noisy_sum();
   [[nodiscard]] std::vector<Masker> agree_on_masks();
   ExitCode play();
-  [[nodiscard]] Scores scores() const;
-  [[nodiscard]] Score test_score(View theta);
   [[nodiscard]] Summary make_summary(double wall, bool stopped);
   [[nodiscard]] TestMetrics test_figures() const;
   [[nodiscard]] std::vector<Interval> intervals() const;
@@ -61,14 +58,10 @@ class RenewableRun final : public LearningRun {
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<CurvedModel> model_;
   std::optional<Released<Vector>> start_;
-  std::optional<Root> root_;
   std::unique_ptr<Codec> codec_;
   std::optional<RenewableClients> clients_;
   std::unique_ptr<NoisySum> sum_;
   std::unique_ptr<Renewable> protocol_;
-  // The last model that was scored on the test set: all clients have the same.
-  Vector scored_;
-  Score score_;
 };
 
 }  // namespace starling

@@ -4,7 +4,6 @@
 #include <limits>
 #include <numbers>
 
-#include "starling/app/start_models.hpp"
 #include "starling/core/digest.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/privacy/masking.hpp"
@@ -53,7 +52,7 @@ void RenewableRun::open_model() {
   dimension_ = model_->dimension();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   choose_rounds();
-  read_start();
+  start_ = config_.start == "safe" ? declare_public(Vector(dimension_)) : start_model();
 }
 
 void RenewableRun::choose_rounds() {
@@ -67,17 +66,6 @@ void RenewableRun::choose_rounds() {
         config_.data.source);
   config_.settings.rounds =
       config_.variant == RenewableVariant::offline ? config_.rounds.value_or(passes_of_offline) : 1;
-}
-
-/// One row for all: the clients share the model.
-void RenewableRun::read_start() {
-  Vector start(dimension_);
-  if (config_.start != "zero" && config_.start != "safe") {
-    const std::unique_ptr<Domain> everywhere = domain_table().make("free");
-    const StartModels models = start_models(config_.start, *everywhere, dimension_, 1, 0, 1);
-    start.assign(models.models.value()[0].begin(), models.models.value()[0].end());
-  }
-  start_ = declare_public(std::move(start));
 }
 
 SecondPart RenewableRun::curvature_part() const {
