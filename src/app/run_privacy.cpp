@@ -309,6 +309,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
 void RunPrivacy::describe_trust(PrivacyReport& report) const {
   if (!facts_.trust) return;
   report.trust.aggregated = true;
+  report.trust.sends_models = facts_.sends_models;
   report.trust.model = *facts_.trust;
   report.trust.of_rank_0 = layout_.count(0);
   if (*facts_.trust == TrustModel::masked && report.own().mu)

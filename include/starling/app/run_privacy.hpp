@@ -32,6 +32,8 @@ struct RunFacts {
   double price_factor = 1;
   /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
   std::optional<TrustModel> trust;
+  /// And whether that are models, made of several releases each.
+  bool sends_models = false;
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
   bool replayable = true;
   std::string configuration;         ///< the effective one, as a file for --config

@@ -52,6 +52,7 @@ struct PaperClaim {
 struct Trust {
   TrustModel model = TrustModel::local;
   bool aggregated = false;           ///< rank 0 combines what clients send; else they mix with their neighbours
+  bool sends_models = false;         ///< and what they send are models that they have made of their releases
   std::vector<Collusion> collusion;  ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
   std::int64_t of_rank_0 = 1;        ///< clients that rank 0 hosts: its operator knows their shares of the noise
   std::optional<PaperClaim> paper;   ///< under `paper`

@@ -1,0 +1,47 @@
+// The rounds of `starling fedavg`, and what they come to.
+#include "fedavg_run.hpp"
+
+#include "starling/app/commands.hpp"
+#include "starling/app/launch.hpp"
+
+namespace starling {
+
+ExitCode FedAvgRun::play() {
+  root_.emplace(world_, *layout_);
+  AggregatedClients clients(*model_, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams),
+                            config_.data.batch);
+  FedAvg protocol(*root_, clients, config_.fedavg, *start_, privacy_->mechanism(), weights_);
+  const Round planned = config_.fedavg.rounds;
+  open_model_records(*model_, planned);
+
+  std::vector<Observer*> observers = recorders();
+  std::optional<ModelAverage> average;
+  if (config_.average != Averaging::none) observers.push_back(&average.emplace(config_.average, planned));
+  const double wall = time_rounds([&] { protocol.run(observers); });
+
+  const Released<Columns> models = average ? average->models(protocol) : protocol.models();
+  finish_records(protocol, protocol.done(), models);
+  const bool stopped = protocol.done() < planned;
+  if (stopped) note_stop(protocol.done(), planned);
+  const Summary summary = make_summary(protocol, models, wall, stopped);
+  agreement_.together([&] {
+    if (first_rank()) write_results(summary, stopped, "the final model");
+  });
+  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+}
+
+Summary FedAvgRun::make_summary(const FedAvg& protocol, const Released<Columns>& models, double wall, bool stopped) {
+  Summary summary = begin_summary(config_.fedavg.rounds, wall);
+  summary.average = name_of(config_.average);
+  gather(protocol, models, *model_, summary);
+  finish_summary(summary, stopped);
+  return summary;
+}
+
+int run_fedavg(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
+  return run_command(
+      words, speaks, fedavg_help, [&] { return parse_fedavg_config(words).text; },
+      [&](World& world) { return FedAvgRun(world, command_line).run(words); });
+}
+
+}  // namespace starling

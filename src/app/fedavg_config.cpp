@@ -1,0 +1,103 @@
+#include "starling/app/fedavg_config.hpp"
+
+#include <limits>
+
+#include "starling/app/source_options.hpp"
+#include "starling/data/partition.hpp"
+#include "starling/loss/loss.hpp"
+#include "starling/privacy/mechanism.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double tiny = std::numeric_limits<double>::min();
+constexpr long long most_local_steps = 1'000'000;
+
+void add_learning_options(Options& options, FedAvgConfig& config) {
+  const char* group = "Learning";
+  options.add(
+      {group, "local-steps", "E", "1",
+       "steps that a client makes in each round, on a batch each, before its model is averaged with the others'",
+       setter::integer(config.fedavg.local_steps, 1, most_local_steps)});
+  options.add({group, "client-weights", "WHICH", "records",
+               "what clients' models count for in the mean: records (each as many as its stream has in one pass, which "
+               "everybody learns so), or equal",
+               setter::choice<ClientWeights>(config.weights,
+                                             {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}})});
+  options.add({group, "intercept", "", "", "add a constant feature", setter::flag(config.intercept)});
+  options.add({group, "loss", "LOSS", "logistic", "loss of the model (below)", setter::text(config.loss)});
+  options.add({group, "l2", "LAMBDA", "0", "adds (lambda/2)|x|^2 to the loss of every local step",
+               setter::number(config.fedavg.l2, 0, 1e12)});
+  options.add(
+      {group, "start", "WHERE", "zero", "zero, or a CSV file with one row (public)", setter::text(config.start)});
+  options.add({group, "average", "WHAT", "none",
+               "model that the run ends with: none (of the last round), tail (the mean over the second half of the "
+               "rounds) or all (over all rounds)",
+               setter::choice<Averaging>(
+                   config.average, {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}})});
+  options.add({group, "step", "C", "1", "the local steps of round t are C / (t + i0)^p, t from 1",
+               setter::number(config.fedavg.step, tiny, 1e12)});
+  options.add(
+      {group, "step-power", "P", "0.5", "p; 0 is a constant step", setter::number(config.fedavg.step_power, 0, 10)});
+  options.add({group, "step-offset", "I0", "0", "i0", setter::number(config.fedavg.step_offset, 0, 1e15)});
+}
+
+Options fedavg_options(FedAvgConfig& config) {
+  Options options("fedavg");
+  config.start = "zero";
+  add_client_options(options, "Clients", config, "one per rank");
+  add_data_options(options, config);
+  add_reading_options(options, config.data);
+  add_learning_options(options, config);
+  add_privacy_options(options, config.privacy);
+  add_output_options(options, config, "fedavg");
+  return options;
+}
+
+}  // namespace
+
+FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
+  FedAvgConfig config;
+  Options options = fedavg_options(config);
+  options.parse(words);
+  check_learning_options(config);
+  check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
+  check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
+        "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",
+        config.rounds.value_or(0), config.fedavg.local_steps);
+  config.json = config.json || config.json_models;
+  config.text = options.configuration();
+  return config;
+}
+
+std::string fedavg_help() {
+  FedAvgConfig config;
+  const Options options = fedavg_options(config);
+  std::string text =
+      "starling fedavg: federated averaging with rank 0 as aggregator, a baseline for omd.\n\n"
+      "  mpirun -n 10 starling fedavg --source data.csv --local-steps 5 --mechanism gaussian --epsilon 1\n\n"
+      "Each rank is a client with its own stream, rank 0 too. In a round every client starts at the common model, "
+      "makes --local-steps\n"
+      "steps on its own records and sends rank 0 the model that it comes to; rank 0 sends the weighted mean back. Of E "
+      "local steps,\n"
+      "round t has the steps t E to t E + E - 1 of a client's stream (all from 0), with one batch each; a client whose "
+      "records or\n"
+      "budget end within a round stops there. --rounds counts rounds. Privacy counts local steps: each uses a clipped "
+      "and noised\n"
+      "gradient, which is one release at the price that --epsilon or --mu say (a schedule goes by local steps), and a "
+      "local model is\n"
+      "made of nothing else; rank 0 sees every client's local models, the clients see the means. Exit codes: 0 done, 2 "
+      "usage, 3 data,\n"
+      "4 nothing done since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal with results "
+      "safe.\n";
+  text += options.help();
+  text += sources_help();
+  text += "\nPartitions:\n" + partition_table().help();
+  text += "\nLosses:\n" + loss_table().help();
+  text += "\nMechanisms:\n" + mechanism_table().help();
+  text += prices_help();
+  return text;
+}
+
+}  // namespace starling

@@ -1,0 +1,50 @@
+/// One run of `starling fedavg`.
+#pragma once
+
+#include "aggregated_run.hpp"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/app/fedavg_config.hpp"
+
+namespace starling {
+
+/// One run of `starling fedavg` on one rank, from configuration to results.
+class FedAvgRun final : public AggregatedRun {
+ public:
+  FedAvgRun(World& world, std::string command_line) : AggregatedRun(world, "fedavg", std::move(command_line)) {}
+
+  ExitCode run(const std::vector<std::string>& words) {
+    agreement_.together([&] { config_ = parse_fedavg_config(words); });
+    agreement_.same("configuration", declare_public(config_.text));
+    world_.set_watchdog(config_.watchdog);
+    agreement_.together([&] { open_data(); });
+    agree_on_data();
+    agreement_.together([&] { open_model(); });
+    open_protection();
+    make_directory();
+    return play();
+  }
+
+ private:
+  [[nodiscard]] const LearningConfig& common() const override { return config_; }
+
+  void open_data();
+  void weigh_clients();
+  void open_model();
+  void choose_rounds();
+  /// **Collective.**
+  void open_protection();
+  ExitCode play();
+  [[nodiscard]] Summary make_summary(const FedAvg& protocol, const Released<Columns>& models, double wall,
+                                     bool stopped);
+
+  FedAvgConfig config_;
+  std::unique_ptr<Model> model_;
+  std::optional<Released<Vector>> start_;
+  Vector weights_;  ///< of local clients
+};
+
+}  // namespace starling

@@ -1,0 +1,56 @@
+// From the configuration of `starling fedavg` to all that its rounds need.
+#include "fedavg_run.hpp"
+
+namespace starling {
+
+void FedAvgRun::open_data() {
+  layout_.emplace(number_of_clients(std::nullopt), world_.size());
+  note_idle_ranks();
+  loss_ = loss_table().make(config_.loss);
+  config_.data.label_map = [this](double raw) { return loss_->label(raw); };
+  open_streams(config_.data);
+  weigh_clients();
+}
+
+/// n_k of the paper.
+void FedAvgRun::weigh_clients() {
+  for (const auto& stream : dataset_.streams) {
+    const std::optional<std::int64_t> records = stream->records();
+    check(config_.weights == ClientWeights::equal || records,
+          "--client-weights records on '{}' (nobody knows beforehand how many records a client will have) use "
+          "--client-weights equal",
+          config_.data.source);
+    weights_.push_back(config_.weights == ClientWeights::equal ? 1 : static_cast<double>(*records));
+  }
+}
+
+void FedAvgRun::open_model() {
+  model_ = std::make_unique<LinearModel>(*loss_, dataset_.shape.features, config_.intercept);
+  dimension_ = model_->dimension();
+  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  start_ = start_model();
+  choose_rounds();
+}
+
+/// The last round may have fewer local steps than the others.
+void FedAvgRun::choose_rounds() {
+  FedAvgSettings& settings = config_.fedavg;
+  std::optional<Round> available = dataset_.shape.rounds;
+  if (available) available = *available / settings.local_steps + (*available % settings.local_steps > 0 ? 1 : 0);
+  settings.rounds = rounds_of(available);
+  if (settings.local_steps == 1) return;
+  notes_.push_back(fmt::format("{} rounds of {} local steps: each client makes up to {} releases", settings.rounds,
+                               settings.local_steps, settings.rounds * settings.local_steps));
+}
+
+void FedAvgRun::open_protection() {
+  RunFacts facts;
+  agreement_.together([&] {
+    facts = this->facts(config_.fedavg.rounds * config_.fedavg.local_steps);
+    facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
+    facts.sends_models = true;
+  });
+  open_privacy(std::move(facts));
+}
+
+}  // namespace starling
