@@ -47,9 +47,9 @@ void AggregatedRun::gather(const AggregatedRounds& protocol, const Released<Colu
   if (first_rank()) set_one_model(summary, models.value()[0]);
 }
 
-Released<Vector> AggregatedRun::start_model() const {
+Released<Vector> AggregatedRun::start_model(const std::optional<Vector>& own) const {
   const std::unique_ptr<Domain> everywhere = domain_table().make("free");
-  const StartModels rows = start_models(common().start, *everywhere, dimension_, 1, 0, 1);
+  const StartModels rows = start_models(common().start, *everywhere, dimension_, 1, 0, 1, own);
   return post_process([](const Columns& models) { return Vector(models[0].begin(), models[0].end()); }, rows.models);
 }
 

@@ -18,8 +18,9 @@ class AggregatedRun : public LearningRun {
   /// Of a run that ends with `models` (d × local clients, all of them equal): adds to `summary` what its rounds came
   /// to. **Collective.**
   void gather(const AggregatedRounds& protocol, const Released<Columns>& models, Model& model, Summary& summary);
-  /// Of --start, which is zero or a file with one row of `dimension_` numbers. Throws UsageError.
-  [[nodiscard]] Released<Vector> start_model() const;
+  /// Of --start: uniform (the model's `own` start, else zero), zero, or a file with one row of `dimension_` numbers.
+  /// Throws UsageError.
+  [[nodiscard]] Released<Vector> start_model(const std::optional<Vector>& own = std::nullopt) const;
 
   std::optional<Root> root_;
 

@@ -25,12 +25,14 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
                "everybody learns so), or equal",
                setter::choice<ClientWeights>(config.weights,
                                              {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}})});
-  options.add({group, "intercept", "", "", "add a constant feature", setter::flag(config.intercept)});
+  add_model_options(options, group, config.model);
   options.add({group, "loss", "LOSS", "logistic", "loss of the model (below)", setter::text(config.loss)});
   options.add({group, "l2", "LAMBDA", "0", "adds (lambda/2)|x|^2 to the loss of every local step",
                setter::number(config.fedavg.l2, 0, 1e12)});
-  options.add(
-      {group, "start", "WHERE", "zero", "zero, or a CSV file with one row (public)", setter::text(config.start)});
+  options.add({group, "start", "WHERE", "uniform",
+               "uniform (zero; of a network values between +-1/sqrt(fan-in), made from --seed), zero, or a CSV file "
+               "with one row (public)",
+               setter::text(config.start)});
   options.add({group, "average", "WHAT", "none",
                "model that the run ends with: none (of the last round), tail (the mean over the second half of the "
                "rounds) or all (over all rounds)",
@@ -45,7 +47,6 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
 
 Options fedavg_options(FedAvgConfig& config) {
   Options options("fedavg");
-  config.start = "zero";
   add_client_options(options, "Clients", config, "one per rank");
   add_data_options(options, config);
   add_reading_options(options, config.data);
@@ -62,6 +63,7 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
   Options options = fedavg_options(config);
   options.parse(words);
   check_learning_options(config);
+  check_model_choice(config.model);
   check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
         "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",

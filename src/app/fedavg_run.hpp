@@ -17,9 +17,7 @@ class FedAvgRun final : public AggregatedRun {
   FedAvgRun(World& world, std::string command_line) : AggregatedRun(world, "fedavg", std::move(command_line)) {}
 
   ExitCode run(const std::vector<std::string>& words) {
-    agreement_.together([&] { config_ = parse_fedavg_config(words); });
-    agreement_.same("configuration", declare_public(config_.text));
-    world_.set_watchdog(config_.watchdog);
+    configure([&] { config_ = parse_fedavg_config(words); });
     agreement_.together([&] { open_data(); });
     agree_on_data();
     agreement_.together([&] { open_model(); });

@@ -25,10 +25,10 @@ void FedAvgRun::weigh_clients() {
 }
 
 void FedAvgRun::open_model() {
-  model_ = std::make_unique<LinearModel>(*loss_, dataset_.shape.features, config_.intercept);
+  model_ = make_model(config_.model, *loss_, dataset_.shape);
   dimension_ = model_->dimension();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
-  start_ = start_model();
+  start_ = start_model(model_->initial(config_.data.seed));
   choose_rounds();
 }
 

@@ -21,9 +21,7 @@ class InferRun final : public LearningRun {
   InferRun(World& world, std::string command_line) : LearningRun(world, "infer", std::move(command_line)) {}
 
   ExitCode run(const std::vector<std::string>& words) {
-    agreement_.together([&] { config_ = parse_infer_config(words); });
-    agreement_.same("configuration", declare_public(config_.text));
-    world_.set_watchdog(config_.watchdog);
+    configure([&] { config_ = parse_infer_config(words); });
     agreement_.together([&] { open_graph(); });
     if (schedule_) agreement_.same("topology", declare_public(schedule_->digest()));
     agreement_.together([&] { open_data(); });

@@ -22,6 +22,12 @@ constexpr Round rounds_of_endless_streams = 1000;
 
 }  // namespace
 
+void LearningRun::configure(const std::function<void()>& parse) {
+  agreement_.together(parse);
+  agreement_.same("configuration", declare_public(common().text));
+  world_.set_watchdog(common().watchdog);
+}
+
 std::vector<int> LearningRun::ranks_with_clients() const {
   std::vector<int> ranks;
   for (int r = 0; r < world_.size(); ++r) {

@@ -32,6 +32,9 @@ class LearningRun {
  protected:
   [[nodiscard]] virtual const LearningConfig& common() const = 0;
 
+  /// `parse` reads the configuration, which is the same on all ranks from then on. **Collective.**
+  void configure(const std::function<void()>& parse);
+
   [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
   [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
   [[nodiscard]] Client client_count() const { return layout_->count(world_.rank()); }

@@ -22,9 +22,7 @@ class OmdRun final : public LearningRun {
   OmdRun(World& world, std::string command_line) : LearningRun(world, "omd", std::move(command_line)) {}
 
   ExitCode run(const std::vector<std::string>& words) {
-    agreement_.together([&] { config_ = parse_omd_config(words); });
-    agreement_.same("configuration", declare_public(config_.text));
-    world_.set_watchdog(config_.watchdog);
+    configure([&] { config_ = parse_omd_config(words); });
     agreement_.together([&] { open_graph(); });
     agreement_.same("topology", declare_public(schedule_->digest()));
     agreement_.together([&] { open_data(); });

@@ -19,9 +19,7 @@ class RenewableRun final : public AggregatedRun {
   RenewableRun(World& world, std::string command_line) : AggregatedRun(world, "renewable", std::move(command_line)) {}
 
   ExitCode run(const std::vector<std::string>& words) {
-    agreement_.together([&] { config_ = parse_renewable_config(words); });
-    agreement_.same("configuration", declare_public(config_.text));
-    world_.set_watchdog(config_.watchdog);
+    configure([&] { config_ = parse_renewable_config(words); });
     agreement_.together([&] { open_data(); });
     agree_on_data();
     agreement_.together([&] { open_model(); });

@@ -15,7 +15,7 @@ GAUSSIAN = ["--mechanism", "gaussian", "--epsilon", "4", "--delta", "1e-5", "--n
 # Three clients with ten batches each.
 STREAM = ["--clients", "3", "--source", "synthetic:two-gaussians:p=4,mu=0.5,n=100", "--batch", "10"]
 OPTIONS = """clients clients-per-rank source format label drop dimension partition save-partition batch epochs rounds test seed
-    local-steps client-weights intercept loss l2 start average step step-power step-offset mechanism epsilon mu delta clip unit
+    local-steps client-weights intercept model precision loss l2 start average step step-power step-offset mechanism epsilon mu delta clip unit
     budget budget-unit noise-key ledger metrics output record-every record-clients progress json json-models watchdog config
     print-config help""".split()
 SUMMARY = """command command_line clients ranks rounds rounds_planned dimension average aggregated loss accuracy metrics privacy
@@ -82,6 +82,29 @@ class Runs(FedAvgCase):
         again = self.run_alone(["report", "run"])
         self.assertEqual(again.code, 0, again)
         self.assertIn("fedavg", again.out)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_networks(self):
+        """They learn from values of their own; with noise they have the same bits on two ranks as on one."""
+        self.write("train.csv", "\n".join(digits(1200, 2)) + "\n")
+        self.write("test.csv", "\n".join(digits(300, 3)) + "\n")
+        words = ["--clients", "4", "--source", "train.csv", "--test", "test.csv", "--loss", "softmax:10", "--batch", "20",
+                 "--local-steps", "5", "--step", "0.5", "--step-power", "0", "--model", "mlp:784-16-10"]
+        plain = self.summary([*words, "--mechanism", "none", "--epochs", "4"], "plain")
+        self.assertEqual(plain["dimension"], 785 * 16 + 17 * 10)
+        self.assertGreater(plain["accuracy"], 0.9)
+        noisy = [self.summary([*words, *GAUSSIAN], f"noisy-{ranks}", ranks) for ranks in (1, 2)]
+        self.assertEqual(bits(noisy[0]["final_model"]), bits(noisy[1]["final_model"]))
+        self.assertNotEqual(noisy[0]["final_model"], plain["final_model"])
+
+    @unittest.skipUnless((DATA / "mnist").exists(), "the data set mnist is not beside the project")
+    def test_the_preset(self):
+        images, labels = "images-idx3-ubyte.gz", "labels-idx1-ubyte.gz"
+        folder = DATA / "mnist"
+        summary = self.summary(["--config", SOURCE / "jobs/fedavg.ini", "--source", f"{folder}/train-{images},{folder}/train-{labels}",
+                                "--test", f"{folder}/t10k-{images},{folder}/t10k-{labels}", "--rounds", "20"], "run")
+        self.assertEqual((summary["dimension"], summary["rounds"], summary["privacy"]["releases"]), (7850, 20, 100))
+        self.assertGreater(summary["accuracy"], 0.75)
 
     def test_local_steps_save_messages(self):
         """A round has the same traffic whatever it learns: a model from each client but rank 0's own, and one back."""

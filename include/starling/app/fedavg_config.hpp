@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "starling/app/learning_config.hpp"
+#include "starling/app/model_choice.hpp"
 #include "starling/protocol/fedavg.hpp"
 #include "starling/record/model_average.hpp"
 
@@ -14,7 +15,7 @@ namespace starling {
 enum class ClientWeights { equal, records };
 
 struct FedAvgConfig : LearningConfig {
-  bool intercept = false;
+  ModelChoice model;
   FedAvgSettings fedavg;
   ClientWeights weights = ClientWeights::records;
   Averaging average = Averaging::none;

@@ -10,7 +10,8 @@
 /// which is made of releases, leaves it, and θ_{t+1} = Σ n_k w_k / Σ n_k over the clients that made a step.
 ///
 /// Local step e of round t (both from 0 here) is on batch tE + e of the client's stream, and that number is the round
-/// of its release: prices, budgets, ledgers and `rounds_played` count local steps, `done` and records count rounds.
+/// of its release: prices, budgets, ledgers and `rounds_played` count local steps, `done` and what observers record
+/// count rounds. Tallies hold what each local model scored on the batch that it was about to learn from.
 #pragma once
 
 #include <functional>
