@@ -80,19 +80,18 @@ std::string fedavg_help() {
       "starling fedavg: federated averaging with rank 0 as aggregator, a baseline for omd.\n\n"
       "  mpirun -n 10 starling fedavg --source data.csv --local-steps 5 --mechanism gaussian --epsilon 1\n\n"
       "Each rank is a client with its own stream, rank 0 too. In a round every client starts at the common model, "
-      "makes --local-steps\n"
-      "steps on its own records and sends rank 0 the model that it comes to; rank 0 sends the weighted mean back. Of E "
-      "local steps,\n"
-      "round t has the steps t E to t E + E - 1 of a client's stream (all from 0), with one batch each; a client whose "
-      "records or\n"
-      "budget end within a round stops there. --rounds counts rounds. Privacy counts local steps: each uses a clipped "
-      "and noised\n"
-      "gradient, which is one release at the price that --epsilon or --mu say (a schedule goes by local steps), and a "
-      "local model is\n"
-      "made of nothing else; rank 0 sees every client's local models, the clients see the means. Exit codes: 0 done, 2 "
-      "usage, 3 data,\n"
-      "4 nothing done since no client's budget allows it, 5 peer or file failure, 75 stopped by a signal with results "
-      "safe.\n";
+      "makes E = --local-steps\n"
+      "steps on its own records, each on a batch of --batch, and sends rank 0 the model that it comes to; rank 0 sends "
+      "the weighted mean\n"
+      "back. Round t takes batches t E to t E + E - 1 of each stream (all from 0); a client whose records or budget "
+      "end within a round\n"
+      "stops there. --rounds counts rounds, privacy counts local steps: each uses a clipped and noised gradient, one "
+      "release at the\n"
+      "price of --epsilon or --mu (a schedule goes by local steps), and local models are made of nothing else. Rank 0 "
+      "sees all local\n"
+      "models, clients see the means. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's budget "
+      "allows it, 5 peer or\n"
+      "file failure, 75 stopped by a signal with results safe.\n";
   text += options.help();
   text += sources_help();
   text += "\nPartitions:\n" + partition_table().help();

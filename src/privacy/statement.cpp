@@ -49,8 +49,8 @@ std::string released(const PrivacyReport& report) {
       "the "
       "rounds{}. ",
       report.run_id, report.clients, report.losses.releases, report.vectors == 1 ? "one vector" : "two vectors",
-      report.batch, report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)", recipients_of(report.trust),
-      report.shared_metrics.empty() ? "" : ", but for the metrics named below");
+      report.batch, report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)",
+      recipients_of(report.trust), report.shared_metrics.empty() ? "" : ", but for the metrics named below");
 }
 
 std::string unit_of(const PrivacyReport& report) {
