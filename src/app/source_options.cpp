@@ -8,6 +8,7 @@ namespace starling {
 
 void add_reading_options(Options& options, ReadSettings& settings) {
   using Header = ReadSettings::Header;
+  using Features = ReadSettings::Features;
   const char* group = "Reading";
   options.add({group, "format", "NAME", "auto",
                "csv, svmlight, hdf5 or idx, where neither the file's name nor its content tells",
@@ -36,6 +37,10 @@ void add_reading_options(Options& options, ReadSettings& settings) {
        "number from 0 among the features); x becomes (x - mean)/sd. A regression's label is standardised too if it has "
        "a line (its column's name, or `label` where it has none)",
        setter::text(settings.standardise)});
+  options.add({group, "features", "WHAT", "raw",
+               "raw, or hog: each record is a square picture, its features are pixels row by row, and models see its "
+               "histogram of gradients and a constant (129 features of bounded norm; leave --intercept out)",
+               setter::choice<Features>(settings.features, {{"raw", Features::raw}, {"hog", Features::hog}})});
   options.add({group, "delimiter", "WHAT", "auto",
                "between the columns of text: auto, comma, semicolon, tab, space, or one character",
                setter::text(settings.delimiter)});

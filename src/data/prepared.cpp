@@ -68,8 +68,9 @@ std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, cons
         settings.scale);
   LabelRules labels(settings.ignore, settings.positive);
   reader = standardise(std::move(reader), settings);
-  if (labels.empty() && settings.scale == 1) return reader;
-  return std::make_unique<PreparedReader>(std::move(reader), std::move(labels), settings.scale);
+  if (!labels.empty() || settings.scale != 1)
+    reader = std::make_unique<PreparedReader>(std::move(reader), std::move(labels), settings.scale);
+  return describe_pictures(std::move(reader), settings);
 }
 
 }  // namespace starling

@@ -47,8 +47,14 @@ enum class Part {
 [[nodiscard]] std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader,
                                                         const ReadSettings& settings);
 
-/// Applies `settings.ignore`, `positive`, `scale` and `standardise`; `reader` itself where none is asked for. Throws
-/// UsageError.
+/// Applies `settings.features`: the records of `reader` are pictures, each of which is described by its own
+/// GradientHistogram. `reader` itself for raw features. Throws UsageError beside `standardise`, for sparse records of
+/// unknown width, and for records that are no square pictures.
+[[nodiscard]] std::unique_ptr<RecordReader> describe_pictures(std::unique_ptr<RecordReader> reader,
+                                                              const ReadSettings& settings);
+
+/// Applies `settings.ignore`, `positive`, `scale`, `standardise` and `features`; `reader` itself where none is asked
+/// for. Throws UsageError.
 [[nodiscard]] std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings);
 
 /// Text that arrives through a pipe or, as "-", on standard input: CSV, or SVMlight where the name or `settings.format`

@@ -41,6 +41,7 @@ void refuse_reading_options(const ReadSettings& settings) {
                                       {"--scale", settings.scale != none.scale},
                                       {"--standardise", settings.standardise != none.standardise},
                                       {"--encode", settings.encode != none.encode},
+                                      {"--features", settings.features != none.features},
                                       {"--delimiter", settings.delimiter != none.delimiter},
                                       {"--header", settings.header != none.header},
                                       {"--dimension", settings.dimension != none.dimension}}) {

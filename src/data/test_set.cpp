@@ -17,6 +17,8 @@ Batch draw_test_set(const std::string& source, const DataSettings& settings, con
         settings.scale, source);
   check(settings.standardise.empty(), "--standardise with the test set '{}' (what is drawn is not scaled) use a file",
         source);
+  check(settings.features == ReadSettings::Features::raw,
+        "--features with the test set '{}' (what is drawn is no picture) use a file", source);
   const auto generator = make_generator(source, {1, settings.seed, training.clients});
   check(generator->records() > 0, "'{}' as a test set needs an end (how many records it has) give it n=…", source);
   check<DataError>(generator->features() == features,
@@ -47,7 +49,8 @@ void check_features(const RecordReader& reader, const Record& record, std::size_
 
 Batch read_test_file(const std::string& source, DataSettings settings, const DataShape& training) {
   require_regular(source);
-  settings.dimension.reset();  // the training data rule, and the message names it
+  // The training data rule, and the message names it; pictures are of as many pixels as there.
+  if (settings.features == ReadSettings::Features::raw) settings.dimension.reset();
   settings.key = partition_table().make(settings.partition)->key();
   const auto reader = open_reader(source, settings);
   require_same_names(training.names, reader->names(), "the training data", source);

@@ -35,6 +35,9 @@ struct ReadSettings {
   /// File of public constants: a line of names, `column,category,value`, then a line for every category of a column of
   /// text, which is told by its name or its number; empty for none. Of a pair of files, columns are the first one's.
   std::string encode;
+  /// What models see of a record: its own features, or those that GradientHistogram finds in it, a picture whose
+  /// pixels they are. Made from each record alone, after `scale`, by public constants: no privacy is lost.
+  enum class Features { raw, hog } features = Features::raw;
   /// Asked again and again while a pipe has nothing to give; false ends the stream, and it may throw.
   std::function<bool()> go_on_waiting = [] { return true; };
 };
