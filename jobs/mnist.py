@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Handwritten digits (MNIST) over ten clients with three of thirty label-sorted shards each, on the graph of the dissertation's
+section 5.5: five shares of 0.2 each.
+
+honest: what a record pays in all is epsilon = 0.1, 0.5, 1 or 8 at delta = 1e-5. Gaussian noise on each client's gradients,
+softmax on histograms of gradients (--features hog, a public transform of each image by itself), eight exchanges a round, models
+averaged over the second half of the rounds. Each round takes all of a client's records; how many rounds (passes over the data),
+step and clip are those of HONEST below, and what one round may cost is asked of `starling privacy calibrate`. Beside each accuracy
+on the 10,000 test images, averaged over the ten clients and over seeds, which decide both on the shards and on the noise, stands a
+prototype's.
+
+--tune runs a grid around HONEST on another split: 50,000 training images to learn from, and the other 10,000 to choose by.
+The test images are not looked at. Choosing looks at training images that records of the table are among, without noise: the
+figures of privacy are those of a run whose settings are given.
+
+Writes honest.csv or, with --tune, honest-tune.csv.
+"""
+
+import argparse
+import gzip
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import experiment
+from experiment import mean, with_error
+
+DELTA = 1e-5
+IMAGES = {"train": ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
+          "test": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")}
+HELD_OUT = 6  # one image in so many
+# Epsilon in all: passes over the data, step, clip, and the prototype's accuracy.
+HONEST = {0.1: (12, 5, 1.6, 83.6), 0.5: (40, 8, 1.6, 93.2), 1: (60, 6, 2, 94.8), 8: (100, 6, 4, 95.0)}
+# The grid of --tune, as factors of the above.
+PASSES, STEPS, CLIPS = (0.5, 1, 2), (0.6, 1, 1.6), (0.5, 1, 2)
+TOLERANCE = 0.5
+
+
+class Mnist:
+    """The four files in `folder`, and runs on them."""
+
+    def __init__(self, starling, scratch, folder, options):
+        self.starling, self.folder, self.options = starling, folder, options
+        self.runs = experiment.Runs(starling, scratch)
+
+    def pair(self, name):
+        return ",".join(str(self.folder / file) for file in IMAGES[name])
+
+    def price(self, epsilon, passes):
+        """Mu of one release such that `passes` of them cost a record no more than epsilon at DELTA."""
+        done = subprocess.run([self.starling, "privacy", "calibrate", "--mechanism", "gaussian", "--epsilon", str(epsilon), "--delta",
+                               str(DELTA), "--releases", str(passes), "--json"], capture_output=True, text=True)
+        if done.returncode != 0:
+            experiment.fail(done.stderr.strip())
+        return json.loads(done.stdout)["mu"]
+
+    def run(self, name, source, test, epsilon, passes, step, clip, seed):
+        """Accuracy in percent on `test`, of a run that costs a record no more than epsilon."""
+        summary = self.runs.run(name, ["--config", "jobs/mnist-hog.ini", "--source", source, "--test", test, "--epochs", passes,
+                                       "--step", step, "--clip", clip, "--mu", self.price(epsilon, passes), "--seed", seed])
+        paid = summary["privacy"]["record_epsilon"]
+        if not 0.99 * epsilon < paid <= epsilon:
+            experiment.fail(f"{name}: a record pays epsilon = {paid}, not {epsilon}: jobs/mnist-hog.ini does not take all records a round")
+        return 100 * summary["metrics"]["test_accuracy"]
+
+    def all(self, cases):
+        """Accuracies by key of runs {key: arguments of run, but for the name}."""
+        jobs = [lambda k=k, words=words: self.run(f"run-{k}", *words) for k, words in enumerate(cases.values())]
+        return dict(zip(cases, experiment.in_parallel(self.options.workers, jobs)))
+
+
+def verdict(ours, prototype):
+    if ours < prototype - TOLERANCE:
+        return "falls short"
+    return "better" if ours > prototype + TOLERANCE else f"within {TOLERANCE}"
+
+
+def longest_first(epsilons):
+    """So that what is left for the end is short."""
+    return sorted(epsilons, key=lambda epsilon: -HONEST[epsilon][0])
+
+
+def honest(mnist, folder):
+    seeds = range(1, mnist.options.seeds + 1)
+    found = mnist.all({(epsilon, seed): (mnist.pair("train"), mnist.pair("test"), epsilon, *HONEST[epsilon][:3], seed)
+                       for epsilon in longest_first(mnist.options.epsilons) for seed in seeds})
+    print(f"\nRecord-level epsilon in all, delta = {DELTA:g}; accuracy in %, mean and standard error of {len(seeds)} seeds")
+    print("epsilon  passes   step  clip   ours             (least to most)   prototype  verdict")
+    rows = []
+    for epsilon in mnist.options.epsilons:
+        passes, step, clip, prototype = HONEST[epsilon]
+        accuracies = [found[epsilon, seed] for seed in seeds]
+        said = verdict(mean(accuracies), prototype)
+        print(f"{epsilon:<7g}  {passes:6}  {step:5g}  {clip:4g}   {with_error(accuracies, '.2f'):<15}  ({min(accuracies):.2f} to "
+              f"{max(accuracies):.2f})   {prototype:9.1f}  {said}")
+        rows.append([epsilon, DELTA, passes, step, clip, mean(accuracies), min(accuracies), max(accuracies), prototype, said])
+    experiment.write_csv(folder / "honest.csv", ["epsilon", "delta", "passes", "step", "clip", "accuracy", "least", "most",
+                                                 "prototype", "verdict"], rows)
+
+
+def split(files, scratch):
+    """The training set cut in two, as pairs of files: to learn from, and the last sixth of the records."""
+    names = {"learn": [], "held-out": []}
+    for file in files:
+        content = gzip.decompress(file.read_bytes())
+        rank = content[3]
+        head, values = content[4:4 + 4 * rank], content[4 + 4 * rank:]
+        records = int.from_bytes(head[:4], "big")
+        width = len(values) // records
+        learn = records - records // HELD_OUT
+        for part, own in (("learn", values[:learn * width]), ("held-out", values[learn * width:])):
+            path = pathlib.Path(scratch) / f"{part}-{file.name.removesuffix('.gz')}"
+            path.write_bytes(content[:4] + (len(own) // width).to_bytes(4, "big") + head[4:] + own)
+            names[part].append(str(path))
+    return ",".join(names["learn"]), ",".join(names["held-out"])
+
+
+def tune_honest(mnist, folder):
+    learn, held_out = split([mnist.folder / file for file in IMAGES["train"]], mnist.runs.scratch)
+    seeds = range(1, mnist.options.seeds + 1)
+    settings = {epsilon: [(max(1, round(passes * a)), step * b, clip * c) for a, b, c in itertools.product(PASSES, STEPS, CLIPS)]
+                for epsilon in mnist.options.epsilons for passes, step, clip, _ in [HONEST[epsilon]]}
+    found = mnist.all({(epsilon, setting, seed): (learn, held_out, epsilon, *setting, seed)
+                       for epsilon in longest_first(settings) for setting in settings[epsilon]
+                       for seed in seeds})
+    rows = []
+    for epsilon, grid in settings.items():
+        accuracies = {setting: mean([found[epsilon, setting, seed] for seed in seeds]) for setting in grid}
+        best, own = max(accuracies, key=accuracies.get), HONEST[epsilon][:3]
+        print(f"epsilon {epsilon:g}: best of {len(grid)} are {best[0]} passes, step {best[1]:g}, clip {best[2]:g}: "
+              f"{accuracies[best]:.2f} % on images held out; the table's {own[0]}, {own[1]:g}, {own[2]:g}: {accuracies[own]:.2f} %")
+        rows += [[epsilon, *setting, accuracy, int(setting == best)] for setting, accuracy in accuracies.items()]
+    experiment.write_csv(folder / "honest-tune.csv", ["epsilon", "passes", "step", "clip", "accuracy", "best"], rows)
+
+
+# What is measured, and how its settings are chosen.
+SECTIONS = {"honest": (honest, tune_honest)}
+
+
+def epsilons(text):
+    wanted = [float(word) for word in text.split(",")]
+    unknown = [f"{epsilon:g}" for epsilon in wanted if epsilon not in HONEST]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown)} (known: {', '.join(f'{epsilon:g}' for epsilon in HONEST)})")
+    return wanted
+
+
+def sections(text):
+    names = text.split(",")
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown)} (known: {', '.join(SECTIONS)})")
+    return names
+
+
+def main():
+    parser = experiment.arguments(__doc__, "results-mnist")
+    parser.set_defaults(workers=experiment.os.cpu_count() or 1)
+    parser.add_argument("--data", metavar="FOLDER", default=str(experiment.PROJECT / ".." / "shared" / "data" / "mnist"),
+                        help="where the four files of MNIST are (../shared/data/mnist beside the project)")
+    parser.add_argument("--tables", metavar="WHICH", type=sections, default=list(SECTIONS),
+                        help=f"sections, separated by commas ({','.join(SECTIONS)})")
+    parser.add_argument("--epsilons", metavar="E", type=epsilons, default=list(HONEST),
+                        help=f"rows of the honest table, separated by commas ({','.join(f'{epsilon:g}' for epsilon in HONEST)})")
+    parser.add_argument("--seeds", metavar="N", type=experiment.positive, default=3, help="runs per row (3)")
+    parser.add_argument("--tune", action="store_true", help="choose settings on images held out of the training set instead")
+    options = parser.parse_args()
+    data = pathlib.Path(options.data).resolve()
+    for name in (*IMAGES["train"], *IMAGES["test"]):
+        if not (data / name).exists():
+            experiment.fail(f"there is no {data / name} (the data set MNIST is not part of the project) say --data FOLDER")
+    starling = experiment.find_starling(options.starling)
+    folder = experiment.output_folder(options.output)
+    with tempfile.TemporaryDirectory(prefix="mnist-") as scratch:
+        for name in options.tables:
+            measure, tune = SECTIONS[name]
+            (tune if options.tune else measure)(Mnist(starling, scratch, data, options), folder)
+    print(f"\nTables: {folder}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

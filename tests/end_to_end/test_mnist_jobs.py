@@ -1,0 +1,117 @@
+"""Pictures described by histograms of gradients: the same on every layout, refused where they are none; the experiment on MNIST
+runs to its end, and learns where MNIST is beside the project."""
+
+import gzip
+import random
+import subprocess
+import sys
+import unittest
+
+from experiment_case import Experiment
+from harness import *
+
+FILES = {"train": ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
+         "test": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")}
+SIDE = 8
+needs_mnist = unittest.skipUnless((DATA / "mnist" / FILES["train"][0]).exists(), "MNIST is not beside the project")
+
+
+def idx(sizes, values):
+    return bytes([0, 0, 8, len(sizes)]) + b"".join(size.to_bytes(4, "big") for size in sizes) + bytes(values)
+
+
+def bar(label, noise):
+    """A bright bar in one of ten places on a dark, uneven ground."""
+    place, upright = label % 5 + 1, label >= 5
+    return [200 * ((c if upright else r) == place) + noise.randrange(40) for r in range(SIDE) for c in range(SIDE)]
+
+
+class Pictures(Experiment):
+    """Small pictures of ten kinds under the names of MNIST's files."""
+
+    def setUp(self):
+        super().setUp()
+        noise = random.Random(1)
+        for name, count in (("train", 600), ("test", 100)):
+            labels = [i % 10 for i in range(count)]
+            pixels = [pixel for label in labels for pixel in bar(label, noise)]
+            images = idx([count, SIDE, SIDE], pixels)
+            for file, content in zip(FILES[name], (images, idx([count], labels))):
+                (self.folder / file).write_bytes(gzip.compress(content))
+
+    def pair(self, name):
+        return ",".join(str(self.folder / file) for file in FILES[name])
+
+
+class Features(Pictures):
+    def words(self, *more):
+        return ["--clients", "4", "--source", self.pair("train"), "--test", self.pair("test"), "--loss", "softmax:10", "--batch", "10",
+                "--step", "2", "--features", "hog", "--progress", "off", *more]
+
+    def test_layouts_agree(self):
+        models = []
+        for ranks in (1, 2, 4):
+            summary = self.summary_of(ranks, self.words("--partition", "shards:3", "--mechanism", "gaussian", "--mu", "8", "--clip", "4",
+                                                        "--noise-key", "seed"), f"run-{ranks}")
+            self.assertEqual(summary["dimension"], 1290)
+            models.append([bits(value) for value in summary["final_model"]])
+        self.assertEqual(models[0], models[1])
+        self.assertEqual(models[0], models[2])
+
+    def test_a_bar_is_found(self):
+        summary = self.summary_of(1, self.words("--mechanism", "none"), "run")
+        self.assertGreater(summary["metrics"]["test_accuracy"], 0.95)
+
+    def test_the_configuration_says_so(self):
+        result = self.run_ranks(1, self.words("--print-config"))
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("features = hog", result.out)
+
+    def test_records_that_are_no_pictures(self):
+        self.write("a.csv", "\n".join(csv_rows(20)) + "\n")
+        for command in ("omd", "infer", "renewable"):
+            result = self.run_command(2, [command, "--source", "a.csv", "--features", "hog", "--mechanism", "none", "--progress", "off"])
+            self.assertEqual(result.code, 2, result)
+            self.assertIn("--features hog with 3 features", result.err)
+
+
+class Table(Pictures):
+    def test_the_honest_table(self):
+        printed = self.run_script("mnist.py", "--data", self.folder, "--seeds", 2)
+        rows = self.rows("honest.csv")
+        self.assertEqual([row["epsilon"] for row in rows], ["0.1", "0.5", "1", "8"])
+        for row in rows:
+            self.assertIn(row["verdict"], printed)
+            self.assertLessEqual(float(row["least"]), float(row["most"]))
+
+    def test_settings_are_chosen_without_the_test_images(self):
+        for file in FILES["test"]:
+            (self.folder / file).write_bytes(b"not to be read")
+        printed = self.run_script("mnist.py", "--data", self.folder, "--tune", "--epsilons", "0.1", "--seeds", 1)
+        rows = self.rows("honest-tune.csv")
+        self.assertEqual(len(rows), 27)
+        self.assertEqual(sum(int(row["best"]) for row in rows), 1)
+        self.assertIn("best of 27", printed)
+
+    def test_missing_data(self):
+        for file in FILES["test"]:
+            (self.folder / file).unlink()
+        self.expect_missing_data("mnist.py")
+
+
+class Mnist(Experiment):
+    @needs_mnist
+    def test_digits_are_told_apart(self):
+        """Two tenths of the passes of the row epsilon = 1, at the price per pass of epsilon 8."""
+        files = {name: ",".join(str(DATA / "mnist" / file) for file in pair) for name, pair in FILES.items()}
+        result = self.run_alone(["omd", "--config", "jobs/mnist-hog.ini", "--source", files["train"], "--test", files["test"], "--epochs",
+                                 "12", "--mu", "0.48", "--output", self.folder / "run", "--json", "--progress", "off"], cwd=SOURCE)
+        self.assertEqual(result.code, 0, result)
+        summary = result.summary()
+        self.assertEqual((summary["dimension"], summary["rounds"]), (1290, 12))
+        self.assertLess(summary["privacy"]["record_epsilon"], 8)
+        self.assertGreater(summary["metrics"]["test_accuracy"], 0.91)
+
+
+if __name__ == "__main__":
+    unittest.main()
