@@ -51,7 +51,8 @@ class Features(Pictures):
     def test_layouts_agree(self):
         models = []
         for ranks in (1, 2, 4):
-            words = self.words("--partition", "shards:3", "--mechanism", "gaussian", "--mu", "8", "--clip", "4", "--noise-key", "seed")
+            words = self.words("--partition", "shards:3", "--mechanism", "gaussian", "--mu", "8", "--clip", "4", "--noise-key",
+                               "seed")
             summary = self.summary_of(ranks, words, f"run-{ranks}")
             self.assertEqual(summary["dimension"], 1290)
             models.append([bits(value) for value in summary["final_model"]])
@@ -106,8 +107,8 @@ class Mnist(Experiment):
         """In a fifth of the passes that the table's third row takes, at the price of the fourth: epsilon 8 in all."""
         files = {name: ",".join(str(DATA / "mnist" / file) for file in pair) for name, pair in FILES.items()}
         result = self.run_alone(["omd", "--config", "jobs/mnist-hog.ini", "--source", files["train"], "--test", files["test"],
-                                 "--epochs", "12", "--mu", "0.48", "--output", self.folder / "run", "--json", "--progress", "off"],
-                                cwd=SOURCE)
+                                 "--epochs", "12", "--mu", "0.48", "--output", self.folder / "run", "--json", "--progress",
+                                 "off"], cwd=SOURCE)
         self.assertEqual(result.code, 0, result)
         summary = result.summary()
         self.assertEqual((summary["dimension"], summary["rounds"]), (1290, 12))
