@@ -104,7 +104,7 @@ class Table(Pictures):
 class Mnist(Experiment):
     @needs_mnist
     def test_digits_are_told_apart(self):
-        """In a fifth of the passes that the table's third row takes, at the price of the fourth: epsilon 8 in all."""
+        """In a tenth of the passes that the table's third row takes, at the price of the fourth: epsilon 8 in all."""
         files = {name: ",".join(str(DATA / "mnist" / file) for file in pair) for name, pair in FILES.items()}
         result = self.run_alone(["omd", "--config", "jobs/mnist-hog.ini", "--source", files["train"], "--test", files["test"],
                                  "--epochs", "12", "--mu", "0.48", "--output", self.folder / "run", "--json", "--progress",
