@@ -177,6 +177,8 @@ void check_shape(InferConfig& config, const Options& options) {
   }
   check(config.replications == 0 || config.random_scaling || config.plug_in || config.batch_means,
         "--replications with --intervals none (there is nothing to cover) leave one of them out");
+  check(!config.intercept || config.data.features != ReadSettings::Features::hog,
+        "--intercept with --features hog (its last feature is a constant already) leave it out");
   check(config.data.epochs == 1 || config.intervals_text == "none",
         "--epochs {} with --intervals (a record that is read again tells nothing new) leave one of them out",
         config.data.epochs);

@@ -109,10 +109,11 @@ void InferRun::refuse_constant_columns() {
   std::string listed;
   for (const std::size_t j : constant) listed += fmt::format("{}'{}'", listed.empty() ? "" : ", ", names[j]);
   if (constant.size() + (config_.intercept ? 1 : 0) < 2) return;
+  const bool described = config_.data.features == ReadSettings::Features::hog;  // not by columns of the file
   check<DataError>(world_.size() > 1,
-                   "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) drop "
-                   "it: --drop",
-                   config_.data.source, listed, config_.intercept ? ", and there is an intercept" : "");
+                   "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) {}",
+                   config_.data.source, listed, config_.intercept ? ", and there is an intercept" : "",
+                   described ? "use --features raw" : "drop it: --drop");
   notes_.push_back(
       fmt::format("column {} never varies on rank {}: if so everywhere, its coefficient cannot be told from that of "
                   "another constant",

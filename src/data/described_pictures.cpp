@@ -17,17 +17,19 @@ class DescribedReader final : public RecordReader {
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
     if (record.sparse) fill_in(record);
-    check<DataError>(
-        histogram_.describe(record.values, features_),
-        "{}: differences of its pixels are beyond the range of double precision (--features hog is made of "
-        "them) give a smaller --scale",
-        where());
+    if (!histogram_.describe(record.values, features_)) {
+      fail<DataError>(
+          "{}: differences of its pixels are beyond the range of double precision (--features hog is made of them) "
+          "give a smaller --scale",
+          where());
+    }
     std::swap(record.values, features_);
     return true;
   }
   bool next_label(Record& record) override { return reader_->next_label(record); }
 
   [[nodiscard]] std::size_t features() const override { return GradientHistogram::features; }
+  [[nodiscard]] std::vector<std::string> names() const override { return histogram_.names(); }
   [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
   [[nodiscard]] std::string where() const override { return reader_->where(); }
   [[nodiscard]] Mark mark() const override { return reader_->mark(); }

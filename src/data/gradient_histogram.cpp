@@ -47,6 +47,18 @@ GradientHistogram::GradientHistogram(std::size_t pixels) : side_(side_of(pixels)
   for (std::size_t i = 0; i < side_; ++i) cell_[i] = cells * i / side_;
 }
 
+std::vector<std::string> GradientHistogram::names() const {
+  std::vector<std::string> names;
+  for (std::size_t cell = 0; cell < cells * cells; ++cell) {
+    for (std::size_t direction = 0; direction < directions; ++direction) {
+      names.push_back(
+          fmt::format("{0}x{0} cell {1}.{2} at {3}", side_, cell / cells, cell % cells, 360 * direction / directions));
+    }
+  }
+  names.emplace_back("constant");
+  return names;
+}
+
 bool GradientHistogram::describe(const Vector& picture, Vector& found) const {
   found.assign(features, 0);
   const std::size_t last = side_ - 1;

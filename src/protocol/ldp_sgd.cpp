@@ -9,6 +9,13 @@
 
 namespace starling {
 
+namespace {
+
+/// Squares of it, which intervals are made of, are finite still.
+constexpr double largest_coordinate = 1e150;
+
+}  // namespace
+
 LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& settings, const Released<Vector>& start,
                Mechanism& mechanism, PlugInSums* plug_in, double price)
     : AggregatedRounds(root, clients, start),
@@ -76,8 +83,8 @@ void LdpSgd::step(const Vector& sum) {
     inverse_clients_ += 1 / clients;
     ++taken_;
   }
-  const auto finite = [](double coordinate) { return std::isfinite(coordinate); };
-  check<DataError>(std::all_of(theta_.value().begin(), theta_.value().end(), finite),
+  const auto tame = [](double coordinate) { return std::abs(coordinate) < largest_coordinate; };
+  check<DataError>(std::all_of(theta_.value().begin(), theta_.value().end(), tame),
                    "step {}: the model is not finite (steps are too long for these records) take a smaller --step, a "
                    "larger --step-offset, or standardise the features",
                    done_ + 1);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 
 #include "starling/core/kernels.hpp"
 
@@ -27,8 +28,7 @@ enum Field : std::size_t {
   f_head
 };
 
-/// Where rounds up to the next look take longer than this, the one after is not far.
-constexpr auto slow_looks = std::chrono::milliseconds(50);
+constexpr std::int64_t between_looks = 20;  // milliseconds
 
 bool is_landmark(Round done) {
   return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done));
@@ -133,16 +133,18 @@ void NetworkReporter::after(const RoundView& view) {
   send_up_to(view, view.done());
   if (rank_ != 0) return;
   if (printer_ != nullptr) printer_->tick(view.done());
-  const bool looks = this->looks(view.done());
+  const bool looks = this->looks();
   if (sent_ > before || looks) collect(false);
   if (file_ && looks) file_->flush_if_due();
 }
 
-bool NetworkReporter::looks(Round done) {
-  if (done < next_look_) return false;
-  const auto now = std::chrono::steady_clock::now();
-  next_look_ = done + (now - looked_ > slow_looks ? 1 : 64);
-  looked_ = now;
+bool NetworkReporter::looks() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE,
+                  &now);  // a few nanoseconds, where the exact clock costs as much as a short round
+  const std::int64_t milliseconds = std::int64_t{1000} * now.tv_sec + now.tv_nsec / 1'000'000;
+  if (milliseconds - looked_ < between_looks) return false;
+  looked_ = milliseconds;
   return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "starling/core/columns.hpp"
@@ -36,6 +37,8 @@ class GradientHistogram {
   explicit GradientHistogram(std::size_t pixels);
 
   [[nodiscard]] std::size_t pixels() const { return side_ * side_; }
+  /// Of features: "28x28 cell 0.3 at 45", …, "constant". With the size, so that pictures of two sizes are told apart.
+  [[nodiscard]] std::vector<std::string> names() const;
   /// Of one picture of `pixels()` numbers, into `found`, which becomes `features` long. False where differences of
   /// pixels, or their sum, are beyond double precision; `found` is then of no use.
   [[nodiscard]] bool describe(const Vector& picture, Vector& found) const;

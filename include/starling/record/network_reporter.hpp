@@ -68,8 +68,8 @@ class NetworkReporter final : public Observer {
   void send_up_to(const RoundView& view, Round done);
   void send(const RoundView& view, Round round, bool with_test);
   void collect(bool wait);
-  /// Whether it is time to look at others' reports and at the clock, which costs as much as a short round.
-  [[nodiscard]] bool looks(Round done);
+  /// Whether it is time to look at others' reports and at the file.
+  [[nodiscard]] bool looks();
   [[nodiscard]] NetworkFigures add_up(const std::vector<Vector>& reports) const;
 
   Agreement& agreement_;
@@ -84,8 +84,7 @@ class NetworkReporter final : public Observer {
   std::optional<Round> last_sent_;
   Round seen_ = -1;  ///< reports up to this round have been sent where they were due
   std::size_t sent_ = 0;
-  Round next_look_ = 0;
-  std::chrono::steady_clock::time_point looked_;
+  std::int64_t looked_ = 0;  ///< milliseconds of the coarse clock
   Score before_;  ///< shared totals at the report before
   std::vector<NetworkFigures> history_;
   std::optional<HistoryFile> file_;  ///< rank 0's
