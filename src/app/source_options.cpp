@@ -47,7 +47,8 @@ void add_reading_options(Options& options, ReadSettings& settings) {
   options.add({group, "header", "WHETHER", "auto", "whether text starts with a line of names: auto, yes or no",
                setter::choice<Header>(settings.header,
                                       {{"auto", Header::automatic}, {"yes", Header::yes}, {"no", Header::no}})});
-  options.add({group, "dimension", "D", "", "features of a sparse file; default: the largest index in it (--features hog needs it)",
+  options.add({group, "dimension", "D", "",
+               "features of a sparse file; default: the largest index in it (--features hog needs it)",
                setter::integer(settings.dimension, 1, std::numeric_limits<std::int32_t>::max())});
 }
 
