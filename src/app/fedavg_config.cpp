@@ -22,7 +22,7 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
        setter::integer(config.fedavg.local_steps, 1, most_local_steps)});
   options.add({group, "client-weights", "WHICH", "records",
                "what clients' models count for in the mean: records (each as many as its stream has in one pass, which "
-               "everybody learns so), or equal",
+               "everybody learns so; not for sources without end), or equal",
                setter::choice<ClientWeights>(config.weights,
                                              {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}})});
   add_model_options(options, group, config.model);
@@ -63,7 +63,7 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
   Options options = fedavg_options(config);
   options.parse(words);
   check_learning_options(config);
-  check_model_choice(config.model);
+  check_model_choice(config.model, config.privacy);
   check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
         "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",
@@ -89,7 +89,9 @@ std::string fedavg_help() {
       "release at the\n"
       "price of --epsilon or --mu (a schedule goes by local steps), and local models are made of nothing else. Rank 0 "
       "sees all local\n"
-      "models, clients see the means. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's budget "
+      "models, clients see the means. For the same passes epsilon does not depend on E; with --rounds, E times as "
+      "many\n"
+      "batches are read. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no client's budget "
       "allows it, 5 peer or\n"
       "file failure, 75 stopped by a signal with results safe.\n";
   text += options.help();

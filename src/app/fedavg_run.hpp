@@ -42,7 +42,8 @@ class FedAvgRun final : public AggregatedRun {
   FedAvgConfig config_;
   std::unique_ptr<Model> model_;
   std::optional<Released<Vector>> start_;
-  Vector weights_;  ///< of local clients
+  Vector weights_;      ///< of local clients
+  Round releases_ = 0;  ///< that a client makes at most
 };
 
 }  // namespace starling

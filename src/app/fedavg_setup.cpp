@@ -1,5 +1,6 @@
 // From the configuration of `starling fedavg` to all that its rounds need.
 #include "fedavg_run.hpp"
+#include <algorithm>
 
 namespace starling {
 
@@ -38,15 +39,17 @@ void FedAvgRun::choose_rounds() {
   std::optional<Round> available = dataset_.shape.rounds;
   if (available) available = *available / settings.local_steps + (*available % settings.local_steps > 0 ? 1 : 0);
   settings.rounds = rounds_of(available);
+  releases_ = settings.rounds * settings.local_steps;
+  if (dataset_.shape.rounds) releases_ = std::min(releases_, *dataset_.shape.rounds);
   if (settings.local_steps == 1) return;
   notes_.push_back(fmt::format("{} rounds of {} local steps: each client makes up to {} releases", settings.rounds,
-                               settings.local_steps, settings.rounds * settings.local_steps));
+                               settings.local_steps, releases_));
 }
 
 void FedAvgRun::open_protection() {
   RunFacts facts;
   agreement_.together([&] {
-    facts = this->facts(config_.fedavg.rounds * config_.fedavg.local_steps);
+    facts = this->facts(releases_);
     facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
     facts.sends_models = true;
   });

@@ -240,9 +240,11 @@ ExitCode InferRun::play() {
   if (test_) test = [this](View theta) { return model_->score(theta, *test_); };
   const Client recorded = schedule_ ? layout_->clients() : 1;
   open_records({config_.sgd.steps,
-                recorded_clients(layout_->clients(), config_.record_clients ? config_.record_clients
-                                                     : schedule_            ? std::nullopt
-                                                                            : std::optional(recorded)),
+                recorded_clients(layout_->clients(),
+                                 config_.record_clients ? config_.record_clients
+                                 : schedule_            ? std::nullopt
+                                                        : std::optional(recorded),
+                                 dimension_),
                 model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
                 test,
                 schedule_ ? Models::one_each : Models::one_for_all,

@@ -29,7 +29,9 @@ void add_data_options(Options& options, LearningConfig& config) {
        "records that a rank keeps in memory, in megabytes; larger shares are read again as they are needed",
        setter::integer_into([&config](long long mb) { config.data.memory = static_cast<std::size_t>(mb) << 20; }, 0,
                             1'000'000'000)});
-  options.add({group, "batch", "M", "1", "records that a client takes per round; public, and what sums are divided by",
+  options.add({group, "batch", "M", "1",
+               "records of a batch: a client takes one per round (fedavg: one per local step); public, and what sums "
+               "are divided by",
                setter::integer(config.data.batch, 1, 1'000'000'000)});
   options.add({group, "epochs", "E", "1", "passes over the data; each adds to what a record pays",
                setter::integer(config.data.epochs, 1, 1'000'000'000)});
@@ -51,7 +53,8 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
                "record models every K rounds; default: geometric, some 17 records per decade",
                setter::integer(config.record_every, 1, most_whole)});
   options.add({group, "record-clients", "K", "",
-               "record the first K clients; default: all up to 100 clients, else 10 of them",
+               "record the first K clients; default: all up to 100 clients, else 10 of them, and of those no more than "
+               "have a million numbers together; one where all have the same model",
                setter::integer(config.record_clients, 1, most_clients)});
   options.add({group, "progress", "WHEN", "auto", "auto (a bar on a terminal, else lines), on (lines) or off",
                setter::choice<ProgressChoice>(

@@ -8,6 +8,9 @@ namespace starling {
 
 namespace {
 
+/// NetworkModel takes half of it, once the mechanism's margin is off.
+constexpr double least_clip_of_floats = 2e-10;
+
 using Kind = ModelChoice::Kind;
 
 /// Whole numbers with dashes between them.
@@ -80,7 +83,12 @@ void add_model_options(Options& options, const char* group, ModelChoice& choice)
        }});
 }
 
-void check_model_choice(const ModelChoice& choice) {
+void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy) {
+  const double clip = privacy.clip.value_or(1);
+  check(!choice.is_network() || choice.precision == Precision::full || privacy.unit == PrivacyUnit::component ||
+            clip >= least_clip_of_floats,
+        "--clip {} with a network of floats (below {} they may lose too much to underflow) use --precision double",
+        clip, least_clip_of_floats);
   check(choice.kind != Kind::location || !choice.intercept,
         "--intercept with --model location (a point has a coordinate for each feature and no more) leave it out");
   check(!choice.is_network() || !choice.intercept,

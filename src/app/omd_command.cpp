@@ -114,7 +114,7 @@ ExitCode OmdRun::play() {
   TestScore test;
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
   open_records({config_.omd.rounds,
-                recorded_clients(layout_->clients(), config_.record_clients),
+                recorded_clients(layout_->clients(), config_.record_clients, dimension_),
                 scores(),
                 test,
                 Models::one_each,

@@ -121,7 +121,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   check_learning_options(config);
   check(config.learns() || config.rounds,
         "--loss none needs --rounds (there is no stream whose end could say when to stop)");
-  check_model_choice(config.model);
+  check_model_choice(config.model, config.privacy);
   check(config.model.kind == ModelChoice::Kind::linear || config.learns(),
         "--model with --loss none (there is no loss to score) leave it out");
   check(!config.async || !config.mixing.deadline,

@@ -12,6 +12,8 @@ namespace starling {
 
 namespace {
 
+constexpr std::size_t most_parameters = 200'000'000;
+
 template <class T>
 bool all_finite(std::span<const T> values) {
   return std::all_of(values.begin(), values.end(), [](T v) { return std::isfinite(v); });
@@ -37,6 +39,9 @@ Network<T>::Network(const Architecture& architecture) : inputs_(architecture.inp
     Stage stage{std::visit(LayerMaker<T>{shape}, spec), dimension_, {}, {}};
     shape = stage.layer->facts().outputs;
     dimension_ += stage.layer->facts().parameters;
+    check(dimension_ <= most_parameters,
+          "a network of {} parameters or more (at most {} fit into a message) use smaller layers", dimension_,
+          most_parameters);
     stages_.push_back(std::move(stage));
   }
   check(dimension_ > 0, "a network without parameters (there would be nothing to learn) give it a layer with some");

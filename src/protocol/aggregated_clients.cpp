@@ -1,5 +1,7 @@
 #include "starling/protocol/aggregated_clients.hpp"
 
+#include "placed.hpp"
+
 namespace starling {
 
 AggregatedClients::AggregatedClients(Model& model, Accounts& accounts, std::vector<NoiseKey> keys,
@@ -15,6 +17,7 @@ AggregatedClients::AggregatedClients(Model& model, Accounts& accounts, std::vect
 
 std::optional<double> AggregatedClients::begin(std::size_t k, Round t) {
   batches_[k] = nullptr;
+  round_ = t;
   if (streams_[k]->ended(t)) return std::nullopt;
   const std::optional<double> price = accounts_.pay(k, t);
   if (!price) return std::nullopt;
@@ -36,9 +39,11 @@ const Secret<Vector>& AggregatedClients::gradient(std::size_t k, View theta, con
     gradient_.update([&](Vector& gradient) { gradient.assign(model_.dimension(), 0.0); });
     return gradient_;
   }
-  apply([&](Vector& gradient, Score& tally,
-            const Batch& batch) { tally += model_.evaluate(theta, batch, clip, gradient); },
-        gradient_, tallies_[k], *batches_[k]);
+  placed(accounts_.number(k), round_, [&] {
+    apply([&](Vector& gradient, Score& tally,
+              const Batch& batch) { tally += model_.evaluate(theta, batch, clip, gradient); },
+          gradient_, tallies_[k], *batches_[k]);
+  });
   return gradient_;
 }
 

@@ -1,5 +1,6 @@
 #include "starling/protocol/omd.hpp"
 
+#include "placed.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -93,17 +94,16 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
   LongTermConstraints* const constraints = learning_->constraints;
   if (constraints != nullptr) constraints->arrive(k, x);
 
-  apply(
-      [&](Vector& gradient, Score& tally, double& played, const Batch& records) {
-        Score score = learning_->model.evaluate(x, records, mechanism.clip(), gradient);
-        const double penalty = 0.5 * settings_.l2 * dot(x, x);
-        played += score.loss / static_cast<double>(mechanism.settings().batch) + penalty;
-        score.loss += penalty * static_cast<double>(score.records);
-        tally += score;
-      },
-      gradient_, tallies_[k], played_[k], batch);
-
   const Client u = mixer_.first() + static_cast<Client>(k);
+  const auto evaluate = [&](Vector& gradient, Score& tally, double& played, const Batch& records) {
+    Score score = learning_->model.evaluate(x, records, mechanism.clip(), gradient);
+    const double penalty = 0.5 * settings_.l2 * dot(x, x);
+    played += score.loss / static_cast<double>(mechanism.settings().batch) + penalty;
+    score.loss += penalty * static_cast<double>(score.records);
+    tally += score;
+  };
+  placed(u, t, [&] { apply(evaluate, gradient_, tallies_[k], played_[k], batch); });
+
   const ReleaseAddress address{u, t, 0};
   mechanism.release(address, *price, learning_->keys[k], gradient_, noisy_gradient_);
   ++releases_[k];

@@ -13,6 +13,8 @@ namespace {
 
 constexpr auto between_flushes = std::chrono::milliseconds(500);
 constexpr std::size_t most_waiting_arrivals = std::size_t{1} << 20;
+/// Of models in one record, unless it is asked for: some dozens of records should fit into memory.
+constexpr std::size_t most_numbers_at_once = 1'000'000;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Score since(const Score& now, const Score& before) {
@@ -59,8 +61,11 @@ const char* name_of(Scores scores) {
   return "unknown";
 }
 
-std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked) {
-  const Client count = std::min(clients, asked ? *asked : (clients <= 100 ? clients : Client{10}));
+std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked, std::size_t dimension) {
+  const std::size_t fit = std::max<std::size_t>(1, most_numbers_at_once / std::max<std::size_t>(dimension, 1));
+  const Client usual =
+      std::min<Client>(clients <= 100 ? clients : 10, static_cast<Client>(std::min<std::size_t>(fit, 100)));
+  const Client count = std::min(clients, asked.value_or(usual));
   std::vector<Client> result;
   result.reserve(static_cast<std::size_t>(count));
   for (Client i = 0; i < count; ++i) {

@@ -99,7 +99,7 @@ RunNotes read_notes(const std::string& run) {
   return reading(run + "/run.h5", [](const File& file) {
     RunNotes notes;
     for (const char* name : {"command", "command_line", "task", "rounds_planned", "started", "epsilon_per_release",
-                             "noise_key", "run_id"}) {
+                             "noise_key", "run_id", "aggregated"}) {
       if (auto value = text_attribute(file, name)) notes.attributes.emplace(name, std::move(*value));
     }
     const Handle set(H5Dopen2(file.id(), "/final_model", H5P_DEFAULT), H5Dclose, "'/final_model'");

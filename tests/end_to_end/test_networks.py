@@ -107,6 +107,8 @@ class Networks(TestCase):
                                 (["--model", "mlp:2-8-2", "--intercept"], "--intercept"),
                                 (["--model", "mlp:2-8-2", "--regret", "static"], "not convex"),
                                 (["--model", "mlp:2-8-2", "--mirror", "entropic"], "outside the domain"),
+                                (["--model", "mlp:2-10000000-10000000-2"], "at most 200000000"),
+                                (["--model", "mlp:2-8-2", "--clip", "1e-12"], "--precision double"),
                                 (["--model", "mlp:2-8-2", "--precision", "half"], "float, double"),
                                 (["--precision", "double"], "without a network"),
                                 (["--model", "mlp:2-8-2", "--loss", "none"], "--loss none"),
@@ -124,7 +126,7 @@ class Networks(TestCase):
         words = [*OPEN, "--source", write(self.folder / "huge.csv", rows), "--loss", "softmax:2", "--model", "mlp:2-9-2"]
         result = self.run_noted(2, [*words, "--output", "single"])
         self.assertEqual(result.codes, [3, 3], result)
-        self.assertIn("the gradient of layer 1 (dense 2-9) is not finite", result.messages()[0])
+        self.assertRegex(result.messages()[0], r"client \d, round \d+: the gradient of layer 1 \(dense 2-9\) is not finite")
         self.assertEqual(self.summary_of(2, [*words, "--precision", "double", "--step", "1e-90"], "double")["rounds"], 20)
 
 

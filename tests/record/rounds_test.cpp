@@ -46,18 +46,24 @@ TEST(RecordRounds, EveryTakesMultiples) {
 }
 
 TEST(RecordedClients, AreAllUpToAHundredElseTenSpreadEvenly) {
-  EXPECT_EQ(recorded_clients(3, std::nullopt), (std::vector<Client>{0, 1, 2}));
-  EXPECT_EQ(recorded_clients(100, std::nullopt).size(), 100U);
-  EXPECT_EQ(recorded_clients(100, std::nullopt).back(), 99);
-  EXPECT_EQ(recorded_clients(101, std::nullopt), (std::vector<Client>{0, 10, 20, 30, 40, 50, 60, 70, 80, 90}));
+  EXPECT_EQ(recorded_clients(3, std::nullopt, 5), (std::vector<Client>{0, 1, 2}));
+  EXPECT_EQ(recorded_clients(100, std::nullopt, 5).size(), 100U);
+  EXPECT_EQ(recorded_clients(100, std::nullopt, 5).back(), 99);
+  EXPECT_EQ(recorded_clients(101, std::nullopt, 5), (std::vector<Client>{0, 10, 20, 30, 40, 50, 60, 70, 80, 90}));
   // 10 · 10^9 does not fit 32 bits.
-  EXPECT_EQ(recorded_clients(1000000000, std::nullopt).back(), 900000000);
+  EXPECT_EQ(recorded_clients(1000000000, std::nullopt, 5).back(), 900000000);
+}
+
+TEST(RecordedClients, AreFewerWhereModelsAreLarge) {
+  EXPECT_EQ(recorded_clients(10, std::nullopt, 300'000), (std::vector<Client>{0, 3, 6}));
+  EXPECT_EQ(recorded_clients(10, std::nullopt, 30'000'000), (std::vector<Client>{0}));
+  EXPECT_EQ(recorded_clients(10, 4, 30'000'000).size(), 4U);
 }
 
 TEST(RecordedClients, AreTheFirstIfANumberIsAsked) {
-  EXPECT_EQ(recorded_clients(200, 3), (std::vector<Client>{0, 1, 2}));
-  EXPECT_EQ(recorded_clients(2, 5), (std::vector<Client>{0, 1}));
-  EXPECT_TRUE(recorded_clients(2, 0).empty());
+  EXPECT_EQ(recorded_clients(200, 3, 5), (std::vector<Client>{0, 1, 2}));
+  EXPECT_EQ(recorded_clients(2, 5, 5), (std::vector<Client>{0, 1}));
+  EXPECT_TRUE(recorded_clients(2, 0, 5).empty());
 }
 
 std::vector<NetworkFigures> history_of(const std::vector<std::pair<Round, double>>& lines) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "starling/app/options.hpp"
+#include "starling/app/privacy_options.hpp"
 #include "starling/data/dataset.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/model/model.hpp"
@@ -26,8 +27,8 @@ struct ModelChoice {
 };
 
 void add_model_options(Options& options, const char* group, ModelChoice& choice);
-/// Throws UsageError for options of those above that contradict each other.
-void check_model_choice(const ModelChoice& choice);
+/// Throws UsageError for options of those above that contradict each other, or what protects the model.
+void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy);
 
 /// `loss` must outlive the model. Throws UsageError where the data's features or the loss's scores are not those of the
 /// choice.

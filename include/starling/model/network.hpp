@@ -52,8 +52,7 @@ struct Architecture {
 
 /// Convolutions of 5×5 to all of `widths` but the last, each followed by a 2×2 max-pool; a dense layer of the last
 /// width with ReLU; a dense layer of `outputs`, linear (dissertation, section 5.5: no ReLU between the convolutions).
-/// Images are square with one channel. Throws UsageError for fewer than 2 widths, and for `inputs` that are no square
-/// or too small.
+/// Images are square with one channel. Throws UsageError for fewer than 2 widths, and for `inputs` that are no square.
 [[nodiscard]] Architecture convolutional(std::size_t inputs, const std::vector<std::size_t>& widths,
                                          std::size_t outputs);
 
@@ -67,7 +66,8 @@ class Layer;
 template <class T>
 class Network {
  public:
-  /// Throws UsageError for layers that do not fit onto their inputs.
+  /// Throws UsageError for layers that do not fit onto their inputs, as a kernel that is larger than the image, and for
+  /// more parameters than a message can hold.
   explicit Network(const Architecture& architecture);
   ~Network();
   Network(Network&&) noexcept;

@@ -46,6 +46,8 @@ class Accounts {
   /// ledger cannot be written.
   [[nodiscard]] std::optional<double> pay(std::size_t k, Round t);
 
+  /// Of client first + k.
+  [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
   [[nodiscard]] const Spending& spending(std::size_t k) const { return clients_[k].spending; }
   /// Losses by the releases of this run, of each client.
   [[nodiscard]] std::vector<ClientLosses> losses(std::optional<double> delta) const;
@@ -65,7 +67,6 @@ class Accounts {
     Round paid = 0;               ///< rounds below have been asked for
     bool stopped = false;
   };
-  [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
   [[nodiscard]] std::int64_t pass(const Holder& client, Round t) const;
   [[nodiscard]] double price_of(std::size_t k, Round t) const;
   [[nodiscard]] Round alike(const Holder& client, Round t, Round last) const;

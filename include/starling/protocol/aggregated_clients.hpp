@@ -47,6 +47,7 @@ class AggregatedClients {
   std::vector<NoiseKey> keys_;
   std::size_t batch_;
   std::vector<const Secret<Batch>*> batches_;
+  Round round_ = 0;  ///< of the last that began
   std::vector<Secret<Score>> tallies_;
   std::vector<RoundSet> rounds_played_;
   Secret<Vector> gradient_;

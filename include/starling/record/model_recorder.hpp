@@ -20,9 +20,9 @@ enum class Scores { none, losses, losses_and_accuracies };
 /// "averaging", "regression" or "classification".
 [[nodiscard]] const char* name_of(Scores scores);
 
-/// Which clients' models are recorded along the way: all up to 100 clients, else ten spread evenly; or the first
-/// `asked`.
-[[nodiscard]] std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked);
+/// Which clients' models, of so many numbers each, are recorded along the way: all up to 100 clients, else ten, fewer
+/// where these would be more than a million numbers together, spread evenly; or the first `asked`.
+[[nodiscard]] std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked, std::size_t dimension);
 
 class ModelRecorder final : public Observer {
  public:
