@@ -187,6 +187,7 @@ ProgressStyle LearningRun::progress_style() const {
 }
 
 void LearningRun::open_records(const Recording& recording) {
+  world_.watch_signals();  // whoever sees the run's files may signal
   const MetricsPolicy policy = metrics_policy();
   agreement_.together([&] {
     if (client_count() == 0) return;
@@ -227,7 +228,6 @@ std::vector<Observer*> LearningRun::recorders() {
 }
 
 double LearningRun::time_rounds(const std::function<void()>& play) {
-  world_.watch_signals();
   agreement_.barrier();
   const auto began = std::chrono::steady_clock::now();
   play();

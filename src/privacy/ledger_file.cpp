@@ -22,7 +22,7 @@ std::string reason_of(int error) {
   return std::generic_category().message(error);
 }
 
-[[noreturn]] void fail(const std::string& what, const std::string& path, int error) {
+[[noreturn]] void throw_failed(const std::string& what, const std::string& path, int error) {
   throw FailureError(
       fmt::format("cannot {} privacy ledger '{}' ({}) check the folder and the disk", what, path, reason_of(error)));
 }
@@ -47,7 +47,7 @@ int write_and_sync(int file, std::string_view text) {
 void sync_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const Descriptor descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
-  if (descriptor.get() < 0 || ::fsync(descriptor.get()) != 0) fail("sync the folder of", path, errno);
+  if (descriptor.get() < 0 || ::fsync(descriptor.get()) != 0) throw_failed("sync the folder of", path, errno);
 }
 
 struct flock whole_file(short kind) {
@@ -62,7 +62,7 @@ bool exists_as_file(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return false;
-    fail("open", path, errno);
+    throw_failed("open", path, errno);
   }
   check(S_ISREG(status.st_mode), "privacy ledger '{}' is not a plain file (rows are appended to one) name another",
         path);
@@ -79,7 +79,7 @@ Descriptor open_or_create(const std::string& path) {
                      path);
   }
   Descriptor file(path, O_RDWR | O_APPEND | O_CREAT);
-  if (file.get() < 0) fail("open", path, errno);
+  if (file.get() < 0) throw_failed("open", path, errno);
   return file;
 }
 
@@ -89,7 +89,7 @@ void hold(const Descriptor& file, const std::string& path) {
   if (::fcntl(file.get(), F_OFD_SETLK, &range) == 0) return;
   check(errno != EAGAIN && errno != EACCES,
         "privacy ledger '{}' is in use (another run writes to it) wait for that run's end, or name another file", path);
-  fail("lock", path, errno);
+  throw_failed("lock", path, errno);
 }
 
 }  // namespace
@@ -108,13 +108,13 @@ Descriptor::~Descriptor() {
 std::optional<std::string> content_of(const std::string& path) {
   if (!exists_as_file(path)) return std::nullopt;
   const Descriptor file(path, O_RDONLY);
-  if (file.get() < 0) fail("open", path, errno);
+  if (file.get() < 0) throw_failed("open", path, errno);
   std::string text;
   std::string piece(std::size_t{1} << 16, '\0');
   while (true) {
     const ssize_t count = ::read(file.get(), piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("read", path, errno);
+    if (count < 0) throw_failed("read", path, errno);
     if (count == 0) return text;
     text.append(piece, 0, static_cast<std::size_t>(count));
   }
@@ -130,7 +130,7 @@ bool is_held(const std::string& path) {
 LedgerFile::LedgerFile(const std::string& path) : file_(open_or_create(path)) {
   std::error_code error;
   path_ = std::filesystem::canonical(path, error).string();
-  if (error) fail("find", path, error.value());
+  if (error) throw_failed("find", path, error.value());
   hold(file_, path_);
 }
 
@@ -144,16 +144,16 @@ std::optional<std::string> LedgerFile::head() const {
 
 void LedgerFile::append(const std::string& line) {
   struct stat before {};
-  if (::fstat(file_.get(), &before) != 0) fail("measure", path_, errno);
+  if (::fstat(file_.get(), &before) != 0) throw_failed("measure", path_, errno);
   const int error = write_and_sync(file_.get(), line);
   if (error == 0) return;
   static_cast<void>(::ftruncate(file_.get(), before.st_size));  // a torn line is recognised, should this fail too
-  fail("write to", path_, error);
+  throw_failed("write to", path_, error);
 }
 
 void LedgerFile::cut(std::size_t size) {
   if (::ftruncate(file_.get(), static_cast<off_t>(size)) != 0 || ::fsync(file_.get()) != 0) {
-    fail("cut the torn line off", path_, errno);
+    throw_failed("cut the torn line off", path_, errno);
   }
 }
 
@@ -163,9 +163,9 @@ void LedgerFile::put_head(const std::string& line) {
   {
     const Descriptor file(part, O_WRONLY | O_CREAT | O_TRUNC);
     const int error = file.get() < 0 ? errno : write_and_sync(file.get(), line);
-    if (error != 0) fail("write the head of", path_, error);
+    if (error != 0) throw_failed("write the head of", path_, error);
   }
-  if (std::rename(part.c_str(), head.c_str()) != 0) fail("replace the head of", path_, errno);
+  if (std::rename(part.c_str(), head.c_str()) != 0) throw_failed("replace the head of", path_, errno);
   sync_folder_of(path_);
 }
 
