@@ -90,8 +90,9 @@ struct World::State {
   /// Handles what has arrived on the control channel and a pending signal. Throws PeerError.
   void poll();
   /// The same for a rank that waits in vain itself: another's wait in a later round is an effect of the same cause, and
-  /// the nearer one is to say what it is. Returns whether there was such a wait.
-  bool poll_while_waiting();
+  /// the nearer one is to say what it is, unless it has hardly `waited` itself, as one that was suspended. Returns
+  /// whether there was such a wait.
+  bool poll_while_waiting(double waited, double patience);
   void send_notice(int to, const Notice& notice);
   /// Waits for all requests, polling; `awaited` words what is missing when `patience` seconds have passed.
   void wait(std::span<MPI_Request> requests, double patience, const std::function<std::string()>& awaited);

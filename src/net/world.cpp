@@ -124,13 +124,13 @@ void World::State::poll() {
   }
 }
 
-bool World::State::poll_while_waiting() {
+bool World::State::poll_while_waiting(double waited, double patience) {
   for (bool heard_of_effects = false;; heard_of_effects = true) {
     try {
       poll();
       return heard_of_effects;
     } catch (const SilenceHeardOf& silence) {
-      if (silence.round() <= round_) throw;
+      if (silence.round() <= round_ || waited < 0.75 * patience) throw;
       failed.reset();
     }
   }
@@ -273,8 +273,9 @@ void World::State::wait(std::span<MPI_Request> requests, double patience, const 
     MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done != 0) return;
     if (spins % 64 != 0) continue;
-    const bool others_gave_up = poll_while_waiting();
-    if (const double waited = clock.seconds(); waited > patience || others_gave_up) {
+    const double waited = clock.seconds();
+    const bool others_gave_up = poll_while_waiting(waited, patience);
+    if (waited > patience || others_gave_up) {
       waited_in_vain = true;
       throw FailureError(
           fmt::format("{} (nothing came for {:.3g} s) see whether that rank still runs, or raise "
@@ -319,7 +320,7 @@ void World::set_watchdog(double seconds) {
 bool World::announce(ExitCode code, const std::string& message) {
   try {
     if (state_->waited_in_vain) {
-      state_->poll_while_waiting();
+      state_->poll_while_waiting(state_->watchdog, state_->watchdog);
     } else {
       state_->poll();
     }
