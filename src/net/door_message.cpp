@@ -33,10 +33,14 @@ std::size_t DoorMessage::wait(const std::function<std::string()>& awaited) {
     MPI_Test(&request_, &done, &status);
     if (done != 0) break;
     if (spins % 64 != 0) continue;
-    const bool others_gave_up = world_.poll_while_waiting(clock.seconds(), world_.watchdog);
+    double waited = clock.seconds();
+    const bool others_gave_up = world_.poll_while_waiting(clock.suspended());
     if (world_.rank == 0) world_.show_life();
-    if (std::exchange(world_.peers[static_cast<std::size_t>(peer_)].heard, false)) clock = PatienceClock();
-    if (const double waited = clock.seconds(); waited > world_.watchdog || others_gave_up) {
+    if (std::exchange(world_.peers[static_cast<std::size_t>(peer_)].heard, false)) {
+      clock = PatienceClock();
+      waited = 0;
+    }
+    if (waited > world_.watchdog || others_gave_up) {
       world_.waited_in_vain = true;
       throw FailureError(
           fmt::format("{} (nothing came for {:.3g} s) see whether that rank still runs, or raise "

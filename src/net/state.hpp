@@ -72,13 +72,17 @@ class PatienceClock {
     const auto now = std::chrono::steady_clock::now();
     const double step = std::chrono::duration<double>(now - last_).count();
     last_ = now;
+    suspended_ = suspended_ || step >= 1;
     waited_ += step < 1 ? step : 1;
     return waited_;
   }
+  /// Whether there were such steps.
+  [[nodiscard]] bool suspended() const { return suspended_; }
 
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
   double waited_ = 0;
+  bool suspended_ = false;
 };
 
 struct World::State {
@@ -90,9 +94,8 @@ struct World::State {
   /// Handles what has arrived on the control channel and a pending signal. Throws PeerError.
   void poll();
   /// The same for a rank that waits in vain itself: another's wait in a later round is an effect of the same cause, and
-  /// the nearer one is to say what it is, unless it has hardly `waited` itself, as one that was suspended. Returns
-  /// whether there was such a wait.
-  bool poll_while_waiting(double waited, double patience);
+  /// the nearer one is to say what it is, unless it was `suspended` itself. Returns whether there was such a wait.
+  bool poll_while_waiting(bool suspended = false);
   void send_notice(int to, const Notice& notice);
   /// Waits for all requests, polling; `awaited` words what is missing when `patience` seconds have passed.
   void wait(std::span<MPI_Request> requests, double patience, const std::function<std::string()>& awaited);

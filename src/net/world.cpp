@@ -124,13 +124,13 @@ void World::State::poll() {
   }
 }
 
-bool World::State::poll_while_waiting(double waited, double patience) {
+bool World::State::poll_while_waiting(bool suspended) {
   for (bool heard_of_effects = false;; heard_of_effects = true) {
     try {
       poll();
       return heard_of_effects;
     } catch (const SilenceHeardOf& silence) {
-      if (silence.round() <= round_ || waited < 0.75 * patience) throw;
+      if (silence.round() <= round_ || suspended) throw;
       failed.reset();
     }
   }
@@ -274,7 +274,7 @@ void World::State::wait(std::span<MPI_Request> requests, double patience, const 
     if (done != 0) return;
     if (spins % 64 != 0) continue;
     const double waited = clock.seconds();
-    const bool others_gave_up = poll_while_waiting(waited, patience);
+    const bool others_gave_up = poll_while_waiting(clock.suspended());
     if (waited > patience || others_gave_up) {
       waited_in_vain = true;
       throw FailureError(
@@ -320,7 +320,7 @@ void World::set_watchdog(double seconds) {
 bool World::announce(ExitCode code, const std::string& message) {
   try {
     if (state_->waited_in_vain) {
-      state_->poll_while_waiting(state_->watchdog, state_->watchdog);
+      state_->poll_while_waiting();
     } else {
       state_->poll();
     }
