@@ -58,13 +58,13 @@ struct PeerError : Error {
 };
 
 /// Throws `E` with the formatted message.
-template <class E = UsageError, class... Args>
+template <class E, class... Args>
 [[noreturn, gnu::noinline, gnu::cold]] void fail(fmt::format_string<Args...> message, Args&&... args) {
   throw E(fmt::format(message, std::forward<Args>(args)...));
 }
 
 /// Throws `E` with the formatted message unless `condition` holds. Arguments are computed either way: where they cost
-/// something, `if (…) fail(…)`.
+/// something, `if (…) fail<E>(…)`.
 template <class E = UsageError, class... Args>
 [[gnu::always_inline]] inline void check(bool condition, fmt::format_string<Args...> message, Args&&... args) {
   if (!condition) [[unlikely]] {
