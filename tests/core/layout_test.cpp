@@ -44,5 +44,31 @@ TEST(Layout, HoldsForAMillionClientsOnTenThousandRanks) {
   }
 }
 
+TEST(Layout, GivesACentreARankOfItsOwnAndTheOthersTheRest) {
+  for (Client others = 1; others < 20; ++others) {
+    for (int ranks = 2; ranks < 25; ++ranks) {
+      const Layout layout = Layout::with_centre(others, ranks);
+      const Layout rest(others, ranks - 1);
+      ASSERT_EQ(layout.clients(), others + 1);
+      ASSERT_EQ(layout.rank_of(0), 0);
+      ASSERT_EQ(layout.first(0), 0);
+      ASSERT_EQ(layout.count(0), 1);
+      ASSERT_EQ(layout.first(ranks), others + 1);
+      for (Client u = 1; u <= others; ++u) {
+        ASSERT_EQ(layout.rank_of(u), 1 + rest.rank_of(u - 1));
+        ASSERT_GE(u, layout.first(layout.rank_of(u)));
+        ASSERT_LT(u, layout.first(layout.rank_of(u) + 1));
+      }
+    }
+  }
+}
+
+TEST(Layout, KeepsACentreAndTheOthersTogetherOnOneRank) {
+  const Layout layout = Layout::with_centre(4, 1);
+  EXPECT_EQ(layout.clients(), 5);
+  EXPECT_EQ(layout.count(0), 5);
+  EXPECT_EQ(layout.rank_of(4), 0);
+}
+
 }  // namespace
 }  // namespace starling

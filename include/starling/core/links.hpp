@@ -37,20 +37,32 @@ class Layout {
  public:
   Layout(Client clients, int ranks) : clients_(clients), ranks_(ranks) {}
 
+  /// Client 0 is a centre and has rank 0 for itself, the `others` share the ranks from 1 on in the same way. On one
+  /// rank all are together.
+  [[nodiscard]] static Layout with_centre(Client others, int ranks) {
+    Layout layout(others + 1, ranks);
+    layout.apart_ = ranks > 1 ? 1 : 0;
+    return layout;
+  }
+
   [[nodiscard]] Client clients() const { return clients_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] int rank_of(Client u) const {
-    return static_cast<int>(static_cast<std::int64_t>(u) * ranks_ / clients_);
+    if (u < apart_) return 0;
+    return apart_ + static_cast<int>(std::int64_t{u - apart_} * (ranks_ - apart_) / (clients_ - apart_));
   }
   /// First client of `rank`; equals first(rank + 1) where the rank hosts none.
   [[nodiscard]] Client first(int rank) const {
-    return static_cast<Client>((static_cast<std::int64_t>(rank) * clients_ + ranks_ - 1) / ranks_);
+    if (rank < apart_) return 0;
+    const std::int64_t ranks = ranks_ - apart_;
+    return apart_ + static_cast<Client>((std::int64_t{rank - apart_} * (clients_ - apart_) + ranks - 1) / ranks);
   }
   [[nodiscard]] Client count(int rank) const { return first(rank + 1) - first(rank); }
 
  private:
   Client clients_;
   int ranks_;
+  int apart_ = 0;  ///< clients, and ranks, that the blocks begin after
 };
 
 }  // namespace starling
