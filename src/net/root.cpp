@@ -4,6 +4,7 @@
 #include "state.hpp"
 #include <algorithm>
 #include <list>
+#include <string_view>
 
 #include "starling/core/kernels.hpp"
 
@@ -25,7 +26,7 @@ void copy_bytes(std::span<const std::byte> from, std::span<std::byte> to) {
   std::copy(from.begin(), from.end(), to.begin());
 }
 
-std::string aggregator_silent(const World::State& state, const char* what) {
+std::string aggregator_silent(const World::State& state, std::string_view what) {
   return fmt::format("round {}: rank 0, which aggregates, {}", state.current_round() + 1, what);
 }
 
@@ -35,6 +36,87 @@ void check_length(std::size_t given, std::size_t expected, Client u) {
                       "of the program",
                       u, given, expected);
 }
+
+/// Messages of at most `most` bytes that may be under way, of `messages` altogether.
+std::size_t buffers_for(std::size_t most, std::size_t messages) {
+  return std::clamp<std::size_t>(most_under_way / std::max<std::size_t>(most, 1), 2, messages + 2);
+}
+
+/// No numbers take no bytes, whatever the codec says.
+std::size_t bytes_of(std::size_t numbers, const Codec& codec) {
+  return numbers == 0 ? 0 : codec.bytes(numbers);
+}
+
+std::size_t longest(const std::vector<std::size_t>& lengths, const Codec& codec) {
+  std::size_t most = 0;
+  for (const std::size_t numbers : lengths) most = std::max(most, bytes_of(numbers, codec));
+  return most;
+}
+
+View checked(const Released<Vector>& numbers, std::size_t expected, Client u) {
+  check<FailureError>(numbers.value().size() == expected,
+                      "{} numbers from or for client {} (all ranks expect {}) this is a fault of the program",
+                      numbers.value().size(), u, expected);
+  return numbers.value();
+}
+
+void decode(std::span<const std::byte> message, std::size_t length, const Codec& codec, Released<Vector>& numbers) {
+  numbers.update([&](Vector& v) {
+    v.resize(length);
+    codec.decode(message, v);
+  });
+}
+
+void check_message(std::size_t bytes, std::size_t expected, Client u) {
+  check<FailureError>(
+      bytes == expected,
+      "a message of {} bytes from or for client {} (its length takes {}) this is a fault of the program", bytes, u,
+      expected);
+}
+
+/// Messages from rank 0 to others, several under way at a time. A buffer is used again once its message has gone.
+class Dispatch {
+ public:
+  Dispatch(World::State& state, std::size_t most, std::size_t buffers)
+      : state_(state), most_(most), buffers_(buffers) {}
+
+  /// Of at most as many bytes as all have. The next message may take its place.
+  [[nodiscard]] std::span<std::byte> buffer() {
+    if (parcels_.size() < buffers_) {
+      parcels_.emplace_back(state_, most_);
+    } else {
+      wait(parcels_.front());
+      parcels_.splice(parcels_.end(), parcels_, parcels_.begin());
+    }
+    return parcels_.back().message.buffer();
+  }
+  /// The front of that buffer. `to` says who waits for it, in an error.
+  void send(std::size_t bytes, int rank, std::string to) {
+    parcels_.back().to = std::move(to);
+    parcels_.back().message.send(bytes, rank, tag_down);
+  }
+  void finish() {
+    for (Parcel& parcel : parcels_) wait(parcel);
+  }
+
+ private:
+  struct Parcel {
+    Parcel(World::State& state, std::size_t bytes) : message(state, bytes) {}
+    DoorMessage message;
+    std::string to;
+  };
+
+  void wait(Parcel& parcel) {
+    parcel.message.wait([&] {
+      return fmt::format("round {}: {} does not take what is sent to it", state_.current_round() + 1, parcel.to);
+    });
+  }
+
+  World::State& state_;
+  std::size_t most_;
+  std::size_t buffers_;
+  std::list<Parcel> parcels_;  // the oldest first
+};
 
 /// "client 3 (rank 1), client 4 (rank 1)"; the first few if there are many.
 std::string named(const std::vector<Client>& clients, const Layout& layout) {
@@ -76,13 +158,14 @@ void Root::count(std::size_t k, std::size_t bytes) {
   wire_.bytes += static_cast<std::int64_t>(bytes);
 }
 
-void Root::send_all(std::size_t most, const Write& write) {
+void Root::send_all(std::size_t most, const Write& write, const Sends& sends) {
   World::State& state = world_.state();
   const auto not_taken = [&] { return aggregator_silent(state, "takes no contributions"); };
-  const std::size_t buffers = std::clamp<std::size_t>(most_under_way / std::max<std::size_t>(most, 1), 2, count() + 2);
+  const std::size_t buffers = buffers_for(most, count());
   std::list<DoorMessage> messages;
   for (std::size_t k = 0; k < count(); ++k) {
     state.poll();
+    if (!sends(first() + static_cast<Client>(k))) continue;
     if (messages.size() < buffers) {
       messages.emplace_back(state, most);
     } else {
@@ -97,37 +180,45 @@ void Root::send_all(std::size_t most, const Write& write) {
   for (DoorMessage& message : messages) message.wait(not_taken);
 }
 
-void Root::take_all(std::size_t most, const Write& write, const Take& take) {
+void Root::take_all(std::size_t most, const Write& write, const Take& take, const Sends& sends) {
   World::State& state = world_.state();
-  const Client first_remote = layout_.count(0);
+  const auto sender_from = [&](Client u) {
+    while (u < layout_.clients() && !sends(u)) ++u;
+    return u;
+  };
+  const Client first_remote = sender_from(layout_.count(0));
+  Client expected = first_remote;  // the first that no receive is posted for
+  const auto receive_next = [&](DoorMessage& message) {
+    message.receive(layout_.rank_of(expected), tag_up);
+    expected = sender_from(expected + 1);
+  };
   std::list<DoorMessage> messages;  // that of the client whose turn it is stands first
-  for (Client u = first_remote; u < std::min(first_remote + ahead, layout_.clients()); ++u) {
-    messages.emplace_back(state, most).receive(layout_.rank_of(u), tag_up);
-  }
+  for (Client i = 0; i < ahead && expected < layout_.clients(); ++i) receive_next(messages.emplace_back(state, most));
   std::vector<std::byte> own(most);
   for (std::size_t k = 0; k < count(); ++k) {
     still_here();
+    if (!sends(static_cast<Client>(k))) continue;
     const std::size_t length = write(k, own);
     take(static_cast<Client>(k), Bytes(own).first(length));
     count(k, length);
   }
-  for (Client u = first_remote; u < layout_.clients(); ++u) {
+  for (Client u = first_remote; u < layout_.clients(); u = sender_from(u + 1)) {
     DoorMessage& message = messages.front();
     const std::size_t length = message.wait([&] {
       return fmt::format("round {}: client {} (rank {}) has sent nothing", state.current_round() + 1, u,
                          layout_.rank_of(u));
     });
     take(u, Bytes(message.buffer()).first(length));
-    if (u + ahead < layout_.clients()) message.receive(layout_.rank_of(u + ahead), tag_up);
+    if (expected < layout_.clients()) receive_next(message);
     messages.splice(messages.end(), messages, messages.begin());
   }
 }
 
-void Root::pass(std::size_t most, const Write& write, const Take& take) {
+void Root::pass(std::size_t most, const Write& write, const Take& take, const Sends& sends) {
   if (aggregates()) {
-    take_all(most, write, take);
+    take_all(most, write, take, sends);
   } else {
-    send_all(most, write);
+    send_all(most, write, sends);
   }
 }
 
@@ -230,20 +321,27 @@ Columns Root::gather(const Released<Columns>& block) {
 }
 
 void Root::broadcast(Released<Vector>& value) {
+  value.update([&](Vector& numbers) { spread(std::as_writable_bytes(std::span(numbers))); });
+}
+
+void Root::broadcast(Released<std::vector<std::byte>>& value) {
+  value.update([&](std::vector<std::byte>& bytes) { spread(bytes); });
+}
+
+void Root::spread(std::span<std::byte> bytes) {
   World::State& state = world_.state();
-  const std::size_t bytes = value.value().size() * sizeof(double);
   std::list<DoorMessage> messages;
   if (!aggregates()) {
-    DoorMessage& message = messages.emplace_back(state, bytes);
+    DoorMessage& message = messages.emplace_back(state, bytes.size());
     message.receive(0, tag_down);
     message.wait([&] { return aggregator_silent(state, "has sent no aggregate"); });
-    value.update([&](Vector& numbers) { copy_bytes(message.buffer(), std::as_writable_bytes(std::span(numbers))); });
+    copy_bytes(message.buffer(), bytes);
     return;
   }
   for (int r = 1; r < state.size; ++r) {
-    DoorMessage& message = messages.emplace_back(state, bytes);
-    copy_bytes(std::as_bytes(std::span(value.value())), message.buffer());
-    message.send(bytes, r, tag_down);
+    DoorMessage& message = messages.emplace_back(state, bytes.size());
+    copy_bytes(bytes, message.buffer());
+    message.send(bytes.size(), r, tag_down);
   }
   int r = 0;
   for (DoorMessage& message : messages) {
@@ -254,20 +352,134 @@ void Root::broadcast(Released<Vector>& value) {
     });
   }
   ++broadcasts_;
-  broadcast_bytes_ += static_cast<std::int64_t>(bytes);
+  broadcast_bytes_ += static_cast<std::int64_t>(bytes.size());
   wire_.messages += state.size - 1;
-  wire_.bytes += (state.size - 1) * static_cast<std::int64_t>(bytes);
+  wire_.bytes += (state.size - 1) * static_cast<std::int64_t>(bytes.size());
+}
+
+void Root::check_lengths(const std::vector<std::size_t>& lengths) const {
+  check<FailureError>(lengths.size() == static_cast<std::size_t>(clients()),
+                      "{} lengths of messages for {} clients (each has one) this is a fault of the program",
+                      lengths.size(), clients());
+}
+
+void Root::collect(const std::vector<std::size_t>& lengths,
+                   const std::function<const Released<Vector>&(std::size_t k)>& contribution, const Codec& codec,
+                   Released<std::vector<std::byte>>& messages) {
+  check_lengths(lengths);
+  const auto length_of = [&](Client u) { return lengths[static_cast<std::size_t>(u)]; };
+  messages.update([&](std::vector<std::byte>& all) {
+    all.clear();
+    if (aggregates()) all.reserve(message_offsets(lengths, codec).back());
+    pass(
+        longest(lengths, codec),
+        [&](std::size_t k, std::span<std::byte> buffer) {
+          const Client u = first() + static_cast<Client>(k);
+          const View own = checked(contribution(k), length_of(u), u);
+          const std::size_t bytes = codec.bytes(own.size());
+          codec.encode(own, buffer.first(bytes));
+          return bytes;
+        },
+        [&](Client u, Bytes message) {
+          check_message(message.size(), codec.bytes(length_of(u)), u);
+          all.insert(all.end(), message.begin(), message.end());
+        },
+        [&](Client u) { return length_of(u) > 0; });
+  });
+}
+
+void Root::distribute(const std::vector<std::size_t>& lengths,
+                      const std::function<const Released<Vector>&(Client u)>& content, const Codec& codec,
+                      const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take) {
+  check_lengths(lengths);
+  if (aggregates()) {
+    send_down(longest(lengths, codec), lengths, content, codec, take);
+  } else {
+    take_down(longest(lengths, codec), lengths, codec, take);
+  }
+}
+void Root::send_down(std::size_t most, const std::vector<std::size_t>& lengths,
+                     const std::function<const Released<Vector>&(Client u)>& content, const Codec& codec,
+                     const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take) {
+  Dispatch dispatch(world_.state(), most, buffers_for(most, lengths.size()));
+  std::vector<std::byte> own(most);
+  Released<Vector> numbers(declare_public(Vector()));
+  std::vector<bool> served(static_cast<std::size_t>(world_.size()));
+  for (Client u = 0; u < clients(); ++u) {
+    still_here();
+    const std::size_t length = lengths[static_cast<std::size_t>(u)];
+    if (length == 0) continue;
+    const int rank = layout_.rank_of(u);
+    const std::size_t bytes = codec.bytes(length);
+    const std::span<std::byte> message = (rank == 0 ? std::span(own) : dispatch.buffer()).first(bytes);
+    codec.encode(checked(content(u), length, u), message);
+    count_down(u, rank, bytes);
+    if (rank > 0) {
+      dispatch.send(bytes, rank, fmt::format("client {} (rank {})", u, rank));
+      served[static_cast<std::size_t>(rank)] = true;
+    } else {
+      decode(message, length, codec, numbers);
+      take(static_cast<std::size_t>(u), numbers);
+    }
+  }
+  for (int rank = 1; rank < world_.size(); ++rank) {
+    if (served[static_cast<std::size_t>(rank)]) continue;
+    static_cast<void>(dispatch.buffer());
+    dispatch.send(0, rank, fmt::format("rank {}", rank));
+    ++wire_.messages;
+  }
+  dispatch.finish();
+}
+
+void Root::take_down(std::size_t most, const std::vector<std::size_t>& lengths, const Codec& codec,
+                     const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take) {
+  World::State& state = world_.state();
+  DoorMessage message(state, most);
+  const auto received = [&](std::string_view by) {
+    message.receive(0, tag_down);
+    return message.wait([&] { return aggregator_silent(state, fmt::format("has sent {} nothing", by)); });
+  };
+  Released<Vector> numbers(declare_public(Vector()));
+  bool served = false;
+  for (std::size_t k = 0; k < count(); ++k) {
+    const Client u = first() + static_cast<Client>(k);
+    const std::size_t length = lengths[static_cast<std::size_t>(u)];
+    if (length == 0) continue;
+    const std::size_t bytes = received(fmt::format("client {}", u));
+    check_message(bytes, codec.bytes(length), u);
+    decode(message.buffer().first(bytes), length, codec, numbers);
+    served = true;
+    take(k, numbers);
+  }
+  if (!served) static_cast<void>(received(fmt::format("rank {}", state.rank)));
+}
+
+void Root::count_down(Client u, int rank, std::size_t bytes) {
+  down_.resize(static_cast<std::size_t>(clients()));
+  EdgeTraffic& edge = down_[static_cast<std::size_t>(u)];
+  ++edge.messages;
+  edge.bytes += static_cast<std::int64_t>(bytes);
+  if (rank == 0) return;
+  ++wire_.messages;
+  wire_.bytes += static_cast<std::int64_t>(bytes);
 }
 
 std::vector<EdgeTraffic> Root::edge_traffic() const {
   std::vector<EdgeTraffic> edges;
   for (Client u = 1; aggregates() && u < layout_.clients(); ++u) {
-    edges.push_back({0, u, broadcasts_, broadcast_bytes_});
+    const EdgeTraffic own = down_.empty() ? EdgeTraffic{} : down_[static_cast<std::size_t>(u)];
+    edges.push_back({0, u, broadcasts_ + own.messages, broadcast_bytes_ + own.bytes});
   }
   for (const EdgeTraffic& edge : up_) {
     if (edge.from > 0) edges.push_back(edge);
   }
   return edges;
+}
+
+std::vector<std::size_t> message_offsets(const std::vector<std::size_t>& lengths, const Codec& codec) {
+  std::vector<std::size_t> offsets{0};
+  for (const std::size_t numbers : lengths) offsets.push_back(offsets.back() + bytes_of(numbers, codec));
+  return offsets;
 }
 
 }  // namespace starling

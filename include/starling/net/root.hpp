@@ -61,6 +61,23 @@ class Root {
   [[nodiscard]] Columns gather(const Released<Columns>& block);
   /// **Collective.** Overwrites `value`, which has the same length on all ranks, with rank 0's.
   void broadcast(Released<Vector>& value);
+  void broadcast(Released<std::vector<std::byte>>& value);
+
+  /// **Collective.** One message from each client, as `codec` writes it, to rank 0: there `messages` are all of them,
+  /// in client order, where `message_offsets` says; elsewhere it is emptied. `lengths` says how many numbers each
+  /// client sends, and is the same on all ranks. A client without numbers is not asked for its `contribution` and sends
+  /// nothing. Those of rank 0 are written by the codec too, so that the messages do not depend on the layout.
+  void collect(const std::vector<std::size_t>& lengths,
+               const std::function<const Released<Vector>&(std::size_t k)>& contribution, const Codec& codec,
+               Released<std::vector<std::byte>>& messages);
+  /// **Collective.** The other way: rank 0 sends each client numbers of its own, lengths[u] of them, the same on all
+  /// ranks, and `take` has them as `codec` gives them back, once per local client that gets any, in client order. On
+  /// rank 0 `content` is asked for once per such client, in client order, and its result is used before the next one is
+  /// asked for; so it may be one vector that changes. All ranks wait for rank 0, those to whose clients it sends
+  /// nothing for a message without numbers, which is counted on the wire alone: no rank runs ahead into later rounds.
+  void distribute(const std::vector<std::size_t>& lengths,
+                  const std::function<const Released<Vector>&(Client u)>& content, const Codec& codec,
+                  const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take);
 
   /// What has passed: from each local client to client 0, which stands for the aggregator and sends itself nothing, and
   /// on rank 0 from there to each other client (a broadcast counts once for each). Ascending by (from, to).
@@ -74,12 +91,26 @@ class Root {
   using Write = std::function<std::size_t(std::size_t k, std::span<std::byte> buffer)>;
   /// Takes the message of client u.
   using Take = std::function<void(Client u, Bytes message)>;
+  /// Whether client u sends one; the same on all ranks.
+  using Sends = std::function<bool(Client u)>;
 
-  /// One message of at most `most` bytes from each client to rank 0.
-  void pass(std::size_t most, const Write& write, const Take& take);
-  void send_all(std::size_t most, const Write& write);
-  void take_all(std::size_t most, const Write& write, const Take& take);
+  static bool always(Client) { return true; }
+
+  /// One message of at most `most` bytes to rank 0 from each client that sends one.
+  void pass(std::size_t most, const Write& write, const Take& take, const Sends& sends = always);
+  void send_all(std::size_t most, const Write& write, const Sends& sends);
+  void take_all(std::size_t most, const Write& write, const Take& take, const Sends& sends);
   void count(std::size_t k, std::size_t bytes);
+  void count_down(Client u, int rank, std::size_t bytes);
+  /// Overwrites `bytes` with rank 0's.
+  void spread(std::span<std::byte> bytes);
+  void check_lengths(const std::vector<std::size_t>& lengths) const;
+  /// The two ends of `distribute`, of messages of at most `most` bytes.
+  void send_down(std::size_t most, const std::vector<std::size_t>& lengths,
+                 const std::function<const Released<Vector>&(Client u)>& content, const Codec& codec,
+                 const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take);
+  void take_down(std::size_t most, const std::vector<std::size_t>& lengths, const Codec& codec,
+                 const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take);
   /// Σ of what `numbers` gives for each client, on rank 0, into `total`.
   template <class Numbers>
   void add_up(std::size_t length, const Numbers& numbers, const Codec& codec, Vector& total);
@@ -91,7 +122,12 @@ class Root {
   std::vector<EdgeTraffic> up_;  ///< of local clients
   std::int64_t broadcasts_ = 0;
   std::int64_t broadcast_bytes_ = 0;
+  std::vector<EdgeTraffic> down_;  ///< on rank 0, to each client: what was for it alone
   WireTraffic wire_;
 };
+
+/// Where the message of each client begins among those that `Root::collect` gives for these lengths, in bytes, and at
+/// last where the last one ends: one more than there are clients.
+[[nodiscard]] std::vector<std::size_t> message_offsets(const std::vector<std::size_t>& lengths, const Codec& codec);
 
 }  // namespace starling
