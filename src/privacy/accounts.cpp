@@ -43,9 +43,14 @@ void Accounts::limit(std::vector<Budget> budgets) {
   for (std::size_t k = 0; k < clients_.size(); ++k) clients_[k].budget = budgets[k];
 }
 
+bool Accounts::idle() const {
+  return std::all_of(clients_.begin(), clients_.end(), [this](const Holder& client) { return end_of(client) == 0; });
+}
+
 bool Accounts::open() {
   if (!ledgers_.empty()) reserve(0);
-  return std::any_of(clients_.begin(), clients_.end(), [](const Holder& client) { return !client.stopped; });
+  return std::any_of(clients_.begin(), clients_.end(),
+                     [this](const Holder& client) { return !client.stopped && end_of(client) > 0; });
 }
 
 std::optional<double> Accounts::pay(std::size_t k, Round t) {

@@ -1,27 +1,12 @@
 #include "starling/privacy/paired_mechanism.hpp"
 
+#include "parts.hpp"
 #include "rows.hpp"
 #include <cmath>
-#include <numbers>
 
 #include "starling/core/check.hpp"
 
 namespace starling {
-
-namespace {
-
-/// Takes more than the roundings of a root and a product add: squares of parts never come to more than that of the
-/// whole.
-constexpr double short_of_one = 1 - 0x1p-48;
-
-/// Of a component of a noisy mean, for noise calibrated to F·clip (Laplace noise of scale b has √2 b).
-double deviation_of(PriceKind kind, const ReleaseSettings& settings, double price) {
-  if (kind == PriceKind::none) return 0;
-  const double scale = settings.replacement * settings.clip / (price * static_cast<double>(settings.batch));
-  return kind == PriceKind::mu ? scale : std::numbers::sqrt2 * scale;
-}
-
-}  // namespace
 
 PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings& settings, SecondPart second)
     : Mechanism(settings), part_(std::move(second)) {

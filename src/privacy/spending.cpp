@@ -139,6 +139,10 @@ void ClientLosses::take_worse(const ClientLosses& other) {
   take_worse_loss(client, other.client);
 }
 
+void ClientLosses::claim_nothing() {
+  for (PrivacyLoss* loss : {&component, &record, &one_per_batch, &client}) *loss = unclaimed();
+}
+
 std::string ClientLosses::text() const {
   return fmt::format("{} {} {} {} {} {}", releases, participations, text_of(component), text_of(record),
                      text_of(one_per_batch), text_of(client));

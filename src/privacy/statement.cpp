@@ -1,7 +1,7 @@
 #include "starling/privacy/statement.hpp"
 
+#include "in_words.hpp"
 #include "rows.hpp"
-#include "upper.hpp"
 #include <cmath>
 #include <limits>
 
@@ -12,13 +12,6 @@
 namespace starling {
 
 namespace {
-
-std::string in_words(const PrivacyLoss& loss) {
-  if (std::isinf(loss.epsilon)) return "an unbounded loss";
-  const std::string epsilon =
-      "epsilon = " + upper(loss.epsilon) + (loss.delta == 0 ? "" : " with delta = " + upper(loss.delta));
-  return loss.mu ? "mu = " + upper(*loss.mu) + " (which is " + epsilon + ")" : epsilon;
-}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -31,6 +24,9 @@ std::string verdict(const PrivacyReport& report) {
   if (report.trust.paper) {
     return "This run is NOT private by any figure that starling can prove: its noise is that of a paper. ";
   }
+  if (report.trust.vertical && report.trust.vertical->baseline_central) {
+    return "This run is NOT private: parties sent their raw columns to rank 0. ";
+  }
   if (std::isinf(report.release.epsilon)) {
     return "This run is NOT private: no noise was added to what clients released. ";
   }
@@ -41,16 +37,38 @@ std::string verdict(const PrivacyReport& report) {
   return "";
 }
 
-std::string released(const PrivacyReport& report) {
+std::string vectors_each(const PrivacyReport& report) {
+  if (report.vectors == 1) return "one vector each";
+  return report.vectors == 2 ? "two vectors each" : fmt::format("at most {} vectors each", report.vectors);
+}
+
+std::string nothing_else(const PrivacyReport& report) {
+  return fmt::format("Nothing else that depends on a record was sent during the rounds{}. ",
+                     report.shared_metrics.empty() ? "" : ", but for the metrics named below");
+}
+
+/// Of vertical learning, where a party sends a part of what it releases: the rest is for its own network.
+std::string released_by_parties(const PrivacyReport& report, const VerticalTrust& vertical) {
+  if (vertical.baseline_central) {
+    return fmt::format(
+        "In run '{}' each of {} parties sent its columns of the records, in batches of at most {}, to {}. ",
+        report.run_id, vertical.parties, report.batch, recipients_of(report.trust));
+  }
   return fmt::format(
-      "In run '{}' each of {} client(s) took part in at most {} release(s), {} each, computed from a batch of at most "
-      "{} "
-      "record(s), and sent what it computed from them{} to {}. Nothing else that depends on a record was sent during "
-      "the "
-      "rounds{}. ",
-      report.run_id, report.clients, report.losses.releases, report.vectors == 1 ? "one vector" : "two vectors",
-      report.batch, report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)",
-      recipients_of(report.trust), report.shared_metrics.empty() ? "" : ", but for the metrics named below");
+      "In run '{}' each of {} parties took part in at most {} release(s), {}, computed from its columns of a batch of "
+      "at most {} record(s), and sent embeddings of these records to {}. ",
+      report.run_id, vertical.parties, report.losses.releases, vectors_each(report), report.batch,
+      recipients_of(report.trust));
+}
+
+std::string released(const PrivacyReport& report) {
+  if (report.trust.vertical) return released_by_parties(report, *report.trust.vertical) + nothing_else(report);
+  return fmt::format(
+             "In run '{}' each of {} client(s) took part in at most {} release(s), {}, computed from a batch of at "
+             "most {} record(s), and sent what it computed from them{} to {}. ",
+             report.run_id, report.clients, report.losses.releases, vectors_each(report), report.batch,
+             report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)", recipients_of(report.trust)) +
+         nothing_else(report);
 }
 
 std::string unit_of(const PrivacyReport& report) {
@@ -190,6 +208,7 @@ const char* name_of(PrivacyUnit unit) {
 }
 
 bool PrivacyReport::is_private() const {
+  if (trust.vertical && trust.vertical->baseline_central) return false;
   return !public_data && noise_key != NoiseKeyPolicy::seed && std::isfinite(release.epsilon);
 }
 
@@ -221,7 +240,8 @@ PrivacyReport privacy_report(const Protection& mechanism, const std::string& mec
 std::string statement(const PrivacyReport& report) {
   const std::string mechanism = fmt::format("Mechanism '{}': {} ", report.mechanism, report.description);
   const std::string beginning = verdict(report) + released(report);
-  if (std::isinf(report.release.epsilon)) {
+  const bool raw = report.trust.vertical && report.trust.vertical->baseline_central;
+  if (raw || std::isinf(report.release.epsilon)) {
     return beginning + mechanism + "The privacy loss of every record is unbounded. " + statement_of(report.trust) +
            metrics(report) + ledger(report) + operators;
   }

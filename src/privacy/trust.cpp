@@ -1,5 +1,6 @@
 #include "starling/privacy/trust.hpp"
 
+#include "in_words.hpp"
 #include "upper.hpp"
 #include <algorithm>
 #include <cmath>
@@ -87,6 +88,56 @@ std::string of_masks(const Trust& trust) {
   return text + ". ";
 }
 
+std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
+  const char* how = noise ? "with noise" : "without noise";
+  if (vertical.baseline_central) return "whoever operates rank 0, without noise";
+  if (vertical.labels_known_to_all) {
+    return fmt::format(
+        "rank 0 and, through it, every other party, {}; every party gets the head that rank 0 makes of them as well{}",
+        how, noise ? "; whoever reads the run directory gets the parties' networks besides" : "");
+  }
+  return fmt::format("rank 0, {0}, which sends each party the derivatives of the loss by its embeddings, {0}{1}", how,
+                     noise ? "; whoever reads the run directory gets the parties' networks besides" : "");
+}
+
+/// Where nothing is protected.
+std::string of_bare_parties(const VerticalTrust& vertical) {
+  if (vertical.baseline_central) {
+    return "This is the baseline of central learning: whoever operates rank 0, or reads its memory or the messages to "
+           "it, which are not encrypted, has the parties' columns as they are. ";
+  }
+  std::string text = fmt::format(
+      "Embeddings are functions of raw columns that nothing protects: whoever gets them, rank 0{}, may invert them and "
+      "come to know the columns, in part or in whole. The paper of this method has no protection either. ",
+      vertical.labels_known_to_all ? " and every other party" : "");
+  text += vertical.labels_known_to_all
+              ? "Labels are known to all clients. "
+              : "Labels do not stay with rank 0: the derivatives that it sends back tell them to the parties, and of a "
+                "label with two values the sign of a record's derivative is the label. ";
+  return text;
+}
+
+std::string of_parties(const VerticalTrust& vertical) {
+  std::string text = fmt::format(
+      "What a party sends are the embeddings of its records, with noise, and nothing else. Its network learns from "
+      "gradients with noise alone, which all later embeddings and the network in the run directory are made of: they "
+      "are charged to the same "
+      "records, the {} local step(s) of a round each as a release of its own beside that of the embeddings. ",
+      vertical.local_steps);
+  text += "The record that is protected is what one party has of it: its columns. ";
+  if (vertical.holders() > 1) {
+    text += fmt::format("Somebody whose data stand in the columns of all {} parties{} pays by all of them at most {}. ",
+                        vertical.parties, vertical.labels_known_to_all ? "" : " and in the labels",
+                        in_words(vertical.in_all_parties));
+  }
+  text += vertical.labels_known_to_all
+              ? "Labels are known to all clients and NOT covered by any figure. "
+              : "Labels are known to rank 0 alone: the derivatives of the loss by the embeddings, which it sends, and "
+                "the gradients that its head learns from have noise, and are charged to the record's label as a "
+                "party's releases are to its columns. ";
+  return text + "Not covered either: which records take part (parties match the ids of their records before the run). ";
+}
+
 }  // namespace
 
 const char* name_of(TrustModel model) {
@@ -147,7 +198,24 @@ std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t client
   return result;
 }
 
+PrivacyLoss loss_in_clients(const PrivacyLoss& record, std::int64_t clients) {
+  check(clients >= 1, "{} clients with data of somebody (must be at least 1)", clients);
+  PrivacyLoss all = record;
+  if (clients == 1 || std::isinf(record.epsilon)) return all;
+  const auto count = static_cast<double>(clients);
+  all.renyi.reset();
+  if (record.mu) {
+    all.mu = *record.mu * std::sqrt(count) * (1 + 0x1p-40);
+    all.epsilon = gaussian_epsilon(*all.mu, record.delta);
+    return all;
+  }
+  all.epsilon = record.epsilon * count;
+  all.delta = std::min(1.0, record.delta * count);
+  return all;
+}
+
 std::string recipients_of(const Trust& trust) {
+  if (trust.vertical) return recipients_of_parties(*trust.vertical, trust.model != TrustModel::none);
   if (!trust.aggregated) {
     return "the client's neighbours in the communication graph and, through them, every other client";
   }
@@ -175,6 +243,10 @@ std::string recipients_of(const Trust& trust) {
 }
 
 std::string statement_of(const Trust& trust) {
+  if (trust.vertical) {
+    const bool bare = trust.vertical->baseline_central || trust.model == TrustModel::none;
+    return bare ? of_bare_parties(*trust.vertical) : of_parties(*trust.vertical);
+  }
   if (!trust.aggregated) return "";
   if (trust.model == TrustModel::central || trust.model == TrustModel::curvature) {
     return "The figures hold against the clients and all others who see the models. They do NOT hold against whoever "

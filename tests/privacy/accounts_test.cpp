@@ -64,6 +64,42 @@ TEST(Accounts, PayTheScheduledPriceWithoutALedger) {
   EXPECT_EQ(accounts.losses(std::nullopt)[1].one_per_batch.epsilon, 1.75);
 }
 
+// A fusion centre may have nothing to release: it pays nothing, reserves nothing, and is no proof that anybody can.
+TEST(Accounts, OfWhomThereIsNothingToReleaseAreIdle) {
+  const TemporaryFolder folder;
+  const auto mechanism = laplace(0.5, 0.5);
+  const ServedRounds nothing{std::nullopt, std::nullopt, 0};
+  Ledger ledger = Ledger::open(folder / "ledger");
+  ledger.begin(run_of(*mechanism, {0, 1}));
+  {
+    Accounts accounts(*mechanism, fixed(0.5), 10, 0, {nothing, {}});
+    EXPECT_FALSE(accounts.idle());
+    accounts.keep_in({&ledger, &ledger}, BlockSizes::fixed(4));
+    accounts.limit({budget(1), budget(1)});
+    EXPECT_TRUE(accounts.open());
+    EXPECT_EQ(ledger.reserved_through(0), 0);
+    EXPECT_EQ(paid(accounts, 1, 10), 2);
+    EXPECT_EQ(accounts.stopped(), 1);
+    EXPECT_THROW(static_cast<void>(accounts.pay(0, 0)), FailureError);
+    accounts.close(LedgerEnd::finished);
+    const std::vector<ClientLosses> losses = accounts.losses(std::nullopt);
+    EXPECT_EQ(losses[0].releases, 0);
+    EXPECT_EQ(losses[0].record.epsilon, 0);
+    EXPECT_EQ(losses[0].client.epsilon, 0);
+    EXPECT_EQ(losses[1].one_per_batch.epsilon, 1);
+  }
+  EXPECT_TRUE(ledger.spent_by_client(0).empty());
+  // Who has spent all cannot release, and the idle client makes no difference.
+  Ledger poor = Ledger::open(folder / "poor");
+  poor.begin(run_of(*mechanism, {0, 1}));
+  Accounts accounts(*mechanism, fixed(0.5), 10, 0, {nothing, {}});
+  accounts.keep_in({&poor, &poor}, BlockSizes::fixed(4));
+  accounts.limit({budget(100), budget(0.25)});
+  EXPECT_FALSE(accounts.open());
+  EXPECT_TRUE(Accounts(*mechanism, fixed(0.5), 10, 0, {nothing, nothing}).idle());
+  EXPECT_TRUE(Accounts(*mechanism, fixed(0.5), 10, 0, {}).idle());
+}
+
 // What is paid for stands in the file before pay() returns.
 TEST(Accounts, AreAheadOfTheReleases) {
   const TemporaryFolder folder;

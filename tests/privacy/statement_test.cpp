@@ -130,6 +130,15 @@ TEST(Statement, NamesMetricsThatWereShared) {
   EXPECT_TRUE(says(statement(report), "Shared without noise, and outside every figure above: loss.mean, accuracy."));
 }
 
+TEST(Statement, SaysOfHowManyVectorsAReleaseIs) {
+  PrivacyReport report = report_of("laplace");
+  EXPECT_TRUE(says(statement(report), "at most 50 release(s), one vector each, computed"));
+  report.vectors = 2;
+  EXPECT_TRUE(says(statement(report), "at most 50 release(s), two vectors each, computed"));
+  report.vectors = 5;
+  EXPECT_TRUE(says(statement(report), "at most 50 release(s), at most 5 vectors each, computed"));
+}
+
 TEST(Statement, NeverRoundsALossDown) {
   PrivacyReport report = report_of("laplace");
   for (const double loss : {1.0 / 3, 1.23456449, 0.1000001, 12345.64, 2.0e-9 / 3}) {

@@ -64,6 +64,8 @@ struct ClientLosses {
 
   /// Takes each figure that is larger in `other`.
   void take_worse(const ClientLosses& other);
+  /// All losses are unbounded: records were sent as they are.
+  void claim_nothing();
   /// For another rank.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static ClientLosses parse(const std::string& text);

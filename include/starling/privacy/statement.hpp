@@ -58,7 +58,7 @@ struct PrivacyReport {
   std::int64_t clients = 0;
   std::size_t batch = 1;
   std::size_t dimension = 1;
-  int vectors = 1;  ///< that a release is made of
+  int vectors = 1;  ///< that a release is made of at most
   double clip = 0;
   std::string run_id;
   Trust trust;

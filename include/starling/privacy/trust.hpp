@@ -49,13 +49,29 @@ struct PaperClaim {
   std::optional<double> epsilon_by_noise;
 };
 
+/// Of vertical learning: parties that hold columns of the same records, and rank 0 (client 0) as their fusion centre
+/// (method 5).
+struct VerticalTrust {
+  bool labels_known_to_all = false;  ///< else client 0 alone knows them, and its releases protect them
+  std::int64_t parties = 1;          ///< K: clients 1 … K
+  std::int64_t local_steps = 1;      ///< E: gradients that a party's network learns from in a round
+  bool baseline_central = false;     ///< parties send raw columns in place of embeddings; nothing is protected
+  /// What somebody pays of whom all parties hold columns (and client 0 a label that its releases protect): filled in
+  /// for the statement.
+  PrivacyLoss in_all_parties = {};
+  /// Clients whose releases are computed from data of their own: the parties, and client 0 where labels are not known
+  /// to all.
+  [[nodiscard]] std::int64_t holders() const { return parties + (labels_known_to_all ? 0 : 1); }
+};
+
 struct Trust {
   TrustModel model = TrustModel::local;
-  bool aggregated = false;           ///< rank 0 combines what clients send; else they mix with their neighbours
-  bool sends_models = false;         ///< and what they send are models that they have made of their releases
-  std::vector<Collusion> collusion;  ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
-  std::int64_t of_rank_0 = 1;        ///< clients that rank 0 hosts: its operator knows their shares of the noise
-  std::optional<PaperClaim> paper;   ///< under `paper`
+  bool aggregated = false;                ///< rank 0 combines what clients send; else they mix with their neighbours
+  bool sends_models = false;              ///< and what they send are models that they have made of their releases
+  std::vector<Collusion> collusion;       ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
+  std::int64_t of_rank_0 = 1;             ///< clients that rank 0 hosts: its operator knows their shares of the noise
+  std::optional<PaperClaim> paper;        ///< under `paper`
+  std::optional<VerticalTrust> vertical;  ///< with `model` none or local
 };
 
 /// The claim for so many releases of batches that bring `records` each.
@@ -66,6 +82,10 @@ struct Trust {
 /// `record` is what it pays if none collude; it must have a μ.
 [[nodiscard]] std::vector<Collusion> collusions(const PrivacyLoss& record, std::int64_t clients,
                                                 std::int64_t of_rank_0);
+
+/// What somebody pays of whom so many clients hold a record each, where `record` is what one of these costs: √clients ·
+/// μ at the same δ; without a μ all of ε and δ so many times (basic composition).
+[[nodiscard]] PrivacyLoss loss_in_clients(const PrivacyLoss& record, std::int64_t clients);
 
 /// Who gets what the clients send: completes "… sent … to".
 [[nodiscard]] std::string recipients_of(const Trust& trust);
