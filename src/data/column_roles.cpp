@@ -37,20 +37,48 @@ class Uses {
   std::vector<std::string> options_;
 };
 
+/// The first column without a use that is called y or label.
+std::optional<std::size_t> find_named_label(const ColumnNames& columns, const Uses& uses) {
+  for (std::size_t column = 0; column < columns.names.size(); ++column) {
+    const std::string& name = columns.names[column];
+    if (uses.is_free(column) && (same_but_case(name, "y") || same_but_case(name, "label"))) return column;
+  }
+  return std::nullopt;
+}
+
+/// Of a file that is read for its labels alone: named, or the one column without a use.
+std::size_t find_sole_label(const ColumnNames& columns, const Uses& uses) {
+  if (const auto named = find_named_label(columns, uses)) return *named;
+  std::vector<std::size_t> free;
+  for (std::size_t column = 0; column < columns.count; ++column) {
+    if (uses.is_free(column)) free.push_back(column);
+  }
+  check<DataError>(
+      free.size() == 1,
+      "{}: labels are missing: no column is called y or label ({}) say which column has them with --label, "
+      "or name the file that has them with --label-source",
+      columns.path, columns.list());
+  return free.front();
+}
+
 /// A key that is the last column may be meant as the label or not: then the user must say.
 std::optional<std::size_t> find_default_label(const ColumnNames& columns, const Uses& uses,
                                               std::optional<std::size_t> key) {
+  if (const auto named = find_named_label(columns, uses)) return named;
   std::optional<std::size_t> last;
   for (std::size_t column = 0; column < columns.count; ++column) {
-    if (!uses.is_free(column)) continue;
-    last = column;
-    if (columns.names.empty()) continue;
-    const std::string& name = columns.names[column];
-    if (same_but_case(name, "y") || same_but_case(name, "label")) return column;
+    if (uses.is_free(column)) last = column;
   }
   check(!last || last != key, "{}: {} is the last and named by --partition column: (is it the label too?) give --label",
         columns.path, columns.place(last.value_or(0)));
   return last;
+}
+
+/// Of columns that need not have one. A number would mean another column in each file.
+std::optional<std::size_t> find_optional_label(const ColumnNames& columns, const std::string& wanted, Uses& uses) {
+  const bool there = std::find(columns.names.begin(), columns.names.end(), wanted) != columns.names.end();
+  if (wanted.empty() || !there) return find_named_label(columns, uses);
+  return uses.take(wanted, "--label");
 }
 
 }  // namespace
@@ -92,11 +120,16 @@ std::optional<std::size_t> column_number(const std::string& wanted, std::size_t 
 ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& settings, DefaultLabel default_label) {
   ColumnRoles roles;
   Uses uses(columns);
-  if (!settings.label.empty()) roles.label = uses.take(settings.label, "--label");
+  const bool optional = settings.labels == ReadSettings::Labels::optional;
+  if (!settings.label.empty() && !optional) roles.label = uses.take(settings.label, "--label");
   if (!settings.id.empty()) uses.take(settings.id, "--id");
   for (const std::string& column : settings.drop) uses.take(column, "--drop");
   if (!settings.key.empty()) roles.key = columns.find(settings.key, "--partition column:");
-  if (!roles.label && default_label == DefaultLabel::named_or_last) {
+  if (optional) {
+    roles.label = find_optional_label(columns, settings.label, uses);
+  } else if (!roles.label && settings.labels == ReadSettings::Labels::alone) {
+    roles.label = find_sole_label(columns, uses);
+  } else if (!roles.label && default_label == DefaultLabel::named_or_last) {
     roles.label = find_default_label(columns, uses, roles.key);
   }
   if (roles.label) uses.take(*roles.label);
@@ -104,8 +137,8 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   for (std::size_t column = 0; column < columns.count; ++column) {
     if (uses.is_free(column)) roles.features.push_back(column);
   }
-  check(!roles.features.empty(), "{}: no column is left as a feature ({}) drop fewer columns", columns.path,
-        columns.list());
+  check(!roles.features.empty() || settings.labels == ReadSettings::Labels::alone,
+        "{}: no column is left as a feature ({}) drop fewer columns", columns.path, columns.list());
   return roles;
 }
 

@@ -31,7 +31,7 @@ struct ColumnNames {
 /// What is the label where `ReadSettings::label` is empty.
 enum class DefaultLabel {
   named_or_last,  ///< the first column called y or label in any case, else the last, of those with no other use
-  none,           ///< no column
+  none,           ///< no column, unless labels are optional: then the one that is called y or label
 };
 
 struct ColumnRoles {

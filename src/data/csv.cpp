@@ -155,7 +155,7 @@ class CsvReader final : public RecordReader {
     if (delimiter_ == '\0') delimiter_ = find_delimiter(line);
     split(line, delimiter_, fields_);
     columns_.count = fields_.size();
-    check_columns(part);
+    check_columns(settings, part);
     if (is_header(settings, part)) {
       for (const std::string_view field : fields_) columns_.names.push_back(text_of(field));
     } else {
@@ -202,8 +202,9 @@ class CsvReader final : public RecordReader {
     }
   }
 
-  void check_columns(Part part) const {
-    check<DataError>(part != Part::records || columns_.count > 1,
+  void check_columns(const ReadSettings& settings, Part part) const {
+    const bool both = part == Part::records && settings.labels == ReadSettings::Labels::required;
+    check<DataError>(!both || columns_.count > 1,
                      "{}: one column (a record needs a label and at least one feature) separate the columns by comma, "
                      "semicolon, tab or space, or give a second file of labels: FEATURES,LABELS",
                      where());

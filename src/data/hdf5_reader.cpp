@@ -63,7 +63,8 @@ class Hdf5Reader final : public RecordReader {
  public:
   Hdf5Reader(const std::string& path, const ReadSettings& settings, Part part) : input_(path) {
     if (part != Part::labels) open_features(settings, part);
-    if (part == Part::labels || (part == Part::records && !roles_.label)) open_labels();
+    const bool needed = settings.labels != ReadSettings::Labels::optional;
+    if (part == Part::labels || (part == Part::records && !roles_.label && needed)) open_labels();
     if (!x_) records_ = static_cast<std::int64_t>(y_->rows().rows());
   }
 
@@ -110,7 +111,8 @@ class Hdf5Reader final : public RecordReader {
     check_dense_dimension(input_.path(), settings, features());
     records_ = static_cast<std::int64_t>(rows.rows());
     x_.emplace(std::move(rows));
-    check<DataError>(part == Part::features || roles_.label || input_.has("/y"),
+    const bool needed = part != Part::features && settings.labels != ReadSettings::Labels::optional;
+    check<DataError>(!needed || roles_.label || input_.has("/y"),
                      "{}: no dataset /y (the file holds {}) store the labels as /y, or name a column of /x by --label",
                      input_.path(), input_.contents());
   }

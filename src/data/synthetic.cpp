@@ -7,6 +7,7 @@
 #include "two_gaussians.hpp"
 
 #include "starling/core/check.hpp"
+#include "starling/data/vertical.hpp"
 
 namespace starling {
 
@@ -19,6 +20,11 @@ bool is_synthetic(std::string_view source) {
 }
 
 std::unique_ptr<Generator> make_generator(const std::string& source, const Audience& audience) {
+  check(
+      !is_spectrum(source),
+      "'{}' is for `starling vertical` alone (each receiver sees other columns of a record, whose targets are several) "
+      "give another source, or use that command",
+      source);
   return generator_table().make(std::string_view(source).substr(synthetic_prefix.size()), audience);
 }
 

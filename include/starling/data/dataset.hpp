@@ -18,7 +18,12 @@ struct ReadSettings {
   std::string source = "synthetic:drift";
   std::string format = "auto";  ///< auto, or a member of the table of formats
   /// Columns are named, or numbered from 0 as they stand in the file.
-  std::string label;               ///< empty: `y` or `label` in any case, else the last
+  std::string label;  ///< empty: `y` or `label` in any case, else the last
+  enum class Labels {
+    required,
+    optional,  ///< of the column that has the name `label`, or is called y or label; 0 where there is none
+    alone,     ///< required, and there need be no feature
+  } labels = Labels::required;
   std::string id;                  ///< column that identifies records; not a feature
   std::vector<std::string> drop;   ///< columns that are left out
   std::string key;                 ///< column that `--partition column:` deals by; not a feature
