@@ -137,13 +137,13 @@ void Network<T>::weighted_gradient(std::span<const double> factors, std::span<T>
 }
 
 template <class T>
-std::vector<double> Network<T>::initial(std::uint64_t seed) const {
+std::vector<double> Network<T>::initial(std::uint64_t seed, std::uint64_t block) const {
   std::vector<double> values(dimension_);
   for (const Stage& stage : stages_) {
     const LayerFacts& facts = stage.layer->facts();
     const double bound = 1 / std::sqrt(static_cast<double>(facts.fan_in));
     for (std::size_t j = stage.offset; j < stage.offset + facts.parameters; ++j) {
-      values[j] = bound * (2 * AddressedRandom(seed, Purpose::start_values, 0, j).uniform() - 1);
+      values[j] = bound * (2 * AddressedRandom(seed, Purpose::start_values, block, j).uniform() - 1);
     }
   }
   return values;

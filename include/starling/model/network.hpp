@@ -41,6 +41,9 @@ struct ReluLayer {};
 
 using LayerSpec = std::variant<DenseLayer, ConvolutionLayer, MaxPoolLayer, ReluLayer>;
 
+/// Arithmetic of a network: float or double.
+enum class Precision { single, full };
+
 struct Architecture {
   ImageShape input;
   std::vector<LayerSpec> layers;
@@ -103,8 +106,9 @@ class Network {
   /// in T, and added with at most M + 1 more.
   void weighted_gradient(std::span<const double> factors, std::span<T> sum);
 
-  /// Start values: each layer's parameters uniform on ±1/√fan-in, addressed by seed and index.
-  [[nodiscard]] std::vector<double> initial(std::uint64_t seed) const;
+  /// Start values: each layer's parameters uniform on ±1/√fan-in, addressed by seed, index and `block`, which tells
+  /// networks of one run apart.
+  [[nodiscard]] std::vector<double> initial(std::uint64_t seed, std::uint64_t block = 0) const;
 
   /// Names the first layer whose outputs in the last batch, or else whose derivatives or part of `gradient` (which may
   /// be empty), are not all finite; empty if there is none.

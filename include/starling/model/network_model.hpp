@@ -1,45 +1,18 @@
 /// Networks as models: a loss over the outputs of a network (method 5; dissertation, section 5.5).
 #pragma once
 
-#include <type_traits>
-
+#include "starling/model/gradient_sum.hpp"
 #include "starling/model/model.hpp"
 #include "starling/model/network.hpp"
 
 namespace starling {
 
-/// The loss of a network's outputs. The network computes in T (float or double), norms and losses are in double, and
-/// gradients are added up in T within a chunk of records and in double from chunk to chunk.
-///
-/// Records are clipped without forming their gradients, but for those of convolutions and for ClipKind::component. Why
-/// the sum is what a mechanism asks for (privacy/grid.hpp), though floats round more than doubles do:
-///
-/// Notation: u is T's unit roundoff, v = 2^-53, γ_k = k u / (1 − k u), c = chunk_records, d = dimension(), B the clip's
-/// bound.
-/// 1. A record's gradient is the exact G_i of the T numbers that the passes come to: for a dense layer the outer
-///    product of the derivatives by its outputs and (inputs, 1), for a convolution what is formed. These numbers do
-///    not depend on the other records of the batch: products are the same bits row by row.
-/// 2. Its norm n_i is computed in double from these numbers, with fewer than d + 64 roundings one after the other:
-///    ‖G_i‖ ≤ n_i (1 + a), a = 2 (d + 64) v.
-/// 3. With B' = B (1 − η) and f_i = min(1, B'/n_i) the exact contribution C_i = f_i G_i has ‖C_i‖ ≤ B' (1 + a).
-/// 4. A chunk's sum S, in T, rounds each term at most c + 3 times: to scale it, to multiply, to add. So
-///    |S_j − Σ C_ij| ≤ γ_{c+3} Σ_i |C_ij| for every component, whatever the order, and
-///    ‖S − Σ C_i‖ ≤ c γ_{c+3} B' (1 + a).
-/// 5. Batches that differ by one record differ in one chunk: ‖S − S'‖ ≤ 2 B' (1 + a)(1 + c γ_{c+3}) ≤ 2 B with
-///    η = c γ_{c+3} + a + 2^-29, since (1 − η)(1 + x) ≤ 1 for η ≥ x. The 2^-29 is for the product of a and c γ, for
-///    the roundings of B' and f_i, and for underflow, which takes half of T's smallest number from each product at
-///    most: norms and inputs above 1e15 (double: 1e150) are refused, and floats' clips below 1e-10, so that it takes
-///    less than 2^-35 B in all.
-/// 6. Chunks are added in double. That is the summation which the mechanism's proof counts, with chunks of
-///    ‖S − S'‖ ≤ 2 B and ‖S‖ ≤ c B in place of records. So its margin stands, and η is taken from the clip beside it:
-///    2^-10 for float, 2^-29 for double.
-///
-/// ClipKind::component clamps the components of each record's gradient in double, which is exact.
+/// The loss of a network's outputs. The network computes in T (float or double), losses are in double, and records are
+/// clipped as GradientSum says.
 template <class T>
 class NetworkModel final : public Model {
  public:
-  /// Records whose gradients are added up in T.
-  static constexpr std::size_t chunk_records = 128;
+  static constexpr std::size_t chunk_records = GradientSum<T>::chunk_records;
 
   /// `loss` must outlive it. Throws UsageError for a network with another number of outputs than the loss has scores.
   NetworkModel(const Loss& loss, const Architecture& architecture);
@@ -53,30 +26,23 @@ class NetworkModel final : public Model {
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
 
-  /// η.
-  [[nodiscard]] double clip_margin() const;
+  /// GradientSum's η.
+  [[nodiscard]] double clip_margin() const { return sum_.clip_margin(); }
 
  private:
   void load_parameters(View parameters);
   /// Forward through records first … first + count − 1; their loss, and if asked its derivatives into d_scores_.
   Score play(const Batch& batch, std::size_t first, std::size_t count, bool derivatives);
   void load_inputs(const Batch& batch, std::size_t first, std::size_t count);
-  /// The chunk's clipped sum is added to `gradient`.
-  void add_chunk(const Clip& clip, std::size_t count, Vector& gradient);
-  void add_component_clipped(double bound, std::size_t count, Vector& gradient);
-  void set_factors(const Clip& clip, std::size_t count);
-  void add_sum(Vector& gradient);
-  [[noreturn]] void refuse() const;
 
   const Loss& loss_;
   Network<T> network_;
+  GradientSum<T> sum_;
   std::vector<T> parameters_;
   std::vector<T> inputs_;
   std::vector<T> d_scores_;
-  std::vector<T> sum_;  ///< of one chunk, or one record's gradient
   Vector scores_;
   Vector derivative_;
-  Vector factors_;
 };
 
 extern template class NetworkModel<float>;

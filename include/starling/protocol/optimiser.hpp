@@ -1,0 +1,25 @@
+/// How released gradients become steps, where they are not mirror descent's.
+#pragma once
+
+#include <memory>
+
+#include "starling/core/columns.hpp"
+
+namespace starling {
+
+enum class OptimiserKind {
+  sgd,   ///< θ − η g
+  adam,  ///< Kingma and Ba 2015, Algorithm 1, with β₁ = 0.9, β₂ = 0.999, ε = 10^-8
+};
+
+/// Of the parameters of one block. What it remembers is made of released gradients alone.
+class Optimiser {
+ public:
+  virtual ~Optimiser() = default;
+  /// A step of length η along −direction; both vectors have as many entries in all calls.
+  virtual void step(double eta, View direction, MutableView parameters) = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Optimiser> make_optimiser(OptimiserKind kind);
+
+}  // namespace starling

@@ -1,0 +1,86 @@
+#include "starling/loss/target_loss.hpp"
+
+#include <algorithm>
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/loss/loss.hpp"
+
+namespace starling {
+
+namespace {
+
+class MeanSquaredError final : public TargetLoss {
+ public:
+  explicit MeanSquaredError(std::size_t targets) : targets_(targets) {}
+
+  [[nodiscard]] std::size_t outputs() const override { return targets_; }
+  [[nodiscard]] std::size_t targets() const override { return targets_; }
+  [[nodiscard]] bool classifies() const override { return false; }
+  [[nodiscard]] double label(double raw) const override { return raw; }
+  [[nodiscard]] double value(View outputs, View targets) const override {
+    double total = 0;
+    for (std::size_t j = 0; j < targets_; ++j) total += (outputs[j] - targets[j]) * (outputs[j] - targets[j]);
+    return total / static_cast<double>(targets_);
+  }
+  void derivative(View outputs, View targets, MutableView derivative) const override {
+    for (std::size_t j = 0; j < targets_; ++j) {
+      derivative[j] = 2 * (outputs[j] - targets[j]) / static_cast<double>(targets_);
+    }
+  }
+  [[nodiscard]] bool correct(View, View) const override { return false; }
+  [[nodiscard]] std::optional<double> margin(View) const override { return std::nullopt; }
+
+ private:
+  std::size_t targets_;
+};
+
+/// A loss of one label.
+class OfOneLabel final : public TargetLoss {
+ public:
+  explicit OfOneLabel(std::unique_ptr<Loss> loss) : loss_(std::move(loss)) {}
+
+  [[nodiscard]] std::size_t outputs() const override { return loss_->scores(); }
+  [[nodiscard]] std::size_t targets() const override { return 1; }
+  [[nodiscard]] bool classifies() const override { return loss_->classifies(); }
+  [[nodiscard]] double label(double raw) const override { return loss_->label(raw); }
+  [[nodiscard]] double value(View outputs, View targets) const override { return loss_->value(outputs, targets[0]); }
+  void derivative(View outputs, View targets, MutableView derivative) const override {
+    loss_->derivative(outputs, targets[0], derivative);
+  }
+  [[nodiscard]] bool correct(View outputs, View targets) const override { return loss_->correct(outputs, targets[0]); }
+  [[nodiscard]] std::optional<double> margin(View outputs) const override {
+    if (!classifies() || loss_->scores() > 2) return std::nullopt;
+    return loss_->scores() == 2 ? outputs[1] - outputs[0] : outputs[0];
+  }
+
+ private:
+  std::unique_ptr<Loss> loss_;
+};
+
+}  // namespace
+
+std::unique_ptr<TargetLoss> make_target_loss(const std::string& text, std::size_t outputs, std::size_t targets) {
+  if (text == "mse") {
+    check(outputs == targets,
+          "--loss mse with {} outputs of the head for {} target{} (each output is one's estimate) {}", outputs, targets,
+          targets == 1 ? "" : "s", fmt::format("end --head with {}", targets));
+    return std::make_unique<MeanSquaredError>(targets);
+  }
+  const auto& rows = loss_table().rows();
+  const std::string name = text.substr(0, text.find(':'));
+  check(std::ranges::any_of(rows, [&](const auto& row) { return row.name == name; }),
+        "unknown loss '{}' (known: mse, {})", name, loss_table().names());
+  check(targets == 1, "--loss {} for records with {} targets (it takes one label) use --loss mse", text, targets);
+  const bool counts = text == "softmax";
+  check(!counts || outputs >= 2,
+        "--loss softmax with one output of the head (each class has its own) end --head with "
+        "the number of classes");
+  auto loss = loss_table().make(counts ? fmt::format("softmax:{}", outputs) : text);
+  check(loss->scores() == outputs,
+        "--loss {} takes {} output{}, and the head has {} (they must agree) end --head with {}", text, loss->scores(),
+        loss->scores() == 1 ? "" : "s", outputs, loss->scores());
+  return std::make_unique<OfOneLabel>(std::move(loss));
+}
+
+}  // namespace starling

@@ -1,0 +1,69 @@
+#include "starling/loss/target_loss.hpp"
+
+#include "support/testing.hpp"
+#include <cmath>
+#include <gmock/gmock.h>
+
+#include "starling/core/check.hpp"
+#include "starling/loss/loss.hpp"
+
+namespace starling {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::message_of;
+
+/// Against central differences.
+void expect_derivative(const TargetLoss& loss, Vector outputs, const Vector& targets) {
+  Vector derivative(loss.outputs());
+  loss.derivative(outputs, targets, derivative);
+  constexpr double h = 1e-6;
+  for (std::size_t j = 0; j < outputs.size(); ++j) {
+    Vector above = outputs;
+    Vector below = outputs;
+    above[j] += h;
+    below[j] -= h;
+    EXPECT_NEAR(derivative[j], (loss.value(above, targets) - loss.value(below, targets)) / (2 * h), 1e-7) << j;
+  }
+}
+
+TEST(MeanSquaredError, IsAMeanOverTargets) {
+  const auto loss = make_target_loss("mse", 2, 2);
+  EXPECT_EQ(loss->value(Vector{1, 4}, Vector{2, 2}), (1 + 4) / 2.0);
+  EXPECT_FALSE(loss->classifies());
+  EXPECT_FALSE(loss->margin(Vector{1, 2}).has_value());
+  expect_derivative(*loss, {1, 4}, {2, 2});
+}
+
+TEST(TargetLoss, OfATableMemberIsThatMember) {
+  const auto loss = make_target_loss("softmax", 3, 1);
+  const auto own = loss_table().make("softmax:3");
+  const Vector outputs{0.3, -1, 2};
+  EXPECT_EQ(loss->value(outputs, Vector{1}), own->value(outputs, 1));
+  EXPECT_TRUE(loss->correct(outputs, Vector{2}));
+  EXPECT_FALSE(loss->correct(outputs, Vector{0}));
+  EXPECT_FALSE(loss->margin(outputs).has_value()) << "of three classes";
+  expect_derivative(*loss, outputs, {1});
+}
+
+TEST(TargetLoss, MarginsSpeakForTheLargerOfTwoClasses) {
+  EXPECT_EQ(make_target_loss("softmax", 2, 1)->margin(Vector{1, 4}), 3);
+  EXPECT_EQ(make_target_loss("logistic", 1, 1)->margin(Vector{-0.5}), -0.5);
+  EXPECT_EQ(make_target_loss("logistic", 1, 1)->label(0), -1) << "as the loss has it";
+}
+
+TEST(TargetLoss, RefusesWhatDoesNotGoTogether) {
+  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("mse", 3, 2)); }),
+              HasSubstr("end --head with 2"));
+  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("softmax", 2, 2)); }),
+              HasSubstr("use --loss mse"));
+  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("softmax", 1, 1)); }),
+              HasSubstr("number of classes"));
+  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("logistic", 2, 1)); }),
+              HasSubstr("end --head with 1"));
+  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(make_target_loss("hooge", 1, 1)); }),
+              HasSubstr("known: mse, logistic, dwd"));
+}
+
+}  // namespace
+}  // namespace starling
