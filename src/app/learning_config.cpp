@@ -52,17 +52,11 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
   options.add({group, "record-every", "K", "",
                "record models every K rounds; default: geometric, some 17 records per decade",
                setter::integer(config.record_every, 1, most_whole)});
-  options.add({group, "record-clients", "K", "",
-               "record the first K clients; default: all up to 100 clients, else 10 of them, and of those no more than "
-               "have a million numbers together; one where all have the same model",
-               setter::integer(config.record_clients, 1, most_clients)});
   options.add({group, "progress", "WHEN", "auto", "auto (a bar on a terminal, else lines), on (lines) or off",
                setter::choice<ProgressChoice>(
                    config.progress,
                    {{"auto", ProgressChoice::automatic}, {"on", ProgressChoice::on}, {"off", ProgressChoice::off}})});
   options.add({group, "json", "", "", "print the summary as one JSON object on stdout", setter::flag(config.json)});
-  options.add(
-      {group, "json-models", "", "", "the same with every client's final model", setter::flag(config.json_models)});
   options.add({group, "watchdog", "SECONDS", "60", "silence of a peer after which the run ends with exit code 5",
                setter::number(config.watchdog, 0.1, 1e9)});
   options.add({group, "config", "FILE", "", "read options from an INI file (key = value); the command line wins",
@@ -70,6 +64,16 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
   options.add({group, "print-config", "", "", "print the effective configuration as such a file and exit",
                setter::flag(config.print_config)});
   options.add({group, "help", "", "", "this text", [](const std::string&) {}});
+}
+
+void add_model_output_options(Options& options, LearningConfig& config) {
+  const char* group = "Output";
+  options.add({group, "record-clients", "K", "",
+               "record the first K clients; default: all up to 100 clients, else 10 of them, and of those no more than "
+               "have a million numbers together; one where all have the same model",
+               setter::integer(config.record_clients, 1, most_clients)});
+  options.add(
+      {group, "json-models", "", "", "the same with every client's final model", setter::flag(config.json_models)});
 }
 
 void check_learning_options(const LearningConfig& config) {

@@ -30,8 +30,9 @@ void LearningRun::configure(const std::function<void()>& parse) {
 
 std::vector<int> LearningRun::ranks_with_clients() const {
   std::vector<int> ranks;
+  const Layout layout = record_layout();
   for (int r = 0; r < world_.size(); ++r) {
-    if (layout_->count(r) > 0) ranks.push_back(r);
+    if (layout.count(r) > 0) ranks.push_back(r);
   }
   return ranks;
 }
@@ -57,12 +58,16 @@ void LearningRun::note_idle_ranks() {
       fmt::format("{} ranks host no client and stay idle", world_.size() - static_cast<int>(layout_->clients())));
 }
 
-void LearningRun::open_streams(DataSettings& data) {
+void LearningRun::require_mechanism() const {
   check(common().privacy.mechanism.has_value(),
         "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
         "choose one "
         "of: {}",
         mechanism_table().names());
+}
+
+void LearningRun::open_streams(DataSettings& data) {
+  require_mechanism();
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
   if (common().privacy.ledger) source_digest_ = digest_of_source();
   if (common().save_partition && first_rank()) check_saves_partition(data, *common().save_partition);
@@ -110,19 +115,20 @@ std::string LearningRun::digest_of_start() const {
   return std::filesystem::is_regular_file(common().start) ? " " + sha256_of_file(common().start) : "";
 }
 
-std::string LearningRun::digest_of_source() const {
+std::vector<std::string> LearningRun::source_files() const {
   const std::string& source = common().data.source;
-  if (is_synthetic(source) || source == "-") return "";
+  if (is_synthetic(source) || source == "-") return {};
+  if (!is_per_client(source)) return files_of(source);
   std::vector<std::string> files;
-  if (is_per_client(source)) {
-    for (Client u = first_client(); u < first_client() + client_count(); ++u) {
-      for (const std::string& file : files_of(name_of_client(source, u))) files.push_back(file);
-    }
-  } else {
-    files = files_of(source);
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+    for (const std::string& file : files_of(name_of_client(source, u))) files.push_back(file);
   }
+  return files;
+}
+
+std::string LearningRun::digest_of_source() const {
   std::string text;
-  for (const std::string& file : files) {
+  for (const std::string& file : source_files()) {
     if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
   }
   return text;
@@ -138,8 +144,9 @@ RunFacts LearningRun::facts(Round rounds) const {
   facts.replayable = dataset_.replayable && start_can_be_read_again();
   facts.configuration = common().text;
   facts.public_inputs = digest_of_start();
-  if (!common().data.standardise.empty()) facts.public_inputs += " " + sha256_of_file(common().data.standardise);
-  if (!common().data.encode.empty()) facts.public_inputs += " " + sha256_of_file(common().data.encode);
+  for (const std::string& constants : {common().data.standardise, common().data.encode}) {
+    if (!constants.empty() && !is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);
+  }
   facts.fingerprint = dataset_.fingerprint;
   facts.source_digest = source_digest_;
   check<DataError>(source_digest_ == (common().privacy.ledger ? digest_of_source() : ""),
@@ -177,7 +184,7 @@ void LearningRun::make_directory() {
 }
 
 MetricsPolicy LearningRun::metrics_policy() const {
-  return metrics_policy_of(common().privacy, loss_ == nullptr || dataset_.is_public);
+  return metrics_policy_of(common().privacy, !uses_records() || dataset_.is_public);
 }
 
 ProgressStyle LearningRun::progress_style() const {
@@ -190,9 +197,10 @@ void LearningRun::open_records(const Recording& recording) {
   world_.watch_signals();  // whoever sees the run's files may signal
   const MetricsPolicy policy = metrics_policy();
   agreement_.together([&] {
-    if (client_count() == 0) return;
-    recorder_.emplace(*directory_, world_.rank(), first_client(), static_cast<std::size_t>(client_count()), dimension_,
-                      recording.clients, policy, RecordRounds(common().record_every), recording.scores);
+    if (recorded_here() == 0) return;
+    recorder_.emplace(*directory_, world_.rank(), record_layout().first(world_.rank()),
+                      static_cast<std::size_t>(recorded_here()), dimension_, recording.clients, policy,
+                      RecordRounds(common().record_every), recording.scores);
   });
   const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
   agreement_.together([&] {
@@ -211,7 +219,7 @@ void LearningRun::open_records(const Recording& recording) {
         {"run_id", run_id_}};
     provenance.insert(provenance.end(), recording.provenance.begin(), recording.provenance.end());
     write_run_file(*directory_,
-                   {*layout_, dimension_, recording.clients, policy.shared() ? recording.scores : Scores::none},
+                   {record_layout(), dimension_, recording.clients, policy.shared() ? recording.scores : Scores::none},
                    provenance);
   });
   printer_.emplace(progress_style(), recording.rounds, epsilon_per_release);
@@ -223,7 +231,7 @@ void LearningRun::open_records(const Recording& recording) {
 }
 
 std::vector<Observer*> LearningRun::recorders() {
-  if (client_count() == 0) return {};
+  if (recorded_here() == 0) return {};
   return {&*recorder_, &*reporter_};
 }
 
@@ -235,7 +243,7 @@ double LearningRun::time_rounds(const std::function<void()>& play) {
 }
 
 void LearningRun::finish_records(const RoundView& view, Round done, const Released<Columns>& models) {
-  if (client_count() == 0) return;
+  if (recorded_here() == 0) return;
   recorder_->finish(view, done, models);
   reporter_->finish(view, done);
 }

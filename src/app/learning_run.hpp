@@ -40,10 +40,18 @@ class LearningRun {
   [[nodiscard]] Client client_count() const { return layout_->count(world_.rank()); }
   [[nodiscard]] std::vector<int> ranks_with_clients() const;
 
+  /// Whether records are learned from, and not public start values averaged.
+  [[nodiscard]] virtual bool uses_records() const { return loss_ != nullptr; }
+  /// Whose models the run records, and on which ranks: by default its clients.
+  [[nodiscard]] virtual Layout record_layout() const { return *layout_; }
+  [[nodiscard]] Client recorded_here() const { return record_layout().count(world_.rank()); }
+
   /// Clients that are asked for, or one per rank. Throws UsageError if more than ranks are not asked for.
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void note_idle_ranks();
 
+  /// Throws UsageError unless a mechanism is chosen.
+  void require_mechanism() const;
   /// Opens this rank's streams; `data` is the configuration's, and is completed.
   void open_streams(DataSettings& data);
   /// Ranks that read one file must have read the same; clients with files of their own learn one model.
@@ -52,7 +60,9 @@ class LearningRun {
   /// T: what is asked for, or what the streams give. Throws UsageError for more than they give.
   [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
 
-  /// Of every byte of the files that this rank reads records from; none of generators and pipes.
+  /// The files that this rank reads records from; none of generators and standard input.
+  [[nodiscard]] virtual std::vector<std::string> source_files() const;
+  /// Of every byte of them; pipes are left out.
   [[nodiscard]] std::string digest_of_source() const;
   [[nodiscard]] bool start_can_be_read_again() const;
   /// Of the file with start models, if there is one.

@@ -73,12 +73,12 @@ void RunPrivacy::open() {
   settle_run_id();
   agreement_.together([&] { make_protection(); });
   refuse_equal_keys(agreement_, keys_, run_id_);
-  bool any = true;
+  FirstRelease here = FirstRelease::affordable;
   agreement_.together([&] {
     accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
-    any = !options_.budget || first_release_fits();
+    if (options_.budget) here = first_release();
   });
-  require_some_budget(any);
+  require_some_budget(here);
   if (options_.ledger) start_accounts();
 }
 
@@ -195,7 +195,15 @@ void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
         fmt::format(" second-share={} second-clip={} second-dimension={} second-replacement={}", facts_.second->share,
                     facts_.second->clip, facts_.second->dimension, facts_.second->replacement);
   }
+  if (const auto* multipart = dynamic_cast<const MultipartMechanism*>(protection_.get())) {
+    run.parameters += " " + multipart->parameters();
+  }
   if (facts_.trust) run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
+  if (facts_.vertical) {
+    run.parameters +=
+        fmt::format(" labels={} parties={} local-steps={}", facts_.vertical->labels_known_to_all ? "all" : "head",
+                    facts_.vertical->parties, facts_.vertical->local_steps);
+  }
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
   run.batch_units = units_of_batch(*protection_) * protection_->accumulation(facts_.rounds);
@@ -217,24 +225,28 @@ void RunPrivacy::start_accounts() {
       by_client.push_back(shared ? &ledgers_[0] : &ledgers_[k]);
     }
   });
-  bool any = false;
+  FirstRelease here = FirstRelease::none;
   agreement_.together([&] {
     const BlockSizes blocks =
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
     accounts_->keep_in(by_client, blocks);
     if (options_.budget) accounts_->limit(budgets_);
-    any = accounts_->open();
+    const bool any = accounts_->open();
+    if (!accounts_->idle()) here = any ? FirstRelease::affordable : FirstRelease::too_dear;
   });
-  require_some_budget(any);
+  require_some_budget(here);
 }
 
-/// **Collective.**
-void RunPrivacy::require_some_budget(bool any_here) {
+/// Ranks whose clients release nothing have no say, unless that is all of them. **Collective.**
+void RunPrivacy::require_some_budget(FirstRelease here) {
+  const char* say = here == FirstRelease::none ? "none" : here == FirstRelease::affordable ? "yes" : "no";
   bool any = false;
-  for (const std::string& each : agreement_.all_gather(declare_public(std::string(any_here ? "yes" : "no")))) {
+  bool none = true;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::string(say)))) {
     any = any || each == "yes";
+    none = none && each == "none";
   }
-  if (any) return;
+  if (any || none) return;
   const std::vector<ChargeGroup> one{{protection_->charge(prices_->at(0, 0)), 1}};
   throw BudgetError(fmt::format(
       "--budget {}: no client can afford a single release (one costs a record epsilon = {:.6g}, and {} count for the "
@@ -245,17 +257,19 @@ void RunPrivacy::require_some_budget(bool any_here) {
 
 /// Whether a first release is within any client's budget, whatever stands in its ledger: else there is no need to make
 /// a run directory.
-bool RunPrivacy::first_release_fits() const {
+RunPrivacy::FirstRelease RunPrivacy::first_release() const {
+  if (accounts_->idle()) return FirstRelease::none;
   for (std::size_t k = 0; k < budgets_.size(); ++k) {
+    if (facts_.served[k].of_all == 0) continue;
     Spending first_release;
     first_release.add(prices_->at(first() + static_cast<Client>(k), 0), 0);
     const ClientLosses losses = losses_of(first_release, *protection_, budgets_[k].delta);
     const PrivacyLoss& loss = budgets_[k].of_client                        ? losses.client
                               : protection_->unit() == PrivacyUnit::record ? losses.record
                                                                            : losses.component;
-    if (loss.epsilon <= budgets_[k].epsilon) return true;
+    if (loss.epsilon <= budgets_[k].epsilon) return FirstRelease::affordable;
   }
-  return false;
+  return FirstRelease::too_dear;
 }
 
 void RunPrivacy::choose_budgets() {
@@ -299,14 +313,28 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   PrivacyReport report =
       privacy_report(*protection_, options_.mechanism_name(), key_policy(), of_all, layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
-  report.vectors = facts_.second ? 2 : 1;
+  report.vectors = vectors_of_release();
   describe_trust(report);
   report.ledger = ledger_report();
   if (options_.budget) report.budget = budget_report();
   return report;
 }
 
+int RunPrivacy::vectors_of_release() const {
+  if (const auto* multipart = dynamic_cast<const MultipartMechanism*>(protection_.get())) {
+    return static_cast<int>(multipart->releases());
+  }
+  return facts_.second ? 2 : 1;
+}
+
 void RunPrivacy::describe_trust(PrivacyReport& report) const {
+  if (facts_.vertical) {
+    report.trust.aggregated = true;  // by a fusion centre: nobody is trusted, or nothing protected
+    report.trust.vertical = facts_.vertical;
+    if (facts_.vertical->baseline_central) report.losses.claim_nothing();
+    report.trust.vertical->in_all_parties = loss_in_clients(report.own(), facts_.vertical->holders());
+    return;
+  }
   if (!facts_.trust) return;
   report.trust.aggregated = true;
   report.trust.sends_models = facts_.sends_models;

@@ -106,6 +106,12 @@ std::size_t ranks_of(const std::string& run) {
   return ranks;
 }
 
+/// Of vertical learning run.h5 has the head's records alone, and says how many parties there are.
+std::int64_t clients_of(const RunNotes& notes) {
+  const auto parties = notes.number("parties");
+  return parties ? static_cast<std::int64_t>(*parties) : notes.clients;
+}
+
 /// What an unfinished run has left so far.
 struct Traces {
   const std::string& run;
@@ -166,7 +172,7 @@ Json summary_so_far(const Traces& traces) {
   json["command"] = traces.notes.text("command");
   json["command_line"] = traces.notes.text("command_line");
   json["task"] = traces.notes.text("task");
-  json["clients"] = begun ? Json(traces.notes.clients) : null;
+  json["clients"] = begun ? Json(clients_of(traces.notes)) : null;
   json["ranks"] = ranks_of(traces.run);
   json["rounds"] = traces.done;
   const double planned = traces.notes.number("rounds_planned").value_or(unknown);

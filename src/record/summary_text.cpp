@@ -1,6 +1,7 @@
 #include "regret_text.hpp"
 #include "summary_view.hpp"
 #include "text_files.hpp"
+#include "vertical_text.hpp"
 #include <algorithm>
 #include <cmath>
 #include <sstream>
@@ -153,6 +154,7 @@ void add_aggregator_traffic(const Summary& summary, Json& traffic) {
   double up = 0;
   double down = 0;
   for (const EdgeTraffic& edge : summary.edges) (edge.to == 0 ? up : down) += static_cast<double>(edge.bytes);
+  if (summary.vertical) return add_vertical_traffic(*summary.vertical, traffic);
   const double listeners = std::max(1.0, static_cast<double>(summary.clients) - 1);
   const auto rounds = static_cast<double>(summary.rounds);
   traffic["uplink_bytes_per_round"] = number(up / rounds);
@@ -195,6 +197,7 @@ Json metrics_json(const Summary& summary) {
     metrics["progressive_accuracy"] =
         number(mean(static_cast<double>(summary.progressive->correct), summary.progressive->records));
   }
+  if (summary.vertical) add_vertical_metrics(*summary.vertical, metrics);
   const std::string here = "metrics.";
   for (const std::string& name : summary.withheld) {
     if (name.starts_with(here)) metrics[name.substr(here.size())] = nullptr;
@@ -240,6 +243,7 @@ std::string traffic_rows(const SummaryView& summary, const std::vector<EdgeTraff
                                                shown(summary.number("traffic.uplink_bytes_per_round"), "{:.8g}"),
                                                shown(summary.number("traffic.downlink_bytes_per_round"), "{:.8g}")));
   }
+  text += vertical_traffic_rows(summary);
   const std::size_t listed = std::min(first_edges.size(), most_shown_edges);
   for (std::size_t i = 0; i < listed; ++i) {
     const EdgeTraffic& edge = first_edges[i];
@@ -289,6 +293,7 @@ std::string score_rows(const SummaryView& summary) {
   std::string text = table_row("loss", loss);
   const bool tested = summary.has("metrics.test_loss");
   if (tested) text += table_row("test loss", shown(summary.number("metrics.test_loss"), "{:.6f}"));
+  text += vertical_metric_rows(summary);
   if (!summary.classifies()) return text;
   if (summary.has("metrics.balanced_accuracy")) return text + test_metric_rows(summary);
   const double accuracy = summary.number("accuracy");
@@ -299,7 +304,8 @@ std::string score_rows(const SummaryView& summary) {
                        : summary.flag("aggregated") ? "on --test"
                                                     : "on --test, mean over clients");
   } else if (summary.withholds("accuracy")) {
-    cell = "withheld: in private/ (name a public --test set to see one)";
+    cell = summary.has("traffic.uplink_bits_per_round") ? "withheld: in private/ (--metrics shared shows it)"
+                                                        : "withheld: in private/ (name a public --test set to see one)";
   }
   return text + table_row("accuracy", cell);
 }
@@ -369,7 +375,7 @@ Json json_of(const Summary& summary) {
   json["mass_in_flight"] = number(summary.in_flight);
   json["pace"] = pace_json(summary);
   json["step_debt"] = number(summary.largest_debt);
-  json["regret"] = regret_json(summary.regret);
+  json["regret"] = summary.vertical ? vertical_regret_json(*summary.vertical) : regret_json(summary.regret);
   json["constraints"] = constraints_json(summary.constraints);
   json["privacy"] = privacy_json(summary);
   json["traffic"] = traffic_json(summary);

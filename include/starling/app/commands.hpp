@@ -14,6 +14,7 @@ int run_omd(const std::vector<std::string>& words, const std::string& command_li
 int run_renewable(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
 int run_infer(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
 int run_fedavg(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
+int run_vertical(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
 int run_topology(const std::vector<std::string>& words);
 int run_data(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
 /// Under mpirun only the process that speaks does anything.

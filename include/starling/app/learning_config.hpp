@@ -47,6 +47,8 @@ void add_client_options(Options& options, const char* group, LearningConfig& con
 void add_data_options(Options& options, LearningConfig& config);
 /// --output, --json, --watchdog, --config, --help and the like.
 void add_output_options(Options& options, LearningConfig& config, const std::string& command);
+/// --record-clients and --json-models, for commands whose clients' models can be told apart by number alone.
+void add_model_output_options(Options& options, LearningConfig& config);
 /// Throws UsageError for options of those above that contradict each other.
 void check_learning_options(const LearningConfig& config);
 

@@ -10,10 +10,9 @@
 #include "starling/data/dataset.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/model/model.hpp"
+#include "starling/model/network.hpp"
 
 namespace starling {
-
-enum class Precision { single, full };  ///< float, double
 
 struct ModelChoice {
   enum class Kind { linear, location, perceptron, convolutional };

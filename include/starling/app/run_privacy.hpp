@@ -13,6 +13,7 @@
 #include "starling/core/links.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/accounts.hpp"
+#include "starling/privacy/multipart_mechanism.hpp"
 #include "starling/privacy/paired_mechanism.hpp"
 #include "starling/privacy/statement.hpp"
 
@@ -26,7 +27,8 @@ struct RunFacts {
   std::uint64_t seed = 1;
   bool public_data = false;
   std::optional<SecondPart> second;  ///< of each round's release, where it has two parts
-  /// Makes what protects the releases, where that is no member of mechanism_table.
+  /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
+  /// of all clients on every rank.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
   /// What a round costs in all, in multiples of what --mu or --epsilon say of its first part.
   double price_factor = 1;
@@ -34,13 +36,16 @@ struct RunFacts {
   std::optional<TrustModel> trust;
   /// And whether that are models, made of several releases each.
   bool sends_models = false;
+  /// Of vertical learning, whose client 0 is the fusion centre; `trust` then says nothing more.
+  std::optional<VerticalTrust> vertical;
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
   bool replayable = true;
-  std::string configuration;         ///< the effective one, as a file for --config
-  std::string public_inputs;         ///< whatever else it reads that all may know: topology, start models
-  std::string fingerprint;           ///< of the records that this rank has read, and of who gets what
-  std::string source_digest;         ///< of every byte of the files that it has read, where a ledger is kept
-  std::vector<ServedRounds> served;  ///< of each of this rank's clients
+  std::string configuration;  ///< the effective one, as a file for --config
+  std::string public_inputs;  ///< whatever else it reads that all may know: topology, start models
+  std::string fingerprint;    ///< of the records that this rank has read, and of who gets what
+  std::string source_digest;  ///< of every byte of the files that it has read, where a ledger is kept
+  /// Of each of this rank's clients; `of_all` of one that releases nothing, whatever its stream serves, is 0.
+  std::vector<ServedRounds> served;
 };
 
 /// The privacy of one run on one rank.
@@ -62,6 +67,8 @@ class RunPrivacy {
   [[nodiscard]] Mechanism& mechanism() { return dynamic_cast<Mechanism&>(*protection_); }
   /// The mechanism, where a round's release has two parts; else null.
   [[nodiscard]] PairedMechanism* pair() { return dynamic_cast<PairedMechanism*>(protection_.get()); }
+  /// The protection, where a round's release has several parts, equally dear; else null.
+  [[nodiscard]] MultipartMechanism* multipart() { return dynamic_cast<MultipartMechanism*>(protection_.get()); }
   [[nodiscard]] Accounts& accounts() { return *accounts_; }
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
   [[nodiscard]] const Prices& prices() const { return *prices_; }
@@ -79,6 +86,8 @@ class RunPrivacy {
   [[nodiscard]] PrivacyReport finish(bool stopped);
 
  private:
+  /// Of a rank's clients; none: they have nothing to release.
+  enum class FirstRelease { affordable, too_dear, none };
   [[nodiscard]] Client first() const { return layout_.first(rank_); }
   [[nodiscard]] Client count() const { return layout_.count(rank_); }
   void choose_prices();
@@ -88,8 +97,9 @@ class RunPrivacy {
   void settle_run_id();
   void begin(Ledger& ledger, std::vector<Client> clients);
   void start_accounts();
-  void require_some_budget(bool any_here);
-  [[nodiscard]] bool first_release_fits() const;
+  void require_some_budget(FirstRelease here);
+  [[nodiscard]] FirstRelease first_release() const;
+  [[nodiscard]] int vectors_of_release() const;
   void choose_budgets();
   void describe_trust(PrivacyReport& report) const;
   [[nodiscard]] BudgetReport budget_report();

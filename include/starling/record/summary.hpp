@@ -16,6 +16,7 @@
 #include "starling/record/run_directory.hpp"
 #include "starling/record/study.hpp"
 #include "starling/record/test_metrics.hpp"
+#include "starling/record/vertical_record.hpp"
 #include "starling/record/violation.hpp"
 
 namespace starling {
@@ -51,6 +52,7 @@ struct Summary {
   double largest_debt = 0;                     ///< most step debt that a client has left, in steps of the first round
   std::optional<Regret> regret;                ///< if asked for
   std::vector<ConstraintFigures> constraints;  ///< of --constraint
+  std::optional<VerticalFigures> vertical;     ///< of vertical learning
   PrivacyReport privacy;
   std::vector<EdgeTraffic> edges;
   WireTraffic wire;
