@@ -1,0 +1,98 @@
+"""The experiments on online vertical learning run to their end with few rounds, and say what they found."""
+
+import unittest
+
+from experiment_case import Experiment
+from harness import *
+
+FIGURES = [f"fig{number}" for number in range(5, 13)]
+needs_tables = unittest.skipUnless((DATA / "vfl_fate").exists(), "the tables of two parties are not beside the project")
+
+
+class Files(Experiment):
+    def run_file(self, name, *words):
+        result = self.run_alone(["vertical", "--config", f"jobs/{name}.ini", "--output", self.folder / name, "--json", "--progress",
+                                 "off", *words], cwd=SOURCE)
+        self.assertEqual(result.code, 0, result)
+        return result.summary()
+
+    def test_the_papers_setting(self):
+        summary = self.run_file("vertical", "--rounds", 5)
+        self.assertEqual((summary["clients"], summary["rounds"], summary["dimension"]), (4, 5, 538))
+        self.assertEqual(summary["traffic"]["uplink_bits_per_round"], 40960)
+        self.assertEqual(summary["traffic"]["downlink_bits_per_round"], 40960 + 538 * 32)
+
+    @needs_tables
+    def test_credit_default(self):
+        """Two parties by the settings as they stand: 30,000 records, an AUC far above that of the guest's columns."""
+        summary = self.run_file("vertical-credit")
+        self.assertEqual((summary["clients"], summary["rounds"]), (2, 1500))
+        self.assertGreater(summary["metrics"]["auc"], 0.72)
+
+
+class Sections(Experiment):
+    def test_table(self):
+        """Few rounds: bits must come out all the same, and central learning to the last bit."""
+        printed = self.run_script("vertical.py", "--tables", "table", "--rounds", 6, "--seeds", 2)
+        rows = {(row["run"], row["what"]): row for row in self.rows("table.csv")}
+        for run, up in (("b = 32", "40960"), ("scalar b = 4", "5376"), ("scalar b = 2", "2816"), ("hexagonal b = 2", "2816"),
+                        ("central", "261120")):
+            self.assertEqual(rows[run, "bits up a round"]["ours"], up)
+            self.assertEqual(rows[run, "bits up a round"]["verdict"], "holds")
+            self.assertEqual(rows[run, "bits down a round"]["verdict"], "holds")
+        same = [row for row in self.rows("orderings.csv") if "to the last bit" in row["what"]]
+        self.assertEqual([(row["ours"], row["verdict"]) for row in same], [("yes", "holds")])
+        self.assertIn("orderings", printed)
+
+    def test_figures(self):
+        self.run_script("vertical.py", "--tables", "figures", "--rounds", 10, "--seeds", 1)
+        self.expect_pictures(*FIGURES)
+        curves = {row["curve"] for row in self.rows("fig7.csv")}
+        self.assertEqual(curves, {"E = 1", "E = 2", "E = 3", "E = 4"})
+
+    def test_schedule(self):
+        self.run_script("vertical.py", "--tables", "schedule", "--rounds", 8, "--seeds", 1)
+        rows = self.rows("schedule.csv")
+        self.assertEqual({row["rounds"] for row in rows}, {"8", "16"})
+        fixed, growing = ([row for row in rows if row["bits"] == name and row["rounds"] == "16"][0]
+                          for name in ("1 bit", "1 + log2(t)/2 bits"))
+        self.assertLess(float(fixed["uplink_bits"]), float(growing["uplink_bits"]))
+
+    @needs_tables
+    def test_tables(self):
+        self.run_script("vertical.py", "--tables", "tables", "--rounds", 20, "--seeds", 1)
+        rows = {(row["table"], row["run"]): row for row in self.rows("tables.csv")}
+        self.assertEqual(len(rows), 8)
+        for table in ("credit default", "breast cancer"):
+            self.assertEqual(rows[table, "central"]["auc"], rows[table, "two parties"]["auc"])
+            self.assertLess(float(rows[table, "4 bits"]["bits_up_a_round"]), float(rows[table, "two parties"]["bits_up_a_round"]))
+
+    def test_tables_that_are_not_there(self):
+        printed = self.run_script("vertical.py", "--tables", "tables", "--data", self.folder)
+        self.assertIn("--data", printed)
+        self.assertIn("left out", printed)
+
+    def test_a_bar_that_is_missed(self):
+        """It is named, and the exit code says so: here a program that counts a bit too many."""
+        fake = self.write("starling", f"""#!/bin/sh
+"{STARLING}" "$@" || exit
+while [ $# -gt 0 ]; do [ "$1" = --output ] && out=$2; shift; done
+sed -i 's/,40960,/,40961,/' "$out/rounds.csv"
+""")
+        os.chmod(fake, 0o755)
+        self.check_missed(fake)
+
+    def check_missed(self, fake):
+        import subprocess
+        import sys
+
+        program = "import sys; sys.path.insert(0, sys.argv.pop(1)); import vertical; vertical.ROUNDS = 6; sys.exit(vertical.main())"
+        done = subprocess.run([sys.executable, "-B", "-c", program, SOURCE / "jobs", "--starling", fake, "--tables", "table", "--seeds",
+                               "1", "--output", self.folder / "out"], capture_output=True, text=True, env=environment())
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("missed: b = 32, bits up", done.stderr)
+        self.assertNotIn("missed: scalar b = 4, bits up", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
