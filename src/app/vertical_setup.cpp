@@ -114,8 +114,9 @@ void VerticalRun::agree_on_records() {
   align(*data_.stream);
 }
 
-/// Ranks that know the labels must know the same. **Collective.**
+/// Ranks that know the labels must know the same. Of labels that rank 0 alone knows nothing is said. **Collective.**
 void VerticalRun::agree_on_labels() {
+  if (config_.plan.labels == LabelHolders::head) return;
   const auto all = agreement_.all_gather(declare_public(data_.label_fingerprint));
   agreement_.together([&] {
     for (std::size_t r = 1; r < all.size(); ++r) {
