@@ -7,7 +7,8 @@ softmax on histograms of gradients (--features hog, a public transform of each i
 models averaged over the second half of the rounds. Each round takes all of a client's records; how many rounds (passes over
 the data), step and clip are those of HONEST below, and what one round may cost is asked of `starling privacy calibrate`.
 Beside each accuracy on the 10,000 test images, averaged over the ten clients and over seeds, which decide both on the shards
-and on the noise, stands a prototype's.
+and on the noise, stands a prototype's, and that of federated averaging (`starling fedavg`, one local step a round) with the same
+settings, shards and prices: an aggregator that sees every client's released model, where omd's clients have four neighbours.
 
 --tune asks whether HONEST would better have half or twice as many passes, half or twice the step or clip, on another split:
 50,000 training images to learn from, and the other 10,000 to choose by. The test images are not looked at. Choosing looks,
@@ -44,7 +45,8 @@ class Mnist:
 
     def __init__(self, starling, scratch, folder, options):
         self.starling, self.folder, self.options = starling, folder, options
-        self.runs = experiment.Runs(starling, scratch)
+        self.runs = {command: experiment.Runs(starling, scratch, command) for command in ("omd", "fedavg")}
+        self.scratch = self.runs["omd"].scratch
 
     def pair(self, name):
         return ",".join(str(self.folder / file) for file in IMAGES[name])
@@ -58,10 +60,12 @@ class Mnist:
             raise RuntimeError(done.stderr.strip())
         return json.loads(done.stdout)["mu"]
 
-    def run(self, name, source, test, epsilon, passes, step, clip, seed):
+    def run(self, name, command, source, test, epsilon, passes, step, clip, seed):
         """Accuracy in percent on `test`, of a run that costs a record no more than epsilon."""
-        summary = self.runs.run(name, ["--config", "jobs/mnist-hog.ini", "--source", source, "--test", test, "--epochs", passes,
-                                       "--step", step, "--clip", clip, "--mu", self.price(epsilon, passes), "--seed", seed])
+        own = {"source": source, "test": test, "epochs": passes, "step": step, "clip": clip, "mu": self.price(epsilon, passes),
+               "seed": seed}
+        words = [f"--{key}={value}" for key, value in {**settings(command), **own}.items()]
+        summary = self.runs[command].run(name, words)
         paid = summary["privacy"]["record_epsilon"]
         if not 0.99 * epsilon < paid <= epsilon:
             raise RuntimeError(f"a record pays epsilon = {paid}, not {epsilon} (the price is that of one release a pass)")
@@ -71,6 +75,13 @@ class Mnist:
         """Accuracies by key of runs {key: arguments of run, but for the name}."""
         jobs = [lambda k=k, words=words: self.run(f"run-{k}", *words) for k, words in enumerate(cases.values())]
         return dict(zip(cases, experiment.in_parallel(self.options.workers, jobs)))
+
+
+def settings(command):
+    """Those of jobs/mnist-hog.ini; an aggregator has no graph."""
+    lines = (experiment.PROJECT / "jobs" / "mnist-hog.ini").read_text().splitlines()
+    found = dict(line.split(" = ", 1) for line in lines if line and not line.startswith("#"))
+    return {key: value for key, value in found.items() if command == "omd" or key not in ("topology", "gossip-steps")}
 
 
 def verdict(ours, prototype):
@@ -86,20 +97,22 @@ def longest_first(epsilons):
 
 def honest(mnist, folder):
     seeds = range(1, mnist.options.seeds + 1)
-    found = mnist.all({(epsilon, seed): (mnist.pair("train"), mnist.pair("test"), epsilon, *HONEST[epsilon][:3], seed)
-                       for epsilon in longest_first(mnist.options.epsilons) for seed in seeds})
+    found = mnist.all({(command, epsilon, seed): (command, mnist.pair("train"), mnist.pair("test"), epsilon,
+                                                  *HONEST[epsilon][:3], seed)
+                       for epsilon in longest_first(mnist.options.epsilons) for command in mnist.runs for seed in seeds})
     print(f"\nRecord-level epsilon in all, delta = {DELTA:g}; accuracy in %, mean and standard error of {len(seeds)} seeds")
-    print("epsilon  passes   step  clip   ours             (least to most)   prototype  verdict")
+    print("epsilon  passes   step  clip   ours             (least to most)   prototype  verdict        fedavg")
     rows = []
     for epsilon in mnist.options.epsilons:
         passes, step, clip, prototype = HONEST[epsilon]
-        accuracies = [found[epsilon, seed] for seed in seeds]
+        accuracies, averaged = ([found[command, epsilon, seed] for seed in seeds] for command in ("omd", "fedavg"))
         said = verdict(mean(accuracies), prototype)
         print(f"{epsilon:<7g}  {passes:6}  {step:5g}  {clip:4g}   {with_error(accuracies, '.2f'):<15}  ({min(accuracies):.2f} to "
-              f"{max(accuracies):.2f})   {prototype:9.1f}  {said}")
-        rows.append([epsilon, DELTA, passes, step, clip, mean(accuracies), min(accuracies), max(accuracies), prototype, said])
+              f"{max(accuracies):.2f})   {prototype:9.1f}  {said:<13}  {with_error(averaged, '.2f')}")
+        rows.append([epsilon, DELTA, passes, step, clip, mean(accuracies), min(accuracies), max(accuracies), prototype, said,
+                     mean(averaged), min(averaged), max(averaged)])
     experiment.write_csv(folder / "honest.csv", ["epsilon", "delta", "passes", "step", "clip", "accuracy", "least", "most",
-                                                 "prototype", "verdict"], rows)
+                                                 "prototype", "verdict", "fedavg", "fedavg_least", "fedavg_most"], rows)
 
 
 def split(files, scratch):
@@ -120,15 +133,15 @@ def split(files, scratch):
 
 
 def tune_honest(mnist, folder):
-    learn, held_out = split([mnist.folder / file for file in IMAGES["train"]], mnist.runs.scratch)
+    learn, held_out = split([mnist.folder / file for file in IMAGES["train"]], mnist.scratch)
     seeds = range(1, mnist.options.seeds + 1)
-    settings = {epsilon: [(max(1, round(passes * a)), step * b, clip * c) for a, b, c in AROUND]
-                for epsilon in mnist.options.epsilons for passes, step, clip, _ in [HONEST[epsilon]]}
-    found = mnist.all({(epsilon, setting, seed): (learn, held_out, epsilon, *setting, seed)
-                       for epsilon in longest_first(settings) for setting in settings[epsilon]
+    grids = {epsilon: [(max(1, round(passes * a)), step * b, clip * c) for a, b, c in AROUND]
+             for epsilon in mnist.options.epsilons for passes, step, clip, _ in [HONEST[epsilon]]}
+    found = mnist.all({(epsilon, setting, seed): ("omd", learn, held_out, epsilon, *setting, seed)
+                       for epsilon in longest_first(grids) for setting in grids[epsilon]
                        for seed in seeds})
     rows = []
-    for epsilon, grid in settings.items():
+    for epsilon, grid in grids.items():
         accuracies = {setting: mean([found[epsilon, setting, seed] for seed in seeds]) for setting in grid}
         best, own = max(accuracies, key=accuracies.get), HONEST[epsilon][:3]
         print(f"epsilon {epsilon:g}: best of {len(grid)} are {best[0]} passes, step {best[1]:g}, clip {best[2]:g} with "

@@ -85,6 +85,7 @@ class Table(Pictures):
         for row in rows:
             least, accuracy, most = (float(row[key]) for key in ("least", "accuracy", "most"))
             self.assertAlmostEqual((least + most) / 2, accuracy)  # of two seeds
+            self.assertLess(abs(float(row["fedavg"]) - accuracy), 25)  # the same learning, mixed otherwise
             gap = accuracy - float(row["prototype"])
             self.assertEqual(row["verdict"], "falls short" if gap < -0.5 else "better" if gap > 0.5 else "within 0.5")
         self.assertGreater(float(rows[3]["accuracy"]), 50)  # of ten kinds
