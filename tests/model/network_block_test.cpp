@@ -31,7 +31,7 @@ class NetworkBlocks : public testing::TestWithParam<Precision> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Precisions, NetworkBlocks, testing::Values(Precision::single, Precision::full),
-                         [](const auto& info) { return info.param == Precision::single ? "float" : "double"; });
+                         [](const auto& each) { return each.param == Precision::single ? "float" : "double"; });
 
 TEST_P(NetworkBlocks, StartDifferentlyByBlock) {
   EXPECT_EQ(block_->initial(1, 2), theta_);
