@@ -406,7 +406,7 @@ TEST_F(PartyFiles, NeverHaveTheLabelAmongTheirFeatures) {
   EXPECT_THAT(numbers(numbered.stream->targets()), ElementsAre(4, 5));
   EXPECT_THAT(numbers(numbered.stream->inputs(0)), ElementsAre(70, 80));
   settings_.label.clear();
-  EXPECT_THAT(refusal(settings_, 2), HasSubstr("labels are missing: no column is called y or label"));
+  EXPECT_THAT(fault(settings_, 2), HasSubstr("labels are missing: no column is called y or label"));
 }
 
 TEST_F(PartyFiles, MayHaveOneColumnAndNoHeader) {
