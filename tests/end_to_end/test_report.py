@@ -232,7 +232,7 @@ class PrivateRun(ReportCase):
         secrets = set()
         for path in (self.folder / "run" / "private").glob("*/metrics.csv"):
             for line in path.read_text().splitlines()[2:]:
-                secrets.add(line.split(",")[3][:11])  # nine digits: seven met some released number once in 300 runs
+                secrets.add(line.split(",")[3][:11])  # nine digits: seven can meet a released number by chance
         secrets -= {"0.693147180"}  # of the start, which everybody knows
         self.assertGreater(len(secrets), 50)
         table = self.report("run")
