@@ -10,14 +10,14 @@ namespace starling {
 
 namespace {
 
-constexpr double strongest = 10;  ///< dB of shadowing: what is drawn lightest
+constexpr double strongest = 10;  ///< dB of shadowing: one end of the colours
 
 double width_of_cell(const SpectrumScene& scene) {
   return scene.side / static_cast<double>(scene.cells);
 }
 
 Panel map_of_shadowing(const SpectrumScene& scene) {
-  Panel panel{"shadowing, 0 (dark) to 10 dB", "metres north", false, {}, ""};
+  Panel panel{"shadowing: red 0 dB, blue 10 dB", "metres north", false, {}, ""};
   const double width = width_of_cell(scene);
   for (std::size_t i = 0; i < scene.shadowing.size(); ++i) {
     const double left = static_cast<double>(i % scene.cells) * width;
@@ -29,9 +29,12 @@ Panel map_of_shadowing(const SpectrumScene& scene) {
 
 Panel map_of_paths(const SpectrumScene& scene) {
   Panel panel{"paths of receivers among transmitters", "metres north", false, {}, ""};
-  Curve transmitters{"transmitters", {}, true};
-  for (const Place& place : scene.transmitters) transmitters.points.emplace_back(place.x, place.y);
-  panel.curves.push_back(std::move(transmitters));
+  const double side = scene.side;
+  panel.curves.push_back({"the area", {{0, 0}, {side, 0}, {side, side}, {0, side}, {0, 0}}, false, 0, true});
+  for (std::size_t n = 0; n < scene.transmitters.size(); ++n) {
+    const Place& place = scene.transmitters[n];
+    panel.curves.push_back({fmt::format("transmitter {}", n + 1), {{place.x, place.y}}, true});
+  }
   for (std::size_t k = 0; k < scene.paths.size(); ++k) {
     Curve path{fmt::format("receiver {}", k + 1), {}};
     for (const Place& place : scene.paths[k]) path.points.emplace_back(place.x, place.y);
