@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <sstream>
 
+#include <fmt/format.h>
+
 namespace starling {
 namespace {
 
