@@ -17,9 +17,8 @@ constexpr std::int64_t default_passes = 20;
 ExitCode VerticalRun::play() {
   root_.emplace(world_, *layout_);
   evaluation_.emplace(world_, *layout_);
-  Vertical protocol(*root_, *evaluation_, *data_.stream, privacy_->accounts(),
-                    dynamic_cast<MultipartMechanism&>(privacy_->protection()), privacy_->keys(), architecture_,
-                    *loss_of_outputs_, wire(), config_.plan);
+  Vertical protocol(*root_, *evaluation_, *data_.stream, privacy_->accounts(), *privacy_->multipart(), privacy_->keys(),
+                    architecture_, *loss_of_outputs_, wire(), config_.plan);
   const Round planned = config_.plan.rounds;
   open_vertical_records(protocol);
   std::vector<Observer*> observers = recorders();
