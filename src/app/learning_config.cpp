@@ -76,6 +76,26 @@ void add_model_output_options(Options& options, LearningConfig& config) {
       {group, "json-models", "", "", "the same with every client's final model", setter::flag(config.json_models)});
 }
 
+void add_checkpoint_options(Options& options, LearningConfig& config) {
+  const char* group = "Checkpoints";
+  options.add({group, "checkpoint-every", "K|SECONDSs", "0",
+               "write the state to the run directory after every K rounds, or about every so many seconds (60s), to go "
+               "on from after a crash; it is written in any case when SIGINT, SIGTERM or SIGUSR1 stops the run",
+               [&config](const std::string& text) {
+                 config.checkpoint = {};
+                 if (text.ends_with('s')) {
+                   setter::number(config.checkpoint.seconds, 0.01, 1e9)(text.substr(0, text.size() - 1));
+                 } else {
+                   setter::integer(config.checkpoint.rounds, 0, most_whole)(text);
+                 }
+               }});
+  options.add({group, "resume", "DIR", "",
+               "go on with the run in DIR from its newest checkpoint (from the start if there is none), with its "
+               "configuration; as many ranks as it had. Only --rounds, --checkpoint-every and what changes no result "
+               "may be given besides",
+               setter::text(config.resume)});
+}
+
 void check_learning_options(const LearningConfig& config) {
   check(!config.clients || !config.clients_per_rank, "--clients and --clients-per-rank exclude each other; give one");
   check_privacy_options(config.privacy);

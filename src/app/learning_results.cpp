@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "starling/app/version.hpp"
+#include "starling/core/durable_file.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
 
@@ -13,9 +14,29 @@ std::string LearningRun::full_command_line() const {
   return fmt::format("mpirun {}-n {} {}", oversubscribed() ? "--oversubscribe " : "", world_.size(), command_line_);
 }
 
-void LearningRun::note_stop(Round done, Round planned, std::string_view unit) {
-  notes_.push_back(
-      fmt::format("stopped by a signal after {} {} of {}; all results up to there are whole", unit, done, planned));
+void LearningRun::note_stop(Round done, Round planned, std::string_view unit, bool resumable) {
+  notes_.push_back(fmt::format("stopped by a signal after {} {} of {}; all results up to there are whole{}", unit, done,
+                               planned,
+                               resumable ? fmt::format(", and starling {} --resume {} goes on from here", command_,
+                                                       directory_->path())
+                                         : ""));
+}
+
+bool LearningRun::is_finished() {
+  if (!common().resume) return false;
+  std::string finished;
+  agreement_.together([&] {
+    const std::optional<Round> rounds = directory_->finished_rounds();
+    if (rounds && common().rounds.value_or(*rounds) <= *rounds) finished = "yes";
+  });
+  return agreement_.broadcast(declare_public(finished)) == "yes";
+}
+
+ExitCode LearningRun::show_finished() const {
+  if (!first_rank()) return ExitCode::done;
+  fmt::print(stderr, "note: the run in '{}' has played all its rounds; more rounds: --rounds\n", directory_->path());
+  if (common().json) fmt::print("{}", read_whole_file(directory_->summary_file()).value_or(""));
+  return ExitCode::done;
 }
 
 Summary LearningRun::begin_summary(Round planned, double wall) const {

@@ -26,6 +26,9 @@ void LearningRun::configure(const std::function<void()>& parse) {
   agreement_.together(parse);
   agreement_.same("configuration", declare_public(common().text));
   world_.set_watchdog(common().watchdog);
+  if (!common().resume) return;
+  directory_ = RunDirectory::again(*common().resume, agreement_, world_.rank());
+  agreement_.together([&] { run_id_ = directory_->run_id(); });
 }
 
 std::vector<int> LearningRun::ranks_with_clients() const {
@@ -69,7 +72,7 @@ void LearningRun::require_mechanism() const {
 void LearningRun::open_streams(DataSettings& data) {
   require_mechanism();
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
-  if (common().privacy.ledger) source_digest_ = digest_of_source();
+  source_digest_ = digest_of_source();
   if (common().save_partition && first_rank()) check_saves_partition(data, *common().save_partition);
   dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
 }
@@ -149,7 +152,7 @@ RunFacts LearningRun::facts(Round rounds) const {
   }
   facts.fingerprint = dataset_.fingerprint;
   facts.source_digest = source_digest_;
-  check<DataError>(source_digest_ == (common().privacy.ledger ? digest_of_source() : ""),
+  check<DataError>(!common().privacy.ledger || source_digest_ == digest_of_source(),
                    "{}: it has changed while it was read (the ledger could not say what was released) start again",
                    common().data.source);
   for (const auto& stream : dataset_.streams) {
@@ -160,12 +163,23 @@ RunFacts LearningRun::facts(Round rounds) const {
 
 void LearningRun::open_privacy(RunFacts facts) {
   privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
+  if (directory_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();
   run_id_ = privacy_->run_id();
   for (const std::string& note : privacy_->notes()) notes_.push_back(note);
 }
 
 void LearningRun::make_directory() {
+  if (!directory_) make_new_directory();
+  if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
+  agreement_.together([&] {
+    if (!first_rank()) return;
+    if (!common().resume) directory_->begin(run_id_);
+    directory_->set_configuration(common().text);
+  });
+}
+
+void LearningRun::make_new_directory() {
   std::string path = common().output.value_or("");
   if (path.empty()) {
     const std::time_t now = std::time(nullptr);
@@ -180,7 +194,58 @@ void LearningRun::make_directory() {
       save_partition(common().data, layout_->clients(), *common().save_partition);
     }
   });
-  if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
+}
+
+CheckpointFolder LearningRun::checkpoint_folder() const {
+  return {directory_->private_folder(world_.rank()),
+          {version(), run_id_, world_.rank(), world_.size(), record_layout().first(world_.rank()), recorded_here()}};
+}
+
+void LearningRun::find_checkpoint(Round rounds) {
+  if (!common().resume) return;
+  std::vector<std::string> complaints;
+  resumed_from_ = newest_common_checkpoint(agreement_, checkpoint_folder(), recorded_here() > 0, complaints);
+  for (const std::string& complaint : complaints) {
+    notes_.push_back(fmt::format("a checkpoint is of no use: {}", complaint));
+  }
+  agreement_.together([&] {
+    check(resumed_from_.value_or(0) <= rounds, "--rounds {}: the run has come to round {} (rounds are not taken back)",
+          rounds, resumed_from_.value_or(0));
+    if (resumed_from_) directory_->go_on();
+    if (first_rank()) directory_->forget_results();
+  });
+  notes_.push_back(resumed_from_ ? fmt::format("the run goes on after round {}", *resumed_from_)
+                                 : "the run begins anew: there is no checkpoint that all ranks hold whole");
+}
+
+void LearningRun::start_checkpoints(KeptParts parts) {
+  if (recorder_) parts.add("models on record", *recorder_);
+  if (reporter_ && recorded_here() > 0) parts.add("history", *reporter_);
+  if (privacy_) parts.add("accounts", privacy_->accounts());
+  checkpointer_.emplace(world_, ranks_with_clients(), checkpoint_folder(), common().checkpoint, std::move(parts));
+  agreement_.together([&] {
+    if (resumed_from_ && recorded_here() > 0) checkpointer_->go_back(*resumed_from_);
+  });
+}
+
+void LearningRun::drop_checkpoints(Round done) {
+  agreement_.together([&] {
+    if (recorded_here() == 0) return;
+    const CheckpointFolder folder = checkpoint_folder();
+    if (common().checkpoint.any()) return folder.remove(0, done);
+    folder.remove(0, done + 1);
+    for (const char* journal : {"/journal", "/reports"}) {
+      std::filesystem::remove(directory_->private_folder(world_.rank()) + journal);
+    }
+  });
+}
+
+void LearningRun::checkpoint_the_end(Round done, bool stopped) {
+  agreement_.together([&] {
+    if (recorded_here() == 0) return;
+    if (stopped || common().checkpoint.any()) checkpointer_->write(done);
+    checkpointer_->finish();
+  });
 }
 
 MetricsPolicy LearningRun::metrics_policy() const {
@@ -226,6 +291,9 @@ void LearningRun::open_records(const Recording& recording) {
   reporter_.emplace(agreement_, world_.rank(), ranks_with_clients(), policy, recording.scores, recording.test,
                     first_rank() ? &*printer_ : nullptr, first_rank() ? directory_->path() + "/history.csv" : "",
                     recording.models);
+  agreement_.together([&] {
+    if (recorded_here() > 0) reporter_->keep_in(directory_->private_folder(world_.rank()) + "/reports", !resumed_from_);
+  });
   if (!first_rank()) return;
   for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
 }

@@ -12,6 +12,7 @@
 #include "starling/app/run_privacy.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/record/checkpointer.hpp"
 #include "starling/record/model_recorder.hpp"
 #include "starling/record/network_reporter.hpp"
 #include "starling/record/run_directory.hpp"
@@ -34,6 +35,10 @@ class LearningRun {
 
   /// `parse` reads the configuration, which is the same on all ranks from then on. **Collective.**
   void configure(const std::function<void()>& parse);
+  /// Whether the run that is to go on has played all its rounds. **Collective.**
+  [[nodiscard]] bool is_finished();
+  /// Says so, on rank 0.
+  [[nodiscard]] ExitCode show_finished() const;
 
   [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
   [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
@@ -72,7 +77,7 @@ class LearningRun {
   /// **Collective.**
   void open_privacy(RunFacts facts);
 
-  /// **Collective.**
+  /// Or goes on in that of the run that is resumed. **Collective.**
   void make_directory();
   [[nodiscard]] MetricsPolicy metrics_policy() const;
   [[nodiscard]] ProgressStyle progress_style() const;
@@ -89,6 +94,18 @@ class LearningRun {
   };
   /// Opens the run's files and its progress, and prints the notes so far. **Collective.**
   void open_records(const Recording& recording);
+  /// Before open_records(): whether a run that is resumed has a checkpoint that all ranks hold; it is to have `rounds`
+  /// rounds. **Collective.**
+  void find_checkpoint(Round rounds);
+  /// After open_records(): checkpoints hold these parts, and what all runs keep; a run that is resumed has all of it as
+  /// it was then. **Collective.**
+  void start_checkpoints(KeptParts parts);
+  /// After the last round of a run that a signal has stopped, or that writes checkpoints, before anything else.
+  /// **Collective.**
+  void checkpoint_the_end(Round done, bool stopped);
+  /// Once its results are whole: a run that has come to its end keeps the last checkpoint, if it writes any.
+  /// **Collective.**
+  void drop_checkpoints(Round done);
   /// Who records the run, on ranks that host clients; nobody elsewhere.
   [[nodiscard]] std::vector<Observer*> recorders();
   /// Plays all rounds as soon as all ranks are ready, and returns the seconds that they took. **Collective.**
@@ -97,7 +114,7 @@ class LearningRun {
   /// **Collective.**
   void finish_records(const RoundView& view, Round done, const Released<Columns>& models);
   /// Notes that a signal stopped the run; `unit` is what its rounds are called.
-  void note_stop(Round done, Round planned, std::string_view unit = "round");
+  void note_stop(Round done, Round planned, std::string_view unit = "round", bool resumable = false);
 
   /// With what all runs say of themselves, but for what their rounds came to.
   [[nodiscard]] Summary begin_summary(Round planned, double wall) const;
@@ -129,12 +146,16 @@ class LearningRun {
   std::optional<RunPrivacy> privacy_;  ///< of runs that learn
   std::string run_id_;
   std::optional<RunDirectory> directory_;
+  std::optional<Round> resumed_from_;
+  std::optional<Checkpointer> checkpointer_;
   std::optional<ModelRecorder> recorder_;  ///< of ranks that host clients
   std::optional<ProgressPrinter> printer_;
   std::optional<NetworkReporter> reporter_;
   std::vector<std::string> notes_;
 
  private:
+  void make_new_directory();
+  [[nodiscard]] CheckpointFolder checkpoint_folder() const;
   /// What the run makes known of records, or withholds.
   void name_metrics(Summary& summary) const;
 };

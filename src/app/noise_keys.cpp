@@ -20,6 +20,10 @@ std::string key_file(const std::string& pattern, Client client) {
   return name_of_client(pattern, client);
 }
 
+std::string stored_key(const std::string& folder, Client client) {
+  return fmt::format("{}/key-{}", folder, client);
+}
+
 }  // namespace
 
 NoiseKeyPolicy noise_key_policy(const std::string& option) {
@@ -65,8 +69,14 @@ void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, 
 
 void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std::string& folder) {
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    OwnersFile(fmt::format("{}/key-{}", folder, first + static_cast<Client>(k))).append_text(keys[k].hex() + "\n");
+    OwnersFile(stored_key(folder, first + static_cast<Client>(k))).append_text(keys[k].hex() + "\n");
   }
+}
+
+std::vector<NoiseKey> read_stored_keys(Client first, Client count, const std::string& folder) {
+  std::vector<NoiseKey> keys;
+  for (Client u = first; u < first + count; ++u) keys.push_back(NoiseKey::read(stored_key(folder, u)));
+  return keys;
 }
 
 std::string make_run_id(Agreement& agreement, NoiseKeyPolicy policy, std::uint64_t seed) {

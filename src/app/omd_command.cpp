@@ -113,6 +113,7 @@ ExitCode OmdRun::play() {
 
   TestScore test;
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
+  find_checkpoint(config_.omd.rounds);
   open_records({config_.omd.rounds,
                 recorded_clients(layout_->clients(), config_.record_clients, dimension_),
                 scores(),
@@ -124,6 +125,13 @@ ExitCode OmdRun::play() {
   observers.push_back(&played);
   if (average) observers.push_back(&*average);
   if (violations) observers.push_back(&*violations);
+  KeptParts parts;
+  parts.add("models", omd);
+  parts.add("sums for regret", played);
+  if (average) parts.add("mean models", *average);
+  if (violations) parts.add("violations", *violations);
+  start_checkpoints(std::move(parts));
+  if (hosts_clients) observers.push_back(&*checkpointer_);
   const double wall = time_rounds([&] {
     if (hosts_clients) omd.run(observers);
   });
@@ -137,14 +145,17 @@ ExitCode OmdRun::play() {
     done = std::max(done, of_this);
     if (of_this >= 0) least_done = std::min(least_done, of_this);
   }
-  finish_records(omd, done, models);
   const bool stopped = least_done < config_.omd.rounds;
-  if (stopped) note_stop(least_done, config_.omd.rounds);
+  const bool resumable = why_not_resumable().empty();
+  if (resumable) checkpoint_the_end(done, stopped);
+  finish_records(omd, done, models);
+  if (stopped) note_stop(least_done, config_.omd.rounds, "round", resumable);
   if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
   const Summary summary = make_summary(omd, models, door, played, wall, least_done);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, stopped, "the final mean model", {{}, [this] { return draw(); }});
   });
+  if (!stopped) drop_checkpoints(done);
   if (agreement_.broadcast(declare_public(std::string(is_refuted(summary) ? "yes" : "no"))) == "yes") {
     return ExitCode::refuted;
   }

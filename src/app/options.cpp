@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <set>
@@ -45,7 +46,14 @@ int line_of(const std::string& text, const std::string& key, std::size_t earlier
 
 /// Options that say what to do with a configuration are no part of one.
 bool is_part_of_a_file(const std::string& name) {
-  return name != "config" && name != "print-config" && name != "help";
+  return name != "config" && name != "print-config" && name != "help" && name != "resume";
+}
+
+/// Options that a run may be resumed with, whatever it began with. (Of `rounds`, the run sees whether it may.)
+bool may_change(const std::string& name) {
+  static const std::set<std::string> free{"rounds",       "progress", "json",        "json-models", "checkpoint-every",
+                                          "ledger-block", "watchdog", "print-config"};
+  return free.contains(name);
 }
 
 po::options_description describe(const std::vector<Option>& options) {
@@ -127,7 +135,8 @@ void Options::read_command_line(const std::vector<std::string>& words) {
   }
 }
 
-void Options::read_file(const std::string& path) {
+std::map<std::string, Options::Given> Options::read_file(const std::string& path) const {
+  std::map<std::string, Given> result;
   std::ifstream file(path);
   check(file.good(), "cannot read --config '{}'", path);
   std::ostringstream content;
@@ -146,17 +155,44 @@ void Options::read_file(const std::string& path) {
       check(!option.unregistered && find(key) != nullptr && is_part_of_a_file(key),
             "{}: unknown key (starling {} has no such option) see starling {} --help", where, command_, command_);
       check(first, "{}: the key stands twice (one value could be meant as well as the other) delete one", where);
-      const Given value{option.value.empty() ? "true" : option.value.front(), where};
-      given_.try_emplace(key, value);
+      result[key] = {option.value.empty() ? "true" : option.value.front(), where};
     }
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}: {} (a line reads key = value)", path, error.what()));
   }
+  return result;
+}
+
+/// The configuration of a run, in which the command line may change nothing that matters.
+std::map<std::string, Options::Given> Options::read_run(const std::string& directory) const {
+  for (const char* other : {"config", "output"}) {
+    check(!given(other), "--resume with --{} (a run has its configuration and its results in its directory) leave it out",
+          other);
+  }
+  const std::string path = directory + "/config.ini";
+  check(std::filesystem::is_regular_file(path), "--resume '{}': it has no config.ini (a run's directory has one)",
+        directory);
+  const std::map<std::string, Given> of_run = read_file(path);
+  std::vector<std::string> differences;
+  for (const auto& [name, here] : given_) {
+    if (name == "resume" || may_change(name)) continue;
+    const auto there = of_run.find(name);
+    const std::string text = there != of_run.end() ? there->second.text : find(name)->initial;
+    if (text != here.text) differences.push_back(fmt::format("{} = {}, here {}", name, text.empty() ? "-" : text, here.text));
+  }
+  check(differences.empty(),
+        "--resume '{}': the run has another configuration ({}) leave these options out, or start a run of its own",
+        directory, fmt::join(differences, "; "));
+  return of_run;
 }
 
 void Options::parse(const std::vector<std::string>& words) {
   read_command_line(words);
-  if (given("config")) read_file(given_.at("config").text);
+  if (given("resume")) {
+    given_.merge(read_run(given_.at("resume").text));
+  } else if (given("config")) {
+    given_.merge(read_file(given_.at("config").text));
+  }
   for (const Option& option : options_) {
     const auto value = given_.find(option.name);
     if (value == given_.end()) {

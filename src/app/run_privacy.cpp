@@ -19,10 +19,10 @@ namespace {
 constexpr double tiny = std::numeric_limits<double>::min();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Options that change neither what is computed nor from what.
-constexpr std::array<std::string_view, 11> without_effect{"output",   "progress",     "json",           "json-models",
-                                                          "watchdog", "record-every", "record-clients", "metrics",
-                                                          "ledger",   "ledger-block", "save-partition"};
+/// Options that change neither what is computed nor from what. (Of `rounds` see depends_on_rounds.)
+constexpr std::array<std::string_view, 13> without_effect{
+    "output",  "progress", "json",         "json-models",    "watchdog",         "record-every", "record-clients",
+    "metrics", "ledger",   "ledger-block", "save-partition", "checkpoint-every", "rounds"};
 
 /// A configuration without the options that change no integer.
 std::string what_matters(const std::string& configuration) {
@@ -60,11 +60,18 @@ RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, int rank, con
                        RunFacts facts)
     : agreement_(agreement), layout_(layout), rank_(rank), options_(options), facts_(std::move(facts)) {}
 
+void RunPrivacy::take_up(const std::string& run_id, const std::string& private_folder) {
+  run_id_ = run_id;
+  earlier_ = private_folder;
+}
+
 void RunPrivacy::open() {
   agreement_.together([&] {
     choose_prices();
     choose_budgets();
-    keys_ = make_noise_keys(options_.noise_key, facts_.seed, first(), count());
+    keys_ = earlier_ && key_policy() == NoiseKeyPolicy::random
+                ? read_stored_keys(first(), count(), *earlier_)
+                : make_noise_keys(options_.noise_key, facts_.seed, first(), count());
     if (options_.ledger) open_owners_ledgers();
   });
   agreement_.same("prices", declare_public(prices_->text()));
@@ -84,7 +91,7 @@ void RunPrivacy::open() {
 
 void RunPrivacy::move_in(const std::string& private_folder) {
   agreement_.together([&] {
-    if (key_policy() == NoiseKeyPolicy::random) store_noise_keys(keys_, first(), private_folder);
+    if (key_policy() == NoiseKeyPolicy::random && !earlier_) store_noise_keys(keys_, first(), private_folder);
     if (!options_.ledger && count() > 0) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
   });
   if (!options_.ledger) start_accounts();
@@ -143,13 +150,17 @@ void RunPrivacy::open_owners_ledgers() {
   if (count() > 0) ledgers_.push_back(Ledger::open(path));
 }
 
-/// Digest of all that determines the run's integers; empty if it cannot be replayed, or if no ledger outlives it in
-/// which that could be looked up. Data enter by digests under the owners' keys, which tell nobody anything.
-/// **Collective.**
+/// Whether a round's releases are others where more rounds follow.
+bool RunPrivacy::depends_on_rounds() const {
+  return !prices_->constant() || *options_.mechanism == "dissertation" || facts_.protection;
+}
+
+/// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
+/// owners' keys, which tell nobody anything. **Collective.**
 std::string RunPrivacy::determination() const {
-  if (!options_.ledger) return "";
   std::string matter = what_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
   if (limits_) matter += limits_->text() + "\n";
+  if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
   std::string own;
   agreement_.together([&] {
     matter += build();
@@ -164,6 +175,10 @@ std::string RunPrivacy::determination() const {
 
 /// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**
 void RunPrivacy::settle_run_id() {
+  if (earlier_) {
+    taken_up_ = true;
+    return;
+  }
   std::string found;
   for (std::size_t i = 0; i < ledgers_.size(); ++i) {
     const std::string here = ledgers_[i].unfinished(determined_by_).value_or("");
@@ -179,7 +194,10 @@ void RunPrivacy::settle_run_id() {
 }
 
 void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
-  if (taken_up_) {
+  const auto& entries = ledger.book().entries();
+  const auto is_this = [this](const LedgerEntry& entry) { return entry.run.id == run_id_; };
+  // Of a run that goes on, the ledger may not know yet: it ended before its first release.
+  if (taken_up_ && std::any_of(entries.begin(), entries.end(), is_this)) {
     ledger.resume(run_id_, determined_by_);
     return;
   }

@@ -79,7 +79,7 @@ void VerticalRun::open_data() {
     loss_of_outputs_ = make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(1)), 1);
     config_.data.label_map = [this](double raw) { return loss_of_outputs_->label(raw); };
   }
-  if (config_.privacy.ledger) source_digest_ = digest_of_source();
+  source_digest_ = digest_of_source();
   data_ = open_source();
   dataset_.is_public = data_.is_public;
   dataset_.replayable = data_.replayable;

@@ -9,6 +9,7 @@
 
 #include <mpi.h>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/net/neighbours.hpp"
 
 namespace starling {
@@ -21,6 +22,7 @@ class EdgeCounts {
   void add(Client from, Client to, std::int64_t messages);
   /// Ascending by (from, to); the rest, if there is one, last and with both ends −1.
   [[nodiscard]] std::vector<EdgeTraffic> list(std::int64_t bytes_per_message) const;
+  void persist(Snapshot& snapshot) { snapshot(messages_, others_); }
 
  private:
   std::unordered_map<std::uint64_t, std::int64_t> messages_;

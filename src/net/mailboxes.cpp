@@ -329,6 +329,10 @@ WireTraffic Mailboxes::wire_traffic() const {
   return state_->wire;
 }
 
+void Mailboxes::persist(Snapshot& snapshot) {
+  snapshot(state_->counts, state_->wire);
+}
+
 std::size_t Mailboxes::waiting_parcels() const {
   std::size_t total = 0;
   for (const auto& [rank, channel] : state_->channels) total += channel.waiting.size();

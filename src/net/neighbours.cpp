@@ -170,4 +170,12 @@ WireTraffic Neighbours::wire_traffic() const {
   return state_->wire;
 }
 
+void Neighbours::count(Plan& plan) {
+  plan.state_->count_uses();
+}
+
+void Neighbours::persist(Snapshot& snapshot) {
+  snapshot(*state_->counts, state_->wire);
+}
+
 }  // namespace starling

@@ -1,6 +1,7 @@
 // Inside of the net room: the communicators, the control channel and the waits that poll it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -22,17 +23,20 @@ enum class NoticeKind : std::int32_t {
   failure,
   step_failed,
   stop_request,
-  round_query,
+  round_query,  ///< for an Appointment, as are the two that follow
   round_reply,
-  stop_after,
+  round_agreed,
   ended,  ///< of Mailboxes: the sender's clients have finished
   alive,  ///< to a rank that waits for the others' end, or for the aggregator: the sender has begun this round
 };
 
+/// What all ranks do after one common round.
+enum class Appointment : std::int32_t { stop, checkpoint };
+
 /// A message of the control channel; plain bytes of one size, so that one pre-posted receive serves all.
 struct Notice {
   NoticeKind kind = NoticeKind::failure;
-  std::int32_t code = 0;
+  std::int32_t code = 0;   ///< ExitCode of a failure, Appointment of what is about a round
   std::int64_t round = 0;
   std::int32_t silence = 0;  ///< 1 if the failure is that nothing came: an effect of what happened elsewhere
   char text[1000] = {};
@@ -113,7 +117,11 @@ struct World::State {
   void set_active(const Layout& layout);
   [[nodiscard]] Round current_round() const { return round_; }
   /// Whether the round after which all stop has been agreed on.
-  [[nodiscard]] bool stops() const { return stop_after_.has_value(); }
+  [[nodiscard]] bool stops() const { return !of(Appointment::stop).agreed.empty(); }
+  /// Rank 0's: asks for a common round, unless the one that was asked for last is not agreed on yet.
+  void appoint(Appointment what);
+  /// Whether all do this after round t. Rounds are asked about in rising order, and each once.
+  [[nodiscard]] bool is_appointed(Appointment what, Round t);
   /// After a failure here: whether no other rank failed at about the same time in an earlier round (or, in the same,
   /// with a lower number). Models become infinite on many ranks at once, and a silent rank stops its neighbours'
   /// neighbours too, so the one that failed first says why.
@@ -152,9 +160,9 @@ struct World::State {
  private:
   void post_inbox();
   void handle(const Notice& notice, int from);
-  void handle_stop_request();
-  void handle_reply(Round round);
-  void reply_round();
+  void handle_reply(Appointment what, Round round);
+  void reply_round(Appointment what);
+  void agree(Appointment what, Round round);
 
   struct Outgoing {
     Notice notice;
@@ -166,15 +174,21 @@ struct World::State {
   std::list<Vector> abandoned_;
   std::vector<int> active_;
 
-  // Agreement on a common last round after a signal: the signalled rank asks rank 0, which asks all for the round that
-  // they have begun; everyone stops after the largest of these, and nobody begins another round before knowing it.
+  // Agreement on a common round, the last after a signal above all: whoever wants one asks rank 0, which asks all for the
+  // round that they have begun; the largest of these it is, and nobody begins another round before knowing it.
+  struct CommonRound {
+    int told = 0;  ///< how often this rank has said where it is; rank 0: how often it has asked
+    int heard = 0;  ///< and was told what is agreed
+    std::deque<Round> agreed;  ///< rounds that have not come yet
+    std::size_t replies = 0;
+    Round latest = 0;
+  };
+  [[nodiscard]] CommonRound& of(Appointment what) { return common_rounds_[static_cast<std::size_t>(what)]; }
+  [[nodiscard]] const CommonRound& of(Appointment what) const { return common_rounds_[static_cast<std::size_t>(what)]; }
+  [[nodiscard]] bool waits_for_an_appointment() const;
   Round round_ = 0;
   bool stop_asked_ = false;
-  bool round_told_ = false;
-  bool query_sent_ = false;
-  std::size_t replies_ = 0;
-  Round latest_ = 0;
-  std::optional<Round> stop_after_;
+  std::array<CommonRound, 2> common_rounds_;
 };
 
 }  // namespace starling

@@ -117,7 +117,7 @@ void World::State::poll() {
   if (signal_seen != 0 && !stop_asked_) {
     stop_asked_ = true;
     if (rank == 0) {
-      handle_stop_request();
+      appoint(Appointment::stop);
     } else {
       send_notice(0, Notice{.kind = NoticeKind::stop_request});
     }
@@ -147,16 +147,16 @@ void World::State::handle(const Notice& notice, int from) {
       step_failed = true;
       break;
     case NoticeKind::stop_request:
-      handle_stop_request();
+      appoint(Appointment::stop);
       break;
     case NoticeKind::round_query:
-      reply_round();
+      reply_round(static_cast<Appointment>(notice.code));
       break;
     case NoticeKind::round_reply:
-      handle_reply(notice.round);
+      handle_reply(static_cast<Appointment>(notice.code), notice.round);
       break;
-    case NoticeKind::stop_after:
-      stop_after_ = notice.round;
+    case NoticeKind::round_agreed:
+      agree(static_cast<Appointment>(notice.code), notice.round);
       break;
     case NoticeKind::ended:
     case NoticeKind::alive: {
@@ -169,57 +169,79 @@ void World::State::handle(const Notice& notice, int from) {
   }
 }
 
-void World::State::handle_stop_request() {
-  if (query_sent_) return;
-  query_sent_ = true;
+void World::State::appoint(Appointment what) {
+  if (of(what).told > of(what).heard || !of(what).agreed.empty()) return;
   for (const int r : active_) {
     if (r == rank) {
-      reply_round();
+      reply_round(what);
     } else {
-      send_notice(r, Notice{.kind = NoticeKind::round_query});
+      send_notice(r, Notice{.kind = NoticeKind::round_query, .code = static_cast<std::int32_t>(what)});
     }
   }
 }
 
-void World::State::reply_round() {
-  round_told_ = true;
+void World::State::reply_round(Appointment what) {
+  ++of(what).told;
+  // Who is in the midst of a round is at its end before it hears what is agreed: the next one it can do something after.
+  const Round round = what == Appointment::stop ? round_ : round_ + 1;
   if (rank == 0) {
-    handle_reply(round_);
+    handle_reply(what, round);
   } else {
-    send_notice(0, Notice{.kind = NoticeKind::round_reply, .round = round_});
+    send_notice(0, Notice{.kind = NoticeKind::round_reply, .code = static_cast<std::int32_t>(what), .round = round});
   }
 }
 
-void World::State::handle_reply(Round round) {
-  latest_ = std::max(latest_, round);
-  if (++replies_ < active_.size()) return;
-  stop_after_ = latest_;
+void World::State::handle_reply(Appointment what, Round round) {
+  CommonRound& common = of(what);
+  common.latest = std::max(common.latest, round);
+  if (++common.replies < active_.size()) return;
+  common.replies = 0;
   for (const int r : active_) {
-    if (r != rank) send_notice(r, Notice{.kind = NoticeKind::stop_after, .round = latest_});
+    const Notice notice{
+        .kind = NoticeKind::round_agreed, .code = static_cast<std::int32_t>(what), .round = common.latest};
+    if (r != rank) send_notice(r, notice);
   }
+  agree(what, common.latest);
+}
+
+void World::State::agree(Appointment what, Round round) {
+  ++of(what).heard;
+  of(what).agreed.push_back(round);
+}
+
+bool World::State::is_appointed(Appointment what, Round t) {
+  std::deque<Round>& agreed = of(what).agreed;
+  bool is = false;
+  for (; !agreed.empty() && agreed.front() <= t; agreed.pop_front()) is = agreed.front() == t;
+  return is;
+}
+
+bool World::State::waits_for_an_appointment() const {
+  return std::any_of(common_rounds_.begin(), common_rounds_.end(),
+                     [](const CommonRound& common) { return common.told > common.heard; });
 }
 
 bool World::State::begin_round(Round t) {
   round_ = t;
   if ((t & 7) == 0 || signal_seen != 0) poll();
   std::optional<PatienceClock> clock;
-  while (round_told_ && !stop_after_) {
+  while (waits_for_an_appointment()) {
     if (!clock) clock.emplace();
     poll();
     if (clock->seconds() > watchdog) {
       throw FailureError(
-          fmt::format("round {}: no agreement on where to stop after a signal within {} s (a rank is "
-                      "silent) see which rank of the job has died",
+          fmt::format("round {}: no agreement on the round after which to stop or to write checkpoints within {} s (a "
+                      "rank is silent) see which rank of the job has died",
                       t + 1, watchdog));
     }
   }
-  return !stop_after_ || t <= *stop_after_;
+  return !stops() || t <= of(Appointment::stop).agreed.front();
 }
 
 bool World::State::begin_own_round(Round t) {
   round_ = t;
   poll();
-  return !round_told_ && !stop_after_;
+  return of(Appointment::stop).told == 0 && !stops();
 }
 
 void World::State::abandon(MPI_Request& request, Vector&& buffer) {
@@ -344,6 +366,13 @@ bool World::go_on_waiting() {
   state_->poll();
   if (state_->step_failed) throw StepAbandoned(ExitCode::failure, "another rank has failed in the same step");
   return !state_->stops();
+}
+
+void World::appoint_checkpoint() {
+  state_->appoint(Appointment::checkpoint);
+}
+bool World::is_checkpoint_after(Round t) {
+  return state_->is_appointed(Appointment::checkpoint, t);
 }
 
 void World::watch_signals() {

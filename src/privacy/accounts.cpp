@@ -195,4 +195,8 @@ void Accounts::close(LedgerEnd reason) {
   }
 }
 
+void Accounts::persist(Snapshot& snapshot) {
+  for (Holder& client : clients_) snapshot(client.spending, client.paid);
+}
+
 }  // namespace starling

@@ -16,8 +16,6 @@ namespace starling {
 
 namespace {
 
-constexpr mode_t owner_only = S_IRUSR | S_IWUSR;
-
 std::string reason_of(int error) {
   return std::generic_category().message(error);
 }
@@ -25,29 +23,6 @@ std::string reason_of(int error) {
 [[noreturn]] void throw_failed(const std::string& what, const std::string& path, int error) {
   throw FailureError(
       fmt::format("cannot {} privacy ledger '{}' ({}) check the folder and the disk", what, path, reason_of(error)));
-}
-
-int write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
-/// 0 or the error.
-int write_and_sync(int file, std::string_view text) {
-  if (const int error = write_all(file, text); error != 0) return error;
-  return ::fsync(file) == 0 ? 0 : errno;
-}
-
-/// A file's name survives a crash when its folder was synced.
-void sync_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  const Descriptor descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
-  if (descriptor.get() < 0 || ::fsync(descriptor.get()) != 0) throw_failed("sync the folder of", path, errno);
 }
 
 struct flock whole_file(short kind) {
@@ -98,26 +73,11 @@ std::string head_path(const std::string& path) {
   return path + ".head";
 }
 
-Descriptor::Descriptor(const std::string& path, int flags)
-    : file_(::open(path.c_str(), flags | O_CLOEXEC, owner_only)) {}
-
-Descriptor::~Descriptor() {
-  if (file_ >= 0) ::close(file_);
-}
-
 std::optional<std::string> content_of(const std::string& path) {
   if (!exists_as_file(path)) return std::nullopt;
-  const Descriptor file(path, O_RDONLY);
-  if (file.get() < 0) throw_failed("open", path, errno);
-  std::string text;
-  std::string piece(std::size_t{1} << 16, '\0');
-  while (true) {
-    const ssize_t count = ::read(file.get(), piece.data(), piece.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_failed("read", path, errno);
-    if (count == 0) return text;
-    text.append(piece, 0, static_cast<std::size_t>(count));
-  }
+  std::optional<std::string> text = read_whole_file(path);
+  if (!text) throw_failed("read", path, errno);
+  return text;
 }
 
 bool is_held(const std::string& path) {
@@ -159,14 +119,7 @@ void LedgerFile::cut(std::size_t size) {
 
 void LedgerFile::put_head(const std::string& line) {
   const std::string head = head_path(path_);
-  const std::string part = head + ".part";
-  {
-    const Descriptor file(part, O_WRONLY | O_CREAT | O_TRUNC);
-    const int error = file.get() < 0 ? errno : write_and_sync(file.get(), line);
-    if (error != 0) throw_failed("write the head of", path_, error);
-  }
-  if (std::rename(part.c_str(), head.c_str()) != 0) throw_failed("replace the head of", path_, errno);
-  sync_folder_of(path_);
+  if (const int error = replace_file(head, line); error != 0) throw_failed("write the head of", path_, error);
 }
 
 }  // namespace starling

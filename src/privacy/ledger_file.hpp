@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <utility>
+
+#include "starling/core/durable_file.hpp"
 
 namespace starling {
 
@@ -16,22 +17,6 @@ namespace starling {
 
 /// Whether a process holds the file as a LedgerFile. Throws UsageError if it is not a plain file.
 [[nodiscard]] bool is_held(const std::string& path);
-
-/// A file descriptor that is closed in the end.
-class Descriptor {
- public:
-  /// Opens; a file that is made has mode 0600. Leaves errno and a `get` below 0 where that fails.
-  Descriptor(const std::string& path, int flags);
-  Descriptor(Descriptor&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor();
-  [[nodiscard]] int get() const { return file_; }
-
- private:
-  int file_;
-};
 
 /// A ledger's files, held for writing until destroyed.
 class LedgerFile {

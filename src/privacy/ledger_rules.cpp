@@ -182,7 +182,6 @@ void LedgerRules::require_row(const LedgerBook& book, const ResumeRow& row) {
       "run '{}' would not be the same (its data, configuration, keys or build differ, or it cannot be replayed) begin "
       "a new run, whose releases are charged anew",
       row.run);
-  check(!entry->finished(), "run '{}' is finished (there is nothing to take up) begin a new one", row.run);
 }
 
 void LedgerRules::apply_row(LedgerBook& book, const ResumeRow& row) {

@@ -237,6 +237,13 @@ void SynchronousMixer::finish(Holdings&) {
   for (auto& stage : stages_) stage.reset();
 }
 
+void SynchronousMixer::persist(Snapshot& snapshot) {
+  for (auto& stage : stages_) {
+    if (stage) neighbours_.count(stage->plan);
+  }
+  snapshot(neighbours_, sums_);
+}
+
 double SynchronousMixer::in_flight() const {
   double total = 0;
   for (const RunningSums& sums : sums_) total += sums.in_flight();

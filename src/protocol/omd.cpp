@@ -33,7 +33,9 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
 }
 
 void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
-  for (Observer* observer : observers) observer->after(*this);
+  if (played_rounds_ == 0) {  // else it goes on, and they have seen where
+    for (Observer* observer : observers) observer->after(*this);
+  }
   while (goes_on()) {
     const Round t = played_rounds_;
     Stopwatch watch(t % Stopwatch::timed_rounds_apart == 0);
@@ -145,6 +147,12 @@ Released<Columns> DecentralizedOmd::models() const {
         return models;
       },
       holdings_.state);
+}
+
+void DecentralizedOmd::persist(Snapshot& snapshot) {
+  snapshot(played_rounds_, credited_, holdings_, debt_, stepped_, releases_, tallies_, played_, rounds_played_, shares_,
+           mixer_);
+  if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);
 }
 
 View DecentralizedOmd::model(std::size_t k) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <filesystem>
 #include <limits>
 
 #include "starling/hdf5/file.hpp"
@@ -79,6 +80,7 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
                              RecordRounds rounds, Scores scores)
     : file_(directory.clients_file(rank)),
       owners_(directory.private_folder(rank) + "/metrics.csv"),
+      journal_(directory.private_folder(rank) + "/journal"),
       first_(first),
       count_(count),
       dimension_(dimension),
@@ -91,11 +93,18 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
   for (const Client u : recorded) {
     if (u >= first && u < first + static_cast<Client>(count)) recorded_.push_back(static_cast<std::size_t>(u - first));
   }
+  if (directory.goes_on()) return;
+  go_back(0, 0);
+  owners_.append_text(
+      "# metrics of this rank's private records, for their owner alone\nround,client,records,loss,accuracy\n");
+}
+
+void ModelRecorder::make_file() {
   const hdf5::File file(file_, hdf5::File::Mode::create);
   file.make_growing<std::int64_t>("/rounds", {});
-  if (!recorded_.empty()) file.make_growing<double>("/model", {recorded_.size(), dimension});
-  file.make_growing<double>("/mass", {count});
-  file.make_growing<double>("/presence", {count});
+  if (!recorded_.empty()) file.make_growing<double>("/model", {recorded_.size(), dimension_});
+  file.make_growing<double>("/mass", {count_});
+  file.make_growing<double>("/presence", {count_});
   file.attribute("/rounds", "meaning", "rounds completed when the record was taken");
   if (!recorded_.empty()) {
     file.attribute("/model", "meaning", "released model: record x recorded client of this rank x coordinate");
@@ -106,15 +115,37 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
       "share of the rounds since the record before in which a client took part: record x client of this rank");
   if (policy_.shared()) {
     for (const auto& [name, meaning] : score_sets(scores_)) {
-      file.make_growing<double>(name, {count});
+      file.make_growing<double>(name, {count_});
       file.attribute(name, "meaning", meaning);
     }
   }
   std::vector<std::int64_t> clients;
-  for (std::size_t k = 0; k < count; ++k) clients.push_back(first + static_cast<Client>(k));
-  file.write("/clients", {count}, clients);
-  owners_.append_text(
-      "# metrics of this rank's private records, for their owner alone\nround,client,records,loss,accuracy\n");
+  for (std::size_t k = 0; k < count_; ++k) clients.push_back(first_ + static_cast<Client>(k));
+  file.write("/clients", {count_}, clients);
+}
+
+/// Leaves the files as they were when they had so many bytes. The HDF5 file, which the end of the process may have torn,
+/// is made again.
+void ModelRecorder::go_back(std::int64_t journal, std::int64_t owners) {
+  owners_.go_back(owners);
+  std::filesystem::remove(file_);
+  make_file();
+  journal_.go_back(journal, [this](Snapshot& entry) {
+    entry(done_, models_, masses_, presences_, losses_, accuracies_, arrivals_);
+    write_waiting();
+  });
+}
+
+void ModelRecorder::persist(Snapshot& snapshot) {
+  std::int64_t journal = 0;
+  std::int64_t owners = 0;
+  if (!snapshot.reading()) {
+    if (!done_.empty() || !arrivals_.empty()) flush();
+    journal = journal_.settle();
+    owners = owners_.settle();
+  }
+  snapshot(journal, owners, rounds_, last_, seen_, watched_, present_, before_);
+  if (snapshot.reading()) go_back(journal, owners);
 }
 
 ModelRecorder::~ModelRecorder() {
@@ -193,6 +224,14 @@ void ModelRecorder::record_metrics(const RoundView& view, Round round, std::size
 void ModelRecorder::flush() {
   owners_.append(owners_rows_);
   owners_rows_ = Secret<std::string>();
+  Snapshot entry;
+  entry(done_, models_, masses_, presences_, losses_, accuracies_, arrivals_);
+  journal_.append(entry);
+  write_waiting();
+}
+
+/// To the HDF5 file.
+void ModelRecorder::write_waiting() {
   const hdf5::File file(file_, hdf5::File::Mode::append);
   if (!recorded_.empty()) file.append("/model", models_);
   file.append("/mass", masses_);
@@ -228,6 +267,7 @@ void ModelRecorder::finish(const RoundView& view, Round done, const Released<Col
 void write_run_file(const RunDirectory& directory, const RunLayout& run,
                     const std::vector<std::pair<std::string, std::string>>& provenance) {
   using Part = hdf5::File::Part;
+  std::filesystem::remove(directory.run_file());  // of a run that goes on
   const hdf5::File file(directory.run_file(), hdf5::File::Mode::create);
   std::vector<Part> clients;
   std::vector<Part> recorded;

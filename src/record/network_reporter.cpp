@@ -86,7 +86,7 @@ void ProgressPrinter::draw_bar(Round done) {
   constexpr int width = 24;
   const double share = rounds_ > 0 ? static_cast<double>(done) / static_cast<double>(rounds_) : 1;
   const int full = static_cast<int>(share * width);
-  const double rate = static_cast<double>(done) / std::max(seconds_since(start_), 1e-9);
+  const double rate = static_cast<double>(done - before_) / std::max(seconds_since(start_), 1e-9);
   fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} %  round {}/{}{}  {:.0f} rounds/s  {:.0f} s left \033[K", "", full, "",
              width - full, 100 * share, done, rounds_, describe(latest_), rate,
              static_cast<double>(rounds_ - done) / std::max(rate, 1e-9));
@@ -101,10 +101,11 @@ void ProgressPrinter::show(const NetworkFigures& figures, bool last) {
     latest_.test_accuracy = test;
     latest_.test_loss = test_loss;
   }
+  if (figures.done <= before_ && before_ > 0) return;
   if (style_ == ProgressStyle::bar) {
     draw_bar(figures.done);
   } else if (style_ == ProgressStyle::lines && (last || is_landmark(figures.done))) {
-    const double rate = static_cast<double>(figures.done) / std::max(seconds_since(start_), 1e-9);
+    const double rate = static_cast<double>(figures.done - before_) / std::max(seconds_since(start_), 1e-9);
     fmt::print(stderr, "round {:>9}/{}{}  {:.0f} rounds/s\n", figures.done, rounds_, describe(figures), rate);
   }
 }
@@ -175,7 +176,7 @@ void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
   const double mass = sum(view.masses());
   double present = 0;
   for (std::size_t k = 0; k < models.value().size(); ++k) present += view.was_present(k) ? 1 : 0;
-  const auto report = post_process(
+  auto report = post_process(
       [&](const Columns& x) {
         Vector numbers(f_head + x.rows(), 0.0);
         numbers[f_done] = static_cast<double>(round);
@@ -202,8 +203,34 @@ void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
       models);
   before_ = shared;
   last_sent_ = round;
+  if (journal_) {
+    Snapshot entry;
+    entry(report);
+    journal_->append(entry);
+  }
+  hand_in(report);
+}
+
+void NetworkReporter::hand_in(const Released<Vector>& report) {
   ++sent_;
   agreement_.report(report);
+}
+
+void NetworkReporter::keep_in(const std::string& journal_file, bool afresh) {
+  journal_.emplace(journal_file);
+  if (afresh) journal_->go_back(0, [](Snapshot&) {});
+}
+
+void NetworkReporter::persist(Snapshot& snapshot) {
+  std::int64_t size = snapshot.reading() ? 0 : journal_->settle();
+  snapshot(size, rounds_, last_sent_, seen_, before_);
+  if (!snapshot.reading()) return;
+  journal_->go_back(size, [this](Snapshot& entry) {
+    Released<Vector> report = declare_public(Vector());
+    entry(report);
+    hand_in(report);
+  });
+  if (printer_ != nullptr) printer_->go_on_after(seen_);
 }
 
 void NetworkReporter::collect(bool wait) {

@@ -8,11 +8,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
+#include "starling/core/durable_file.hpp"
+#include "starling/record/history.hpp"
+
 namespace starling {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 
 void make_run_directory(const std::string& path, const std::string& configuration) {
   std::error_code error;
@@ -47,6 +54,52 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
   });
 }
 
+RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank) {
+  RunDirectory directory(path);
+  agreement.together([&] {
+    check(fs::is_directory(directory.private_folder(rank)) && !fs::exists(directory.private_folder(agreement.ranks())),
+          "'{}' is no directory of a run of {} ranks (each resumes its own clients) start as many ranks as the run had",
+          path, agreement.ranks());
+    static_cast<void>(directory.run_id());
+    check(rank != 0 || holding_of(path + "/history.csv") != Holding::held,
+          "the run in '{}' goes on (a process holds its history.csv) wait for its end, or end it", path);
+  });
+  return directory;
+}
+
+std::optional<Round> RunDirectory::finished_rounds() const {
+  const std::optional<std::string> text = read_whole_file(summary_file());
+  if (!text) return std::nullopt;
+  const auto summary = nlohmann::json::parse(*text, nullptr, false);
+  if (!summary.is_object() || !summary.contains("rounds") || !summary.contains("rounds_planned")) return std::nullopt;
+  if (summary["rounds"] != summary["rounds_planned"]) return std::nullopt;
+  return summary["rounds"].get<Round>();
+}
+
+void RunDirectory::set_configuration(const std::string& text) const {
+  const std::string file = path_ + "/config.ini";
+  if (read_whole_file(file) == text) return;
+  const int error = replace_file(file, text, readable_by_all);
+  check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
+}
+
+void RunDirectory::forget_results() const {
+  fs::remove(summary_file());
+}
+
+void RunDirectory::begin(const std::string& run_id) const {
+  const std::string file = path_ + "/run-id";
+  const int error = replace_file(file, run_id + "\n", readable_by_all);
+  check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
+}
+
+std::string RunDirectory::run_id() const {
+  const std::string text = read_whole_file(path_ + "/run-id").value_or("");
+  check(text.size() > 1 && text.find('\n') == text.size() - 1,
+        "'{}' has no run to resume (none had come to its first round, or its file run-id is gone) start one", path_);
+  return text.substr(0, text.size() - 1);
+}
+
 std::string RunDirectory::clients_name(int rank) {
   return fmt::format("clients/{}.h5", rank);
 }
@@ -56,6 +109,33 @@ std::string RunDirectory::private_folder(int rank) const {
 
 OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) {
   append_text("");
+}
+
+void OwnersFile::replace(const std::string& path, const Secret<std::string>& content) {
+  const int error = replace_file(path, content.open(OpenKey()));
+  check<FailureError>(error == 0, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(error));
+}
+
+std::int64_t OwnersFile::settle() const {
+  const Descriptor file(path_, O_WRONLY);
+  struct stat status {};
+  check<FailureError>(file.get() >= 0 && fsync(file.get()) == 0 && fstat(file.get(), &status) == 0,
+                      "cannot write '{}' ({}) check the folder and the disk", path_, std::strerror(errno));
+  return status.st_size;
+}
+
+void OwnersFile::go_back(std::int64_t size) const {
+  const std::int64_t now = settle();
+  check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written (it was cut) restore it",
+                   path_, now, size);
+  check<FailureError>(truncate(path_.c_str(), static_cast<off_t>(size)) == 0, "cannot write '{}' ({})", path_,
+                      std::strerror(errno));
+}
+
+Secret<std::string> OwnersFile::content() const {
+  std::optional<std::string> text = read_whole_file(path_);
+  check<FailureError>(text.has_value(), "cannot read '{}' ({})", path_, std::strerror(errno));
+  return Secret<std::string>(std::move(*text));
 }
 
 void OwnersFile::append_text(const std::string& text) const {

@@ -8,6 +8,7 @@
 #include "starling/app/privacy_options.hpp"
 #include "starling/core/links.hpp"
 #include "starling/data/dataset.hpp"
+#include "starling/record/checkpointer.hpp"
 
 namespace starling {
 
@@ -33,6 +34,9 @@ struct LearningConfig {
   bool json = false;
   bool json_models = false;
   double watchdog = 60;
+  // checkpoints
+  CheckpointPace checkpoint;
+  std::optional<std::string> resume;  ///< the directory of the run that goes on
   bool print_config = false;
 
   /// The effective configuration as a file for --config.
@@ -49,6 +53,8 @@ void add_data_options(Options& options, LearningConfig& config);
 void add_output_options(Options& options, LearningConfig& config, const std::string& command);
 /// --record-clients and --json-models, for commands whose clients' models can be told apart by number alone.
 void add_model_output_options(Options& options, LearningConfig& config);
+/// --checkpoint-every and --resume.
+void add_checkpoint_options(Options& options, LearningConfig& config);
 /// Throws UsageError for options of those above that contradict each other.
 void check_learning_options(const LearningConfig& config);
 

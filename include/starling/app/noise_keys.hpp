@@ -25,6 +25,9 @@ void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, 
 /// Writes keys that the operating system gave to `folder`/key-<client>, readable by their owner alone.
 void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std::string& folder);
 
+/// Those that store_noise_keys has written. Throws UsageError.
+[[nodiscard]] std::vector<NoiseKey> read_stored_keys(Client first, Client count, const std::string& folder);
+
 /// **Collective.** 32 hexadecimal digits: random, but the same for the same seed where noise is derived from it.
 [[nodiscard]] std::string make_run_id(Agreement& agreement, NoiseKeyPolicy policy, std::uint64_t seed);
 

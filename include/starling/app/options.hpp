@@ -40,7 +40,7 @@ class Options {
 
   /// Reads the command line, then the file that --config names (the command line wins), and applies every option that
   /// has a value. Throws UsageError: for unknown keys of a file with file and line, for bad values with where they came
-  /// from.
+  /// from. With --resume the file is the run's own, and the command line may change nothing that the run depends on.
   void parse(const std::vector<std::string>& words);
 
   /// Options with their groups, arguments, defaults and meanings.
@@ -56,7 +56,8 @@ class Options {
     std::string where;  ///< "--step" or "file:line: step"
   };
   void read_command_line(const std::vector<std::string>& words);
-  void read_file(const std::string& path);
+  [[nodiscard]] std::map<std::string, Given> read_file(const std::string& path) const;
+  [[nodiscard]] std::map<std::string, Given> read_run(const std::string& directory) const;
   [[nodiscard]] const Option* find(const std::string& name) const;
 
   std::string command_;

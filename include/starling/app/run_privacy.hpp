@@ -53,6 +53,9 @@ class RunPrivacy {
  public:
   RunPrivacy(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options, RunFacts facts);
 
+  /// Before open(): the run began earlier, with this id, and its keys and its own ledger are in the rank's private
+  /// folder.
+  void take_up(const std::string& run_id, const std::string& private_folder);
   /// Makes keys, opens the owner's ledgers, settles the run's id, and makes mechanism and accounts; the first rounds
   /// are reserved in the owner's ledgers. **Collective.** Throws BudgetError if no client may release anything.
   void open();
@@ -95,6 +98,7 @@ class RunPrivacy {
   void open_owners_ledgers();
   [[nodiscard]] std::string determination() const;
   void settle_run_id();
+  [[nodiscard]] bool depends_on_rounds() const;
   void begin(Ledger& ledger, std::vector<Client> clients);
   void start_accounts();
   void require_some_budget(FirstRelease here);
@@ -113,6 +117,7 @@ class RunPrivacy {
   std::string run_id_;
   std::string determined_by_;
   bool taken_up_ = false;
+  std::optional<std::string> earlier_;  ///< private folder of the run that goes on
   std::optional<Prices> prices_;
   std::optional<Prices> limits_;  // of all clients, where there is a budget
   std::vector<Budget> budgets_;   // of this rank's

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/core/links.hpp"
+#include "starling/core/snapshot.hpp"
 
 namespace starling {
 
@@ -52,6 +53,7 @@ class RoundSet {
       for (Round t = from; t < end; ++t) action(t);
     }
   }
+  void persist(Snapshot& snapshot) { snapshot(spans_); }
   friend bool operator==(const RoundSet&, const RoundSet&) = default;
 
  private:

@@ -7,6 +7,7 @@
 
 #include "starling/core/batch.hpp"
 #include "starling/core/boundary.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/loss/loss.hpp"
 
 namespace starling {
@@ -23,6 +24,7 @@ struct Score {
     records += other.records;
     return *this;
   }
+  void persist(Snapshot& snapshot) { snapshot(loss, correct, records); }
 };
 
 class Model {

@@ -9,6 +9,7 @@
 
 #include "starling/core/boundary.hpp"
 #include "starling/core/links.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/net/neighbours.hpp"
 #include "starling/net/world.hpp"
 
@@ -80,6 +81,8 @@ class Mailboxes {
   /// Per edge whose sender lives here, ascending by (from, to). Parcels that were merged before they left count once.
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
   [[nodiscard]] WireTraffic wire_traffic() const;
+  /// The traffic so far.
+  void persist(Snapshot& snapshot);
   /// Parcels that wait here for a message to another rank; never more than there are edges in use to other ranks.
   [[nodiscard]] std::size_t waiting_parcels() const;
 

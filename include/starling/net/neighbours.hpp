@@ -8,6 +8,7 @@
 
 #include "starling/core/boundary.hpp"
 #include "starling/core/links.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/net/world.hpp"
 
 namespace starling {
@@ -25,6 +26,7 @@ struct EdgeTraffic {
 struct WireTraffic {
   std::int64_t messages = 0;
   std::int64_t bytes = 0;
+  void persist(Snapshot& snapshot) { snapshot(messages, bytes); }
 };
 
 /// Whether a plan serves many rounds (worth setting up) or one.
@@ -83,6 +85,10 @@ class Neighbours {
   /// than 2^20, the traffic of the others stands last, from −1 to −1.
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
   [[nodiscard]] WireTraffic wire_traffic() const;
+
+  /// The traffic so far, in which the messages of this plan are counted before.
+  void count(Plan& plan);
+  void persist(Snapshot& snapshot);
 
  private:
   struct State;

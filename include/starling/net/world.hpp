@@ -40,6 +40,11 @@ class World {
   /// From now on SIGINT, SIGTERM and SIGUSR1 ask all ranks to stop after one common round (Neighbours::begin_round).
   void watch_signals();
 
+  /// Rank 0's, between rounds: asks all ranks that host clients to write a checkpoint after one common round, soon.
+  void appoint_checkpoint();
+  /// Whether that is so after this rank's round t. Asked after each round.
+  [[nodiscard]] bool is_checkpoint_after(Round t);
+
   /// What the doors of this room share.
   struct State;
   [[nodiscard]] State& state() { return *state_; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/privacy/ledger.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/privacy/prices.hpp"
@@ -59,6 +60,8 @@ class Accounts {
   /// Enters into the ledger how far the clients came, `reason` being finished or stopped. Rounds that were reserved and
   /// not released are given back, and rounds that an earlier process of this run may have released are counted.
   void close(LedgerEnd reason);
+  /// What was paid so far. What is reserved stands in the ledgers, and may be more by the time it is read.
+  void persist(Snapshot& snapshot);
 
  private:
   struct Holder {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/privacy/accounting.hpp"
 #include "starling/privacy/mechanism.hpp"
 
@@ -20,6 +21,7 @@ class PriceTally {
   void add(double price, std::int64_t count = 1);
   [[nodiscard]] const std::map<double, std::int64_t>& counts() const { return counts_; }
   [[nodiscard]] std::vector<ChargeGroup> groups(const Protection& mechanism) const;
+  void persist(Snapshot& snapshot) { snapshot(counts_, digits_); }
 
  private:
   [[nodiscard]] double rounded(double price) const;
@@ -40,6 +42,9 @@ class Spending {
   [[nodiscard]] PriceTally all() const;
   /// The dearest release of each pass: no record paid more than these, since it enters one release of a pass.
   [[nodiscard]] PriceTally dearest_of_passes() const;
+  void persist(Snapshot& snapshot) {
+    snapshot(releases_, all_, run_, run_price_, finished_passes_, pass_, dearest_);
+  }
 
  private:
   void end_run(double price);

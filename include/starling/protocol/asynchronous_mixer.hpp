@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/net/mailboxes.hpp"
 #include "starling/protocol/mixing.hpp"
 
@@ -30,6 +31,8 @@ class AsynchronousMixer final : public Mixer {
   void finish(Holdings& holdings) override;
   [[nodiscard]] double in_flight() const override;
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return arrivals_; }
+  /// After finish() alone is nothing under way, so that all there is belongs to some client.
+  void persist(Snapshot& snapshot) override { snapshot(clock_, sums_, mailboxes_); }
 
  private:
   void mix_once(Round step, double patience, Holdings& holdings);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "starling/core/links.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/model/model.hpp"
 #include "starling/privacy/paired_mechanism.hpp"
 #include "starling/protocol/constraint.hpp"
@@ -56,6 +57,7 @@ class LongTermConstraints {
   [[nodiscard]] const Released<Columns>& public_totals() const { return public_totals_; }
   /// The same of constraints on data: what was, not what was released. A vector per client.
   [[nodiscard]] const std::vector<Secret<Vector>>& private_totals() const { return private_totals_; }
+  void persist(Snapshot& snapshot) { snapshot(has_played_, duals_, public_totals_, private_totals_); }
 
  private:
   void add_public(std::size_t k, double eta, View x, Released<Vector>& gradient);
@@ -69,7 +71,7 @@ class LongTermConstraints {
   PrivateConstraint how_;
   PairedMechanism* pair_;
   double batch_;
-  std::vector<bool> has_played_;
+  std::vector<char> has_played_;
   Released<Columns> duals_;
   Released<Columns> public_totals_;
   std::vector<Secret<Vector>> private_totals_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "starling/core/boundary.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/graph/schedule.hpp"
 #include "starling/net/neighbours.hpp"
 #include "starling/protocol/observer.hpp"
@@ -25,6 +26,7 @@ enum class Mixing {
 struct Holdings {
   Released<Columns> state;  ///< mirror states, a column per client
   Vector mass;              ///< w, one per client; stays 1 under plain mixing
+  void persist(Snapshot& snapshot) { snapshot(state, mass); }
 };
 
 /// Where the time of a run went, in seconds, estimated from every 16th round.
@@ -33,6 +35,7 @@ struct TimeShares {
   double exchange = 0;
   double mixing = 0;
   double observing = 0;
+  void persist(Snapshot& snapshot) { snapshot(learning, exchange, mixing, observing); }
 };
 
 /// Splits time over the parts of a round, on some rounds only: a clock costs as much as a small exchange.
@@ -75,6 +78,8 @@ class Mixer {
   [[nodiscard]] virtual double in_flight() const { return 0; }
   /// Of the last round, in order; none where rounds are in step.
   [[nodiscard]] virtual std::span<const Arrival> arrivals() const { return {}; }
+  /// What it keeps between rounds, traffic included.
+  virtual void persist(Snapshot& snapshot) = 0;
 };
 
 struct MixingSettings {
@@ -115,12 +120,14 @@ class RunningSums {
       sent.in_flight = 0;
     }
   }
+  void persist(Snapshot& snapshot) { snapshot(sent_, seen_); }
 
  private:
   struct Sent {
     Vector sum;
     double in_flight = 0;
     bool pending = false;
+    void persist(Snapshot& snapshot) { snapshot(sum, in_flight, pending); }
   };
   std::map<Client, Sent> sent_;
   std::map<Client, Vector> seen_;
@@ -141,6 +148,7 @@ class SynchronousMixer final : public Mixer {
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override;
   void finish(Holdings& holdings) override;
   [[nodiscard]] double in_flight() const override;
+  void persist(Snapshot& snapshot) override;
 
  private:
   /// A plan with the links that it was made for.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/data/stream.hpp"
 #include "starling/mirror/mirror.hpp"
 #include "starling/privacy/accounts.hpp"
@@ -66,6 +67,8 @@ class DecentralizedOmd final : public RoundView {
   /// Releases that each client has made.
   [[nodiscard]] const std::vector<Round>& releases() const { return releases_; }
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
+  /// All that rounds depend on but streams, keys, the graph and accounts; mixer and duals included.
+  void persist(Snapshot& snapshot);
 
  private:
   [[nodiscard]] bool goes_on();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/protocol/observer.hpp"
 
 namespace starling {
@@ -41,6 +42,7 @@ class PlayedRecorder final : public Observer {
   [[nodiscard]] const std::vector<Round>& marks() const { return marks_; }
   /// Σ f_u,t(x_u,t) of each client over the rounds before each mark that was reached.
   [[nodiscard]] const std::vector<Secret<Vector>>& played() const { return played_; }
+  void persist(Snapshot& snapshot) { snapshot(reached_, played_); }
 
  private:
   std::vector<Round> marks_;

@@ -1,6 +1,7 @@
 /// Means of each client's models over rounds: what a noisy run had better end with (Polyak and Juditsky 1992).
 #pragma once
 
+#include "starling/core/snapshot.hpp"
 #include "starling/protocol/observer.hpp"
 
 namespace starling {
@@ -20,6 +21,7 @@ class ModelAverage final : public Observer {
   void after(const RoundView& view) override;
   /// The means, d × clients of this rank; those of `view` if the run has stopped before a round counted.
   [[nodiscard]] Released<Columns> models(const RoundView& view) const;
+  void persist(Snapshot& snapshot) { snapshot(counted_, sums_); }
 
  private:
   Round after_;  ///< rounds up to this one do not count

@@ -1,5 +1,5 @@
 /// Writes what a rank's clients release, and metrics where they may be shared, to clients/<rank>.h5, and the owner's
-/// own metrics to private/<rank>/metrics.csv.
+/// own metrics to private/<rank>/metrics.csv. What has been written stands in a journal too (record/journal.hpp).
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/protocol/observer.hpp"
+#include "starling/record/journal.hpp"
 #include "starling/record/rounds.hpp"
 #include "starling/record/run_directory.hpp"
 
@@ -27,6 +29,7 @@ enum class Scores { none, losses, losses_and_accuracies };
 class ModelRecorder final : public Observer {
  public:
   /// For the clients first … first + count − 1 of this rank; those of them in `recorded` have their models recorded.
+  /// Begins the files, unless the directory's run goes on: then persist() does, up to where it was.
   ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count, std::size_t dimension,
                 const std::vector<Client>& recorded, const MetricsPolicy& policy, RecordRounds rounds, Scores scores);
 
@@ -40,16 +43,22 @@ class ModelRecorder final : public Observer {
   /// the last round of the whole run: a rank that has not come as far records what it has under the rounds that others
   /// record.
   void finish(const RoundView& view, Round done, const Released<Columns>& final_models);
+  /// Where it is; what was written up to there is on the disk then, or is there again.
+  void persist(Snapshot& snapshot);
 
  private:
+  void make_file();
+  void go_back(std::int64_t journal, std::int64_t owners);
   void record_up_to(const RoundView& view, Round done);
   void record(const RoundView& view, Round round);
   void record_metrics(const RoundView& view, Round round, std::size_t k);
   void note_presence(const RoundView& view);
   void flush();
+  void write_waiting();
 
   std::string file_;
   OwnersFile owners_;
+  Journal journal_;
   Client first_;
   std::size_t count_;
   std::size_t dimension_;
@@ -67,7 +76,7 @@ class ModelRecorder final : public Observer {
   Vector accuracies_;
   Vector presences_;
   std::vector<std::int64_t> arrivals_;  ///< to, round, from, heard of each
-  bool has_arrivals_ = false;
+  bool has_arrivals_ = false;           ///< the file
   std::optional<Round> last_;          ///< record
   Round seen_ = -1;                    ///< rounds up to here have been recorded where they were due
   Round watched_ = 0;                  ///< rounds since the last record

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/record/history.hpp"
+#include "starling/record/journal.hpp"
 #include "starling/record/model_recorder.hpp"
 #include "starling/record/rounds.hpp"
 
@@ -28,6 +30,8 @@ class ProgressPrinter {
   void show(const NetworkFigures& figures, bool last);
   /// Ends the bar's line.
   void close();
+  /// The run goes on after this round: nothing is said of those before it.
+  void go_on_after(Round done) { before_ = done; }
 
  private:
   void draw_bar(Round done);
@@ -36,6 +40,7 @@ class ProgressPrinter {
   ProgressStyle style_;
   Round rounds_;
   double epsilon_;
+  Round before_ = 0;  ///< rounds of an earlier process
   NetworkFigures latest_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point drawn_;
@@ -61,12 +66,17 @@ class NetworkReporter final : public Observer {
   /// Sends the last report and, on rank 0, waits for the others'. `done` is the last round of the whole run: a rank
   /// that has not come as far reports what it has for the rounds in between.
   void finish(const RoundView& view, Round done);
+  /// Keeps this rank's reports in a file too, for persist(); `afresh`: whatever it holds is of no use.
+  void keep_in(const std::string& journal_file, bool afresh);
+  /// Where it is. After reading, the reports that were made up to there are sent again: nobody knows which had come.
+  void persist(Snapshot& snapshot);
   /// Rank 0's; empty elsewhere.
   [[nodiscard]] const std::vector<NetworkFigures>& history() const { return history_; }
 
  private:
   void send_up_to(const RoundView& view, Round done);
   void send(const RoundView& view, Round round, bool with_test);
+  void hand_in(const Released<Vector>& report);
   void collect(bool wait);
   /// Whether it is time to look at others' reports and at the file.
   [[nodiscard]] bool looks();
@@ -84,6 +94,7 @@ class NetworkReporter final : public Observer {
   std::optional<Round> last_sent_;
   Round seen_ = -1;  ///< reports up to this round have been sent where they were due
   std::size_t sent_ = 0;
+  std::optional<Journal> journal_;  ///< of this rank's reports
   std::int64_t looked_ = 0;  ///< milliseconds of the coarse clock
   Score before_;             ///< shared totals at the report before
   std::vector<NetworkFigures> history_;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "starling/core/links.hpp"
+#include "starling/core/snapshot.hpp"
 
 namespace starling {
 
@@ -18,6 +19,7 @@ class RecordRounds {
     next_ = done + (every_ ? *every_ : done < 10 ? 1 : (done * 3 + 19) / 20);
     return true;
   }
+  void persist(Snapshot& snapshot) { snapshot(next_); }
 
  private:
   std::optional<Round> every_;

@@ -1,6 +1,8 @@
 /// The run directory (design/interface: "The run directory").
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "starling/core/links.hpp"
@@ -14,8 +16,24 @@ class RunDirectory {
   /// (0700).
   /// **Collective.** Throws UsageError.
   RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement, int rank);
+  /// That of a run which has ended before its last round. **Collective.** Throws UsageError if it is none, had not
+  /// begun, goes on, or was one of another number of ranks.
+  [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, int rank);
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// Of a run that has played all the rounds that it was to, how many these are.
+  [[nodiscard]] std::optional<Round> finished_rounds() const;
+  /// Makes config.ini hold this, if it does not yet. Rank 0's.
+  void set_configuration(const std::string& text) const;
+  /// Of a run that goes on: takes away what says how it ended. Rank 0's.
+  void forget_results() const;
+  /// Notes that the run can be taken up from here on, under its id. Rank 0's.
+  void begin(const std::string& run_id) const;
+  /// Id of the run that has begun here. Throws UsageError if none has.
+  [[nodiscard]] std::string run_id() const;
+  /// Whether the files of records go on where they ended, and are not begun anew.
+  [[nodiscard]] bool goes_on() const { return goes_on_; }
+  void go_on() { goes_on_ = true; }
   [[nodiscard]] std::string run_file() const { return path_ + "/run.h5"; }
   [[nodiscard]] std::string summary_file() const { return path_ + "/summary.json"; }
   /// Relative to the directory: what run.h5 links to.
@@ -24,17 +42,26 @@ class RunDirectory {
   [[nodiscard]] std::string private_folder(int rank) const;
 
  private:
+  explicit RunDirectory(std::string path) : path_(std::move(path)) {}
   std::string path_;
+  bool goes_on_ = false;
 };
 
-/// A file of the owner of the data: made with mode 0600, in a private folder.
+/// A file of the owner of the data: made with mode 0600, in a private folder. All throw FailureError.
 class OwnersFile {
  public:
   explicit OwnersFile(std::string path);
+  /// Makes a file hold this and nothing else: the old content or the new is there, whole, whatever happens.
+  static void replace(const std::string& path, const Secret<std::string>& content);
   /// Appends text that depends on private records.
   void append(const Secret<std::string>& text) const { append_text(text.open(OpenKey())); }
   /// Appends text that does not (a header, a key's own bytes).
   void append_text(const std::string& text) const;
+  /// All that was appended is on the disk, and this long, in bytes.
+  [[nodiscard]] std::int64_t settle() const;
+  /// Cuts off what was appended later than settle() gave `size`. Throws DataError if there is not as much.
+  void go_back(std::int64_t size) const;
+  [[nodiscard]] Secret<std::string> content() const;
 
  private:
   std::string path_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/protocol/constraint_energy.hpp"
@@ -52,6 +53,7 @@ class ConstraintRecorder final : public Observer {
   void after(const RoundView& view) override;
   /// After the last round; figures are on rank 0. `clients` is the number of all. **Collective.**
   [[nodiscard]] ConstraintReport finish(Agreement& agreement, Round done, Client clients);
+  void persist(Snapshot& snapshot) { snapshot(owners_rows_, due_, rounds_, records_); }
 
  private:
   [[nodiscard]] std::size_t count() const;

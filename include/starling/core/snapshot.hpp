@@ -1,0 +1,130 @@
+/// What objects keep from one round to the next, on its way into a checkpoint or out of one.
+///
+/// A class that has something to keep names it once, in
+///
+///   void persist(Snapshot& snapshot) { snapshot(round_, models_, debts_); }
+///
+/// and the same calls write and read it, so that neither can know of a member that the other forgets. What goes in may
+/// be secret, so the whole is; a member is after reading what it was before writing: a Secret again, or a Released that
+/// a mechanism had made.
+///
+/// Bytes are those of the machine: a checkpoint is for the build that wrote it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "starling/core/boundary.hpp"
+
+namespace starling {
+
+class Snapshot;
+
+template <class T>
+concept Persistent = requires(T& object, Snapshot& snapshot) { object.persist(snapshot); };
+
+class Snapshot {
+ public:
+  /// Is written to.
+  Snapshot() = default;
+  /// Is read from. Anything that reads beyond its end, or finds a length that cannot be, throws DataError.
+  explicit Snapshot(Secret<std::string> content);
+
+  [[nodiscard]] bool reading() const { return reading_; }
+  [[nodiscard]] const Secret<std::string>& content() const { return content_; }
+  /// Reading: whether all has been read.
+  [[nodiscard]] bool at_end() const { return at_ == size_; }
+  /// Throws DataError if something is left that nobody has read.
+  void require_end() const;
+
+  /// Begins the part of this name: what is read must have been written under the same. Throws DataError.
+  void part(const std::string& name);
+
+  /// Writes the values, or reads them, in this order: numbers, enumerations, strings, containers of them, vectors of a
+  /// block, secrets and releases of any of these, and whatever has persist().
+  template <class... T>
+  void operator()(T&... values) {
+    (item(values), ...);
+  }
+
+ private:
+  template <class T>
+  void item(T& value) {
+    static_assert(Persistent<T> || std::is_arithmetic_v<T> || std::is_enum_v<T>, "nothing says how to keep this type");
+    if constexpr (Persistent<T>) {
+      value.persist(*this);
+    } else {
+      bytes(&value, sizeof value);
+    }
+  }
+  void item(std::string& text);
+  void item(Columns& columns);
+  template <class T>
+  void item(std::vector<T>& values) {
+    const std::size_t count = length(values.size(), std::is_arithmetic_v<T> ? sizeof(T) : 1);
+    if (reading_) values.resize(count);
+    if constexpr (std::is_arithmetic_v<T>) {
+      bytes(values.data(), count * sizeof(T));
+    } else {
+      for (T& value : values) item(value);
+    }
+  }
+  template <class T, std::size_t N>
+  void item(std::array<T, N>& values) {
+    for (T& value : values) item(value);
+  }
+  template <class T>
+  void item(std::optional<T>& value) {
+    bool has = value.has_value();
+    item(has);
+    if (reading_) value = has ? std::optional<T>(T{}) : std::nullopt;
+    if (has) item(*value);
+  }
+  template <class A, class B>
+  void item(std::pair<A, B>& pair) {
+    (*this)(pair.first, pair.second);
+  }
+  template <class K, class V>
+  void item(std::map<K, V>& map) {
+    pairs_of(map);
+  }
+  template <class K, class V>
+  void item(std::unordered_map<K, V>& map) {
+    pairs_of(map);
+  }
+  template <class T>
+  void item(Secret<T>& secret) {
+    secret.update([this](T& value) { item(value); });
+  }
+  template <class T>
+  void item(Released<T>& released) {
+    released.update([this](T& value) { item(value); });
+  }
+
+  template <class Map>
+  void pairs_of(Map& map) {
+    std::vector<std::pair<typename Map::key_type, typename Map::mapped_type>> pairs;
+    if (!reading_) pairs.assign(map.begin(), map.end());
+    item(pairs);
+    if (reading_) map = Map(pairs.begin(), pairs.end());
+  }
+
+  /// A container's length; of what is read, one that the rest has room for, at `least` bytes each.
+  [[nodiscard]] std::size_t length(std::size_t size, std::size_t least);
+  void bytes(void* data, std::size_t size);
+  [[noreturn]] void refuse(const std::string& what) const;
+
+  Secret<std::string> content_;
+  std::size_t at_ = 0;    ///< reading: how far
+  std::size_t size_ = 0;  ///< of what is read
+  bool reading_ = false;
+};
+
+}  // namespace starling

@@ -1,0 +1,83 @@
+/// Writes what a rank keeps between rounds, and takes it up again (issue of every long run: to survive).
+///
+/// Ranks are at different rounds at the same time, so a rank may go on only from a round of which all hold a checkpoint.
+/// They all write them after the same rounds, and each keeps its own until all have written two later ones.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/snapshot.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/net/milestones.hpp"
+#include "starling/protocol/observer.hpp"
+#include "starling/record/checkpoint.hpp"
+
+namespace starling {
+
+/// What is kept, part by part.
+class KeptParts {
+ public:
+  /// Keeps a reference.
+  template <class T>
+  void add(const std::string& name, T& object) {
+    parts_.push_back([name, &object](Snapshot& snapshot) {
+      snapshot.part(name);
+      snapshot(object);
+    });
+  }
+  void persist(Snapshot& snapshot) const {
+    for (const auto& part : parts_) part(snapshot);
+  }
+
+ private:
+  std::vector<std::function<void(Snapshot&)>> parts_;
+};
+
+/// How often checkpoints are written; neither: when the run stops alone.
+struct CheckpointPace {
+  Round rounds = 0;
+  double seconds = 0;
+  [[nodiscard]] bool any() const { return rounds > 0 || seconds > 0; }
+};
+
+/// Of one rank. An observer that comes after all others.
+class Checkpointer final : public Observer {
+ public:
+  /// `active`: the ranks that host clients. **Collective** over all ranks.
+  Checkpointer(World& world, const std::vector<int>& active, CheckpointFolder folder, const CheckpointPace& pace,
+               KeptParts parts);
+
+  void after(const RoundView& view) override;
+  /// Now; returns when it survives a crash. Throws FailureError.
+  void write(Round done);
+  /// Takes up the state after `round`, and forgets what is later. Throws DataError with the file's name.
+  void go_back(Round round);
+  /// After the last round. Collective over the active ranks.
+  void finish();
+
+ private:
+  [[nodiscard]] bool is_due(Round done);
+  void remove_what_none_needs();
+
+  World& world_;
+  CheckpointFolder folder_;
+  CheckpointPace pace_;
+  KeptParts parts_;
+  Round last_ = 0;
+  std::chrono::steady_clock::time_point written_at_ = std::chrono::steady_clock::now();
+  Milestones milestones_;
+  std::deque<Round> written_;  ///< by this process; the first of them all have
+  std::int64_t dropped_ = 0;   ///< of those that it has written
+};
+
+/// The newest round of which all ranks that host clients hold a whole checkpoint; none if there is no such. `complaints`
+/// gets what is wrong with files of any rank. **Collective.**
+[[nodiscard]] std::optional<Round> newest_common_checkpoint(Agreement& agreement, const CheckpointFolder& folder,
+                                                            bool hosts_clients, std::vector<std::string>& complaints);
+
+}  // namespace starling

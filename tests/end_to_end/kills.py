@@ -1,0 +1,203 @@
+"""Runs that are killed at random moments, resumed, killed again, and must end as if nothing had happened.
+
+    python3 kills.py [--kills N] [--seed S] [CASE ...]     prints a table; exit code 1 if anything differs
+
+A case is a command with its options. It is run once without a kill; then again and again, each process killed after a
+random time: one rank by SIGKILL (mpirun then ends the others), all ranks at once, or a rank by itself between writing a
+checkpoint (or a ledger's head) and giving it its name, or right after. Whatever the killed process left is resumed, until
+the run has come to its end. Results must be the same to the bit, ledgers valid, and nothing charged that an
+uninterrupted run does not charge.
+"""
+
+import argparse
+import dataclasses
+import random
+import sys
+
+from harness import *
+
+NOISY = ["--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed", "--metrics", "shared"]
+# A label every few rounds, and files that grow.
+PACE = ["--checkpoint-every", "200", "--record-every", "50", "--progress", "off"]
+DRIFT = ["--source", "synthetic:drift:informative=1", "--loss", "logistic"]
+
+CASES = {
+    "omd": (3, ["omd", "--clients", "6", *DRIFT, *NOISY, *PACE, "--rounds", "12000"]),
+    "omd, changing graph": (2, ["omd", "--topology", "one-peer.topo", "--clients", "8", *DRIFT, *NOISY, *PACE,
+                                "--dropout", "0.2", "--link-loss", "0.05", "--link-loss-model", "unacknowledged",
+                                "--average", "tail", "--rounds", "6000"]),
+    "omd, constraints": (2, ["omd", "--clients", "4", "--source", "records.csv", "--epochs", "40", *NOISY, *PACE,
+                             "--constraint", "data:column=0,max=0.1+energy:cost=1,budget=0.7", "--regret", "static",
+                             "--rounds", "4000"]),
+    "omd, no noise": (2, ["omd", "--clients", "3", *DRIFT, "--mechanism", "none", *PACE, "--rounds", "20000"]),
+}
+FAULTS = ("rename", "renamed")
+# What says how long something took, or where and how it was started.
+UNLIKE = ("time", "command_line", "notes", "output")
+
+
+@dataclasses.dataclass
+class Tally:
+    runs: int = 0
+    kills: int = 0
+    resumed: int = 0
+    from_start: int = 0
+    not_begun: int = 0
+    differences: list = dataclasses.field(default_factory=list)
+
+
+class Trial(TestCase):
+    """One case, killed so many times."""
+
+    def runTest(self):
+        """None of its own."""
+
+    def prepare(self):
+        self.write("one-peer.topo", "generate one-peer-exponential clients=8\n")
+        self.write("records.csv", "\n".join(csv_rows(400)) + "\n")
+
+    def results(self, output):
+        """All that must not differ, by name."""
+        run = self.folder / output
+        found = {"history.csv": (run / "history.csv").read_text()}
+        found["config.ini"] = "".join(line for line in (run / "config.ini").read_text().splitlines(True)
+                                      if not line.startswith("output ="))
+        summary = json.loads((run / "summary.json").read_text())
+        for name in UNLIKE:
+            summary.pop(name, None)
+        # Ranks agree on more before a run that goes on; ids are drawn; a ledger's hashes have the time in them.
+        summary["traffic"].pop("evaluation_bytes")
+        privacy = summary["privacy"] or {}
+        privacy.pop("run_id", None)
+        (privacy.get("ledger") or {}).pop("heads", None)
+        found["summary.json"] = json.dumps(bits(summary), sort_keys=True)
+        for name in ("convergence.csv", "regret.csv", "violation.csv"):
+            if (run / name).exists():
+                found[name] = (run / name).read_text()
+        for path in sorted((run / "private").glob("*/*.csv")):
+            found[str(path.relative_to(run))] = path.read_text()
+        for path in sorted((run / "private").glob("*/ledger")):
+            found[str(path.relative_to(run))] = self.charges(path)
+        if h5py:
+            for path in sorted((run / "clients").glob("*.h5")):
+                with h5py.File(path) as file:
+                    for name in file:
+                        found[f"{path.name}/{name}"] = file[name][()].tobytes()
+        return found
+
+    def charges(self, ledger):
+        """What a ledger says was spent, after it was verified."""
+        done = self.run_alone(["privacy", "ledger", ledger, "--json"])
+        if done.code != 0:
+            return f"not valid: {done.err}"
+        return json.dumps(json.loads(done.out)["losses"], sort_keys=True)
+
+    def killed(self, ranks, words, randomness, seconds, tally):
+        """Starts the program and kills it; returns its result if it came to its end before."""
+        fault = randomness.random() < 0.25
+        if fault:
+            os.environ["STARLING_FAULT"] = f"{randomness.choice(FAULTS)}:{randomness.randrange(40)}"
+        try:
+            job = self._start([(ranks, words, [])], NOTE_SCRIPT)
+        finally:
+            os.environ.pop("STARLING_FAULT", None)
+        pids = job.pids(ranks)
+        end = time.monotonic() + randomness.uniform(0, seconds)
+        while time.monotonic() < end and job.process.poll() is None:
+            time.sleep(0.002)
+        if job.process.poll() is None:
+            victims = pids if randomness.random() < 0.3 else [randomness.choice(pids)]
+            for pid in victims:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        result = job.finish()
+        if result.code == 0:
+            return result
+        tally.kills += 1
+        return None
+
+    def play(self, ranks, words, randomness, seconds, tally, most_kills):
+        """One run to its end, killed on its way."""
+        shutil.rmtree(self.folder / "run", ignore_errors=True)
+        begun = False
+        while True:
+            words_now = [words[0], "--resume", "run"] if begun else [*words, "--output", "run"]
+            if tally.kills < most_kills:
+                result = self.killed(ranks, words_now, randomness, seconds, tally)
+            else:
+                result = self._start([(ranks, words_now, [])], None).finish()
+                if result.code != 0:
+                    raise AssertionError(f"not resumed: {result}")
+            if result is not None:
+                break
+            begun = (self.folder / "run" / "run-id").exists()
+            if not begun:
+                tally.not_begun += 1
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                continue
+            some = list((self.folder / "run" / "private").glob("*/checkpoint-*"))
+            tally.resumed += 1 if some else 0
+            tally.from_start += 0 if some else 1
+        tally.runs += 1
+
+    def case(self, name, kills, seed):
+        """Kills the case so many times; returns what came of it."""
+        self.setUp()
+        try:
+            self.prepare()
+            ranks, words = CASES[name]
+            began = time.monotonic()
+            first = self._start([(ranks, [*words, "--output", "whole"], [])], None).finish()
+            seconds = time.monotonic() - began
+            if first.code != 0:
+                raise AssertionError(f"{name}: {first}")
+            whole = self.results("whole")
+            tally = Tally()
+            randomness = random.Random(f"{seed} {name}")
+            while tally.kills < kills:
+                self.play(ranks, words, randomness, seconds, tally, kills)
+                run = self.results("run")
+                for key in sorted(whole.keys() | run.keys()):
+                    if whole.get(key) != run.get(key):
+                        tally.differences.append(key)
+                if tally.differences:
+                    self.show(whole, run, tally.differences[0])
+                    break
+            return tally
+        finally:
+            self.doCleanups()
+
+    @staticmethod
+    def show(whole, run, key):
+        """The first place where two results differ."""
+        a, b = whole.get(key), run.get(key)
+        if not isinstance(a, str) or not isinstance(b, str):
+            print(f"{key}: {type(a)} {len(a or '')}, {type(b)} {len(b or '')}", file=sys.stderr)
+            return
+        at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+        print(f"{key} at {at}:\n whole   …{a[max(0, at - 150):at + 150]}\n resumed …{b[max(0, at - 150):at + 150]}",
+              file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--kills", type=int, default=500, help="in all, shared evenly by the cases")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("cases", nargs="*", default=list(CASES))
+    options = parser.parse_args()
+    each = -(-options.kills // len(options.cases))
+    print(f"| {'case':28} | kills | before the run began | resumed from the start | from a checkpoint | runs to the end | different |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    bad = False
+    for name in options.cases:
+        tally = Trial().case(name, each, options.seed)
+        print(f"| {name:28} | {tally.kills} | {tally.not_begun} | {tally.from_start} | {tally.resumed} | {tally.runs} | "
+              f"{len(tally.differences)} |", flush=True)
+        bad = bad or bool(tally.differences)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

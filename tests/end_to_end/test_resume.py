@@ -1,0 +1,218 @@
+"""Checkpoints and --resume: a run that was stopped or killed ends as if nothing had happened."""
+
+import unittest
+
+from harness import *
+import kills
+
+STOPPED_SAFELY = 75
+WORDS = [*kills.DRIFT, "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed", "--progress", "off"]
+
+
+class Resume(TestCase):
+    def read(self, name):
+        return (self.folder / name).read_text()
+
+    def checkpoints(self, rank=0, run="run"):
+        return sorted(int(path.name[11:]) for path in (self.folder / run / "private" / str(rank)).glob("checkpoint-*"))
+
+    def stopped(self, ranks, words, output="run", number=signal.SIGUSR1):
+        """A run that a signal to its last rank has stopped after it had written a checkpoint."""
+        job = self.start(ranks, [*words, "--output", output])
+        pids = job.pids(ranks)
+        wait_until(lambda: self.checkpoints(ranks - 1, output) or job.process.poll() is not None, "a checkpoint is there")
+        os.kill(pids[-1], number)
+        result = job.finish()
+        self.assertEqual(result.codes, [STOPPED_SAFELY] * ranks, result)
+        return result
+
+    def same(self, one, other):
+        """Both runs left the same, to the bit."""
+        trial = kills.Trial()
+        trial.folder = self.folder
+        first, second = trial.results(one), trial.results(other)
+        self.assertEqual(first.keys(), second.keys())
+        for name in first:
+            self.assertEqual(first[name], second[name], name)
+
+    def refused(self, words, code, *texts):
+        result = self.run_ranks(2, words)
+        self.assertEqual(result.code, code, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        for text in texts:
+            self.assertIn(text, result.messages()[0])
+
+    def test_a_stopped_run_goes_on_where_it_was(self):
+        words = [*WORDS, "--rounds", "60000", "--checkpoint-every", "2000"]
+        self.good(2, [*words, "--output", "whole"])
+        result = self.stopped(2, words)
+        self.assertIn("starling omd --resume run goes on from here", result.out)
+        stopped_at = json.loads(self.read("run/summary.json"))["rounds"]
+        self.assertLess(stopped_at, 60000)
+        self.assertEqual(self.checkpoints()[-1], stopped_at)
+        again = self.good(2, ["--resume", "run", "--progress", "on"])
+        self.assertIn(f"the run goes on after round {stopped_at}", again.err)
+        self.assertNotRegex(again.err, r"round +1/")
+        self.same("whole", "run")
+        # Nothing is left to do, and nothing is done.
+        before = tree(self.folder / "run")
+        finished = self.good(2, ["--resume", "run", "--json"])
+        self.assertIn("has played all its rounds", finished.err)
+        self.assertEqual(finished.summary()["rounds"], 60000)
+        self.assertEqual(tree(self.folder / "run"), before)
+
+    def test_without_checkpoints_only_a_signal_leaves_one_and_the_end_takes_it_away(self):
+        words = [*WORDS, "--rounds", "40000"]
+        self.good(2, [*words, "--output", "whole"])
+        self.assertEqual(sorted(path.name for path in (self.folder / "whole/private/0").iterdir()),
+                         ["ledger", "ledger.head", "metrics.csv"])
+        job = self.start(2, [*words, "--output", "run"])
+        pids = job.pids(2)
+        wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
+        os.kill(pids[0], signal.SIGTERM)
+        result = job.finish()
+        self.assertEqual(result.codes, [STOPPED_SAFELY] * 2, result)
+        self.assertEqual(len(self.checkpoints()), 1)
+        self.good(2, ["--resume", "run"])
+        self.same("whole", "run")
+        self.assertEqual(sorted(path.name for path in (self.folder / "run/private/0").iterdir()),
+                         ["ledger", "ledger.head", "metrics.csv"])
+
+    def test_checkpoints_come_by_the_clock(self):
+        words = [*WORDS, "--rounds", "1e9", "--checkpoint-every", "0.3s"]
+        job = self.start(3, [*words, "--clients", "5", "--output", "run"])
+        pids = job.pids(3)
+        seen = set()
+
+        def several():
+            seen.update(self.checkpoints())
+            return len(seen) > 4
+
+        wait_until(several, "there are several checkpoints")
+        self.assertLessEqual(len(self.checkpoints()), 4, "old ones are taken away")
+        os.kill(pids[1], signal.SIGUSR1)
+        result = job.finish()
+        self.assertEqual(result.codes, [STOPPED_SAFELY] * 3, result)
+        ends = [self.checkpoints(rank)[-1] for rank in range(3)]
+        self.assertEqual(len(set(ends)), 1, ends)
+
+    def test_a_finished_run_may_have_more_rounds(self):
+        words = [*WORDS, "--clients", "3", "--average", "all"]
+        self.good(2, [*words, "--rounds", "3000", "--output", "whole", "--checkpoint-every", "1000"])
+        self.good(2, [*words, "--rounds", "1500", "--output", "run", "--checkpoint-every", "1000"])
+        self.assertEqual(self.checkpoints()[-1], 1500)
+        self.good(2, ["--resume", "run", "--rounds", "3000"])
+        self.same("whole", "run")
+        self.refused(["--resume", "run", "--rounds", "2000", "--step", "2"], 2, "step = 1, here 2")
+        self.refused(["--resume", "whole", "--rounds", "4000", "--average", "tail"], 2, "average = all, here tail")
+
+    def test_secret_keys_go_on(self):
+        words = [*kills.DRIFT, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "60000", "--progress", "off",
+                 "--checkpoint-every", "1000"]
+        self.stopped(2, words)
+        self.good(2, ["--resume", "run"])
+        for rank in range(2):
+            done = self.run_alone(["privacy", "ledger", self.folder / f"run/private/{rank}/ledger", "--json"])
+            self.assertEqual(done.code, 0, done)
+            losses = json.loads(done.out)["losses"][0]
+            self.assertAlmostEqual(losses["client_total"]["epsilon"], 120000, delta=1e-6)
+
+    def test_a_damaged_checkpoint_is_not_used(self):
+        words = [*WORDS, "--rounds", "60000", "--checkpoint-every", "1000"]
+        self.good(2, [*words, "--output", "whole"])
+        self.stopped(2, words)
+        newest = self.checkpoints(1)[-1]
+        path = self.folder / f"run/private/1/checkpoint-{newest}"
+        content = bytearray(path.read_bytes())
+        content[-3] ^= 1
+        path.write_bytes(bytes(content))
+        result = self.good(2, ["--resume", "run"])
+        self.assertIn(f"private/1/checkpoint-{newest}': byte", result.err)
+        self.assertIn("its digest is another", result.err)
+        self.assertNotIn(f"goes on after round {newest}\n", result.err)
+        self.same("whole", "run")
+
+    def test_no_checkpoint_is_a_beginning(self):
+        words = [*WORDS, "--rounds", "60000", "--checkpoint-every", "1000"]
+        self.good(2, [*words, "--output", "whole"])
+        self.stopped(2, words)
+        for path in (self.folder / "run/private").glob("*/checkpoint-*"):
+            path.unlink()
+        result = self.good(2, ["--resume", "run"])
+        self.assertIn("the run begins anew", result.err)
+        self.same("whole", "run")
+
+    def test_another_configuration_is_refused_with_what_differs(self):
+        self.write("data.csv", "\n".join(csv_rows(4000)) + "\n")
+        words = ["--source", "data.csv", "--epochs", "50", "--mechanism", "laplace", "--epsilon", "2", "--noise-key",
+                 "seed", "--checkpoint-every", "500", "--progress", "off"]
+        self.stopped(2, words)
+        self.refused(["--resume", "run", "--step", "2", "--epsilon", "1"], 2, "step = 1, here 2", "epsilon = 2, here 1")
+        self.refused(["--resume", "run", "--output", "other"], 2, "--resume with --output")
+        self.refused(["--resume", "run", "--config", "run/config.ini"], 2, "--resume with --config")
+        self.refused(["--resume", "nothing"], 2, "no config.ini")
+        self.refused(["--resume", "run", "--rounds", "10"], 2, "rounds are not taken back")
+        result = self.run_ranks(3, ["--resume", "run"])
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("start as many ranks as the run had", result.err)
+        self.write("data.csv", "\n".join(csv_rows(4000, seed=2)) + "\n")
+        self.refused(["--resume", "run"], 2, "would not be the same")
+
+    def test_what_cannot_be_played_again_is_said_beforehand(self):
+        self.refused([*WORDS, "--rounds", "100", "--async", "--checkpoint-every", "10", "--output", "a"], 2,
+                     "--checkpoint-every", "not in step")
+        self.refused([*WORDS, "--rounds", "100", "--audit", "--checkpoint-every", "10", "--output", "b"], 2, "coins")
+
+    def test_a_run_that_goes_on_is_left_alone(self):
+        job = self.start(1, [*WORDS, "--rounds", "1e9", "--output", "run"])
+        (pid,) = job.pids(1)
+        wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
+        result = self.run_ranks(1, ["--resume", "run"])
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("goes on", result.err)
+        os.kill(pid, signal.SIGUSR1)
+        self.assertEqual(job.finish().codes, [STOPPED_SAFELY])
+
+    def test_a_full_disk_leaves_the_checkpoint_before(self):
+        if os.geteuid() != 0:
+            self.skipTest("a small file system can be mounted by root alone")
+        disk = self.folder / "disk"
+        disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", str(disk)])
+        words = [*WORDS, "--rounds", "60000", "--checkpoint-every", "500"]
+        self.good(2, [*words, "--output", "whole"])
+        job = self.start(2, [*words, "--output", "disk/run"])
+        wait_until(lambda: self.checkpoints(1, "disk/run") or job.process.poll() is not None, "a checkpoint is there")
+        filler = disk / "filler"
+        with open(filler, "wb") as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+                    file.flush()
+            except OSError:
+                pass
+        result = job.finish()
+        self.assertEqual(result.code, 5, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        self.assertIn("No space left", result.err)
+        filler.unlink()
+        self.good(2, ["--resume", "disk/run"])
+        self.same("whole", "disk/run")
+
+
+class Kills(unittest.TestCase):
+    """The harness that kills (kills.py), a few times. `python3 kills.py` does it 500 times."""
+
+    def test_every_case_survives(self):
+        for name in kills.CASES:
+            with self.subTest(name):
+                tally = kills.Trial().case(name, 8, seed=7)
+                self.assertEqual(tally.differences, [], name)
+                self.assertGreater(tally.resumed, 0, f"{name}: {tally}")
+
+
+if __name__ == "__main__":
+    unittest.main()

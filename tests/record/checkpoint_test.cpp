@@ -1,0 +1,123 @@
+#include "starling/record/checkpoint.hpp"
+
+#include "support/testing.hpp"
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include "starling/core/check.hpp"
+#include "starling/core/durable_file.hpp"
+#include "starling/record/journal.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::message_of;
+using testing_support::TemporaryFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const CheckpointLabel label{"0.1.0 (test)", "a1b2", 1, 4, 2, 3};
+
+std::string text_of(const Secret<std::string>& secret) {
+  std::string copy;
+  Secret<std::string>(secret).update([&](const std::string& text) { copy = text; });
+  return copy;
+}
+
+std::string example() {
+  return text_of(write_checkpoint({label, 7, Secret<std::string>(std::string("state\0\n\"}", 9))}));
+}
+
+TEST(Checkpoint, ReadsBackAsItWasWritten) {
+  const CheckpointFile read = read_checkpoint(example());
+  EXPECT_EQ(read.label, label);
+  EXPECT_EQ(read.round, 7);
+  EXPECT_EQ(text_of(read.state), std::string("state\0\n\"}", 9));
+}
+
+TEST(Checkpoint, IsRefusedWhateverByteIsChangedOrMissing) {
+  const std::string whole = example();
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_THROW(static_cast<void>(read_checkpoint(whole.substr(0, i))), DataError) << i;
+    for (const int bit : {0, 5}) {
+      std::string changed = whole;
+      changed[i] = static_cast<char>(changed[i] ^ (1 << bit));
+      EXPECT_THROW(static_cast<void>(read_checkpoint(changed)), DataError) << i;
+    }
+  }
+  EXPECT_THROW(static_cast<void>(read_checkpoint(whole + "x")), DataError);
+}
+
+TEST(CheckpointFolder, FindsWhatIsWholeAndSaysWhatIsNot) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "private");
+  const CheckpointFolder checkpoints(folder / "private", label);
+  for (const Round round : {100, 20, 3000}) {
+    checkpoints.write(round, Secret<std::string>("state " + std::to_string(round)));
+  }
+  std::ofstream(folder / "private/checkpoint-3000.part") << "half";
+  std::ofstream(folder / "private/checkpoint-x") << "another";
+  EXPECT_THAT(checkpoints.look().whole, ElementsAre(20, 100, 3000));
+  EXPECT_EQ(text_of(checkpoints.read(100)), "state 100");
+  struct stat status {};
+  ASSERT_EQ(::stat((folder / "private/checkpoint-100").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+
+  std::filesystem::resize_file(folder / "private/checkpoint-3000", 300);
+  const auto found = checkpoints.look();
+  EXPECT_THAT(found.whole, ElementsAre(20, 100));
+  EXPECT_THAT(found.complaints, ElementsAre(::testing::AllOf(HasSubstr("private/checkpoint-3000'"), HasSubstr("byte 300"))));
+
+  checkpoints.remove(0, 100);
+  EXPECT_THAT(checkpoints.look().whole, ElementsAre(100));
+  checkpoints.remove(101, 3001);
+  EXPECT_TRUE(checkpoints.look().complaints.empty());
+}
+
+TEST(CheckpointFolder, RefusesWhatIsOfAnotherRunRankOrBuild) {
+  const TemporaryFolder folder;
+  CheckpointFolder(folder / ".", label).write(5, Secret<std::string>("state"));
+  const auto complaint = [&](const CheckpointLabel& other) {
+    return message_of<DataError>([&] { static_cast<void>(CheckpointFolder(folder / ".", other).read(5)); });
+  };
+  CheckpointLabel other = label;
+  other.run = "c3d4";
+  EXPECT_THAT(complaint(other), HasSubstr("of run a1b2, rank 1 of 4 with clients 2 to 4, after round 5"));
+  other = label;
+  other.build = "0.2.0";
+  EXPECT_THAT(complaint(other), HasSubstr("written by starling 0.1.0 (test), and this is 0.2.0"));
+  std::filesystem::rename(folder / "checkpoint-5", folder / "checkpoint-6");
+  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(CheckpointFolder(folder / ".", label).read(6)); }),
+              HasSubstr("it was moved here"));
+}
+
+TEST(Journal, GoesBackToWhereItWas) {
+  const TemporaryFolder folder;
+  const Journal journal(folder / "journal");
+  const auto append = [&](const std::string& text) {
+    Snapshot entry;
+    std::string copy = text;
+    entry(copy);
+    journal.append(entry);
+  };
+  append("one");
+  append("");
+  const std::int64_t size = journal.settle();
+  append("three");
+  std::vector<std::string> read;
+  const auto note = [&](Snapshot& entry) { entry(read.emplace_back()); };
+  journal.go_back(size, note);
+  EXPECT_THAT(read, ElementsAre("one", ""));
+  append("four");
+  const std::int64_t longer = journal.settle();
+  std::ofstream(folder / "journal", std::ios::app) << "torn";
+  read.clear();
+  journal.go_back(longer, note);
+  EXPECT_THAT(read, ElementsAre("one", "", "four"));
+  EXPECT_THAT(message_of<DataError>([&] { journal.go_back(longer + 1, note); }), HasSubstr("it was cut"));
+}
+
+}  // namespace
+}  // namespace starling
