@@ -12,6 +12,9 @@ class AggregatedRun : public LearningRun {
  protected:
   using LearningRun::LearningRun;
 
+  /// Ranks without clients go along with the others' rounds.
+  [[nodiscard]] bool plays(int) const override { return true; }
+
   /// Opens the records of the one model, which is scored on the test set if there is one. Keeps a reference.
   /// **Collective.**
   void open_model_records(Model& model, Round rounds);

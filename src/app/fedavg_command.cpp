@@ -12,21 +12,29 @@ ExitCode FedAvgRun::play() {
                             config_.data.batch);
   FedAvg protocol(*root_, clients, config_.fedavg, *start_, privacy_->mechanism(), weights_);
   const Round planned = config_.fedavg.rounds;
+  find_checkpoint(planned);
   open_model_records(*model_, planned);
 
   std::vector<Observer*> observers = recorders();
   std::optional<ModelAverage> average;
   if (config_.average != Averaging::none) observers.push_back(&average.emplace(config_.average, planned));
+  KeptParts parts;
+  parts.add("rounds", protocol);
+  if (average) parts.add("mean models", *average);
+  start_checkpoints(std::move(parts));
+  observers.push_back(last_observer());
   const double wall = time_rounds([&] { protocol.run(observers); });
 
   const Released<Columns> models = average ? average->models(protocol) : protocol.models();
-  finish_records(protocol, protocol.done(), models);
   const bool stopped = protocol.done() < planned;
-  if (stopped) note_stop(protocol.done(), planned);
+  checkpoint_the_end(protocol.done(), stopped);
+  finish_records(protocol, protocol.done(), models);
+  if (stopped) note_stop(protocol.done(), planned, "round", is_resumable());
   const Summary summary = make_summary(protocol, models, wall, stopped);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, stopped, "the final model");
   });
+  if (!stopped) drop_checkpoints(protocol.done());
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 

@@ -53,6 +53,7 @@ Options fedavg_options(FedAvgConfig& config) {
   add_learning_options(options, config);
   add_privacy_options(options, config.privacy);
   add_output_options(options, config, "fedavg");
+  add_checkpoint_options(options, config);
   add_model_output_options(options, config);
   return options;
 }

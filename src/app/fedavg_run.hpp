@@ -18,6 +18,7 @@ class FedAvgRun final : public AggregatedRun {
 
   ExitCode run(const std::vector<std::string>& words) {
     configure([&] { config_ = parse_fedavg_config(words); });
+    if (is_finished()) return show_finished();
     agreement_.together([&] { open_data(); });
     agree_on_data();
     agreement_.together([&] { open_model(); });
@@ -29,6 +30,9 @@ class FedAvgRun final : public AggregatedRun {
  private:
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
+  [[nodiscard]] std::string why_no_more_rounds() const override {
+    return config_.average == Averaging::tail ? "the mean over the last half of the rounds has begun" : "";
+  }
   void open_data();
   void weigh_clients();
   void open_model();

@@ -239,6 +239,7 @@ ExitCode InferRun::play() {
   TestScore test;
   if (test_) test = [this](View theta) { return model_->score(theta, *test_); };
   const Client recorded = schedule_ ? layout_->clients() : 1;
+  find_checkpoint(config_.sgd.steps);
   open_records({config_.sgd.steps,
                 recorded_clients(layout_->clients(),
                                  config_.record_clients ? config_.record_clients
@@ -252,14 +253,20 @@ ExitCode InferRun::play() {
 
   std::vector<Observer*> observers = recorders();
   if (engine->paths() > 0) observers.push_back(&intervals);
+  KeptParts parts;
+  parts.add("steps", *engine);
+  parts.add("paths", intervals);
+  start_checkpoints(std::move(parts));
+  observers.push_back(last_observer());
   const double wall = time_rounds([&] { engine->run(observers); });
 
   const Round done = rounds_done(engine->view());
+  const bool stopped = done < config_.sgd.steps;
+  checkpoint_the_end(done, stopped);
   if (engine->paths() > 0) intervals.finish(engine->view());
   const Released<Columns> averages = estimates(*engine, intervals);
   finish_records(engine->view(), done, averages);
-  const bool stopped = done < config_.sgd.steps;
-  if (stopped) note_stop(done, config_.sgd.steps, "step");
+  if (stopped) note_stop(done, config_.sgd.steps, "step", is_resumable());
   const Summary summary = make_summary(*engine, intervals, averages, wall, stopped);
   agreement_.together([&] {
     if (!first_rank()) return;
@@ -275,6 +282,7 @@ ExitCode InferRun::play() {
     if (noted) own.draw = [&] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
     write_results(summary, stopped, "the estimate", own);
   });
+  if (!stopped) drop_checkpoints(done);
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 

@@ -92,6 +92,7 @@ Options infer_options(InferConfig& config) {
   add_interval_options(options, config);
   add_privacy_options(options, config.privacy);
   add_output_options(options, config, "infer");
+  add_checkpoint_options(options, config);
   add_model_output_options(options, config);
   return options;
 }

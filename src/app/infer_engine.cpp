@@ -33,6 +33,7 @@ class AggregatedEngine final : public InferEngine {
   }
   [[nodiscard]] double mean_inverse_clients() const override { return sgd_.mean_inverse_clients(); }
   [[nodiscard]] std::optional<BiasEstimate> bias() const override { return sgd_.bias(); }
+  void persist(Snapshot& snapshot) override { snapshot(sgd_); }
 
  private:
   std::unique_ptr<PlugInSums> make_sums(const EngineParts& parts) {
@@ -83,6 +84,7 @@ class DecentralizedEngine final : public InferEngine {
   [[nodiscard]] std::optional<PlugInMeans> plug_in() override { return std::nullopt; }
   [[nodiscard]] double mean_inverse_clients() const override { return 1; }
   [[nodiscard]] std::optional<BiasEstimate> bias() const override { return std::nullopt; }
+  void persist(Snapshot& snapshot) override { snapshot(omd_); }
 
  private:
   static OmdSettings settings_of(const InferConfig& config) {

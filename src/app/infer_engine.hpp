@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "starling/app/infer_config.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/graph/schedule.hpp"
 #include "starling/net/world.hpp"
 #include "starling/privacy/accounts.hpp"
@@ -48,6 +49,8 @@ class InferEngine {
   [[nodiscard]] virtual double mean_inverse_clients() const = 0;
   /// Of the average, likewise, where curvatures are released step by step.
   [[nodiscard]] virtual std::optional<BiasEstimate> bias() const = 0;
+  /// All that steps depend on but streams, keys, the graph and accounts.
+  virtual void persist(Snapshot& snapshot) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<InferEngine> make_engine(EngineParts parts);

@@ -22,6 +22,7 @@ class InferRun final : public LearningRun {
 
   ExitCode run(const std::vector<std::string>& words) {
     configure([&] { config_ = parse_infer_config(words); });
+    if (is_finished()) return show_finished();
     agreement_.together([&] { open_graph(); });
     if (schedule_) agreement_.same("topology", declare_public(schedule_->digest()));
     agreement_.together([&] { open_data(); });
@@ -36,6 +37,14 @@ class InferRun final : public LearningRun {
  private:
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
+  /// Ranks without clients go along with an aggregator's rounds.
+  [[nodiscard]] bool plays(int rank) const override { return !schedule_ || LearningRun::plays(rank); }
+  [[nodiscard]] std::string why_not_resumable() const override {
+    return config_.replications > 0 ? "its replications are quickly begun anew" : LearningRun::why_not_resumable();
+  }
+  [[nodiscard]] std::string why_no_more_rounds() const override {
+    return config_.batch_means || config_.plug_in ? "batches and plug-in matrices are made" : "";
+  }
   void open_graph();
   void open_data();
   void open_model();

@@ -3,11 +3,13 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <sstream>
 #include <unistd.h>
 
 #include "starling/app/noise_keys.hpp"
 #include "starling/app/version.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/core/durable_file.hpp"
 #include "starling/core/per_client.hpp"
 #include "starling/data/partition.hpp"
 #include "starling/data/source.hpp"
@@ -28,7 +30,28 @@ void LearningRun::configure(const std::function<void()>& parse) {
   world_.set_watchdog(common().watchdog);
   if (!common().resume) return;
   directory_ = RunDirectory::again(*common().resume, agreement_, world_.rank());
-  agreement_.together([&] { run_id_ = directory_->run_id(); });
+  agreement_.together([&] {
+    run_id_ = directory_->run_id();
+    check_rounds_may_change();
+  });
+}
+
+void LearningRun::check_rounds_may_change() const {
+  const std::string was = read_whole_file(directory_->path() + "/config.ini").value_or("");
+  const auto rounds_of = [](const std::string& configuration) {
+    std::istringstream lines(configuration);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("rounds = ")) return line;
+    }
+    return std::string();
+  };
+  const std::string why_not = why_no_more_rounds();
+  check(why_not.empty() || rounds_of(was) == rounds_of(common().text),
+        "--rounds with --resume: {} (for the rounds that were planned) leave --rounds out", why_not);
+}
+
+std::string LearningRun::why_not_resumable() const {
+  return uses_records() && !dataset_.replayable ? "its records come through a pipe, and are gone" : "";
 }
 
 std::vector<int> LearningRun::ranks_with_clients() const {
@@ -170,6 +193,13 @@ void LearningRun::open_privacy(RunFacts facts) {
 }
 
 void LearningRun::make_directory() {
+  agreement_.together([&] {
+    const std::string why_not = why_not_resumable();
+    if (why_not.empty()) return;
+    check(!common().resume, "--resume: {} (nothing would be the same) start a run of its own, from these models: --start",
+          why_not);
+    check(!common().checkpoint.any(), "--checkpoint-every: {} (nobody could go on from one) leave it out", why_not);
+  });
   if (!directory_) make_new_directory();
   if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
   agreement_.together([&] {
@@ -198,13 +228,13 @@ void LearningRun::make_new_directory() {
 
 CheckpointFolder LearningRun::checkpoint_folder() const {
   return {directory_->private_folder(world_.rank()),
-          {version(), run_id_, world_.rank(), world_.size(), record_layout().first(world_.rank()), recorded_here()}};
+          {version(), run_id_, world_.rank(), world_.size(), first_client(), client_count()}};
 }
 
 void LearningRun::find_checkpoint(Round rounds) {
   if (!common().resume) return;
   std::vector<std::string> complaints;
-  resumed_from_ = newest_common_checkpoint(agreement_, checkpoint_folder(), recorded_here() > 0, complaints);
+  resumed_from_ = newest_common_checkpoint(agreement_, checkpoint_folder(), plays(world_.rank()), complaints);
   for (const std::string& complaint : complaints) {
     notes_.push_back(fmt::format("a checkpoint is of no use: {}", complaint));
   }
@@ -222,15 +252,19 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   if (recorder_) parts.add("models on record", *recorder_);
   if (reporter_ && recorded_here() > 0) parts.add("history", *reporter_);
   if (privacy_) parts.add("accounts", privacy_->accounts());
-  checkpointer_.emplace(world_, ranks_with_clients(), checkpoint_folder(), common().checkpoint, std::move(parts));
+  std::vector<int> playing;
+  for (int r = 0; r < world_.size(); ++r) {
+    if (plays(r)) playing.push_back(r);
+  }
+  checkpointer_.emplace(world_, playing, checkpoint_folder(), common().checkpoint, std::move(parts));
   agreement_.together([&] {
-    if (resumed_from_ && recorded_here() > 0) checkpointer_->go_back(*resumed_from_);
+    if (resumed_from_ && plays(world_.rank())) checkpointer_->go_back(*resumed_from_);
   });
 }
 
 void LearningRun::drop_checkpoints(Round done) {
   agreement_.together([&] {
-    if (recorded_here() == 0) return;
+    if (!plays(world_.rank())) return;
     const CheckpointFolder folder = checkpoint_folder();
     if (common().checkpoint.any()) return folder.remove(0, done);
     folder.remove(0, done + 1);
@@ -241,8 +275,9 @@ void LearningRun::drop_checkpoints(Round done) {
 }
 
 void LearningRun::checkpoint_the_end(Round done, bool stopped) {
+  if (!is_resumable()) return;
   agreement_.together([&] {
-    if (recorded_here() == 0) return;
+    if (!plays(world_.rank())) return;
     if (stopped || common().checkpoint.any()) checkpointer_->write(done);
     checkpointer_->finish();
   });

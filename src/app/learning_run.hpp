@@ -39,11 +39,18 @@ class LearningRun {
   [[nodiscard]] bool is_finished();
   /// Says so, on rank 0.
   [[nodiscard]] ExitCode show_finished() const;
+  /// Why the run could not go on from a checkpoint; empty if it can.
+  [[nodiscard]] virtual std::string why_not_resumable() const;
+  [[nodiscard]] bool is_resumable() const { return why_not_resumable().empty(); }
+  /// Why a run that is resumed may not have another number of rounds than it was to have; empty if it may.
+  [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
 
   [[nodiscard]] bool first_rank() const { return world_.rank() == 0; }
   [[nodiscard]] Client first_client() const { return layout_->first(world_.rank()); }
   [[nodiscard]] Client client_count() const { return layout_->count(world_.rank()); }
   [[nodiscard]] std::vector<int> ranks_with_clients() const;
+  /// Whether this rank plays rounds: by default if it hosts clients.
+  [[nodiscard]] virtual bool plays(int rank) const { return layout_->count(rank) > 0; }
 
   /// Whether records are learned from, and not public start values averaged.
   [[nodiscard]] virtual bool uses_records() const { return loss_ != nullptr; }
@@ -108,6 +115,8 @@ class LearningRun {
   void drop_checkpoints(Round done);
   /// Who records the run, on ranks that host clients; nobody elsewhere.
   [[nodiscard]] std::vector<Observer*> recorders();
+  /// Who comes after them, and after whoever else looks on: the checkpoints.
+  [[nodiscard]] Observer* last_observer() { return &*checkpointer_; }
   /// Plays all rounds as soon as all ranks are ready, and returns the seconds that they took. **Collective.**
   [[nodiscard]] double time_rounds(const std::function<void()>& play);
   /// Closes the records of a run that has come to round `done` and ends with `models` (d × local clients).
@@ -154,6 +163,7 @@ class LearningRun {
   std::vector<std::string> notes_;
 
  private:
+  void check_rounds_may_change() const;
   void make_new_directory();
   [[nodiscard]] CheckpointFolder checkpoint_folder() const;
   /// What the run makes known of records, or withholds.

@@ -131,7 +131,7 @@ ExitCode OmdRun::play() {
   if (average) parts.add("mean models", *average);
   if (violations) parts.add("violations", *violations);
   start_checkpoints(std::move(parts));
-  if (hosts_clients) observers.push_back(&*checkpointer_);
+  observers.push_back(last_observer());
   const double wall = time_rounds([&] {
     if (hosts_clients) omd.run(observers);
   });
@@ -146,10 +146,9 @@ ExitCode OmdRun::play() {
     if (of_this >= 0) least_done = std::min(least_done, of_this);
   }
   const bool stopped = least_done < config_.omd.rounds;
-  const bool resumable = why_not_resumable().empty();
-  if (resumable) checkpoint_the_end(done, stopped);
+  checkpoint_the_end(done, stopped);
   finish_records(omd, done, models);
-  if (stopped) note_stop(least_done, config_.omd.rounds, "round", resumable);
+  if (stopped) note_stop(least_done, config_.omd.rounds, "round", is_resumable());
   if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
   const Summary summary = make_summary(omd, models, door, played, wall, least_done);
   agreement_.together([&] {

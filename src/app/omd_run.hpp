@@ -24,7 +24,6 @@ class OmdRun final : public LearningRun {
   ExitCode run(const std::vector<std::string>& words) {
     configure([&] { config_ = parse_omd_config(words); });
     if (is_finished()) return show_finished();
-    agreement_.together([&] { check_rounds_may_change(); });
     agreement_.together([&] { open_graph(); });
     agreement_.same("topology", declare_public(schedule_->digest()));
     agreement_.together([&] { open_data(); });
@@ -42,8 +41,8 @@ class OmdRun final : public LearningRun {
  private:
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
-  void check_rounds_may_change() const;
-  [[nodiscard]] std::string why_not_resumable() const;
+  [[nodiscard]] std::string why_not_resumable() const override;
+  [[nodiscard]] std::string why_no_more_rounds() const override;
   void open_graph();
   void check_graph(const Graph& graph);
   void open_data();

@@ -30,24 +30,16 @@ std::string describe_bias(const Graph& graph, bool troubled) {
 
 }  // namespace
 
-/// A run that is resumed may have more rounds than it was to have, where none of its rounds was made for their number.
-void OmdRun::check_rounds_may_change() const {
-  if (!config_.resume) return;
-  if (parse_omd_config({"--config", *config_.resume + "/config.ini"}).rounds == config_.rounds) return;
-  check(config_.average != Averaging::tail,
-        "--rounds with --resume and --average tail (the mean began in the middle of the rounds that were planned) leave "
-        "--rounds out");
-  check(config_.regret == RegretChoice::none && !config_.constraints.any(),
-        "--rounds with --resume and regret or constraints (their steps and figures are for the rounds that were "
-        "planned) leave --rounds out");
-}
-
-/// Why the run cannot go on from a checkpoint; empty if it can.
 std::string OmdRun::why_not_resumable() const {
   if (config_.mixing.deadline) return "its rounds are not in step, and cannot be played again";
   if (config_.privacy.audit) return "it audits itself by coins that nobody may keep";
-  if (config_.learns() && !dataset_.replayable) return "its records come through a pipe, and are gone";
-  return "";
+  return LearningRun::why_not_resumable();
+}
+
+std::string OmdRun::why_no_more_rounds() const {
+  if (config_.average == Averaging::tail) return "the mean over the last half of the rounds has begun";
+  if (config_.regret != RegretChoice::none) return "regret is counted";
+  return config_.constraints.any() ? "steps and budgets of constraints are made" : "";
 }
 
 void OmdRun::open_graph() {
@@ -128,10 +120,6 @@ void OmdRun::open_learning() {
         "--audit with {} rounds of {} clients ({} canaries are needed to say anything) play more rounds",
         config_.omd.rounds, layout_->clients(), least_canaries);
   check_regret();
-  const std::string why_not = why_not_resumable();
-  check(why_not.empty() || (!config_.resume && !config_.checkpoint.any()), "--{}: {} (nothing would be the same) {}",
-        config_.resume ? "resume" : "checkpoint-every", why_not,
-        config_.resume ? "start a run of its own, from these models: --start" : "leave it out");
 }
 
 void OmdRun::open_constraints() {

@@ -11,19 +11,27 @@
 namespace starling {
 
 ExitCode RenewableRun::play() {
+  find_checkpoint(config_.settings.rounds);
   open_model_records(*model_, config_.settings.rounds);
-  const double wall = time_rounds([this] { protocol_->run(recorders()); });
+  KeptParts parts;
+  parts.add("rounds", *protocol_);
+  start_checkpoints(std::move(parts));
+  std::vector<Observer*> observers = recorders();
+  observers.push_back(last_observer());
+  const double wall = time_rounds([&] { protocol_->run(observers); });
   const Round done = protocol_->done();
-  finish_records(*protocol_, done, protocol_->models());
   const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
   const bool converged = config_.variant == RenewableVariant::offline && offline->converged();
   const bool stopped = done < config_.settings.rounds && !converged;
-  if (stopped) note_stop(done, config_.settings.rounds);
+  checkpoint_the_end(done, stopped);
+  finish_records(*protocol_, done, protocol_->models());
+  if (stopped) note_stop(done, config_.settings.rounds, "round", is_resumable());
   add_notes();
   const Summary summary = make_summary(wall, stopped);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, stopped, "the final model");
   });
+  if (!stopped) drop_checkpoints(done);
   check<DataError>(
       config_.variant != RenewableVariant::offline || converged || stopped || config_.rounds,
       "no minimum was found in {} passes (the objective still falls: --l2 hardly bounds the model, or there "

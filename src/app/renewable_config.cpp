@@ -90,6 +90,7 @@ Options renewable_options(RenewableConfig& config) {
   add_trust_options(options, config);
   add_privacy_options(options, config.privacy);
   add_output_options(options, config, "renewable");
+  add_checkpoint_options(options, config);
   add_model_output_options(options, config);
   return options;
 }

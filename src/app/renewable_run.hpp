@@ -20,6 +20,7 @@ class RenewableRun final : public AggregatedRun {
 
   ExitCode run(const std::vector<std::string>& words) {
     configure([&] { config_ = parse_renewable_config(words); });
+    if (is_finished()) return show_finished();
     agreement_.together([&] { open_data(); });
     agree_on_data();
     agreement_.together([&] { open_model(); });
@@ -32,6 +33,7 @@ class RenewableRun final : public AggregatedRun {
  private:
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
+  [[nodiscard]] std::string why_not_resumable() const override;
   void open_data();
   void open_model();
   void choose_rounds();

@@ -33,6 +33,11 @@ MaskKey::Bytes bytes_of(const std::string& hex) {
 
 }  // namespace
 
+std::string RenewableRun::why_not_resumable() const {
+  const bool offline = config_.variant == RenewableVariant::offline || config_.variant == RenewableVariant::offline_one_step;
+  return offline ? "its passes are one search over all data, which begins anew" : LearningRun::why_not_resumable();
+}
+
 void RenewableRun::open_data() {
   layout_.emplace(number_of_clients(std::nullopt), world_.size());
   note_idle_ranks();

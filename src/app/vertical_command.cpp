@@ -20,6 +20,7 @@ ExitCode VerticalRun::play() {
   Vertical protocol(*root_, *evaluation_, *data_.stream, privacy_->accounts(), *privacy_->multipart(), privacy_->keys(),
                     architecture_, *loss_of_outputs_, wire(), config_.plan);
   const Round planned = config_.plan.rounds;
+  find_checkpoint(planned);
   open_vertical_records(protocol);
   std::vector<Observer*> observers = recorders();
   std::optional<RoundsRecorder> rounds;
@@ -28,11 +29,17 @@ ExitCode VerticalRun::play() {
     rounds.emplace(protocol, *directory_, metrics_policy(), loss_of_outputs_->classifies());
     observers.push_back(&*rounds);
   });
+  KeptParts parts;
+  parts.add("rounds", protocol);
+  if (rounds) parts.add("table of rounds", *rounds);
+  start_checkpoints(std::move(parts));
+  observers.push_back(last_observer());
   const double wall = time_rounds([&] { protocol.run(observers); });
 
-  finish_records(protocol, protocol.done(), protocol.models());
   const bool stopped = protocol.done() < planned;
-  if (stopped) note_stop(protocol.done(), planned);
+  checkpoint_the_end(protocol.done(), stopped);
+  finish_records(protocol, protocol.done(), protocol.models());
+  if (stopped) note_stop(protocol.done(), planned, "round", is_resumable());
   agreement_.together([&] {
     if (rounds) rounds->flush();
     write_networks(*directory_, world_.rank(), protocol.blocks());
@@ -46,6 +53,7 @@ ExitCode VerticalRun::play() {
   agreement_.together([&] {
     if (first_rank()) write_results(summary, stopped, "the final head", scene_results(protocol.done()));
   });
+  if (!stopped) drop_checkpoints(protocol.done());
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 

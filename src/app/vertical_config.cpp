@@ -144,6 +144,7 @@ Options vertical_options(VerticalConfig& config) {
        "1",
        setter::number(config.embedding_clip, tiny, 1e12)});
   add_output_options(options, config, "vertical");
+  add_checkpoint_options(options, config);
   return options;
 }
 

@@ -21,6 +21,7 @@ class VerticalRun final : public LearningRun {
 
   ExitCode run(const std::vector<std::string>& words) {
     configure([&] { config_ = parse_vertical_config(words); });
+    if (is_finished()) return show_finished();
     agreement_.together([&] { open_data(); });
     agree_on_records();
     agreement_.together([&] { open_networks(); });
@@ -35,6 +36,11 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] Layout record_layout() const override { return {1, world_.size()}; }
   [[nodiscard]] std::vector<std::string> source_files() const override;
 
+  /// Ranks without parties go along with the others' rounds.
+  [[nodiscard]] bool plays(int) const override { return true; }
+  [[nodiscard]] std::string why_no_more_rounds() const override {
+    return config_.static_regret ? "regret is counted" : "";
+  }
   [[nodiscard]] Client number_of_parties() const;
   [[nodiscard]] bool knows_labels() const;
   /// Of the parties that this rank hosts: the first, from 0, and how many.

@@ -14,6 +14,10 @@ void Snapshot::refuse(const std::string& what) const {
   throw DataError(fmt::format("byte {}: {} (it was written by another build, or is damaged)", at_, what));
 }
 
+std::string Snapshot::of_another_length(std::size_t found, std::size_t expected) {
+  return fmt::format("{} of what there are {} here", found, expected);
+}
+
 void Snapshot::require_end() const {
   if (at_ != size_) refuse(fmt::format("{} bytes are left that nothing belongs to", size_ - at_));
 }

@@ -30,6 +30,10 @@ void AggregatedRounds::completed(const std::vector<Observer*>& observers) {
   watch_.lap(shares_.observing);
 }
 
+void AggregatedRounds::begin(const std::vector<Observer*>& observers) {
+  if (done_ == 0) show(observers);
+}
+
 void AggregatedRounds::show(const std::vector<Observer*>& observers) {
   for (Observer* observer : observers) observer->after(*this);
 }

@@ -25,7 +25,7 @@ FedAvg::FedAvg(Root& root, AggregatedClients& clients, const FedAvgSettings& set
 
 // Algorithm 1, with all clients in each round.
 void FedAvg::run(const std::vector<Observer*>& observers) {
-  show(observers);
+  begin(observers);
   while (goes_on(settings_.rounds)) {
     root_.sum(message_.value().size(), contribution_, total_);  // ClientUpdate(k, θ_t), weighted
     if (root_.aggregates()) average(total_.value());            // θ_{t+1}

@@ -36,13 +36,20 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
 
 // Algorithm 1 of the paper, with several clients.
 void LdpSgd::run(const std::vector<Observer*>& observers) {
-  show(observers);
+  begin(observers);
   while (goes_on(settings_.steps)) {
     root_.sum(length_, contribution_, sum_);     // 1. noisy estimating functions
     if (root_.aggregates()) step(sum_.value());  // 2. θ_i
     root_.broadcast(theta_);
     completed(observers);
   }
+}
+
+void LdpSgd::persist(Snapshot& snapshot) {
+  AggregatedRounds::persist(snapshot);
+  snapshot(inverse_clients_, taken_);
+  if (bias_) snapshot(*bias_);
+  if (plug_in_ != nullptr) snapshot(*plug_in_);
 }
 
 const Released<Vector>& LdpSgd::answer(std::size_t k) {

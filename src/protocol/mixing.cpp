@@ -241,7 +241,7 @@ void SynchronousMixer::persist(Snapshot& snapshot) {
   for (auto& stage : stages_) {
     if (stage) neighbours_.count(stage->plan);
   }
-  snapshot(neighbours_, sums_);
+  snapshot(round_, neighbours_, sums_);
 }
 
 double SynchronousMixer::in_flight() const {

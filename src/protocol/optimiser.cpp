@@ -11,6 +11,7 @@ namespace {
 class GradientDescent final : public Optimiser {
  public:
   void step(double eta, View direction, MutableView parameters) override { axpy(-eta, direction, parameters); }
+  void persist(Snapshot&) override {}
 };
 
 class Adam final : public Optimiser {
@@ -27,6 +28,7 @@ class Adam final : public Optimiser {
       parameters[j] -= eta * (first_[j] / (1 - power1_)) / (std::sqrt(second_[j] / (1 - power2_)) + epsilon);
     }
   }
+  void persist(Snapshot& snapshot) override { snapshot(first_, second_, power1_, power2_); }
 
  private:
   static constexpr double beta1 = 0.9;

@@ -111,8 +111,8 @@ OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, 
 
 // Algorithm 1.
 void OnlineRenewable::run(const std::vector<Observer*>& observers) {
-  state_.emplace(RenewableState{theta_.value(), empty_curvature()});
-  show(observers);
+  if (!state_) state_.emplace(RenewableState{theta_.value(), empty_curvature()});
+  begin(observers);
   while (goes_on()) {
     for (std::size_t k = 0; k < clients_.count(); ++k) {  // 4. read in D_b
       clients_.begin(k, done_);
@@ -122,6 +122,15 @@ void OnlineRenewable::run(const std::vector<Observer*>& observers) {
     renew();
     completed(observers);
   }
+}
+
+void OnlineRenewable::persist(Snapshot& snapshot) {
+  OpenRenewable::persist(snapshot);
+  bool begun = state_.has_value();
+  snapshot(begun, started_, start_was_shrunk_);
+  if (!begun) return;
+  if (!state_) state_.emplace(RenewableState{theta_.value(), empty_curvature()});
+  snapshot(*state_);
 }
 
 Released<Vector> OnlineRenewable::ask(View theta, const MessageParts& parts) {
@@ -218,7 +227,7 @@ OfflineRenewable::OfflineRenewable(Root& root, RenewableClients& clients, Curved
     : OpenRenewable(root, clients, model, settings, start, channel), steps_(steps) {}
 
 void OfflineRenewable::run(const std::vector<Observer*>& observers) {
-  show(observers);
+  begin(observers);
   if (!goes_on()) return;
   if (steps_ == Steps::one) {
     take_one_step();

@@ -35,7 +35,7 @@ PrivateRenewable::PrivateRenewable(Root& root, RenewableClients& clients, Curved
       j_(model.classes(), model.order()) {}
 
 void PrivateRenewable::run(const std::vector<Observer*>& observers) {
-  show(observers);
+  begin(observers);
   while (goes_on()) {
     const RoundPrices prices = begin_all(clients_, done_);
     const double records = count_records(root_, clients_, done_, prices);
@@ -77,7 +77,7 @@ PaperRenewable::PaperRenewable(Root& root, RenewableClients& clients, CurvedMode
 
 // Algorithm 2.
 void PaperRenewable::run(const std::vector<Observer*>& observers) {
-  show(observers);
+  begin(observers);
   while (goes_on()) {
     const RoundPrices prices = begin_all(clients_, done_);
     for (std::size_t k = 0; k < clients_.count(); ++k) clients_.tally(k, theta_.value());

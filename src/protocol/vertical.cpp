@@ -16,7 +16,7 @@ double VerticalPlan::step_of(Round t) const {
 
 // Algorithm 1.
 void Vertical::run(const std::vector<Observer*>& observers) {
-  show(observers);
+  if (done_ == 0) show(observers);  // else the run goes on, and they have seen where
   while (goes_on()) {
     open_round();
     collect(root_, 0, records_);  // lines 5 to 11
@@ -30,6 +30,15 @@ void Vertical::run(const std::vector<Observer*>& observers) {
     test();
     completed(observers);
   }
+}
+
+void Vertical::persist(Snapshot& snapshot) {
+  snapshot(done_, stepped_, head_, bits_, total_, learned_, tested_, predictions_, shares_, tallies_, played_,
+           rounds_played_, root_, evaluation_);
+  for (Party& party : parties_) {
+    if (party.block) snapshot(*party.block);
+  }
+  if (joint_) snapshot(*joint_);
 }
 
 bool Vertical::goes_on() {

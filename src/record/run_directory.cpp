@@ -107,6 +107,22 @@ std::string RunDirectory::private_folder(int rank) const {
   return fmt::format("{}/private/{}", path_, rank);
 }
 
+std::int64_t settle_file(const std::string& path) {
+  const Descriptor file(path, O_WRONLY);
+  struct stat status {};
+  check<FailureError>(file.get() >= 0 && fsync(file.get()) == 0 && fstat(file.get(), &status) == 0,
+                      "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(errno));
+  return status.st_size;
+}
+
+void cut_file(const std::string& path, std::int64_t size) {
+  const std::int64_t now = settle_file(path);
+  check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written (it was cut) restore it", path,
+                   now, size);
+  check<FailureError>(truncate(path.c_str(), static_cast<off_t>(size)) == 0, "cannot write '{}' ({})", path,
+                      std::strerror(errno));
+}
+
 OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) {
   append_text("");
 }
@@ -114,22 +130,6 @@ OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) {
 void OwnersFile::replace(const std::string& path, const Secret<std::string>& content) {
   const int error = replace_file(path, content.open(OpenKey()));
   check<FailureError>(error == 0, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(error));
-}
-
-std::int64_t OwnersFile::settle() const {
-  const Descriptor file(path_, O_WRONLY);
-  struct stat status {};
-  check<FailureError>(file.get() >= 0 && fsync(file.get()) == 0 && fstat(file.get(), &status) == 0,
-                      "cannot write '{}' ({}) check the folder and the disk", path_, std::strerror(errno));
-  return status.st_size;
-}
-
-void OwnersFile::go_back(std::int64_t size) const {
-  const std::int64_t now = settle();
-  check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written (it was cut) restore it",
-                   path_, now, size);
-  check<FailureError>(truncate(path_.c_str(), static_cast<off_t>(size)) == 0, "cannot write '{}' ({})", path_,
-                      std::strerror(errno));
 }
 
 Secret<std::string> OwnersFile::content() const {

@@ -29,7 +29,10 @@ std::string cells(const Score& score, bool classifies) {
 RoundsRecorder::RoundsRecorder(const Vertical& protocol, const RunDirectory& directory, const MetricsPolicy& policy,
                                bool classifies)
     : protocol_(protocol), policy_(policy), classifies_(classifies), path_(directory.path() + "/rounds.csv") {
-  if (!policy.shared()) owners_.emplace(directory.private_folder(0) + "/rounds.csv");
+  if (!policy.shared()) path_ = directory.private_folder(0) + "/rounds.csv";
+  if (!policy.shared()) owners_.emplace(path_);
+  if (directory.goes_on()) return;
+  std::ofstream(path_, std::ios::trunc).close();
   write(Secret<std::string>("round,loss,accuracy,test_loss,test_accuracy,uplink_bits,downlink_bits\n"));
 }
 
@@ -56,6 +59,16 @@ void RoundsRecorder::flush() {
   write(waiting_);
   waiting_ = Secret<std::string>();
   flushed_ = protocol_.done();
+}
+
+void RoundsRecorder::persist(Snapshot& snapshot) {
+  std::int64_t size = 0;
+  if (!snapshot.reading()) {
+    flush();
+    size = settle_file(path_);
+  }
+  snapshot(size, flushed_);
+  if (snapshot.reading()) cut_file(path_, size);
 }
 
 void RoundsRecorder::write(const Secret<std::string>& text) const {
@@ -96,7 +109,9 @@ void write_networks(const RunDirectory& directory, int rank,
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   check<FailureError>(!error, "cannot make '{}' ({}) see to it", folder, error.message());
-  const hdf5::File file(fmt::format("{}/{}.h5", folder, rank), hdf5::File::Mode::create);
+  const std::string path = fmt::format("{}/{}.h5", folder, rank);
+  std::filesystem::remove(path);  // of a run that was stopped, and goes on
+  const hdf5::File file(path, hdf5::File::Mode::create);
   for (const auto& [client, parameters] : blocks) {
     file.write(std::to_string(client), {parameters.value().size()}, parameters.value());
   }

@@ -142,6 +142,7 @@ ConstraintReport ConstraintRecorder::finish(Agreement& agreement, Round done, Cl
   agreement.together([&] {
     if (on_models_ == nullptr || on_models_->set().data.empty() || clients_ == 0) return;
     const OwnersFile owners(owners_file_);
+    owners.go_back(0);  // of a run that was killed after this, and went on
     owners.append_text("# of this rank's private records, for their owner alone\nround,client,constraint,violation\n");
     owners.append(owners_rows_);
   });

@@ -69,7 +69,11 @@ class Snapshot {
   template <class T>
   void item(std::vector<T>& values) {
     const std::size_t count = length(values.size(), std::is_arithmetic_v<T> ? sizeof(T) : 1);
-    if (reading_) values.resize(count);
+    if constexpr (std::is_default_constructible_v<T>) {
+      if (reading_) values.resize(count);
+    } else {
+      if (count != values.size()) refuse(of_another_length(count, values.size()));
+    }
     if constexpr (std::is_arithmetic_v<T>) {
       bytes(values.data(), count * sizeof(T));
     } else {
@@ -119,6 +123,7 @@ class Snapshot {
   /// A container's length; of what is read, one that the rest has room for, at `least` bytes each.
   [[nodiscard]] std::size_t length(std::size_t size, std::size_t least);
   void bytes(void* data, std::size_t size);
+  [[nodiscard]] static std::string of_another_length(std::size_t found, std::size_t expected);
   [[noreturn]] void refuse(const std::string& what) const;
 
   Secret<std::string> content_;

@@ -20,6 +20,7 @@ struct EdgeTraffic {
   Client to = 0;
   std::int64_t messages = 0;
   std::int64_t bytes = 0;
+  void persist(Snapshot& snapshot) { snapshot(from, to, messages, bytes); }
 };
 
 /// What went between ranks.

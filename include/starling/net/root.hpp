@@ -9,6 +9,7 @@
 
 #include "starling/core/boundary.hpp"
 #include "starling/core/links.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/net/codec.hpp"
 #include "starling/net/neighbours.hpp"
 #include "starling/net/world.hpp"
@@ -84,6 +85,8 @@ class Root {
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
   /// What this rank has sent to other ranks.
   [[nodiscard]] WireTraffic wire_traffic() const { return wire_; }
+  /// What has passed.
+  void persist(Snapshot& snapshot) { snapshot(up_, broadcasts_, broadcast_bytes_, down_, wire_); }
 
  private:
   using Bytes = std::span<const std::byte>;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "starling/core/round_set.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/data/stream.hpp"
 #include "starling/model/model.hpp"
 #include "starling/privacy/accounts.hpp"
@@ -37,6 +38,7 @@ class AggregatedClients {
 
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const { return tallies_; }
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const { return rounds_played_; }
+  void persist(Snapshot& snapshot) { snapshot(round_, tallies_, rounds_played_); }
 
  protected:
   std::vector<std::unique_ptr<Stream>> streams_;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/net/root.hpp"
 #include "starling/protocol/aggregated_clients.hpp"
 #include "starling/protocol/mixing.hpp"
@@ -32,11 +33,15 @@ class AggregatedRounds : public RoundView {
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
   /// The model, the same everywhere.
   [[nodiscard]] const Released<Vector>& theta() const { return theta_; }
+  /// All that rounds depend on but streams, keys and accounts; what goes through the door included.
+  virtual void persist(Snapshot& snapshot) { snapshot(theta_, done_, stepped_, shares_, played_, members_, root_); }
 
  protected:
   /// Whether round done() is played, of so many; starts it.
   [[nodiscard]] bool goes_on(Round rounds);
   void completed(const std::vector<Observer*>& observers);
+  /// Shows the start, unless the run goes on where it was: then observers have seen it.
+  void begin(const std::vector<Observer*>& observers);
   void show(const std::vector<Observer*>& observers);
   /// f(), whose time counts as learning (clients' sums over records) or mixing (what rank 0 makes of them).
   template <class F>

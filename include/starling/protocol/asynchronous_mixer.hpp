@@ -32,7 +32,7 @@ class AsynchronousMixer final : public Mixer {
   [[nodiscard]] double in_flight() const override;
   [[nodiscard]] std::span<const Arrival> arrivals() const override { return arrivals_; }
   /// After finish() alone is nothing under way, so that all there is belongs to some client.
-  void persist(Snapshot& snapshot) override { snapshot(clock_, sums_, mailboxes_); }
+  void persist(Snapshot& snapshot) override { snapshot(round_, clock_, sums_, mailboxes_); }
 
  private:
   void mix_once(Round step, double patience, Holdings& holdings);

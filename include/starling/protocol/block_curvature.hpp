@@ -5,6 +5,7 @@
 #include <string>
 
 #include "starling/core/columns.hpp"
+#include "starling/core/snapshot.hpp"
 
 namespace starling {
 
@@ -37,6 +38,8 @@ class BlockCurvature {
   /// Diagonal of J⁻¹, and of J⁻¹ V J⁻¹ for packed triangles V. Throws as `solve`.
   [[nodiscard]] Vector inverse_diagonal(const std::string& where) const;
   [[nodiscard]] Vector sandwich_diagonal(View meat, const std::string& where) const;
+
+  void persist(Snapshot& snapshot) { snapshot(identity_, triangles_); }
 
  private:
   /// The k-th triangle; there must be triangles.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "starling/core/columns.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/protocol/path_intervals.hpp"
 
 namespace starling {
@@ -42,6 +43,10 @@ class CurvatureBias {
   [[nodiscard]] Vector curvature() const;
   /// None as long as Â is not positive definite (beyond its noise, as plug_in floors it).
   [[nodiscard]] std::optional<BiasEstimate> estimate() const;
+
+  void persist(Snapshot& snapshot) {
+    snapshot(count_, origin_, apart_, sum_, triangle_, products_, squares_);
+  }
 
  private:
   double noise_;

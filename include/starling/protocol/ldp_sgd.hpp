@@ -36,6 +36,8 @@ class LdpSgd final : public AggregatedRounds {
   /// The curvature bias of the average as it is known by now, on rank 0 where it is followed.
   [[nodiscard]] std::optional<BiasEstimate> bias() const;
 
+  void persist(Snapshot& snapshot) override;
+
  private:
   /// (noisy mean of Ψ, 1, and where the bias is followed noisy mean of Ψ̇), or zeros of a client that takes no part.
   [[nodiscard]] const Released<Vector>& answer(std::size_t k);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "starling/core/columns.hpp"
+#include "starling/core/snapshot.hpp"
 
 namespace starling {
 
@@ -18,6 +19,7 @@ class Optimiser {
   virtual ~Optimiser() = default;
   /// A step of length η along −direction; both vectors have as many entries in all calls.
   virtual void step(double eta, View direction, MutableView parameters) = 0;
+  virtual void persist(Snapshot& snapshot) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Optimiser> make_optimiser(OptimiserKind kind);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "starling/core/columns.hpp"
+#include "starling/core/snapshot.hpp"
 
 namespace starling {
 
@@ -15,6 +16,7 @@ namespace starling {
 struct Spread {
   Vector estimate;  ///< d
   Vector spread;    ///< d, in the estimate's own units: √(V̂_jj / n), √(Σ̂_jj / n)
+  void persist(Snapshot& snapshot) { snapshot(estimate, spread); }
 };
 
 /// V̂_n of random scaling, online (method 4, "Intervals"; the paper's section 4.2), with s_b = Σ_{i≤b} θ_i:
@@ -42,6 +44,8 @@ class RandomScaling {
   /// n θ̄_S' V̂_SS⁻¹ θ̄_S for the coordinates S: large where they are not all zero. None where V̂_SS is singular (as long
   /// as n is less than the number of coordinates + 1, say).
   [[nodiscard]] std::optional<double> joint_statistic(const std::vector<std::size_t>& coordinates) const;
+
+  void persist(Snapshot& snapshot) { snapshot(count_, squared_counts_, mean_, weighted_, squares_); }
 
  private:
   std::int64_t count_ = 0;
@@ -84,6 +88,8 @@ class BatchMeans {
   /// Mean of all models so far and √(Σ̂_jj / their number), Σ̂ of the batches that are whole by now; none before there
   /// are two (without the first).
   [[nodiscard]] std::optional<Spread> spread() const;
+
+  void persist(Snapshot& snapshot) { snapshot(whole_, count_, mean_, batch_, origin_, kept_mean_, squares_); }
 
  private:
   void close_batch();

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/model/mallows_model.hpp"
 #include "starling/net/root.hpp"
 #include "starling/privacy/paired_mechanism.hpp"
@@ -49,6 +50,7 @@ class PlugInSums {
   virtual void add(std::size_t k, const ReleaseAddress& address, double price, View theta) = 0;
   /// **Collective.** Of all records so far; empty vectors elsewhere than on rank 0.
   [[nodiscard]] virtual PlugInMeans collect() = 0;
+  virtual void persist(Snapshot& snapshot) = 0;
 
  protected:
   /// Of client k's batch, scaled as said above.
@@ -80,6 +82,7 @@ class LocalPlugInSums final : public PlugInSums {
   [[nodiscard]] double curvature_noise(double price) const override;
   void add(std::size_t k, const ReleaseAddress& address, double price, View theta) override;
   [[nodiscard]] PlugInMeans collect() override;
+  void persist(Snapshot& snapshot) override { snapshot(totals_); }
 
  private:
   PairedMechanism& mechanism_;
@@ -98,6 +101,7 @@ class CentralPlugInSums final : public PlugInSums {
   [[nodiscard]] double curvature_noise(double /*price*/) const override { return 0; }
   void add(std::size_t k, const ReleaseAddress& address, double price, View theta) override;
   [[nodiscard]] PlugInMeans collect() override;
+  void persist(Snapshot& snapshot) override { snapshot(totals_, batches_); }
 
  private:
   PairedMechanism& mechanism_;

@@ -4,6 +4,7 @@
 ///   F(θ) = Σ_i ℓ(y_i, x̄_i·θ) + (nλ/2) θᵀPθ,  P = I (`full`) or W, which leaves intercepts out (`slopes`).
 #pragma once
 
+#include "starling/core/snapshot.hpp"
 #include "starling/protocol/aggregated_rounds.hpp"
 #include "starling/protocol/block_curvature.hpp"
 #include "starling/protocol/renewable_clients.hpp"
@@ -29,6 +30,7 @@ struct RenewableState {
   double residual = 0;  ///< Σ over batches of the losses at the model before, less what the step gains on them
   Score later = {};     ///< losses of all batches but the first, each at the model before it
   Vector slopes = {};   ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty if not asked for
+  void persist(Snapshot& snapshot) { snapshot(theta, j, records, residual, later, slopes); }
 };
 
 /// What the variants share: settings, and the penalty.

@@ -22,6 +22,10 @@ class OpenRenewable : public Renewable {
 
   /// The penalised objective F at the model that the last search ended with, over the records that it was about.
   [[nodiscard]] std::optional<double> objective() const { return objective_; }
+  void persist(Snapshot& snapshot) override {
+    Renewable::persist(snapshot);
+    snapshot(objective_);
+  }
 
  protected:
   /// Asks all clients for their messages at θ. Collective.
@@ -65,6 +69,7 @@ class OnlineRenewable final : public OpenRenewable {
   [[nodiscard]] bool is_lost() const;
   /// Whether the first batch has no minimum of its own with λW, so that the start took λI.
   [[nodiscard]] bool start_was_shrunk() const { return start_was_shrunk_; }
+  void persist(Snapshot& snapshot) override;
 
  private:
   [[nodiscard]] Released<Vector> ask(View theta, const MessageParts& parts);

@@ -14,6 +14,10 @@ class PrivateRenewable final : public Renewable {
   PrivateRenewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
                    const Released<Vector>& start, NoisySum& sum, std::optional<double> public_curvature);
   void run(const std::vector<Observer*>& observers) override;
+  void persist(Snapshot& snapshot) override {
+    Renewable::persist(snapshot);
+    snapshot(j_);
+  }
 
  private:
   void renew(const Released<Vector>& sums, double records);
@@ -30,6 +34,10 @@ class PaperRenewable final : public Renewable {
   PaperRenewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
                  const Released<Vector>& start, PaperPerturbation& perturbation, double rho, const Codec& codec);
   void run(const std::vector<Observer*>& observers) override;
+  void persist(Snapshot& snapshot) override {
+    Renewable::persist(snapshot);
+    snapshot(state_, records_);
+  }
 
  private:
   void renew(double records);

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/data/vertical.hpp"
 #include "starling/net/quantiser.hpp"
 #include "starling/net/root.hpp"
@@ -64,12 +65,14 @@ struct VerticalWire {
 struct Prediction {
   double margin = 0;
   bool larger = false;
+  void persist(Snapshot& snapshot) { snapshot(margin, larger); }
 };
 
 /// What moved in a round, in bits of messages (payload and side information); `down` is one broadcast.
 struct RoundBits {
   double up = 0;
   double down = 0;
+  void persist(Snapshot& snapshot) { snapshot(up, down); }
 };
 
 /// On rank 0 one client is to be seen, the head; elsewhere none.
@@ -87,6 +90,8 @@ class Vertical final : public RoundView {
   /// Parameters of this rank's blocks by client: the head is client 0.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> blocks() const;
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
+  /// All that rounds depend on but records, keys and accounts; what has passed the doors included.
+  void persist(Snapshot& snapshot);
 
   // Rank 0's:
   /// Of the last round, before its labels were used; and of its test records, after them.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "starling/core/boundary.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/loss/target_loss.hpp"
 #include "starling/model/model.hpp"
 #include "starling/model/network_block.hpp"
@@ -39,6 +40,7 @@ class LearningBlock {
   /// Overwrites them.
   void set(const Released<Vector>& parameters) { parameters_ = parameters; }
   void step(double eta, const Released<Vector>& direction);
+  void persist(Snapshot& snapshot) { snapshot(parameters_, *optimiser_); }
 
  private:
   std::unique_ptr<NetworkBlock> network_;
@@ -87,6 +89,8 @@ class JointNetwork {
   /// Σ_i ∂ℓ_i of every block, after `play`: vertical learning's own when each rank has made one local step from what
   /// float32 has brought, bit for bit, since blocks compute the same products in both.
   void gradients(std::vector<Vector>& sums);
+
+  void persist(Snapshot& snapshot) { snapshot(blocks_); }
 
  private:
   std::vector<LearningBlock> blocks_;

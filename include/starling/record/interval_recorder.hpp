@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/protocol/path_intervals.hpp"
 #include "starling/record/interval.hpp"
@@ -25,12 +26,14 @@ struct PathMethods {
 struct MethodSpread {
   std::string method;  ///< "random-scaling", "batch-means"
   Spread spread;
+  void persist(Snapshot& snapshot) { snapshot(method, spread); }
 };
 
 /// Averages and spreads after so many steps.
 struct PathAt {
   Round steps = 0;
   std::vector<std::vector<MethodSpread>> clients;  ///< of each local client that is noted
+  void persist(Snapshot& snapshot) { snapshot(steps, clients); }
 };
 
 class IntervalRecorder final : public Observer {
@@ -56,6 +59,7 @@ class IntervalRecorder final : public Observer {
   }
   /// θ̄ of local client k: of its models after the burn-in; the last model if there is none.
   [[nodiscard]] Vector estimate(std::size_t k, const RoundView& view) const;
+  void persist(Snapshot& snapshot) { snapshot(rounds_, paths_, batches_, path_); }
 
  private:
   void note(Round steps);

@@ -47,6 +47,11 @@ class RunDirectory {
   bool goes_on_ = false;
 };
 
+/// All that was written to the file is on the disk, and this long, in bytes. Throws FailureError.
+[[nodiscard]] std::int64_t settle_file(const std::string& path);
+/// Cuts off what was written later than settle_file gave `size`. Throws DataError if there is not as much, FailureError.
+void cut_file(const std::string& path, std::int64_t size);
+
 /// A file of the owner of the data: made with mode 0600, in a private folder. All throw FailureError.
 class OwnersFile {
  public:
@@ -57,10 +62,8 @@ class OwnersFile {
   void append(const Secret<std::string>& text) const { append_text(text.open(OpenKey())); }
   /// Appends text that does not (a header, a key's own bytes).
   void append_text(const std::string& text) const;
-  /// All that was appended is on the disk, and this long, in bytes.
-  [[nodiscard]] std::int64_t settle() const;
-  /// Cuts off what was appended later than settle() gave `size`. Throws DataError if there is not as much.
-  void go_back(std::int64_t size) const;
+  [[nodiscard]] std::int64_t settle() const { return settle_file(path_); }
+  void go_back(std::int64_t size) const { cut_file(path_, size); }
   [[nodiscard]] Secret<std::string> content() const;
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "starling/core/snapshot.hpp"
 #include "starling/protocol/vertical.hpp"
 #include "starling/record/rounds.hpp"
 #include "starling/record/run_directory.hpp"
@@ -37,6 +38,8 @@ class RoundsRecorder final : public Observer {
   void after(const RoundView& view) override;
   /// Writes what waits.
   void flush();
+  /// How long the file is; what was written later is cut off when it is read.
+  void persist(Snapshot& snapshot);
 
  private:
   void write(const Secret<std::string>& text) const;
