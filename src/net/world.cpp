@@ -30,11 +30,6 @@ int integer_from_environment(const char* name) {
   return text == nullptr ? 0 : std::atoi(text);
 }
 
-int cpus_of_this_host() {
-  const int of_job = integer_from_environment("SLURM_CPUS_ON_NODE");
-  return of_job > 0 ? of_job : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 /// Ranks of this job on this host as the launcher says, or 1.
 int local_ranks() {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
@@ -45,6 +40,11 @@ int local_ranks() {
 }
 
 }  // namespace
+
+int cpus_of_this_host() {
+  const int of_job = integer_from_environment("SLURM_CPUS_ON_NODE");
+  return of_job > 0 ? of_job : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
 
 bool oversubscribed() {
   return local_ranks() > cpus_of_this_host();

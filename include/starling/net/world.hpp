@@ -56,6 +56,9 @@ class World {
 /// Name and version of the MPI library; needs no World.
 [[nodiscard]] std::string mpi_version();
 
+/// CPUs of this host that are the job's, as SLURM says, or else all; needs no World.
+[[nodiscard]] int cpus_of_this_host();
+
 /// Whether this job has more ranks on this host than CPUs, as the launcher says; needs no World.
 [[nodiscard]] bool oversubscribed();
 

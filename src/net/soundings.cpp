@@ -1,0 +1,292 @@
+#include "starling/net/soundings.hpp"
+
+#include "state.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "starling/net/agreement.hpp"
+#include "starling/net/neighbours.hpp"
+
+namespace starling {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int clock_tag = 1;
+constexpr int way_tag = 2;
+constexpr int clock_pings = 50;
+constexpr int warming_pings = 3;  ///< which are not counted: the first messages of a pair set up its connection
+constexpr double seconds_per_way = 0.25;
+constexpr Round warming_rounds = 5;
+constexpr Round most_rounds = 1'000;
+constexpr double unmeasured = -1;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double date() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Of at least one number.
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// One end of a conversation between two ranks.
+class Conversation {
+ public:
+  Conversation(World::State& state, int other, int tag, const char* what)
+      : state_(state), other_(other), tag_(tag), what_(what) {}
+
+  void send(View numbers) {
+    MPI_Isend(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, other_, tag_, state_.data, &request_);
+    wait("does not take a message");
+  }
+  void receive(MutableView numbers) {
+    MPI_Irecv(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, other_, tag_, state_.data, &request_);
+    wait("sends nothing");
+  }
+
+ private:
+  void wait(const char* problem) {
+    state_.wait({&request_, 1}, state_.watchdog,
+                [&] { return fmt::format("{}: rank {} {} to rank {}", what_, other_, problem, state_.rank); });
+  }
+
+  World::State& state_;
+  int other_;
+  int tag_;
+  const char* what_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// Rank 0's side: the other's date is taken for that of the middle of the round trip. Its questions say whether they
+/// are the last.
+ClockSkew ask_for_date(World::State& state, int rank) {
+  Conversation conversation(state, rank, clock_tag, "comparing clocks");
+  ClockSkew best{0, std::numeric_limits<double>::infinity()};
+  const auto start = Clock::now();
+  bool last = false;
+  for (int i = 1; !last; ++i) {
+    last = i == clock_pings || seconds_since(start) > seconds_per_way;
+    double number = last ? 1 : 0;
+    const double asked = date();
+    conversation.send({&number, 1});
+    conversation.receive({&number, 1});
+    const double half = (date() - asked) / 2;
+    if (half < best.uncertainty) best = {number - (asked + half), half};
+  }
+  return best;
+}
+
+void tell_date(World::State& state) {
+  Conversation conversation(state, 0, clock_tag, "comparing clocks");
+  for (bool last = false; !last;) {
+    double number = 0;
+    conversation.receive({&number, 1});
+    last = number != 0;
+    number = date();
+    conversation.send({&number, 1});
+  }
+}
+
+/// How many different vectors this rank sends to each other rank, in the round that has most for it.
+std::map<int, std::size_t> own_ways(int rank, const Layout& layout, const OwnLinks& links, Round rounds) {
+  std::map<int, std::size_t> most;
+  for (Round t = 0; t < rounds; ++t) {
+    std::map<int, std::size_t> vectors;
+    for (const Links& each : links(t)) {
+      int before = rank;
+      for (const Arc& arc : each.out) {  // ascending, and so are their ranks
+        const int to = layout.rank_of(arc.peer);
+        if (to != rank && to != before) ++vectors[to];
+        before = to;
+      }
+    }
+    for (const auto& [to, count] : vectors) most[to] = std::max(most[to], count);
+  }
+  return most;
+}
+
+/// Those of all ranks, on all of them.
+std::vector<Way> all_ways(Agreement& agreement, const Layout& layout, const OwnLinks& links, Round rounds) {
+  Vector own;
+  for (const auto& [to, vectors] : own_ways(agreement.rank(), layout, links, rounds)) {
+    own.insert(own.end(), {static_cast<double>(to), static_cast<double>(vectors)});
+  }
+  std::vector<Way> ways;
+  int from = 0;
+  for (const Vector& part : agreement.all_gather(Released<Vector>(declare_public(own)))) {
+    for (std::size_t i = 0; i + 1 < part.size(); i += 2) {
+      ways.push_back({from, static_cast<int>(part[i]), static_cast<std::size_t>(part[i + 1]), std::nullopt});
+    }
+    ++from;
+  }
+  return ways;
+}
+
+/// The first number of a message says whether another one follows.
+double ping(World::State& state, const Way& way, std::size_t length, int pings) {
+  Conversation conversation(state, way.to, way_tag, "timing an edge");
+  Vector message(way.vectors * length);
+  std::vector<double> halves;
+  const auto start = Clock::now();
+  for (int i = 0; i < warming_pings + pings && message[0] == 0; ++i) {
+    message[0] = i + 1 == warming_pings + pings || seconds_since(start) > seconds_per_way ? 1 : 0;
+    const auto sent = Clock::now();
+    conversation.send(message);
+    conversation.receive(message);
+    if (i == warming_pings) halves.clear();
+    halves.push_back(seconds_since(sent) / 2);
+  }
+  return median(halves);
+}
+
+void answer(World::State& state, const Way& way, std::size_t length) {
+  Conversation conversation(state, way.from, way_tag, "timing an edge");
+  Vector message(way.vectors * length);
+  while (message[0] == 0) {
+    conversation.receive(message);
+    conversation.send(message);
+  }
+}
+
+/// Exchanges, one after the other, and how long each took.
+class Exchanges {
+ public:
+  Exchanges(World& world, const Layout& layout, const OwnLinks& links, Round rounds, std::size_t length)
+      : neighbours_(world, layout, length),
+        links_(links),
+        rounds_(rounds),
+        outgoing_(declare_public(Columns(length, neighbours_.count()))),
+        plan_(neighbours_.plan(links(0), rounds == 1 ? PlanUse::fixed_graph : PlanUse::changing_graph)) {}
+
+  void play(Round count) {
+    seconds_.clear();
+    for (const Round end = t_ + count; neighbours_.count() > 0 && t_ < end && neighbours_.begin_round(t_); ++t_) {
+      if (rounds_ > 1) neighbours_.plan_again(plan_, links_(t_ % rounds_));
+      const auto start = Clock::now();
+      neighbours_.exchange(t_, plan_, outgoing_);
+      seconds_.push_back(seconds_since(start));
+    }
+  }
+
+  /// Of the last `play`; nothing where there was none.
+  [[nodiscard]] std::optional<double> median_seconds() const {
+    return seconds_.empty() ? std::nullopt : std::optional(median(seconds_));
+  }
+
+ private:
+  Neighbours neighbours_;
+  const OwnLinks& links_;
+  Round rounds_;
+  Released<Columns> outgoing_;
+  Neighbours::Plan plan_;
+  Round t_ = 0;
+  std::vector<double> seconds_;
+};
+
+std::vector<std::optional<double>> of_all_ranks(Agreement& agreement, const std::optional<double>& own) {
+  std::vector<std::optional<double>> result;
+  for (const Vector& part : agreement.all_gather(Released<Vector>(declare_public(Vector{own.value_or(unmeasured)})))) {
+    result.push_back(part[0] == unmeasured ? std::nullopt : std::optional(part[0]));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string thread_level() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level == MPI_THREAD_SINGLE) return "single";
+  if (level == MPI_THREAD_FUNNELED) return "funneled";
+  return level == MPI_THREAD_SERIALIZED ? "serialized" : "multiple";
+}
+
+std::string host_name() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  MPI_Get_processor_name(name.data(), &length);
+  return {name.data(), static_cast<std::size_t>(length)};
+}
+
+std::optional<bool> yields_when_idle() {
+  int provided = 0;
+  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return std::nullopt;
+  std::optional<bool> result;
+  int index = 0;
+  int count = 0;
+  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+  if (MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
+    std::array<int, 16> value{};
+    if (count == 1 && MPI_T_cvar_read(handle, value.data()) == MPI_SUCCESS) result = value[0] != 0;
+    MPI_T_cvar_handle_free(&handle);
+  }
+  MPI_T_finalize();
+  return result;
+}
+
+std::vector<ClockSkew> sound_clocks(World& world) {
+  World::State& state = world.state();
+  Agreement agreement(world);
+  agreement.barrier();
+  Vector found(2);
+  for (int r = 1; state.rank == 0 && r < state.size; ++r) {
+    const ClockSkew skew = ask_for_date(state, r);
+    found.insert(found.end(), {skew.seconds, skew.uncertainty});
+  }
+  if (state.rank > 0) tell_date(state);
+  const std::vector<Vector> all = agreement.all_gather(Released<Vector>(declare_public(found)));
+  std::vector<ClockSkew> skews;
+  for (std::size_t i = 0; i + 1 < all[0].size(); i += 2) skews.push_back({all[0][i], all[0][i + 1]});
+  return skews;
+}
+
+std::vector<Way> sound_ways(World& world, const Layout& layout, const OwnLinks& links, Round rounds, std::size_t length,
+                            int pings) {
+  World::State& state = world.state();
+  Agreement agreement(world);
+  std::vector<Way> ways = all_ways(agreement, layout, links, rounds);
+  const std::size_t chosen = std::min(ways.size(), most_sounded_ways);
+  Vector own;
+  for (std::size_t i = 0; i < chosen; ++i) {
+    const Way& way = ways[i * ways.size() / chosen];
+    agreement.barrier();
+    if (state.rank == way.from) own.push_back(ping(state, way, length, pings));
+    if (state.rank == way.to) answer(state, way, length);
+  }
+  const std::vector<Vector> all = agreement.all_gather(Released<Vector>(declare_public(own)));
+  std::vector<std::size_t> taken(all.size(), 0);
+  for (std::size_t i = 0; i < chosen; ++i) {
+    Way& way = ways[i * ways.size() / chosen];
+    const auto from = static_cast<std::size_t>(way.from);
+    way.seconds = all[from][taken[from]++];
+  }
+  return ways;
+}
+
+std::vector<std::optional<double>> sound_exchange(World& world, const Layout& layout, const OwnLinks& links,
+                                                  Round rounds, std::size_t length) {
+  Agreement agreement(world);
+  Exchanges exchanges(world, layout, links, rounds, length);
+  agreement.barrier();
+  exchanges.play(warming_rounds);
+  double slowest = 1e-9;
+  for (const auto& seconds : of_all_ranks(agreement, exchanges.median_seconds())) {
+    slowest = std::max(slowest, seconds.value_or(0));
+  }
+  exchanges.play(static_cast<Round>(std::clamp(1 / slowest, 5.0, static_cast<double>(most_rounds))));
+  return of_all_ranks(agreement, exchanges.median_seconds());
+}
+
+}  // namespace starling
