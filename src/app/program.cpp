@@ -20,6 +20,7 @@ constexpr const char* overview =
     "  starling infer      regression under local differential privacy, with confidence intervals\n"
     "  starling vertical   online vertical federated learning: parties have columns, rank 0 the head\n"
     "  starling fedavg     federated averaging with rank 0 as aggregator, to compare with\n"
+    "  starling doctor     looks at ranks, hosts, disk and edges before a run\n"
     "  starling topology   check, make or draw topology files\n"
     "  starling privacy    what releases cost together, noise for a target, audits, ledgers\n"
     "  starling data       convert, make or describe files of records\n"
@@ -66,13 +67,14 @@ int dispatch(const std::vector<std::string>& argv) {
   if (command == "infer") return run_infer(words, quoted(argv), is_first_process());
   if (command == "fedavg") return run_fedavg(words, quoted(argv), is_first_process());
   if (command == "vertical") return run_vertical(words, quoted(argv), is_first_process());
+  if (command == "doctor") return run_doctor(words, is_first_process());
   if (command == "topology") return run_topology(words);
   if (command == "data") return run_data(words, quoted(argv), is_first_process());
   if (command == "report") return run_report(words, is_first_process());
   if (command == "privacy") return run_privacy(words, is_first_process());
   throw UsageError(command.empty()
                        ? std::string("no command given\n\n") + overview
-                       : fmt::format("unknown command '{}' (known: omd, renewable, infer, vertical, fedavg, "
+                       : fmt::format("unknown command '{}' (known: omd, renewable, infer, vertical, fedavg, doctor, "
                                      "topology, privacy, data, report) see starling --help",
                                      command));
 }

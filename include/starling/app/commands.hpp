@@ -15,6 +15,7 @@ int run_renewable(const std::vector<std::string>& words, const std::string& comm
 int run_infer(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
 int run_fedavg(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
 int run_vertical(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
+int run_doctor(const std::vector<std::string>& words, bool speaks);
 int run_topology(const std::vector<std::string>& words);
 int run_data(const std::vector<std::string>& words, const std::string& command_line, bool speaks);
 /// Under mpirun only the process that speaks does anything.

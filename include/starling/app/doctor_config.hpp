@@ -1,0 +1,32 @@
+/// Configuration of `starling doctor`.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/links.hpp"
+
+namespace starling {
+
+struct DoctorConfig {
+  std::optional<std::string> topology;
+  std::optional<Client> clients;
+  std::optional<Client> clients_per_rank;
+  std::size_t dimension = 1000;  ///< of models
+  int pings = 100;               ///< over each edge, at most
+  std::string output = ".";
+  bool json = false;
+  double watchdog = 60;  ///< seconds
+  bool print_config = false;
+
+  /// The effective configuration as a file for --config.
+  std::string text;
+};
+
+/// Throws UsageError.
+[[nodiscard]] DoctorConfig parse_doctor_config(const std::vector<std::string>& words);
+[[nodiscard]] std::string doctor_help();
+
+}  // namespace starling

@@ -1,0 +1,112 @@
+// `starling doctor`: the steps in which a launch is looked at.
+#include "doctor_facts.hpp"
+#include <cerrno>
+#include <cstdio>
+
+#include "starling/app/commands.hpp"
+#include "starling/app/doctor_config.hpp"
+#include "starling/app/doctor_text.hpp"
+#include "starling/app/launch.hpp"
+#include "starling/core/check.hpp"
+#include "starling/graph/analysis.hpp"
+#include "starling/protocol/mixing.hpp"
+
+namespace starling {
+
+namespace {
+
+class Doctor {
+ public:
+  explicit Doctor(World& world) : world_(world), agreement_(world) {}
+
+  ExitCode run(const std::vector<std::string>& words) {
+    agreement_.together([&] { config_ = parse_doctor_config(words); });
+    agreement_.same("configuration", declare_public(config_.text));
+    world_.set_watchdog(config_.watchdog);
+    agreement_.together([&] { open_graph(); });
+    agreement_.same("topology", declare_public(graph_->digest()));
+    const LaunchFacts facts = look();
+    const std::vector<Examined> checks = examine(facts);
+    agreement_.together([&] {
+      if (world_.rank() == 0) print(config_.json ? doctor_json(facts, checks) : doctor_table(facts, checks));
+    });
+    return verdict_of(checks) == Verdict::bad ? ExitCode::refuted : ExitCode::done;
+  }
+
+ private:
+  void open_graph();
+  [[nodiscard]] LaunchFacts look();
+  [[nodiscard]] std::string words_for_graph() const;
+  static void print(const std::string& text);
+
+  World& world_;
+  Agreement agreement_;
+  DoctorConfig config_;
+  std::unique_ptr<Graph> graph_;
+  std::optional<GraphSample> sample_;
+};
+
+void Doctor::open_graph() {
+  const auto ranks = static_cast<Client>(world_.size());
+  std::optional<Client> asked = config_.clients;
+  if (config_.clients_per_rank) asked = *config_.clients_per_rank * ranks;
+  graph_ = config_.topology ? read_graph(*config_.topology)
+                            : make_graph("directed-ring", asked.value_or(ranks), WeightRule::sender);
+  const Client clients = graph_->clients();
+  check(!asked || *asked == clients,
+        "{} clients are asked for but the topology has {} (they must agree) leave out --clients or name another "
+        "topology",
+        asked.value_or(0), clients);
+  check(asked.has_value() || clients <= ranks,
+        "{} clients on {} ranks (a rank would host several, which must be asked for) start {} ranks, or add --clients "
+        "{}",
+        clients, ranks, clients, clients);
+  sample_.emplace(*graph_);
+}
+
+std::string Doctor::words_for_graph() const {
+  return fmt::format("{} of {} clients, {} numbers each", config_.topology.value_or("a directed ring"),
+                     graph_->clients(), message_length(config_.dimension, Mixing::push_sum));
+}
+
+/// **Collective.**
+LaunchFacts Doctor::look() {
+  const Layout layout(graph_->clients(), world_.size());
+  const Client first = layout.first(world_.rank());
+  // A phase stands for all of its rounds, however many these are.
+  const Topology& topology = sample_->topology();
+  const auto phases = static_cast<Round>(topology.phases());
+  const OwnLinks links = [&](Round phase) {
+    std::vector<Links> own;
+    for (Client u = first; u < first + layout.count(world_.rank()); ++u) {
+      own.push_back(topology.phase_links(static_cast<std::size_t>(phase), u));
+    }
+    return own;
+  };
+  const std::size_t length = message_length(config_.dimension, Mixing::push_sum);
+  LaunchFacts facts;
+  facts.directory = directory_of(config_.output);
+  facts.ranks = gather_facts(agreement_, facts.directory);
+  facts.graph = words_for_graph();
+  facts.clients = graph_->clients();
+  facts.ranks_with_clients = std::min(static_cast<int>(graph_->clients()), world_.size());
+  facts.clocks = sound_clocks(world_);
+  facts.ways = sound_ways(world_, layout, links, phases, length, config_.pings);
+  facts.exchange = sound_exchange(world_, layout, links, phases, length);
+  return facts;
+}
+
+void Doctor::print(const std::string& text) {
+  const bool done = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  check<FailureError>(done, "cannot write to standard output ({})", std::generic_category().message(errno));
+}
+
+}  // namespace
+
+int run_doctor(const std::vector<std::string>& words, bool speaks) {
+  return run_command(
+      words, speaks, doctor_help, [&] { return parse_doctor_config(words).text; },
+      [&](World& world) { return Doctor(world).run(words); });
+}
+
+}  // namespace starling
