@@ -204,7 +204,7 @@ Finding judge_memory(const LaunchFacts& facts) {
     where = host;
   }
   if (!least) return {"unknown", Verdict::look, "the system does not say how much there is (/proc/meminfo)"};
-  const Finding finding{fmt::format("{} for each rank on {}", in_bytes(*least), where), Verdict::ok, ""};
+  Finding finding{fmt::format("{} for each rank on {}", in_bytes(*least), where), Verdict::ok, ""};
   if (*least >= little_memory) return finding;
   return {finding.value, *least < no_memory ? Verdict::bad : Verdict::look,
           "records take up to --memory megabytes of a rank, models and messages more: start fewer ranks on this host"};
@@ -252,7 +252,7 @@ Finding judge_clocks(const LaunchFacts& facts) {
   const ClockSkew skew = facts.clocks[worst];
   const double least = std::max(std::abs(skew.seconds) - skew.uncertainty, 0.0);
   if (worst == 0) return {"one clock", Verdict::ok, ""};
-  const Finding finding{
+  Finding finding{
       fmt::format("that of {} differs from rank 0's by {}, give or take {}",
                   rank_on_host(facts, static_cast<int>(worst)), in_seconds(skew.seconds), in_seconds(skew.uncertainty)),
       Verdict::ok, ""};

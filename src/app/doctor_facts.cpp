@@ -173,9 +173,9 @@ void write_own(const std::string& directory, const std::string& path) {
   check<FailureError>(fs::is_directory(directory),
                       "there is no directory '{}' (files of runs would have no place) make it, on all hosts",
                       directory);
-  check<FailureError>(::access(directory.c_str(), W_OK | X_OK) == 0,
-                      "'{}' cannot be written to ({}) choose another directory, or see to its permissions", directory,
-                      std::generic_category().message(errno));
+  const int code = ::access(directory.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+  check<FailureError>(code == 0, "'{}' cannot be written to ({}) choose another directory, or see to its permissions",
+                      directory, std::generic_category().message(code));
   write_trial(path);
 }
 

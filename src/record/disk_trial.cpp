@@ -8,8 +8,8 @@ namespace {
 
 /// Numbers that a damaged file would hardly hold.
 std::vector<double> content() {
-  std::vector<double> numbers;
-  for (int i = 0; i < 1000; ++i) numbers.push_back(1.0 / (i + 3));
+  std::vector<double> numbers(1000);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 1 / (static_cast<double>(i) + 3);
   return numbers;
 }
 

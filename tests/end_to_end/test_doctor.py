@@ -13,6 +13,12 @@ BAD = 1
 USAGE = 2
 
 
+def separates():
+    """Whether a process may have host names and mounts of its own here."""
+    tried = ["unshare", "--uts", "--mount", "sh", "-c", "hostname alpha && mount -t tmpfs none /mnt"]
+    return shutil.which("unshare") is not None and subprocess.run(tried, capture_output=True).returncode == 0
+
+
 class Doctor(TestCase):
     def doctor(self, ranks, *words, more=()):
         return self._start([(ranks, ["doctor", *words], list(more))], None).finish()
@@ -150,6 +156,35 @@ class Doctor(TestCase):
         found, verdicts = self.examined(Result(done.returncode, done.stdout, done.stderr, 0))
         self.assertEqual(verdicts["ranks"], "bad")
         self.assertIn("--mpi=pmix", done.stdout)
+
+    def on_two_hosts(self, mount):
+        """Two ranks whose host has another name for each, and the second of which sees another directory `runs`."""
+        (self.folder / "runs").mkdir(exist_ok=True)
+        parts = []
+        for name, more in (("alpha", "true"), ("beta", mount)):
+            script = f'hostname {name} && {more} && exec "$0" doctor --json --output runs'
+            parts.append(["-n", "1", "unshare", "--uts", "--mount", "sh", "-c", script, STARLING])
+        command = [MPIRUN, "--oversubscribe", *parts[0], ":", *parts[1]]
+        done = subprocess.run(command, cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+        found, verdicts = self.examined(Result(done.returncode, done.stdout, done.stderr, 0))
+        self.assertEqual([rank["host"] for rank in found["ranks"]], ["alpha", "beta"])
+        return {check["name"]: check for check in found["checks"]}, verdicts
+
+    @unittest.skipUnless(separates(), "needs the right to separate host names and mounts")
+    def test_hosts_are_named_and_share_a_directory_or_do_not(self):
+        checks, verdicts = self.on_two_hosts("true")
+        self.assertEqual(checks["ranks"]["value"], "2 on 2 hosts (1 to 1 on each)")
+        self.assertRegex(checks["edges"]["value"], r"rank (0 on alpha to rank 1 on beta|1 on beta to rank 0 on alpha)\)$")
+        self.assertEqual((verdicts["sharing"], verdicts["HDF5"]), ("ok", "ok"))
+        self.assertIn("all hosts see the same", checks["sharing"]["value"])
+        checks, verdicts = self.on_two_hosts("mount -t tmpfs -o size=4m none runs")
+        self.assertEqual((verdicts["sharing"], verdicts["HDF5"], verdicts["free space"]), ("bad", "ok", "bad"))
+        self.assertEqual(checks["sharing"]["value"], "not on rank 1 on beta")
+        self.assertIn("a directory of its own", checks["sharing"]["advice"])
+        self.assertIn("as rank 1 on beta sees it", checks["free space"]["value"])
+        checks, verdicts = self.on_two_hosts("mount -t tmpfs -o ro none runs")
+        self.assertEqual((verdicts["sharing"], verdicts["HDF5"]), ("bad", "bad"))
+        self.assertIn("Read-only file system", checks["HDF5"]["advice"])
 
     def test_usage(self):
         for words, said in (
