@@ -62,7 +62,7 @@ std::string doctor_help() {
   const Options options = doctor_options(config);
   std::string text =
       "starling doctor: looks at the ranks, hosts and ways of a launch before a run does.\n\n"
-      "  mpirun -n 8 starling doctor --topology topologies/exponential-8.topo --output /scratch/run\n\n"
+      "  mpirun -n 8 starling doctor --topology topologies/hypercube-8.topo --output /scratch/run\n\n"
       "Start it as the run will be started: with the same launcher, ranks and options of binding. It prints a row for "
       "each check:\n"
       "ok, look (the run works, and this may slow it down) or bad, with what was found and what to do. Edges are timed "
