@@ -1,6 +1,5 @@
 #include "learning_run.hpp"
 
-#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <sstream>
@@ -96,7 +95,7 @@ void LearningRun::open_streams(DataSettings& data) {
   require_mechanism();
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
   source_digest_ = digest_of_source();
-  if (common().save_partition && first_rank()) check_saves_partition(data, *common().save_partition);
+  if (common().save_partition && first_rank() && !common().resume) check_saves_partition(data, *common().save_partition);
   dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
 }
 
@@ -252,6 +251,7 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   if (recorder_) parts.add("models on record", *recorder_);
   if (reporter_ && recorded_here() > 0) parts.add("history", *reporter_);
   if (privacy_) parts.add("accounts", privacy_->accounts());
+  parts.add("clock", clock_);
   std::vector<int> playing;
   for (int r = 0; r < world_.size(); ++r) {
     if (plays(r)) playing.push_back(r);
@@ -340,9 +340,9 @@ std::vector<Observer*> LearningRun::recorders() {
 
 double LearningRun::time_rounds(const std::function<void()>& play) {
   agreement_.barrier();
-  const auto began = std::chrono::steady_clock::now();
+  clock_.start();
   play();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return clock_.seconds();
 }
 
 void LearningRun::finish_records(const RoundView& view, Round done, const Released<Columns>& models) {

@@ -1,6 +1,7 @@
 /// What the runs of all learning commands have in common.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +20,24 @@
 #include "starling/record/summary.hpp"
 
 namespace starling {
+
+/// Seconds that a run's rounds have taken, in all the processes that it had.
+class RoundClock {
+ public:
+  void start() { began_ = std::chrono::steady_clock::now(); }
+  [[nodiscard]] double seconds() const {
+    return before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  }
+  void persist(Snapshot& snapshot) {
+    double now = snapshot.reading() ? 0 : seconds();
+    snapshot(now);
+    if (snapshot.reading()) before_ = now;
+  }
+
+ private:
+  double before_ = 0;
+  std::chrono::steady_clock::time_point began_;
+};
 
 /// A run on one rank, from configuration to results. Steps that can fail on some ranks only are wrapped in
 /// Agreement::together, so that all ranks leave together.
@@ -157,6 +176,7 @@ class LearningRun {
   std::optional<RunDirectory> directory_;
   std::optional<Round> resumed_from_;
   std::optional<Checkpointer> checkpointer_;
+  RoundClock clock_;
   std::optional<ModelRecorder> recorder_;  ///< of ranks that host clients
   std::optional<ProgressPrinter> printer_;
   std::optional<NetworkReporter> reporter_;

@@ -155,7 +155,9 @@ std::map<std::string, Options::Given> Options::read_file(const std::string& path
       check(!option.unregistered && find(key) != nullptr && is_part_of_a_file(key),
             "{}: unknown key (starling {} has no such option) see starling {} --help", where, command_, command_);
       check(first, "{}: the key stands twice (one value could be meant as well as the other) delete one", where);
-      result[key] = {option.value.empty() ? "true" : option.value.front(), where};
+      const Given value{option.value.empty() ? "true" : option.value.front(), where};
+      // A default in a file, as --print-config writes them all, is nothing that the user asked for.
+      if (value.text.empty() || value.text != find(key)->initial) result[key] = value;
     }
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}: {} (a line reads key = value)", path, error.what()));

@@ -164,6 +164,12 @@ Json privacy_so_far(const Traces& traces) {
   return privacy;
 }
 
+/// How a run that nobody works on goes on, if it can.
+std::string resume_text(RunState state, const std::string& run) {
+  if (state != RunState::silent || !fs::exists(run + "/run-id")) return "";
+  return fmt::format("; --resume {} goes on with it", run);
+}
+
 /// The keys of summary.json with what is known before its end.
 Json summary_so_far(const Traces& traces) {
   const Json null(nullptr);
@@ -333,7 +339,7 @@ std::string RunReport::head() const {
   const auto planned = view.integer("rounds_planned");
   const std::string so_far = fmt::format("round {} of {} at the last record", view.count("rounds"),
                                          planned ? fmt::format("{}", *planned) : "?");
-  const std::string state = table_row("state", state_text(state_, so_far, seconds_since_record_));
+  const std::string state = table_row("state", state_text(state_, so_far, seconds_since_record_) + resume_text(state_, path_));
   if (!view.integer("clients")) return fmt::format("{}: no results yet\n\n{}", path_, state);
   std::string text = fmt::format("starling {}: {} clients on {} ranks, dimension {}\n\n", view.text("command"),
                                  view.count("clients"), view.count("ranks"), view.count("dimension"));

@@ -29,7 +29,7 @@ CASES = {
     "omd, constraints": (2, ["omd", "--clients", "4", "--source", "records.csv", "--epochs", "40", *NOISY, *PACE,
                              "--constraint", "data:column=0,max=0.1+energy:cost=1,budget=0.7", "--regret", "static",
                              "--rounds", "4000"]),
-    "fedavg": (3, ["fedavg", "--clients", "4", *DRIFT, *NOISY, *PACE, "--local-steps", "3", "--average", "all",
+    "fedavg": (3, ["fedavg", "--clients", "4", *DRIFT, *NOISY, *PACE, "--local-steps", "3", "--client-weights", "equal", "--average", "all",
                    "--rounds", "6000"]),
     "renewable": (2, ["renewable", "--clients", "3", "--source", "records.csv", "--loss", "dwd:1", "--l2", "0.1",
                       "--batch", "2", "--epochs", "60", *PACE, "--mechanism", "none", "--rounds", "4000"]),
@@ -37,6 +37,15 @@ CASES = {
                                "records.csv", "--loss", "logistic", "--l2", "0.1", "--batch", "2", "--epochs", "60",
                                "--mechanism", "gaussian", "--mu", "1", "--noise-key", "seed", "--metrics", "shared",
                                *PACE, "--rounds", "4000"]),
+    "infer": (2, ["infer", "--clients", "3", "--source", "synthetic:linear:p=3,n=20000", "--loss", "huber:1.345", *NOISY[4:],
+                  "--mechanism", "gaussian", "--mu", "1", "--intervals", "random-scaling,batch-means:8", *PACE,
+                  "--rounds", "20000"]),
+    "infer over a graph": (2, ["infer", "--topology", "ring.topo", "--clients", "4", "--source", "synthetic:logistic:p=3,n=10000",
+                               "--loss", "logistic", *NOISY[4:], "--mechanism", "gaussian", "--mu", "1", *PACE,
+                               "--rounds", "10000"]),
+    "vertical": (3, ["vertical", "--clients", "3", "--source", "synthetic:spectrum:train=10,test=5,samples=8",
+                     "--feature-net", "d-7-3", "--head", "d-4-d", "--quantiser", "scalar:4", "--optimizer", "adam",
+                     "--mechanism", "none", "--checkpoint-every", "50", "--progress", "off", "--rounds", "1500"]),
     "omd, no noise": (2, ["omd", "--clients", "3", *DRIFT, "--mechanism", "none", *PACE, "--rounds", "20000"]),
 }
 FAULTS = ("rename", "renamed")
@@ -61,6 +70,7 @@ class Trial(TestCase):
         """None of its own."""
 
     def prepare(self):
+        self.write("ring.topo", "generate directed-ring clients=4\n")
         self.write("one-peer.topo", "generate one-peer-exponential clients=8\n")
         self.write("records.csv", "\n".join(csv_rows(400)) + "\n")
 
@@ -120,11 +130,27 @@ class Trial(TestCase):
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
                     pass
-        result = job.finish()
-        if result.code == 0:
-            return result
+        if self.ended(job, pids):
+            result = job.finish()
+            if result.code == 0:
+                return result
         tally.kills += 1
         return None
+
+    @staticmethod
+    def ended(job, pids):
+        """Whether mpirun has come to its end. It may wait for ever for a rank that was killed while they met; then it is
+        ended, but no rank may be left."""
+        try:
+            job.process.wait(30)
+            return True
+        except subprocess.TimeoutExpired:
+            left = [pid for pid in pids if os.path.exists(f"/proc/{pid}") and
+                    open(f"/proc/{pid}/stat", encoding="ascii").read().rpartition(")")[2].split()[0] != "Z"]
+            job.end()
+            if left:
+                raise AssertionError(f"ranks {left} did not end\n{job.finish()}") from None
+            return False
 
     def play(self, ranks, words, randomness, seconds, tally, most_kills):
         """One run to its end, killed on its way."""

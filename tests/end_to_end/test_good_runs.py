@@ -12,7 +12,7 @@ from harness import *
 DRIFT = ["--source", "synthetic:drift:informative=1,n=150", "--mechanism", "laplace", "--epsilon", "4"]
 OPTIONS = """topology clients clients-per-rank mixing lazy source format label dimension intercept partition batch epochs
     rounds test seed loss l2 mirror domain start step step-power step-offset step-cap mechanism epsilon clip unit noise-key
-    metrics output record-every record-clients progress json json-models watchdog config print-config help""".split()
+    metrics output record-every record-clients progress json json-models watchdog checkpoint-every resume config print-config help""".split()
 MEMBERS = {
     "Sources": ["FILE.csv[.gz]", "FILE.svm", "synthetic:drift"],
     "Partitions": ["contiguous", "iid", "dirichlet"],

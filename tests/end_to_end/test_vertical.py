@@ -22,7 +22,7 @@ NETWORKS = ["--feature-net", "d-5-3", "--head", "d-4-d"]
 OPTIONS = """source parties columns label-source labels clients batch epochs rounds seed feature-net head precision loss local-steps
     optimizer step step-power step-offset baseline regret regret-passes quantiser quantise-head bits mechanism epsilon mu delta clip
     embedding-clip budget noise-key ledger id label positive scale standardise header metrics output progress json watchdog config
-    print-config help""".split()
+    checkpoint-every resume print-config help""".split()
 
 
 class VerticalCase(TestCase):
