@@ -68,7 +68,10 @@ SlurmdTimeout=60
 InactiveLimit=0
 SlurmdParameters=config_overrides
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={megabytes} State=UNKNOWN
-PartitionName=test Nodes={host} Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=test Nodes={host} Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO PriorityTier=1 GraceTime=20
+PartitionName=urgent Nodes={host} MaxTime=INFINITE State=UP OverSubscribe=NO PriorityTier=2
 """
 
 

@@ -1,0 +1,174 @@
+"""Jobs that do not run through: time limits, cancelling, `scontrol requeue` and dead ranks; what is resumed ends with the
+same bits as what never stopped."""
+
+import unittest
+
+from slurm_case import *
+
+STOPPED_SAFELY = 75
+# SLURM looks at time limits twice a minute, and its shortest is a minute: the warning comes 10 to 40 s after the start.
+SHORT_LIMIT = ["--time=1", "--signal=B:USR1@20"]
+LONGEST_UNTIL_WARNED = 40
+WORDS = ["--noise-key", "seed", "--record-every", "500"]
+ENDLESS = [*WORDS, "--rounds", "1e9"]
+
+
+class Stops(SlurmCase):
+    def check_stopped(self, folder, job):
+        """The run directory is whole and says that it was stopped."""
+        with h5py.File(folder / f"run-omd-{job}" / "run.h5") as file:
+            rounds, models = file["rounds"][()], file["model"][()]
+        self.assertEqual(len(models), len(rounds))
+        self.assertTrue(numpy.isfinite(models).all())
+        summary = json.loads((folder / f"run-omd-{job}" / "summary.json").read_text())
+        self.assertEqual(summary["rounds"], rounds[-1])
+        self.assertEqual(summary["rounds_planned"], 10**9)
+        self.assertIn("stopped by a signal", " ".join(summary["notes"]))
+        for ours, recorded in zip(summary["final_model"], models[-1].mean(axis=0)):
+            self.assertAlmostEqual(ours, recorded, delta=1e-12)
+
+    def test_before_the_time_limit_the_run_stops_safely(self):
+        scratch, results = self.folder / "scratch", self.folder / "results"
+        job = self.submit("omd", *ENDLESS, options=["--ntasks=2", *SHORT_LIMIT], RESTARTS="0", SCRATCH=str(scratch),
+                          RESULTS=str(results))
+        ended = self.await_end(job)
+        self.assertEqual((ended.state, ended.code, ended.restarts), ("FAILED", STOPPED_SAFELY, 0), ended)
+        self.assertIn("not put back" if resumable() else "stopped by a signal, safely", ended.log)
+        self.check_stopped(results, job)
+        self.assertEqual(tree(results / f"run-omd-{job}"), tree(scratch / f"run-omd-{job}"))
+
+    def test_a_signal_by_the_user_stops_for_good(self):
+        job = self.submit("omd", *ENDLESS, options=["--ntasks=2"])
+        self.under_way(f"run-omd-{job}")
+        self.cluster.run("scancel", "--signal=USR1", job)
+        ended = self.await_end(job)
+        self.assertEqual((ended.state, ended.code, ended.restarts), ("FAILED", STOPPED_SAFELY, 0), ended)
+        self.assertIn(f"stopped by a signal, safely; {self.folder}/run-omd-{job} holds", ended.log)
+        self.check_stopped(self.folder, job)
+
+    def test_a_cancelled_job_keeps_its_results(self):
+        scratch, results = self.folder / "scratch", self.folder / "results"
+        job = self.submit("omd", *ENDLESS, options=["--ntasks=2"], SCRATCH=str(scratch), RESULTS=str(results))
+        self.under_way(f"scratch/run-omd-{job}")
+        self.cluster.run("scancel", job)
+        ended = self.await_end(job)
+        self.assertEqual((ended.state, ended.restarts), ("CANCELLED", 0), ended)
+        wait_until(lambda: (results / f"run-omd-{job}").exists(), "results are back")
+        self.check_stopped(results, job)
+        # It has ended, and not gone back into the queue.
+        self.assertEqual(self.cluster.ask("squeue", "-h", "-o", "%A %T", "-t", "PENDING,RUNNING"), "")
+
+    def test_a_warning_while_ranks_start_is_not_lost(self):
+        job = self.submit("omd", *ENDLESS, options=["--ntasks=2"], RESTARTS="0")
+        wait_until(lambda: f"{job}.0" in self.cluster.ask("squeue", "-h", "-s", "-o", "%i", "-j", job), "srun has begun")
+        self.cluster.run("scancel", "--batch", "--signal=USR1", job)
+        ended = self.await_end(job)
+        self.assertEqual((ended.state, ended.code), ("FAILED", STOPPED_SAFELY), ended)
+        self.check_stopped(self.folder, job)
+
+    def test_what_cannot_be_resumed_is_not_begun_again(self):
+        command = next((name for name in COMMANDS if not resumable(name)), None)
+        if command is None:
+            self.skipTest("all commands can resume")
+        job = self.submit(command, "--noise-key", "seed", "--rounds", "20", options=["--begin=now+1hour"])
+        run = self.folder / f"run-{command}-{job}"
+        run.mkdir()
+        self.cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+        ended = self.await_end(job)
+        self.assertEqual((ended.state, ended.code), ("FAILED", 2), ended)
+        self.assertIn(f"{run} is there, and starling {command} cannot resume", ended.log)
+        self.assertEqual(list(run.iterdir()), [])
+
+
+@needs_resume
+class Resumed(SlurmCase):
+    """Resumed = uninterrupted: the runs that stopped are compared with one that did not, under mpirun."""
+
+    def rounds_of(self, seconds, ranks):
+        """So many rounds as the job at hand does in this time, on this machine."""
+        words = [*WORDS, "--rounds", "4000"]
+        job = self.submit("omd", *words, options=[f"--ntasks={ranks}"])
+        self.finished(job)
+        rate = self.summary(f"run-omd-{job}")["time"]["rounds_per_second"]
+        return max(4000, int(seconds * rate))
+
+    def check_against_uninterrupted(self, job, words):
+        """The job's run has the bits of one by the same words on one rank, which is much faster."""
+        options = re.search(r"^OPTIONS=\((.*)\)$", (SOURCE / "jobs/omd.sbatch").read_text(), re.MULTILINE)[1].split()
+        done = subprocess.run([STARLING, "omd", "--source", "synthetic:drift:informative=1", "--topology",
+                               "topologies/unbalanced-5.topo", *options, *words, "--output", self.folder / "whole"],
+                              cwd=SOURCE, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=JOB_PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_same(f"run-omd-{job}", "whole", "run.h5")
+        ours, theirs = self.summary(f"run-omd-{job}"), self.summary("whole")
+        self.assertEqual(ours["rounds"], ours["rounds_planned"])
+        for key in ("rounds", "loss", "accuracy", "mass", "final_model", "consensus_error"):
+            self.assertEqual(bits(ours[key]), bits(theirs[key]), key)
+        self.assertEqual((self.folder / f"run-omd-{job}" / "history.csv").read_text(),
+                         (self.folder / "whole" / "history.csv").read_text())
+
+    def test_requeued_in_mid_run(self):
+        words = [*WORDS, "--rounds", str(self.rounds_of(10, 2))]
+        job = self.submit("omd", *words, options=["--ntasks=2"])
+        self.under_way(f"run-omd-{job}")
+        done = self.cluster.run("scontrol", "requeue", job)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ended = self.finished(job)
+        self.assertEqual(ended.restarts, 1, ended)
+        self.assertIn(f"goes on with {self.folder}/run-omd-{job}", ended.log)
+        self.check_against_uninterrupted(job, words)
+
+    def test_time_limit_checkpoint_requeue_finish(self):
+        words = [*WORDS, "--rounds", str(self.rounds_of(LONGEST_UNTIL_WARNED + 10, 5))]
+        scratch, results = self.folder / "scratch", self.folder / "results"
+        job = self.submit("omd", *words, options=SHORT_LIMIT, SCRATCH=str(scratch), RESULTS=str(results))
+        ended = self.finished(job, 400)
+        self.assertGreaterEqual(ended.restarts, 1, ended)
+        self.assertIn("stopped by SLURM after", ended.log)
+        self.assertIn(f"goes on with {scratch}/run-omd-{job}", ended.log)
+        (results / f"run-omd-{job}").rename(self.folder / f"run-omd-{job}")
+        self.check_against_uninterrupted(job, words)
+
+    def test_preempted_by_a_job_of_higher_priority(self):
+        words = [*WORDS, "--rounds", str(self.rounds_of(10, 2))]
+        job = self.submit("omd", *words, options=["--ntasks=2"])
+        self.under_way(f"run-omd-{job}")
+        urgent = self.cluster.run("sbatch", "--parsable", "--partition=urgent", f"--ntasks={cluster.CPUS}", "--wrap=sleep 2",
+                                  "--output=/dev/null")
+        self.assertEqual(urgent.returncode, 0, urgent.stderr)
+        ended = self.finished(job)
+        self.assertEqual(ended.restarts, 1, ended)
+        self.assertIn("goes back into the queue", ended.log)
+        self.finished(int(urgent.stdout))
+        self.check_against_uninterrupted(job, words)
+
+    def test_scratch_that_is_gone_comes_back_from_where_results_are_kept(self):
+        words = [*WORDS, "--rounds", str(self.rounds_of(10, 2))]
+        scratch, results = self.folder / "scratch", self.folder / "results"
+        job = self.submit("omd", *words, options=["--ntasks=2"], SCRATCH=str(scratch), RESULTS=str(results))
+        self.under_way(f"scratch/run-omd-{job}")
+        self.cluster.run("scontrol", "requeue", job)
+        wait_until(lambda: self.show(job)["JobState"] == "PENDING", "the job waits again", 60)
+        shutil.rmtree(scratch)
+        self.finished(job)
+        (results / f"run-omd-{job}").rename(self.folder / f"run-omd-{job}")
+        self.check_against_uninterrupted(job, words)
+
+    def test_ranks_that_were_killed(self):
+        """A failed job is started again by hand, and goes on from the last checkpoint that was due."""
+        words = [*WORDS, "--rounds", str(self.rounds_of(10, 2))]
+        job = self.submit("omd", *words, options=["--ntasks=2"], CHECKPOINT_EVERY="1s")
+        self.under_way(f"run-omd-{job}", 6)
+        self.cluster.run("scancel", "--signal=KILL", f"{job}.0")
+        failed = self.await_end(job)
+        self.assertEqual(failed.state, "FAILED", failed)
+        done = self.cluster.run("scontrol", "requeue", job)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        wait_until(lambda: self.show(job)["JobState"] not in TERMINAL, "the job is back", 30)
+        self.finished(job)
+        self.check_against_uninterrupted(job, words)
+
+
+if __name__ == "__main__":
+    unittest.main()
