@@ -21,6 +21,8 @@ SCRATCH=${SCRATCH:-$RESULTS}
 LAUNCH=(srun --mpi=pmix --kill-on-bad-exit=0)
 # What is lost when a node dies: a run writes its state this often, where the command can (--resume in its help).
 CHECKPOINT_EVERY=${CHECKPOINT_EVERY:-300s}
+# Seconds after which all ranks have surely begun.
+STARTUP=${STARTUP:-10}
 # A job that has been put back this often is not put back again: its time limit is too short for it to get ahead.
 RESTARTS=${RESTARTS:-100}
 # ----------------------------------------------------------------------------------------------------------------------
@@ -71,17 +73,25 @@ keep_run() {
   replace "$SCRATCH/$1" "$RESULTS/$1"
 }
 
-# launch WORDS...: runs starling on all tasks and leaves its exit code in `status`. The time is nearly up when SIGUSR1 comes
-# (--signal=B:USR1@...): all ranks then stop after one common round. SIGTERM comes when the job is cancelled, preempted or
-# put back; srun would kill the ranks upon it, so it gets SIGUSR1 too.
+# The time is nearly up when SIGUSR1 comes (--signal=B:USR1@...): all ranks then stop after one common round. Ranks that have
+# only just been started would die of the signal, or never get it.
+on_warning() {
+  warned=yes
+  again=yes
+  [[ -n $srun ]] || return 0
+  while kill -0 "$srun" 2>/dev/null && ((SECONDS < begun + STARTUP)); do sleep 1; done
+  kill -USR1 "$srun" 2>/dev/null || true
+}
+
+# launch WORDS...: runs starling on all tasks and leaves its exit code in `status`. When a job is cancelled or put back, SLURM
+# sends SIGTERM to the ranks, which stop too, and to this script, which waits for them.
 launch() {
-  local srun again=yes
-  warned=no
   "${LAUNCH[@]}" "$STARLING" "$@" &
   srun=$!
-  trap 'warned=yes; again=yes; kill -USR1 "$srun" 2>/dev/null || true' USR1
-  trap 'again=yes; kill -USR1 "$srun" 2>/dev/null || true' TERM
+  begun=$SECONDS
+  if [[ $warned == yes ]]; then on_warning; fi
   # A signal to this script ends `wait` before srun has ended.
+  again=yes
   while [[ $again == yes ]]; do
     again=no
     status=0
@@ -90,21 +100,26 @@ launch() {
   trap '' USR1 TERM
 }
 
+# Whether SLURM stops this job for the sake of another. It then tells the ranks, but not this script.
+preempted() { [[ $(scontrol show job --oneliner "$SLURM_JOB_ID") =~ PreemptTime=[0-9] ]]; }
+
 # put_back: asks SLURM to start this job again, under the same number, in the same place.
 put_back() {
   if ((${SLURM_RESTART_COUNT:-0} >= RESTARTS)); then
-    say "stopped for the time limit, and not put back (this happened $RESTARTS times) raise --time, or RESTARTS"
+    say "stopped by SLURM after $SECONDS s and not put back (this happened $RESTARTS times) raise --time, or RESTARTS"
     return
   fi
-  say "stopped for the time limit after $SECONDS s, goes back into the queue"
+  say "stopped by SLURM after $SECONDS s, goes back into the queue"
   scontrol requeue "$SLURM_JOB_ID"
 }
 
 # starling_job COMMAND OPTIONS...: the whole job. Begins a run in the directory run-COMMAND-JOB, or goes on with it if this
 # job has begun it. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed, 75 stopped.
 starling_job() {
-  local command=$1 name words status=0 warned=no
+  local command=$1 name words status=0 srun='' begun=0 again=no warned=no
   shift
+  trap on_warning USR1
+  trap 'again=yes' TERM
   check_job
   name=run-$command-${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
   mkdir -p -- "$RESULTS" "$SCRATCH"
@@ -124,8 +139,7 @@ starling_job() {
 
   launch "${words[@]}"
   keep_run "$name"
-  # 138: the signal met a rank that had not begun to listen for it (128 + SIGUSR1).
-  if [[ $warned == yes ]] && ((status == 75 || status == 138)) && resumable "$command"; then
+  if ((status == 75)) && resumable "$command" && { [[ $warned == yes ]] || preempted; }; then
     put_back
   elif ((status == 75)); then
     # No failure: the directory holds every round recorded until then.
