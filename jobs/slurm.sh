@@ -100,6 +100,18 @@ launch() {
   trap '' USR1 TERM
 }
 
+# digest_of RUN: what its summary is like now; nothing if there is none.
+digest_of() { if [[ -e $SCRATCH/$1/summary.json ]]; then cksum <"$SCRATCH/$1/summary.json"; fi; }
+
+# has_run RUN DIGEST: whether ranks can have done what remained to be done, since the summary had that digest. If srun cannot
+# start them, its exit code may still be 0.
+has_run() {
+  local now
+  now=$(digest_of "$1")
+  [[ -n $now ]] || return
+  [[ $now != "$2" ]] || ! grep -q 'stopped by a signal' "$SCRATCH/$1/summary.json"
+}
+
 # Whether SLURM stops this job for the sake of another. It then tells the ranks, but not this script.
 preempted() { [[ $(scontrol show job --oneliner "$SLURM_JOB_ID") =~ PreemptTime=[0-9] ]]; }
 
@@ -116,7 +128,7 @@ put_back() {
 # starling_job COMMAND OPTIONS...: the whole job. Begins a run in the directory run-COMMAND-JOB, or goes on with it if this
 # job has begun it. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed, 75 stopped.
 starling_job() {
-  local command=$1 name words status=0 srun='' begun=0 again=no warned=no
+  local command=$1 name words digest status=0 srun='' begun=0 again=no warned=no
   shift
   trap on_warning USR1
   trap 'again=yes' TERM
@@ -137,7 +149,12 @@ starling_job() {
     words=("$command" --resume "$SCRATCH/$name")
   fi
 
+  digest=$(digest_of "$name")
   launch "${words[@]}"
+  if ((status == 0)) && ! has_run "$name" "$digest"; then
+    say "srun reports success, but has not started the ranks (no new summary in $SCRATCH/$name; see its messages above)"
+    status=5
+  fi
   keep_run "$name"
   if ((status == 75)) && resumable "$command" && { [[ $warned == yes ]] || preempted; }; then
     put_back

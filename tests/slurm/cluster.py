@@ -9,7 +9,6 @@ It needs root (slurmd starts jobs as their users) and the packages slurm-wlm and
 """
 
 import contextlib
-import ctypes
 import os
 import pathlib
 import secrets
@@ -27,10 +26,10 @@ CPUS = 8
 MEGABYTES = 65536
 START_PATIENCE = 30
 STOP_PATIENCE = 20
-SET_DEATH_SIGNAL = 1
 
 # KillWait is long enough for a run to write what it has and short enough for a test. A job that was put back waits for
-# cred_expire seconds, of which 5 are the fewest, before it starts again.
+# cred_expire seconds, of which 5 are the fewest, before it starts again. Below TmpFS a step has a folder for PMIx, named
+# after its number: one that a killed step left in /tmp would let the first step of the next cluster fail.
 CONFIGURATION = """\
 ClusterName=starling
 SlurmctldHost={host}(127.0.0.1)
@@ -43,6 +42,7 @@ SlurmUser=root
 SlurmdUser=root
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool
+TmpFS={folder}/tmp
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.pid
 MailProg=/bin/true
@@ -97,9 +97,26 @@ def free_ports(count):
         return [listener.getsockname()[1] for listener in listeners]
 
 
-def die_with_parent():
-    """Runs in the daemon-to-be: if this script is killed, its daemons get SIGTERM."""
-    ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGTERM)
+def processes_of(folder):
+    """Ids of what was started with this cluster's configuration: daemons, and jobs, which slurmd sets free."""
+    mark = f"SLURM_CONF={folder}/slurm.conf".encode()
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return found
+
+
+def guard(folder):
+    """Waits until the other end of standard input is gone, then ends all that is left of the cluster, and its folder."""
+    sys.stdin.read()
+    while left := processes_of(folder):
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 class Cluster:
@@ -109,6 +126,9 @@ class Cluster:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="starling-slurm-"))
         self.environment = {**outside(os.environ), "SLURM_CONF": str(self.folder / "slurm.conf")}
         self._daemons = []
+        # In a session of its own and nobody's child, so that it outlives whoever kills this process and its children.
+        self._guard = subprocess.Popen(["setsid", "--fork", sys.executable, "-B", __file__, "--guard", self.folder],
+                                       env=outside(os.environ), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def __enter__(self):
         try:
@@ -136,7 +156,7 @@ class Cluster:
                 daemon.kill()
                 daemon.wait()
         self._daemons.clear()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._guard.communicate()
 
     def run(self, *words, cwd=None, **variables):
         """Runs one of SLURM's commands, or any other that shall find this cluster; the finished process."""
@@ -165,7 +185,7 @@ class Cluster:
         key = self.folder / "munge.key"
         key.touch(0o600)
         key.write_bytes(secrets.token_bytes(128))
-        for name in ("state", "spool"):
+        for name in ("state", "spool", "tmp"):
             (self.folder / name).mkdir(0o755)
         controller_port, node_port = free_ports(2)
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(
@@ -176,7 +196,7 @@ class Cluster:
         with (self.folder / f"{name}.log").open("w") as out:
             self._daemons.append(subprocess.Popen([where(name), *words], env=self.environment, cwd=self.folder,
                                                   stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                                                  start_new_session=True, preexec_fn=die_with_parent))
+                                                  start_new_session=True))
 
     def _await(self, what, condition):
         end = time.monotonic() + START_PATIENCE
@@ -204,6 +224,9 @@ def outside(variables):
 
 
 def main():
+    if sys.argv[1:2] == ["--guard"]:
+        guard(sys.argv[2])
+        return 0
     reason = missing()
     if reason is not None:
         print(f"cluster.py: no cluster: {reason}", file=sys.stderr)

@@ -126,6 +126,18 @@ class Jobs(SlurmCase):
         self.assertEqual((ended.state, ended.code), ("FAILED", 2), ended)
         self.assertRegex(ended.log, "starling-omd: no '.*/nothing' in .* build it, or set STARLING")
 
+    def test_ranks_that_do_not_start_are_no_success(self):
+        """The folder that a killed step leaves behind keeps PMIx from starting one of the same number; srun returns 0."""
+        job = self.submit("omd", *SMALL["omd"], options=["--hold"])
+        obstacle = self.cluster.folder / f"tmp/spmix_appdir_0_{job}.0"
+        obstacle.mkdir()
+        self.addCleanup(obstacle.rmdir)
+        self.cluster.run("scontrol", "release", job)
+        ended = self.await_end(job)
+        self.assertIn("launch failed", ended.log)
+        self.assertEqual((ended.state, ended.code), ("FAILED", 5), ended)
+        self.assertIn(f"has not started the ranks (no new summary in {self.folder}/run-omd-{job};", ended.log)
+
 
 if __name__ == "__main__":
     unittest.main()
