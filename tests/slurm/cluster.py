@@ -24,6 +24,8 @@ PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontr
 # What the node claims to have: more than most machines, whose CPUs the ranks then share.
 CPUS = 8
 MEGABYTES = 65536
+# Open MPI names shared memory after job and step, and so would mix up jobs of two clusters that have the same number.
+LARGEST_FIRST_JOB = 60_000_000
 START_PATIENCE = 30
 STOP_PATIENCE = 20
 
@@ -60,6 +62,7 @@ PriorityType=priority/basic
 JobRequeue=1
 ReturnToService=2
 KillWait=10
+FirstJobId={first_job}
 MinJobAge=300
 BatchStartTimeout=10
 MessageTimeout=10
@@ -190,7 +193,7 @@ class Cluster:
         controller_port, node_port = free_ports(2)
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(
             host=self._host(), folder=self.folder, controller_port=controller_port, node_port=node_port, cpus=CPUS,
-            megabytes=MEGABYTES))
+            megabytes=MEGABYTES, first_job=secrets.randbelow(LARGEST_FIRST_JOB) + 1))
 
     def _launch(self, name, *words):
         with (self.folder / f"{name}.log").open("w") as out:

@@ -109,7 +109,7 @@ class Resumed(SlurmCase):
                          (self.folder / "whole" / "history.csv").read_text())
 
     def test_requeued_in_mid_run(self):
-        words = [*WORDS, "--rounds", str(self.rounds_of(10, 2))]
+        words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
         job = self.submit("omd", *words, options=["--ntasks=2"])
         self.under_way(f"run-omd-{job}")
         done = self.cluster.run("scontrol", "requeue", job)
@@ -131,7 +131,7 @@ class Resumed(SlurmCase):
         self.check_against_uninterrupted(job, words)
 
     def test_preempted_by_a_job_of_higher_priority(self):
-        words = [*WORDS, "--rounds", str(self.rounds_of(10, 2))]
+        words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
         job = self.submit("omd", *words, options=["--ntasks=2"])
         self.under_way(f"run-omd-{job}")
         urgent = self.cluster.run("sbatch", "--parsable", "--partition=urgent", f"--ntasks={cluster.CPUS}", "--wrap=sleep 2",
@@ -144,7 +144,7 @@ class Resumed(SlurmCase):
         self.check_against_uninterrupted(job, words)
 
     def test_scratch_that_is_gone_comes_back_from_where_results_are_kept(self):
-        words = [*WORDS, "--rounds", str(self.rounds_of(10, 2))]
+        words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
         scratch, results = self.folder / "scratch", self.folder / "results"
         job = self.submit("omd", *words, options=["--ntasks=2"], SCRATCH=str(scratch), RESULTS=str(results))
         self.under_way(f"scratch/run-omd-{job}")
@@ -157,7 +157,7 @@ class Resumed(SlurmCase):
 
     def test_ranks_that_were_killed(self):
         """A failed job is started again by hand, and goes on from the last checkpoint that was due."""
-        words = [*WORDS, "--rounds", str(self.rounds_of(10, 2))]
+        words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
         job = self.submit("omd", *words, options=["--ntasks=2"], CHECKPOINT_EVERY="1s")
         self.under_way(f"run-omd-{job}", 6)
         self.cluster.run("scancel", "--signal=KILL", f"{job}.0")
