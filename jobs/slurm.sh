@@ -126,16 +126,20 @@ put_back() {
 }
 
 # starling_job COMMAND OPTIONS...: the whole job. Begins a run in the directory run-COMMAND-JOB, or goes on with it if this
-# job has begun it. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed, 75 stopped.
+# job has begun it; RESUME in the environment names the directory of another job to go on with. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed, 75 stopped.
 starling_job() {
   local command=$1 name words digest status=0 srun='' begun=0 again=no warned=no
   shift
   trap on_warning USR1
   trap 'again=yes' TERM
   check_job
-  name=run-$command-${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
+  name=${RESUME:-run-$command-${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}}
   mkdir -p -- "$RESULTS" "$SCRATCH"
   fetch_run "$name"
+  if [[ -n ${RESUME:-} && ! -e $SCRATCH/$name ]]; then
+    say "no '$RESUME' in $RESULTS or $SCRATCH (RESUME names a run directory that is there) list them by ls -d run-*"
+    exit 2
+  fi
 
   words=("$command" "$@" --output "$SCRATCH/$name")
   if resumable "$command"; then words+=(--checkpoint-every "$CHECKPOINT_EVERY"); fi

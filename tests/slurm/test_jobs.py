@@ -119,12 +119,16 @@ class Jobs(SlurmCase):
     def test_errors_reach_the_user(self):
         wrong_option = self.submit("omd", "--step", "minus")
         no_program = self.submit("omd", STARLING=str(self.folder / "nothing"))
+        nothing_to_resume = self.submit("omd", RESUME="run-omd-0")
         ended = self.await_end(wrong_option)
         self.assertEqual((ended.state, ended.code), ("FAILED", 2), ended)
         self.assertIn("minus", ended.log)
         ended = self.await_end(no_program)
         self.assertEqual((ended.state, ended.code), ("FAILED", 2), ended)
         self.assertRegex(ended.log, "starling-omd: no '.*/nothing' in .* build it, or set STARLING")
+        ended = self.await_end(nothing_to_resume)
+        self.assertEqual((ended.state, ended.code), ("FAILED", 2), ended)
+        self.assertIn(f"no 'run-omd-0' in {self.folder}", ended.log)
 
     def test_ranks_that_do_not_start_are_no_success(self):
         """The folder that a killed step leaves behind keeps PMIx from starting one of the same number; srun returns 0."""

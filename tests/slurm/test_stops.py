@@ -130,6 +130,17 @@ class Resumed(SlurmCase):
         (results / f"run-omd-{job}").rename(self.folder / f"run-omd-{job}")
         self.check_against_uninterrupted(job, words)
 
+    def test_another_job_goes_on(self):
+        words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
+        stopped = self.submit("omd", *words, options=["--ntasks=2"])
+        self.under_way(f"run-omd-{stopped}")
+        self.cluster.run("scancel", "--signal=USR1", stopped)
+        self.assertEqual(self.await_end(stopped).code, STOPPED_SAFELY)
+        other = self.submit("omd", *words, options=["--ntasks=2"], RESUME=f"run-omd-{stopped}")
+        self.finished(other)
+        self.assertFalse((self.folder / f"run-omd-{other}").exists())
+        self.check_against_uninterrupted(stopped, words)
+
     def test_preempted_by_a_job_of_higher_priority(self):
         words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
         job = self.submit("omd", *words, options=["--ntasks=2"])
