@@ -126,7 +126,8 @@ put_back() {
 }
 
 # starling_job COMMAND OPTIONS...: the whole job. Begins a run in the directory run-COMMAND-JOB, or goes on with it if this
-# job has begun it; RESUME in the environment names the directory of another job to go on with. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed, 75 stopped.
+# job has begun it; RESUME in the environment names the directory of another job to go on with. Exit codes are starling's:
+# 0 done, 2 usage, 3 data, 5 a peer or a file failed, 75 stopped.
 starling_job() {
   local command=$1 name words digest status=0 srun='' begun=0 again=no warned=no
   shift

@@ -166,13 +166,25 @@ class Resumed(SlurmCase):
         (results / f"run-omd-{job}").rename(self.folder / f"run-omd-{job}")
         self.check_against_uninterrupted(job, words)
 
-    def test_ranks_that_were_killed(self):
-        """A failed job is started again by hand, and goes on from the last checkpoint that was due."""
+    def ranks(self):
+        """Process ids of all ranks that run on the cluster."""
+        def is_rank(pid):
+            try:
+                return pathlib.Path(f"/proc/{pid}/exe").resolve().name == pathlib.Path(STARLING).resolve().name
+            except OSError:
+                return False
+        return [pid for pid in cluster.processes_of(self.cluster.folder) if is_rank(pid)]
+
+    def test_a_rank_that_is_killed(self):
+        """All ranks end; the failed job is started again by hand, and goes on from the last checkpoint that was due."""
         words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
         job = self.submit("omd", *words, options=["--ntasks=2"], CHECKPOINT_EVERY="1s")
         self.under_way(f"run-omd-{job}", 6)
-        self.cluster.run("scancel", "--signal=KILL", f"{job}.0")
+        ranks = self.ranks()
+        self.assertEqual(len(ranks), 2)
+        os.kill(ranks[1], signal.SIGKILL)
         failed = self.await_end(job)
+        self.assertEqual(self.ranks(), [])
         self.assertEqual(failed.state, "FAILED", failed)
         done = self.cluster.run("scontrol", "requeue", job)
         self.assertEqual(done.returncode, 0, done.stderr)
