@@ -1,0 +1,111 @@
+"""Two hosts on one machine: network namespaces with a name and an address each, joined by one link that can be cut. mpirun,
+started on the first, reaches the second by a launch agent that enters its namespace, as it otherwise would by ssh."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+PROGRAMS = ("ip", "unshare", "mount")
+NETWORK = "10.213.77"
+STOP_PATIENCE = 10
+
+# mpirun calls it as AGENT HOST COMMAND WORDS... and expects the words to go through a shell, as ssh does it.
+AGENT = """#!/bin/sh
+host=$1
+shift
+exec ip netns exec "{prefix}-${{host##*.}}" unshare --uts sh -c 'hostname "$0"; exec sh -c "$1"' "host-${{host##*.}}" "$*"
+"""
+
+
+def missing():
+    """Why there can be no hosts here, or None."""
+    if os.geteuid() != 0:
+        return "not root (network namespaces need it)"
+    lacking = [name for name in PROGRAMS if shutil.which(name) is None]
+    if lacking:
+        return f"no {', '.join(lacking)} (jobs/setup.sh --tests installs iproute2)"
+    name = f"starling-{os.getpid()}-try"
+    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode != 0:
+        return "no network namespaces can be made (this may be a container)"
+    subprocess.run(["ip", "netns", "delete", name], check=True)
+    return None
+
+
+class Hosts:
+    """Namespaces PREFIX-1 and PREFIX-2 with addresses that end in 1 and 2; gone on exit, with all that runs in them."""
+
+    def __init__(self):
+        self.prefix = f"starling-{os.getpid()}"
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="starling-hosts-"))
+        self.agent = self.folder / "agent.sh"
+        self.agent.write_text(AGENT.format(prefix=self.prefix))
+        self.agent.chmod(0o755)
+
+    def __enter__(self):
+        try:
+            for number in (1, 2):
+                ip("netns", "add", f"{self.prefix}-{number}")
+            ip("link", "add", "link-1", "netns", f"{self.prefix}-1", "type", "veth", "peer", "name", "link-2", "netns",
+               f"{self.prefix}-2")
+            for number in (1, 2):
+                ip("-n", f"{self.prefix}-{number}", "address", "add", f"{NETWORK}.{number}/24", "dev", f"link-{number}")
+                ip("-n", f"{self.prefix}-{number}", "link", "set", "lo", "up")
+                ip("-n", f"{self.prefix}-{number}", "link", "set", f"link-{number}", "up")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.end_processes()
+        for number in (1, 2):
+            subprocess.run(["ip", "netns", "delete", f"{self.prefix}-{number}"], capture_output=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def launch(self, mpirun, slots):
+        """The words before a program that start it on `slots` slots of each host."""
+        hosts = ",".join(f"{NETWORK}.{number}:{slots}" for number in (1, 2))
+        return ["ip", "netns", "exec", f"{self.prefix}-1", "unshare", "--uts", "sh", "-c",
+                'hostname host-1; exec "$@"', "sh", mpirun, "--host", hosts, "-n", str(2 * slots), "--map-by", "node", "--bind-to",
+                "none", "--mca", "plm_rsh_agent", self.agent, "--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "btl",
+                "tcp,self", "--mca", "btl_tcp_if_include", f"{NETWORK}.0/24", "--mca", "oob_tcp_if_include",
+                f"{NETWORK}.0/24"]
+
+    def cut(self):
+        """Nothing that is sent arrives any more, and nobody is told, as when a switch fails: packets go to an address that
+        nobody has."""
+        for number in (1, 2):
+            ip("-n", f"{self.prefix}-{number}", "neighbour", "replace", f"{NETWORK}.{3 - number}", "lladdr",
+               "02:00:00:00:00:ff", "dev", f"link-{number}", "nud", "permanent")
+
+    def mend(self):
+        for number in (1, 2):
+            ip("-n", f"{self.prefix}-{number}", "neighbour", "delete", f"{NETWORK}.{3 - number}", "dev", f"link-{number}")
+
+    def processes(self):
+        """Ids of what runs on the hosts."""
+        found = []
+        for number in (1, 2):
+            done = subprocess.run(["ip", "netns", "pids", f"{self.prefix}-{number}"], capture_output=True, text=True)
+            found += [int(pid) for pid in done.stdout.split()]
+        return found
+
+    def end_processes(self):
+        end = time.monotonic() + STOP_PATIENCE
+        while (left := self.processes()) and time.monotonic() < end:
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.05)
+
+
+def ip(*words):
+    done = subprocess.run(["ip", *words], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"ip {' '.join(words)}: {done.stderr.strip()}")

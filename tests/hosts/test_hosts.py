@@ -1,0 +1,109 @@
+"""Runs over two hosts: the same bits as on one; a link that is cut in mid-run ends all ranks clearly, and the run can be
+taken up when it is mended."""
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
+
+import hosts  # noqa: E402
+from harness import *  # noqa: E402, F403
+
+REASON = hosts.missing()
+FAILURE = 5
+WATCHDOG = 3
+WORDS = ["--clients", "5", "--topology", SOURCE / "topologies/unbalanced-5.topo", "--source",
+         "synthetic:drift:informative=1", "--mechanism", "laplace", "--epsilon", "4", "--noise-key", "seed",
+         "--record-every", "50", "--progress", "off"]
+
+# Notes how each rank ended and what it said: over a link that is cut, mpirun cannot tell.
+RANK_SCRIPT = """#!/bin/sh
+log=$1
+shift
+hostname > "$log/host.$OMPI_COMM_WORLD_RANK"
+"$@" 2> "$log/err.$OMPI_COMM_WORLD_RANK"
+echo $? > "$log/new.$OMPI_COMM_WORLD_RANK"
+mv "$log/new.$OMPI_COMM_WORLD_RANK" "$log/code.$OMPI_COMM_WORLD_RANK"
+"""
+
+
+def resumable():
+    done = subprocess.run([STARLING, "omd", "--help"], env=environment(), capture_output=True, text=True)
+    return "--resume" in done.stdout
+
+
+@unittest.skipIf(REASON is not None, f"no hosts: {REASON}")
+@needs_h5py
+class TwoHosts(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.hosts = hosts.Hosts()
+        self.hosts.__enter__()
+        self.addCleanup(self.hosts.__exit__)
+
+    def launch(self, *words):
+        """Two ranks on each host; the job, and the folder where each of them notes how it ends."""
+        log, wrapper = self._wrapper(RANK_SCRIPT)
+        job = Job([*self.hosts.launch(MPIRUN, 2), *wrapper, STARLING, "omd", *map(str, words)], self.folder, log)
+        self.addCleanup(job.close)
+        return job, log
+
+    def notes(self, log, what):
+        return [path.read_text().strip() for path in sorted(log.glob(f"{what}.*"))]
+
+    def recorded(self):
+        try:
+            with h5py.File(self.folder / "run" / "run.h5") as file:
+                return file["rounds"][()].tolist()
+        except (OSError, KeyError, RuntimeError):
+            return []
+
+    def check_same(self, one, other):
+        ours, theirs = self.record(one), self.record(other)
+        self.assertGreater(len(ours), 3)
+        self.assertEqual(ours.keys(), theirs.keys())
+        for name in ours:
+            # Losses are summed by rank: all else is the same in every layout.
+            if name not in ("loss", "accuracy"):
+                self.assertEqual(ours[name].tobytes(), theirs[name].tobytes(), name)
+
+    def test_the_same_bits_as_on_one_host(self):
+        job, log = self.launch(*WORDS, "--rounds", "1000", "--output", "run")
+        job.finish()
+        self.assertEqual(self.notes(log, "code"), ["0"] * 4, self.notes(log, "err"))
+        self.assertEqual(sorted(self.notes(log, "host")), ["host-1", "host-1", "host-2", "host-2"])
+        self.good(1, [*WORDS, "--rounds", "1000", "--output", "whole"])
+        self.check_same("run", "whole")
+
+    def test_a_link_is_cut_in_mid_run(self):
+        words = [*WORDS, "--rounds", "3000"]
+        more = ["--checkpoint-every", "100"] if resumable() else []
+        _, log = self.launch(*words, *more, "--watchdog", WATCHDOG, "--output", "run")
+        wait_until(lambda: len(self.recorded()) > 12, "something is on record", 60)
+        self.hosts.cut()
+        before = self.recorded()
+        began = time.monotonic()
+        wait_until(lambda: len(self.notes(log, "code")) == 4, "all ranks have ended", 60)
+        self.assertLess(time.monotonic() - began, 10 * WATCHDOG)
+        self.assertEqual(self.notes(log, "code"), [str(FAILURE)] * 4, self.notes(log, "err"))
+        # Each side says for itself what it has waited for: a round, and a rank of the other side or one that waits for it.
+        said = dict(zip(self.notes(log, "host"), self.notes(log, "err")))
+        for host in ("host-1", "host-2"):
+            texts = [text for name, text in zip(self.notes(log, "host"), self.notes(log, "err")) if name == host]
+            self.assertRegex("\n".join(texts), r"starling: .*round \d+.* rank \d\b.* for [0-9.]+ s", said)
+        self.assertEqual(self.recorded()[: len(before)], before)
+        self.hosts.end_processes()
+
+        if not resumable():
+            return
+        self.hosts.mend()
+        job, log = self.launch("--resume", "run")
+        job.finish()
+        self.assertEqual(self.notes(log, "code"), ["0"] * 4, self.notes(log, "err"))
+        self.good(1, [*words, "--output", "whole"])
+        self.check_same("run", "whole")
+
+
+if __name__ == "__main__":
+    unittest.main()
