@@ -67,13 +67,14 @@ class Hosts:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def launch(self, mpirun, slots):
-        """The words before a program that start it on `slots` slots of each host."""
+        """The words before a program that start it on `slots` slots of each host. The hosts share CPUs and do not know it, so
+        ranks that wait must be told to give theirs away."""
         hosts = ",".join(f"{NETWORK}.{number}:{slots}" for number in (1, 2))
         return ["ip", "netns", "exec", f"{self.prefix}-1", "unshare", "--uts", "sh", "-c",
                 'hostname host-1; exec "$@"', "sh", mpirun, "--host", hosts, "-n", str(2 * slots), "--map-by", "node", "--bind-to",
                 "none", "--mca", "plm_rsh_agent", self.agent, "--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "btl",
                 "tcp,self", "--mca", "btl_tcp_if_include", f"{NETWORK}.0/24", "--mca", "oob_tcp_if_include",
-                f"{NETWORK}.0/24"]
+                f"{NETWORK}.0/24", "--mca", "mpi_yield_when_idle", "1"]
 
     def cut(self):
         """Nothing that is sent arrives any more, and nobody is told, as when a switch fails: packets go to an address that
