@@ -130,6 +130,16 @@ class Resumed(SlurmCase):
         (results / f"run-omd-{job}").rename(self.folder / f"run-omd-{job}")
         self.check_against_uninterrupted(job, words)
 
+    def test_a_finished_job_that_is_started_again_changes_nothing(self):
+        words = [*WORDS, "--rounds", "1000"]
+        job = self.submit("omd", *words, options=["--ntasks=2"])
+        self.finished(job)
+        self.assertEqual(self.cluster.run("scontrol", "requeue", job).returncode, 0)
+        wait_until(lambda: self.show(job)["JobState"] not in TERMINAL, "the job is back")
+        ended = self.finished(job)
+        self.assertIn(f"goes on with {self.folder}/run-omd-{job}", ended.log)
+        self.check_against_uninterrupted(job, words)
+
     def test_another_job_goes_on(self):
         words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
         stopped = self.submit("omd", *words, options=["--ntasks=2"])
