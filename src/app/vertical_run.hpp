@@ -54,6 +54,7 @@ class VerticalRun final : public LearningRun {
   void agree_on_records();
   /// **Collective.**
   void agree_on_labels();
+  void check_drops() const;
   void check_ids();
   void align(VerticalStream& stream);
   void open_networks();

@@ -109,6 +109,7 @@ void VerticalRun::agree_on_records() {
     VerticalShape all = VerticalShape::parse(shapes.front());
     for (std::size_t r = 1; r < shapes.size(); ++r) all = all.joined(VerticalShape::parse(shapes[r]));
     data_.shape = all;
+    check_drops();
     check_ids();
   });
   align(*data_.stream);
@@ -126,6 +127,14 @@ void VerticalRun::agree_on_labels() {
                        r);
     }
   });
+}
+
+/// A column that one party has is no business of another's, but somebody's file must have it.
+void VerticalRun::check_drops() const {
+  for (std::size_t i = 0; i < data_.shape.dropped.size(); ++i) {
+    check(data_.shape.dropped[i], "--drop: no party's file has a column '{}' (nothing would be left out) correct it",
+          config_.data.drop[i]);
+  }
 }
 
 /// Numbers that identify records would be learned from, and records would go together by their place.

@@ -77,6 +77,8 @@ VerticalShape VerticalShape::joined(const VerticalShape& other) const {
     both.columns[k] = other.columns[k];
     both.names[k] = other.names[k];
   }
+  both.dropped.resize(std::max(dropped.size(), other.dropped.size()));
+  for (std::size_t i = 0; i < other.dropped.size(); ++i) both.dropped[i] = both.dropped[i] || other.dropped[i];
   if (records) return both;
   both.records = other.records;
   both.rounds = other.rounds;
@@ -88,6 +90,8 @@ std::string VerticalShape::text() const {
   std::string result =
       fmt::format("{} {} {} {}", targets, records.value_or(-1), rounds.value_or(Round{-1}), columns.size());
   for (std::size_t k = 0; k < columns.size(); ++k) result += fmt::format(" {} {}", columns[k], names[k].size());
+  result += " dropped:";
+  for (const bool there : dropped) result += there ? '1' : '0';
   (result += separator) += counted_in;
   for (const auto& of_party : names) {
     for (const std::string& name : of_party) (result += separator) += name;
@@ -114,7 +118,10 @@ VerticalShape VerticalShape::parse(const std::string& text) {
     for (std::string name; names.size() < count && std::getline(texts, name, separator);) names.push_back(name);
     check<FailureError>(names.size() == count, "'{}' is no shape of vertical data", text);
   }
-  check<FailureError>(!numbers.fail(), "'{}' is no shape of vertical data", text);
+  std::string dropped;
+  numbers >> dropped;
+  check<FailureError>(!numbers.fail() && dropped.starts_with("dropped:"), "'{}' is no shape of vertical data", text);
+  for (const char there : dropped.substr(dropped.find(':') + 1)) shape.dropped.push_back(there == '1');
   return shape;
 }
 

@@ -1,5 +1,6 @@
 #include "vertical_table.hpp"
 
+#include "column_roles.hpp"
 #include "fingerprint.hpp"
 #include "scan.hpp"
 #include <algorithm>
@@ -321,6 +322,62 @@ std::unique_ptr<RecordReader> open_party(const VerticalSettings& settings) {
   return open_reader(settings.source, settings);
 }
 
+/// What stands in a party's file, whatever is done with it.
+struct FileColumns {
+  std::vector<std::string> names;  // none of a file without a header
+  std::size_t count = 0;
+  bool label = false;  // whether one is called as the labels are
+
+  [[nodiscard]] bool have(const std::string& wanted) const {
+    return std::ranges::find(names, wanted) != names.end() || column_number(wanted, count);
+  }
+};
+
+/// Of a dense file.
+FileColumns columns_of(const VerticalSettings& settings) {
+  VerticalSettings plain = settings;
+  static_cast<ReadSettings&>(plain) = ReadSettings{};
+  plain.source = settings.source;
+  plain.format = settings.format;
+  plain.label = settings.label;
+  plain.labels = ReadSettings::Labels::optional;
+  plain.delimiter = settings.delimiter;
+  plain.header = settings.header;
+  plain.go_on_waiting = settings.go_on_waiting;
+  const auto reader = open_party(plain);
+  FileColumns columns{reader->names(), reader->features(), !reader->label_name().empty()};
+  if (columns.label) {
+    columns.names.push_back(reader->label_name());
+    ++columns.count;
+  }
+  return columns;
+}
+
+/// Leaves those columns of `drop` that the file has, for the others are another party's.
+void keep_own_drops(VerticalSettings& settings, VerticalShape& shape) {
+  if (settings.drop.empty()) return;
+  const FileColumns columns = columns_of(settings);
+  std::vector<std::string> own;
+  for (std::size_t i = 0; i < settings.drop.size(); ++i) {
+    if (!columns.have(settings.drop[i])) continue;
+    shape.dropped[i] = true;
+    own.push_back(settings.drop[i]);
+  }
+  settings.drop = std::move(own);
+}
+
+/// Of a file with ids, which may be all that it has.
+void check_party_columns(const VerticalSettings& settings) {
+  if (settings.id.empty()) return;
+  const FileColumns columns = columns_of(settings);
+  if (!columns.have(settings.id)) return;  // which choose_columns will say
+  const bool labels = columns.label || settings.labels == ReadSettings::Labels::required;
+  check<DataError>(columns.count > (labels ? 2 : 1),
+                   "{}: no column beside ids{} (a party without columns knows nothing) give it columns, or leave the "
+                   "file out",
+                   settings.source, labels ? " and labels" : "");
+}
+
 StoredRows read_party(const VerticalSettings& settings, std::size_t parties, std::size_t party,
                       VerticalDataset& dataset) {
   const std::size_t features = count_features([&settings] { return open_party(settings); });
@@ -419,8 +476,13 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
   VerticalDataset dataset;
   dataset.shape.columns.resize(parties);
   dataset.shape.names.resize(parties);
+  dataset.shape.dropped.resize(settings.drop.size());
   StoredRows labels{"", 0};
-  if (targets_known) labels = read_labels(label_settings(settings, parties), parties, dataset);
+  if (targets_known) {
+    VerticalSettings own = label_settings(settings, parties);
+    keep_own_drops(own, dataset.shape);
+    labels = read_labels(own, parties, dataset);
+  }
   std::vector<StoredRows> parts;
   for (std::size_t k = first; k < first + count; ++k) {
     VerticalSettings own = settings_of(settings, k);
@@ -428,6 +490,8 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
     const bool has_labels = own.source == label_file(settings);
     own.labels = has_labels ? ReadSettings::Labels::required : ReadSettings::Labels::optional;
     own.positive.clear();
+    keep_own_drops(own, dataset.shape);
+    check_party_columns(own);
     parts.push_back(read_party(own, parties, k, dataset));
   }
   const std::int64_t records = dataset.shape.records.value_or(0);

@@ -511,8 +511,55 @@ TEST_F(PartyFiles, ThatDoNotFitTheOptionsAreRefused) {
   settings_.label = "mood";
   EXPECT_THAT(refusal(settings_, 2), HasSubstr("guest.csv: no column 'mood'"));
   settings_.label.clear();
-  settings_.files[1] = folder_.write("empty.csv", "id\n7\n8\n9\n");
-  EXPECT_THAT(refusal(settings_, 2), HasSubstr("no column is left as a feature"));
+  settings_.drop = {"b", "c"};
+  EXPECT_THAT(refusal(settings_, 2), HasSubstr("host.csv: no column is left as a feature"));
+}
+
+TEST_F(PartyFiles, WithIdsAloneAreAnError) {
+  folder_.write("host.csv", "id\n7\n8\n9\n");
+  EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: no column beside ids (a party without columns"));
+  folder_.write("host.csv", "id,y\n7,1\n8,0\n9,1\n");
+  EXPECT_THAT(fault(settings_, 2), HasSubstr("host.csv: no column beside ids and labels"));
+  folder_.write("host.csv", "id,b\n7,1\n8,0\n9,1\n");
+  folder_.write("guest.csv", "id,grade\n7,1\n8,0\n9,1\n");
+  settings_.label = "1";
+  EXPECT_THAT(fault(settings_, 2), HasSubstr("guest.csv: no column beside ids and labels"));
+  settings_.label_source = guest_ = folder_.write("labels.csv", "id,y\n7,1\n8,0\n9,1\n");
+  EXPECT_EQ(open_vertical(settings_, 2, 0, 2, true).shape.columns, (std::vector<std::size_t>{1, 1}));
+}
+
+TEST_F(PartyFiles, LeaveOutColumnsThatOneOfThemHas) {
+  folder_.write("host.csv", "id,b,when,c\n9,91,late,92\n7,71,soon,72\n8,81,,82\n");
+  folder_.write("guest.csv", "id,y,more,a\n7,1,x,70\n8,0,x,80\n9,1,x,90\n");
+  settings_.drop = {"more", "when", "nowhere"};
+  const auto data = open_vertical(settings_, 2, 0, 2, true);
+  EXPECT_THAT(data.shape.names[0], ElementsAre("a"));
+  EXPECT_THAT(data.shape.names[1], ElementsAre("b", "c"));
+  EXPECT_EQ(data.shape.dropped, (std::vector<bool>{true, true, false})) << "no file has the last";
+  data.stream->load(0);
+  EXPECT_THAT(numbers(data.stream->inputs(1)), ElementsAre(71, 72, 81, 82));
+  const auto centre = open_vertical(settings_, 2, 0, 0, true);
+  const auto host = open_vertical(settings_, 2, 1, 1, false);
+  EXPECT_EQ(centre.shape.dropped, (std::vector<bool>{true, false, false})) << "the label source's alone";
+  EXPECT_EQ(host.shape.dropped, (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(centre.shape.joined(host.shape).dropped, data.shape.dropped);
+  EXPECT_EQ(host.shape.joined(centre.shape).dropped, data.shape.dropped);
+}
+
+TEST_F(PartyFiles, LeaveOutColumnsByTheirNumbersAndThoseOfIdsAndLabels) {
+  settings_.drop = {"2"};
+  folder_.write("host.csv", "id,b,c\n9,91,92\n7,71,72\n8,81,82\n");
+  folder_.write("guest.csv", "id,y,more,a\n7,1,5,70\n8,0,5,80\n9,1,5,90\n");
+  const auto data = open_vertical(settings_, 2, 0, 2, true);
+  EXPECT_THAT(data.shape.names[0], ElementsAre("a"));
+  EXPECT_THAT(data.shape.names[1], ElementsAre("b"));
+  settings_.drop = {"3"};
+  EXPECT_THAT(open_vertical(settings_, 2, 0, 2, true).shape.names[1], ElementsAre("b", "c")) << "has no column 3";
+  settings_.drop = {"id"};
+  EXPECT_THAT(refusal(settings_, 2), HasSubstr("column 'id' is named by --id and by --drop"));
+  settings_.drop = {"y"};
+  settings_.label = "y";
+  EXPECT_THAT(refusal(settings_, 2), HasSubstr("column 'y' is named by --label and by --drop"));
 }
 
 TEST_F(PartyFiles, LabelsAreMappedAndMadeSigns) {
@@ -533,6 +580,7 @@ TEST(VerticalShape, GoesThroughTextAsItIs) {
   shape.rounds = 9;
   shape.counted_in = "a file, with blanks.csv";
   shape.names = {{"first name", ""}, {}, {"z"}};
+  shape.dropped = {true, false, true};
   const VerticalShape back = VerticalShape::parse(shape.text());
   EXPECT_EQ(back.columns, shape.columns);
   EXPECT_EQ(back.targets, 3U);
@@ -540,8 +588,9 @@ TEST(VerticalShape, GoesThroughTextAsItIs) {
   EXPECT_EQ(back.rounds, 9);
   EXPECT_EQ(back.counted_in, shape.counted_in);
   EXPECT_EQ(back.names, shape.names);
+  EXPECT_EQ(back.dropped, shape.dropped);
   EXPECT_FALSE(VerticalShape::parse(VerticalShape{{1}, 1, {}, {}, "", {{}}}.text()).records);
-  for (const std::string text : {"", "1 2", "1 -1 -1 2 3 0 4",
+  for (const std::string text : {"", "1 2", "1 -1 -1 2 3 0 4", "1 -1 -1 1 3 0", "1 -1 -1 1 3 0 101",
                                  "1 -1 -1 1 3 2\x1f"
                                  "file\x1f"
                                  "one"}) {

@@ -476,7 +476,19 @@ class BadInput(Files):
         self.write_files(table(20))
         self.write("host.csv", "id\n" + "".join(f"r{i}\n" for i in range(20)))
         for ranks in (1, 3):
-            self.refused(UNUSABLE, [*self.WORDS, "--clients", 2], "host.csv: no column is left as a feature", ranks=ranks)
+            self.refused(UNREADABLE, [*self.WORDS, "--clients", 2], "host.csv: no column beside ids", ranks=ranks)
+
+    def test_columns_that_one_party_drops(self):
+        """As if its file had none; a column that no party has is nobody's."""
+        rows = table(20)
+        self.write_files(rows)
+        one = self.outcome([*self.WORDS, "--clients", 2], "one")
+        host = (self.folder / "host.csv").read_text().splitlines()
+        self.write("host.csv", "\n".join(f"{line},{'when' if i == 0 else 'late'}" for i, line in enumerate(host)) + "\n")
+        for ranks in (1, 3):
+            self.assertEqual(self.outcome([*self.WORDS, "--clients", 2, "--drop", "when"], f"dropped-{ranks}", ranks), one)
+            self.refused(UNUSABLE, [*self.WORDS, "--clients", 2, "--drop", "when,wen"],
+                         "--drop: no party's file has a column 'wen'", ranks=ranks)
 
     def test_row_counts_without_ids(self):
         rows = table(20)

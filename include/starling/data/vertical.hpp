@@ -79,6 +79,8 @@ struct VerticalShape {
   std::optional<Round> rounds = std::nullopt;     ///< of all passes; none likewise
   std::string counted_in = {};                    ///< the file in which `records` were counted, for messages
   std::vector<std::vector<std::string>> names{};  ///< of each party's columns; empty ones where there are none
+  /// Of each column of `drop`, whether a file that a rank has read has it; empty but where parties have files.
+  std::vector<bool> dropped{};
 
   /// Of two ranks' data together. Throws DataError for another number of records, or of a party's columns.
   [[nodiscard]] VerticalShape joined(const VerticalShape& other) const;
@@ -114,8 +116,9 @@ struct VerticalDataset {
 ///   `columns` deals its features out.
 /// - One file per party (`files`, or `{client}` in the name): a file may have the label's column or not (found by the
 ///   name that `label` gives, else called y or label); it is left out of the features. `label` may be a number in the
-///   label source alone. With `id` records are brought into the label source's order, else they go together by their
-///   place. `standardise` and `encode` may have `{client}` too.
+///   label source alone. `drop` leaves a column out of each file that has it (`VerticalShape::dropped`). With `id`
+///   records are brought into the label source's order, else they go together by their place. `standardise` and
+///   `encode` may have `{client}` too.
 ///
 /// A table's round is the next `batch` records, `epochs` times over all. Tables are kept in memory, dense: eight bytes
 /// for each hosted value. Throws DataError naming file and row (also for an id that stands in a file twice), UsageError
