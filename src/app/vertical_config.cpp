@@ -19,6 +19,23 @@ constexpr long long most_local_steps = 65'000;
 constexpr long long most_bits = 16;
 constexpr std::size_t default_batch = 20;
 
+/// Those of one label that networks can learn by: of the linear one an output is the loss, whatever the label, and
+/// falls for ever.
+const Table<Loss>& losses() {
+  static const Table<Loss> table("loss", [] {
+    auto rows = loss_table().rows();
+    std::erase_if(rows, [](const auto& row) { return row.name == "linear"; });
+    return rows;
+  }());
+  return table;
+}
+
+void check_loss(const std::string& loss) {
+  const std::string name = Spec::parse(loss).name();
+  check(name == "mse" || std::ranges::any_of(losses().rows(), [&](const auto& row) { return row.name == name; }),
+        "unknown loss '{}' (known: mse, {}) choose one", name, losses().names());
+}
+
 /// `none`, `central` or `lazy:ROUND`.
 void parse_baseline(const std::string& text, VerticalPlan& plan) {
   Spec spec = Spec::parse(text);
@@ -81,10 +98,10 @@ void add_network_options(Options& options, VerticalConfig& config) {
   options.add({group, "feature-net", "SIZES", "d-128-256-64-16",
                "of a party's network from its columns to its embedding, dense layers with ReLU between them; d stands "
                "for as many as it has columns",
-               [&config](const std::string& text) { config.features = LayerSizes::parse(text, "--feature-net"); }});
+               [&config](const std::string& text) { config.features = LayerSizes::parse(text); }});
   options.add({group, "head", "SIZES", "d-8-d",
                "of rank 0's network from all embeddings to the outputs; d stands for as many as there are",
-               [&config](const std::string& text) { config.head = LayerSizes::parse(text, "--head"); }});
+               [&config](const std::string& text) { config.head = LayerSizes::parse(text); }});
   options.add(
       {group, "precision", "TYPE", "float", "arithmetic of the networks: float or double",
        setter::choice<Precision>(config.precision, {{"float", Precision::single}, {"double", Precision::full}})});
@@ -127,7 +144,8 @@ void add_wire_options(Options& options, VerticalConfig& config) {
   options.add({group, "bits", "WHEN", "",
                "bits per component over the rounds, for scalar and hexagonal: schedule:from=,to=,shape=linear|sqrt or "
                "schedule:FILE, rounded up, or sublinear:B (B + half the binary logarithm of the round, so that errors "
-               "fall as the paper's condition for sublinear regret asks)",
+               "fall as the paper's condition for sublinear regret asks; up to 16, which a note says where they are "
+               "too few)",
                setter::text(config.bits.text)});
 }
 
@@ -210,25 +228,24 @@ void check_needless_options(const VerticalConfig& config) {
 
 }  // namespace
 
-LayerSizes LayerSizes::parse(const std::string& text, const std::string& what) {
+LayerSizes LayerSizes::parse(const std::string& text) {
   std::vector<std::optional<std::size_t>> sizes;
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t dash = std::min(text.find('-', from), text.size());
     const std::string part = text.substr(from, dash - from);
     const bool number = !part.empty() && part.size() <= 8 && part.find_first_not_of("0123456789") == std::string::npos;
     check(number || part == "d",
-          "{} {}: '{}' is no size of a layer (sizes are whole numbers with dashes between them, and d stands for what "
+          "'{}': '{}' is no size of a layer (sizes are whole numbers with dashes between them, and d stands for what "
           "the data have) as in d-128-16",
-          what, text, part);
+          text, part);
     sizes.push_back(number ? std::optional(static_cast<std::size_t>(parse_integer(part, text))) : std::nullopt);
-    check(sizes.back() != 0, "{} {}: a layer of size 0 (it would let nothing through) leave it out", what, text);
+    check(sizes.back() != 0, "'{}': a layer of size 0 (it would let nothing through) leave it out", text);
     from = dash + 1;
   }
-  check(sizes.size() >= 2, "{} {}: one size (a network has inputs and outputs) give at least two", what, text);
+  check(sizes.size() >= 2, "'{}': one size (a network has inputs and outputs) give at least two", text);
   LayerSizes result{sizes.front(), {}, sizes.back()};
   for (std::size_t i = 1; i + 1 < sizes.size(); ++i) {
-    check(sizes[i].has_value(), "{} {}: d in the middle (the data say nothing of hidden layers) give a number", what,
-          text);
+    check(sizes[i].has_value(), "'{}': d in the middle (the data say nothing of hidden layers) give a number", text);
     result.hidden.push_back(*sizes[i]);
   }
   return result;
@@ -245,13 +262,22 @@ Architecture LayerSizes::architecture(std::size_t inputs_there, std::size_t outp
   return perceptron(widths);
 }
 
+bool BitSchedule::is_sublinear() const {
+  return Spec::parse(text).name() == "sublinear";
+}
+
+long long BitSchedule::first_bits() const {
+  Spec spec = Spec::parse(text);
+  spec.bind({{"bits", "of round 1"}});
+  const long long first = parse_integer(spec.require("bits"), text);
+  check(first >= 1 && first <= most_bits, "--bits {}: {} bits (1 to {})", text, first, most_bits);
+  return first;
+}
+
 std::vector<long long> BitSchedule::values(Round rounds) const {
   std::vector<long long> bits;
-  Spec spec = Spec::parse(text);
-  if (spec.name() == "sublinear") {
-    spec.bind({{"bits", "of round 1"}});
-    const long long first = parse_integer(spec.require("bits"), text);
-    check(first >= 1 && first <= most_bits, "--bits {}: {} bits (1 to {})", text, first, most_bits);
+  if (is_sublinear()) {
+    const long long first = first_bits();
     for (Round t = 0; t < rounds; ++t) {
       const auto more = static_cast<long long>(std::ceil(0.5 * std::log2(static_cast<double>(t + 1))));
       bits.push_back(std::min(first + more, most_bits));
@@ -261,6 +287,12 @@ std::vector<long long> BitSchedule::values(Round rounds) const {
   const RoundValues values = RoundValues::parse(text, "--bits", rounds, 1, static_cast<double>(most_bits));
   for (Round t = 0; t < rounds; ++t) bits.push_back(static_cast<long long>(std::ceil(values.at(t))));
   return bits;
+}
+
+std::optional<Round> BitSchedule::first_capped() const {
+  if (!is_sublinear()) return std::nullopt;
+  // ½ log₂(t + 1) exceeds what is left after B from t = 4^(most − B) on.
+  return Round{1} << (2 * (most_bits - first_bits()));
 }
 
 VerticalSettings VerticalConfig::settings() const {
@@ -287,6 +319,7 @@ VerticalConfig parse_vertical_config(const std::vector<std::string>& words) {
   check_baselines(config);
   check_mechanism(config);
   check_needless_options(config);
+  check_loss(config.loss);
   config.data.source = config.source.value_or("synthetic:spectrum");
   config.data.batch = config.batch.value_or(default_batch);
   config.plan.embedding_clip = config.embedding_clip.value_or(1);
@@ -329,7 +362,7 @@ std::string vertical_help() {
   text += options.help();
   text += "\nQuantisers:\n" + quantiser_table().help();
   text += "\nSources:\n" + spectrum_help() + sources_help();
-  text += "\nLosses:\n" + loss_table().help();
+  text += "\nLosses:\n" + losses().help();
   text += "\nMechanisms:\n" + mechanism_table().help();
   text += prices_help();
   return text;

@@ -61,6 +61,7 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] bool may_pool_records() const;
   void choose_rounds();
   void choose_bits();
+  void note_cap();
   /// **Collective.**
   void open_protection();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(const ReleaseSettings& settings) const;

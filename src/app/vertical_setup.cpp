@@ -212,11 +212,22 @@ void VerticalRun::choose_bits() {
   quantiser_ = quantiser_table().make(config_.quantiser);
   if (config_.bits.text.empty()) return;
   bits_ = config_.bits.values(config_.plan.rounds);
+  note_cap();
   by_bits_.resize(static_cast<std::size_t>(*std::max_element(bits_.begin(), bits_.end())) + 1);
   for (const long long b : bits_) {
     auto& own = by_bits_[static_cast<std::size_t>(b)];
     if (!own) own = quantiser_->with_bits(b);
   }
+}
+
+/// From where on errors of quantisation fall no more.
+void VerticalRun::note_cap() {
+  const std::optional<Round> capped = config_.bits.first_capped();
+  if (!capped || *capped >= config_.plan.rounds) return;
+  notes_.push_back(fmt::format(
+      "--bits {}: from round {} on it asks for more than the 16 bits that there are: errors of quantisation "
+      "fall no more, and the paper's condition for sublinear regret does not hold",
+      config_.bits.text, *capped + 1));
 }
 
 VerticalWire VerticalRun::wire() const {

@@ -1,7 +1,10 @@
 #include "starling/app/vertical_config.hpp"
 
 #include "support/testing.hpp"
+#include <cmath>
 #include <gmock/gmock.h>
+
+#include <fmt/format.h>
 
 #include "starling/core/check.hpp"
 
@@ -17,14 +20,14 @@ std::string refusal(std::vector<std::string> words) {
 }
 
 TEST(LayerSizes, LeaveOpenWhatDataDecide) {
-  const LayerSizes sizes = LayerSizes::parse("d-8-d", "--head");
+  const LayerSizes sizes = LayerSizes::parse("d-8-d");
   EXPECT_FALSE(sizes.inputs.has_value());
   EXPECT_THAT(sizes.hidden, ElementsAre(8u));
   EXPECT_FALSE(sizes.outputs.has_value());
   const Architecture architecture = sizes.architecture(64, 2, "--head");
   EXPECT_EQ(architecture.input.size(), 64u);
   EXPECT_EQ(Network<float>(architecture).dimension(), 538u) << "method 5";
-  const LayerSizes given = LayerSizes::parse("102-128-256-64-16", "--feature-net");
+  const LayerSizes given = LayerSizes::parse("102-128-256-64-16");
   EXPECT_EQ(Network<float>(given.architecture(102, 1, "")).dimension(),
             102u * 128 + 128 + 128 * 256 + 256 + 256 * 64 + 64 + 64 * 16 + 16);
   EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(given.architecture(13, 1, "--feature-net")); }),
@@ -33,8 +36,8 @@ TEST(LayerSizes, LeaveOpenWhatDataDecide) {
 
 TEST(LayerSizes, RefuseWhatIsNone) {
   for (const char* text : {"", "16", "d--2", "3-x", "3-0-2", "3-d-2", "-3", "3-"}) {
-    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(LayerSizes::parse(text, "--head")); }),
-                HasSubstr("--head"))
+    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(LayerSizes::parse(text)); }),
+                HasSubstr(fmt::format("'{}': ", text)))
         << text;
   }
 }
@@ -52,6 +55,19 @@ TEST(BitSchedule, FollowsLinesRoundedUp) {
               HasSubstr("--bits"));
   EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(BitSchedule{"sublinear:0"}.values(5)); }),
               HasSubstr("--bits"));
+}
+
+TEST(BitSchedule, SaysFromWhereOnBitsAreTooFew) {
+  for (const int first : {9, 12, 15, 16}) {
+    const BitSchedule schedule{fmt::format("sublinear:{}", first)};
+    const auto capped = static_cast<std::size_t>(schedule.first_capped().value());
+    const std::vector<long long> bits = schedule.values(static_cast<Round>(capped) + 1);
+    // As real numbers, B + log2(t)/2 of round t, from 1, is 16 just before and more after.
+    EXPECT_EQ(first + std::log2(static_cast<double>(capped)) / 2, 16) << first;
+    EXPECT_EQ(bits[capped - 1], 16) << first;
+    EXPECT_EQ(bits[capped], 16) << first << ": there are no more";
+  }
+  EXPECT_FALSE(BitSchedule{"schedule:from=2,to=16"}.first_capped().has_value());
 }
 
 TEST(VerticalConfig, HasThePapersDefaults) {
@@ -104,6 +120,23 @@ TEST(VerticalConfig, RefusesWhatContradicts) {
   EXPECT_THAT(refusal({"--batch", "10"}), HasSubstr("train="));
   EXPECT_THAT(refusal({"--mechanism", "none", "--clip", "1"}), HasSubstr("--clip without noise"));
   EXPECT_THAT(refusal({"--regret-passes", "3"}), HasSubstr("--regret static"));
+}
+
+TEST(VerticalConfig, RefusesALossThatKnowsNoLabels) {
+  const std::string linear = refusal({"--mechanism", "none", "--loss", "linear"});
+  const std::string nothing = refusal({"--mechanism", "none", "--loss", "nothing"});
+  EXPECT_THAT(linear, testing::MatchesRegex("unknown loss 'linear' \\(known: mse, .*logistic.*softmax.*\\).*"));
+  EXPECT_EQ(linear.substr(linear.find(" (")), nothing.substr(nothing.find(" ("))) << "the same list";
+  EXPECT_THAT(vertical_help(), testing::Not(HasSubstr("\n  linear ")));
+}
+
+TEST(VerticalConfig, NamesAnOptionOnce) {
+  for (const std::string option : {"--feature-net", "--head"}) {
+    for (const std::string text : {"7", "3-x-3", "d-0-3", "d-d-3"}) {
+      EXPECT_THAT(refusal({"--mechanism", "none", option, text}),
+                  testing::MatchesRegex(fmt::format("{}: '{}': [^-]*\\(.*", option, text)));
+    }
+  }
 }
 
 }  // namespace

@@ -144,6 +144,11 @@ class Runs(VerticalCase):
         expected = [(2 + math.ceil(0.5 * math.log2(t))) * PARTIES * TRAIN * EMBEDDING + 64 * PARTIES for t in range(1, 13)]
         self.assertEqual([float(row["uplink_bits"]) for row in self.rounds("sublinear")], expected)
         self.assertEqual(summary["traffic"]["uplink_bits"], sum(expected))
+        few = self.summary([*words, "--bits", "sublinear:15"], "few")  # 16 bits in round 2, and no more from round 5 on
+        self.assertEqual([float(row["uplink_bits"]) for row in self.rounds("few")],
+                         [(15 + (t > 1)) * PARTIES * TRAIN * EMBEDDING + 64 * PARTIES for t in range(1, 13)])
+        self.assertIn("--bits sublinear:15: from round 5 on", " ".join(few["notes"]))
+        self.assertNotIn("--bits", " ".join(summary["notes"]))
         self.write("bits.txt", "".join(f"{t},{1 + t // 4}\n" for t in range(12)))
         self.summary([*words, "--bits", "schedule:bits.txt"], "file")
         self.assertEqual([float(row["uplink_bits"]) for row in self.rounds("file")],
@@ -413,6 +418,8 @@ class BadInput(Files):
             (["--bits", "sublinear:0", "--quantiser", "scalar:4"], "0 bits"),
             (["--bits", "sublinear:2"], "scalar or hexagonal"),
             (["--feature-net", "d-0-3"], "layer of size 0"),
+            (["--feature-net", "3-x-3"], "^starling: --feature-net: '3-x-3': 'x' is no size"),
+            (["--loss", "linear"], "unknown loss 'linear' .known: mse, "),
             (["--feature-net", "7-3"], "begins with 7 and there are 10 inputs"),
             (["--head", "13-4-d"], "begins with 13 and there are 12 inputs"),
             (["--head", "d-4-3"], "--loss mse with 3 outputs"),

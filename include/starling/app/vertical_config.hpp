@@ -17,9 +17,9 @@ struct LayerSizes {
   std::vector<std::size_t> hidden;
   std::optional<std::size_t> outputs;
 
-  /// Of `102-128-16`; `d` as first or last size leaves it open. Throws UsageError, naming `what`.
-  [[nodiscard]] static LayerSizes parse(const std::string& text, const std::string& what);
-  /// A perceptron of these sizes. Throws UsageError where what the data have is not what was asked for.
+  /// Of `102-128-16`; `d` as first or last size leaves it open. Throws UsageError.
+  [[nodiscard]] static LayerSizes parse(const std::string& text);
+  /// A perceptron of these sizes. Throws UsageError, naming `what`, where what the data have is not what was asked for.
   [[nodiscard]] Architecture architecture(std::size_t inputs_there, std::size_t outputs_there,
                                           const std::string& what) const;
 };
@@ -29,8 +29,15 @@ struct BitSchedule {
   std::string text;  ///< as RoundValues has it, or `sublinear:B`; empty: as the quantiser says
 
   /// b of round t of `rounds`, from 0. `sublinear:B` is B + ⌈½ log₂(t + 1)⌉: each bit halves the error, so that it
-  /// falls as 1/√t, which is the paper's condition for sublinear regret (Theorem 2). Throws UsageError.
+  /// falls as 1/√t, which is the paper's condition for sublinear regret (Theorem 2); but never more than 16. Throws
+  /// UsageError.
   [[nodiscard]] std::vector<long long> values(Round rounds) const;
+  /// Of `sublinear:B`, the round, from 0, from which on more than 16 bits would be due. None of other schedules.
+  [[nodiscard]] std::optional<Round> first_capped() const;
+
+ private:
+  [[nodiscard]] bool is_sublinear() const;
+  [[nodiscard]] long long first_bits() const;
 };
 
 struct VerticalConfig : LearningConfig {
