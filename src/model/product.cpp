@@ -51,14 +51,19 @@ void pack_runs(const T* from, std::size_t step, std::size_t k, std::size_t width
   }
 }
 
-/// Columns of a block of B in strips of `width`, the last one filled with zeros.
+/// Columns of a block of B in strips of a tile's width, the last one filled with zeros.
 template <class T>
-void pack_right(const Operand<T>& b, std::size_t k, std::size_t n, std::size_t width, T* out) {
+void pack_right(const ProductTiles<T>& tiles, const Operand<T>& b, std::size_t k, std::size_t n, T* out) {
+  const std::size_t width = tiles.width;
   for (std::size_t j = 0; j < n; j += width, out += k * width) {
     const std::size_t count = std::min(width, n - j);
     const T* from = b.data + j * b.column;
     if (count == width && b.column == 1) {
       pack_runs(from, b.row, k, width, out);
+      continue;
+    }
+    if (count == width && b.row == 1) {
+      tiles.turn(from, b.column, k, out);
       continue;
     }
     if (count < width) std::fill(out, out + k * width, T(0));
@@ -148,7 +153,7 @@ void Product<T>::operator()(std::size_t m, std::size_t n, std::size_t k, const O
   for (std::size_t from = 0; from < k; from += inner_block) {
     const std::size_t depth = std::min(inner_block, k - from);
     T* const right = right_.take((n + tiles.width - 1) / tiles.width * tiles.width * depth);
-    pack_right({b.data + from * b.row, b.row, b.column}, depth, n, tiles.width, right);
+    pack_right(tiles, {b.data + from * b.row, b.row, b.column}, depth, n, right);
     Left<T> left{a.data + from * a.column, a.row, a.column != 1};
     if (left.packed) {
       T* const room = left_.take(m * depth);

@@ -10,6 +10,14 @@ namespace starling {
 
 namespace {
 
+/// Rows first … k − 1 of what `turn` makes.
+template <std::size_t Width, class T>
+void turn_rows(const T* columns, std::size_t stride, std::size_t first, std::size_t k, T* rows) {
+  for (std::size_t p = first; p < k; ++p) {
+    for (std::size_t q = 0; q < Width; ++q) rows[p * Width + q] = columns[q * stride + p];
+  }
+}
+
 template <class T>
 struct Portable {
   static constexpr std::size_t vectors = 8;
@@ -24,13 +32,17 @@ struct Portable {
       }
     }
   }
+  static void turn(const T* columns, std::size_t stride, std::size_t k, T* rows) {
+    turn_rows<vectors>(columns, stride, 0, k, rows);
+  }
 };
 
 template <class T>
 constexpr ProductTiles<T> portable{
     Portable<T>::vectors,
     {Portable<T>::template multiply<1>, Portable<T>::template multiply<2>, Portable<T>::template multiply<3>,
-     Portable<T>::template multiply<4>, Portable<T>::template multiply<5>, Portable<T>::template multiply<6>}};
+     Portable<T>::template multiply<4>, Portable<T>::template multiply<5>, Portable<T>::template multiply<6>},
+    Portable<T>::turn};
 
 #if defined(__x86_64__)
 
@@ -106,10 +118,57 @@ STARLING_AVX2 void multiply_avx2(std::size_t k, const T* a, std::size_t row, std
   }
 }
 
+/// Numbers at `low` in the lower half, at `high` in the upper one.
+STARLING_AVX2_INLINE __m256 halves(const float* low, const float* high) {
+  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+}
+STARLING_AVX2_INLINE __m256d halves(const double* low, const double* high) {
+  return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(low)), _mm_loadu_pd(high), 1);
+}
+
+/// 4 numbers of each of 8 columns, in 4 rows `width` apart.
+STARLING_AVX2_INLINE void turn_block(const float* columns, std::size_t stride, float* rows, std::size_t width) {
+  __m256 x[4];
+#pragma GCC unroll 4
+  for (std::size_t q = 0; q < 4; ++q) x[q] = halves(columns + q * stride, columns + (q + 4) * stride);
+  const __m256 first = _mm256_unpacklo_ps(x[0], x[1]);
+  const __m256 second = _mm256_unpacklo_ps(x[2], x[3]);
+  const __m256 third = _mm256_unpackhi_ps(x[0], x[1]);
+  const __m256 fourth = _mm256_unpackhi_ps(x[2], x[3]);
+  constexpr int lower = 0x44;
+  constexpr int upper = 0xEE;
+  store(rows, _mm256_shuffle_ps(first, second, lower));
+  store(rows + width, _mm256_shuffle_ps(first, second, upper));
+  store(rows + 2 * width, _mm256_shuffle_ps(third, fourth, lower));
+  store(rows + 3 * width, _mm256_shuffle_ps(third, fourth, upper));
+}
+
+/// 2 numbers of each of 4 columns, in 2 rows.
+STARLING_AVX2_INLINE void turn_block(const double* columns, std::size_t stride, double* rows, std::size_t width) {
+  const __m256d even = halves(columns, columns + 2 * stride);
+  const __m256d odd = halves(columns + stride, columns + 3 * stride);
+  store(rows, _mm256_unpacklo_pd(even, odd));
+  store(rows + width, _mm256_unpackhi_pd(even, odd));
+}
+
+template <class T>
+STARLING_AVX2 void turn_avx2(const T* columns, std::size_t stride, std::size_t k, T* rows) {
+  constexpr std::size_t lanes = sizeof(__m256) / sizeof(T);
+  constexpr std::size_t depth = lanes / 2;
+  std::size_t p = 0;
+  for (; p + depth <= k; p += depth) {
+    T* const place = rows + p * 2 * lanes;
+    turn_block(columns + p, stride, place, 2 * lanes);
+    turn_block(columns + p + lanes * stride, stride, place + lanes, 2 * lanes);
+  }
+  turn_rows<2 * lanes>(columns, stride, p, k, rows);
+}
+
 template <class T>
 constexpr ProductTiles<T> avx2{2 * sizeof(__m256) / sizeof(T),
                                {multiply_avx2<T, 1>, multiply_avx2<T, 2>, multiply_avx2<T, 3>, multiply_avx2<T, 4>,
-                                multiply_avx2<T, 5>, multiply_avx2<T, 6>}};
+                                multiply_avx2<T, 5>, multiply_avx2<T, 6>},
+                               turn_avx2<T>};
 
 #endif
 

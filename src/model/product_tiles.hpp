@@ -17,6 +17,8 @@ struct ProductTiles {
   using Multiply = void (*)(std::size_t k, const T* a, std::size_t row, std::size_t column, const T* b, T* c,
                             std::size_t stride, bool add);
   Multiply multiply[most_tile_rows];
+  /// `width` columns, `stride` apart, of k numbers that stand side by side, as k rows of `width` numbers.
+  void (*turn)(const T* columns, std::size_t stride, std::size_t k, T* rows);
 };
 
 /// The fastest that this machine has.

@@ -87,5 +87,22 @@ TYPED_TEST(Products, DoNotDependOnTheInstructions) {
   }
 }
 
+TYPED_TEST(Products, TurnColumnsIntoRows) {
+  for (const ProductTiles<TypeParam>* tiles : {&product_tiles<TypeParam>(), &portable_product_tiles<TypeParam>()}) {
+    const std::size_t n = tiles->width;
+    for (std::size_t k = 0; k <= 19; ++k) {
+      const std::size_t stride = k + k % 3;
+      const auto columns = this->numbers(n * stride);
+      std::vector<TypeParam> rows(n * k + 1, TypeParam(7));
+      tiles->turn(columns.data(), stride, k, rows.data());
+      for (std::size_t p = 0; p < k; ++p) {
+        for (std::size_t q = 0; q < n; ++q)
+          EXPECT_EQ(rows[p * n + q], columns[q * stride + p]) << k << " " << p << " " << q;
+      }
+      EXPECT_EQ(rows.back(), TypeParam(7)) << "nothing beyond the last row";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace starling
