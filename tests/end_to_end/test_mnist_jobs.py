@@ -2,7 +2,9 @@
 runs to its end, and learns where MNIST is beside the project."""
 
 import gzip
+import math
 import random
+import re
 import subprocess
 import sys
 import unittest
@@ -12,7 +14,6 @@ from harness import *
 
 FILES = {"train": ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"),
          "test": ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")}
-SIDE = 12
 needs_mnist = unittest.skipUnless((DATA / "mnist" / FILES["train"][0]).exists(), "MNIST is not beside the project")
 
 
@@ -20,22 +21,24 @@ def idx(sizes, values):
     return bytes([0, 0, 8, len(sizes)]) + b"".join(size.to_bytes(4, "big") for size in sizes) + bytes(values)
 
 
-def bar(label, noise):
+def bar(label, noise, side):
     """A bright bar in one of ten places on a dark, uneven ground."""
     place, upright = 2 * (label % 5) + 2, label >= 5
-    return [200 * ((c if upright else r) == place) + noise.randrange(40) for r in range(SIDE) for c in range(SIDE)]
+    return [200 * ((c if upright else r) == place) + noise.randrange(40) for r in range(side) for c in range(side)]
 
 
 class Pictures(Experiment):
     """Small pictures of ten kinds under the names of MNIST's files."""
+
+    SIDE = 12
 
     def setUp(self):
         super().setUp()
         noise = random.Random(1)
         for name, count in (("train", 600), ("test", 100)):
             labels = [i % 10 for i in range(count)]
-            pixels = [pixel for label in labels for pixel in bar(label, noise)]
-            images = idx([count, SIDE, SIDE], pixels)
+            pixels = [pixel for label in labels for pixel in bar(label, noise, self.SIDE)]
+            images = idx([count, self.SIDE, self.SIDE], pixels)
             for file, content in zip(FILES[name], (images, idx([count], labels))):
                 (self.folder / file).write_bytes(gzip.compress(content))
 
@@ -104,6 +107,67 @@ class Table(Pictures):
         for file in FILES["test"]:
             (self.folder / file).unlink()
         self.expect_missing_data("mnist.py")
+
+
+def gaussian_epsilon(mu, delta):
+    """Of a release at mu, by bisection of delta(e) = Phi(mu/2 - e/mu) - exp(e) Phi(-mu/2 - e/mu)."""
+    def tail(x):
+        return math.erfc(x / math.sqrt(2)) / 2
+    low, high = 0.0, 600.0
+    for _ in range(200):
+        epsilon = (low + high) / 2
+        if tail(epsilon / mu - mu / 2) - math.exp(epsilon) * tail(epsilon / mu + mu / 2) > delta:
+            low = epsilon
+        else:
+            high = epsilon
+    return high
+
+
+class Claimed(Pictures):
+    """The table that is marked as not what it claims: 60 records a client, so that a round is a pass over them."""
+
+    SIDE = 16  # two convolutions of 5 x 5 with a pool after each need as much
+    ROUNDS = 4
+
+    def test_the_table(self):
+        printed = self.run_script("mnist.py", "--data", self.folder, "--tables", "claimed", "--rounds", self.ROUNDS, "--seeds", 1,
+                                  "--epsilons", "0.1")
+        self.assertIn("NOT the privacy that is claimed", printed)
+        rows = self.rows("claimed.csv")
+        self.assertEqual([(row["epsilon"], row["command"], row["dissertation"]) for row in rows],
+                         [("0.1", "omd", "93.28"), ("0.1", "fedavg", "91.47")])
+        mu = 6000 * 0.1 / (math.sqrt(2) * 128)
+        for row in rows:
+            self.assertAlmostEqual(float(row["record_epsilon"]), gaussian_epsilon(mu * math.sqrt(self.ROUNDS), 1e-5), places=4)
+            self.assertTrue(0 <= float(row["least"]) <= float(row["accuracy"]) <= float(row["most"]) <= 100)
+
+    def test_the_noise_is_that_of_the_claim(self):
+        """Of the deviation of Laplace noise with scale 2 clip / (n epsilon), n = 6,000, as the run itself states it."""
+        words = ["fedavg", "--config", "jobs/mnist-cnn.ini", "--rounds", "1", "--source", self.pair("train"), "--test",
+                 self.pair("test"), "--clip", "2", "--json", "--progress", "off", "--output", self.folder / "run"]
+        config = (SOURCE / "jobs" / "mnist-cnn.ini").read_text()
+        for line in ("topology = topologies/fifth-10.topo\n", "gossip-steps = 8\n"):
+            self.assertIn(line, config)
+            config = config.replace(line, "")
+        words[2] = str(self.folder / "fedavg.ini")
+        (self.folder / "fedavg.ini").write_text(config)
+        result = self.run_alone(words)
+        self.assertEqual(result.code, 0, result)
+        found = re.search(r"standard deviation of ([0-9.e-]+) is added to each component of the mean over 128",
+                          result.summary()["privacy"]["statement"])
+        self.assertAlmostEqual(float(found[1]), math.sqrt(2) * 2 * 2 / (6000 * 0.1), places=6)
+
+    def test_the_step_is_chosen_without_the_test_images(self):
+        for file in FILES["test"]:
+            (self.folder / file).write_bytes(b"not to be read")
+        self.run_script("mnist.py", "--data", self.folder, "--tables", "claimed", "--tune", "--rounds", 2, "--seeds", 1,
+                        "--epsilons", "0.5,8")
+        rows = self.rows("claimed-tune.csv")
+        self.assertEqual({(row["epsilon"], row["command"]) for row in rows}, {("0.5", "omd"), ("0.5", "fedavg")})
+        self.assertEqual(sum(int(row["best"]) for row in rows), 2)
+        best = {row["command"]: float(row["accuracy"]) for row in rows if row["best"] == "1"}
+        for row in rows:
+            self.assertLessEqual(float(row["accuracy"]), best[row["command"]])
 
 
 class Mnist(Experiment):
