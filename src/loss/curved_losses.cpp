@@ -11,14 +11,14 @@ namespace {
 class Logistic final : public Binary<CurvedLoss> {
  public:
   Logistic() : Binary("logistic") {}
-  [[nodiscard]] double value(View scores, double label) const override {
-    const double margin = label * scores[0];
+  [[nodiscard]] double value_at(double score, double label) const override {
+    const double margin = label * score;
     return margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
   }
-  void derivative(View scores, double label, MutableView derivative) const override {
-    const double margin = label * scores[0];
+  [[nodiscard]] double slope(double score, double label) const override {
+    const double margin = label * score;
     // −y / (1 + e^{margin}); the branch keeps the exponential below one.
-    derivative[0] = -label * (margin > 0 ? std::exp(-margin) / (1 + std::exp(-margin)) : 1 / (1 + std::exp(margin)));
+    return -label * (margin > 0 ? std::exp(-margin) / (1 + std::exp(-margin)) : 1 / (1 + std::exp(margin)));
   }
   [[nodiscard]] double curvature(double score, double) const override {
     const double small = std::exp(-std::abs(score));
@@ -31,12 +31,10 @@ class Logistic final : public Binary<CurvedLoss> {
 /// ½ (s − y)².
 class Squared final : public Regression<CurvedLoss> {
  public:
-  [[nodiscard]] double value(View scores, double label) const override {
-    return 0.5 * (scores[0] - label) * (scores[0] - label);
+  [[nodiscard]] double value_at(double score, double label) const override {
+    return 0.5 * (score - label) * (score - label);
   }
-  void derivative(View scores, double label, MutableView derivative) const override {
-    derivative[0] = scores[0] - label;
-  }
+  [[nodiscard]] double slope(double score, double label) const override { return score - label; }
   [[nodiscard]] double curvature(double, double) const override { return 1; }
   [[nodiscard]] double most_curvature() const override { return 1; }
   [[nodiscard]] double most_slope() const override { return std::numeric_limits<double>::infinity(); }
@@ -46,12 +44,12 @@ class Squared final : public Regression<CurvedLoss> {
 class Huber final : public Regression<CurvedLoss> {
  public:
   explicit Huber(double bend) : bend_(bend) {}
-  [[nodiscard]] double value(View scores, double label) const override {
-    const double distance = std::abs(scores[0] - label);
+  [[nodiscard]] double value_at(double score, double label) const override {
+    const double distance = std::abs(score - label);
     return distance <= bend_ ? 0.5 * distance * distance : bend_ * (distance - 0.5 * bend_);
   }
-  void derivative(View scores, double label, MutableView derivative) const override {
-    derivative[0] = std::clamp(scores[0] - label, -bend_, bend_);
+  [[nodiscard]] double slope(double score, double label) const override {
+    return std::clamp(score - label, -bend_, bend_);
   }
   [[nodiscard]] double curvature(double score, double label) const override {
     return std::abs(score - label) <= bend_ ? 1 : 0;
@@ -68,12 +66,11 @@ class Huber final : public Regression<CurvedLoss> {
 class Expectile final : public Regression<CurvedLoss> {
  public:
   Expectile(double tau, double bend) : tau_(tau), huber_(bend) {}
-  [[nodiscard]] double value(View scores, double label) const override {
-    return weight(scores[0], label) * huber_.value(scores, label);
+  [[nodiscard]] double value_at(double score, double label) const override {
+    return weight(score, label) * huber_.value_at(score, label);
   }
-  void derivative(View scores, double label, MutableView derivative) const override {
-    huber_.derivative(scores, label, derivative);
-    derivative[0] *= weight(scores[0], label);
+  [[nodiscard]] double slope(double score, double label) const override {
+    return huber_.slope(score, label) * weight(score, label);
   }
   [[nodiscard]] double curvature(double score, double label) const override {
     return weight(score, label) * huber_.curvature(score, label);

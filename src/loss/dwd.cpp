@@ -35,17 +35,15 @@ class Dwd final : public Binary<CurvedLoss> {
   /// u₀.
   [[nodiscard]] static double turn_of(double q) { return q / (q + 1); }
 
-  [[nodiscard]] double value(View scores, double label) const override {
-    const double u = label * scores[0];
+  [[nodiscard]] double value_at(double score, double label) const override {
+    const double u = label * score;
     if (smoothing_ != Smoothing::cubic) return u < turn_ ? 1 - u : tail_value(u);
     if (!(u < end_)) return tail_value(u);
     // The slope's integral, from the end back to u.
     return end_value_ - width_ * (cubic_integral(1) - cubic_integral(place(u))) + std::max(0.0, start_ - u);
   }
 
-  void derivative(View scores, double label, MutableView derivative) const override {
-    derivative[0] = label * slope(label * scores[0]);
-  }
+  [[nodiscard]] double slope(double score, double label) const override { return label * margin_slope(label * score); }
 
   [[nodiscard]] double curvature(double score, double label) const override {
     const double u = label * score;
@@ -68,7 +66,7 @@ class Dwd final : public Binary<CurvedLoss> {
   [[nodiscard]] double tail_slope(double u) const { return -std::pow(turn_ / u, q_ + 1); }
   [[nodiscard]] double tail_curvature(double u) const { return (q_ + 1) / u * std::pow(turn_ / u, q_ + 1); }
 
-  [[nodiscard]] double slope(double u) const {
+  [[nodiscard]] double margin_slope(double u) const {
     if (!(u < end_)) return tail_slope(u);
     if (u <= start_) return -1;
     const double t = place(u);

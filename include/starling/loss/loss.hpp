@@ -29,6 +29,13 @@ class Loss {
 /// A loss of one score with a second derivative (almost everywhere), for second-order methods.
 class CurvedLoss : public Loss {
  public:
+  /// ℓ(s, y) and ∂ℓ/∂s of the score itself, which the two below give too.
+  [[nodiscard]] virtual double value_at(double score, double label) const = 0;
+  [[nodiscard]] virtual double slope(double score, double label) const = 0;
+  [[nodiscard]] double value(View scores, double label) const final { return value_at(scores[0], label); }
+  void derivative(View scores, double label, MutableView derivative) const final {
+    derivative[0] = slope(scores[0], label);
+  }
   /// ∂²ℓ/∂s² ≥ 0.
   [[nodiscard]] virtual double curvature(double score, double label) const = 0;
   /// sup ∂²ℓ/∂s² over all scores: that of a quadratic majoriser.
