@@ -8,6 +8,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/gram.hpp"
+#include "starling/core/sized.hpp"
 
 namespace starling {
 
@@ -37,14 +38,6 @@ inline void move_sums(Sums sums, const double* theta, Size d, double* __restrict
   }
 }
 
-/// Three times as fast as without knowing d, with the same bits.
-template <std::size_t d>
-void move_sums(Sums sums, const double* theta) {
-  double step[d];
-  double weighted[d];
-  move_sums(sums, theta, std::integral_constant<std::size_t, d>(), step, weighted);
-}
-
 /// x' M⁻¹ x with a unit diagonal, so that the units of the coordinates do not matter; none if M is singular.
 std::optional<double> inverse_form(const Eigen::MatrixXd& matrix, const Eigen::VectorXd& x) {
   const Eigen::VectorXd scale = matrix.diagonal().cwiseSqrt().cwiseInverse();
@@ -64,15 +57,15 @@ void RandomScaling::add(View theta) {
   const std::size_t d = mean_.size();
   const double n = static_cast<double>(++count_);
   const Sums sums{mean_.data(), weighted_.data(), squares_.data(), 1 / n, 0.5 * squared_counts_};
-  if (d == 3) {
-    move_sums<3>(sums, theta.data());
-  } else if (d == 4) {
-    move_sums<4>(sums, theta.data());
-  } else if (d == 5) {
-    move_sums<5>(sums, theta.data());
-  } else {
-    move_sums(sums, theta.data(), d, scratch_.data(), scratch_.data() + d);
-  }
+  sized(d, [&](auto size) {  // three times as fast where it is known, with the same bits
+    if constexpr (std::is_same_v<decltype(size), std::size_t>) {
+      move_sums(sums, theta.data(), size, scratch_.data(), scratch_.data() + size);
+    } else {
+      double step[size];
+      double weighted[size];
+      move_sums(sums, theta.data(), size, step, weighted);
+    }
+  });
   squared_counts_ += n * n;
 }
 
