@@ -29,32 +29,32 @@ double MallowsModel::most_curvature() const {
   return 2 * loss_.most_curvature();
 }
 
-inline double MallowsModel::score_of(View parameters, const Row& row) const {
-  return row_dot(row, parameters.first(features_)) + (intercept_ ? parameters[features_] : 0);
-}
-
-inline double MallowsModel::squares_of(const Row& row) const {
-  const double squares = short_dot(row.values, row.values) + (intercept_ ? 1 : 0);
-  check<DataError>(squares <= largest_squares,
+inline MallowsModel::Products MallowsModel::products_of(View parameters, const Row& row) const {
+  Products products = by_length(
+      row,
+      [x = row.values.data(), theta = parameters.data()](auto n) {
+        return Products{few_dot(x, theta, n), few_dot(x, x, n)};
+      },
+      [&] {
+        return Products{any_dot(row, parameters), any_squares(row)};
+      });
+  if (intercept_) {
+    products.score += parameters[features_];
+    products.squares += 1;
+  }
+  check<DataError>(products.squares <= largest_squares,
                    "a record's features have the squared norm {} (not finite, or too large to be weighted) scale the "
                    "features",
-                   squares);
-  return squares;
+                   products.squares);
+  return products;
 }
 
 inline double MallowsModel::weight_of(double squares) const {
   return weights_ == RowWeights::mallows && squares > 2 ? 2 / squares : 1;
 }
 
-inline double MallowsModel::slope_of(double score, double label) const {
-  double slope = 0;
-  loss_.derivative(View(&score, 1), label, MutableView(&slope, 1));
-  return slope;
-}
-
 inline Score MallowsModel::tally(double score, double label) const {
-  const View scores(&score, 1);
-  return {loss_.value(scores, label), classifies_ && loss_.correct(scores, label) ? 1 : 0, 1};
+  return {loss_.value_at(score, label), classifies_ && loss_.correct(View(&score, 1), label) ? 1 : 0, 1};
 }
 
 double MallowsModel::clip_factor(const Row& row, double squares, double slope, const Clip& clip) const {
@@ -72,7 +72,14 @@ double MallowsModel::clip_factor(const Row& row, double squares, double slope, c
   return norm > clip.bound ? clip.bound / norm : 1;
 }
 
-void MallowsModel::add_component_clipped(const Row& row, double slope, double bound, MutableView gradient) const {
+inline void MallowsModel::add(const Row& row, double slope, MutableView gradient) const {
+  row_axpy(slope, row, gradient);
+  if (intercept_) gradient[features_] += slope;
+}
+
+void MallowsModel::add_clipped(Row row, double slope, double squares, const Clip& clip, MutableView gradient) const {
+  if (clip.kind != ClipKind::component) return add(row, slope * clip_factor(row, squares, slope, clip), gradient);
+  const double bound = clip.bound;
   for (std::size_t j = 0; j < row.values.size(); ++j) {
     const std::size_t at = row.sparse() ? static_cast<std::size_t>(row.index[j]) : j;
     gradient[at] += std::clamp(slope * row.values[j], -bound, bound);
@@ -81,22 +88,20 @@ void MallowsModel::add_component_clipped(const Row& row, double slope, double bo
 }
 
 Score MallowsModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
-  gradient.assign(dimension(), 0.0);
+  gradient.resize(dimension());
+  sized(gradient.size(), [to = gradient.data()](auto n) { std::fill_n(to, n, 0.0); });
   Score total;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Row row = batch.row(i);
     const double label = batch.label(i);
-    const double score = score_of(parameters, row);
-    const double squares = squares_of(row);
-    double slope = weight_of(squares) * slope_of(score, label);
+    const auto [score, squares] = products_of(parameters, row);
+    const double slope = weight_of(squares) * loss_.slope(score, label);
     total += tally(score, label);
-    if (clip.kind == ClipKind::component) {
-      add_component_clipped(row, slope, clip.bound, gradient);
-      continue;
+    if (clip.kind == ClipKind::none) {
+      add(row, slope, gradient);
+    } else {
+      add_clipped(row, slope, squares, clip, gradient);
     }
-    if (clip.kind != ClipKind::none) slope *= clip_factor(row, squares, slope, clip);
-    row_axpy(slope, row, gradient);
-    if (intercept_) gradient[features_] += slope;
   }
   return total;
 }
@@ -104,8 +109,7 @@ Score MallowsModel::evaluate(View parameters, const Batch& batch, const Clip& cl
 Score MallowsModel::score(View parameters, const Batch& batch) {
   Score total;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    static_cast<void>(squares_of(batch.row(i)));
-    total += tally(score_of(parameters, batch.row(i)), batch.label(i));
+    total += tally(products_of(parameters, batch.row(i)).score, batch.label(i));
   }
   return total;
 }
@@ -133,9 +137,9 @@ void MallowsModel::curvature(View parameters, const Batch& batch, Vector& triang
   triangles.assign(2 * triangle_size(dimension()), 0.0);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Row row = batch.row(i);
-    const double score = score_of(parameters, row);
-    const double weight = weight_of(squares_of(row));
-    const double slope = weight * slope_of(score, batch.label(i));
+    const auto [score, squares] = products_of(parameters, row);
+    const double weight = weight_of(squares);
+    const double slope = weight * loss_.slope(score, batch.label(i));
     add_products(row, weight * loss_.curvature(score, batch.label(i)), slope * slope, triangles);
   }
 }

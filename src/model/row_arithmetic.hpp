@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "starling/core/batch.hpp"
 #include "starling/core/kernels.hpp"
+#include "starling/core/sized.hpp"
 
 namespace starling {
 
@@ -17,47 +19,51 @@ inline double upper_norm2(View v, double squares) {
   return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(v);
 }
 
-/// lane_sum to the bit for n <= 4, without lanes in memory: rows of a few features are a regression's usual case.
-template <class Term>
-inline double short_sum(std::size_t n, Term term) {
-  double lane0 = 0;
-  double lane1 = 0;
-  double lane2 = 0;
-  double lane3 = 0;
-  if (n > 0) lane0 += term(0);
-  if (n > 1) lane1 += term(1);
-  if (n > 2) lane2 += term(2);
-  if (n > 3) lane3 += term(3);
-  return (lane0 + lane2) + (lane1 + lane3);
+/// What `few` makes of a dense row of n numbers, n being known to the compiler, or `any` of another row.
+template <class Few, class Any>
+inline auto by_length(const Row& row, Few&& few, Any&& any) {
+  return sized(row.sparse() ? 0 : row.values.size(), [&](auto n) {
+    if constexpr (std::is_same_v<decltype(n), std::size_t>) {
+      return any();
+    } else {
+      return few(n);
+    }
+  });
 }
 
-/// dot to the bit.
-inline double short_dot(View x, View y) {
-  return x.size() <= 4 ? short_sum(x.size(), [x, y](std::size_t i) { return x[i] * y[i]; }) : dot(x, y);
+/// dot of n <= 6 numbers to the bit, without lanes in memory.
+template <class Size>
+inline double few_dot(const double* x, const double* y, Size n) {
+  double lanes[8] = {};
+  for (std::size_t i = 0; i < n; ++i) lanes[i] += x[i] * y[i];
+  if (n <= 4) return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+  return ((lanes[0] + lanes[4]) + lanes[2]) + ((lanes[1] + lanes[5]) + lanes[3]);
+}
+
+// Not inline and by value, so that code for rows of a few features keeps these in registers.
+[[gnu::noinline]] inline double any_dot(Row row, View y) {
+  return row.sparse() ? dot(row.values, row.index, y) : dot(row.values, y);
+}
+[[gnu::noinline]] inline double any_squares(Row row) {
+  return dot(row.values, row.values);
+}
+[[gnu::noinline]] inline void any_axpy(double a, Row row, MutableView y) {
+  row.sparse() ? axpy(a, row.values, row.index, y) : axpy(a, row.values, y);
 }
 
 inline double row_dot(const Row& row, View weights) {
-  return row.sparse() ? dot(row.values, row.index, weights) : short_dot(row.values, weights);
-}
-
-/// axpy to the bit: for a few numbers, the vectors that a compiler makes of a loop cost more than they save.
-inline void short_axpy(double a, View x, MutableView y) {
-  if (x.size() > 4) {
-    axpy(a, x, y);
-    return;
-  }
-  if (x.size() > 0) y[0] += a * x[0];
-  if (x.size() > 1) y[1] += a * x[1];
-  if (x.size() > 2) y[2] += a * x[2];
-  if (x.size() > 3) y[3] += a * x[3];
+  return by_length(
+      row, [x = row.values.data(), y = weights.data()](auto n) { return few_dot(x, y, n); },
+      [&] { return any_dot(row, weights); });
 }
 
 inline void row_axpy(double a, const Row& row, MutableView target) {
-  if (row.sparse()) {
-    axpy(a, row.values, row.index, target);
-  } else {
-    short_axpy(a, row.values, target);
-  }
+  by_length(
+      row,
+      [a, x = row.values.data(), y = target.data()](auto n) {
+        for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
+      },
+      [&] { any_axpy(a, row, target); });
 }
 
 }  // namespace starling

@@ -1,0 +1,57 @@
+// Rows of a few features have ways of their own, which must come to the bits of the general ones.
+#include "row_arithmetic.hpp"
+
+#include <bit>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "starling/core/random.hpp"
+
+namespace starling {
+namespace {
+
+std::uint64_t bits(double number) {
+  return std::bit_cast<std::uint64_t>(number);
+}
+
+class RowsOfAnyLength : public testing::TestWithParam<std::size_t> {
+ protected:
+  Vector drawn(std::uint64_t what) const {
+    AddressedRandom random(21, Purpose::experiment, what, GetParam());
+    Vector v(GetParam());
+    for (double& entry : v) entry = random.normal() * std::exp(5 * random.normal());
+    if (!v.empty() && what % 3 == 1) v.back() = -0.0;
+    return v;
+  }
+};
+
+TEST_P(RowsOfAnyLength, HaveTheDotProductsOfTheKernels) {
+  for (std::uint64_t round = 0; round < 200; ++round) {
+    const Vector x = drawn(2 * round + 1);
+    const Vector y = drawn(2 * round + 2);
+    std::vector<std::int32_t> index(x.size());
+    std::iota(index.begin(), index.end(), 0);
+    EXPECT_EQ(bits(row_dot({x, {}}, y)), bits(dot(x, y)));
+    EXPECT_EQ(bits(row_dot({x, index}, y)), bits(dot(x, y)));
+  }
+}
+
+TEST_P(RowsOfAnyLength, AreAddedAsByTheKernels) {
+  const Vector x = drawn(1);
+  Vector expected = drawn(2);
+  Vector dense = expected;
+  Vector sparse = expected;
+  std::vector<std::int32_t> index(x.size());
+  std::iota(index.begin(), index.end(), 0);
+  axpy(-0.3, x, expected);
+  row_axpy(-0.3, {x, {}}, dense);
+  row_axpy(-0.3, {x, index}, sparse);
+  EXPECT_EQ(dense, expected);
+  EXPECT_EQ(sparse, expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Lengths, RowsOfAnyLength, testing::Range<std::size_t>(0, 20));
+
+}  // namespace
+}  // namespace starling
