@@ -27,6 +27,8 @@ class PlainCodec : public Codec {
   }
 };
 
+constinit const PlainCodec plain;
+
 /// Nearest floats, lowest bytes first as the processor has them.
 void put_floats(View numbers, MutableBytes message) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -204,8 +206,7 @@ const CodecTable& codec_table() {
 }  // namespace
 
 const Codec& plain_codec() {
-  static const PlainCodec codec;
-  return codec;
+  return plain;
 }
 
 std::unique_ptr<Codec> make_curvature_codec(std::string_view how, std::size_t before, std::size_t order) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "starling/core/kernels.hpp"
+#include "starling/core/sized.hpp"
 
 namespace starling {
 
@@ -223,18 +224,30 @@ void Root::pass(std::size_t most, const Write& write, const Take& take, const Se
 }
 
 template <class Numbers>
-void Root::add_up(std::size_t length, const Numbers& numbers, const Codec& codec, Vector& total) {
+inline void Root::add_up_here(std::size_t length, const Numbers& numbers, Vector& total) {
+  total.resize(length);
+  sized(length, [to = total.data()](auto n) { std::fill_n(to, n, 0.0); });
+  for (EdgeTraffic& edge : up_) {
+    const View own = numbers(static_cast<std::size_t>(edge.from));
+    check_length(own.size(), length, edge.from);
+    sized(length, [from = own.data(), to = total.data()](auto n) {
+      for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
+    });
+    ++edge.messages;
+    edge.bytes += static_cast<std::int64_t>(own.size_bytes());
+  }
+}
+
+template <class Numbers>
+inline void Root::add_up(std::size_t length, const Numbers& numbers, const Codec& codec, Vector& total) {
+  if (layout_.ranks() == 1 && &codec == &plain_codec()) return add_up_here(length, numbers, total);
+  add_up_messages(length, numbers, codec, total);
+}
+
+template <class Numbers>
+void Root::add_up_messages(std::size_t length, const Numbers& numbers, const Codec& codec, Vector& total) {
   total.assign(aggregates() ? length : 0, 0.0);
   const std::size_t bytes = codec.bytes(length);
-  if (world_.state().size == 1 && &codec == &plain_codec()) {  // as below, without the copies
-    for (std::size_t k = 0; k < count(); ++k) {
-      const View own = numbers(k);
-      check_length(own.size(), length, first() + static_cast<Client>(k));
-      axpy(1, own, total);
-      count(k, bytes);
-    }
-    return;
-  }
   Vector decoded(total.size());
   pass(
       bytes,
@@ -252,10 +265,8 @@ void Root::add_up(std::size_t length, const Numbers& numbers, const Codec& codec
 
 void Root::sum(std::size_t length, const std::function<const Released<Vector>&(std::size_t k)>& contribution,
                Released<Vector>& total, const Codec& codec) {
-  total.update([&](Vector& sum) {
-    add_up(
-        length, [&](std::size_t k) -> View { return contribution(k).value(); }, codec, sum);
-  });
+  const auto numbers = [&](std::size_t k) -> View { return contribution(k).value(); };
+  total.update([&](Vector& sum) { add_up(length, numbers, codec, sum); });
 }
 
 Released<Vector> Root::sum(std::size_t length,
@@ -329,15 +340,23 @@ void Root::broadcast(Released<std::vector<std::byte>>& value) {
 }
 
 void Root::spread(std::span<std::byte> bytes) {
+  if (!aggregates()) return take_spread(bytes);
+  ++broadcasts_;
+  broadcast_bytes_ += static_cast<std::int64_t>(bytes.size());
+  if (layout_.ranks() > 1) send_spread(bytes);
+}
+
+void Root::take_spread(std::span<std::byte> bytes) {
+  World::State& state = world_.state();
+  DoorMessage message(state, bytes.size());
+  message.receive(0, tag_down);
+  message.wait([&] { return aggregator_silent(state, "has sent no aggregate"); });
+  copy_bytes(message.buffer(), bytes);
+}
+
+void Root::send_spread(std::span<const std::byte> bytes) {
   World::State& state = world_.state();
   std::list<DoorMessage> messages;
-  if (!aggregates()) {
-    DoorMessage& message = messages.emplace_back(state, bytes.size());
-    message.receive(0, tag_down);
-    message.wait([&] { return aggregator_silent(state, "has sent no aggregate"); });
-    copy_bytes(message.buffer(), bytes);
-    return;
-  }
   for (int r = 1; r < state.size; ++r) {
     DoorMessage& message = messages.emplace_back(state, bytes.size());
     copy_bytes(bytes, message.buffer());
@@ -351,8 +370,6 @@ void Root::spread(std::span<std::byte> bytes) {
                          layout_.first(r));
     });
   }
-  ++broadcasts_;
-  broadcast_bytes_ += static_cast<std::int64_t>(bytes.size());
   wire_.messages += state.size - 1;
   wire_.bytes += (state.size - 1) * static_cast<std::int64_t>(bytes.size());
 }

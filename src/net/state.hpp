@@ -160,6 +160,7 @@ struct World::State {
  private:
   void post_inbox();
   void handle(const Notice& notice, int from);
+  void await_appointments();
   void handle_reply(Appointment what, Round round);
   void reply_round(Appointment what);
   void agree(Appointment what, Round round);
@@ -185,7 +186,10 @@ struct World::State {
   };
   [[nodiscard]] CommonRound& of(Appointment what) { return common_rounds_[static_cast<std::size_t>(what)]; }
   [[nodiscard]] const CommonRound& of(Appointment what) const { return common_rounds_[static_cast<std::size_t>(what)]; }
-  [[nodiscard]] bool waits_for_an_appointment() const;
+  [[nodiscard]] bool waits_for_an_appointment() const {
+    return of(Appointment::stop).told > of(Appointment::stop).heard ||
+           of(Appointment::checkpoint).told > of(Appointment::checkpoint).heard;
+  }
   Round round_ = 0;
   bool stop_asked_ = false;
   std::array<CommonRound, 2> common_rounds_;

@@ -216,26 +216,24 @@ bool World::State::is_appointed(Appointment what, Round t) {
   return is;
 }
 
-bool World::State::waits_for_an_appointment() const {
-  return std::any_of(common_rounds_.begin(), common_rounds_.end(),
-                     [](const CommonRound& common) { return common.told > common.heard; });
-}
-
 bool World::State::begin_round(Round t) {
   round_ = t;
   if ((t & 7) == 0 || signal_seen != 0) poll();
-  std::optional<PatienceClock> clock;
+  if (waits_for_an_appointment()) await_appointments();
+  return !stops() || t <= of(Appointment::stop).agreed.front();
+}
+
+void World::State::await_appointments() {
+  PatienceClock clock;
   while (waits_for_an_appointment()) {
-    if (!clock) clock.emplace();
     poll();
-    if (clock->seconds() > watchdog) {
+    if (clock.seconds() > watchdog) {
       throw FailureError(
           fmt::format("round {}: no agreement on the round after which to stop or to write checkpoints within {} s (a "
                       "rank is silent) see which rank of the job has died",
-                      t + 1, watchdog));
+                      round_ + 1, watchdog));
     }
   }
-  return !stops() || t <= of(Appointment::stop).agreed.front();
 }
 
 bool World::State::begin_own_round(Round t) {

@@ -105,8 +105,10 @@ class Root {
   void take_all(std::size_t most, const Write& write, const Take& take, const Sends& sends);
   void count(std::size_t k, std::size_t bytes);
   void count_down(Client u, int rank, std::size_t bytes);
-  /// Overwrites `bytes` with rank 0's.
+  /// Overwrites `bytes` with rank 0's; the two ends of it.
   void spread(std::span<std::byte> bytes);
+  void take_spread(std::span<std::byte> bytes);
+  void send_spread(std::span<const std::byte> bytes);
   void check_lengths(const std::vector<std::size_t>& lengths) const;
   /// The two ends of `distribute`, of messages of at most `most` bytes.
   void send_down(std::size_t most, const std::vector<std::size_t>& lengths,
@@ -117,6 +119,11 @@ class Root {
   /// Σ of what `numbers` gives for each client, on rank 0, into `total`.
   template <class Numbers>
   void add_up(std::size_t length, const Numbers& numbers, const Codec& codec, Vector& total);
+  /// On one rank, of numbers as they are: without messages.
+  template <class Numbers>
+  void add_up_here(std::size_t length, const Numbers& numbers, Vector& total);
+  template <class Numbers>
+  [[gnu::noinline]] void add_up_messages(std::size_t length, const Numbers& numbers, const Codec& codec, Vector& total);
 
   World& world_;
   Layout layout_;
