@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "starling/core/check.hpp"
@@ -23,7 +24,9 @@ class Passes {
  public:
   Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
       : records_(records), batch_(batch), epochs_(epochs) {
-    if (records) of_pass_ = *records / batch + (*records % batch == 0 ? 0 : 1);
+    if (!records) return;
+    of_pass_ = *records / batch + (*records % batch == 0 ? 0 : 1);
+    end_ = epochs * *of_pass_;
   }
 
   [[nodiscard]] std::optional<std::int64_t> records() const { return records_; }
@@ -34,10 +37,10 @@ class Passes {
   /// Rounds of all passes; none without end.
   [[nodiscard]] std::optional<Round> rounds() const {
     if (!records_) return std::nullopt;
-    return epochs_ * *of_pass_;
+    return end_;
   }
 
-  [[nodiscard]] bool ended(Round t) const { return records_ && t >= *rounds(); }
+  [[nodiscard]] bool ended(Round t) const { return t >= end_; }
 
   /// Most times that one record has been served in the rounds before the next: the number of the pass. Rounds that were
   /// left out count too, for a resumed run served them before it stopped.
@@ -63,6 +66,7 @@ class Passes {
   std::int64_t batch_;
   std::int64_t epochs_;
   std::optional<Round> of_pass_;
+  Round end_ = std::numeric_limits<Round>::max();
   Round next_ = 0;
 };
 

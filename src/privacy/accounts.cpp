@@ -53,23 +53,15 @@ bool Accounts::open() {
                      [this](const Holder& client) { return !client.stopped && end_of(client) > 0; });
 }
 
-std::optional<double> Accounts::pay(std::size_t k, Round t) {
-  Holder& client = clients_[k];
+/// Reserves client first + k's rounds up to t; false if its budget ends before.
+bool Accounts::reach(std::size_t k, Round t) {
+  const Holder& client = clients_[k];
   // A client that sat rounds out may be more than a block behind.
-  while (!ledgers_.empty() && t >= client.reserved && !client.stopped && client.reserved < end_of(client)) reserve(t);
-  if (client.stopped && t >= client.reserved) return std::nullopt;
-  check<FailureError>(ledgers_.empty() || t < client.reserved,
+  while (t >= client.reserved && !client.stopped && client.reserved < end_of(client)) reserve(t);
+  check<FailureError>(t < client.reserved || client.stopped,
                       "client {} would release in round {}, which nobody has reserved (the run or its stream is over)",
                       number(k), t);
-  const double price = price_of(k, t);
-  client.spending.add(price, pass(client, t));
-  client.paid = t + 1;
-  return price;
-}
-
-std::int64_t Accounts::pass(const Holder& client, Round t) const {
-  if (!client.served.of_pass || t < *client.served.of_pass) return 0;
-  return t / std::max<Round>(*client.served.of_pass, 1);
+  return t < client.reserved;
 }
 
 double Accounts::price_of(std::size_t k, Round t) const {

@@ -93,22 +93,16 @@ std::vector<ChargeGroup> PriceTally::groups(const Protection& mechanism) const {
   return groups;
 }
 
-void Spending::add(double price, std::int64_t pass) {
-  ++releases_;
-  if (price != run_price_) end_run(price);
-  ++run_;
-  if (pass != pass_) {
-    if (pass_ >= 0) finished_passes_.add(dearest_);
-    pass_ = pass;
-    dearest_ = price;
-  }
-  dearest_ = std::max(dearest_, price);
-}
-
 void Spending::end_run(double price) {
   if (run_ > 0) all_.add(run_price_, run_);
   run_ = 0;
   run_price_ = price;
+}
+
+void Spending::end_pass(std::int64_t pass) {
+  if (pass_ >= 0) finished_passes_.add(dearest_);
+  pass_ = pass;
+  dearest_ = 0;
 }
 
 PriceTally Spending::all() const {

@@ -23,7 +23,7 @@ std::optional<double> AggregatedClients::begin(std::size_t k, Round t) {
   if (!price) return std::nullopt;
   batches_[k] = &streams_[k]->next(t);
   rounds_played_[k].add(t);
-  return price;
+  return *price;
 }
 
 double AggregatedClients::public_records(std::size_t k, Round t) const {

@@ -1,6 +1,7 @@
 /// What the clients of a rank may still release, and what they have: asked before every release.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -48,7 +49,14 @@ class Accounts {
   /// The price of client first + k's release in round t, which is then taken as made and stands in the ledger already;
   /// nothing if it is beyond the client's budget: then and from then on. Rounds ascend. Throws FailureError if the
   /// ledger cannot be written.
-  [[nodiscard]] std::optional<double> pay(std::size_t k, Round t);
+  [[nodiscard]] std::optional<double> pay(std::size_t k, Round t) {
+    Holder& client = clients_[k];
+    if (!ledgers_.empty() && t >= client.reserved && !reach(k, t)) return std::nullopt;
+    const double price = client.price ? *client.price : price_of(k, t);
+    client.spending.add(price, pass(client, t));
+    client.paid = t + 1;
+    return price;
+  }
 
   /// Of client first + k.
   [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
@@ -73,7 +81,11 @@ class Accounts {
     Round paid = 0;               ///< rounds below have been asked for
     bool stopped = false;
   };
-  [[nodiscard]] std::int64_t pass(const Holder& client, Round t) const;
+  [[nodiscard]] bool reach(std::size_t k, Round t);
+  [[nodiscard]] static std::int64_t pass(const Holder& client, Round t) {
+    if (!client.served.of_pass || t < *client.served.of_pass) return 0;
+    return t / std::max<Round>(*client.served.of_pass, 1);
+  }
   [[nodiscard]] double price_of(std::size_t k, Round t) const;
   [[nodiscard]] Round alike(const Holder& client, Round t, Round last) const;
   /// Rounds that the client can have at most.

@@ -1,6 +1,7 @@
 /// What the releases of one client in one run come to, and what that costs whom.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -33,7 +34,13 @@ class PriceTally {
 class Spending {
  public:
   /// A release in a pass of the data, from 0; passes do not go back.
-  void add(double price, std::int64_t pass);
+  void add(double price, std::int64_t pass) {
+    if (price != run_price_) end_run(price);
+    if (pass != pass_) end_pass(pass);
+    ++releases_;
+    ++run_;
+    dearest_ = std::max(dearest_, price);
+  }
 
   [[nodiscard]] std::int64_t releases() const { return releases_; }
   /// Passes with a release: the most releases that one record entered.
@@ -48,6 +55,7 @@ class Spending {
 
  private:
   void end_run(double price);
+  void end_pass(std::int64_t pass);
 
   std::int64_t releases_ = 0;
   PriceTally all_;  // but for the last `run_` releases, at `run_price_` each
