@@ -17,12 +17,6 @@ Released<Columns> AggregatedRounds::models() const {
       theta_);
 }
 
-bool AggregatedRounds::goes_on(Round rounds) {
-  if (done_ == rounds || !root_.begin_round(done_)) return false;
-  watch_ = Stopwatch(done_ % Stopwatch::timed_rounds_apart == 0);
-  return true;
-}
-
 void AggregatedRounds::completed(const std::vector<Observer*>& observers) {
   ++done_;
   watch_.lap(shares_.exchange);

@@ -6,6 +6,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/gram.hpp"
 #include "starling/core/kernels.hpp"
+#include "starling/core/sized.hpp"
 
 namespace starling {
 
@@ -22,6 +23,8 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
       clients_(clients),
       settings_(settings),
       mechanism_(mechanism),
+      clip_(mechanism.clip()),
+      lengths_(settings.step, settings.step_power, settings.step_offset),
       plug_in_(plug_in),
       contribution_([this](std::size_t k) -> const Released<Vector>& { return answer(k); }),
       length_(start.value().size() + 1),
@@ -59,14 +62,14 @@ const Released<Vector>& LdpSgd::answer(std::size_t k) {
     return message_;
   }
   const ReleaseAddress address{root_.first() + static_cast<Client>(k), done_, 0};
-  mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), mechanism_.clip()),
-                     message_);
+  mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), clip_), message_);
   const bool counts = done_ >= settings_.burn_in;
   if (plug_in_ != nullptr && counts) plug_in_->add(k, address, *price, theta_.value());
   if (bias_ && counts) plug_in_->last_curvature(triangle_);
   message_.update([&](Vector& message) {
     message.push_back(1);
-    if (bias_ && counts) message.insert(message.end(), triangle_.begin(), triangle_.end());
+    if (!bias_) return;
+    if (counts) message.insert(message.end(), triangle_.begin(), triangle_.end());
     message.resize(length_);  // no curvatures during the burn-in
   });
   return message_;
@@ -83,15 +86,21 @@ void LdpSgd::step(const Vector& sum) {
     scale(1 / clients, triangle_);
     bias_->add(triangle_, theta_.value());
   }
-  const double gamma =
-      settings_.step * std::pow(static_cast<double>(done_ + 1) + settings_.step_offset, -settings_.step_power);
-  theta_.update([&](Vector& theta) { axpy(-gamma / clients, View(sum).first(theta.size()), theta); });
+  const double factor = -lengths_.at(done_ + 1) / clients;
+  bool tame = true;
+  theta_.update([&](Vector& theta) {
+    sized(d, [&tame, factor, to = theta.data(), direction = sum.data()](auto n) {
+      for (std::size_t j = 0; j < n; ++j) {
+        to[j] += factor * direction[j];
+        tame = tame && std::abs(to[j]) < largest_coordinate;
+      }
+    });
+  });
   if (done_ >= settings_.burn_in) {
     inverse_clients_ += 1 / clients;
     ++taken_;
   }
-  const auto tame = [](double coordinate) { return std::abs(coordinate) < largest_coordinate; };
-  check<DataError>(std::all_of(theta_.value().begin(), theta_.value().end(), tame),
+  check<DataError>(tame,
                    "step {}: the model is not finite (steps are too long for these records) take a smaller --step, a "
                    "larger --step-offset, or standardise the features",
                    done_ + 1);

@@ -38,7 +38,11 @@ class AggregatedRounds : public RoundView {
 
  protected:
   /// Whether round done() is played, of so many; starts it.
-  [[nodiscard]] bool goes_on(Round rounds);
+  [[nodiscard]] bool goes_on(Round rounds) {
+    if (done_ == rounds || !root_.begin_round(done_)) return false;
+    watch_ = Stopwatch(done_ % Stopwatch::timed_rounds_apart == 0);
+    return true;
+  }
   void completed(const std::vector<Observer*>& observers);
   /// Shows the start, unless the run goes on where it was: then observers have seen it.
   void begin(const std::vector<Observer*>& observers);

@@ -11,6 +11,7 @@
 #include "starling/protocol/aggregated_rounds.hpp"
 #include "starling/protocol/curvature_bias.hpp"
 #include "starling/protocol/plug_in_sums.hpp"
+#include "starling/protocol/step_lengths.hpp"
 
 namespace starling {
 
@@ -46,6 +47,8 @@ class LdpSgd final : public AggregatedRounds {
   AggregatedClients& clients_;
   LdpSgdSettings settings_;
   Mechanism& mechanism_;
+  Clip clip_;  ///< the mechanism's
+  StepLengths lengths_;
   PlugInSums* plug_in_;
   std::function<const Released<Vector>&(std::size_t k)> contribution_;
   std::size_t length_;  ///< of a message
