@@ -29,6 +29,7 @@ enum Field : std::size_t {
 };
 
 constexpr std::int64_t between_looks = 20;  // milliseconds
+constexpr Round rounds_between_looks = 8;   // at least, unless there is something to report
 
 bool is_landmark(Round done) {
   return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done));
@@ -132,7 +133,7 @@ NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int
 void NetworkReporter::after(const RoundView& view) {
   const std::size_t before = sent_;
   send_up_to(view, view.done());
-  if (rank_ != 0) return;
+  if (rank_ != 0 || (sent_ == before && view.done() % rounds_between_looks != 0)) return;
   if (printer_ != nullptr) printer_->tick(view.done());
   const bool looks = this->looks();
   if (sent_ > before || looks) collect(false);
