@@ -8,7 +8,7 @@
 
 namespace starling {
 
-/// γ (i + i0)^{−α} for the steps i = 1, 2, …: what std::pow gives, to the bit, at a tenth of its cost.
+/// γ (i + i0)^{−α} for the steps i = 1, 2, …: what std::pow gives, to the bit, at half its cost.
 ///
 /// A block of steps is computed at once. Far from zero its powers come from that of its first place c, by the binomial
 /// series of (1 + h/c)^{−α}, with an error below 2^-60. Rounding that gives std::pow's number unless it lies close to
