@@ -1,6 +1,7 @@
 #include "starling/protocol/step_lengths.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace starling {
 
@@ -11,6 +12,8 @@ constexpr double far = 0x1p16;
 constexpr int terms = 8;
 /// What std::pow's number may be off the power, in units in the last place, less the series' own error.
 constexpr double most_off = 0.46;
+/// Whether a long double has digits to tell what is left of a power below the nearest number.
+constexpr bool tells_rests = std::numeric_limits<long double>::digits >= 64;
 
 /// The powers (c + h)^{−α} for h = 0, …, block − 1, 0 <= α <= 1.
 class PowerSeries {
@@ -47,7 +50,7 @@ void StepLengths::fill(Round block) {
   const double c = first + offset_;
   const auto power = [this](double place) { return std::pow(place, -power_); };
   std::array<double, block_size> rests{};
-  if (c < far || !(power_ >= 0 && power_ <= 1)) {
+  if (!tells_rests || c < far || !(power_ >= 0 && power_ <= 1)) {
     for (std::size_t k = 0; k < lengths_.size(); ++k) lengths_[k] = power(first + static_cast<double>(k) + offset_);
   } else {
     const PowerSeries series(c, power_);
