@@ -135,6 +135,7 @@ starling_job() {
   trap 'again=yes' TERM
   check_job
   name=${RESUME:-run-$command-${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}}
+  name=${name%/}
   mkdir -p -- "$RESULTS" "$SCRATCH"
   fetch_run "$name"
   if [[ -n ${RESUME:-} && ! -e $SCRATCH/$name ]]; then
@@ -142,8 +143,14 @@ starling_job() {
     exit 2
   fi
 
-  words=("$command" "$@" --output "$SCRATCH/$name")
-  if resumable "$command"; then words+=(--checkpoint-every "$CHECKPOINT_EVERY"); fi
+  # Killed while it started, before its first round: nothing was released, and there is nothing to go on with.
+  if [[ -e $SCRATCH/$name && ! -e $SCRATCH/$name/run-id && ! -e $SCRATCH/$name/history.csv ]]; then
+    mv -- "$SCRATCH/$name" "$SCRATCH/$name.unbegun-$(date +%s)"
+  fi
+
+  words=("$command")
+  if resumable "$command"; then words+=(--checkpoint-every "$CHECKPOINT_EVERY"); fi  # the caller's own comes later, and wins
+  words+=("$@" --output "$SCRATCH/$name")
   if [[ -e $SCRATCH/$name ]]; then
     if ! resumable "$command"; then
       say "$SCRATCH/$name is there, and starling $command cannot resume (running again would spend privacy again) if you" \

@@ -28,13 +28,17 @@ bool LearningRun::is_finished() {
   agreement_.together([&] {
     const std::optional<Round> rounds = directory_->finished_rounds();
     if (rounds && common().rounds.value_or(*rounds) <= *rounds) finished = "yes";
+    check(!rounds || !finished.empty() || directory_->has_checkpoints(world_.rank()) || !first_rank(),
+          "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint (it ran without "
+          "--checkpoint-every) start a run of its own",
+          directory_->path(), *rounds);
   });
   return agreement_.broadcast(declare_public(finished)) == "yes";
 }
 
 ExitCode LearningRun::show_finished() const {
   if (!first_rank()) return ExitCode::done;
-  fmt::print(stderr, "note: the run in '{}' has played all its rounds; more rounds: --rounds\n", directory_->path());
+  fmt::print(stderr, "note: the run in '{}' has played all its rounds\n", directory_->path());
   if (common().json) fmt::print("{}", read_whole_file(directory_->summary_file()).value_or(""));
   return ExitCode::done;
 }

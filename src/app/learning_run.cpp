@@ -2,6 +2,7 @@
 
 #include <ctime>
 #include <filesystem>
+#include <limits>
 #include <sstream>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@ void LearningRun::configure(const std::function<void()>& parse) {
   if (!common().resume) return;
   directory_ = RunDirectory::again(*common().resume, agreement_, world_.rank());
   agreement_.together([&] {
-    run_id_ = directory_->run_id();
+    run_id_ = directory_->identity().run;
     check_rounds_may_change();
   });
 }
@@ -50,7 +51,27 @@ void LearningRun::check_rounds_may_change() const {
 }
 
 std::string LearningRun::why_not_resumable() const {
-  return uses_records() && !dataset_.replayable ? "its records come through a pipe, and are gone" : "";
+  if (uses_records() && !dataset_.replayable) return "its records come through a pipe, and are gone";
+  return start_can_be_read_again() ? "" : "its start models come through a pipe, and are gone";
+}
+
+void LearningRun::require_resumable() const {
+  const std::string why_not = why_not_resumable();
+  if (why_not.empty()) return;
+  check(!common().resume, "--resume: {} (nothing would be the same) start a run of its own, from these models: --start",
+        why_not);
+  check(!common().checkpoint.any(), "--checkpoint-every: {} (nobody could go on from one) leave it out", why_not);
+}
+
+/// What a run depends on beside its configuration, its records and its build, as far as all may know it.
+std::string LearningRun::digest_of_inputs() const {
+  std::string inputs = digest_of_start();
+  if (common().test && !is_synthetic(*common().test)) {
+    for (const std::string& file : files_of(*common().test)) {
+      if (std::filesystem::is_regular_file(file)) inputs += " " + sha256_of_file(file);
+    }
+  }
+  return sha256(inputs);
 }
 
 std::vector<int> LearningRun::ranks_with_clients() const {
@@ -168,6 +189,7 @@ RunFacts LearningRun::facts(Round rounds) const {
   facts.public_data = dataset_.is_public;
   facts.replayable = dataset_.replayable && start_can_be_read_again();
   facts.configuration = common().text;
+  facts.rounds_matter = !why_no_more_rounds().empty();
   facts.public_inputs = digest_of_start();
   for (const std::string& constants : {common().data.standardise, common().data.encode}) {
     if (!constants.empty() && !is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);
@@ -184,6 +206,7 @@ RunFacts LearningRun::facts(Round rounds) const {
 }
 
 void LearningRun::open_privacy(RunFacts facts) {
+  agreement_.together([&] { require_resumable(); });
   privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
   if (directory_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();
@@ -192,19 +215,20 @@ void LearningRun::open_privacy(RunFacts facts) {
 }
 
 void LearningRun::make_directory() {
-  agreement_.together([&] {
-    const std::string why_not = why_not_resumable();
-    if (why_not.empty()) return;
-    check(!common().resume, "--resume: {} (nothing would be the same) start a run of its own, from these models: --start",
-          why_not);
-    check(!common().checkpoint.any(), "--checkpoint-every: {} (nobody could go on from one) leave it out", why_not);
-  });
+  agreement_.together([&] { require_resumable(); });
   if (!directory_) make_new_directory();
   if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
   agreement_.together([&] {
     if (!first_rank()) return;
-    if (!common().resume) directory_->begin(run_id_);
-    directory_->set_configuration(common().text);
+    const std::string inputs = digest_of_inputs();
+    if (!common().resume) {
+      if (is_resumable()) directory_->begin({run_id_, inputs});
+      return;
+    }
+    check(directory_->identity().inputs == inputs,
+          "--resume '{}': the topology, the start models or the records of --test are not those that the run began with "
+          "(it would be another) put them back, or start a run of its own",
+          directory_->path());
   });
 }
 
@@ -238,10 +262,17 @@ void LearningRun::find_checkpoint(Round rounds) {
     notes_.push_back(fmt::format("a checkpoint is of no use: {}", complaint));
   }
   agreement_.together([&] {
+    check<DataError>(resumed_from_ || complaints.empty(),
+                     "--resume '{}': no checkpoint is whole on all ranks ({}) restore them, or take all files checkpoint-* "
+                     "away to play the run from its beginning",
+                     directory_->path(), fmt::join(complaints, "; "));
     check(resumed_from_.value_or(0) <= rounds, "--rounds {}: the run has come to round {} (rounds are not taken back)",
           rounds, resumed_from_.value_or(0));
-    if (resumed_from_) directory_->go_on();
-    if (first_rank()) directory_->forget_results();
+    if (resumed_from_) {
+      directory_->go_on();
+    } else if (plays(world_.rank())) {
+      checkpoint_folder().remove(0, std::numeric_limits<Round>::max());  // of an earlier life, and of no use
+    }
   });
   notes_.push_back(resumed_from_ ? fmt::format("the run goes on after round {}", *resumed_from_)
                                  : "the run begins anew: there is no checkpoint that all ranks hold whole");
@@ -260,17 +291,27 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   agreement_.together([&] {
     if (resumed_from_ && plays(world_.rank())) checkpointer_->go_back(*resumed_from_);
   });
+  agreement_.together([&] {
+    if (!first_rank() || !common().resume) return;
+    directory_->set_configuration(common().text, {"rounds", "checkpoint-every"});
+    directory_->forget_results();
+  });
 }
 
 void LearningRun::drop_checkpoints(Round done) {
   agreement_.together([&] {
     if (!plays(world_.rank())) return;
     const CheckpointFolder folder = checkpoint_folder();
+    if (recorded_here() > 0) static_cast<void>(settle_file(directory_->clients_file(world_.rank())));
+    if (first_rank()) static_cast<void>(settle_file(directory_->run_file()));
     if (common().checkpoint.any()) return folder.remove(0, done);
     folder.remove(0, done + 1);
     for (const char* journal : {"/journal", "/reports"}) {
       std::filesystem::remove(directory_->private_folder(world_.rank()) + journal);
     }
+  });
+  agreement_.together([&] {
+    if (first_rank()) directory_->finish();
   });
 }
 
@@ -278,7 +319,7 @@ void LearningRun::checkpoint_the_end(Round done, bool stopped) {
   if (!is_resumable()) return;
   agreement_.together([&] {
     if (!plays(world_.rank())) return;
-    if (stopped || common().checkpoint.any()) checkpointer_->write(done);
+    if (stopped || common().checkpoint.any()) checkpointer_->write_last(done);
     checkpointer_->finish();
   });
 }

@@ -61,6 +61,9 @@ class LearningRun {
   /// Why the run could not go on from a checkpoint; empty if it can.
   [[nodiscard]] virtual std::string why_not_resumable() const;
   [[nodiscard]] bool is_resumable() const { return why_not_resumable().empty(); }
+  void require_resumable() const;
+  /// Digest of public inputs that no ledger knows of: start models, test records; a command adds its own.
+  [[nodiscard]] virtual std::string digest_of_inputs() const;
   /// Why a run that is resumed may not have another number of rounds than it was to have; empty if it may.
   [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
 

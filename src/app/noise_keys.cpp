@@ -69,7 +69,7 @@ void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, 
 
 void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std::string& folder) {
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    OwnersFile(stored_key(folder, first + static_cast<Client>(k))).append_text(keys[k].hex() + "\n");
+    OwnersFile::replace(stored_key(folder, first + static_cast<Client>(k)), Secret<std::string>(keys[k].hex() + "\n"));
   }
 }
 

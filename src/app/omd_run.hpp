@@ -43,6 +43,9 @@ class OmdRun final : public LearningRun {
 
   [[nodiscard]] std::string why_not_resumable() const override;
   [[nodiscard]] std::string why_no_more_rounds() const override;
+  [[nodiscard]] std::string digest_of_inputs() const override {
+    return LearningRun::digest_of_inputs() + schedule_->digest();
+  }
   void open_graph();
   void check_graph(const Graph& graph);
   void open_data();

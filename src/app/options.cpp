@@ -49,6 +49,16 @@ bool is_part_of_a_file(const std::string& name) {
   return name != "config" && name != "print-config" && name != "help" && name != "resume";
 }
 
+/// As texts, or as numbers.
+bool is_same(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  try {
+    return parse_number(a, "value") == parse_number(b, "value");
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
 /// Options that a run may be resumed with, whatever it began with. (Of `rounds`, the run sees whether it may.)
 bool may_change(const std::string& name) {
   static const std::set<std::string> free{"rounds",       "progress", "json",        "json-models", "checkpoint-every",
@@ -174,13 +184,18 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
   const std::string path = directory + "/config.ini";
   check(std::filesystem::is_regular_file(path), "--resume '{}': it has no config.ini (a run's directory has one)",
         directory);
-  const std::map<std::string, Given> of_run = read_file(path);
+  std::map<std::string, Given> of_run;
+  try {
+    of_run = read_file(path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{} (--resume goes on with a run of the same command)", error.what()));
+  }
   std::vector<std::string> differences;
   for (const auto& [name, here] : given_) {
     if (name == "resume" || may_change(name)) continue;
     const auto there = of_run.find(name);
     const std::string text = there != of_run.end() ? there->second.text : find(name)->initial;
-    if (text != here.text) differences.push_back(fmt::format("{} = {}, here {}", name, text.empty() ? "-" : text, here.text));
+    if (!is_same(text, here.text)) differences.push_back(fmt::format("{} = {}, here {}", name, text.empty() ? "-" : text, here.text));
   }
   check(differences.empty(),
         "--resume '{}': the run has another configuration ({}) leave these options out, or start a run of its own",

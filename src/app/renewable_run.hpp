@@ -34,6 +34,9 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
   [[nodiscard]] std::string why_not_resumable() const override;
+  [[nodiscard]] std::string why_no_more_rounds() const override {
+    return config_.variant == RenewableVariant::private_paper ? "its noise was made" : "";
+  }
   void open_data();
   void open_model();
   void choose_rounds();

@@ -152,7 +152,7 @@ void RunPrivacy::open_owners_ledgers() {
 
 /// Whether a round's releases are others where more rounds follow.
 bool RunPrivacy::depends_on_rounds() const {
-  return !prices_->constant() || *options_.mechanism == "dissertation" || facts_.protection;
+  return facts_.rounds_matter || !prices_->constant() || options_.mechanism_name() == "dissertation";
 }
 
 /// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
@@ -194,10 +194,12 @@ void RunPrivacy::settle_run_id() {
 }
 
 void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
-  const auto& entries = ledger.book().entries();
-  const auto is_this = [this](const LedgerEntry& entry) { return entry.run.id == run_id_; };
-  // Of a run that goes on, the ledger may not know yet: it ended before its first release.
-  if (taken_up_ && std::any_of(entries.begin(), entries.end(), is_this)) {
+  if (taken_up_) {
+    const auto& entries = ledger.book().entries();
+    check(std::any_of(entries.begin(), entries.end(), [this](const auto& entry) { return entry.run.id == run_id_; }),
+          "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
+          "--ledger is found from the folder where the run was started",
+          ledger.path(), run_id_);
     ledger.resume(run_id_, determined_by_);
     return;
   }

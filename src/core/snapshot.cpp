@@ -28,6 +28,13 @@ void Snapshot::part(const std::string& name) {
   if (found != name) refuse(fmt::format("part '{}' where '{}' was expected", found, name));
 }
 
+void Snapshot::item(bool& flag) {
+  unsigned char byte = flag ? 1 : 0;
+  bytes(&byte, 1);
+  if (byte > 1) refuse(fmt::format("{} for yes or no", byte));
+  flag = byte == 1;
+}
+
 void Snapshot::item(std::string& text) {
   const std::size_t count = length(text.size(), 1);
   if (reading_) text.resize(count);

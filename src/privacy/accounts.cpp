@@ -188,7 +188,7 @@ void Accounts::close(LedgerEnd reason) {
 }
 
 void Accounts::persist(Snapshot& snapshot) {
-  for (Holder& client : clients_) snapshot(client.spending, client.paid);
+  for (Holder& client : clients_) snapshot(client.spending, client.paid, client.stopped);
 }
 
 }  // namespace starling

@@ -5,12 +5,8 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <limits>
-
-#include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
-#include "starling/core/digest.hpp"
 #include "starling/core/durable_file.hpp"
 #include "starling/record/run_directory.hpp"
 
@@ -18,79 +14,9 @@ namespace starling {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr int format = 1;
 constexpr std::string_view prefix = "checkpoint-";
-constexpr std::string_view before_digest = ",\"sha256\":\"";
-constexpr std::size_t digits_of_digest = 64;
-constexpr std::string_view after_digest = "\"}\n";
-
-/// The line up to the digest.
-std::string head_of(const CheckpointFile& checkpoint, std::size_t bytes) {
-  const CheckpointLabel& label = checkpoint.label;
-  const Json head{{"starling", "checkpoint"}, {"format", format},       {"build", label.build},
-                  {"run", label.run},         {"rank", label.rank},     {"ranks", label.ranks},
-                  {"first", label.first},     {"clients", label.clients}, {"round", checkpoint.round},
-                  {"bytes", bytes}};
-  std::string text = head.dump();
-  text.pop_back();  // the brace that follows the digest
-  return text;
-}
-
-std::string digest_of(std::string_view head, std::string_view state) {
-  return sha256(std::string(head) + sha256(state));
-}
-
-[[noreturn]] void refuse(std::size_t byte, const std::string& what) {
-  throw DataError(fmt::format("byte {}: {}", byte, what));
-}
-
-template <class T>
-T member(const Json& head, const char* name) {
-  try {
-    return head.at(name).get<T>();
-  } catch (const Json::exception&) {
-    refuse(0, fmt::format("its first line has no fitting '{}'", name));
-  }
-}
 
 }  // namespace
-
-Secret<std::string> write_checkpoint(const CheckpointFile& checkpoint) {
-  return checkpoint.state.map([&](const std::string& state) {
-    const std::string head = head_of(checkpoint, state.size());
-    return fmt::format("{}{}{}{}{}", head, before_digest, digest_of(head, state), after_digest, state);
-  });
-}
-
-CheckpointFile read_checkpoint(std::string_view file) {
-  const std::size_t line = file.find('\n');
-  const std::size_t tail = before_digest.size() + digits_of_digest + after_digest.size();
-  if (line == std::string_view::npos || line + 1 < tail) refuse(0, "no line that says what it is");
-  const std::string_view head = file.substr(0, line + 1 - tail);
-  const std::string_view state = file.substr(line + 1);
-  if (file.substr(head.size(), before_digest.size()) != before_digest ||
-      file.substr(line + 1 - after_digest.size(), after_digest.size()) != after_digest) {
-    refuse(head.size(), "its first line has no digest at its end");
-  }
-  const Json json = Json::parse(std::string(head) + "}", nullptr, false);
-  if (!json.is_object() || member<std::string>(json, "starling") != "checkpoint") refuse(0, "it is no checkpoint");
-  const int version = member<int>(json, "format");
-  if (version != format) refuse(0, fmt::format("its format is {}, and {} is known here", version, format));
-  const auto bytes = member<std::uint64_t>(json, "bytes");
-  if (bytes != state.size()) {
-    refuse(file.size(), fmt::format("{} bytes of state, of {} that its first line speaks of", state.size(), bytes));
-  }
-  const std::string_view digest = file.substr(head.size() + before_digest.size(), digits_of_digest);
-  if (digest != digest_of(head, state)) refuse(line + 1, "its digest is another: some byte was changed");
-  CheckpointFile result;
-  result.label = {member<std::string>(json, "build"), member<std::string>(json, "run"), member<int>(json, "rank"),
-                  member<int>(json, "ranks"),         member<Client>(json, "first"),    member<Client>(json, "clients")};
-  result.round = member<Round>(json, "round");
-  result.state = Secret<std::string>(std::string(state));
-  return result;
-}
 
 std::string CheckpointFolder::path(Round round) const {
   return fmt::format("{}/{}{}", folder_, prefix, round);
@@ -139,7 +65,7 @@ CheckpointFolder::Found CheckpointFolder::look() const {
     try {
       static_cast<void>(open(round));
       found.whole.push_back(round);
-    } catch (const DataError& error) {
+    } catch (const Error& error) {
       found.complaints.emplace_back(error.what());
     }
   }
@@ -151,6 +77,10 @@ Secret<std::string> CheckpointFolder::read(Round round) const {
 }
 
 void CheckpointFolder::remove(Round from, Round end) const {
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {  // what a crash left unnamed
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.ends_with(".part")) std::filesystem::remove(entry.path());
+  }
   for (const Round round : rounds()) {
     if (round < from || round >= end) continue;
     std::error_code error;

@@ -46,9 +46,13 @@ void Checkpointer::remove_what_none_needs() {
   folder_.remove(0, written_.front());
 }
 
+void Checkpointer::write_last(Round done) {
+  if (done != last_) write(done);
+}
+
 void Checkpointer::go_back(Round round) {
-  folder_.remove(round + 1, std::numeric_limits<Round>::max());
   Snapshot snapshot(folder_.read(round));
+  folder_.remove(round + 1, std::numeric_limits<Round>::max());
   parts_.persist(snapshot);
   snapshot.require_end();
   last_ = round;

@@ -1,10 +1,12 @@
 #include "starling/record/run_directory.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
+constexpr std::string_view finished_line = "finished\n";
 
 void make_run_directory(const std::string& path, const std::string& configuration) {
   std::error_code error;
@@ -33,10 +36,8 @@ void make_run_directory(const std::string& path, const std::string& configuratio
   check<FailureError>(!error, "cannot make '{}' ({})", path, error.message());
   fs::create_directories(path + "/private", error);
   check<FailureError>(!error, "cannot make '{}/private' ({})", path, error.message());
-  std::ofstream file(path + "/config.ini");
-  file << configuration;
-  file.close();
-  check<FailureError>(file.good(), "cannot write '{}/config.ini' ({})", path, std::strerror(errno));
+  const int failure = replace_file(path + "/config.ini", configuration, readable_by_all);
+  check<FailureError>(failure == 0, "cannot write '{}/config.ini' ({})", path, std::strerror(failure));
 }
 
 }  // namespace
@@ -60,7 +61,7 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
     check(fs::is_directory(directory.private_folder(rank)) && !fs::exists(directory.private_folder(agreement.ranks())),
           "'{}' is no directory of a run of {} ranks (each resumes its own clients) start as many ranks as the run had",
           path, agreement.ranks());
-    static_cast<void>(directory.run_id());
+    static_cast<void>(directory.identity());
     check(rank != 0 || holding_of(path + "/history.csv") != Holding::held,
           "the run in '{}' goes on (a process holds its history.csv) wait for its end, or end it", path);
   });
@@ -72,14 +73,35 @@ std::optional<Round> RunDirectory::finished_rounds() const {
   if (!text) return std::nullopt;
   const auto summary = nlohmann::json::parse(*text, nullptr, false);
   if (!summary.is_object() || !summary.contains("rounds") || !summary.contains("rounds_planned")) return std::nullopt;
-  if (summary["rounds"] != summary["rounds_planned"]) return std::nullopt;
-  return summary["rounds"].get<Round>();
+  if (!summary["rounds"].is_number_integer() || summary["rounds"] != summary["rounds_planned"]) return std::nullopt;
+  const auto rounds = summary["rounds"].get<Round>();
+  const bool whole = read_whole_file(path_ + "/run-id").value_or("").ends_with(finished_line);
+  // Else it was killed while it wrote its results, which are made again from its last checkpoint, if it has one.
+  if (!whole && fs::exists(fmt::format("{}/checkpoint-{}", private_folder(0), rounds))) return std::nullopt;
+  return rounds;
 }
 
-void RunDirectory::set_configuration(const std::string& text) const {
+bool RunDirectory::has_checkpoints(int rank) const {
+  const auto is_one = [](const auto& entry) { return entry.path().filename().string().starts_with("checkpoint-"); };
+  return std::any_of(fs::directory_iterator(private_folder(rank)), fs::directory_iterator(), is_one);
+}
+
+void RunDirectory::set_configuration(const std::string& configuration, const std::vector<std::string>& keys) const {
+  const auto has_one = [&](const std::string& line) {
+    return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return line.starts_with(key + " = "); });
+  };
   const std::string file = path_ + "/config.ini";
-  if (read_whole_file(file) == text) return;
-  const int error = replace_file(file, text, readable_by_all);
+  const std::string before = read_whole_file(file).value_or("");
+  std::string after;
+  std::istringstream old_lines(before);
+  for (std::string line; std::getline(old_lines, line);) {
+    if (!has_one(line)) after += line + "\n";
+  }
+  std::istringstream new_lines(configuration);
+  for (std::string line; std::getline(new_lines, line);) {
+    if (has_one(line)) after += line + "\n";
+  }
+  const int error = replace_file(file, after, readable_by_all);
   check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
 }
 
@@ -87,17 +109,22 @@ void RunDirectory::forget_results() const {
   fs::remove(summary_file());
 }
 
-void RunDirectory::begin(const std::string& run_id) const {
+void RunDirectory::write_identity(const RunIdentity& identity, bool finished) const {
   const std::string file = path_ + "/run-id";
-  const int error = replace_file(file, run_id + "\n", readable_by_all);
+  const std::string text = fmt::format("{}\n{}\n{}", identity.run, identity.inputs, finished ? finished_line : "");
+  const int error = replace_file(file, text, readable_by_all);
   check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
 }
 
-std::string RunDirectory::run_id() const {
-  const std::string text = read_whole_file(path_ + "/run-id").value_or("");
-  check(text.size() > 1 && text.find('\n') == text.size() - 1,
-        "'{}' has no run to resume (none had come to its first round, or its file run-id is gone) start one", path_);
-  return text.substr(0, text.size() - 1);
+RunIdentity RunDirectory::identity() const {
+  std::istringstream lines(read_whole_file(path_ + "/run-id").value_or(""));
+  RunIdentity identity;
+  std::getline(lines, identity.run);
+  check(std::getline(lines, identity.inputs) && !identity.run.empty(),
+        "'{}' has no run to resume (none had come to its first round, or it is of a kind that cannot be resumed, "
+        "or its file run-id is damaged) start one in another directory",
+        path_);
+  return identity;
 }
 
 std::string RunDirectory::clients_name(int rank) {

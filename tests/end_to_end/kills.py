@@ -17,20 +17,20 @@ import sys
 from harness import *
 
 NOISY = ["--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed", "--metrics", "shared"]
-# A label every few rounds, and files that grow.
-PACE = ["--checkpoint-every", "200", "--record-every", "50", "--progress", "off"]
-DRIFT = ["--source", "synthetic:drift:informative=1", "--loss", "logistic"]
+# Files that grow.
+PACE = ["--checkpoint-every", "100", "--record-every", "25", "--progress", "off"]
+SLOW = ["--source", "synthetic:logistic:p=60", "--loss", "logistic", "--batch", "32"]
 
 CASES = {
-    "omd": (3, ["omd", "--clients", "6", *DRIFT, *NOISY, *PACE, "--rounds", "12000"]),
-    "omd, changing graph": (2, ["omd", "--topology", "one-peer.topo", "--clients", "8", *DRIFT, *NOISY, *PACE,
+    "omd": (3, ["omd", "--clients", "6", *SLOW, *NOISY, *PACE, "--rounds", "3000"]),
+    "omd, changing graph": (2, ["omd", "--topology", "one-peer.topo", "--clients", "8", *SLOW, *NOISY, *PACE,
                                 "--dropout", "0.2", "--link-loss", "0.05", "--link-loss-model", "unacknowledged",
-                                "--average", "tail", "--rounds", "6000"]),
+                                "--average", "tail", "--rounds", "2000"]),
     "omd, constraints": (2, ["omd", "--clients", "4", "--source", "records.csv", "--epochs", "40", *NOISY, *PACE,
                              "--constraint", "data:column=0,max=0.1+energy:cost=1,budget=0.7", "--regret", "static",
                              "--rounds", "4000"]),
-    "fedavg": (3, ["fedavg", "--clients", "4", *DRIFT, *NOISY, *PACE, "--local-steps", "3", "--client-weights", "equal", "--average", "all",
-                   "--rounds", "6000"]),
+    "fedavg": (3, ["fedavg", "--clients", "4", *SLOW, *NOISY, *PACE, "--local-steps", "3", "--client-weights", "equal", "--average", "all",
+                   "--rounds", "1500"]),
     "renewable": (2, ["renewable", "--clients", "3", "--source", "records.csv", "--loss", "dwd:1", "--l2", "0.1",
                       "--batch", "2", "--epochs", "60", *PACE, "--mechanism", "none", "--rounds", "4000"]),
     "renewable, private": (2, ["renewable", "--variant", "private", "--trust", "masked", "--clients", "3", "--source",
@@ -39,14 +39,14 @@ CASES = {
                                *PACE, "--rounds", "4000"]),
     "infer": (2, ["infer", "--clients", "3", "--source", "synthetic:linear:p=3,n=20000", "--loss", "huber:1.345", *NOISY[4:],
                   "--mechanism", "gaussian", "--mu", "1", "--intervals", "random-scaling,batch-means:8", *PACE,
-                  "--rounds", "20000"]),
+                  "--rounds", "4000"]),
     "infer over a graph": (2, ["infer", "--topology", "ring.topo", "--clients", "4", "--source", "synthetic:logistic:p=3,n=10000",
                                "--loss", "logistic", *NOISY[4:], "--mechanism", "gaussian", "--mu", "1", *PACE,
-                               "--rounds", "10000"]),
+                               "--rounds", "5000"]),
     "vertical": (3, ["vertical", "--clients", "3", "--source", "synthetic:spectrum:train=10,test=5,samples=8",
                      "--feature-net", "d-7-3", "--head", "d-4-d", "--quantiser", "scalar:4", "--optimizer", "adam",
                      "--mechanism", "none", "--checkpoint-every", "50", "--progress", "off", "--rounds", "1500"]),
-    "omd, no noise": (2, ["omd", "--clients", "3", *DRIFT, "--mechanism", "none", *PACE, "--rounds", "20000"]),
+    "omd, no noise": (2, ["omd", "--clients", "3", *SLOW, "--mechanism", "none", *PACE, "--rounds", "3000"]),
 }
 FAULTS = ("rename", "renamed")
 # What says how long something took, or where and how it was started.
@@ -78,8 +78,8 @@ class Trial(TestCase):
         """All that must not differ, by name."""
         run = self.folder / output
         found = {"history.csv": (run / "history.csv").read_text()}
-        found["config.ini"] = "".join(line for line in (run / "config.ini").read_text().splitlines(True)
-                                      if not line.startswith("output ="))
+        found["config.ini"] = "".join(sorted(line for line in (run / "config.ini").read_text().splitlines(True)
+                                             if not line.startswith("output =")))
         summary = json.loads((run / "summary.json").read_text())
         for name in UNLIKE:
             summary.pop(name, None)

@@ -6,7 +6,9 @@ from harness import *
 import kills
 
 STOPPED_SAFELY = 75
-WORDS = [*kills.DRIFT, "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed", "--progress", "off"]
+# Some 100 µs a round, so that a signal finds a run of few rounds at work, and a busy machine does not wait long.
+SLOW = ["--source", "synthetic:logistic:p=100", "--loss", "logistic", "--batch", "64"]
+WORDS = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed", "--progress", "off"]
 
 
 class Resume(TestCase):
@@ -43,12 +45,12 @@ class Resume(TestCase):
             self.assertIn(text, result.messages()[0])
 
     def test_a_stopped_run_goes_on_where_it_was(self):
-        words = [*WORDS, "--rounds", "60000", "--checkpoint-every", "2000"]
+        words = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
         self.good(2, [*words, "--output", "whole"])
         result = self.stopped(2, words)
         self.assertIn("starling omd --resume run goes on from here", result.out)
         stopped_at = json.loads(self.read("run/summary.json"))["rounds"]
-        self.assertLess(stopped_at, 60000)
+        self.assertLess(stopped_at, 6000)
         self.assertEqual(self.checkpoints()[-1], stopped_at)
         again = self.good(2, ["--resume", "run", "--progress", "on"])
         self.assertIn(f"the run goes on after round {stopped_at}", again.err)
@@ -58,11 +60,11 @@ class Resume(TestCase):
         before = tree(self.folder / "run")
         finished = self.good(2, ["--resume", "run", "--json"])
         self.assertIn("has played all its rounds", finished.err)
-        self.assertEqual(finished.summary()["rounds"], 60000)
+        self.assertEqual(finished.summary()["rounds"], 6000)
         self.assertEqual(tree(self.folder / "run"), before)
 
     def test_without_checkpoints_only_a_signal_leaves_one_and_the_end_takes_it_away(self):
-        words = [*WORDS, "--rounds", "40000"]
+        words = [*WORDS, "--rounds", "6000"]
         self.good(2, [*words, "--output", "whole"])
         self.assertEqual(sorted(path.name for path in (self.folder / "whole/private/0").iterdir()),
                          ["ledger", "ledger.head", "metrics.csv"])
@@ -107,18 +109,18 @@ class Resume(TestCase):
         self.refused(["--resume", "whole", "--rounds", "4000", "--average", "tail"], 2, "average = all, here tail")
 
     def test_secret_keys_go_on(self):
-        words = [*kills.DRIFT, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "60000", "--progress", "off",
-                 "--checkpoint-every", "1000"]
+        words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "6000", "--progress", "off",
+                 "--checkpoint-every", "200"]
         self.stopped(2, words)
         self.good(2, ["--resume", "run"])
         for rank in range(2):
             done = self.run_alone(["privacy", "ledger", self.folder / f"run/private/{rank}/ledger", "--json"])
             self.assertEqual(done.code, 0, done)
             losses = json.loads(done.out)["losses"][0]
-            self.assertAlmostEqual(losses["client_total"]["epsilon"], 120000, delta=1e-6)
+            self.assertAlmostEqual(losses["client_total"]["epsilon"], 6000 * 64 * 2, delta=1e-6)
 
     def test_a_damaged_checkpoint_is_not_used(self):
-        words = [*WORDS, "--rounds", "60000", "--checkpoint-every", "1000"]
+        words = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
         self.good(2, [*words, "--output", "whole"])
         self.stopped(2, words)
         newest = self.checkpoints(1)[-1]
@@ -133,7 +135,7 @@ class Resume(TestCase):
         self.same("whole", "run")
 
     def test_no_checkpoint_is_a_beginning(self):
-        words = [*WORDS, "--rounds", "60000", "--checkpoint-every", "1000"]
+        words = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
         self.good(2, [*words, "--output", "whole"])
         self.stopped(2, words)
         for path in (self.folder / "run/private").glob("*/checkpoint-*"):
@@ -144,8 +146,8 @@ class Resume(TestCase):
 
     def test_another_configuration_is_refused_with_what_differs(self):
         self.write("data.csv", "\n".join(csv_rows(4000)) + "\n")
-        words = ["--source", "data.csv", "--epochs", "50", "--mechanism", "laplace", "--epsilon", "2", "--noise-key",
-                 "seed", "--checkpoint-every", "500", "--progress", "off"]
+        words = ["--source", "data.csv", "--epochs", "1000", "--batch", "20", "--mechanism", "laplace", "--epsilon", "2", "--noise-key",
+                 "seed", "--checkpoint-every", "1000", "--progress", "off"]
         self.stopped(2, words)
         self.refused(["--resume", "run", "--step", "2", "--epsilon", "1"], 2, "step = 1, here 2", "epsilon = 2, here 1")
         self.refused(["--resume", "run", "--output", "other"], 2, "--resume with --output")
@@ -182,7 +184,7 @@ class Resume(TestCase):
         if mounted.returncode != 0:
             self.skipTest("no file system can be mounted here")
         self.addCleanup(subprocess.run, ["umount", "-l", str(disk)])
-        words = [*WORDS, "--rounds", "60000", "--checkpoint-every", "500"]
+        words = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
         self.good(2, [*words, "--output", "whole"])
         job = self.start(2, [*words, "--output", "disk/run"])
         wait_until(lambda: self.checkpoints(1, "disk/run") or job.process.poll() is not None, "a checkpoint is there")

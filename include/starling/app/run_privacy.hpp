@@ -41,6 +41,7 @@ struct RunFacts {
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
   bool replayable = true;
   std::string configuration;  ///< the effective one, as a file for --config
+  bool rounds_matter = true;  ///< whether a round would be another if the run had more rounds after it
   std::string public_inputs;  ///< whatever else it reads that all may know: topology, start models
   std::string fingerprint;    ///< of the records that this rank has read, and of who gets what
   std::string source_digest;  ///< of every byte of the files that it has read, where a ledger is kept

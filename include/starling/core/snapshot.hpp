@@ -64,6 +64,7 @@ class Snapshot {
       bytes(&value, sizeof value);
     }
   }
+  void item(bool& flag);
   void item(std::string& text);
   void item(Columns& columns);
   template <class T>

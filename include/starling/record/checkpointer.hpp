@@ -55,6 +55,8 @@ class Checkpointer final : public Observer {
   void after(const RoundView& view) override;
   /// Now; returns when it survives a crash. Throws FailureError.
   void write(Round done);
+  /// The same, unless that of the round is there.
+  void write_last(Round done);
   /// Takes up the state after `round`, and forgets what is later. Throws DataError with the file's name.
   void go_back(Round round);
   /// After the last round. Collective over the active ranks.

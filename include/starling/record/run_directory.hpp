@@ -4,11 +4,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "starling/core/links.hpp"
 #include "starling/net/agreement.hpp"
 
 namespace starling {
+
+/// What a run that goes on must have in common with the one that began; the file run-id, a line each.
+struct RunIdentity {
+  std::string run;     ///< id
+  std::string inputs;  ///< digest of what neither the configuration holds nor a ledger knows
+};
 
 class RunDirectory {
  public:
@@ -23,14 +30,17 @@ class RunDirectory {
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Of a run that has played all the rounds that it was to, how many these are.
   [[nodiscard]] std::optional<Round> finished_rounds() const;
-  /// Makes config.ini hold this, if it does not yet. Rank 0's.
-  void set_configuration(const std::string& text) const;
+  [[nodiscard]] bool has_checkpoints(int rank) const;
+  /// Gives these keys of config.ini what `configuration` says of them, and leaves the others. Rank 0's.
+  void set_configuration(const std::string& configuration, const std::vector<std::string>& keys) const;
   /// Of a run that goes on: takes away what says how it ended. Rank 0's.
   void forget_results() const;
-  /// Notes that the run can be taken up from here on, under its id. Rank 0's.
-  void begin(const std::string& run_id) const;
-  /// Id of the run that has begun here. Throws UsageError if none has.
-  [[nodiscard]] std::string run_id() const;
+  /// Notes that the run can be taken up from here on. Rank 0's.
+  void begin(const RunIdentity& identity) const { write_identity(identity, false); }
+  /// Notes that it has come to its end, and all its results are there. Rank 0's.
+  void finish() const { write_identity(identity(), true); }
+  /// Of the run that has begun here. Throws UsageError if none has.
+  [[nodiscard]] RunIdentity identity() const;
   /// Whether the files of records go on where they ended, and are not begun anew.
   [[nodiscard]] bool goes_on() const { return goes_on_; }
   void go_on() { goes_on_ = true; }
@@ -43,6 +53,7 @@ class RunDirectory {
 
  private:
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
+  void write_identity(const RunIdentity& identity, bool finished) const;
   std::string path_;
   bool goes_on_ = false;
 };
@@ -65,6 +76,7 @@ class OwnersFile {
   [[nodiscard]] std::int64_t settle() const { return settle_file(path_); }
   void go_back(std::int64_t size) const { cut_file(path_, size); }
   [[nodiscard]] Secret<std::string> content() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   std::string path_;

@@ -1,0 +1,87 @@
+// Checkpoints as bytes. The first byte of an input says what the others are: 0 a file, 1 a state, 2 a state that is put
+// into a file of which one bit is turned.
+#include "starling/record/checkpoint.hpp"
+
+#include "target.hpp"
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "starling/core/check.hpp"
+#include "starling/core/snapshot.hpp"
+
+namespace {
+
+using namespace starling;
+
+/// Something of every kind that can be kept.
+struct Everything {
+  bool flag = false;
+  double number = 0;
+  std::string text;
+  Vector vector;
+  std::vector<std::string> texts;
+  std::optional<std::vector<std::int64_t>> some;
+  std::map<int, Vector> map;
+  Columns columns;
+  Secret<Vector> secret;
+  Released<Vector> released = declare_public(Vector());
+  void persist(Snapshot& snapshot) {
+    snapshot(flag, number, text, vector, texts, some, map, columns, secret, released);
+  }
+};
+
+std::string text_of(const Secret<std::string>& secret) {
+  std::string copy;
+  Secret<std::string>(secret).update([&](const std::string& text) { copy = text; });
+  return copy;
+}
+
+void read_file(std::string_view bytes) {
+  const CheckpointFile file = read_checkpoint(bytes);
+  fuzz::require(bytes.ends_with(text_of(file.state)), "a state that is not in the file");
+}
+
+void read_state(std::string_view bytes) {
+  Snapshot reading{Secret<std::string>(std::string(bytes))};
+  Everything all;
+  reading(all);
+  reading.require_end();
+  Snapshot writing;
+  writing(all);
+  Snapshot again(writing.content());
+  Everything same;
+  again(same);
+  again.require_end();
+}
+
+void turn_a_bit(std::string_view bytes) {
+  if (bytes.size() < 2) return;
+  const std::size_t place = static_cast<unsigned char>(bytes[0]) * 256U + static_cast<unsigned char>(bytes[1]);
+  const std::string state(bytes.substr(2));
+  std::string file = text_of(write_checkpoint({{"build", "run", 0, 1, 0, 1}, 5, Secret<std::string>(state)}));
+  fuzz::require(text_of(read_checkpoint(file).state) == state, "a state that is another when it is read");
+  const std::size_t bit = place % (8 * file.size());
+  file[bit / 8] = static_cast<char>(file[bit / 8] ^ (1 << (bit % 8)));
+  bool refused = false;
+  try {
+    static_cast<void>(read_checkpoint(file));
+  } catch (const DataError&) {
+    refused = true;
+  }
+  fuzz::require(refused, "a checkpoint with a bit turned was taken");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return -1;
+  const std::string_view rest(reinterpret_cast<const char*>(data) + 1, size - 1);
+  try {
+    if (data[0] == 0) read_file(rest);
+    if (data[0] == 1) read_state(rest);
+    if (data[0] == 2) turn_a_bit(rest);
+  } catch (const DataError&) {  // the answer to most
+  }
+  return data[0] <= 2 ? 0 : -1;
+}
