@@ -15,11 +15,9 @@ std::string LearningRun::full_command_line() const {
 }
 
 void LearningRun::note_stop(Round done, Round planned, std::string_view unit, bool resumable) {
-  notes_.push_back(fmt::format("stopped by a signal after {} {} of {}; all results up to there are whole{}", unit, done,
-                               planned,
-                               resumable ? fmt::format(", and starling {} --resume {} goes on from here", command_,
-                                                       directory_->path())
-                                         : ""));
+  notes_.push_back(fmt::format(
+      "stopped by a signal after {} {} of {}; all results up to there are whole{}", unit, done, planned,
+      resumable ? fmt::format(", and starling {} --resume {} goes on from here", command_, directory_->path()) : ""));
 }
 
 bool LearningRun::is_finished() {

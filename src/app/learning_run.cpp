@@ -116,7 +116,8 @@ void LearningRun::open_streams(DataSettings& data) {
   require_mechanism();
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
   source_digest_ = digest_of_source();
-  if (common().save_partition && first_rank() && !common().resume) check_saves_partition(data, *common().save_partition);
+  if (common().save_partition && first_rank() && !common().resume)
+    check_saves_partition(data, *common().save_partition);
   dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
 }
 
@@ -225,10 +226,11 @@ void LearningRun::make_directory() {
       if (is_resumable()) directory_->begin({run_id_, inputs});
       return;
     }
-    check(directory_->identity().inputs == inputs,
-          "--resume '{}': the topology, the start models or the records of --test are not those that the run began with "
-          "(it would be another) put them back, or start a run of its own",
-          directory_->path());
+    check(
+        directory_->identity().inputs == inputs,
+        "--resume '{}': the topology, the start models or the records of --test are not those that the run began with "
+        "(it would be another) put them back, or start a run of its own",
+        directory_->path());
   });
 }
 
@@ -262,10 +264,11 @@ void LearningRun::find_checkpoint(Round rounds) {
     notes_.push_back(fmt::format("a checkpoint is of no use: {}", complaint));
   }
   agreement_.together([&] {
-    check<DataError>(resumed_from_ || complaints.empty(),
-                     "--resume '{}': no checkpoint is whole on all ranks ({}) restore them, or take all files checkpoint-* "
-                     "away to play the run from its beginning",
-                     directory_->path(), fmt::join(complaints, "; "));
+    check<DataError>(
+        resumed_from_ || complaints.empty(),
+        "--resume '{}': no checkpoint is whole on all ranks ({}) restore them, or take all files checkpoint-* "
+        "away to play the run from its beginning",
+        directory_->path(), fmt::join(complaints, "; "));
     check(resumed_from_.value_or(0) <= rounds, "--rounds {}: the run has come to round {} (rounds are not taken back)",
           rounds, resumed_from_.value_or(0));
     if (resumed_from_) {

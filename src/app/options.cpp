@@ -61,8 +61,8 @@ bool is_same(const std::string& a, const std::string& b) {
 
 /// Options that a run may be resumed with, whatever it began with. (Of `rounds`, the run sees whether it may.)
 bool may_change(const std::string& name) {
-  static const std::set<std::string> free{"rounds",       "progress", "json",        "json-models", "checkpoint-every",
-                                          "ledger-block", "watchdog", "print-config"};
+  static const std::set<std::string> free{"rounds",           "progress",     "json",     "json-models",
+                                          "checkpoint-every", "ledger-block", "watchdog", "print-config"};
   return free.contains(name);
 }
 
@@ -178,8 +178,8 @@ std::map<std::string, Options::Given> Options::read_file(const std::string& path
 /// The configuration of a run, in which the command line may change nothing that matters.
 std::map<std::string, Options::Given> Options::read_run(const std::string& directory) const {
   for (const char* other : {"config", "output"}) {
-    check(!given(other), "--resume with --{} (a run has its configuration and its results in its directory) leave it out",
-          other);
+    check(!given(other),
+          "--resume with --{} (a run has its configuration and its results in its directory) leave it out", other);
   }
   const std::string path = directory + "/config.ini";
   check(std::filesystem::is_regular_file(path), "--resume '{}': it has no config.ini (a run's directory has one)",
@@ -195,7 +195,8 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
     if (name == "resume" || may_change(name)) continue;
     const auto there = of_run.find(name);
     const std::string text = there != of_run.end() ? there->second.text : find(name)->initial;
-    if (!is_same(text, here.text)) differences.push_back(fmt::format("{} = {}, here {}", name, text.empty() ? "-" : text, here.text));
+    if (!is_same(text, here.text))
+      differences.push_back(fmt::format("{} = {}, here {}", name, text.empty() ? "-" : text, here.text));
   }
   check(differences.empty(),
         "--resume '{}': the run has another configuration ({}) leave these options out, or start a run of its own",

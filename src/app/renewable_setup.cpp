@@ -34,7 +34,8 @@ MaskKey::Bytes bytes_of(const std::string& hex) {
 }  // namespace
 
 std::string RenewableRun::why_not_resumable() const {
-  const bool offline = config_.variant == RenewableVariant::offline || config_.variant == RenewableVariant::offline_one_step;
+  const bool offline =
+      config_.variant == RenewableVariant::offline || config_.variant == RenewableVariant::offline_one_step;
   return offline ? "its passes are one search over all data, which begins anew" : LearningRun::why_not_resumable();
 }
 

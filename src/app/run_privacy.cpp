@@ -196,10 +196,11 @@ void RunPrivacy::settle_run_id() {
 void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
   if (taken_up_) {
     const auto& entries = ledger.book().entries();
-    check(std::any_of(entries.begin(), entries.end(), [this](const auto& entry) { return entry.run.id == run_id_; }),
-          "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
-          "--ledger is found from the folder where the run was started",
-          ledger.path(), run_id_);
+    check(
+        std::any_of(entries.begin(), entries.end(), [this](const auto& entry) { return entry.run.id == run_id_; }),
+        "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
+        "--ledger is found from the folder where the run was started",
+        ledger.path(), run_id_);
     ledger.resume(run_id_, determined_by_);
     return;
   }

@@ -10,8 +10,6 @@
 
 namespace starling {
 
-namespace {
-
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
@@ -21,8 +19,6 @@ int write_all(int file, std::string_view text) {
   }
   return 0;
 }
-
-}  // namespace
 
 Descriptor::Descriptor(const std::string& path, int flags, mode_t mode)
     : file_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}

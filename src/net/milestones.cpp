@@ -20,7 +20,9 @@ Milestones::Milestones(World& world, const std::vector<int>& passing) : state_(n
 
 // After a failure others may never pass: what is open stays so, and World ends without them.
 Milestones::~Milestones() {
-  if (state_->world.failed || std::uncaught_exceptions() > 0 || state_->passing == MPI_COMM_NULL || !state_->open.empty()) return;
+  if (state_->world.failed || std::uncaught_exceptions() > 0 || state_->passing == MPI_COMM_NULL ||
+      !state_->open.empty())
+    return;
   MPI_Comm_free(&state_->passing);
 }
 

@@ -36,7 +36,7 @@ enum class Appointment : std::int32_t { stop, checkpoint };
 /// A message of the control channel; plain bytes of one size, so that one pre-posted receive serves all.
 struct Notice {
   NoticeKind kind = NoticeKind::failure;
-  std::int32_t code = 0;   ///< ExitCode of a failure, Appointment of what is about a round
+  std::int32_t code = 0;  ///< ExitCode of a failure, Appointment of what is about a round
   std::int64_t round = 0;
   std::int32_t silence = 0;  ///< 1 if the failure is that nothing came: an effect of what happened elsewhere
   char text[1000] = {};
@@ -175,11 +175,11 @@ struct World::State {
   std::list<Vector> abandoned_;
   std::vector<int> active_;
 
-  // Agreement on a common round, the last after a signal above all: whoever wants one asks rank 0, which asks all for the
-  // round that they have begun; the largest of these it is, and nobody begins another round before knowing it.
+  // Agreement on a common round, the last after a signal above all: whoever wants one asks rank 0, which asks all for
+  // the round that they have begun; the largest of these it is, and nobody begins another round before knowing it.
   struct CommonRound {
-    int told = 0;  ///< how often this rank has said where it is; rank 0: how often it has asked
-    int heard = 0;  ///< and was told what is agreed
+    int told = 0;              ///< how often this rank has said where it is; rank 0: how often it has asked
+    int heard = 0;             ///< and was told what is agreed
     std::deque<Round> agreed;  ///< rounds that have not come yet
     std::size_t replies = 0;
     Round latest = 0;

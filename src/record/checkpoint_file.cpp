@@ -1,9 +1,8 @@
-#include "starling/record/checkpoint.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/record/checkpoint.hpp"
 
 namespace starling {
 
@@ -19,10 +18,10 @@ constexpr std::string_view after_digest = "\"}\n";
 /// The line up to the digest.
 std::string head_of(const CheckpointFile& checkpoint, std::size_t bytes) {
   const CheckpointLabel& label = checkpoint.label;
-  const Json head{{"starling", "checkpoint"}, {"format", format},       {"build", label.build},
-                  {"run", label.run},         {"rank", label.rank},     {"ranks", label.ranks},
-                  {"first", label.first},     {"clients", label.clients}, {"round", checkpoint.round},
-                  {"bytes", bytes}};
+  const Json head{
+      {"starling", "checkpoint"},  {"format", format},     {"build", label.build}, {"run", label.run},
+      {"rank", label.rank},        {"ranks", label.ranks}, {"first", label.first}, {"clients", label.clients},
+      {"round", checkpoint.round}, {"bytes", bytes}};
   std::string text = head.dump();
   text.pop_back();  // the brace that follows the digest
   return text;
@@ -75,8 +74,9 @@ CheckpointFile read_checkpoint(std::string_view file) {
   const std::string_view digest = file.substr(head.size() + before_digest.size(), digits_of_digest);
   if (digest != digest_of(head, state)) refuse(line + 1, "its digest is another: some byte was changed");
   CheckpointFile result;
-  result.label = {member<std::string>(json, "build"), member<std::string>(json, "run"), member<int>(json, "rank"),
-                  member<int>(json, "ranks"),         member<Client>(json, "first"),    member<Client>(json, "clients")};
+  result.label = {member<std::string>(json, "build"), member<std::string>(json, "run"),
+                  member<int>(json, "rank"),          member<int>(json, "ranks"),
+                  member<Client>(json, "first"),      member<Client>(json, "clients")};
   result.round = member<Round>(json, "round");
   result.state = Secret<std::string>(std::string(state));
   return result;

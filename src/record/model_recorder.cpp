@@ -124,8 +124,8 @@ void ModelRecorder::make_file() {
   file.write("/clients", {count_}, clients);
 }
 
-/// Leaves the files as they were when they had so many bytes. The HDF5 file, which the end of the process may have torn,
-/// is made again.
+/// Leaves the files as they were when they had so many bytes. The HDF5 file, which the end of the process may have
+/// torn, is made again.
 void ModelRecorder::go_back(std::int64_t journal, std::int64_t owners) {
   owners_.go_back(owners);
   std::filesystem::remove(file_);

@@ -339,7 +339,8 @@ std::string RunReport::head() const {
   const auto planned = view.integer("rounds_planned");
   const std::string so_far = fmt::format("round {} of {} at the last record", view.count("rounds"),
                                          planned ? fmt::format("{}", *planned) : "?");
-  const std::string state = table_row("state", state_text(state_, so_far, seconds_since_record_) + resume_text(state_, path_));
+  const std::string state =
+      table_row("state", state_text(state_, so_far, seconds_since_record_) + resume_text(state_, path_));
   if (!view.integer("clients")) return fmt::format("{}: no results yet\n\n{}", path_, state);
   std::string text = fmt::format("starling {}: {} clients on {} ranks, dimension {}\n\n", view.text("command"),
                                  view.count("clients"), view.count("ranks"), view.count("dimension"));

@@ -137,17 +137,17 @@ std::string RunDirectory::private_folder(int rank) const {
 std::int64_t settle_file(const std::string& path) {
   const Descriptor file(path, O_WRONLY);
   struct stat status {};
-  check<FailureError>(file.get() >= 0 && fsync(file.get()) == 0 && fstat(file.get(), &status) == 0,
-                      "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(errno));
+  const bool settled = file.get() >= 0 && fsync(file.get()) == 0 && fstat(file.get(), &status) == 0;
+  check<FailureError>(settled, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(errno));
   return status.st_size;
 }
 
 void cut_file(const std::string& path, std::int64_t size) {
   const std::int64_t now = settle_file(path);
-  check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written (it was cut) restore it", path,
-                   now, size);
-  check<FailureError>(truncate(path.c_str(), static_cast<off_t>(size)) == 0, "cannot write '{}' ({})", path,
-                      std::strerror(errno));
+  check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written (it was cut) restore it",
+                   path, now, size);
+  const bool cut = truncate(path.c_str(), static_cast<off_t>(size)) == 0;
+  check<FailureError>(cut, "cannot write '{}' ({})", path, std::strerror(errno));
 }
 
 OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) {
@@ -166,12 +166,9 @@ Secret<std::string> OwnersFile::content() const {
 }
 
 void OwnersFile::append_text(const std::string& text) const {
-  const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  check<FailureError>(file >= 0, "cannot open '{}' ({})", path_, std::strerror(errno));
-  const ssize_t written = write(file, text.data(), text.size());
-  const int closed = close(file);
-  check<FailureError>(written == static_cast<ssize_t>(text.size()) && closed == 0, "cannot write '{}' ({})", path_,
-                      std::strerror(errno));
+  const Descriptor file(path_, O_WRONLY | O_CREAT | O_APPEND);
+  const int error = file.get() < 0 ? errno : write_all(file.get(), text);
+  check<FailureError>(error == 0, "cannot write '{}' ({})", path_, std::strerror(error));
 }
 
 }  // namespace starling

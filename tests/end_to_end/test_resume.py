@@ -180,7 +180,7 @@ class Resume(TestCase):
             self.skipTest("a small file system can be mounted by root alone")
         disk = self.folder / "disk"
         disk.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], capture_output=True)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk)], capture_output=True)
         if mounted.returncode != 0:
             self.skipTest("no file system can be mounted here")
         self.addCleanup(subprocess.run, ["umount", "-l", str(disk)])
@@ -189,15 +189,14 @@ class Resume(TestCase):
         job = self.start(2, [*words, "--output", "disk/run"])
         wait_until(lambda: self.checkpoints(1, "disk/run") or job.process.poll() is not None, "a checkpoint is there")
         filler = disk / "filler"
-        with open(filler, "wb") as file:
+        with open(filler, "wb", buffering=0) as file:
             try:
                 while True:
                     file.write(bytes(4096))
-                    file.flush()
             except OSError:
                 pass
         result = job.finish()
-        self.assertEqual(result.code, 5, result)
+        self.assertEqual(result.codes, [5, 5], result)
         self.assertEqual(len(result.messages()), 1, result)
         self.assertIn("No space left", result.err)
         filler.unlink()

@@ -1,6 +1,7 @@
 #include "starling/net/milestones.hpp"
 
 #include "support/mpi_testing.hpp"
+
 #include <gtest/gtest.h>
 
 #include "starling/net/agreement.hpp"

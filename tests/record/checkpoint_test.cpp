@@ -13,10 +13,10 @@
 namespace starling {
 namespace {
 
-using testing_support::message_of;
-using testing_support::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing_support::message_of;
+using testing_support::TemporaryFolder;
 
 const CheckpointLabel label{"0.1.0 (test)", "a1b2", 1, 4, 2, 3};
 
@@ -68,7 +68,8 @@ TEST(CheckpointFolder, FindsWhatIsWholeAndSaysWhatIsNot) {
   std::filesystem::resize_file(folder / "private/checkpoint-3000", 300);
   const auto found = checkpoints.look();
   EXPECT_THAT(found.whole, ElementsAre(20, 100));
-  EXPECT_THAT(found.complaints, ElementsAre(::testing::AllOf(HasSubstr("private/checkpoint-3000'"), HasSubstr("byte 300"))));
+  EXPECT_THAT(found.complaints,
+              ElementsAre(::testing::AllOf(HasSubstr("private/checkpoint-3000'"), HasSubstr("byte 300"))));
 
   checkpoints.remove(0, 100);
   EXPECT_THAT(checkpoints.look().whole, ElementsAre(100));

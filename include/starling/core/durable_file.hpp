@@ -28,6 +28,7 @@ class Descriptor {
 
 // The following return 0, or the number of the error (errno).
 
+[[nodiscard]] int write_all(int file, std::string_view text);
 /// Writes everything, and waits until it is on the disk.
 [[nodiscard]] int write_and_sync(int file, std::string_view text);
 /// A file's name survives a crash once its folder was synced.

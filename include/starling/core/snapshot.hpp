@@ -28,7 +28,9 @@ namespace starling {
 class Snapshot;
 
 template <class T>
-concept Persistent = requires(T& object, Snapshot& snapshot) { object.persist(snapshot); };
+concept Persistent = requires(T& object, Snapshot& snapshot) {
+  object.persist(snapshot);
+};
 
 class Snapshot {
  public:

@@ -49,9 +49,7 @@ class Spending {
   [[nodiscard]] PriceTally all() const;
   /// The dearest release of each pass: no record paid more than these, since it enters one release of a pass.
   [[nodiscard]] PriceTally dearest_of_passes() const;
-  void persist(Snapshot& snapshot) {
-    snapshot(releases_, all_, run_, run_price_, finished_passes_, pass_, dearest_);
-  }
+  void persist(Snapshot& snapshot) { snapshot(releases_, all_, run_, run_price_, finished_passes_, pass_, dearest_); }
 
  private:
   void end_run(double price);

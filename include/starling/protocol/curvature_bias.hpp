@@ -44,9 +44,7 @@ class CurvatureBias {
   /// None as long as Â is not positive definite (beyond its noise, as plug_in floors it).
   [[nodiscard]] std::optional<BiasEstimate> estimate() const;
 
-  void persist(Snapshot& snapshot) {
-    snapshot(count_, origin_, apart_, sum_, triangle_, products_, squares_);
-  }
+  void persist(Snapshot& snapshot) { snapshot(count_, origin_, apart_, sum_, triangle_, products_, squares_); }
 
  private:
   double noise_;

@@ -47,7 +47,7 @@ class CheckpointFolder {
   void write(Round round, const Secret<std::string>& state) const;
 
   struct Found {
-    std::vector<Round> whole;              ///< of this run, rising
+    std::vector<Round> whole;             ///< of this run, rising
     std::vector<std::string> complaints;  ///< about files that are no use, with what is wrong with them
   };
   [[nodiscard]] Found look() const;

@@ -1,7 +1,7 @@
 /// Writes what a rank keeps between rounds, and takes it up again (issue of every long run: to survive).
 ///
-/// Ranks are at different rounds at the same time, so a rank may go on only from a round of which all hold a checkpoint.
-/// They all write them after the same rounds, and each keeps its own until all have written two later ones.
+/// Ranks are at different rounds at the same time, so a rank may go on only from a round of which all hold a
+/// checkpoint. They all write them after the same rounds, and each keeps its own until all have written two later ones.
 #pragma once
 
 #include <chrono>
@@ -77,8 +77,8 @@ class Checkpointer final : public Observer {
   std::int64_t dropped_ = 0;   ///< of those that it has written
 };
 
-/// The newest round of which all ranks that host clients hold a whole checkpoint; none if there is no such. `complaints`
-/// gets what is wrong with files of any rank. **Collective.**
+/// The newest round of which all ranks that host clients hold a whole checkpoint; none if there is no such.
+/// `complaints` gets what is wrong with files of any rank. **Collective.**
 [[nodiscard]] std::optional<Round> newest_common_checkpoint(Agreement& agreement, const CheckpointFolder& folder,
                                                             bool hosts_clients, std::vector<std::string>& complaints);
 

@@ -77,12 +77,12 @@ class ModelRecorder final : public Observer {
   Vector presences_;
   std::vector<std::int64_t> arrivals_;  ///< to, round, from, heard of each
   bool has_arrivals_ = false;           ///< the file
-  std::optional<Round> last_;          ///< record
-  Round seen_ = -1;                    ///< rounds up to here have been recorded where they were due
-  Round watched_ = 0;                  ///< rounds since the last record
-  std::vector<Round> present_;         ///< of these, those in which each client took part
-  Secret<std::string> owners_rows_;    ///< lines of the owners' file that wait
-  std::vector<Secret<Score>> before_;  ///< tallies at the record before
+  std::optional<Round> last_;           ///< record
+  Round seen_ = -1;                     ///< rounds up to here have been recorded where they were due
+  Round watched_ = 0;                   ///< rounds since the last record
+  std::vector<Round> present_;          ///< of these, those in which each client took part
+  Secret<std::string> owners_rows_;     ///< lines of the owners' file that wait
+  std::vector<Secret<Score>> before_;   ///< tallies at the record before
 };
 
 /// Rank 0 writes run.h5: one file in which /rounds, /model, /mass, /final_model (and /loss, /accuracy where they are

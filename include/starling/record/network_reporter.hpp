@@ -95,8 +95,8 @@ class NetworkReporter final : public Observer {
   Round seen_ = -1;  ///< reports up to this round have been sent where they were due
   std::size_t sent_ = 0;
   std::optional<Journal> journal_;  ///< of this rank's reports
-  std::int64_t looked_ = 0;  ///< milliseconds of the coarse clock
-  Score before_;             ///< shared totals at the report before
+  std::int64_t looked_ = 0;         ///< milliseconds of the coarse clock
+  Score before_;                    ///< shared totals at the report before
   std::vector<NetworkFigures> history_;
   std::optional<HistoryFile> file_;  ///< rank 0's
 };

@@ -60,7 +60,8 @@ class RunDirectory {
 
 /// All that was written to the file is on the disk, and this long, in bytes. Throws FailureError.
 [[nodiscard]] std::int64_t settle_file(const std::string& path);
-/// Cuts off what was written later than settle_file gave `size`. Throws DataError if there is not as much, FailureError.
+/// Cuts off what was written later than settle_file gave `size`. Throws DataError if there is not as much,
+/// FailureError.
 void cut_file(const std::string& path, std::int64_t size);
 
 /// A file of the owner of the data: made with mode 0600, in a private folder. All throw FailureError.
