@@ -314,7 +314,7 @@ void LearningRun::drop_checkpoints(Round done) {
     }
   });
   agreement_.together([&] {
-    if (first_rank()) directory_->finish();
+    if (first_rank() && is_resumable()) directory_->finish();
   });
 }
 
