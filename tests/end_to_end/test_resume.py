@@ -205,14 +205,12 @@ class Resume(TestCase):
 
 
 class Kills(unittest.TestCase):
-    """The harness that kills (kills.py), a few times. `python3 kills.py` does it 500 times."""
+    """The harness that kills (kills.py), a few times; all of its cases are in test_kills.py."""
 
-    def test_every_case_survives(self):
-        for name in kills.CASES:
-            with self.subTest(name):
-                tally = kills.Trial().case(name, 8, seed=7)
-                self.assertEqual(tally.differences, [], name)
-                self.assertGreater(tally.resumed, 0, f"{name}: {tally}")
+    def test_some_kills(self):
+        tally = kills.Trial().case("omd, changing graph", 4, seed=7)
+        self.assertEqual(tally.differences, [], tally)
+        self.assertGreater(tally.resumed, 0, tally)
 
 
 if __name__ == "__main__":
