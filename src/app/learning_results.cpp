@@ -29,7 +29,7 @@ bool LearningRun::is_finished() {
     check(!rounds || !finished.empty() || directory_->has_checkpoints(world_.rank()) || !first_rank(),
           "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint (it ran without "
           "--checkpoint-every) start a run of its own",
-          directory_->path(), *rounds);
+          directory_->path(), rounds.value_or(0));
   });
   return agreement_.broadcast(declare_public(finished)) == "yes";
 }

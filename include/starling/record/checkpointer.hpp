@@ -1,4 +1,4 @@
-/// Writes what a rank keeps between rounds, and takes it up again (issue of every long run: to survive).
+/// Writes what a rank keeps between rounds, and takes it up again.
 ///
 /// Ranks are at different rounds at the same time, so a rank may go on only from a round of which all hold a
 /// checkpoint. They all write them after the same rounds, and each keeps its own until all have written two later ones.
