@@ -111,7 +111,7 @@ void Neighbours::Plan::State::lay_out_receives(std::span<const Links> links, con
     for (const Arc& arc : links[k].in) {
       const int other = layout.rank_of(arc.peer);
       if (other == rank) {
-        slots.push_back(local_column(links, first, arc.peer, u));
+        slots.push_back(static_cast<std::uint32_t>(local_column(links, first, arc.peer, u)));
       } else {
         crossings_.push_back({other, arc.peer, parcels == Parcels::per_edge ? u : -1, slots.size()});
         slots.push_back(0);
@@ -132,7 +132,7 @@ void Neighbours::Plan::State::lay_out_receives(std::span<const Links> links, con
       ++receives.back().count;
       ++vectors;
     }
-    slots[crossings_[i].place] = from_buffer + vectors - 1;
+    slots[crossings_[i].place] = from_buffer + static_cast<std::uint32_t>(vectors - 1);
   }
 }
 

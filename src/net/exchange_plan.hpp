@@ -9,6 +9,7 @@
 
 #include <mpi.h>
 
+#include "starling/core/huge_pages.hpp"
 #include "starling/core/snapshot.hpp"
 #include "starling/net/neighbours.hpp"
 
@@ -44,19 +45,19 @@ struct Neighbours::Plan::State {
   std::vector<std::size_t> sent_columns;  ///< of the outgoing block, in the order of the sends
   /// Where the vector of each in-neighbour of each local client lies: a column of the outgoing block, or `from_buffer`
   /// + a vector of the receive buffer; those of client k begin at slot_begin[k].
-  std::vector<std::size_t> slots;
+  std::vector<std::uint32_t> slots;
   std::vector<std::size_t> slot_begin;
   std::vector<std::pair<Client, Client>> edges;  ///< over which this rank's clients send
   std::int64_t uses = 0;
   std::shared_ptr<EdgeCounts> counts;
-  Vector packed;
-  Vector received;
+  BlockVector packed;
+  BlockVector received;
   std::vector<MPI_Request> requests;  ///< receives first, then sends
   Parcels parcels = Parcels::per_sender;
   bool persistent = false;
   const double* bound_to = nullptr;  ///< outgoing block that the persistent sends read
 
-  static constexpr std::size_t from_buffer = std::size_t{1} << 62;
+  static constexpr std::uint32_t from_buffer = Received::from_buffer;
 
   State() = default;
   State(const State&) = delete;

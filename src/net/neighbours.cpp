@@ -155,11 +155,15 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
   }
 }
 
-View Neighbours::received(const Plan& plan, std::size_t k, std::size_t i, const Released<Columns>& outgoing) const {
+Received Neighbours::received(const Plan& plan, const Released<Columns>& outgoing) const {
   const Plan::State& p = *plan.state_;
-  const std::size_t slot = p.slots[p.slot_begin[k] + i];
-  if (slot < Plan::State::from_buffer) return outgoing.value()[slot];
-  return View(p.received).subspan((slot - Plan::State::from_buffer) * state_->length, state_->length);
+  Received result;
+  result.block_ = outgoing.value().flat().data();
+  result.buffer_ = p.received.data();
+  result.length_ = state_->length;
+  result.slots_ = p.slots.data();
+  result.begin_ = p.slot_begin.data();
+  return result;
 }
 
 std::vector<EdgeTraffic> Neighbours::edge_traffic() const {

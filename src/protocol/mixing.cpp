@@ -25,7 +25,48 @@ void in_sender_order(const Links& links, Client u, Own&& own, Received&& receive
   for (; i < links.in.size(); ++i) received(i);
 }
 
+/// Entries of a client's sum between which it does not leave the nearest cache.
+constexpr std::size_t stretch = 1024;
+
+/// Of longer vectors the processor sees by itself what comes next.
+constexpr std::size_t longest_fetched = 512;
+
+/// Asks for a vector of `length` numbers before it is needed. Into the second cache: it can be waiting for many more lines
+/// than the first.
+void fetch_ahead(const double* x, std::size_t length) {
+  if (length > longest_fetched) return;
+  constexpr std::size_t line = 8;
+  for (std::size_t i = 0; i < length; i += line) __builtin_prefetch(x + i, 0, 1);
+  __builtin_prefetch(x + length - 1, 0, 1);
+}
+
 }  // namespace
+
+void SynchronousMixer::Weights::assign(const std::vector<Links>& links, Client first) {
+  for (std::vector<double>* each : {&in, &out, &own, &share}) each->clear();
+  for (std::vector<std::uint32_t>* each : {&in_begin, &out_begin, &own_place}) each->clear();
+  for (const Links& row : links) {
+    in_begin.push_back(static_cast<std::uint32_t>(in.size()));
+    out_begin.push_back(static_cast<std::uint32_t>(out.size()));
+    own.push_back(row.own);
+    share.push_back(row.share);
+    const Client u = first + static_cast<Client>(own_place.size());
+    const auto before = [u](const Arc& arc) { return arc.peer < u; };
+    own_place.push_back(static_cast<std::uint32_t>(std::count_if(row.in.begin(), row.in.end(), before)));
+    for (const Arc& arc : row.in) in.push_back(arc.weight);
+    for (const Arc& arc : row.out) out.push_back(arc.weight);
+  }
+  in_begin.push_back(static_cast<std::uint32_t>(in.size()));
+  out_begin.push_back(static_cast<std::uint32_t>(out.size()));
+}
+
+View SynchronousMixer::Weights::of_out(std::size_t k) const {
+  return View(out).subspan(out_begin[k], out_begin[k + 1] - out_begin[k]);
+}
+
+bool SynchronousMixer::Weights::is_alone(std::size_t k) const {
+  return in_begin[k] == in_begin[k + 1] && out_begin[k] == out_begin[k + 1];
+}
 
 View RunningSums::send(Client peer, double weight, View message, MutableView left, bool arrives) {
   Sent& sent = sent_[peer];
@@ -64,8 +105,8 @@ SynchronousMixer::SynchronousMixer(Neighbours& neighbours, const Schedule& sched
       schedule_(schedule),
       settings_(settings),
       length_(neighbours.length()),
-      sum_(length_),
-      left_(length_) {
+      left_(length_),
+      sum_(length_) {
   const Round period = schedule.period();
   stages_.resize(period >= 1 && period <= longest_kept_period ? static_cast<std::size_t>(period) : 1);
   if (settings_.running_sums) {
@@ -101,13 +142,8 @@ void SynchronousMixer::gossip(Round step, Holdings& holdings, Stopwatch& watch, 
   neighbours_.exchange(round_, stage.plan, *outgoing_);
   watch.lap(shares.exchange);
   holdings.state.update([&](Columns& state) {
-    for (std::size_t k = 0; k < state.size(); ++k) {
-      if (settings_.mixing == Mixing::plain) {
-        mix_plain(stage, k, state);
-      } else {
-        mix_push_sum(stage, k, state, holdings.mass[k]);
-      }
-    }
+    if (!settings_.running_sums) return mix_block(stage, state, holdings.mass);
+    for (std::size_t k = 0; k < state.size(); ++k) mix_running_sums(stage, k, state[k], holdings.mass[k]);
   });
   watch.lap(shares.mixing);
 }
@@ -133,11 +169,12 @@ SynchronousMixer::Stage& SynchronousMixer::stage_of(Round step) {
     Neighbours::Plan plan =
         neighbours_.plan(links, schedule_.period() == 1 ? PlanUse::fixed_graph : PlanUse::changing_graph,
                          settings_.running_sums ? Parcels::per_edge : Parcels::per_sender);
-    stage.emplace(Stage{std::move(links), std::move(plan)});
+    stage.emplace(Stage{{}, {}, std::move(plan)});
   } else {
     neighbours_.plan_again(stage->plan, links);
-    stage->links = std::move(links);
   }
+  stage->weights.assign(links, first());
+  if (settings_.running_sums) stage->links = std::move(links);
   return *stage;
 }
 
@@ -147,7 +184,7 @@ void SynchronousMixer::prepare(const Stage& stage, const Holdings& holdings) {
         for (std::size_t k = 0; k < state.size(); ++k) {
           const double w = holdings.mass[k];
           const bool keeps = settings_.mixing == Mixing::push_sum && w < least_mass;
-          const double share = keeps ? 0 : stage.links[k].share;
+          const double share = keeps ? 0 : stage.weights.share[k];
           const View z = state[k];
           const MutableView message = outgoing[k];
           for (std::size_t i = 0; i < z.size(); ++i) message[i] = share * (w * z[i]);
@@ -184,52 +221,83 @@ void SynchronousMixer::prepare_sums(const Stage& stage, const Holdings& holdings
       holdings.state);
 }
 
-// What a client keeps is what the others leave, so that no rounding loses mass.
-void SynchronousMixer::add_own_share(const Links& links, std::size_t k, View z, double mass) {
-  if (settings_.running_sums) {
-    axpy(1, std::as_const(kept_)[k], sum_);
-    return;
+/// Those of client k, the whole list in the order of senders; `own` is where its own part will be.
+void SynchronousMixer::list_terms(const Stage& stage, const Received& received, std::size_t k, const double* own) {
+  const Weights& weights = stage.weights;
+  const std::size_t begin = weights.in_begin[k];
+  const std::size_t count = weights.in_begin[k + 1] - begin;
+  const bool whole = settings_.mixing == Mixing::push_sum;  // its part is weighted before
+  const Term own_term{whole ? 1 : weights.own[k], own};
+  next_terms_.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i == weights.own_place[k]) next_terms_.push_back(own_term);
+    next_terms_.push_back({weights.in[begin + i], received(k, i).data()});
+    fetch_ahead(next_terms_.back().x, length_);
   }
-  for (std::size_t i = 0; i < z.size(); ++i) left_[i] = mass * z[i];
-  left_[z.size()] = mass;
-  const View sent = outgoing_->value()[k];
-  for (const Arc& arc : links.out) axpy(-arc.weight, sent, left_);
-  axpy(1, left_, sum_);
+  if (count == weights.own_place[k]) next_terms_.push_back(own_term);
 }
 
-void SynchronousMixer::add_received(const Stage& stage, std::size_t k, std::size_t i) {
-  const Arc& arc = stage.links[k].in[i];
-  const View message = neighbours_.received(stage.plan, k, i, *outgoing_);
-  if (!settings_.running_sums) return axpy(arc.weight, message, sum_);
-  sums_[k].receive(arc.peer, message, left_);
-  axpy(1, left_, sum_);
+// While one client's sum is at work the vectors of the next are fetched: they lie anywhere in memory.
+void SynchronousMixer::mix_block(const Stage& stage, Columns& state, Vector& mass) {
+  const Received received = neighbours_.received(stage.plan, *outgoing_);
+  const std::size_t clients = state.size();
+  const bool plain = settings_.mixing == Mixing::plain;
+  const auto list = [&](std::size_t k) {
+    if (k < clients) list_terms(stage, received, k, plain ? std::as_const(state)[k].data() : left_.data());
+  };
+  list(0);
+  for (std::size_t k = 0; k < clients; ++k) {
+    std::swap(terms_, next_terms_);
+    list(k + 1);
+    if (plain) {
+      mix_plain(state[k]);
+    } else {
+      mix_push_sum(stage, k, state[k], mass[k]);
+    }
+  }
 }
 
 // s_u = Σ_v A[u,v] w_v z_v,  w_u ← Σ_v A[u,v] w_v,  x_u = s_u / w_u  (method 1, mixing).
-// Shares are applied to what each sender sent once, in sender order. A client that has given its mass away and got none
-// keeps its model, which then counts for nothing.
-void SynchronousMixer::mix_push_sum(const Stage& stage, std::size_t k, Columns& state, double& mass) {
-  const Links& links = stage.links[k];
-  if (links.in.empty() && links.out.empty() && links.lost.empty()) return;
-  const MutableView x = state[k];
-  std::fill(sum_.begin(), sum_.end(), 0.0);
-  in_sender_order(
-      links, first() + static_cast<Client>(k), [&] { add_own_share(links, k, x, mass); },
-      [&](std::size_t i) { add_received(stage, k, i); });
-  mass = sum_.back();
+// Shares are applied to what each sender sent once, in sender order. What a client keeps is what the others leave, so
+// that no rounding loses mass. One that has given its mass away and got none keeps its model, which then counts for
+// nothing.
+void SynchronousMixer::mix_push_sum(const Stage& stage, std::size_t k, MutableView x, double& mass) {
+  if (stage.weights.is_alone(k)) return;
+  const View given = stage.weights.of_out(k);
+  const View sent = outgoing_->value()[k];
+  const std::size_t d = x.size();
+  const double one = 1;
+  const double own_mass = mass;
+  what_is_left(own_mass, &one, given, &sent[d], 1, &left_[d]);
+  weighted_sum(terms_, d, d + 1, 1, &mass);
   if (mass < least_mass) return;
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = sum_[i] / mass;
+  for (std::size_t i = 0; i < d; i += stretch) {
+    const std::size_t end = std::min(i + stretch, d);
+    what_is_left(own_mass, &x[i], given, &sent[i], end - i, &left_[i]);
+    weighted_sum(terms_, i, end, mass, &x[i]);
+  }
 }
 
 // x_u = Σ_v A[u,v] z_v in sender order (method 1, mixing, plain).
-void SynchronousMixer::mix_plain(const Stage& stage, std::size_t k, Columns& state) {
+void SynchronousMixer::mix_plain(MutableView x) {
+  weighted_sum(terms_, 0, x.size(), 1, x.data());
+}
+
+// The same as push-sum, where what a client keeps was worked out when it sent, and what came is the news in sums.
+void SynchronousMixer::mix_running_sums(const Stage& stage, std::size_t k, MutableView x, double& mass) {
   const Links& links = stage.links[k];
-  const MutableView x = state[k];
+  if (links.in.empty() && links.out.empty() && links.lost.empty()) return;
+  const Received received = neighbours_.received(stage.plan, *outgoing_);
   std::fill(sum_.begin(), sum_.end(), 0.0);
   in_sender_order(
-      links, first() + static_cast<Client>(k), [&] { axpy(links.own, x, sum_); },
-      [&](std::size_t i) { axpy(links.in[i].weight, neighbours_.received(stage.plan, k, i, *outgoing_), sum_); });
-  std::copy(sum_.begin(), sum_.end(), x.begin());
+      links, first() + static_cast<Client>(k), [&] { axpy(1, std::as_const(kept_)[k], sum_); },
+      [&](std::size_t i) {
+        sums_[k].receive(links.in[i].peer, received(k, i), left_);
+        axpy(1, left_, sum_);
+      });
+  mass = sum_.back();
+  if (mass < least_mass) return;
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = sum_[i] / mass;
 }
 
 // Traffic is counted when a plan goes.

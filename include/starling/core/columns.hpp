@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "starling/core/huge_pages.hpp"
+
 namespace starling {
 
 using Vector = std::vector<double>;
@@ -30,7 +32,7 @@ class Columns {
  private:
   std::size_t rows_ = 0;
   std::size_t size_ = 0;
-  Vector values_;
+  BlockVector values_;
 };
 
 }  // namespace starling

@@ -36,6 +36,27 @@ enum class PlanUse { fixed_graph, changing_graph };
 /// Whether a sender's vector is the same for all of its out-neighbours, or each edge has its own.
 enum class Parcels { per_sender, per_edge };
 
+/// Where the vectors of all in-neighbours lie after an exchange: those of clients of this rank in the block that they
+/// were sent from, all others in a buffer of the plan.
+class Received {
+ public:
+  /// Vector of in-neighbour number i (in the order of `links[k].in`) of local client k.
+  [[nodiscard]] View operator()(std::size_t k, std::size_t i) const { return {start(slots_[begin_[k] + i]), length_}; }
+
+ private:
+  friend class Neighbours;
+  static constexpr std::uint32_t from_buffer = std::uint32_t{1} << 31;
+  [[nodiscard]] const double* start(std::uint32_t slot) const {
+    return slot < from_buffer ? block_ + slot * length_ : buffer_ + (slot - from_buffer) * length_;
+  }
+
+  const double* block_ = nullptr;
+  const double* buffer_ = nullptr;
+  std::size_t length_ = 0;
+  const std::uint32_t* slots_ = nullptr;
+  const std::size_t* begin_ = nullptr;  ///< of each client's slots
+};
+
 class Neighbours {
  public:
   /// Who sends to whom in a round, worked out for this rank: one message per neighbouring rank that carries each
@@ -78,9 +99,8 @@ class Neighbours {
   /// the watchdog, PeerError when another rank has failed.
   void exchange(Round t, Plan& plan, const Released<Columns>& outgoing);
 
-  /// Vector of in-neighbour number i (in the order of `links[k].in`) of local client k, as of the last exchange of
-  /// this plan. `outgoing` is that exchange's.
-  [[nodiscard]] View received(const Plan& plan, std::size_t k, std::size_t i, const Released<Columns>& outgoing) const;
+  /// What the last exchange of this plan has brought, until the next. `outgoing` is that exchange's.
+  [[nodiscard]] Received received(const Plan& plan, const Released<Columns>& outgoing) const;
 
   /// Per edge whose sender lives here, ascending by (from, to); complete once the plans are gone. If there are more
   /// than 2^20, the traffic of the others stands last, from −1 to −1.

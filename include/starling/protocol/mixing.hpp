@@ -11,6 +11,7 @@
 
 #include "starling/core/boundary.hpp"
 #include "starling/core/snapshot.hpp"
+#include "starling/core/weighted_sum.hpp"
 #include "starling/graph/schedule.hpp"
 #include "starling/net/neighbours.hpp"
 #include "starling/protocol/observer.hpp"
@@ -151,8 +152,23 @@ class SynchronousMixer final : public Mixer {
   void persist(Snapshot& snapshot) override;
 
  private:
-  /// A plan with the links that it was made for.
+  /// The weights of all local clients' links, one client after the other.
+  struct Weights {
+    std::vector<double> in;   ///< of in-edges
+    std::vector<double> out;  ///< of out-edges
+    std::vector<std::uint32_t> in_begin;
+    std::vector<std::uint32_t> out_begin;
+    std::vector<std::uint32_t> own_place;  ///< in-neighbours before the client itself
+    std::vector<double> own;
+    std::vector<double> share;
+
+    void assign(const std::vector<Links>& links, Client first);
+    [[nodiscard]] View of_out(std::size_t k) const;
+    [[nodiscard]] bool is_alone(std::size_t k) const;
+  };
+  /// A plan with what the links that it was made for weigh; with running sums also the links.
   struct Stage {
+    Weights weights;
     std::vector<Links> links;
     Neighbours::Plan plan;
   };
@@ -161,10 +177,11 @@ class SynchronousMixer final : public Mixer {
   [[nodiscard]] std::vector<Links> links_of(Round step) const;
   void prepare(const Stage& stage, const Holdings& holdings);
   void prepare_sums(const Stage& stage, const Holdings& holdings);
-  void mix_push_sum(const Stage& stage, std::size_t k, Columns& state, double& mass);
-  void mix_plain(const Stage& stage, std::size_t k, Columns& state);
-  void add_own_share(const Links& links, std::size_t k, View z, double mass);
-  void add_received(const Stage& stage, std::size_t k, std::size_t i);
+  void mix_block(const Stage& stage, Columns& state, Vector& mass);
+  void mix_push_sum(const Stage& stage, std::size_t k, MutableView x, double& mass);
+  void mix_plain(MutableView x);
+  void mix_running_sums(const Stage& stage, std::size_t k, MutableView x, double& mass);
+  void list_terms(const Stage& stage, const Received& received, std::size_t k, const double* own);
 
   Neighbours& neighbours_;
   const Schedule& schedule_;
@@ -173,8 +190,10 @@ class SynchronousMixer final : public Mixer {
   Round round_ = 0;
   std::optional<Released<Columns>> outgoing_;  ///< a column per sender or, with running sums, per edge
   std::vector<std::optional<Stage>> stages_;   ///< by step modulo the period, or one that is made anew
-  Vector sum_;                                 ///< (s, w) of the client at work
-  Vector left_;                                ///< what it keeps of its own message
+  Vector left_;                                ///< what the client at work keeps of its own message
+  std::vector<Term> terms_;                    ///< of its sum, in the order of senders, itself included
+  std::vector<Term> next_terms_;               ///< of the client after it, on their way into the cache
+  Vector sum_;                                 ///< (s, w) of the client at work, with running sums
   std::vector<RunningSums> sums_;              ///< one per client, if messages carry sums
   Columns kept_;                               ///< likewise: what clients keep
 };
