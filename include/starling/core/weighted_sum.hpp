@@ -15,6 +15,9 @@ struct Term {
   const double* x = nullptr;
 };
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"  // of vectors in a build without AVX: these functions are inlined
+#endif
 /// Four numbers in a register, each with its own arithmetic; in memory at any address of a double. (Left to itself the
 /// compiler turns the loops below inside out and gathers entry by entry.)
 struct FourLanes {
