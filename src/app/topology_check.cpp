@@ -32,6 +32,7 @@ nlohmann::json to_json(const Graph& graph, const GraphSample& sample, const Topo
           {"perron", analysis.perron},
           {"bias", known(analysis.bias)},
           {"contraction", known(analysis.contraction)},
+          {"contraction_tolerance", analysis.contraction_tolerance},
           {"rounds_to_1e-3", optional(analysis.rounds_to_1e_3)},
           {"digest", graph.digest()}};
 }
@@ -65,8 +66,11 @@ std::string shares(const std::vector<double>& perron) {
   return perron.size() > most ? text + " … (all of them with --json)" : text;
 }
 
-std::string rate(double contraction) {
+std::string rate(double contraction, double tolerance) {
   if (std::isnan(contraction)) return "not resolved (too many clients for mixing this slow)";
+  if (tolerance > 0) {
+    return fmt::format("{:.4f} ± {:.1g} (of disagreement, per round; by iterations)", contraction, tolerance);
+  }
   if (contraction > 0.9995 && contraction < 1)
     return fmt::format("1 - {:.3g} (of disagreement, per round)", 1 - contraction);
   return fmt::format("{:.4f} (of disagreement, per round)", contraction);
@@ -90,7 +94,7 @@ std::string table_of(const Graph& graph, const GraphSample& sample, const Topolo
       {"joint window", shown(analysis.joint_window, "none") + " (rounds whose union is strongly connected)"},
       {"diameter", diameter},
       {"limit weight * n", shares(analysis.perron)},
-      {"contraction", rate(analysis.contraction)},
+      {"contraction", rate(analysis.contraction, analysis.contraction_tolerance)},
       {"rounds to 1e-3", shown(analysis.rounds_to_1e_3, "none")},
       {"digest", graph.digest()},
   }};
@@ -186,7 +190,7 @@ int run_check(const Words& words) {
   usage.visible.add_options()(
       "json",
       "print one JSON object: clients, phases, sampled_rounds, edges, sender_sums, receiver_sums, "
-      "strongly_connected, joint_window, perron, bias, contraction, rounds_to_1e-3, "
+      "strongly_connected, joint_window, perron, bias, contraction, contraction_tolerance, rounds_to_1e-3, "
       "digest")("help", "print this text");
   const auto values = parse_words(words, usage);
   if (helped(values, usage)) return 0;

@@ -51,7 +51,11 @@ double bias_of(const std::vector<double>& perron) {
 }
 
 void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& result) {
-  result.contraction = std::pow(spectrum.second, 1 / static_cast<double>(period));
+  const double root = 1 / static_cast<double>(period);
+  result.contraction = std::pow(spectrum.second, root);
+  if (spectrum.tolerance > 0) {
+    result.contraction_tolerance = std::pow(spectrum.second + spectrum.tolerance, root) - result.contraction;
+  }
   if (!result.joint_window) return;
   if (spectrum.exact_after) {
     result.rounds_to_1e_3 = period * *spectrum.exact_after;

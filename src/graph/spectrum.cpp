@@ -206,21 +206,23 @@ std::vector<double> iterated_stationary(const Map& map, double cost, Index n) {
   return {};
 }
 
-/// Eigenvalue of largest modulus of a deflated map by restarted Arnoldi iterations; NaN where they do not settle.
+/// Eigenvalue of largest modulus of a deflated map by restarted Arnoldi iterations.
 class Arnoldi {
  public:
   Arnoldi(const Map& map, const Deflation& deflate, Index n)
       : map_(map), deflate_(deflate), n_(n), steps_(std::clamp<Index>(30'000'000 / n, 4, 100)) {}
 
-  double largest_modulus(double cost) {
+  /// Sets the modulus and its tolerance; NaN where the work that is allowed has not even come near.
+  void find(double cost, Spectrum& spectrum) {
     VectorXd start = generic_vector(n_);
     const double per_restart = (cost + static_cast<double>(n_ * steps_)) * static_cast<double>(steps_);
     for (auto left = static_cast<long>(2 * work_limit / per_restart); left > 0; --left) {
       build(start);
-      if (settled()) return modulus_;
+      if (is_within(fine)) break;
       start = basis_.leftCols(built_) * (ritz_.real() + ritz_.imag());
     }
-    return unknown;
+    spectrum.second = is_within(coarse) ? modulus_ : unknown;
+    spectrum.tolerance = is_within(fine) ? 0 : residual_;
   }
 
  private:
@@ -257,8 +259,10 @@ class Arnoldi {
     residual_ = projected_(built_, built_ - 1) * std::abs(ritz_[built_ - 1]);
   }
 
-  /// The error must be small against the distance to one, which is what the rate depends on.
-  [[nodiscard]] bool settled() const { return residual_ < 1e-4 * std::max(1 - modulus_, 1e-12); }
+  // The error is measured against the distance to one, which is what the rate depends on.
+  static constexpr double fine = 1e-4;
+  static constexpr double coarse = 0.1;
+  [[nodiscard]] bool is_within(double share) const { return residual_ < share * std::max(1 - modulus_, 1e-12); }
 
   const Map& map_;
   const Deflation& deflate_;
@@ -269,7 +273,7 @@ class Arnoldi {
   MatrixXd projected_;
   Eigen::VectorXcd ritz_;
   double modulus_ = 0;
-  double residual_ = 0;
+  double residual_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
@@ -302,7 +306,8 @@ Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool conne
   const Deflation deflate = deflation(spectrum.perron, side);
   const Map map = period;
   spectrum.exact_after = vanishes_after(map, deflate, n);
-  spectrum.second = spectrum.exact_after ? 0 : Arnoldi(map, deflate, n).largest_modulus(cost);
+  spectrum.second = 0;
+  if (!spectrum.exact_after) Arnoldi(map, deflate, n).find(cost, spectrum);
   return spectrum;
 }
 

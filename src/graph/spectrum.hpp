@@ -19,6 +19,9 @@ enum class PerronSide {
 struct Spectrum {
   std::vector<double> perron;  ///< sums to one; empty where there is no single one
   double second = 0;           ///< modulus of the second eigenvalue over the first; NaN where unknown
+  /// How far an eigenvalue may be from `second`, found by iterations: the residual of its vector. (A bound where the
+  /// product is normal, as of symmetric graphs; elsewhere an estimate.) 0 where it was computed to the last digits.
+  double tolerance = 0;
   /// Periods after which disagreement is exactly gone, where it is (`second` is then 0).
   std::optional<Round> exact_after;
 };
