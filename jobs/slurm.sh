@@ -17,9 +17,9 @@ STARLING=${STARLING:-build/release/starling}
 RESULTS=${RESULTS:-$PWD}
 SCRATCH=${SCRATCH:-$RESULTS}
 # How processes of one run find each other: `srun --mpi=list` shows what the site has, Open MPI wants pmix. If one rank is
-# lost, the others notice, write what they have and end with exit code 5: SLURM need not kill them at once.
+# lost, the others notice and end with exit code 5, naming it: SLURM need not kill them at once (its PMIx may all the same).
 LAUNCH=(srun --mpi=pmix --kill-on-bad-exit=0)
-# What is lost when a node dies: a run writes its state this often, where the command can (--resume in its help).
+# What is lost when a node dies: a run that can be resumed writes its state this often, unless --checkpoint-every is given.
 CHECKPOINT_EVERY=${CHECKPOINT_EVERY:-300s}
 # Seconds after which all ranks have surely begun.
 STARTUP=${STARTUP:-10}
@@ -45,40 +45,122 @@ check_job() {
   fi
 }
 
-# resumable COMMAND: whether a stopped run of it can be taken up again.
-resumable() { [[ $("$STARLING" "$1" --help) == *--resume* ]]; }
-
-# replace FROM TO: makes TO a copy of FROM. Whenever it is interrupted, TO or TO.old is whole.
-replace() {
-  rm -rf -- "$2.new"
-  cp -a -- "$1" "$2.new"
-  if [[ -e $2 ]]; then
-    rm -rf -- "$2.old"
-    mv -- "$2" "$2.old"
-  fi
-  mv -- "$2.new" "$2"
-  rm -rf -- "$2.old"
+# has_pipe FILES: whether one of these (with commas between; {client} stands for anything) can be read only once.
+has_pipe() {
+  local parts part file
+  IFS=, read -ra parts <<<"$1"
+  for part in "${parts[@]}"; do
+    [[ $part != - && ! -p $part ]] || return 0
+    if [[ $part == *"{client"* ]]; then
+      for file in "${part%%"{client"*}"*; do [[ ! -p $file ]] || return 0; done
+    fi
+  done
+  return 1
 }
 
-# Brings the run directory from where it is kept to where it is worked on, if it is not there (any more).
+# resumable COMMAND OPTIONS...: whether a run by these options, and by the files of options that they name, could be taken
+# up again. starling refuses --checkpoint-every for one that could not.
+resumable() {
+  local line configuration
+  # Where options are wrong, the ranks say so.
+  configuration=$("$STARLING" "$@" --print-config 2>/dev/null) || return 0
+  while read -r line; do
+    case $line in
+      'async = true' | 'deadline = '?* | 'audit = true' | 'variant = offline' | 'variant = offline-one-step') return 1 ;;
+      'source = '* | 'start = '*) if has_pipe "${line#* = }"; then return 1; fi ;;
+    esac
+  done <<<"$configuration"
+}
+
+# take_along OPTIONS...: puts those that a run may be resumed with into `taken`, and what is left into `left`.
+take_along() {
+  taken=()
+  left=()
+  while (($# > 0)); do
+    case $1 in
+      --json | --json-models | --rounds=* | --checkpoint-every=* | --progress=* | --watchdog=* | --ledger-block=*)
+        taken+=("$1") ;;
+      --rounds | --checkpoint-every | --progress | --watchdog | --ledger-block)
+        taken+=("${@:1:2}")
+        if (($# > 1)); then shift; fi ;;
+      *) left+=("$1") ;;
+    esac
+    shift
+  done
+}
+
+# replace FROM TO: makes TO a copy of FROM. Whenever it is interrupted, or fails, TO or TO.old is whole.
+replace() {
+  rm -rf -- "$2.new"
+  if ! cp -a -- "$1" "$2.new"; then
+    rm -rf -- "$2.new"
+    return 1
+  fi
+  if [[ -e $2 ]]; then
+    rm -rf -- "$2.old" && mv -- "$2" "$2.old" || return 1
+  fi
+  mv -- "$2.new" "$2" && rm -rf -- "$2.old"
+}
+
+has_finished() { [[ -e $1/run-id && $(tail -n 1 -- "$1/run-id") == finished ]]; }
+
+# is_whole WORK KEPT: whether WORK, the run in SCRATCH, still has every file of the copy in RESULTS: sites remove old files
+# one by one. What a run itself takes away is no loss: older checkpoints, a summary when it has gone on since, and at its end
+# what only going on needs. What is younger than the copy may have any size.
+is_whole() {
+  local file
+  while IFS= read -r -d '' file; do
+    if [[ -e $1/$file ]]; then
+      [[ $1/$file -nt $2/$file || $(stat -c %s -- "$1/$file") == "$(stat -c %s -- "$2/$file")" ]] || return 1
+      continue
+    fi
+    if has_finished "$1" && ! has_finished "$2"; then continue; fi
+    case $file in
+      *.part) ;;
+      */checkpoint-*) [[ -n $(find "$1/${file%/*}" -name 'checkpoint-*' 2>/dev/null) ]] || return 1 ;;
+      summary.json) [[ $1/history.csv -nt $2/history.csv ]] || return 1 ;;
+      *) return 1 ;;
+    esac
+  done < <(cd -- "$2" && find . -type f -printf '%P\0')
+}
+
+# Brings the run directory from where it is kept to where it is worked on, if it is not there (any more), or not whole.
 fetch_run() {
   local kept=$RESULTS/$1 work=$SCRATCH/$1
   if [[ ! -e $kept && -e $kept.old ]]; then mv -- "$kept.old" "$kept"; fi
-  if [[ -e $kept && ! -e $work ]]; then replace "$kept" "$work"; fi
+  if [[ ! -e $kept || $kept -ef $work ]]; then return; fi
+  if [[ -e $work ]]; then
+    if is_whole "$work" "$kept"; then return; fi
+    say "$work has lost files (what is old is removed there?) the run goes on from its copy in $RESULTS"
+    mv -- "$work" "$work.incomplete-$(date +%s)"
+  fi
+  if ! replace "$kept" "$work"; then
+    say "cannot copy $kept to $SCRATCH (see above) make room there, then scontrol requeue $SLURM_JOB_ID"
+    exit 5
+  fi
 }
 
 # Brings it back. It stays in SCRATCH, whence sites remove what is old.
 keep_run() {
   if [[ $SCRATCH -ef $RESULTS || ! -e $SCRATCH/$1 ]]; then return; fi
-  replace "$SCRATCH/$1" "$RESULTS/$1"
+  if replace "$SCRATCH/$1" "$RESULTS/$1"; then return; fi
+  place=$SCRATCH/$1
+  say "cannot copy $SCRATCH/$1 to $RESULTS (see above) make room there and copy it, before it is removed from $SCRATCH"
+  if ((status == 0)); then status=5; fi
 }
 
-# The time is nearly up when SIGUSR1 comes (--signal=B:USR1@...): all ranks then stop after one common round. Ranks that have
-# only just been started would die of the signal, or never get it.
+# The time is nearly up when SIGUSR1 comes (--signal=B:USR1@...): all ranks then stop after one common round.
 on_warning() {
   warned=yes
   again=yes
-  [[ -n $srun ]] || return 0
+  forward_warning
+}
+
+# Ranks that have only just been started would die of the signal, or never get it; those that get a second one would not
+# wait for the end of their round.
+forward_warning() {
+  [[ -n $srun && $forwarded == no ]] || return 0
+  forwarded=yes
   while kill -0 "$srun" 2>/dev/null && ((SECONDS < begun + STARTUP)); do sleep 1; done
   kill -USR1 "$srun" 2>/dev/null || true
 }
@@ -89,7 +171,7 @@ launch() {
   "${LAUNCH[@]}" "$STARLING" "$@" &
   srun=$!
   begun=$SECONDS
-  if [[ $warned == yes ]]; then on_warning; fi
+  if [[ $warned == yes ]]; then forward_warning; fi
   # A signal to this script ends `wait` before srun has ended.
   again=yes
   while [[ $again == yes ]]; do
@@ -112,8 +194,15 @@ has_run() {
   [[ $now != "$2" ]] || ! grep -q 'stopped by a signal' "$SCRATCH/$1/summary.json"
 }
 
-# Whether SLURM stops this job for the sake of another. It then tells the ranks, but not this script.
-preempted() { [[ $(scontrol show job --oneliner "$SLURM_JOB_ID") =~ PreemptTime=[0-9] ]]; }
+# Whether SLURM stops this job for the sake of another. It then tells the ranks, but not this script. A job that was put back
+# after an earlier time still has that time; both are of the controller's clock, and sort as texts.
+preempted() {
+  local job start
+  job=$(SLURM_TIME_FORMAT=standard scontrol show job --oneliner "$SLURM_JOB_ID") || return 1
+  [[ $job =~ StartTime=([0-9][^ ]*) ]] || return 1
+  start=${BASH_REMATCH[1]}
+  [[ $job =~ PreemptTime=([0-9][^ ]*) && ! ${BASH_REMATCH[1]} < $start ]]
+}
 
 # put_back: asks SLURM to start this job again, under the same number, in the same place.
 put_back() {
@@ -122,20 +211,27 @@ put_back() {
     return
   fi
   say "stopped by SLURM after $SECONDS s, goes back into the queue"
-  scontrol requeue "$SLURM_JOB_ID"
+  scontrol requeue "$SLURM_JOB_ID" || say "SLURM does not take it back (see above) RESUME=$1 goes on in another job"
 }
 
-# starling_job COMMAND OPTIONS...: the whole job. Begins a run in the directory run-COMMAND-JOB, or goes on with it if this
-# job has begun it; RESUME in the environment names the directory of another job to go on with. Exit codes are starling's:
-# 0 done, 2 usage, 3 data, 5 a peer or a file failed, 75 stopped.
+# starling_job COMMAND OPTIONS... -- MORE...: the whole job, where MORE is what stands after the script's name and wins.
+# Begins a run in the directory run-COMMAND-JOB, or goes on with it if this job has begun it; RESUME in the environment names
+# the directory of another job to go on with. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed,
+# 75 stopped.
 starling_job() {
-  local command=$1 name words digest status=0 srun='' begun=0 again=no warned=no
+  local command=$1 options=() name place words digest status=0 srun='' begun=0 again=no warned=no forwarded=no taken left
   shift
+  while (($# > 0)) && [[ $1 != -- ]]; do
+    options+=("$1")
+    shift
+  done
+  if (($# > 0)); then shift; fi
   trap on_warning USR1
   trap 'again=yes' TERM
   check_job
   name=${RESUME:-run-$command-${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}}
   name=${name%/}
+  place=$RESULTS/$name
   mkdir -p -- "$RESULTS" "$SCRATCH"
   fetch_run "$name"
   if [[ -n ${RESUME:-} && ! -e $SCRATCH/$name ]]; then
@@ -148,17 +244,20 @@ starling_job() {
     mv -- "$SCRATCH/$name" "$SCRATCH/$name.unbegun-$(date +%s)"
   fi
 
-  words=("$command")
-  if resumable "$command"; then words+=(--checkpoint-every "$CHECKPOINT_EVERY"); fi  # the caller's own comes later, and wins
-  words+=("$@" --output "$SCRATCH/$name")
-  if [[ -e $SCRATCH/$name ]]; then
-    if ! resumable "$command"; then
-      say "$SCRATCH/$name is there, and starling $command cannot resume (running again would spend privacy again) if you" \
-          "want that, submit a new job"
-      exit 2
-    fi
+  if [[ ! -e $SCRATCH/$name ]]; then
+    words=("$command")
+    # What is given twice counts as it was given last.
+    if resumable "$command" "${options[@]}" "$@"; then words+=(--checkpoint-every "$CHECKPOINT_EVERY"); fi
+    words+=("${options[@]}" "$@" --output "$SCRATCH/$name")
+  elif [[ ! -e $SCRATCH/$name/run-id ]]; then
+    say "$SCRATCH/$name is there, and its run is of a kind that cannot be resumed (running again would spend privacy" \
+        "again) if you want that, submit a new job"
+    exit 2
+  else
     say "goes on with $SCRATCH/$name"
-    words=("$command" --resume "$SCRATCH/$name")
+    take_along "$@"
+    if ((${#left[@]} > 0)); then say "not used: ${left[*]} (a run that goes on has its options in its config.ini)"; fi
+    words=("$command" --resume "$SCRATCH/$name" "${taken[@]}")
   fi
 
   digest=$(digest_of "$name")
@@ -167,12 +266,13 @@ starling_job() {
     say "srun reports success, but has not started the ranks (no new summary in $SCRATCH/$name; see its messages above)"
     status=5
   fi
-  keep_run "$name"
-  if ((status == 75)) && resumable "$command" && { [[ $warned == yes ]] || preempted; }; then
-    put_back
+  # What is refused changes nothing.
+  if ((status != 2)); then keep_run "$name"; fi
+  if ((status == 75)) && [[ -e $SCRATCH/$name/run-id ]] && { [[ $warned == yes ]] || preempted; }; then
+    put_back "$name"
   elif ((status == 75)); then
     # No failure: the directory holds every round recorded until then.
-    say "stopped by a signal, safely; $RESULTS/$name holds all recorded rounds"
+    say "stopped by a signal, safely; $place holds all recorded rounds"
   fi
   exit "$status"
 }

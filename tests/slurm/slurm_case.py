@@ -18,14 +18,6 @@ COMMANDS = ("omd", "renewable", "infer", "vertical", "fedavg")
 needs_cluster = unittest.skipIf(REASON is not None, f"no SLURM cluster: {REASON}")
 
 
-def resumable(command="omd"):
-    done = subprocess.run([STARLING, command, "--help"], env=environment(), capture_output=True, text=True)
-    return "--resume" in done.stdout
-
-
-needs_resume = unittest.skipUnless(resumable(), "starling omd has no --resume")
-
-
 class Ended:
     """How a job ended, as `scontrol show job` tells it, and what it printed."""
 
