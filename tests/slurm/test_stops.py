@@ -1,6 +1,7 @@
 """Jobs that do not run through: time limits, cancelling, `scontrol requeue` and dead ranks; what is resumed ends with the
 same bits as what never stopped."""
 
+import contextlib
 import unittest
 
 from slurm_case import *
@@ -33,7 +34,7 @@ class Stops(SlurmCase):
                           RESULTS=str(results))
         ended = self.await_end(job)
         self.assertEqual((ended.state, ended.code, ended.restarts), ("FAILED", STOPPED_SAFELY, 0), ended)
-        self.assertIn("not put back" if resumable() else "stopped by a signal, safely", ended.log)
+        self.assertIn("not put back", ended.log)
         self.check_stopped(results, job)
         self.assertEqual(tree(results / f"run-omd-{job}"), tree(scratch / f"run-omd-{job}"))
 
@@ -67,20 +68,23 @@ class Stops(SlurmCase):
         self.check_stopped(self.folder, job)
 
     def test_what_cannot_be_resumed_is_not_begun_again(self):
-        command = next((name for name in COMMANDS if not resumable(name)), None)
-        if command is None:
-            self.skipTest("all commands can resume")
-        job = self.submit(command, "--noise-key", "seed", "--rounds", "20", options=["--begin=now+1hour"])
-        run = self.folder / f"run-{command}-{job}"
-        run.mkdir()
-        self.cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+        """Rounds without waiting are in no step, so there is nothing to go on with: neither by itself nor by hand."""
+        job = self.submit("omd", *ENDLESS, "--async", options=["--ntasks=2"])
+        run = self.folder / f"run-omd-{job}"
+        self.under_way(run.name)
+        self.cluster.run("scancel", "--batch", "--signal=USR1", job)
+        ended = self.await_end(job)
+        self.assertEqual((ended.state, ended.code, ended.restarts), ("FAILED", STOPPED_SAFELY, 0), ended)
+        self.assertIn("stopped by a signal, safely", ended.log)
+        before = tree(run)
+        self.assertEqual(self.cluster.run("scontrol", "requeue", job).returncode, 0)
+        wait_until(lambda: self.show(job)["JobState"] not in TERMINAL, "the job is back")
         ended = self.await_end(job)
         self.assertEqual((ended.state, ended.code), ("FAILED", 2), ended)
-        self.assertIn(f"{run} is there, and starling {command} cannot resume", ended.log)
-        self.assertEqual(list(run.iterdir()), [])
+        self.assertIn(f"{run} is there, and its run is of a kind that cannot be resumed", ended.log)
+        self.assertEqual(tree(run), before)
 
 
-@needs_resume
 class Resumed(SlurmCase):
     """Resumed = uninterrupted: the runs that stopped are compared with one that did not, under mpirun."""
 
@@ -177,30 +181,64 @@ class Resumed(SlurmCase):
         self.check_against_uninterrupted(job, words)
 
     def ranks(self):
-        """Process ids of all ranks that run on the cluster."""
-        def is_rank(pid):
-            try:
-                return pathlib.Path(f"/proc/{pid}/exe").resolve().name == pathlib.Path(STARLING).resolve().name
-            except OSError:
-                return False
-        return [pid for pid in cluster.processes_of(self.cluster.folder) if is_rank(pid)]
+        """Process ids of all ranks that run on the cluster, by rank."""
+        found = {}
+        for pid in cluster.processes_of(self.cluster.folder):
+            with contextlib.suppress(OSError):
+                if pathlib.Path(f"/proc/{pid}/exe").resolve().name == pathlib.Path(STARLING).resolve().name:
+                    rank = re.search(rb"\0PMIX_RANK=(\d+)\0", pathlib.Path(f"/proc/{pid}/environ").read_bytes())
+                    if rank:
+                        found[int(rank[1])] = pid
+        return found
 
-    def test_a_rank_that_is_killed(self):
-        """All ranks end; the failed job is started again by hand, and goes on from the last checkpoint that was due."""
-        words = [*WORDS, "--rounds", str(self.rounds_of(5, 2))]
-        job = self.submit("omd", *words, options=["--ntasks=2"], CHECKPOINT_EVERY="1s")
-        self.under_way(f"run-omd-{job}", 6)
+    def lose(self, number, *more, **variables):
+        """A job of three ranks, the second of which gets a signal in mid-run: (job, words, how it ended, seconds until
+        all were gone). It has written checkpoints."""
+        words = [*WORDS, "--rounds", str(self.rounds_of(5, 3)), *more]
+        job = self.submit("omd", *words, "--checkpoint-every", "1s", options=["--ntasks=3"], **variables)
+        wait_until(lambda: any((self.folder / f"run-omd-{job}/private/1").glob("checkpoint-*[0-9]")), "a checkpoint is there")
         ranks = self.ranks()
-        self.assertEqual(len(ranks), 2)
-        os.kill(ranks[1], signal.SIGKILL)
-        failed = self.await_end(job)
-        self.assertEqual(self.ranks(), [])
-        self.assertEqual(failed.state, "FAILED", failed)
+        self.assertEqual(sorted(ranks), [0, 1, 2])
+        os.kill(ranks[1], number)
+        began = time.monotonic()
+        ended = self.await_end(job)
+        seconds = time.monotonic() - began
+        self.assertEqual(self.ranks(), {})
+        self.assertEqual((ended.state, ended.restarts), ("FAILED", 0), ended)
+        return job, words, ended, seconds
+
+    def check_goes_on(self, job, words):
+        """Put back by hand, the job goes on from the last checkpoint that was due, and ends as if nothing had been."""
         done = self.cluster.run("scontrol", "requeue", job)
         self.assertEqual(done.returncode, 0, done.stderr)
         wait_until(lambda: self.show(job)["JobState"] not in TERMINAL, "the job is back", 30)
-        self.finished(job)
+        self.assertRegex(self.finished(job).log, r"goes on after round [1-9]")
         self.check_against_uninterrupted(job, words)
+
+    def test_a_rank_that_is_killed(self):
+        """SLURM's PMIx notices, and kills the whole step at once, whatever --kill-on-bad-exit says: no rank can name the
+        round. What they have written is enough."""
+        job, words, ended, seconds = self.lose(signal.SIGKILL)
+        self.assertLess(seconds, 20, ended)
+        self.assertEqual(ended.code, 128 + signal.SIGKILL, ended)
+        self.assertRegex(ended.log, r"task 1: Killed")
+        self.assertRegex(ended.log, r"STEP \S+ ON \S+ CANCELLED")
+        self.check_goes_on(job, words)
+
+    def test_a_rank_that_is_stopped(self):
+        """Nobody sees that but the others, which wait: each ends with exit code 5, one naming round and peer. When they are
+        gone, SLURM's PMIx ends the rank that cannot end itself."""
+        noting = self.folder / "noting"
+        noting.write_text(f'#!/bin/bash\n"{pathlib.Path(STARLING).resolve()}" "$@"\ncode=$?\n'
+                          f'if [[ -n ${{PMIX_RANK:-}} ]]; then echo $code >>"{self.folder}/code.$PMIX_RANK"; fi\nexit $code\n')
+        noting.chmod(0o755)
+        job, words, ended, seconds = self.lose(signal.SIGSTOP, "--watchdog", "3", STARLING=str(noting))
+        self.assertLess(seconds, 30, ended)
+        self.assertEqual([(self.folder / f"code.{rank}").read_text().split()[-1] for rank in (0, 2)], ["5", "5"], ended)
+        said = [line for line in ended.log.splitlines() if line.startswith("starling: ")]
+        self.assertEqual(len(said), 1, ended)
+        self.assertRegex(said[0], r"round [1-9]\d*: waiting for .* rank 1 .*nothing came for 3 s")
+        self.check_goes_on(job, words)
 
 
 if __name__ == "__main__":
