@@ -276,7 +276,7 @@ Finding judge_edges(const LaunchFacts& facts) {
   if (ways.empty()) return {"none between ranks", Verdict::ok, ""};
   const double median = *ways[ways.size() / 2]->seconds;
   const Way& slowest = *ways.back();
-  const std::string which = ways.size() < facts.ways.size() ? fmt::format(" ({} timed)", ways.size()) : "";
+  const std::string which = ways.size() < facts.ways.size() ? fmt::format(" ({} of them timed)", ways.size()) : "";
   const std::string value =
       fmt::format("{} between ranks{}: median {}, slowest {} ({} to {})", facts.ways.size(), which, in_seconds(median),
                   in_seconds(*slowest.seconds), rank_on_host(facts, slowest.from), rank_on_host(facts, slowest.to));

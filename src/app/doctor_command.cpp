@@ -1,7 +1,9 @@
 // `starling doctor`: the steps in which a launch is looked at.
 #include "doctor_facts.hpp"
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
+#include <map>
 
 #include "starling/app/commands.hpp"
 #include "starling/app/doctor_config.hpp"
@@ -14,6 +16,21 @@
 namespace starling {
 
 namespace {
+
+/// Says every two seconds how far the timing of edges has come.
+class WaysPrinter {
+ public:
+  void operator()(std::size_t done, std::size_t of) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - said_ < between_) return;
+    said_ = now;
+    fmt::print(stderr, "timing edges: {} of {}\n", done, of);
+  }
+
+ private:
+  static constexpr std::chrono::seconds between_{2};
+  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
+};
 
 class Doctor {
  public:
@@ -36,6 +53,7 @@ class Doctor {
  private:
   void open_graph();
   [[nodiscard]] LaunchFacts look();
+  void require_memory(const LaunchFacts& facts, const Layout& layout, std::size_t length) const;
   [[nodiscard]] std::string words_for_graph() const;
   static void print(const std::string& text);
 
@@ -69,6 +87,21 @@ std::string Doctor::words_for_graph() const {
                      graph_->clients(), message_length(config_.dimension, Mixing::push_sum));
 }
 
+/// Each model is there twice at least: where it is made, and where it is received.
+void Doctor::require_memory(const LaunchFacts& facts, const Layout& layout, std::size_t length) const {
+  std::map<std::string, double> wanted;
+  for (int r = 0; r < world_.size(); ++r) {
+    const RankFacts& rank = facts.ranks[static_cast<std::size_t>(r)];
+    const double models = static_cast<double>(layout.count(r)) * static_cast<double>(length);
+    const double bytes = wanted[rank.host] += 2 * sizeof(double) * models;
+    check(
+        !rank.memory || bytes <= static_cast<double>(*rank.memory),
+        "models of {} numbers take at least {:.3g} bytes on {} (it can give {:.3g}) make --dimension smaller, or start "
+        "ranks on more hosts",
+        length, bytes, rank.host, static_cast<double>(rank.memory.value_or(0)));
+  }
+}
+
 /// **Collective.**
 LaunchFacts Doctor::look() {
   const Layout layout(graph_->clients(), world_.size());
@@ -87,11 +120,14 @@ LaunchFacts Doctor::look() {
   LaunchFacts facts;
   facts.directory = directory_of(config_.output);
   facts.ranks = gather_facts(agreement_, facts.directory);
+  agreement_.together([&] { require_memory(facts, layout, length); });
   facts.graph = words_for_graph();
   facts.clients = graph_->clients();
   facts.ranks_with_clients = std::min(static_cast<int>(graph_->clients()), world_.size());
   facts.clocks = sound_clocks(world_);
-  facts.ways = sound_ways(world_, layout, links, phases, length, config_.pings);
+  WaysPace pace{config_.pings, config_.seconds};
+  if (world_.rank() == 0) pace.progress = WaysPrinter();
+  facts.ways = sound_ways(world_, layout, links, phases, length, pace);
   facts.exchange = sound_exchange(world_, layout, links, phases, length);
   return facts;
 }

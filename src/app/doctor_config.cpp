@@ -30,6 +30,9 @@ Options doctor_options(DoctorConfig& config) {
   options.add({measuring, "pings", "K", "100",
                "round trips over each edge between ranks, or as many as fit in a quarter of a second",
                setter::integer(config.pings, 1, most_pings)});
+  options.add({measuring, "seconds", "S", "60",
+               "time for all edges together; those that are left then are left out, and the rest lies evenly among all",
+               setter::number(config.seconds, 0.01, 1e6)});
   options.add({measuring, "output", "DIR", ".",
                "where runs are to write: the directory itself, or if there is none yet, the one it will be made in",
                setter::text(config.output)});

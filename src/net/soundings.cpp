@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
+#include "starling/core/check.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours.hpp"
 
@@ -20,7 +22,8 @@ constexpr int clock_tag = 1;
 constexpr int way_tag = 2;
 constexpr int clock_pings = 50;
 constexpr int warming_pings = 3;  ///< which are not counted: the first messages of a pair set up its connection
-constexpr double seconds_per_way = 0.25;
+constexpr double most_seconds_per_way = 0.25;
+constexpr double seconds_for_clocks = 30;  ///< of all ranks
 constexpr Round warming_rounds = 5;
 constexpr Round most_rounds = 1'000;
 constexpr double unmeasured = -1;
@@ -70,13 +73,13 @@ class Conversation {
 
 /// Rank 0's side: the other's date is taken for that of the middle of the round trip. Its questions say whether they
 /// are the last.
-ClockSkew ask_for_date(World::State& state, int rank) {
+ClockSkew ask_for_date(World::State& state, int rank, double seconds) {
   Conversation conversation(state, rank, clock_tag, "comparing clocks");
   ClockSkew best{0, std::numeric_limits<double>::infinity()};
   const auto start = Clock::now();
   bool last = false;
   for (int i = 1; !last; ++i) {
-    last = i == clock_pings || seconds_since(start) > seconds_per_way;
+    last = i == clock_pings || seconds_since(start) > seconds;
     double number = last ? 1 : 0;
     const double asked = date();
     conversation.send({&number, 1});
@@ -133,14 +136,35 @@ std::vector<Way> all_ways(Agreement& agreement, const Layout& layout, const OwnL
   return ways;
 }
 
+/// Of the same ways, the same on all ranks. Neighbours' messages have the same lengths.
+void require_lengths(const std::vector<Way>& ways, std::size_t length) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  for (const Way& way : ways) {
+    check(way.vectors <= most / length,
+          "a message from rank {} to rank {} has {} vectors of {} numbers (the most that MPI counts are {}) start more "
+          "ranks, or make models smaller",
+          way.from, way.to, way.vectors, length, most);
+  }
+}
+
+/// Ways to be measured, in an order of which every beginning lies evenly among all ways: steps of the golden section.
+std::vector<std::size_t> chosen_ways(std::size_t ways) {
+  const std::size_t count = std::min(ways, most_sounded_ways);
+  auto step = static_cast<std::size_t>(std::lround(0.618 * static_cast<double>(count)));
+  while (count > 0 && std::gcd(step, count) != 1) ++step;
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(i * step % count * ways / count);
+  return chosen;
+}
+
 /// The first number of a message says whether another one follows.
-double ping(World::State& state, const Way& way, std::size_t length, int pings) {
+double ping(World::State& state, const Way& way, std::size_t length, int pings, double seconds) {
   Conversation conversation(state, way.to, way_tag, "timing an edge");
   Vector message(way.vectors * length);
   std::vector<double> halves;
   const auto start = Clock::now();
   for (int i = 0; i < warming_pings + pings && message[0] == 0; ++i) {
-    message[0] = i + 1 == warming_pings + pings || seconds_since(start) > seconds_per_way ? 1 : 0;
+    message[0] = i + 1 == warming_pings + pings || seconds_since(start) > seconds ? 1 : 0;
     const auto sent = Clock::now();
     conversation.send(message);
     conversation.receive(message);
@@ -240,9 +264,10 @@ std::vector<ClockSkew> sound_clocks(World& world) {
   World::State& state = world.state();
   Agreement agreement(world);
   agreement.barrier();
+  const double of_one = std::min(most_seconds_per_way, seconds_for_clocks / state.size);
   Vector found(2);
   for (int r = 1; state.rank == 0 && r < state.size; ++r) {
-    const ClockSkew skew = ask_for_date(state, r);
+    const ClockSkew skew = ask_for_date(state, r, of_one);
     found.insert(found.end(), {skew.seconds, skew.uncertainty});
   }
   if (state.rank > 0) tell_date(state);
@@ -253,22 +278,30 @@ std::vector<ClockSkew> sound_clocks(World& world) {
 }
 
 std::vector<Way> sound_ways(World& world, const Layout& layout, const OwnLinks& links, Round rounds, std::size_t length,
-                            int pings) {
+                            const WaysPace& pace) {
   World::State& state = world.state();
   Agreement agreement(world);
   std::vector<Way> ways = all_ways(agreement, layout, links, rounds);
-  const std::size_t chosen = std::min(ways.size(), most_sounded_ways);
+  agreement.together([&] { require_lengths(ways, length); });
+  const std::vector<std::size_t> chosen = chosen_ways(ways.size());
+  const double of_one = std::min(most_seconds_per_way, pace.seconds / static_cast<double>(chosen.size()));
+  const auto start = Clock::now();
+  std::size_t sounded = 0;
   Vector own;
-  for (std::size_t i = 0; i < chosen; ++i) {
-    const Way& way = ways[i * ways.size() / chosen];
+  for (; sounded < chosen.size(); ++sounded) {
+    // Rank 0's clock is everybody's.
+    const bool late = sounded > 0 && seconds_since(start) > pace.seconds;
+    if (agreement.broadcast(declare_public(std::string(late ? "enough" : "on"))) != "on") break;
+    if (pace.progress) pace.progress(sounded, chosen.size());
+    const Way& way = ways[chosen[sounded]];
     agreement.barrier();
-    if (state.rank == way.from) own.push_back(ping(state, way, length, pings));
+    if (state.rank == way.from) own.push_back(ping(state, way, length, pace.pings, of_one));
     if (state.rank == way.to) answer(state, way, length);
   }
   const std::vector<Vector> all = agreement.all_gather(Released<Vector>(declare_public(own)));
   std::vector<std::size_t> taken(all.size(), 0);
-  for (std::size_t i = 0; i < chosen; ++i) {
-    Way& way = ways[i * ways.size() / chosen];
+  for (std::size_t i = 0; i < sounded; ++i) {
+    Way& way = ways[chosen[i]];
     const auto from = static_cast<std::size_t>(way.from);
     way.seconds = all[from][taken[from]++];
   }

@@ -213,7 +213,7 @@ TEST(DoctorText, TableAndJsonSayTheSame) {
   EXPECT_TRUE(json["edges"][1]["seconds"].is_null());
   EXPECT_TRUE(json["exchange"][3].is_null());
   EXPECT_EQ(json["ranks"][2]["host"], "beta");
-  EXPECT_THAT(found(facts, "edges").value, HasSubstr("4 between ranks (3 timed)"));
+  EXPECT_THAT(found(facts, "edges").value, HasSubstr("4 between ranks (3 of them timed)"));
   EXPECT_THAT(table, HasSubstr("slowest edges, one way\n       21.00 us  rank 3 on beta to rank 0 on alpha\n"));
   EXPECT_THAT(table, HasSubstr("\n1 bad, 0 to look at\n"));
   EXPECT_THAT(doctor_table(healthy(), examine(healthy())), HasSubstr("nothing stands in the way of a run"));

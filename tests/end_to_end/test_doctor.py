@@ -186,6 +186,29 @@ class Doctor(TestCase):
         self.assertEqual((verdicts["sharing"], verdicts["HDF5"]), ("bad", "bad"))
         self.assertIn("Read-only file system", checks["HDF5"]["advice"])
 
+    def test_time_that_is_up_leaves_edges_out(self):
+        self.write("g.topo", "generate complete clients=16\n")
+        words = ["--topology", "g.topo", "--clients", 16, "--pings", "1000000", "--json"]
+        result = self.doctor(4, *words)  # 12 ways, a quarter of a second each
+        self.assertRegex(result.err, r"(?m)^timing edges: \d+ of 12$")
+        self.assertTrue(all(edge["seconds"] > 0 for edge in self.examined(result)[0]["edges"]))
+        result = self.doctor(4, *words, "--seconds", "0.01")
+        found, verdicts = self.examined(result)
+        times = [edge["seconds"] for edge in found["edges"]]
+        self.assertEqual(len(times), 12)
+        timed = sum(seconds is not None for seconds in times)
+        self.assertGreaterEqual(timed, 1)
+        if timed < 12:
+            self.assertIn(f"12 between ranks ({timed} of them timed)", result.out)
+        self.assertLess(result.seconds, 30)
+
+    def test_models_that_no_host_can_hold(self):
+        result = self.doctor(2, "--clients", 1000, "--dimension", 100_000_000)
+        self.assertEqual((result.code, len(result.messages())), (USAGE, 1), result)
+        self.assertIn("models of 100000001 numbers take at least", result.messages()[0])
+        self.assertIn("make --dimension smaller", result.messages()[0])
+        self.leaves_nothing()
+
     def test_usage(self):
         for words, said in (
             (["--topology", "nowhere.topo"], "nowhere.topo"),

@@ -1,6 +1,7 @@
 #include "starling/net/soundings.hpp"
 
 #include "support/mpi_testing.hpp"
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <map>
 #include <set>
@@ -55,7 +56,7 @@ TEST_P(Soundings, EveryWayOfTheGraphIsTimedOnce) {
   }
   std::map<std::pair<int, int>, std::size_t> found;
   std::pair<int, int> before{-1, -1};
-  for (const Way& way : sound_ways(world(), layout, own_links(layout), rounds, 17, 20)) {
+  for (const Way& way : sound_ways(world(), layout, own_links(layout), rounds, 17, {20})) {
     const std::pair ends(way.from, way.to);
     EXPECT_LT(before, ends) << "ascending, each once";
     before = ends;
@@ -84,6 +85,38 @@ INSTANTIATE_TEST_SUITE_P(Graphs, Soundings,
                          testing::Values(std::pair<Client, Round>{3, 1}, std::pair<Client, Round>{12, 1},
                                          std::pair<Client, Round>{12, 4}));
 
+/// Time is up before the second way: the first is measured, whichever it is, and nobody waits for the others.
+TEST_P(Soundings, WhatIsLeftWhenTimeIsUpIsLeftOut) {
+  const auto [clients, rounds] = GetParam();
+  const Layout layout(clients, world().size());
+  std::size_t told = 0;
+  std::size_t announced = 0;
+  const auto progress = [&](std::size_t done, std::size_t of) {
+    EXPECT_EQ(done, told++);
+    announced = of;
+  };
+  const auto ways = sound_ways(world(), layout, own_links(layout), rounds, 17, {5, 1e-9, progress});
+  const auto measured = std::count_if(ways.begin(), ways.end(), [](const Way& way) { return way.seconds.has_value(); });
+  EXPECT_EQ(measured, ways.empty() ? 0 : 1);
+  EXPECT_EQ(told, static_cast<std::size_t>(measured));
+  EXPECT_EQ(announced, ways.size());
+}
+
+/// Neither MPI's count nor memory for such a message is ever asked for.
+TEST_P(Soundings, AMessageThatMpiCannotCountIsRefused) {
+  const auto [clients, rounds] = GetParam();
+  const Layout layout(clients, world().size());
+  constexpr std::size_t too_long = std::size_t{1} << 31;
+  if (sound_ways(world(), layout, own_links(layout), rounds, 1, {1}).empty()) return;
+  try {
+    static_cast<void>(sound_ways(world(), layout, own_links(layout), rounds, too_long, {1}));
+    ADD_FAILURE() << "it was sent";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("vectors of 2147483648 numbers"));
+  } catch (const PeerError&) {  // another rank has said so
+  }
+}
+
 /// A longer message takes longer: a megabyte crosses no machine in the time of eight bytes.
 TEST(SoundingsOfSizes, ALongMessageTakesLonger) {
   const Layout layout(world().size(), world().size());
@@ -97,8 +130,8 @@ TEST(SoundingsOfSizes, ALongMessageTakesLonger) {
     }
     return std::vector<Links>{links};
   };
-  const auto small = sound_ways(world(), layout, ring, 1, 1, 50);
-  const auto large = sound_ways(world(), layout, ring, 1, 1 << 20, 10);
+  const auto small = sound_ways(world(), layout, ring, 1, 1, {50});
+  const auto large = sound_ways(world(), layout, ring, 1, 1 << 20, {10});
   EXPECT_EQ(small.size(), world().size() > 1 ? static_cast<std::size_t>(world().size()) : 0U);
   EXPECT_EQ(large.size(), small.size());
   double fastest_large = 1e9;

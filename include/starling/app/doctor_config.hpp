@@ -16,6 +16,7 @@ struct DoctorConfig {
   std::optional<Client> clients_per_rank;
   std::size_t dimension = 1000;  ///< of models
   int pings = 100;               ///< over each edge, at most
+  double seconds = 60;           ///< for timing all edges
   std::string output = ".";
   bool json = false;
   double watchdog = 60;  ///< seconds

@@ -49,12 +49,22 @@ struct Way {
 /// Ways that are measured at most; of more, so many that lie evenly among all.
 inline constexpr std::size_t most_sounded_ways = 2'000;
 
+/// How much time ways get.
+struct WaysPace {
+  int pings = 100;      ///< round trips over each, at most
+  double seconds = 60;  ///< for all of them, after which no other is begun
+  /// Told how many of how many ways are done, before each; may be empty.
+  std::function<void(std::size_t, std::size_t)> progress = {};
+};
+
 /// **Collective.** Every way between two ranks that share an edge in one of the first `rounds` rounds, ascending by
 /// (from, to), the same on all ranks. A way's time is half a round trip of a message of its size (vectors × `length`
-/// doubles), the median of `pings` or of as many as fit in a quarter of a second, and at least one; nothing else is
-/// under way meanwhile. Throws FailureError naming both ends when one stays silent beyond the watchdog.
+/// doubles), the median of as many as the pace allows or as fit in its part of the time, a quarter of a second at most,
+/// and at least one; nothing else is under way meanwhile. At least one way is measured, and those that are lie evenly
+/// among all. Throws UsageError when a message would have more numbers than MPI counts, FailureError naming both ends
+/// when one stays silent beyond the watchdog.
 [[nodiscard]] std::vector<Way> sound_ways(World& world, const Layout& layout, const OwnLinks& links, Round rounds,
-                                          std::size_t length, int pings);
+                                          std::size_t length, const WaysPace& pace);
 
 /// **Collective.** Seconds that an exchange of vectors of `length` doubles takes through Neighbours: of each rank that
 /// hosts clients the median over some rounds, in rank order, the same on all ranks; nothing of the others. The graph
