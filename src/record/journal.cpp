@@ -26,13 +26,15 @@ void Journal::go_back(std::int64_t size, const std::function<void(Snapshot&)>& a
   file_.go_back(size);
   try {
     Snapshot entries(file_.content());
+    std::size_t at = 0;  // where the entry begins
     while (!entries.at_end()) {
       Secret<std::string> content;
       std::array<char, digits_of_digest> digest{};
       entries(content, digest);
       content.update([&](const std::string& text) {
         check<DataError>(std::equal(digest.begin(), digest.end(), sha256(text).begin()),
-                         "an entry is not what was written: some byte was changed");
+                         "byte {}: the entry here is not what was written: some byte was changed", at);
+        at += sizeof(std::uint64_t) + text.size() + digits_of_digest;
       });
       Snapshot entry(std::move(content));
       again(entry);
