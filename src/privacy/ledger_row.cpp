@@ -386,7 +386,8 @@ std::optional<LedgerHead> read_head(const std::string& text) {
     LedgerHead head;
     head.rows = members.integer("rows");
     head.hash = members.text("hash");
-    if (write_head(head) == text && head.rows >= 0) return head;
+    const bool counts = head.rows > 0 || (head.rows == 0 && head.hash == LedgerHead{}.hash);
+    if (write_head(head) == text && counts) return head;
   } catch (const BadRow&) {  // of another form
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 // Privacy ledgers. The first byte chooses how the rest is taken: 0 as a ledger without a head, 1 as a ledger and, after
 // a line "---", its head; 2 as the rows' own members, a row a line, which are chained and sealed here, for the hashes
-// are what a search of bytes cannot find; 3 the same with a torn line at the end.
+// are what a search of bytes cannot find; 3 the same with a torn line at the end; 4 the same after two bytes, which
+// choose a bit of the head that is turned.
 #include "starling/privacy/ledger.hpp"
 
 #include "target.hpp"
@@ -37,7 +38,7 @@ Files sealed(std::string_view members) {
 
 Files files_of(std::string_view bytes) {
   constexpr std::string_view separator = "\n---\n";
-  const std::size_t choice = fuzz::choose(bytes, 4);
+  const std::size_t choice = fuzz::choose(bytes, 5);
   if (choice >= 2) {
     Files files = sealed(bytes);
     if (choice == 3) files.text += files.text.substr(0, 50);
@@ -69,6 +70,20 @@ void require_sound(const LedgerBook& book) {
   }
 }
 
+/// A head of which a bit is turned is no head, or not that of these rows.
+void require_head_counts(std::string_view bytes) {
+  if (bytes.size() < 3) return;
+  const std::size_t place = static_cast<unsigned char>(bytes[0]) * 256U + static_cast<unsigned char>(bytes[1]);
+  const Files files = sealed(bytes.substr(2));
+  if (verify_ledger(files.text, files.head).damage) return;
+  std::string head = *files.head;
+  const std::size_t bit = place % (8 * head.size());
+  head[bit / 8] = static_cast<char>(head[bit / 8] ^ (1 << (bit % 8)));
+  const LedgerReading reading = verify_ledger(files.text, head);
+  fuzz::require(reading.damage.has_value(), "a damaged head was taken: " + head);
+  throw DataError(fmt::format("{}: {}", name_of(reading.damage->kind), reading.damage->reason));
+}
+
 /// What is whole, or only torn, can be opened and written on.
 void require_usable(const Files& files) {
   const fuzz::MemoryFile file(files.text);
@@ -94,7 +109,12 @@ void require_usable(const Files& files) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const Files files = files_of({reinterpret_cast<const char*>(data), size});
+  const std::string_view all(reinterpret_cast<const char*>(data), size);
+  if (std::string_view bytes = all; fuzz::choose(bytes, 5) == 4) {
+    fuzz::answers([&] { require_head_counts(bytes); });
+    return 0;
+  }
+  const Files files = files_of(all);
   bool usable = false;
   fuzz::answers([&] {
     const LedgerReading reading = verify_ledger(files.text, files.head);
