@@ -14,10 +14,14 @@ import argparse
 import csv
 import json
 import pathlib
+import re
 import sys
 
 # Where a run's results go to says nothing about it, and where runs differ in nothing else it would be the only column.
 NO_SETTINGS = ("output",)
+
+# What jobs/slurm.sh has put aside, because it had not begun or had lost files: another directory is the run.
+PUT_ASIDE = re.compile(r"\.(unbegun|incomplete)-\d+$")
 
 
 class DataError(Exception):
@@ -98,8 +102,11 @@ def main():
     parser.add_argument("--columns", type=lambda text: text.split(","), help="these settings and figures, in this order")
     parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="default: standard output")
     arguments = parser.parse_args()
+    runs = [run for run in arguments.runs if not PUT_ASIDE.search(run.name)]
+    if len(runs) < len(arguments.runs):
+        print(f"collect.py: left out what job scripts have put aside: {len(arguments.runs) - len(runs)}", file=sys.stderr)
     try:
-        rows = tabulate(arguments.runs, arguments.columns)
+        rows = tabulate(runs, arguments.columns)
         with (arguments.output.open("w", newline="") if arguments.output else sys.stdout) as out:
             csv.writer(out, lineterminator="\n").writerows(rows)
     except (DataError, OSError) as error:

@@ -65,6 +65,13 @@ class Collect(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertEqual((self.folder / "table.csv").read_text(), 'run,state,loss.mean,graph\na,finished,0.5,"x,y.topo"\n')
 
+    def test_what_scripts_put_aside_is_no_run(self):
+        for name in ("run-omd-7_1", "run-omd-7_1.unbegun-1700000000", "run-omd-7_2", "run-omd-7_2.incomplete-1700000000"):
+            self.make(name, [("epsilon", "1")], {"rounds": 3} if "." not in name else None)
+        done, rows = self.collect(*sorted(path.name for path in self.folder.glob("run-omd-7_*")))
+        self.assertEqual([row["run"] for row in rows], ["run-omd-7_1", "run-omd-7_2"])
+        self.assertEqual((done.returncode, done.stderr), (0, "collect.py: left out what job scripts have put aside: 2\n"))
+
     def test_errors(self):
         self.make("a", [("epsilon", "1")], {"loss": {"mean": 0.5}})
         self.make("damaged", [])
