@@ -1,4 +1,5 @@
-// Does what valgrind is to find: `faulty leak`, `faulty read` (behind the end) or `faulty branch` (on what was never set).
+// Does what valgrind is to find: `faulty leak`, `faulty read` (behind the end) or `faulty branch` (on what was never
+// set).
 #include <cstdio>
 #include <cstdlib>
 #include <string>
