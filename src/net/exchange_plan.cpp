@@ -1,9 +1,26 @@
 #include "exchange_plan.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
+#include "starling/core/check.hpp"
+
 namespace starling {
+
+namespace {
+
+/// MPI counts the numbers of a message in an int.
+void require_countable(std::size_t vectors, std::size_t length, int rank) {
+  constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  check(length == 0 || vectors <= most / length,
+        "a message of {} vectors of {} numbers between this rank and rank {} (MPI counts to {}) start more ranks, so "
+        "that "
+        "fewer clients share one",
+        vectors, length, rank, most);
+}
+
+}  // namespace
 
 void EdgeCounts::add(Client from, Client to, std::int64_t messages) {
   const std::uint64_t key =
@@ -58,6 +75,9 @@ void Neighbours::Plan::State::lay_out(std::span<const Links> links, const Layout
                                       std::size_t length) {
   lay_out_sends(links, layout, rank, first);
   lay_out_receives(links, layout, rank, first);
+  for (const std::vector<Transfer>* transfers : {&sends, &receives}) {
+    for (const Transfer& transfer : *transfers) require_countable(transfer.count, length, transfer.rank);
+  }
   packed.resize(sent_columns.size() * length);
   std::size_t vectors = 0;
   for (const Transfer& receive : receives) vectors += receive.count;
