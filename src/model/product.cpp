@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace starling {
 
@@ -38,36 +39,12 @@ void pack_runs(const T* from, std::size_t step, std::size_t k, T* out) {
 template <class T>
 void pack_runs(const T* from, std::size_t step, std::size_t k, std::size_t width, T* out) {
   switch (width) {
-    case 16:
-      return pack_runs<16>(from, step, k, out);
-    case 8:
-      return pack_runs<8>(from, step, k, out);
     case 6:
       return pack_runs<6>(from, step, k, out);
     case 5:
       return pack_runs<5>(from, step, k, out);
     default:
       for (std::size_t p = 0; p < k; ++p) std::copy_n(from + p * step, width, out + p * width);
-  }
-}
-
-/// Columns of a block of B in strips of a tile's width, the last one filled with zeros.
-template <class T>
-void pack_right(const ProductTiles<T>& tiles, const Operand<T>& b, std::size_t k, std::size_t n, T* out) {
-  const std::size_t width = tiles.width;
-  for (std::size_t j = 0; j < n; j += width, out += k * width) {
-    const std::size_t count = std::min(width, n - j);
-    const T* from = b.data + j * b.column;
-    if (count == width && b.column == 1) {
-      pack_runs(from, b.row, k, width, out);
-      continue;
-    }
-    if (count == width && b.row == 1) {
-      tiles.turn(from, b.column, k, out);
-      continue;
-    }
-    if (count < width) std::fill(out, out + k * width, T(0));
-    pack_columns(from, b.column, count, b.row, k, width, out);
   }
 }
 
@@ -100,36 +77,85 @@ struct Left {
   bool packed;
 };
 
-/// A tile of C at `place`; at C's right edge, where `across` columns are left, by way of a tile of its own.
+/// A strip of a tile's width of B.
 template <class T>
-void multiply_tile(const ProductTiles<T>& tiles, std::size_t depth, const Left<T>& left, std::size_t i,
-                   std::size_t down, const T* right, std::size_t across, T* place, std::size_t n, bool add) {
-  const T* const a = left.data + i * left.step;
-  const std::size_t row = left.packed ? 1 : left.step;
-  const std::size_t column = left.packed ? down : 1;
-  if (across == tiles.width) {
-    tiles.multiply[down - 1](depth, a, row, column, right, place, n, add);
-    return;
+struct Strip {
+  const T* data;
+  std::size_t step;  ///< from row to row
+  T* keep;           ///< where the tile that reads it packs it for those that follow; null where it is packed
+};
+
+/// The strip of `count` columns of B, `depth` rows of them, for its first tile: as it is where a row's numbers are side
+/// by side, else packed, and filled up with zeros.
+template <class T>
+Strip<T> first_strip(const ProductTiles<T>& tiles, std::size_t depth, const Operand<T>& b, std::size_t count, T* room) {
+  if (count == tiles.width && b.column == 1) return {b.data, b.row, room};
+  if (count == tiles.width && b.row == 1) {
+    tiles.turn(b.data, b.column, depth, room);
+  } else {
+    std::fill_n(room, depth * tiles.width, T(0));
+    pack_columns(b.data, b.column, count, b.row, depth, tiles.width, room);
   }
-  T edge[most_tile_rows * most_width] = {};
-  for (std::size_t r = 0; add && r < down; ++r) std::copy_n(place + r * n, across, edge + r * tiles.width);
-  tiles.multiply[down - 1](depth, a, row, column, right, edge, tiles.width, add);
-  for (std::size_t r = 0; r < down; ++r) std::copy_n(edge + r * tiles.width, across, place + r * n);
+  return {room, tiles.width, nullptr};
 }
 
-/// All of C, with `depth` columns of A and strips of as many rows of B.
+/// C's columns at `column.c` at its right edge, where only `across` are left: each tile by way of one of its own.
+template <class T>
+void multiply_edge(const ProductTiles<T>& tiles, TileColumn<T> column, std::size_t down, std::size_t across) {
+  T edge[most_tile_rows * most_width] = {};
+  T* place = column.c;
+  const std::size_t n = column.stride;
+  column.c = edge;
+  column.stride = tiles.width;
+  for (std::size_t left = std::exchange(column.count, 1); left > 0; --left) {
+    for (std::size_t r = 0; column.add && r < down; ++r) std::copy_n(place + r * n, across, edge + r * tiles.width);
+    tiles.multiply[down - 1](column);
+    for (std::size_t r = 0; r < down; ++r) std::copy_n(edge + r * tiles.width, across, place + r * n);
+    column.a += column.next;
+    place += down * n;
+  }
+}
+
+/// Rows i … i + count · down − 1 of C's columns at `column.c`, where its first row is.
+template <class T>
+void multiply_rows(const ProductTiles<T>& tiles, const Left<T>& left, std::size_t i, std::size_t count,
+                   std::size_t down, TileColumn<T> column, std::size_t across) {
+  column.count = count;
+  column.a = left.data + i * left.step;
+  column.row = left.packed ? 1 : left.step;
+  column.column = left.packed ? down : 1;
+  column.next = down * left.step;
+  column.c += i * column.stride;
+  if (across == tiles.width) return tiles.multiply[down - 1](column);
+  multiply_edge(tiles, column, down, across);
+}
+
+/// All of C, with `depth` columns of A and as many rows of B, of which a strip is packed when it is first needed: it is
+/// near then, and where all rows of A pass at once the next one takes its place.
 template <class T>
 void multiply_block(const ProductTiles<T>& tiles, std::size_t m, std::size_t n, std::size_t depth, const Left<T>& left,
-                    const T* right, T* c, bool add) {
+                    const Operand<T>& b, Workspace<T>& room, T* c, bool add) {
+  const std::size_t width = tiles.width;
   const std::size_t height = even_height(m);
   const std::size_t block = row_block / height * height;
+  const std::size_t apart = m > block ? depth : 0;  // strips, by the columns between them
+  T* const strips = room.take(((n - 1) / width * apart + depth) * width);
   for (std::size_t top = 0; top < m; top += block) {
-    const std::size_t bottom = std::min(top + block, m);
-    for (std::size_t j = 0; j < n; j += tiles.width) {
-      const std::size_t across = std::min(tiles.width, n - j);
-      for (std::size_t i = top; i < bottom; i += height) {
-        multiply_tile(tiles, depth, left, i, std::min(height, m - i), right + j * depth, across, c + i * n + j, n, add);
-      }
+    const std::size_t whole = (std::min(top + block, m) - top) / height;
+    const std::size_t rest = std::min(top + block, m) - top - whole * height;
+    for (std::size_t j = 0; j < n; j += width) {
+      const std::size_t across = std::min(width, n - j);
+      T* const place = strips + j * apart;
+      const Strip<T> packed{place, width, nullptr};
+      Strip<T> strip = packed;
+      if (top == 0) strip = first_strip(tiles, depth, {b.data + j * b.column, b.row, b.column}, across, place);
+      if (m <= height) strip.keep = nullptr;
+      const auto multiply = [&](std::size_t i, std::size_t count, std::size_t down, const Strip<T>& right) {
+        const TileColumn<T> column{0, depth, nullptr, 0, 0, 0, right.data, right.step, right.keep, c + j, n, add};
+        multiply_rows(tiles, left, i, count, down, column, across);
+      };
+      if (whole > 0) multiply(top, whole, height, strip);
+      if (rest > 0) multiply(top + whole * height, 1, rest, packed);
     }
   }
 }
@@ -152,15 +178,14 @@ void Product<T>::operator()(std::size_t m, std::size_t n, std::size_t k, const O
   const ProductTiles<T>& tiles = product_tiles<T>();
   for (std::size_t from = 0; from < k; from += inner_block) {
     const std::size_t depth = std::min(inner_block, k - from);
-    T* const right = right_.take((n + tiles.width - 1) / tiles.width * tiles.width * depth);
-    pack_right(tiles, {b.data + from * b.row, b.row, b.column}, depth, n, right);
     Left<T> left{a.data + from * a.column, a.row, a.column != 1};
     if (left.packed) {
       T* const room = left_.take(m * depth);
       pack_left({left.data, a.row, a.column}, m, depth, even_height(m), room);
       left = {room, depth, true};
     }
-    multiply_block(tiles, m, n, depth, left, right, c, from > 0 || into == Into::sum);
+    multiply_block(tiles, m, n, depth, left, {b.data + from * b.row, b.row, b.column}, right_, c,
+                   from > 0 || into == Into::sum);
   }
 }
 

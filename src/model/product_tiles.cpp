@@ -1,5 +1,6 @@
 #include "product_tiles.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #if defined(__x86_64__)
@@ -22,13 +23,21 @@ template <class T>
 struct Portable {
   static constexpr std::size_t vectors = 8;
   template <std::size_t Rows>
-  static void multiply(std::size_t k, const T* a, std::size_t row, std::size_t column, const T* b, T* c,
-                       std::size_t stride, bool add) {
-    for (std::size_t r = 0; r < Rows; ++r) {
+  static void multiply(const TileColumn<T>& tiles) {
+    const T* b = tiles.b;
+    std::size_t step = tiles.step;
+    if (tiles.keep != nullptr) {
+      for (std::size_t p = 0; p < tiles.depth; ++p) std::copy_n(b + p * step, vectors, tiles.keep + p * vectors);
+      b = tiles.keep;
+      step = vectors;
+    }
+    for (std::size_t r = 0; r < tiles.count * Rows; ++r) {
+      const T* const a = tiles.a + r / Rows * tiles.next + r % Rows * tiles.row;
       for (std::size_t j = 0; j < vectors; ++j) {
-        T sum = add ? c[r * stride + j] : T(0);
-        for (std::size_t p = 0; p < k; ++p) sum = std::fma(a[r * row + p * column], b[p * vectors + j], sum);
-        c[r * stride + j] = sum;
+        T& entry = tiles.c[r * tiles.stride + j];
+        T sum = tiles.add ? entry : T(0);
+        for (std::size_t p = 0; p < tiles.depth; ++p) sum = std::fma(a[p * tiles.column], b[p * step + j], sum);
+        entry = sum;
       }
     }
   }
@@ -87,34 +96,54 @@ struct PacketOf<double> {
 
 /// Two packets wide; sums stay in registers.
 template <class T, std::size_t Rows>
-STARLING_AVX2 void multiply_avx2(std::size_t k, const T* a, std::size_t row, std::size_t column, const T* b, T* c,
-                                 std::size_t stride, bool add) {
+STARLING_AVX2 void multiply_avx2(const TileColumn<T>& tiles) {
   using Packet = typename PacketOf<T>::type;
   constexpr std::size_t lanes = sizeof(Packet) / sizeof(T);
-  Packet sums[Rows][2] = {};
-  if (add) {
+  const std::size_t row = tiles.row;
+  const std::size_t column = tiles.column;
+  const std::size_t stride = tiles.stride;
+  const T* first = tiles.b;
+  std::size_t step = tiles.step;
+  T* keep = tiles.keep;
+  T* c = tiles.c;
+  for (std::size_t i = 0; i < tiles.count; ++i, c += Rows * stride) {
+    Packet sums[Rows][2] = {};
+    if (tiles.add) {
+#pragma GCC unroll 8
+      for (std::size_t r = 0; r < Rows; ++r) {
+        sums[r][0] = load(c + r * stride);
+        sums[r][1] = load(c + r * stride + lanes);
+      }
+    }
+    const T* a = tiles.a + i * tiles.next;
+    const T* b = first;
+    for (std::size_t p = 0; p < tiles.depth; ++p) {
+      const Packet left = load(b);
+      const Packet right = load(b + lanes);
+      if (keep != nullptr) {
+        store(keep, left);
+        store(keep + lanes, right);
+        keep += 2 * lanes;
+      }
+#pragma GCC unroll 8
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const Packet x = broadcast(a + r * row);
+        sums[r][0] = multiply_add(x, left, sums[r][0]);
+        sums[r][1] = multiply_add(x, right, sums[r][1]);
+      }
+      a += column;
+      b += step;
+    }
 #pragma GCC unroll 8
     for (std::size_t r = 0; r < Rows; ++r) {
-      sums[r][0] = load(c + r * stride);
-      sums[r][1] = load(c + r * stride + lanes);
+      store(c + r * stride, sums[r][0]);
+      store(c + r * stride + lanes, sums[r][1]);
     }
-  }
-  for (std::size_t p = 0; p < k; ++p) {
-    const Packet left = load(b);
-    const Packet right = load(b + lanes);
-#pragma GCC unroll 8
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const Packet x = broadcast(a + r * row);
-      sums[r][0] = multiply_add(x, left, sums[r][0]);
-      sums[r][1] = multiply_add(x, right, sums[r][1]);
+    if (keep != nullptr) {
+      first = tiles.keep;
+      step = 2 * lanes;
+      keep = nullptr;
     }
-    a += column;
-    b += 2 * lanes;
-  }
-#pragma GCC unroll 8
-  for (std::size_t r = 0; r < Rows; ++r) {
-    store(c + r * stride, sums[r][0]);
-    store(c + r * stride + lanes, sums[r][1]);
   }
 }
 

@@ -8,14 +8,29 @@ namespace starling {
 /// The rows of A that a tile has at most.
 inline constexpr std::size_t most_tile_rows = 6;
 
+/// `count` tiles of C, one under the other, which meet the same strip of B.
+template <class T>
+struct TileColumn {
+  std::size_t count;
+  std::size_t depth;  ///< of the inner index
+  const T* a;         ///< the first tile's entry (r, p) is a[r · row + p · column]
+  std::size_t row;
+  std::size_t column;
+  std::size_t next;  ///< from a tile's first entry to the next one's
+  const T* b;        ///< rows of a tile's width, `step` apart
+  std::size_t step;
+  T* keep;  ///< where the first tile packs them for those that follow, row after row; null if they stay where they are
+  T* c;     ///< rows `stride` apart
+  std::size_t stride;
+  bool add;  ///< chains begin with C's entries, else with 0
+};
+
 /// Tiles of one kind of instructions.
 template <class T>
 struct ProductTiles {
   std::size_t width;  ///< columns of a tile
-  /// C's tile, `stride` apart row by row, as fma chains over k: A's entry (r, p) is a[r · row + p · column], B's row p
-  /// is b[p · width] …; `add` begins the chains with C's entries, else with 0. multiply[r − 1] is for r rows.
-  using Multiply = void (*)(std::size_t k, const T* a, std::size_t row, std::size_t column, const T* b, T* c,
-                            std::size_t stride, bool add);
+  /// As chains of fma over the inner index; multiply[r − 1] is for tiles of r rows.
+  using Multiply = void (*)(const TileColumn<T>& tiles);
   Multiply multiply[most_tile_rows];
   /// `width` columns, `stride` apart, of k numbers that stand side by side, as k rows of `width` numbers.
   void (*turn)(const T* columns, std::size_t stride, std::size_t k, T* rows);

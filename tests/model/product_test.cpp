@@ -74,14 +74,28 @@ TYPED_TEST(Products, DoNotDependOnTheInstructions) {
   for (const ProductTiles<TypeParam>* tiles : {&product_tiles<TypeParam>(), &portable_product_tiles<TypeParam>()}) {
     const std::size_t n = tiles->width;
     constexpr std::size_t k = 50;
-    for (std::size_t m = 1; m <= most_tile_rows; ++m) {
-      const auto left = this->numbers(m * k);
-      const auto right = this->numbers(k * n);
-      for (const bool add : {false, true}) {
-        auto c = this->numbers(m * n);
-        const auto before = add ? c : std::vector<TypeParam>(m * n);
-        tiles->multiply[m - 1](k, left.data(), k, 1, right.data(), c.data(), n, add);
-        EXPECT_EQ(c, this->expected(m, n, k, rows_of(left.data(), k), rows_of(right.data(), n), before)) << m;
+    const std::size_t step = n + 3;
+    for (std::size_t rows = 1; rows <= most_tile_rows; ++rows) {
+      for (std::size_t count = 1; count <= 3; ++count) {
+        const std::size_t m = count * rows;
+        const auto left = this->numbers(m * k);
+        const auto right = this->numbers(k * step);
+        for (const bool add : {false, true}) {
+          const auto before = this->numbers(m * n);
+          const auto expected = this->expected(m, n, k, rows_of(left.data(), k), rows_of(right.data(), step),
+                                               add ? before : std::vector<TypeParam>(m * n));
+          std::vector<TypeParam> kept(k * n + 1, TypeParam(7));
+          const auto product = [&](const TypeParam* b, std::size_t apart, TypeParam* keep) {
+            auto c = before;
+            tiles->multiply[rows - 1]({count, k, left.data(), k, 1, rows * k, b, apart, keep, c.data(), n, add});
+            return c;
+          };
+          EXPECT_EQ(product(right.data(), step, nullptr), expected) << rows << " " << count;
+          EXPECT_EQ(product(right.data(), step, kept.data()), expected)
+              << rows << " " << count << ", packed on the way";
+          EXPECT_EQ(product(kept.data(), n, nullptr), expected) << rows << " " << count << ", packed";
+          EXPECT_EQ(kept.back(), TypeParam(7)) << "nothing beyond the last row";
+        }
       }
     }
   }
