@@ -82,7 +82,7 @@ void measure(std::size_t n, std::size_t p, Dsyrk dsyrk) {
 int main() {
   const Dsyrk dsyrk = find_dsyrk();
   if (dsyrk == nullptr) std::printf("libopenblas.so.0 is not here: nothing to compare with\n");
-  for (const std::size_t p : {11U, 21U, 31U, 51U, 100U, 101U, 500U, 501U}) {
+  for (const std::size_t p : {11U, 21U, 31U, 50U, 51U, 100U, 101U, 500U, 501U}) {
     for (const std::size_t n : {200U, 1000U, 10000U}) measure(n, p, dsyrk);
   }
   return 0;
