@@ -17,19 +17,25 @@ Released<Columns> AggregatedRounds::models() const {
       theta_);
 }
 
-void AggregatedRounds::completed(const std::vector<Observer*>& observers) {
+void AggregatedRounds::completed() {
   ++done_;
   watch_.lap(shares_.exchange);
-  show(observers);
+  show();
   watch_.lap(shares_.observing);
 }
 
 void AggregatedRounds::begin(const std::vector<Observer*>& observers) {
-  if (done_ == 0) show(observers);
+  watchers_.clear();
+  for (Observer* observer : observers) watchers_.push_back({observer, 0});
+  if (done_ == 0) show();
 }
 
-void AggregatedRounds::show(const std::vector<Observer*>& observers) {
-  for (Observer* observer : observers) observer->after(*this);
+void AggregatedRounds::show() {
+  for (Watcher& watcher : watchers_) {
+    if (done_ < watcher.due) continue;
+    watcher.observer->after(*this);
+    watcher.due = watcher.observer->due();
+  }
 }
 
 }  // namespace starling

@@ -30,7 +30,7 @@ void FedAvg::run(const std::vector<Observer*>& observers) {
     root_.sum(message_.value().size(), contribution_, total_);  // ClientUpdate(k, θ_t), weighted
     if (root_.aggregates()) average(total_.value());            // θ_{t+1}
     root_.broadcast(theta_);
-    completed(observers);
+    completed();
   }
 }
 

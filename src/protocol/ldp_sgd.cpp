@@ -44,7 +44,7 @@ void LdpSgd::run(const std::vector<Observer*>& observers) {
     root_.sum(length_, contribution_, sum_);     // 1. noisy estimating functions
     if (root_.aggregates()) step(sum_.value());  // 2. θ_i
     root_.broadcast(theta_);
-    completed(observers);
+    completed();
   }
 }
 

@@ -120,7 +120,7 @@ void OnlineRenewable::run(const std::vector<Observer*>& observers) {
     }
     if (!started_ && settings_.safe_start) minimise_first_batch();
     renew();
-    completed(observers);
+    completed();
   }
 }
 
@@ -231,12 +231,12 @@ void OfflineRenewable::run(const std::vector<Observer*>& observers) {
   if (!goes_on()) return;
   if (steps_ == Steps::one) {
     take_one_step();
-    completed(observers);
+    completed();
     return;
   }
   const auto question = [this](View theta, const MessageParts& parts) { return ask(theta, parts); };
   const auto after = [&] {
-    completed(observers);
+    completed();
     return goes_on();
   };
   converged_ = minimise(question, settings_.rounds, settings_.penalty, "all batches", after) == Outcome::converged;

@@ -44,7 +44,7 @@ void PrivateRenewable::run(const std::vector<Observer*>& observers) {
         timed(&TimeShares::learning, [&] { return sum_.collect(done_, theta_.value(), prices); });
     if (root_.aggregates() && records > 0) renew(sums, records);
     root_.broadcast(theta_);
-    completed(observers);
+    completed();
   }
 }
 
@@ -82,7 +82,7 @@ void PaperRenewable::run(const std::vector<Observer*>& observers) {
     const RoundPrices prices = begin_all(clients_, done_);
     for (std::size_t k = 0; k < clients_.count(); ++k) clients_.tally(k, theta_.value());
     renew(count_records(root_, clients_, done_, prices));
-    completed(observers);
+    completed();
   }
 }
 

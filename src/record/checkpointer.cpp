@@ -18,6 +18,11 @@ void Checkpointer::after(const RoundView& view) {
   remove_what_none_needs();
 }
 
+Round Checkpointer::due() const {
+  if (pace_.any()) return 0;
+  return std::numeric_limits<Round>::max();
+}
+
 /// The same on all ranks.
 bool Checkpointer::is_due(Round done) {
   if (pace_.rounds > 0) return done % pace_.rounds == 0;

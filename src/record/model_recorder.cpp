@@ -144,7 +144,7 @@ void ModelRecorder::persist(Snapshot& snapshot) {
     journal = journal_.settle();
     owners = owners_.settle();
   }
-  snapshot(journal, owners, rounds_, last_, seen_, watched_, present_, before_);
+  snapshot(journal, owners, rounds_, last_, watched_, present_, before_);
   if (snapshot.reading()) go_back(journal, owners);
 }
 
@@ -172,9 +172,8 @@ void ModelRecorder::note_presence(const RoundView& view) {
 /// Every rank has records of the same rounds; one whose clock skips some has the same twice.
 void ModelRecorder::record_up_to(const RoundView& view, Round done) {
   bool any = false;
-  while (seen_ < done) {
-    if (!rounds_.due(++seen_)) continue;
-    record(view, seen_);
+  while (rounds_.next() <= done) {
+    record(view, rounds_.take());
     any = true;
   }
   const bool many = arrivals_.size() >= most_waiting_arrivals;
@@ -256,6 +255,7 @@ void ModelRecorder::write_waiting() {
 
 void ModelRecorder::finish(const RoundView& view, Round done, const Released<Columns>& final_models) {
   record_up_to(view, done);
+  if (watched_ == 0 && view.done() > 0) note_presence(view);  // nobody was absent, or it would have been called
   if (last_ != done) record(view, done);
   flush();
   const View flat = final_models.value().flat();

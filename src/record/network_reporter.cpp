@@ -1,5 +1,6 @@
 #include "starling/record/network_reporter.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -33,6 +34,11 @@ constexpr Round rounds_between_looks = 8;   // at least, unless there is somethi
 
 bool is_landmark(Round done) {
   return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done));
+}
+
+/// After round `done`, which may be -1.
+Round next_landmark(Round done) {
+  return done < 1 ? done + 1 : 2 * static_cast<Round>(std::bit_floor(static_cast<std::uint64_t>(done)));
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -140,6 +146,11 @@ void NetworkReporter::after(const RoundView& view) {
   if (file_ && looks) file_->flush_if_due();
 }
 
+Round NetworkReporter::due() const {
+  if (rank_ != 0) return next_report();
+  return std::min(next_report(), (seen_ / rounds_between_looks + 1) * rounds_between_looks);
+}
+
 bool NetworkReporter::looks() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE,
@@ -153,12 +164,16 @@ bool NetworkReporter::looks() {
 /// Every rank sends a report for the same rounds, so that the k-th of all belong together; one whose clock skips some
 /// sends the same twice.
 void NetworkReporter::send_up_to(const RoundView& view, Round done) {
-  while (seen_ < done) {
-    ++seen_;
-    const bool due = rounds_.due(seen_);
-    const bool landmark = is_landmark(seen_);
-    if (due || landmark) send(view, seen_, landmark);
+  for (Round round = next_report(); round <= done; round = next_report()) {
+    seen_ = round;
+    static_cast<void>(rounds_.due(round));
+    send(view, round, is_landmark(round));
   }
+  seen_ = std::max(seen_, done);
+}
+
+Round NetworkReporter::next_report() const {
+  return std::min(rounds_.next(), next_landmark(seen_));
 }
 
 void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {

@@ -54,6 +54,19 @@ class Path final : public Observer {
   std::vector<Vector> models;
 };
 
+/// Wants to be called after every seventh round alone.
+class Seldom final : public Observer {
+ public:
+  void after(const RoundView& view) override {
+    rounds.push_back(view.done());
+    const View theta = view.model(0);
+    models.emplace_back(theta.begin(), theta.end());
+  }
+  [[nodiscard]] Round due() const override { return rounds.back() + 7; }
+  std::vector<Round> rounds;
+  std::vector<Vector> models;
+};
+
 /// θ_0, θ_1, … where client u's direction in step t is added to `total` by `add`, which says whether there is one.
 std::vector<Vector> serial_path(const LdpSgdSettings& settings, std::size_t clients,
                                 const std::function<bool(std::size_t u, Round t, View theta, Vector& total)>& add) {
@@ -126,8 +139,11 @@ TEST(LdpSgd, IsThePlainRecursionOverThoseWhoTakePart) {
   RegressionRank rank(world(), records, model, *none, steps, m);
   LdpSgd sgd(rank.root, *rank.clients, settings_of(), start(), *none, nullptr, 1);
   Path path;
-  sgd.run({&path});
+  Seldom seldom;
+  sgd.run({&seldom, &path});
   EXPECT_EQ(sgd.done(), steps);
+  EXPECT_EQ(seldom.rounds, (std::vector<Round>{0, 7, 14, 21, 28, 35}));
+  for (std::size_t i = 0; i < seldom.rounds.size(); ++i) EXPECT_EQ(seldom.models[i], path.models[7 * i]) << i;
   EXPECT_EQ(path.models.size(), plain.size());
   for (std::size_t t = 0; t < std::min(path.models.size(), plain.size()); ++t) {
     for (std::size_t j = 0; j < d; ++j) EXPECT_NEAR(path.models[t][j], plain[t][j], 1e-13) << t;

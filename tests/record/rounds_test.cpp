@@ -39,6 +39,19 @@ TEST(RecordRounds, GeometricTakesSomeSeventeenPerDecade) {
   }
 }
 
+TEST(RecordRounds, TellWhichIsNext) {
+  for (const std::optional<Round> every : {std::optional<Round>(), std::optional<Round>(7)}) {
+    RecordRounds rounds(every);
+    std::vector<Round> taken;
+    while (rounds.next() <= 1000) {
+      const Round next = rounds.next();
+      taken.push_back(rounds.take());
+      EXPECT_EQ(taken.back(), next);
+    }
+    EXPECT_EQ(taken, due_rounds(every, 1000));
+  }
+}
+
 TEST(RecordRounds, EveryTakesMultiples) {
   EXPECT_EQ(due_rounds(1, 4), (std::vector<Round>{0, 1, 2, 3, 4}));
   EXPECT_EQ(due_rounds(7, 22), (std::vector<Round>{0, 7, 14, 21}));

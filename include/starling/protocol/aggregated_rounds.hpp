@@ -43,10 +43,10 @@ class AggregatedRounds : public RoundView {
     watch_ = Stopwatch(done_ % Stopwatch::timed_rounds_apart == 0);
     return true;
   }
-  void completed(const std::vector<Observer*>& observers);
-  /// Shows the start, unless the run goes on where it was: then observers have seen it.
+  /// The observers of all rounds to come. Shows them the start, unless the run goes on where it was: then they have
+  /// seen it.
   void begin(const std::vector<Observer*>& observers);
-  void show(const std::vector<Observer*>& observers);
+  void completed();
   /// f(), whose time counts as learning (clients' sums over records) or mixing (what rank 0 makes of them).
   template <class F>
   decltype(auto) timed(double TimeShares::*share, F&& f) {
@@ -67,8 +67,16 @@ class AggregatedRounds : public RoundView {
     double& seconds;
     ~Lap() { watch.lap(seconds); }
   };
+  /// Who looks, and not before round `due`.
+  struct Watcher {
+    Observer* observer;
+    Round due;
+  };
+  void show();
+
   AggregatedClients& members_;
   Stopwatch watch_{false};
+  std::vector<Watcher> watchers_;
   Vector ones_;
   std::vector<Secret<double>> played_;
 };

@@ -54,8 +54,12 @@ class RoundView {
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// Called before the first round and after each. Local: must not wait for other ranks.
+  /// Called before the first round and after each, but for those that due() leaves out. Local: must not wait for other
+  /// ranks.
   virtual void after(const RoundView& view) = 0;
+  /// The next round after which it wants to be called, if nothing else happens than that rounds are completed, in step
+  /// and with all clients. It may be called after those before it too.
+  [[nodiscard]] virtual Round due() const { return 0; }
 };
 
 }  // namespace starling

@@ -53,6 +53,7 @@ class Checkpointer final : public Observer {
                KeptParts parts);
 
   void after(const RoundView& view) override;
+  [[nodiscard]] Round due() const override;
   /// Now; returns when it survives a crash. Throws FailureError.
   void write(Round done);
   /// The same, unless that of the round is there.

@@ -39,6 +39,7 @@ class ModelRecorder final : public Observer {
   ModelRecorder& operator=(const ModelRecorder&) = delete;
 
   void after(const RoundView& view) override;
+  [[nodiscard]] Round due() const override { return rounds_.next(); }
   /// Records the last round if it was not, and `final_models` (d × clients of this rank); writes everything. `done` is
   /// the last round of the whole run: a rank that has not come as far records what it has under the rounds that others
   /// record.
@@ -78,8 +79,7 @@ class ModelRecorder final : public Observer {
   std::vector<std::int64_t> arrivals_;  ///< to, round, from, heard of each
   bool has_arrivals_ = false;           ///< the file
   std::optional<Round> last_;           ///< record
-  Round seen_ = -1;                     ///< rounds up to here have been recorded where they were due
-  Round watched_ = 0;                   ///< rounds since the last record
+  Round watched_ = 0;                   ///< rounds since the last record, after which it was called
   std::vector<Round> present_;          ///< of these, those in which each client took part
   Secret<std::string> owners_rows_;     ///< lines of the owners' file that wait
   std::vector<Secret<Score>> before_;   ///< tallies at the record before

@@ -63,6 +63,7 @@ class NetworkReporter final : public Observer {
                   Models models = Models::one_each);
 
   void after(const RoundView& view) override;
+  [[nodiscard]] Round due() const override;
   /// Sends the last report and, on rank 0, waits for the others'. `done` is the last round of the whole run: a rank
   /// that has not come as far reports what it has for the rounds in between.
   void finish(const RoundView& view, Round done);
@@ -74,6 +75,7 @@ class NetworkReporter final : public Observer {
   [[nodiscard]] const std::vector<NetworkFigures>& history() const { return history_; }
 
  private:
+  [[nodiscard]] Round next_report() const;
   void send_up_to(const RoundView& view, Round done);
   void send(const RoundView& view, Round round, bool with_test);
   void hand_in(const Released<Vector>& report);

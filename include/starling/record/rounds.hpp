@@ -19,6 +19,14 @@ class RecordRounds {
     next_ = done + (every_ ? *every_ : done < 10 ? 1 : (done * 3 + 19) / 20);
     return true;
   }
+  /// The next round that is due.
+  [[nodiscard]] Round next() const { return next_; }
+  /// The same, which makes way for the one after it.
+  Round take() {
+    const Round round = next_;
+    static_cast<void>(due(round));
+    return round;
+  }
   void persist(Snapshot& snapshot) { snapshot(next_); }
 
  private:
