@@ -29,7 +29,7 @@ double MallowsModel::most_curvature() const {
   return 2 * loss_.most_curvature();
 }
 
-inline MallowsModel::Products MallowsModel::products_of(View parameters, const Row& row) const {
+[[gnu::always_inline]] inline MallowsModel::Products MallowsModel::products_of(View parameters, const Row& row) const {
   Products products = by_length(
       row,
       [x = row.values.data(), theta = parameters.data()](auto n) {
@@ -88,7 +88,7 @@ void MallowsModel::add_clipped(Row row, double slope, double squares, const Clip
 }
 
 Score MallowsModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
-  gradient.resize(dimension());
+  if (gradient.size() != dimension()) gradient.resize(dimension());
   sized(gradient.size(), [to = gradient.data()](auto n) { std::fill_n(to, n, 0.0); });
   Score total;
   for (std::size_t i = 0; i < batch.size(); ++i) {

@@ -225,7 +225,7 @@ void Root::pass(std::size_t most, const Write& write, const Take& take, const Se
 
 template <class Numbers>
 inline void Root::add_up_here(std::size_t length, const Numbers& numbers, Vector& total) {
-  total.resize(length);
+  if (total.size() != length) total.resize(length);
   sized(length, [to = total.data()](auto n) { std::fill_n(to, n, 0.0); });
   for (EdgeTraffic& edge : up_) {
     const View own = numbers(static_cast<std::size_t>(edge.from));

@@ -1,41 +1,15 @@
 #include "starling/privacy/mechanism.hpp"
 
 #include "rows.hpp"
-#include <algorithm>
 #include <cmath>
 
-#include "starling/core/sized.hpp"
-
 namespace starling {
-
-void Release::publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean) {
-  const Vector& values = open(sum);
-  mean.update([&](Vector& result) {
-    result.resize(values.size());
-    sized(values.size(), [divisor, from = values.data(), to = result.data()](auto n) {
-      for (std::size_t i = 0; i < n; ++i) to[i] = from[i] / divisor;
-    });
-  });
-}
 
 std::string Protection::neighbours() const {
   if (unit() == PrivacyUnit::record) {
     return "one record is replaced by any other in its place, all others staying where they are";
   }
   return "one component of one record's gradient is replaced by any other value, all else staying as it is";
-}
-
-void Protection::check_sum(const ReleaseAddress& address, View sum) const {
-  check<DataError>(sum.size() == settings_.dimension,
-                   "the gradient sum of client {} has {} components (the mechanism was made for {})", address.client,
-                   sum.size(), settings_.dimension);
-  const bool finite = sized(sum.size(), [from = sum.data()](auto n) {
-    return std::all_of(from, from + n, [](double value) { return std::isfinite(value); });
-  });
-  check<DataError>(finite,
-                   "the gradient sum of client {} in round {} is not finite (noise cannot hide that) check the records "
-                   "for missing or huge values",
-                   address.client, address.round);
 }
 
 std::string size_range(double least, double most) {

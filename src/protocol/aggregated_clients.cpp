@@ -15,17 +15,6 @@ AggregatedClients::AggregatedClients(Model& model, Accounts& accounts, std::vect
       tallies_(streams_.size()),
       rounds_played_(streams_.size()) {}
 
-std::optional<double> AggregatedClients::begin(std::size_t k, Round t) {
-  batches_[k] = nullptr;
-  round_ = t;
-  if (streams_[k]->ended(t)) return std::nullopt;
-  const std::optional<double> price = accounts_.pay(k, t);
-  if (!price) return std::nullopt;
-  batches_[k] = &streams_[k]->next(t);
-  rounds_played_[k].add(t);
-  return *price;
-}
-
 double AggregatedClients::public_records(std::size_t k, Round t) const {
   const Stream& stream = *streams_[k];
   const auto m = static_cast<std::int64_t>(batch_);

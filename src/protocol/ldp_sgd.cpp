@@ -87,12 +87,12 @@ void LdpSgd::step(const Vector& sum) {
     bias_->add(triangle_, theta_.value());
   }
   const double factor = -lengths_.at(done_ + 1) / clients;
-  bool tame = true;
+  std::int64_t wild = 0;
   theta_.update([&](Vector& theta) {
-    sized(d, [&tame, factor, to = theta.data(), direction = sum.data()](auto n) {
+    sized(d, [&wild, factor, to = theta.data(), direction = sum.data()](auto n) {
       for (std::size_t j = 0; j < n; ++j) {
         to[j] += factor * direction[j];
-        tame = tame && std::abs(to[j]) < largest_coordinate;
+        wild |= std::abs(to[j]) < largest_coordinate ? 0 : 1;
       }
     });
   });
@@ -100,7 +100,7 @@ void LdpSgd::step(const Vector& sum) {
     inverse_clients_ += 1 / clients;
     ++taken_;
   }
-  check<DataError>(tame,
+  check<DataError>(wild == 0,
                    "step {}: the model is not finite (steps are too long for these records) take a smaller --step, a "
                    "larger --step-offset, or standardise the features",
                    done_ + 1);

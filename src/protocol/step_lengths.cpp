@@ -44,7 +44,7 @@ class PowerSeries {
 
 }  // namespace
 
-void StepLengths::fill(Round block) {
+void StepLengths::fill(std::size_t block) {
   block_ = block;
   const double first = static_cast<double>(block * block_size);
   const double c = first + offset_;
@@ -54,9 +54,8 @@ void StepLengths::fill(Round block) {
     for (std::size_t k = 0; k < lengths_.size(); ++k) lengths_[k] = power(first + static_cast<double>(k) + offset_);
   } else {
     const PowerSeries series(c, power_);
-    for (int k = 0; k < block_size; ++k) {
-      const auto at = static_cast<std::size_t>(k);
-      lengths_[at] = series.at(first + k + offset_ - c, rests[at]);
+    for (std::size_t k = 0; k < block_size; ++k) {
+      lengths_[k] = series.at(first + static_cast<double>(k) + offset_ - c, rests[k]);
     }
     const double least = lengths_.back();
     const double clear = most_off * (least - std::nextafter(least, 0));

@@ -1,6 +1,7 @@
 /// Mechanisms: the only way from Secret to Released (method 6, "The release").
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "starling/core/boundary.hpp"
+#include "starling/core/check.hpp"
+#include "starling/core/sized.hpp"
 #include "starling/core/table.hpp"
 #include "starling/privacy/charge.hpp"
 #include "starling/privacy/keys.hpp"
@@ -65,7 +68,15 @@ class Release {
   /// Words that are noised and masked.
   static Masked make_share(std::vector<std::uint64_t> words) { return Masked(ReleaseKey(), std::move(words)); }
   /// Writes sum / divisor to `mean` as it is. Protects nothing: for `--mechanism none`, whose runs say so.
-  static void publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean);
+  static void publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean) {
+    const Vector& values = open(sum);
+    mean.update([&](Vector& result) {
+      result.resize(values.size());
+      sized(values.size(), [divisor, from = values.data(), to = result.data()](auto n) {
+        for (std::size_t i = 0; i < n; ++i) to[i] = from[i] / divisor;
+      });
+    });
+  }
 };
 
 /// What protects the releases of one run: how it wants gradients clipped and what a release costs. Neither can be left
@@ -95,7 +106,20 @@ class Protection : protected Release {
 
  protected:
   /// Throws DataError unless `sum` has d finite components.
-  void check_sum(const ReleaseAddress& address, View sum) const;
+  void check_sum(const ReleaseAddress& address, View sum) const {
+    check<DataError>(sum.size() == settings_.dimension,
+                     "the gradient sum of client {} has {} components (the mechanism was made for {})", address.client,
+                     sum.size(), settings_.dimension);
+    const std::int64_t wild = sized(sum.size(), [from = sum.data()](auto n) {
+      std::int64_t any = 0;
+      for (std::size_t i = 0; i < n; ++i) any |= std::isfinite(from[i]) ? 0 : 1;
+      return any;
+    });
+    check<DataError>(wild == 0,
+                     "the gradient sum of client {} in round {} is not finite (noise cannot hide that) check the "
+                     "records for missing or huge values",
+                     address.client, address.round);
+  }
   /// Throws FailureError unless the settings' range has the price: what was proved was proved for that range.
   void check_price(double price) const;
 

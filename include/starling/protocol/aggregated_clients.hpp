@@ -25,7 +25,16 @@ class AggregatedClients {
 
   /// Client k's batch of round t becomes what the others below speak of, and its releases are paid for. Returns their
   /// price; none if the client takes no part: its stream has ended, or its budget. Rounds ascend.
-  std::optional<double> begin(std::size_t k, Round t);
+  std::optional<double> begin(std::size_t k, Round t) {
+    batches_[k] = nullptr;
+    round_ = t;
+    if (streams_[k]->ended(t)) return std::nullopt;
+    const std::optional<double> price = accounts_.pay(k, t);
+    if (!price) return std::nullopt;
+    batches_[k] = &streams_[k]->next(t);
+    rounds_played_[k].add(t);
+    return price;
+  }
   /// Records of client k in round t, as far as all may know it: from the length of its stream.
   [[nodiscard]] double public_records(std::size_t k, Round t) const;
 

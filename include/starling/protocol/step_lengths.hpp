@@ -21,20 +21,20 @@ class StepLengths {
 
   /// Of step i >= 1; cheap if steps ascend.
   [[nodiscard]] double at(Round i) {
-    const Round block = i / block_size;
-    if (block != block_) fill(block);
-    return lengths_[static_cast<std::size_t>(i % block_size)];
+    const auto place = static_cast<std::size_t>(i);  // which divides by a shift
+    if (place / block_size != block_) fill(place / block_size);
+    return lengths_[place % block_size];
   }
 
  private:
-  static constexpr Round block_size = 512;
+  static constexpr std::size_t block_size = 512;
 
-  void fill(Round block);
+  void fill(std::size_t block);
 
   double step_;
   double power_;
   double offset_;
-  Round block_ = -1;
+  std::size_t block_ = static_cast<std::size_t>(-1);
   std::array<double, block_size> lengths_{};
 };
 
