@@ -21,7 +21,7 @@ inline double upper_norm2(View v, double squares) {
 
 /// What `few` makes of a dense row of n numbers, n being known to the compiler, or `any` of another row.
 template <class Few, class Any>
-inline auto by_length(const Row& row, Few&& few, Any&& any) {
+[[gnu::always_inline]] inline auto by_length(const Row& row, Few&& few, Any&& any) {
   return sized(row.sparse() ? 0 : row.values.size(), [&](auto n) {
     if constexpr (std::is_same_v<decltype(n), std::size_t>) {
       return any();

@@ -225,13 +225,13 @@ void Root::pass(std::size_t most, const Write& write, const Take& take, const Se
 
 template <class Numbers>
 inline void Root::add_up_here(std::size_t length, const Numbers& numbers, Vector& total) {
-  if (total.size() != length) total.resize(length);
-  sized(length, [to = total.data()](auto n) { std::fill_n(to, n, 0.0); });
+  if (total.size() != length || up_.empty()) total.assign(length, 0.0);
+  double* const to = total.data();
   for (EdgeTraffic& edge : up_) {
     const View own = numbers(static_cast<std::size_t>(edge.from));
     check_length(own.size(), length, edge.from);
-    sized(length, [from = own.data(), to = total.data()](auto n) {
-      for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
+    sized(length, [from = own.data(), to, first = edge.from == 0](auto n) {
+      for (std::size_t i = 0; i < n; ++i) to[i] = (first ? 0.0 : to[i]) + from[i];
     });
     ++edge.messages;
     edge.bytes += static_cast<std::int64_t>(own.size_bytes());

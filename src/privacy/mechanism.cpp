@@ -1,7 +1,6 @@
 #include "starling/privacy/mechanism.hpp"
 
 #include "rows.hpp"
-#include <cmath>
 
 namespace starling {
 

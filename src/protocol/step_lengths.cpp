@@ -54,8 +54,9 @@ void StepLengths::fill(std::size_t block) {
     for (std::size_t k = 0; k < lengths_.size(); ++k) lengths_[k] = power(first + static_cast<double>(k) + offset_);
   } else {
     const PowerSeries series(c, power_);
-    for (std::size_t k = 0; k < block_size; ++k) {
-      lengths_[k] = series.at(first + static_cast<double>(k) + offset_ - c, rests[k]);
+    for (int k = 0; k < static_cast<int>(block_size); ++k) {  // vectors of these become doubles at once
+      const auto at = static_cast<std::size_t>(k);
+      lengths_[at] = series.at(first + k + offset_ - c, rests[at]);
     }
     const double least = lengths_.back();
     const double clear = most_off * (least - std::nextafter(least, 0));
