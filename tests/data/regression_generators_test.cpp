@@ -178,7 +178,7 @@ TEST(ExpectileGenerator, HasItsDesignAndCoefficients) {
     const Draws draws = draw(*from, count);
     expect_design(draws, correlation);
     EXPECT_EQ(from->coefficients(), Vector(from->features() + 1, 1.0));
-    expect_centred(draws, [&](double s, double y) { return expectile_slope(y - s, tau, c); });
+    expect_centred(draws, [tau = tau, c = c](double s, double y) { return expectile_slope(y - s, tau, c); });
   }
 }
 

@@ -390,7 +390,7 @@ TEST(Spectrum, ParametersOutOfRangeAreRefused) {
         Refusal{"slots=4,train=3,test=2", "it is train + test"}, Refusal{"slots=4,train=5", "it is train + test"},
         Refusal{"slots=4,test=4", "train is at least 1"},
         Refusal{"slots=2000,samples=100000", "2000 slots of 100000 samples"}, Refusal{"mood=good", "mood"}}) {
-    const auto refused = [&] { static_cast<void>(open_all(parameters, 2)); };
+    const auto refused = [&parameters = parameters] { static_cast<void>(open_all(parameters, 2)); };
     EXPECT_THAT(message_of<UsageError>(refused), HasSubstr(message)) << parameters;
   }
 }
