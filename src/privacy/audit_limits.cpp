@@ -50,7 +50,7 @@ EventLimits exact_limits(std::int64_t likely, std::int64_t unlikely, std::int64_
 }
 
 EventLimits rough_limits(double likely_share, double unlikely_share, double trials) {
-  constexpr double z = 2;
+  constexpr double z = 4;
   constexpr double zz = z * z;
   const auto spread = [&](double p) { return z * std::sqrt(p * (1 - p) * trials + zz / 4); };
   return {(likely_share * trials + zz / 2 - spread(likely_share)) / (trials + zz),

@@ -18,7 +18,8 @@ struct EventLimits {
 
 /// Clopper and Pearson's, each with half the error.
 EventLimits exact_limits(std::int64_t likely, std::int64_t unlikely, std::int64_t trials, double error);
-/// Wilson's (1927) with two standard errors: cheap, to choose among many events.
+/// Wilson's (1927) with four standard errors, two for the choosing and two for the judging: cheap, to choose among many
+/// events. With two alone, events in the tails, whose shares are the least certain, win by luck and are judged less.
 EventLimits rough_limits(double likely_share, double unlikely_share, double trials);
 
 /// ln((p − δ)/q), not below 0: an (ε, δ) mechanism has p ≤ e^ε q + δ.
