@@ -21,13 +21,18 @@ class AuditCase(TestCase):
         return result.code, json.loads(result.out)
 
 
+# Keys come from the operating system, so bounds vary. Each limit below lies five standard deviations or more from the mean
+# of what is compared with it (beside it: mean ± standard deviation, of 40 audits, or of 200 simulated with the same choice of
+# events), so it fails by chance less than once in 10^5 as far as the normal distribution goes. A bound may exceed the claim:
+# it holds with 95 %. A verdict of 99.9 % that refutes an honest claim needs two frequencies that are both wrong by more than
+# 3.3 standard deviations, which happens less than once in 10^5.
 class Verdicts(AuditCase):
     def test_honest_laplace_is_not_refuted(self):
         code, report = self.audit_json("--mechanism", "laplace", "--epsilon", 1, "--samples", 50000)
         self.assertEqual((code, report["verdict"]), (0, "not refuted"))
         self.assertEqual((report["epsilon_claimed"], report["samples"], report["delta"]), (1, 50000, 0))
-        self.assertGreater(report["epsilon_lower_bound"], 0.9)
-        self.assertLess(report["epsilon_lower_bound"], 1)
+        self.assertGreater(report["epsilon_lower_bound"], 0.9)  # 0.961 ± 0.011
+        self.assertLess(report["epsilon_lower_bound"], 1.02)
         self.assertGreater(report["recovered"], 0.9)
         self.assertEqual(len(report["self_check"]), 2 + FAULTS)
         self.assertTrue(all(check["passed"] for check in report["self_check"]), report["self_check"])
@@ -35,7 +40,7 @@ class Verdicts(AuditCase):
     def test_honest_gaussian_is_not_refuted(self):
         code, report = self.audit_json("--mechanism", "gaussian", "--mu", 1, "--samples", 50000, "--self-check", "off")
         self.assertEqual((code, report["verdict"], report["mu_claimed"]), (0, "not refuted", 1))
-        self.assertGreater(report["mu_lower_bound"], 0.9)
+        self.assertGreater(report["mu_lower_bound"], 0.9)  # 0.972 ± 0.009
         self.assertAlmostEqual(report["epsilon_claimed"], 4.377, places=2)  # at delta = 1e-5
         code, report = self.audit_json("--mechanism", "gaussian", "--epsilon", 1, "--delta", 1e-6, "--samples", 20000,
                                        "--self-check", "off")
@@ -85,7 +90,7 @@ class Protocol(AuditCase):
         code, report = self.audit_json("--mechanism", "laplace", "--protocol", "omd", "--dimension", 2, "--batch", 3,
                                        "--samples", 5000)
         self.assertEqual((code, report["protocol"]), (0, "omd"), report["verdict"])
-        self.assertGreater(report["epsilon_lower_bound"], 0.5)
+        self.assertGreater(report["epsilon_lower_bound"], 0.5)  # 0.867 ± 0.031
         checks = {check["name"]: check["passed"] for check in report["self_check"]}
         self.assertEqual(len(checks), 2 + FAULTS)
         self.assertTrue(all(checks.values()), report["self_check"])
@@ -96,8 +101,8 @@ class Protocol(AuditCase):
         code, report = self.audit_json("--mechanism", "laplace", "--protocol", "omd", "--run", "--samples", 20000,
                                        "--self-check", "off")
         self.assertEqual((code, report["form"], report["samples"]), (0, "one run", 20000))
-        self.assertGreater(report["epsilon_lower_bound"], 0.5)
-        self.assertLess(report["epsilon_lower_bound"], 1)
+        self.assertGreater(report["epsilon_lower_bound"], 0.75)  # 0.947 ± 0.022
+        self.assertLess(report["epsilon_lower_bound"], 1.15)
 
 
 class Aggregator(AuditCase):
@@ -106,13 +111,14 @@ class Aggregator(AuditCase):
                                        "--batch", 2, "--dimension", 2, "--samples", 20000, "--self-check", "off")
         self.assertEqual((code, report["trust"], report["clients"]), (0, "masked", 3), report["verdict"])
         self.assertEqual(len(report["pairs"]), 3)
-        self.assertGreater(report["mu_lower_bound"], 0.4)  # of 0.5: the noise is that of one release
+        # 0.456 ± 0.011: the noise is that of one release; that of three would leave less than 0.29.
+        self.assertGreater(report["mu_lower_bound"], 0.35)
 
     def test_one_release_for_all_clients(self):
         code, report = self.audit_json("--mechanism", "gaussian", "--mu", 0.5, "--trust", "central", "--clients", 3,
                                        "--samples", 20000, "--self-check", "off")
         self.assertEqual((code, report["trust"]), (0, "central"), report["verdict"])
-        self.assertGreater(report["mu_lower_bound"], 0.4)
+        self.assertGreater(report["mu_lower_bound"], 0.35)  # 0.450 ± 0.015 (simulated)
 
     def test_the_paper_at_its_own_reading(self):
         # Rows of norm 7 where C2 = 1 is assumed: mu = 14/24.2 in place of 2/24.2, which its claim does not cover.
