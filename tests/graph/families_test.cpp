@@ -1,7 +1,7 @@
 // What every row of the topology table owes, whoever adds it.
 #include "support/testing.hpp"
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <ostream>
 #include <set>
 #include <tuple>
@@ -208,9 +208,9 @@ TEST(Families, RandomRegularGivesEverybodyTheSameDegree) {
 }
 
 TEST(Families, RandomRegularTakesManyClients) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // the processor's time: a busy machine is no fault
   const Topology topology = made("random-regular:degree=8,seed=1", 100'000);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC);
   expect_regular(topology, 8);
   EXPECT_TRUE(topology.ever_connects());
 }
