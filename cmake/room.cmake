@@ -12,12 +12,31 @@ target_compile_options(starling_options INTERFACE
   -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are none (GCC bug 105651)
   $<$<BOOL:${STARLING_WERROR}>:-Werror>
-  $<$<CONFIG:Release>:-O3> $<$<BOOL:${STARLING_ARCH}>:-march=${STARLING_ARCH}>)
+  $<$<BOOL:${STARLING_ARCH}>:-march=${STARLING_ARCH}>)
 if(STARLING_SANITIZE)
   target_compile_options(starling_options INTERFACE -fsanitize=${STARLING_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(starling_options INTERFACE -fsanitize=${STARLING_SANITIZE})
 endif()
 set_property(GLOBAL PROPERTY STARLING_ROOMS "")
+
+# Headers of others that a third of the time of a build goes into are compiled once. Nothing of the house is among them, so
+# that an include against the arrows fails with them too; a forgotten include of theirs fails without.
+if(CMAKE_CXX_COMPILER_LAUNCHER AND STARLING_PRECOMPILE)
+  message(STATUS "no precompiled headers: ${CMAKE_CXX_COMPILER_LAUNCHER} would have nothing to keep")
+  set(STARLING_PRECOMPILE "")
+endif()
+set(STARLING_COMMON_HEADERS
+  <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <functional> <limits> <map> <memory> <numeric> <optional> <set>
+  <span> <sstream> <string> <string_view> <utility> <vector> <fmt/format.h>)
+
+# starling_precompiled(TARGET OWNER): TARGET begins with the headers that OWNER has compiled, or compiles them if it is OWNER.
+function(starling_precompiled target owner)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${STARLING_COMMON_HEADERS} ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+endfunction()
 
 # HDF5's CMake module gives variables, not a target, when it runs through the compiler wrapper.
 function(starling_hdf5_target)
@@ -50,5 +69,8 @@ function(starling_room room)
   list(TRANSFORM ARG_USES PREPEND starling_ OUTPUT_VARIABLE used)
   target_link_libraries(starling_${room} ${visible} starling_options ${used} ${ARG_PUBLIC_LIBRARIES}
                         ${hidden} ${ARG_LIBRARIES})
+  if(sources AND STARLING_PRECOMPILE STREQUAL "all")
+    starling_precompiled(starling_${room} starling_core)
+  endif()
   set_property(GLOBAL APPEND PROPERTY STARLING_ROOMS ${room})
 endfunction()

@@ -11,7 +11,8 @@ usage: tests/run.sh [--long] [--asan] [OPTIONS OF ctest]
 Installs what is missing (jobs/setup.sh --tests), builds the preset release into build/release and runs its tests.
 
   --long   also the tests labelled long
-  --asan   build and run with address and undefined-behaviour sanitizers (build/asan), without the end-to-end tests
+  --asan   build and run with address and undefined-behaviour sanitizers, without the end-to-end tests and those of what must
+           not compile: by Clang where it has libFuzzer (build/fuzz, which --fuzz then finds built), else build/asan
   --fuzz   instead of tests, search for inputs that readers cannot cope with: each fuzz target for so many seconds (10),
            built by Clang with sanitizers (build/fuzz); what tests/fuzz/README.md says of them
   --tidy   instead of tests, run clang-tidy (which must be installed) over the sources whose path matches REGEX (/src/)
@@ -24,10 +25,13 @@ TEXT
 }
 
 preset=release
+fuzzing=no
+sanitized=no
 long=no
 passed_on=()
 if [[ ${1:-} == --fuzz ]]; then
   preset=fuzz
+  fuzzing=yes
   shift
   seconds=10
   if [[ ${1:-} =~ ^[0-9]+$ ]]; then
@@ -46,14 +50,14 @@ fi
 for word in "$@"; do
   case $word in
     --long) long=yes ;;
-    --asan) preset=asan ;;
+    --asan) sanitized=yes ;;
     --help | -h) usage; exit 0 ;;
     *) passed_on+=("$word") ;;
   esac
 done
 
 excluded=()
-if [[ $preset == asan ]]; then excluded+=(end_to_end); fi
+if [[ $sanitized == yes ]]; then excluded+=(end_to_end); fi
 if [[ $long == no ]]; then excluded+=(long); fi
 selection=()
 if ((${#excluded[@]} > 0)); then selection=(-LE "^($(IFS='|'; printf '%s' "${excluded[*]}"))\$"); fi
@@ -61,7 +65,10 @@ if ((${#excluded[@]} > 0)); then selection=(-LE "^($(IFS='|'; printf '%s' "${exc
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 bash jobs/setup.sh --tests
 
-if [[ $preset == fuzz ]] && ! bash tests/fuzz/has_fuzzer.sh; then
+if [[ $sanitized == yes ]]; then
+  if bash tests/fuzz/has_fuzzer.sh; then preset=fuzz; else preset=asan; fi
+fi
+if [[ $fuzzing == yes ]] && ! bash tests/fuzz/has_fuzzer.sh; then
   echo "tests/run.sh: no clang++ with libFuzzer (a small program with -fsanitize=fuzzer cannot be built) install Clang and" \
        "its compiler-rt (jobs/setup.sh --tests does on Debian and Ubuntu)" >&2
   exit 2
@@ -77,8 +84,10 @@ if [[ $preset == dev ]]; then
   # The compiler's own warning options are GCC's.
   exec run-clang-tidy -quiet -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option -p build/dev "$pattern"
 fi
-cmake --build --preset "$preset" --parallel "$(nproc)"
-if [[ $preset == fuzz ]]; then exec bash tests/fuzz/run.sh build/fuzz "$seconds" "${targets[@]}"; fi
+target=all
+if [[ $fuzzing == yes ]]; then target=fuzz; fi
+cmake --build --preset "$preset" --target "$target" --parallel "$(nproc)"
+if [[ $fuzzing == yes ]]; then exec bash tests/fuzz/run.sh build/fuzz "$seconds" "${targets[@]}"; fi
 
 if [[ $(id -u) == 0 ]]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 # Two at a time; tests of more ranks than that say so (PROCESSORS) and run alone.
