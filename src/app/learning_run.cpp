@@ -207,7 +207,7 @@ RunFacts LearningRun::facts(Round rounds) const {
 }
 
 void LearningRun::open_privacy(RunFacts facts) {
-  agreement_.together([&] { require_resumable(); });
+  choose_checkpoint();
   privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
   if (directory_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();
@@ -216,7 +216,7 @@ void LearningRun::open_privacy(RunFacts facts) {
 }
 
 void LearningRun::make_directory() {
-  agreement_.together([&] { require_resumable(); });
+  choose_checkpoint();
   if (!directory_) make_new_directory();
   if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
   agreement_.together([&] {
@@ -256,8 +256,10 @@ CheckpointFolder LearningRun::checkpoint_folder() const {
           {version(), run_id_, world_.rank(), world_.size(), first_client(), client_count()}};
 }
 
-void LearningRun::find_checkpoint(Round rounds) {
-  if (!common().resume) return;
+/// Before anything of the directory, or of a ledger, is changed. **Collective.**
+void LearningRun::choose_checkpoint() {
+  agreement_.together([&] { require_resumable(); });
+  if (!common().resume || resumed_from_) return;
   std::vector<std::string> complaints;
   resumed_from_ = newest_common_checkpoint(agreement_, checkpoint_folder(), plays(world_.rank()), complaints);
   for (const std::string& complaint : complaints) {
@@ -269,6 +271,12 @@ void LearningRun::find_checkpoint(Round rounds) {
         "--resume '{}': no checkpoint is whole on all ranks ({}) restore them, or take all files checkpoint-* "
         "away to play the run from its beginning",
         directory_->path(), fmt::join(complaints, "; "));
+  });
+}
+
+void LearningRun::find_checkpoint(Round rounds) {
+  if (!common().resume) return;
+  agreement_.together([&] {
     check(resumed_from_.value_or(0) <= rounds, "--rounds {}: the run has come to round {} (rounds are not taken back)",
           rounds, resumed_from_.value_or(0));
     if (resumed_from_) {

@@ -187,6 +187,7 @@ class LearningRun {
 
  private:
   void check_rounds_may_change() const;
+  void choose_checkpoint();
   void make_new_directory();
   [[nodiscard]] CheckpointFolder checkpoint_folder() const;
   /// What the run makes known of records, or withholds.

@@ -20,6 +20,16 @@ int write_all(int file, std::string_view text) {
   return 0;
 }
 
+int read_all(int file, std::string& text, off_t from) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = ::pread(file, text.data() + done, text.size() - done, from + static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count < 0 ? errno : EIO;
+    done += static_cast<std::size_t>(count);
+  }
+  return 0;
+}
+
 Descriptor::Descriptor(const std::string& path, int flags, mode_t mode)
     : file_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
 

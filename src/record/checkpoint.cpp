@@ -22,8 +22,15 @@ std::string CheckpointFolder::path(Round round) const {
   return fmt::format("{}/{}{}", folder_, prefix, round);
 }
 
-void CheckpointFolder::write(Round round, const Secret<std::string>& state) const {
-  OwnersFile::replace(path(round), write_checkpoint({label_, round, state}));
+void CheckpointFolder::write(Round round, const Secret<std::string>& state, const std::vector<Companion>& files) const {
+  OwnersFile::replace(path(round), write_checkpoint({label_, round, state, files}));
+}
+
+Companion CheckpointFolder::describe(GrowingDigest& file) const {
+  std::error_code error;
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file.path(), error));
+  check<FailureError>(!error, "cannot read '{}' ({})", file.path(), error.message());
+  return {std::filesystem::path(file.path()).lexically_relative(folder_).string(), bytes, file.of_first(bytes)};
 }
 
 /// Of all files with such a name.
@@ -59,11 +66,30 @@ CheckpointFile CheckpointFolder::open(Round round) const {
   }
 }
 
+/// Throws DataError if any of its files is not what it was, up to where it was then.
+void CheckpointFolder::require_files(const CheckpointFile& checkpoint,
+                                     std::map<std::string, GrowingDigest>& digests) const {
+  for (const auto& [name, bytes, digest] : checkpoint.files) {
+    const std::string file = (std::filesystem::path(folder_) / name).lexically_normal().string();
+    GrowingDigest& known = digests.try_emplace(name, file).first->second;
+    const std::int64_t before = known.bytes();
+    check<DataError>(before <= bytes && known.of_first(bytes) == digest,
+                     "'{}' was changed: its bytes {} to {} are not those when the checkpoint was written", file,
+                     std::min(before, bytes), bytes);
+  }
+}
+
 CheckpointFolder::Found CheckpointFolder::look() const {
   Found found;
+  std::map<std::string, GrowingDigest> digests;
   for (const Round round : rounds()) {
     try {
-      static_cast<void>(open(round));
+      const CheckpointFile checkpoint = open(round);
+      try {
+        require_files(checkpoint, digests);
+      } catch (const Error& error) {
+        throw DataError(fmt::format("'{}': {}", path(round), error.what()));
+      }
       found.whole.push_back(round);
     } catch (const Error& error) {
       found.complaints.emplace_back(error.what());

@@ -1,3 +1,5 @@
+#include <tuple>
+
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
@@ -9,8 +11,9 @@ namespace starling {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using NamedDigest = std::tuple<std::string, std::int64_t, std::string>;
 
-constexpr int format = 1;
+constexpr int format = 2;
 constexpr std::string_view before_digest = ",\"sha256\":\"";
 constexpr std::size_t digits_of_digest = 64;
 constexpr std::string_view after_digest = "\"}\n";
@@ -18,10 +21,12 @@ constexpr std::string_view after_digest = "\"}\n";
 /// The line up to the digest.
 std::string head_of(const CheckpointFile& checkpoint, std::size_t bytes) {
   const CheckpointLabel& label = checkpoint.label;
+  Json files = Json::array();
+  for (const auto& [name, size, digest] : checkpoint.files) files.push_back(Json::array({name, size, digest}));
   const Json head{
       {"starling", "checkpoint"},  {"format", format},     {"build", label.build}, {"run", label.run},
       {"rank", label.rank},        {"ranks", label.ranks}, {"first", label.first}, {"clients", label.clients},
-      {"round", checkpoint.round}, {"bytes", bytes}};
+      {"round", checkpoint.round}, {"files", files},       {"bytes", bytes}};
   std::string text = head.dump();
   text.pop_back();  // the brace that follows the digest
   return text;
@@ -78,6 +83,9 @@ CheckpointFile read_checkpoint(std::string_view file) {
                   member<int>(json, "rank"),          member<int>(json, "ranks"),
                   member<Client>(json, "first"),      member<Client>(json, "clients")};
   result.round = member<Round>(json, "round");
+  for (const auto& [name, size, digest] : member<std::vector<NamedDigest>>(json, "files")) {
+    result.files.push_back({name, size, digest});
+  }
   result.state = Secret<std::string>(std::string(state));
   return result;
 }

@@ -8,7 +8,9 @@ namespace starling {
 
 Checkpointer::Checkpointer(World& world, const std::vector<int>& active, CheckpointFolder folder,
                            const CheckpointPace& pace, KeptParts parts)
-    : world_(world), folder_(std::move(folder)), pace_(pace), parts_(std::move(parts)), milestones_(world, active) {}
+    : world_(world), folder_(std::move(folder)), pace_(pace), parts_(std::move(parts)), milestones_(world, active) {
+  for (const std::string& file : parts_.files()) files_.emplace_back(file);
+}
 
 void Checkpointer::after(const RoundView& view) {
   const Round done = view.done();
@@ -37,7 +39,9 @@ bool Checkpointer::is_due(Round done) {
 void Checkpointer::write(Round done) {
   Snapshot snapshot;
   parts_.persist(snapshot);
-  folder_.write(done, snapshot.content());
+  std::vector<Companion> files;
+  for (GrowingDigest& file : files_) files.push_back(folder_.describe(file));
+  folder_.write(done, snapshot.content(), files);
   last_ = done;
   written_at_ = std::chrono::steady_clock::now();
   written_.push_back(done);

@@ -1,7 +1,6 @@
 #include "starling/record/journal.hpp"
 
-#include <algorithm>
-#include <array>
+#include <cstring>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
@@ -10,7 +9,7 @@ namespace starling {
 
 namespace {
 
-constexpr std::size_t digits_of_digest = 64;
+constexpr std::int64_t digits_of_digest = 64;
 
 }  // namespace
 
@@ -24,24 +23,35 @@ void Journal::append(const Snapshot& entry) const {
 
 void Journal::go_back(std::int64_t size, const std::function<void(Snapshot&)>& again) const {
   file_.go_back(size);
-  try {
-    Snapshot entries(file_.content());
-    std::size_t at = 0;  // where the entry begins
-    while (!entries.at_end()) {
-      Secret<std::string> content;
-      std::array<char, digits_of_digest> digest{};
-      entries(content, digest);
-      content.update([&](const std::string& text) {
-        check<DataError>(std::equal(digest.begin(), digest.end(), sha256(text).begin()),
-                         "byte {}: the entry here is not what was written: some byte was changed", at);
-        at += sizeof(std::uint64_t) + text.size() + digits_of_digest;
-      });
-      Snapshot entry(std::move(content));
+  constexpr auto frame = static_cast<std::int64_t>(sizeof(std::uint64_t)) + digits_of_digest;
+  for (std::int64_t at = 0; at < size;) {
+    const auto refuse = [&](const std::string& what) {
+      throw DataError(fmt::format("'{}', byte {}: {}", file_.path(), at, what));
+    };
+    std::uint64_t length = 0;
+    if (size - at < frame) refuse("an entry that the journal ends in");
+    file_.read(at, sizeof length).update([&](const std::string& text) {
+      std::memcpy(&length, text.data(), sizeof length);
+    });
+    if (length > static_cast<std::uint64_t>(size - at - frame)) {
+      refuse(fmt::format("an entry of {} bytes, more than the journal has", length));
+    }
+    const auto start = at + static_cast<std::int64_t>(sizeof length);
+    Secret<std::string> content = file_.read(start, static_cast<std::int64_t>(length));
+    const Secret<std::string> digest = file_.read(start + static_cast<std::int64_t>(length), digits_of_digest);
+    content.update(
+        [&](const std::string& text, const std::string& noted) {
+          if (sha256(text) != noted) refuse("an entry is not what was written: some byte was changed");
+        },
+        digest);
+    Snapshot entry(std::move(content));
+    try {
       again(entry);
       entry.require_end();
+    } catch (const DataError& error) {
+      refuse(fmt::format("an entry that does not fit here: {}", error.what()));
     }
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("'{}': {}", file_.path(), error.what()));
+    at = start + static_cast<std::int64_t>(length) + digits_of_digest;
   }
 }
 

@@ -159,10 +159,12 @@ void OwnersFile::replace(const std::string& path, const Secret<std::string>& con
   check<FailureError>(error == 0, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(error));
 }
 
-Secret<std::string> OwnersFile::content() const {
-  std::optional<std::string> text = read_whole_file(path_);
-  check<FailureError>(text.has_value(), "cannot read '{}' ({})", path_, std::strerror(errno));
-  return Secret<std::string>(std::move(*text));
+Secret<std::string> OwnersFile::read(std::int64_t from, std::int64_t bytes) const {
+  const Descriptor file(path_, O_RDONLY);
+  std::string text(static_cast<std::size_t>(bytes), '\0');
+  const int error = file.get() < 0 ? errno : read_all(file.get(), text, from);
+  check<FailureError>(error == 0, "cannot read '{}' ({})", path_, std::strerror(error));
+  return Secret<std::string>(std::move(text));
 }
 
 void OwnersFile::append_text(const std::string& text) const {

@@ -31,6 +31,17 @@ TEST(Digest, IsTheSameOfAFileInPieces) {
   EXPECT_NE(testing_support::message_of<FailureError>(missing), "");
 }
 
+TEST(Digest, IsTheSameOfPieces) {
+  Sha256 sum;
+  EXPECT_EQ(sum.digest(), sha256(""));
+  sum.add("a");
+  EXPECT_EQ(sum.digest(), sha256("a"));
+  sum.add("");
+  sum.add("bc");
+  EXPECT_EQ(sum.digest(), sha256("abc"));
+  EXPECT_EQ(sum.digest(), sha256("abc"));
+}
+
 TEST(Digest, HexHasTwoDigitsPerByte) {
   EXPECT_EQ(to_hex(std::string_view("\x00\x0f\xff\x7e", 4)), "000fff7e");
   EXPECT_EQ(to_hex(""), "");

@@ -11,18 +11,24 @@ SLOW = ["--source", "synthetic:logistic:p=100", "--loss", "logistic", "--batch",
 WORDS = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed", "--progress", "off"]
 
 
+def checkpoints_in(folder):
+    """Rounds, rising."""
+    return sorted(int(path.name[11:]) for path in folder.glob("checkpoint-*") if path.name[11:].isdigit())
+
+
 class Resume(TestCase):
     def read(self, name):
         return (self.folder / name).read_text()
 
     def checkpoints(self, rank=0, run="run"):
-        return sorted(int(path.name[11:]) for path in (self.folder / run / "private" / str(rank)).glob("checkpoint-*"))
+        return checkpoints_in(self.folder / run / "private" / str(rank))
 
-    def stopped(self, ranks, words, output="run", number=signal.SIGUSR1):
-        """A run that a signal to its last rank has stopped after it had written a checkpoint."""
+    def stopped(self, ranks, words, output="run", number=signal.SIGUSR1, written=1):
+        """A run that a signal to its last rank has stopped after it had written a checkpoint, or several."""
         job = self.start(ranks, [*words, "--output", output])
         pids = job.pids(ranks)
-        wait_until(lambda: self.checkpoints(ranks - 1, output) or job.process.poll() is not None, "a checkpoint is there")
+        wait_until(lambda: len(self.checkpoints(ranks - 1, output)) >= written or job.process.poll() is not None,
+                   "checkpoints are there")
         os.kill(pids[-1], number)
         result = job.finish()
         self.assertEqual(result.codes, [STOPPED_SAFELY] * ranks, result)
@@ -164,6 +170,72 @@ class Resume(TestCase):
         self.refused([*WORDS, "--rounds", "100", "--async", "--checkpoint-every", "10", "--output", "a"], 2,
                      "--checkpoint-every", "not in step")
         self.refused([*WORDS, "--rounds", "100", "--audit", "--checkpoint-every", "10", "--output", "b"], 2, "coins")
+
+    COMPANIONS = ["reports", "journal", "metrics.csv"]
+
+    def test_a_checkpoint_whose_files_are_damaged_is_not_used(self):
+        words = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200", "--record-every", "50"]
+        self.good(2, [*words, "--output", "whole"])
+        self.stopped(2, words, written=2)
+        older, *others, newest = self.checkpoints(1)  # far enough apart that all files grow
+        for rank in range(2):
+            for round in others:
+                (self.folder / f"run/private/{rank}/checkpoint-{round}").unlink()
+        shutil.copytree(self.folder / "run", self.folder / "kept")
+        for name in self.COMPANIONS:
+            path = self.folder / f"run/private/1/{name}"
+            before, size = self.needed(older, name), self.needed(newest, name)
+            self.assertLess(before, size)
+            for damage in ("flipped", "cut", "gone"):
+                with self.subTest(name, damage=damage):
+                    self.put_back()
+                    self.damage(path, damage, (before + size) // 2)
+                    if damage == "gone":
+                        found = tree(self.folder / "run")
+                        self.refused(["--resume", "run"], 3, "no checkpoint is whole", f"private/1/{name}'")
+                        self.assertEqual(tree(self.folder / "run"), found)
+                        continue
+                    result = self.good(2, ["--resume", "run"])
+                    self.assertIn(f"private/1/checkpoint-{newest}': 'run/private/1/{name}'", result.err)
+                    place = f"its bytes {before} to {size} are not" if damage == "flipped" else \
+                        f"ends at byte {(before + size) // 2}, of {size}"
+                    self.assertIn(place, result.err)
+                    self.assertIn(f"goes on after round {older}\n", result.err)
+                    self.same("whole", "run")
+
+    def test_damage_that_no_checkpoint_is_older_than_is_refused(self):
+        self.stopped(2, [*WORDS, "--rounds", "6000", "--checkpoint-every", "200", "--record-every", "50"])
+        for name in self.COMPANIONS:
+            with self.subTest(name):
+                path = self.folder / f"run/private/0/{name}"
+                content = path.read_bytes()
+                self.damage(path, "flipped", 40)
+                found = tree(self.folder / "run")
+                self.refused(["--resume", "run"], 3, "no checkpoint is whole", f"private/0/{name}' was changed",
+                             "bytes 0 to")
+                self.assertEqual(tree(self.folder / "run"), found, "nothing is changed before it is refused")
+                path.write_bytes(content)
+        self.good(2, ["--resume", "run"])
+
+    def needed(self, round, name, rank=1):
+        """Bytes of the file that the checkpoint needs."""
+        path = self.folder / f"run/private/{rank}/checkpoint-{round}"
+        files = json.loads(path.read_bytes().partition(b"\n")[0])["files"]
+        return {file: size for file, size, _ in files}[name]
+
+    def damage(self, path, how, at):
+        content = bytearray(path.read_bytes())
+        if how == "gone":
+            return path.unlink()
+        if how == "cut":
+            del content[at:]
+        else:
+            content[at] ^= 1
+        return path.write_bytes(bytes(content))
+
+    def put_back(self):
+        shutil.rmtree(self.folder / "run")
+        shutil.copytree(self.folder / "kept", self.folder / "run")
 
     def test_a_run_that_goes_on_is_left_alone(self):
         job = self.start(1, [*WORDS, "--rounds", "1e9", "--output", "run"])

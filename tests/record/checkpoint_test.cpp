@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/digest.hpp"
 #include "starling/core/durable_file.hpp"
 #include "starling/record/journal.hpp"
 
@@ -26,8 +27,15 @@ std::string text_of(const Secret<std::string>& secret) {
   return copy;
 }
 
+CheckpointFile checkpoint_at(const std::string& path) {
+  return read_checkpoint(*read_whole_file(path));
+}
+
 std::string example() {
-  return text_of(write_checkpoint({label, 7, Secret<std::string>(std::string("state\0\n\"}", 9))}));
+  return text_of(write_checkpoint({label,
+                                   7,
+                                   Secret<std::string>(std::string("state\0\n\"}", 9)),
+                                   {{"journal", 12, sha256("journal")}, {"../a", 0, sha256("")}}}));
 }
 
 TEST(Checkpoint, ReadsBackAsItWasWritten) {
@@ -35,6 +43,7 @@ TEST(Checkpoint, ReadsBackAsItWasWritten) {
   EXPECT_EQ(read.label, label);
   EXPECT_EQ(read.round, 7);
   EXPECT_EQ(text_of(read.state), std::string("state\0\n\"}", 9));
+  EXPECT_THAT(read.files, ElementsAre(Companion{"journal", 12, sha256("journal")}, Companion{"../a", 0, sha256("")}));
 }
 
 TEST(Checkpoint, IsRefusedWhateverByteIsChangedOrMissing) {
@@ -94,6 +103,46 @@ TEST(CheckpointFolder, RefusesWhatIsOfAnotherRunRankOrBuild) {
               HasSubstr("it was moved here"));
 }
 
+TEST(CheckpointFolder, FindsWholeOnlyWhatHasItsFiles) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "private");
+  const CheckpointFolder checkpoints(folder / "private", label);
+  GrowingDigest journal(folder / "private/journal");
+  GrowingDigest table(folder / "table.csv");
+  for (const Round round : {10, 20, 30}) {
+    std::ofstream(folder / "private/journal", std::ios::app) << "entry " << round << "\n";
+    std::ofstream(folder / "table.csv", std::ios::app) << "line " << round << "\n";
+    checkpoints.write(round, Secret<std::string>("state"),
+                      {checkpoints.describe(journal), checkpoints.describe(table)});
+  }
+  const std::string lines = *read_whole_file(folder / "table.csv");
+  EXPECT_THAT(checkpoint_at(folder / "private/checkpoint-20").files,
+              ElementsAre(Companion{"journal", 18, sha256("entry 10\nentry 20\n")},
+                          Companion{"../table.csv", 16, sha256("line 10\nline 20\n")}));
+  std::ofstream(folder / "table.csv", std::ios::app) << "line 35\n";  // what came later is none of its concern
+  EXPECT_THAT(checkpoints.look().whole, ElementsAre(10, 20, 30));
+
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string changed = lines;
+    changed[i] = static_cast<char>(changed[i] ^ 4);
+    folder.write("table.csv", changed);
+    const auto found = checkpoints.look();
+    const std::vector<Round> before{10, 20, 30};
+    const auto whole = static_cast<std::ptrdiff_t>(i / 8);
+    EXPECT_EQ(found.whole, std::vector<Round>(before.begin(), before.begin() + whole)) << i;
+    ASSERT_EQ(found.complaints.size(), before.size() - found.whole.size());
+    EXPECT_THAT(found.complaints[0],
+                ::testing::AllOf(HasSubstr(fmt::format("private/checkpoint-{}'", before[i / 8])),
+                                 HasSubstr("table.csv' was changed"),
+                                 HasSubstr(fmt::format("bytes {} to {}", i / 8 * 8, i / 8 * 8 + 8))));
+    folder.write("table.csv", lines.substr(0, i));
+    EXPECT_EQ(checkpoints.look().whole, found.whole) << i;
+    EXPECT_THAT(checkpoints.look().complaints.back(), HasSubstr(fmt::format("table.csv' ends at byte {}, of 24", i)));
+  }
+  std::filesystem::remove(folder / "table.csv");
+  EXPECT_THAT(checkpoints.look().complaints, ::testing::Each(HasSubstr("table.csv' (No such file")));
+}
+
 TEST(Journal, GoesBackToWhereItWas) {
   const TemporaryFolder folder;
   const Journal journal(folder / "journal");
@@ -118,6 +167,36 @@ TEST(Journal, GoesBackToWhereItWas) {
   journal.go_back(longer, note);
   EXPECT_THAT(read, ElementsAre("one", "", "four"));
   EXPECT_THAT(message_of<DataError>([&] { journal.go_back(longer + 1, note); }), HasSubstr("it was cut"));
+}
+
+TEST(Journal, SaysWhereItIsDamaged) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "journal";
+  const Journal journal(path);
+  for (std::string text : {"one", "two"}) {
+    Snapshot entry;
+    entry(text);
+    journal.append(entry);
+  }
+  const auto size = static_cast<std::size_t>(journal.settle());
+  const std::string whole = *read_whole_file(path);
+  std::string text;
+  const auto again = [&](Snapshot& entry) { entry(text); };
+  for (std::size_t i = 0; i < size; ++i) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 1);
+    folder.write("journal", changed);
+    EXPECT_THAT(message_of<DataError>([&] { journal.go_back(static_cast<std::int64_t>(size), again); }),
+                HasSubstr(fmt::format("journal', byte {}:", i < size / 2 ? 0 : size / 2)))
+        << i;
+    folder.write("journal", whole);
+    const auto cut = [&] { journal.go_back(static_cast<std::int64_t>(i), again); };
+    if (i == 0 || i == size / 2) {
+      cut();
+    } else {
+      EXPECT_THAT(message_of<DataError>(cut), HasSubstr(fmt::format("byte {}:", i < size / 2 ? 0 : size / 2))) << i;
+    }
+  }
 }
 
 }  // namespace

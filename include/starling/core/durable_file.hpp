@@ -29,6 +29,8 @@ class Descriptor {
 // The following return 0, or the number of the error (errno).
 
 [[nodiscard]] int write_all(int file, std::string_view text);
+/// Fills `text` with what stands in the file from byte `from` on; EIO where that is less.
+[[nodiscard]] int read_all(int file, std::string& text, off_t from);
 /// Writes everything, and waits until it is on the disk.
 [[nodiscard]] int write_and_sync(int file, std::string_view text);
 /// A file's name survives a crash once its folder was synced.

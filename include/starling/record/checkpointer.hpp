@@ -22,20 +22,26 @@ namespace starling {
 /// What is kept, part by part.
 class KeptParts {
  public:
-  /// Keeps a reference.
+  /// Keeps a reference. What it needs besides is in `files()` of the object, where it has that: paths, of files that
+  /// only grow and are on the disk whenever the object has been persisted.
   template <class T>
   void add(const std::string& name, T& object) {
     parts_.push_back([name, &object](Snapshot& snapshot) {
       snapshot.part(name);
       snapshot(object);
     });
+    if constexpr (requires { object.files(); }) {
+      for (const std::string& file : object.files()) files_.push_back(file);
+    }
   }
+  [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
   void persist(Snapshot& snapshot) const {
     for (const auto& part : parts_) part(snapshot);
   }
 
  private:
   std::vector<std::function<void(Snapshot&)>> parts_;
+  std::vector<std::string> files_;
 };
 
 /// How often checkpoints are written; neither: when the run stops alone.
@@ -71,6 +77,7 @@ class Checkpointer final : public Observer {
   CheckpointFolder folder_;
   CheckpointPace pace_;
   KeptParts parts_;
+  std::vector<GrowingDigest> files_;
   Round last_ = 0;
   std::chrono::steady_clock::time_point written_at_ = std::chrono::steady_clock::now();
   Milestones milestones_;

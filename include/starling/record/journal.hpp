@@ -15,6 +15,7 @@ class Journal {
  public:
   explicit Journal(std::string path) : file_(std::move(path)) {}
 
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
   /// Throws FailureError.
   void append(const Snapshot& entry) const;
   /// All that was appended is on the disk, and this long, in bytes. Throws FailureError.

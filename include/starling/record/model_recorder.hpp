@@ -46,6 +46,8 @@ class ModelRecorder final : public Observer {
   void finish(const RoundView& view, Round done, const Released<Columns>& final_models);
   /// Where it is; what was written up to there is on the disk then, or is there again.
   void persist(Snapshot& snapshot);
+  /// That persist() goes on with.
+  [[nodiscard]] std::vector<std::string> files() const { return {journal_.path(), owners_.path()}; }
 
  private:
   void make_file();

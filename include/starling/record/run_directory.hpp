@@ -76,7 +76,8 @@ class OwnersFile {
   void append_text(const std::string& text) const;
   [[nodiscard]] std::int64_t settle() const { return settle_file(path_); }
   void go_back(std::int64_t size) const { cut_file(path_, size); }
-  [[nodiscard]] Secret<std::string> content() const;
+  /// So many bytes, which it has.
+  [[nodiscard]] Secret<std::string> read(std::int64_t from, std::int64_t bytes) const;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

@@ -40,6 +40,7 @@ class RoundsRecorder final : public Observer {
   void flush();
   /// How long the file is; what was written later is cut off when it is read.
   void persist(Snapshot& snapshot);
+  [[nodiscard]] std::vector<std::string> files() const { return {path_}; }
 
  private:
   void write(const Secret<std::string>& text) const;
