@@ -30,6 +30,8 @@ class FedAvgRun final : public AggregatedRun {
  private:
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
+  [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
+  [[nodiscard]] Round releases_of_round() const override { return config_.fedavg.local_steps; }
   [[nodiscard]] std::string why_no_more_rounds() const override {
     return config_.average == Averaging::tail ? "the mean over the last half of the rounds has begun" : "";
   }

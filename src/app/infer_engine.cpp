@@ -34,6 +34,7 @@ class AggregatedEngine final : public InferEngine {
   [[nodiscard]] double mean_inverse_clients() const override { return sgd_.mean_inverse_clients(); }
   [[nodiscard]] std::optional<BiasEstimate> bias() const override { return sgd_.bias(); }
   void persist(Snapshot& snapshot) override { snapshot(sgd_); }
+  void leave_out(Round end) override { sgd_.leave_out(end); }
 
  private:
   std::unique_ptr<PlugInSums> make_sums(const EngineParts& parts) {
@@ -85,6 +86,7 @@ class DecentralizedEngine final : public InferEngine {
   [[nodiscard]] double mean_inverse_clients() const override { return 1; }
   [[nodiscard]] std::optional<BiasEstimate> bias() const override { return std::nullopt; }
   void persist(Snapshot& snapshot) override { snapshot(omd_); }
+  void leave_out(Round end) override { omd_.leave_out(end); }
 
  private:
   static OmdSettings settings_of(const InferConfig& config) {

@@ -51,6 +51,8 @@ class InferEngine {
   [[nodiscard]] virtual std::optional<BiasEstimate> bias() const = 0;
   /// All that steps depend on but streams, keys, the graph and accounts.
   virtual void persist(Snapshot& snapshot) = 0;
+  /// Steps before `end` that have not been taken will not be.
+  virtual void leave_out(Round end) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<InferEngine> make_engine(EngineParts parts);

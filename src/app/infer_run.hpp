@@ -42,6 +42,11 @@ class InferRun final : public LearningRun {
   [[nodiscard]] std::string why_not_resumable() const override {
     return config_.replications > 0 ? "its replications are quickly begun anew" : LearningRun::why_not_resumable();
   }
+  [[nodiscard]] std::string why_no_round_is_left_out() const override {
+    return config_.plug_in && config_.trust == PlugInTrust::central
+               ? "sums over all its records are released once, after the last step, and those of a pipe are gone"
+               : "";
+  }
   [[nodiscard]] std::string why_no_more_rounds() const override {
     return config_.batch_means || config_.plug_in ? "batches and plug-in matrices are made" : "";
   }

@@ -91,7 +91,8 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
                }});
   options.add({group, "resume", "DIR", "",
                "go on with the run in DIR from its newest checkpoint (from the start if there is none), with its "
-               "configuration; as many ranks as it had. Only --rounds, --checkpoint-every and what changes no result "
+               "configuration; as many ranks as it had. A run that reads pipes goes on with other records, after the last "
+               "round that may have been released. Only --rounds, --checkpoint-every and what changes no result "
                "may be given besides",
                setter::text(config.resume)});
 }

@@ -67,6 +67,7 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
     summary.privacy.batch = common().data.batch;
     name_metrics(summary);
   }
+  summary.left_out = feed_.left_out;
   summary.notes = notes_;
 }
 

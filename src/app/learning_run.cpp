@@ -1,5 +1,6 @@
 #include "learning_run.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <limits>
@@ -23,6 +24,16 @@ namespace {
 constexpr Round rounds_of_endless_streams = 1000;
 
 }  // namespace
+
+void Feed::persist(Snapshot& snapshot) {
+  const std::size_t here = dimension;
+  snapshot(dimension, left_out);
+  check<DataError>(
+      dimension == here,
+      "models have {} numbers, of {} when the run began (the records have other columns) bring records like "
+      "those",
+      here, dimension);
+}
 
 void LearningRun::configure(const std::function<void()>& parse) {
   agreement_.together(parse);
@@ -51,7 +62,9 @@ void LearningRun::check_rounds_may_change() const {
 }
 
 std::string LearningRun::why_not_resumable() const {
-  if (uses_records() && !dataset_.replayable) return "its records come through a pipe, and are gone";
+  if (uses_records() && !dataset_.replayable && !why_no_round_is_left_out().empty()) {
+    return why_no_round_is_left_out();
+  }
   return start_can_be_read_again() ? "" : "its start models come through a pipe, and are gone";
 }
 
@@ -116,8 +129,7 @@ void LearningRun::open_streams(DataSettings& data) {
   require_mechanism();
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
   source_digest_ = digest_of_source();
-  if (common().save_partition && first_rank() && !common().resume)
-    check_saves_partition(data, *common().save_partition);
+  if (common().save_partition && first_rank() && !common().resume) check_saves_partition(data, *common().save_partition);
   dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
 }
 
@@ -212,6 +224,7 @@ void LearningRun::open_privacy(RunFacts facts) {
   if (directory_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();
   run_id_ = privacy_->run_id();
+  if (*reads_pipes_) return;  // its rounds have other records
   for (const std::string& note : privacy_->notes()) notes_.push_back(note);
 }
 
@@ -259,6 +272,11 @@ CheckpointFolder LearningRun::checkpoint_folder() const {
 /// Before anything of the directory, or of a ledger, is changed. **Collective.**
 void LearningRun::choose_checkpoint() {
   agreement_.together([&] { require_resumable(); });
+  if (!reads_pipes_) {
+    const std::string here = uses_records() && !dataset_.replayable ? "pipe" : "";
+    const std::vector<std::string> all = agreement_.all_gather(declare_public(here));
+    reads_pipes_ = std::find(all.begin(), all.end(), "pipe") != all.end();
+  }
   if (!common().resume || resumed_from_) return;
   std::vector<std::string> complaints;
   resumed_from_ = newest_common_checkpoint(agreement_, checkpoint_folder(), plays(world_.rank()), complaints);
@@ -294,6 +312,8 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   if (reporter_ && recorded_here() > 0) parts.add("history", *reporter_);
   if (privacy_) parts.add("accounts", privacy_->accounts());
   parts.add("clock", clock_);
+  feed_.dimension = dimension_;
+  parts.put_first("records", feed_);
   std::vector<int> playing;
   for (int r = 0; r < world_.size(); ++r) {
     if (plays(r)) playing.push_back(r);
@@ -302,11 +322,37 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   agreement_.together([&] {
     if (resumed_from_ && plays(world_.rank())) checkpointer_->go_back(*resumed_from_);
   });
+  if (common().resume && *reads_pipes_) leave_out_rounds();
   agreement_.together([&] {
     if (!first_rank() || !common().resume) return;
     directory_->set_configuration(common().text, {"rounds", "checkpoint-every"});
     directory_->forget_results();
   });
+}
+
+/// Records that came after the checkpoint are gone, and a round that may have been released must not be released once
+/// more with others, at the same address and for one charge: the run goes on with the first round that no ledger knows.
+/// **Collective.**
+void LearningRun::leave_out_rounds() {
+  const Round from = resumed_from_.value_or(0);
+  const Round releases = releases_of_round();
+  const Round unreleased = privacy_->first_unreleased();
+  const Round at = std::max(from, unreleased / releases + (unreleased % releases > 0 ? 1 : 0));
+  const std::int64_t paid = privacy_->leave_out(at * releases);
+  agreement_.together([&] {
+    if (plays(world_.rank())) checkpointer_->leave_out(at);
+  });
+  std::int64_t charged = 0;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(paid)))) {
+    charged = std::max<std::int64_t>(charged, std::stoll(each));
+  }
+  feed_.left_out.push_back({from, at, charged});
+  if (!first_rank()) return;
+  fmt::print(stderr, "note: records that a pipe gave after round {} are gone: {}\n", from,
+             at == from ? fmt::format("the run goes on with others in round {}", at + 1)
+                        : fmt::format("rounds {} to {}, which may have been released, are lost, and {} releases of a "
+                                      "client stay charged; the run goes on with other records in round {}",
+                                      from + 1, at, charged, at + 1));
 }
 
 void LearningRun::drop_checkpoints(Round done) {

@@ -39,6 +39,14 @@ class RoundClock {
   std::chrono::steady_clock::time_point began_;
 };
 
+/// What a run that reads pipes has had of them.
+struct Feed {
+  std::size_t dimension = 0;      ///< of the models that the records make
+  std::vector<LeftOut> left_out;  ///< whenever it was resumed
+  /// Throws DataError if the records make other models.
+  void persist(Snapshot& snapshot);
+};
+
 /// A run on one rank, from configuration to results. Steps that can fail on some ranks only are wrapped in
 /// Agreement::together, so that all ranks leave together.
 class LearningRun {
@@ -60,6 +68,12 @@ class LearningRun {
   [[nodiscard]] ExitCode show_finished() const;
   /// Why the run could not go on from a checkpoint; empty if it can.
   [[nodiscard]] virtual std::string why_not_resumable() const;
+  /// Why the run could not go on with other records, leaving out rounds; empty if it can.
+  [[nodiscard]] virtual std::string why_no_round_is_left_out() const {
+    return "its records come through a pipe, and are gone";
+  }
+  /// Rounds of a client's account in a round of the run.
+  [[nodiscard]] virtual Round releases_of_round() const { return 1; }
   [[nodiscard]] bool is_resumable() const { return why_not_resumable().empty(); }
   void require_resumable() const;
   /// Digest of public inputs that no ledger knows of: start models, test records; a command adds its own.
@@ -178,6 +192,8 @@ class LearningRun {
   std::string run_id_;
   std::optional<RunDirectory> directory_;
   std::optional<Round> resumed_from_;
+  std::optional<bool> reads_pipes_;  ///< some rank; once all know
+  Feed feed_;
   std::optional<Checkpointer> checkpointer_;
   RoundClock clock_;
   std::optional<ModelRecorder> recorder_;  ///< of ranks that host clients
@@ -188,6 +204,7 @@ class LearningRun {
  private:
   void check_rounds_may_change() const;
   void choose_checkpoint();
+  void leave_out_rounds();
   void make_new_directory();
   [[nodiscard]] CheckpointFolder checkpoint_folder() const;
   /// What the run makes known of records, or withholds.

@@ -42,6 +42,7 @@ class OmdRun final : public LearningRun {
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
   [[nodiscard]] std::string why_not_resumable() const override;
+  [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
   [[nodiscard]] std::string why_no_more_rounds() const override;
   [[nodiscard]] std::string digest_of_inputs() const override {
     return LearningRun::digest_of_inputs() + schedule_->digest();

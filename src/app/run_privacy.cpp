@@ -201,8 +201,8 @@ void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
         "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
         "--ledger is found from the folder where the run was started",
         ledger.path(), run_id_);
-    ledger.resume(run_id_, determined_by_);
-    return;
+    if (determined_by_.empty()) return ledger.go_on(run_id_);
+    return ledger.resume(run_id_, determined_by_);
   }
   const PriceRange range = prices_->range();
   LedgerRun run;
@@ -301,6 +301,23 @@ void RunPrivacy::choose_budgets() {
   for (Client u = first(); u < first() + count(); ++u) {
     budgets_.push_back({limits_->at(u, 0), options_.budget_of_client, options_.delta});
   }
+}
+
+Round RunPrivacy::first_unreleased() {
+  const Round here = options_.protects() ? accounts_->reserved_through() : 0;
+  Round most = 0;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(here)))) {
+    most = std::max<Round>(most, std::stoll(each));
+  }
+  return most;
+}
+
+std::int64_t RunPrivacy::leave_out(Round end) {
+  std::int64_t most = 0;
+  agreement_.together([&] {
+    if (options_.protects()) most = accounts_->leave_out_releases(end);
+  });
+  return most;
 }
 
 double RunPrivacy::epsilon_per_release() const {

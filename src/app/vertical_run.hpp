@@ -31,6 +31,9 @@ class VerticalRun final : public LearningRun {
   }
 
  private:
+  [[nodiscard]] std::string why_no_round_is_left_out() const override {
+    return "what came through a pipe was read before the first round, and is gone";
+  }
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
   [[nodiscard]] bool uses_records() const override { return true; }
   [[nodiscard]] Layout record_layout() const override { return {1, world_.size()}; }

@@ -187,8 +187,54 @@ void Accounts::close(LedgerEnd reason) {
   }
 }
 
+Round Accounts::reserved_through() const {
+  Round most = 0;
+  for (const Holder& client : clients_) most = std::max(most, client.reserved);
+  return most;
+}
+
+std::int64_t Accounts::leave_out_releases(Round end) {
+  std::int64_t most = 0;
+  std::map<Ledger*, std::vector<Reservation>> blocks;
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    Holder& client = clients_[k];
+    check(client.reserved <= end, "rounds before {} left out, where those before {} are reserved (they stay so)", end,
+          client.reserved);
+    most = std::max(most, pay_lost(k));
+    if (client.reserved == end) continue;
+    blocks[ledgers_[k]].push_back({number(k), client.reserved, end - 1, "none: left out", {}, {}, digest_policy});
+    client.reserved = end;
+  }
+  for (const auto& [ledger, reservations] : blocks) ledger->reserve(reservations);
+  return most;
+}
+
+/// What is reserved and was not paid here: processes of which nothing else is known had it. Each may have opened a
+/// stream that has no passes anew.
+std::int64_t Accounts::pay_lost(std::size_t k) {
+  Holder& client = clients_[k];
+  const std::int64_t before = client.spending.releases();
+  const LedgerEntry& run = *ledgers_[k]->book().at_hand();
+  double dearest = 0;
+  for (const Reservation& block : run.account(number(k)).blocks) {
+    if (block.charges.empty()) continue;  // was left out
+    for (Round t = std::max(block.first, client.paid); t <= block.last; ++t) {
+      const double price = price_of(k, t);
+      client.spending.add(price, pass(client, t));
+      dearest = std::max(dearest, price);
+    }
+  }
+  client.paid = client.reserved;
+  if (!client.served.of_pass) {
+    while (++client.feed < run.taken_up) {
+      if (dearest > 0) client.spending.assume_pass(dearest, client.feed);
+    }
+  }
+  return client.spending.releases() - before;
+}
+
 void Accounts::persist(Snapshot& snapshot) {
-  for (Holder& client : clients_) snapshot(client.spending, client.paid, client.stopped);
+  for (Holder& client : clients_) snapshot(client.spending, client.paid, client.feed, client.stopped);
 }
 
 }  // namespace starling

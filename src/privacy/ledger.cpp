@@ -132,7 +132,13 @@ void Ledger::begin(const LedgerRun& run) {
 }
 
 void Ledger::resume(const std::string& run, const std::string& determined_by) {
+  check(!determined_by.empty(),
+        "run '{}' would not be the same (it cannot be replayed) begin a new run, whose releases are charged anew", run);
   state_->append(ResumeRow{run, now(), determined_by});
+}
+
+void Ledger::go_on(const std::string& run) {
+  state_->append(ResumeRow{run, now(), ""});
 }
 
 Round Ledger::reserved_through(Client client) const {

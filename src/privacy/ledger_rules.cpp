@@ -178,7 +178,7 @@ void LedgerRules::require_row(const LedgerBook& book, const ResumeRow& row) {
   const LedgerEntry* entry = find_run(book, row.run);
   check(entry != nullptr, "run '{}' is not in the ledger (only what began can be taken up again)", row.run);
   check(
-      !entry->run.determined_by.empty() && entry->run.determined_by == row.determined_by,
+      entry->run.determined_by == row.determined_by,
       "run '{}' would not be the same (its data, configuration, keys or build differ, or it cannot be replayed) begin "
       "a new run, whose releases are charged anew",
       row.run);

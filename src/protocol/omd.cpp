@@ -155,6 +155,12 @@ void DecentralizedOmd::persist(Snapshot& snapshot) {
   if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);
 }
 
+// No steps are owed for them.
+void DecentralizedOmd::leave_out(Round end) {
+  played_rounds_ = std::max(played_rounds_, end);
+  credited_ = std::max(credited_, end);
+}
+
 View DecentralizedOmd::model(std::size_t k) const {
   return mirror_.model(holdings_.state.value()[k], shown_);
 }

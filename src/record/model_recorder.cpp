@@ -180,6 +180,10 @@ void ModelRecorder::record_up_to(const RoundView& view, Round done) {
   if ((any && std::chrono::steady_clock::now() - flushed_ > between_flushes) || many) flush();
 }
 
+void ModelRecorder::leave_out(Round end) {
+  while (seen_ < end) static_cast<void>(rounds_.due(++seen_));
+}
+
 void ModelRecorder::record(const RoundView& view, Round round) {
   last_ = round;
   done_.push_back(round);

@@ -176,6 +176,11 @@ Round NetworkReporter::next_report() const {
   return std::min(rounds_.next(), next_landmark(seen_));
 }
 
+void NetworkReporter::leave_out(Round end) {
+  while (seen_ < end) static_cast<void>(rounds_.due(++seen_));
+  if (printer_ != nullptr) printer_->go_on_after(seen_);
+}
+
 void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
   const Released<Columns> models = view.models();
   if (models.value().size() == 0) return;

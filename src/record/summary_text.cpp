@@ -340,6 +340,14 @@ std::string figure_rows(const SummaryView& summary) {
                                        shown(summary.number("mass"), "{:.12g}"), under_way, summary.count("clients")));
 }
 
+Json resumed_json(const std::vector<LeftOut>& left_out) {
+  Json all = Json::array();
+  for (const auto& [from, at, charged] : left_out) {
+    all.push_back({{"from", from}, {"at", at}, {"lost_rounds", at - from}, {"charged", charged}});
+  }
+  return all;
+}
+
 Json json_of(const Summary& summary) {
   Json json;
   json["command"] = summary.command;
@@ -351,6 +359,7 @@ Json json_of(const Summary& summary) {
   json["ranks"] = summary.ranks;
   json["rounds"] = summary.rounds;
   json["rounds_planned"] = summary.rounds_planned;
+  if (!summary.left_out.empty()) json["resumed"] = resumed_json(summary.left_out);
   json["dimension"] = summary.dimension;
   json["average"] = summary.average;
   json["loss"] = {{"mean", summary.progressive ? number(mean(summary.progressive->loss, summary.progressive->records))

@@ -204,6 +204,48 @@ TEST(Accounts, NeedALedgerForABudget) {
   EXPECT_THROW(accounts.limit({budget(1)}), UsageError);
 }
 
+// Records from a pipe do not come again: a later process must not release a round that an earlier one may have.
+TEST(Accounts, LeaveOutWhatOthersMayHaveReleased) {
+  const TemporaryFolder folder;
+  const auto mechanism = laplace(0.5, 0.5);
+  const auto pay_both = [](Accounts& accounts, Round from, Round end) {
+    for (Round t = from; t < end; ++t) {
+      for (const std::size_t k : {0, 1}) EXPECT_EQ(accounts.pay(k, t), 0.5);
+    }
+  };
+  Snapshot after_three;
+  {
+    Ledger ledger = Ledger::open(folder / "ledger");
+    LedgerRun run = run_of(*mechanism, {0, 1});
+    run.determined_by = "";
+    ledger.begin(run);
+    Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, {}});
+    accounts.keep_in({&ledger, &ledger}, BlockSizes::doubling());
+    pay_both(accounts, 0, 3);
+    accounts.persist(after_three);
+    pay_both(accounts, 3, 9);  // 15 are reserved, in the first feed
+  }
+  for (const int life : {1, 2}) {
+    Ledger ledger = Ledger::open(folder / "ledger");
+    ledger.go_on("run-1");
+    Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{}, {}});
+    accounts.keep_in({&ledger, &ledger}, BlockSizes::fixed(4));
+    Snapshot before(after_three.content());
+    accounts.persist(before);
+    const Round end = life == 1 ? 20 : 24;
+    EXPECT_EQ(accounts.reserved_through(), life == 1 ? 15 : 24);
+    EXPECT_EQ(accounts.leave_out_releases(end), life == 1 ? 12 : 16) << "of those that are charged, all but three";
+    EXPECT_EQ(ledger.reserved_through(0), end);
+    EXPECT_EQ(ledger.spent(1), (std::vector<ChargeGroup>{{mechanism->charge(0.5), life == 1 ? 15 : 19}}))
+        << "what is left out costs nothing";
+    EXPECT_EQ(accounts.spending(0).releases(), life == 1 ? 15 : 19);
+    pay_both(accounts, end, end + 1);  // another four are reserved, in another feed
+    EXPECT_EQ(accounts.spending(0).participations(), life + 1) << "a record may have come in each";
+    EXPECT_EQ(ledger.spent_by_record(0), (std::vector<ChargeGroup>{{mechanism->charge(0.5), life + 1}}));
+  }
+  EXPECT_FALSE(read_ledger(folder / "ledger").damage);
+}
+
 // A crash between the ledger's row and the message.
 
 constexpr Round rounds = 40;

@@ -252,6 +252,28 @@ TEST_F(LedgerTest, WhatDiffersOrCannotBeReplayedCountsAnew) {
   EXPECT_EQ(ledger.unfinished(""), std::nullopt);
 }
 
+TEST_F(LedgerTest, WhatCannotBeReplayedMayGoOnAfterWhatItReserved) {
+  crashed_run(run_of("pipe", ""), 8);
+  Ledger ledger = open();
+  ledger.go_on("pipe");
+  EXPECT_EQ(ledger.reserved_through(0), 8);
+  Reservation nothing = block_of(0, 8, 15);  // another client's reserved rounds, in which this one releases nothing
+  nothing.passes.clear();
+  nothing.charges.clear();
+  ledger.reserve(nothing);
+  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 8}}));
+  ledger.reserve(block_of(0, 16, 17));
+  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 10}}));
+  ledger.end(0, 0, LedgerEnd::stopped);  // nothing new was released, and what was before is not given back
+  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 8}}));
+}
+
+TEST_F(LedgerTest, WhatCanBeReplayedIsNotTakenForWhatCannot) {
+  crashed_run(run_of("file", "ff00"), 8);
+  Ledger ledger = open();
+  EXPECT_NE(message_of<UsageError>([&] { ledger.go_on("file"); }).find("would not be the same"), std::string::npos);
+}
+
 TEST_F(LedgerTest, RefusesWhatTheRulesForbidAndWritesNothing) {
   Ledger ledger = open();
   const auto refused = [&](const std::function<void()>& action) {

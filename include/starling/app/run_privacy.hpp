@@ -83,6 +83,12 @@ class RunPrivacy {
   /// Of a release at the highest price, and the δ at which a Gaussian one is stated.
   [[nodiscard]] Charge dearest_charge() const { return protection_->charge(prices_->range().most); }
   [[nodiscard]] double delta_of_claims() const;
+  /// The first round of which no client's ledger says that it may have been released; 0 where nothing is protected,
+  /// and a round may be released as often as one likes. **Collective.**
+  [[nodiscard]] Round first_unreleased();
+  /// Releases before round `end` are not made, unless they were (Accounts::leave_out_releases). Returns the most that a
+  /// client of this rank pays for and has not made here. **Collective.**
+  [[nodiscard]] std::int64_t leave_out(Round end);
   /// What the run should say about its ledger and budget.
   [[nodiscard]] std::vector<std::string> notes() const;
 

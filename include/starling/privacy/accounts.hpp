@@ -68,6 +68,12 @@ class Accounts {
   /// Enters into the ledger how far the clients came, `reason` being finished or stopped. Rounds that were reserved and
   /// not released are given back, and rounds that an earlier process of this run may have released are counted.
   void close(LedgerEnd reason);
+  /// The first round that stands in no client's ledger, which each client has.
+  [[nodiscard]] Round reserved_through() const;
+  /// Rounds before `end`, which is no less than reserved_through(), are not played: those that stand in a ledger count
+  /// as paid, for an earlier process may have released them, and the others cost nothing. What comes through a pipe
+  /// afterwards counts as another pass: it may have come before. Returns the most releases of a client that count so.
+  std::int64_t leave_out_releases(Round end);
   /// What was paid so far. What is reserved stands in the ledgers, and may be more by the time it is read.
   void persist(Snapshot& snapshot);
 
@@ -79,18 +85,20 @@ class Accounts {
     std::optional<double> price;  ///< of every release, where all are alike
     Round reserved = 0;           ///< rounds below are in the ledger
     Round paid = 0;               ///< rounds below have been asked for
+    std::int64_t feed = 0;        ///< how often a stream without passes was opened anew
     bool stopped = false;
   };
   [[nodiscard]] bool reach(std::size_t k, Round t);
   [[nodiscard]] static std::int64_t pass(const Holder& client, Round t) {
-    if (!client.served.of_pass || t < *client.served.of_pass) return 0;
-    return t / std::max<Round>(*client.served.of_pass, 1);
+    if (!client.served.of_pass) return client.feed;
+    return t < *client.served.of_pass ? 0 : t / std::max<Round>(*client.served.of_pass, 1);
   }
   [[nodiscard]] double price_of(std::size_t k, Round t) const;
   [[nodiscard]] Round alike(const Holder& client, Round t, Round last) const;
   /// Rounds that the client can have at most.
   [[nodiscard]] Round end_of(const Holder& client) const;
   void reserve(Round t);
+  [[nodiscard]] std::int64_t pay_lost(std::size_t k);
   [[nodiscard]] Reservation block(std::size_t k, Round last) const;
   [[nodiscard]] bool affordable(std::size_t k, const Reservation& block) const;
   [[nodiscard]] std::optional<Reservation> affordable_block(std::size_t k) const;

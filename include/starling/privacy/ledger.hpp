@@ -95,7 +95,11 @@ class Ledger {
   void begin(const LedgerRun& run);
   /// Takes up a run again; `determined_by` must be what it began with, and not empty.
   void resume(const std::string& run, const std::string& determined_by);
-  /// Rounds of the run at hand below this are reserved: after `resume` those of earlier have the same bytes.
+  /// Takes up a run again whose rounds cannot be repeated (`determined_by` is empty). No round that is charged may then
+  /// be released once more: it would be another release, of other data, at the same address.
+  void go_on(const std::string& run);
+  /// Rounds of the run at hand below this are reserved: after `resume` those of earlier have the same bytes, or are not
+  /// released again.
   [[nodiscard]] Round reserved_through(Client client) const;
   /// Blocks of different clients, with one wait for the disk. Each one's `first` must be reserved_through(its client):
   /// no round is reserved twice, and none is left out.

@@ -42,6 +42,12 @@ class Spending {
     dearest_ = std::max(dearest_, price);
   }
 
+  /// A pass of which nobody knows more than that no release in it was dearer.
+  void assume_pass(double price, std::int64_t pass) {
+    if (pass != pass_) end_pass(pass);
+    dearest_ = std::max(dearest_, price);
+  }
+
   [[nodiscard]] std::int64_t releases() const { return releases_; }
   /// Passes with a release: the most releases that one record entered.
   [[nodiscard]] std::int64_t participations() const;

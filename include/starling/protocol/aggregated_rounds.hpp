@@ -1,6 +1,7 @@
 /// What the modes in which rank 0 aggregates have in common: the model that all clients have, and who looks at it.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "starling/core/snapshot.hpp"
@@ -35,6 +36,8 @@ class AggregatedRounds : public RoundView {
   [[nodiscard]] const Released<Vector>& theta() const { return theta_; }
   /// All that rounds depend on but streams, keys and accounts; what goes through the door included.
   virtual void persist(Snapshot& snapshot) { snapshot(theta_, done_, stepped_, shares_, played_, members_, root_); }
+  /// Rounds before `end` that have not been played will not be; step lengths go by the number of the round.
+  void leave_out(Round end) { done_ = std::max(done_, end); }
 
  protected:
   /// Whether round done() is played, of so many; starts it.

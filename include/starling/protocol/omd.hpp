@@ -69,6 +69,8 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
   /// All that rounds depend on but streams, keys, the graph and accounts; mixer and duals included.
   void persist(Snapshot& snapshot);
+  /// Rounds before `end` that have not been played will not be; step lengths go by the number of the round.
+  void leave_out(Round end);
 
  private:
   [[nodiscard]] bool goes_on();

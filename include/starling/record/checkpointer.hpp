@@ -22,17 +22,27 @@ namespace starling {
 /// What is kept, part by part.
 class KeptParts {
  public:
-  /// Keeps a reference. What it needs besides is in `files()` of the object, where it has that: paths, of files that
-  /// only grow and are on the disk whenever the object has been persisted.
+  /// Keeps a reference. Who counts rounds is told by `leave_out()` which are not played. What it needs besides is in
+  /// `files()` of the object, where it has that: paths, of files that only grow and are on the disk whenever the object
+  /// has been persisted.
   template <class T>
   void add(const std::string& name, T& object) {
-    parts_.push_back([name, &object](Snapshot& snapshot) {
-      snapshot.part(name);
-      snapshot(object);
-    });
+    parts_.push_back(part(name, object));
     if constexpr (requires { object.files(); }) {
       for (const std::string& file : object.files()) files_.push_back(file);
     }
+    if constexpr (requires { object.leave_out(Round()); }) {
+      leaving_out_.push_back([&object](Round end) { object.leave_out(end); });
+    }
+  }
+  /// The same, of what is to be read before all else.
+  template <class T>
+  void put_first(const std::string& name, T& object) {
+    parts_.insert(parts_.begin(), part(name, object));
+  }
+  /// Rounds before `end` that have not been played will not be.
+  void leave_out(Round end) const {
+    for (const auto& part : leaving_out_) part(end);
   }
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
   void persist(Snapshot& snapshot) const {
@@ -40,7 +50,15 @@ class KeptParts {
   }
 
  private:
+  template <class T>
+  [[nodiscard]] static std::function<void(Snapshot&)> part(const std::string& name, T& object) {
+    return [name, &object](Snapshot& snapshot) {
+      snapshot.part(name);
+      snapshot(object);
+    };
+  }
   std::vector<std::function<void(Snapshot&)>> parts_;
+  std::vector<std::function<void(Round)>> leaving_out_;
   std::vector<std::string> files_;
 };
 
@@ -66,6 +84,8 @@ class Checkpointer final : public Observer {
   void write_last(Round done);
   /// Takes up the state after `round`, and forgets what is later. Throws DataError with the file's name.
   void go_back(Round round);
+  /// Goes on at round `end`: those before it that have not been played are left out.
+  void leave_out(Round end) const { parts_.leave_out(end); }
   /// After the last round. Collective over the active ranks.
   void finish();
 

@@ -46,6 +46,8 @@ class ModelRecorder final : public Observer {
   void finish(const RoundView& view, Round done, const Released<Columns>& final_models);
   /// Where it is; what was written up to there is on the disk then, or is there again.
   void persist(Snapshot& snapshot);
+  /// Nothing is recorded of rounds before `end` that were not yet played.
+  void leave_out(Round end);
   /// That persist() goes on with.
   [[nodiscard]] std::vector<std::string> files() const { return {journal_.path(), owners_.path()}; }
 

@@ -71,6 +71,8 @@ class NetworkReporter final : public Observer {
   void keep_in(const std::string& journal_file, bool afresh);
   /// Where it is. After reading, the reports that were made up to there are sent again: nobody knows which had come.
   void persist(Snapshot& snapshot);
+  /// Nothing is reported of rounds before `end` that were not yet played.
+  void leave_out(Round end);
   /// That persist() goes on with.
   [[nodiscard]] std::vector<std::string> files() const { return {journal_->path()}; }
   /// Rank 0's; empty elsewhere.

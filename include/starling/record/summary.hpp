@@ -21,6 +21,15 @@
 
 namespace starling {
 
+/// Where a run that reads pipes was taken up again: rounds `from` to before `at` may have been played on records that are
+/// gone, and are not played again.
+struct LeftOut {
+  Round from = 0;
+  Round at = 0;
+  std::int64_t charged = 0;  ///< most releases among them that a client has paid for
+  void persist(Snapshot& snapshot) { snapshot(from, at, charged); }
+};
+
 /// Everything that summary.json says (design/interface names the keys).
 struct Summary {
   std::string command;
@@ -62,6 +71,7 @@ struct Summary {
   Vector final_model;             ///< mean over clients
   std::optional<Columns> models;  ///< of all clients, if asked for
   std::string run_directory;
+  std::vector<LeftOut> left_out;      ///< by a run that was resumed with other records
   std::vector<std::string> withheld;  ///< keys that are null because they are private
   std::vector<std::string> notes;
 };
