@@ -80,7 +80,8 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
   const char* group = "Checkpoints";
   options.add({group, "checkpoint-every", "K|SECONDSs", "0",
                "write the state to the run directory after every K rounds, or about every so many seconds (60s), to go "
-               "on from after a crash; it is written in any case when SIGINT, SIGTERM or SIGUSR1 stops the run",
+               "on from after a crash; it is written in any case when SIGINT, SIGTERM or SIGUSR1 stops the run (a second "
+               "SIGINT ends it at once)",
                [&config](const std::string& text) {
                  config.checkpoint = {};
                  if (text.ends_with('s')) {

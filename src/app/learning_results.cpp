@@ -21,7 +21,7 @@ void LearningRun::note_stop(Round done, Round planned, std::string_view unit, bo
 }
 
 bool LearningRun::is_finished() {
-  if (!common().resume) return false;
+  if (!goes_on_) return false;
   std::string finished;
   agreement_.together([&] {
     const std::optional<Round> rounds = directory_->finished_rounds();

@@ -36,14 +36,32 @@ void Feed::persist(Snapshot& snapshot) {
 }
 
 void LearningRun::configure(const std::function<void()>& parse) {
+  world_.note_signals();
   agreement_.together(parse);
   agreement_.same("configuration", declare_public(common().text));
   world_.set_watchdog(common().watchdog);
   if (!common().resume) return;
-  directory_ = RunDirectory::again(*common().resume, agreement_, world_.rank());
+  if (RunDirectory::never_began(*common().resume, agreement_, world_.rank())) {
+    notes_.push_back(fmt::format("the run in '{}' never came to its first round: it begins now", *common().resume));
+    return;
+  }
+  directory_.emplace(RunDirectory::again(*common().resume, agreement_, world_.rank()));
+  goes_on_ = true;
   agreement_.together([&] {
     run_id_ = directory_->identity().run;
     check_rounds_may_change();
+  });
+}
+
+void LearningRun::end_if_signalled() {
+  agreement_.together([&] {
+    if (!world_.is_signalled()) return;
+    throw Error(ExitCode::stopped_safely,
+                directory_ && is_resumable()
+                    ? fmt::format("stopped by a signal before the first round (nothing has been released): starling {} "
+                                  "--resume {} begins the run",
+                                  command_, directory_->path())
+                    : "stopped by a signal before the first round (nothing has been released) start the run again");
   });
 }
 
@@ -129,7 +147,7 @@ void LearningRun::open_streams(DataSettings& data) {
   require_mechanism();
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
   source_digest_ = digest_of_source();
-  if (common().save_partition && first_rank() && !common().resume) check_saves_partition(data, *common().save_partition);
+  if (common().save_partition && first_rank() && !goes_on_) check_saves_partition(data, *common().save_partition);
   dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
 }
 
@@ -232,10 +250,11 @@ void LearningRun::make_directory() {
   choose_checkpoint();
   if (!directory_) make_new_directory();
   if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
+  end_if_signalled();
   agreement_.together([&] {
     if (!first_rank()) return;
     const std::string inputs = digest_of_inputs();
-    if (!common().resume) {
+    if (!goes_on_) {
       if (is_resumable()) directory_->begin({run_id_, inputs});
       return;
     }
@@ -248,7 +267,7 @@ void LearningRun::make_directory() {
 }
 
 void LearningRun::make_new_directory() {
-  std::string path = common().output.value_or("");
+  std::string path = common().resume.value_or(common().output.value_or(""));
   if (path.empty()) {
     const std::time_t now = std::time(nullptr);
     char stamp[32];
@@ -256,7 +275,11 @@ void LearningRun::make_new_directory() {
     path = fmt::format("run-{}-{}", command_, stamp);
   }
   path = agreement_.broadcast(declare_public(path));
-  directory_.emplace(path, common().text, agreement_, world_.rank());
+  if (common().resume) {
+    directory_.emplace(RunDirectory::afresh(path, common().text, agreement_, world_.rank()));
+  } else {
+    directory_.emplace(path, common().text, agreement_, world_.rank());
+  }
   agreement_.together([&] {
     if (common().save_partition && first_rank()) {
       save_partition(common().data, layout_->clients(), *common().save_partition);
@@ -271,13 +294,14 @@ CheckpointFolder LearningRun::checkpoint_folder() const {
 
 /// Before anything of the directory, or of a ledger, is changed. **Collective.**
 void LearningRun::choose_checkpoint() {
+  end_if_signalled();
   agreement_.together([&] { require_resumable(); });
   if (!reads_pipes_) {
     const std::string here = uses_records() && !dataset_.replayable ? "pipe" : "";
     const std::vector<std::string> all = agreement_.all_gather(declare_public(here));
     reads_pipes_ = std::find(all.begin(), all.end(), "pipe") != all.end();
   }
-  if (!common().resume || resumed_from_) return;
+  if (!goes_on_ || resumed_from_) return;
   std::vector<std::string> complaints;
   resumed_from_ = newest_common_checkpoint(agreement_, checkpoint_folder(), plays(world_.rank()), complaints);
   for (const std::string& complaint : complaints) {
@@ -293,7 +317,7 @@ void LearningRun::choose_checkpoint() {
 }
 
 void LearningRun::find_checkpoint(Round rounds) {
-  if (!common().resume) return;
+  if (!goes_on_) return;
   agreement_.together([&] {
     check(resumed_from_.value_or(0) <= rounds, "--rounds {}: the run has come to round {} (rounds are not taken back)",
           rounds, resumed_from_.value_or(0));
@@ -322,9 +346,9 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   agreement_.together([&] {
     if (resumed_from_ && plays(world_.rank())) checkpointer_->go_back(*resumed_from_);
   });
-  if (common().resume && *reads_pipes_) leave_out_rounds();
+  if (goes_on_ && *reads_pipes_) leave_out_rounds();
   agreement_.together([&] {
-    if (!first_rank() || !common().resume) return;
+    if (!first_rank() || !goes_on_) return;
     directory_->set_configuration(common().text, {"rounds", "checkpoint-every"});
     directory_->forget_results();
   });

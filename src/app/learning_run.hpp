@@ -191,6 +191,7 @@ class LearningRun {
   std::optional<RunPrivacy> privacy_;  ///< of runs that learn
   std::string run_id_;
   std::optional<RunDirectory> directory_;
+  bool goes_on_ = false;  ///< with a run that began earlier
   std::optional<Round> resumed_from_;
   std::optional<bool> reads_pipes_;  ///< some rank; once all know
   Feed feed_;
@@ -203,6 +204,8 @@ class LearningRun {
 
  private:
   void check_rounds_may_change() const;
+  /// Before the first round, at places where all ranks meet. **Collective.**
+  void end_if_signalled();
   void choose_checkpoint();
   void leave_out_rounds();
   void make_new_directory();

@@ -1,5 +1,6 @@
 #include "starling/app/noise_keys.hpp"
 
+#include <filesystem>
 #include <set>
 
 #include "starling/core/digest.hpp"
@@ -75,7 +76,12 @@ void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std
 
 std::vector<NoiseKey> read_stored_keys(Client first, Client count, const std::string& folder) {
   std::vector<NoiseKey> keys;
-  for (Client u = first; u < first + count; ++u) keys.push_back(NoiseKey::read(stored_key(folder, u)));
+  for (Client u = first; u < first + count; ++u) {
+    const std::string file = stored_key(folder, u);
+    check<DataError>(std::filesystem::exists(file),
+                     "noise key file '{}' is not there (the run has no other key) bring it back", file);
+    keys.push_back(NoiseKey::read(file));
+  }
   return keys;
 }
 

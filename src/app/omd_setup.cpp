@@ -169,7 +169,7 @@ void OmdRun::check_regret() const {
 /// **Collective.**
 void OmdRun::open_privacy() {
   if (!config_.learns()) {
-    if (!config_.resume) run_id_ = make_run_id(agreement_, NoiseKeyPolicy::random, config_.data.seed);
+    if (!goes_on_) run_id_ = make_run_id(agreement_, NoiseKeyPolicy::random, config_.data.seed);
     return;
   }
   RunFacts facts;

@@ -135,6 +135,7 @@ struct World::State {
   MPI_Comm reports = MPI_COMM_NULL;
   double watchdog = 60;
   std::optional<ExitCode> failed;  ///< code of the failure that ends this run
+  bool heeds_signals = false;      ///< they stop the rounds
   bool step_failed = false;        ///< elsewhere, in Agreement::together
   bool waited_in_vain = false;     ///< and that failure is a peer's silence
   std::int64_t agreement_bytes = 0;

@@ -14,9 +14,16 @@ namespace starling {
 namespace {
 
 volatile std::sig_atomic_t signal_seen = 0;
+volatile std::sig_atomic_t interrupted = 0;
 volatile std::sig_atomic_t last_exit_code = static_cast<int>(ExitCode::failure);
 
-extern "C" void on_stop_signal(int) {
+/// Ctrl-C twice ends what hangs. Launchers send the other signals several times, and a rank may be writing.
+extern "C" void on_stop_signal(int number) {
+  if (number == SIGINT && interrupted != 0) {
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
+  }
+  if (number == SIGINT) interrupted = 1;
   signal_seen = 1;
 }
 
@@ -114,7 +121,7 @@ void World::State::poll() {
     post_inbox();
     handle(notice, status.MPI_SOURCE);
   }
-  if (signal_seen != 0 && !stop_asked_) {
+  if (signal_seen != 0 && heeds_signals && !stop_asked_) {
     stop_asked_ = true;
     if (rank == 0) {
       appoint(Appointment::stop);
@@ -364,6 +371,10 @@ bool World::announce(ExitCode code, const std::string& message) {
 bool World::go_on_waiting() {
   state_->poll();
   if (state_->step_failed) throw StepAbandoned(ExitCode::failure, "another rank has failed in the same step");
+  if (signal_seen != 0 && !state_->heeds_signals) {
+    throw Error(ExitCode::stopped_safely,
+                "stopped by a signal before the first round (nothing has been released) start the run again");
+  }
   return !state_->stops();
 }
 
@@ -374,11 +385,20 @@ bool World::is_checkpoint_after(Round t) {
   return state_->is_appointed(Appointment::checkpoint, t);
 }
 
-void World::watch_signals() {
+void World::note_signals() {
   struct sigaction action {};
   action.sa_handler = on_stop_signal;
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // a second signal ends the process at once
+  action.sa_flags = SA_RESTART;
   for (const int number : {SIGINT, SIGTERM, SIGUSR1}) sigaction(number, &action, nullptr);
+}
+
+bool World::is_signalled() const {
+  return signal_seen != 0;
+}
+
+void World::watch_signals() {
+  note_signals();
+  state_->heeds_signals = true;
 }
 
 }  // namespace starling

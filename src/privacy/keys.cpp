@@ -52,9 +52,13 @@ void load(const std::string& path, KeyText& text) {
   std::ifstream file;
   file.rdbuf()->pubsetbuf(nullptr, 0);  // no copy of the key in a buffer that nobody wipes
   file.open(path, std::ios::binary);
-  check(file.is_open(), "cannot read noise key file '{}' ({})", path, std::strerror(errno));
+  check(file.is_open() || errno != ENOENT, "cannot read noise key file '{}' (it is not there) name another", path);
+  check<FailureError>(file.is_open(), "cannot read noise key file '{}' ({}) see to its permissions", path,
+                      std::strerror(errno));
   file.read(text.bytes.data(), static_cast<std::streamsize>(text.bytes.size()));
   text.size = static_cast<std::size_t>(file.gcount());
+  check<FailureError>(!file.bad(), "cannot read noise key file '{}' ({}) see to its permissions", path,
+                      std::strerror(errno));
 }
 
 int digit_value(char c) {

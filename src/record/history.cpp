@@ -68,12 +68,20 @@ bool parse_line(std::string_view line, Round before, NetworkFigures& figures) {
 
 HistoryFile::HistoryFile(std::string path)
     : path_(std::move(path)),
-      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)),
+      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)),
       flushed_(std::chrono::steady_clock::now()) {
   check<FailureError>(file_ >= 0, "cannot write '{}' ({})", path_, std::strerror(errno));
-  struct flock lock = whole_file();
-  static_cast<void>(::fcntl(file_, F_OFD_SETLK, &lock));  // where there are no locks, readers go by the file's age
-  write(std::string(header) + "\n");
+  try {
+    struct flock lock = whole_file();
+    const bool held = ::fcntl(file_, F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES);
+    check(!held, "'{}' is in use (the run goes on in another process) wait for its end, or end it", path_);
+    // Where there are no locks, readers go by the file's age.
+    check<FailureError>(::ftruncate(file_, 0) == 0, "cannot write '{}' ({})", path_, std::strerror(errno));
+    write(std::string(header) + "\n");
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
 }
 
 HistoryFile::~HistoryFile() {

@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <sstream>
 #include <string_view>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
-#include "starling/core/durable_file.hpp"
 #include "starling/record/history.hpp"
 
 namespace starling {
@@ -24,28 +24,71 @@ namespace {
 constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
 constexpr std::string_view finished_line = "finished\n";
 
-void make_run_directory(const std::string& path, const std::string& configuration) {
-  std::error_code error;
-  if (fs::exists(path, error)) {
-    check(fs::is_directory(path, error), "--output '{}' is not a directory (a run needs one of its own) name another",
-          path);
-    check(fs::is_empty(path, error),
-          "--output '{}' is not empty (nothing that exists is overwritten) name another or empty it", path);
+/// The directory cannot be another process's at the same time, where there are locks.
+Descriptor hold(const std::string& path) {
+  Descriptor folder(path, O_RDONLY | O_DIRECTORY);
+  const bool by_another = folder.get() >= 0 && ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  check(!by_another, "the run in '{}' goes on (a process holds it) wait for its end, or end it", path);
+  return folder;
+}
+
+/// What the first round, or what comes right before it, leaves.
+bool has_traces_of_rounds(const std::string& path) {
+  for (const char* name : {"/run-id", "/history.csv", "/run.h5", "/summary.json"}) {
+    if (fs::exists(path + name)) return true;
   }
-  fs::create_directories(path + "/clients", error);
+  return fs::is_directory(path + "/clients") && !fs::is_empty(path + "/clients");
+}
+
+bool is_of_a_run_that_never_began(const std::string& path) {
+  return fs::is_regular_file(path + "/config.ini") && !has_traces_of_rounds(path);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
   check<FailureError>(!error, "cannot make '{}' ({})", path, error.message());
-  fs::create_directories(path + "/private", error);
-  check<FailureError>(!error, "cannot make '{}/private' ({})", path, error.message());
-  const int failure = replace_file(path + "/config.ini", configuration, readable_by_all);
-  check<FailureError>(failure == 0, "cannot write '{}/config.ini' ({})", path, std::strerror(failure));
+}
+
+/// A configuration whose `output`, if it has one, leads to the directory.
+std::string with_output(const std::string& configuration, const std::string& path) {
+  constexpr std::string_view key = "output = ";
+  std::string result;
+  std::istringstream lines(configuration);
+  for (std::string line; std::getline(lines, line);) {
+    std::error_code error;
+    const bool moved = line.starts_with(key) && !fs::equivalent(line.substr(key.size()), path, error);
+    result += (moved ? std::string(key) + path : line) + "\n";
+  }
+  return result;
+}
+
+void write_configuration(const std::string& path, const std::string& configuration) {
+  const int error = replace_file(path + "/config.ini", with_output(configuration, path), readable_by_all);
+  check<FailureError>(error == 0, "cannot write '{}/config.ini' ({})", path, std::strerror(error));
 }
 
 }  // namespace
 
-RunDirectory::RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement, int rank)
+RunDirectory::RunDirectory(const std::string& path, const std::string& configuration, Before before,
+                           Agreement& agreement, int rank)
     : path_(path) {
   agreement.together([&] {
-    if (rank == 0) make_run_directory(path, configuration);
+    if (rank != 0) return;
+    std::error_code error;
+    check(!fs::exists(path, error) || fs::is_directory(path, error),
+          "--output '{}' is not a directory (a run needs one of its own) name another", path);
+    make_folder(path);
+    held_.emplace(hold(path));
+    if (before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path)) {
+      fs::remove_all(path + "/private");
+    } else {
+      check(fs::is_empty(path, error),
+            "--output '{}' is not empty (nothing that exists is overwritten) name another or empty it", path);
+    }
+    write_configuration(path, configuration);
+    make_folder(path + "/clients");
+    make_folder(path + "/private");
   });
   agreement.together([&] {
     const std::string folder = private_folder(rank);
@@ -55,17 +98,47 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
   });
 }
 
+bool RunDirectory::never_began(const std::string& path, Agreement& agreement, int rank) {
+  std::string answer;
+  agreement.together([&] {
+    if (rank == 0 && is_of_a_run_that_never_began(path)) answer = "yes";
+  });
+  return agreement.broadcast(declare_public(answer)) == "yes";
+}
+
 RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank) {
   RunDirectory directory(path);
   agreement.together([&] {
-    check(fs::is_directory(directory.private_folder(rank)) && !fs::exists(directory.private_folder(agreement.ranks())),
-          "'{}' is no directory of a run of {} ranks (each resumes its own clients) start as many ranks as the run had",
-          path, agreement.ranks());
-    static_cast<void>(directory.identity());
-    check(rank != 0 || holding_of(path + "/history.csv") != Holding::held,
+    if (rank != 0) return;
+    directory.held_.emplace(hold(path));
+    check(holding_of(path + "/history.csv") != Holding::held,
           "the run in '{}' goes on (a process holds its history.csv) wait for its end, or end it", path);
   });
+  agreement.together([&] {
+    static_cast<void>(directory.identity());
+    directory.require_ranks(agreement.ranks());
+    if (rank == 0) make_folder(path + "/clients");
+  });
   return directory;
+}
+
+void RunDirectory::require_ranks(int ranks) const {
+  const std::string folder = path_ + "/private";
+  check(fs::is_directory(folder),
+        "'{}' has no folder 'private' (it holds what the run would go on from, and was not copied along) bring it back",
+        path_);
+  const auto had = std::count_if(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
+    return entry.is_directory() &&
+           entry.path().filename().string().find_first_not_of("0123456789") == std::string::npos;
+  });
+  check(had == ranks,
+        "the run in '{}' had {} ranks, and these are {} (each resumes its own clients) start as many ranks as the run "
+        "had",
+        path_, had, ranks);
+  for (int r = 0; r < ranks; ++r) {
+    check(fs::is_directory(private_folder(r)), "'{}' is gone (rank {} would go on from it) bring it back",
+          private_folder(r), r);
+  }
 }
 
 std::optional<Round> RunDirectory::finished_rounds() const {
@@ -90,8 +163,7 @@ void RunDirectory::set_configuration(const std::string& configuration, const std
   const auto has_one = [&](const std::string& line) {
     return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return line.starts_with(key + " = "); });
   };
-  const std::string file = path_ + "/config.ini";
-  const std::string before = read_whole_file(file).value_or("");
+  const std::string before = read_whole_file(path_ + "/config.ini").value_or("");
   std::string after;
   std::istringstream old_lines(before);
   for (std::string line; std::getline(old_lines, line);) {
@@ -101,8 +173,7 @@ void RunDirectory::set_configuration(const std::string& configuration, const std
   for (std::string line; std::getline(new_lines, line);) {
     if (has_one(line)) after += line + "\n";
   }
-  const int error = replace_file(file, after, readable_by_all);
-  check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
+  write_configuration(path_, after);
 }
 
 void RunDirectory::forget_results() const {

@@ -167,6 +167,51 @@ class Resume(TestCase):
         self.write("data.csv", "\n".join(csv_rows(4000, seed=2)) + "\n")
         self.refused(["--resume", "run"], 2, "would not be the same")
 
+    def test_a_copy_that_is_not_whole_says_what_is_missing(self):
+        words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "6000", "--progress", "off",
+                 "--checkpoint-every", "200"]
+        self.stopped(2, words)
+        result = self.run_ranks(3, ["--resume", "run"])
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("had 2 ranks, and these are 3", result.err)
+        key = self.folder / "run/private/1/key-1"
+        content = key.read_text()
+        key.unlink()
+        self.refused(["--resume", "run"], 3, "private/1/key-1' is not there")
+        key.mkdir()
+        self.refused(["--resume", "run"], 5, "cannot read noise key file", "private/1/key-1'")
+        key.rmdir()
+        key.write_text(content)
+        (self.folder / "run/private").rename(self.folder / "elsewhere")
+        self.refused(["--resume", "run"], 2, "has no folder 'private'")
+        (self.folder / "elsewhere").rename(self.folder / "run/private")
+        (self.folder / "run/private/1").rename(self.folder / "run/private/1.kept")
+        self.refused(["--resume", "run"], 2, "had 1 ranks")
+        (self.folder / "run/private/1.kept").rename(self.folder / "run/private/1")
+        shutil.rmtree(self.folder / "run/clients")
+        (self.folder / "run").rename(self.folder / "moved")
+        self.good(2, ["--resume", "moved"])
+        self.assertEqual(len(list((self.folder / "moved/clients").glob("*.h5"))), 2)
+        self.assertIn("\noutput = moved\n", self.read("moved/config.ini"))
+
+    def test_two_do_not_resume_the_same_run(self):
+        self.write("start.csv", "1,2\n3,4\n")
+        words = ["--loss", "none", "--start", "start.csv", "--rounds", "1e9", "--progress", "off"]
+        job = self.start(2, [*words, "--output", "run"])
+        pids = job.pids(2)
+        wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
+        os.kill(pids[0], signal.SIGUSR1)
+        self.assertEqual(job.finish().codes, [STOPPED_SAFELY] * 2)
+        jobs = [self.start(2, ["--resume", "run"]) for _ in range(2)]
+        wait_until(lambda: any(one.process.poll() is not None for one in jobs), "one has ended")
+        jobs.sort(key=lambda one: one.process.poll() is None)
+        result = jobs[0].finish()
+        self.assertEqual(result.codes, [2, 2], result)
+        self.assertIn("goes on (a process holds", result.err)
+        wait_until(lambda: len(self.read("run/history.csv").splitlines()) > 2, "the other records")
+        os.kill(jobs[1].pids(2)[0], signal.SIGUSR1)
+        self.assertEqual(jobs[1].finish().codes, [STOPPED_SAFELY] * 2)
+
     def test_what_cannot_be_played_again_is_said_beforehand(self):
         self.refused([*WORDS, "--rounds", "100", "--async", "--checkpoint-every", "10", "--output", "a"], 2,
                      "--checkpoint-every", "not in step")

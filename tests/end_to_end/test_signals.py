@@ -128,6 +128,33 @@ class Signals(TestCase):
     def check_gone(self, pids):
         wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids), "all ranks are gone", 10)
 
+    def test_who_is_stopping_is_left_to_it(self):
+        """Launchers send signals several times. Ctrl-C twice ends what hangs."""
+        for number in (signal.SIGUSR1, signal.SIGTERM):
+            with self.subTest(number.name):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                job, pids, before = self.started(2)
+                for _ in range(20):
+                    self.send([pid for pid in pids if pathlib.Path(f"/proc/{pid}").exists()], number)
+                    time.sleep(0.01)
+                self.assertEqual(self.check_stopped(job, before, 2).codes, [STOPPED_SAFELY] * 2)
+
+    def test_a_second_interrupt_ends_at_once(self):
+        shutil.rmtree(self.folder / "run", ignore_errors=True)
+        job, pids, before = self.started(2)
+        os.kill(pids[1], signal.SIGSTOP)  # so that the first cannot be answered
+        try:
+            os.kill(pids[0], signal.SIGINT)
+            time.sleep(0.3)
+            self.assertFalse((job.log / "code.0").exists(), "it waits for the other")
+            os.kill(pids[0], signal.SIGINT)
+            wait_until(lambda: (job.log / "code.0").exists(), "it has ended", 5)
+        finally:
+            os.kill(pids[1], signal.SIGKILL)
+        self.assertEqual((job.log / "code.0").read_text().strip(), str(128 + signal.SIGINT))
+        job.end()
+        self.check_record(before, 2)
+
     def test_reading_during_the_run_does_not_disturb_it(self):
         job, pids, before = self.started(2)
         with h5py.File(self.folder / "run" / "run.h5") as file, h5py.File(self.folder / "run/clients/1.h5") as part:
@@ -137,6 +164,86 @@ class Signals(TestCase):
         wait_until(lambda: len(self.recorded()) > len(before), "the record grows")
         self.send(pids, signal.SIGUSR1)
         self.assertEqual(self.check_stopped(job, before, 2).codes, [STOPPED_SAFELY] * 2)
+
+
+class Endings(TestCase):
+    """What is left can go on, or begin."""
+
+    def test_a_silent_rank_ends_the_others_of_every_protocol(self):
+        """And the run goes on from its last checkpoint when all ranks are well."""
+        self.write("records.csv", "\n".join(csv_rows(300)) + "\n")
+        noise = ["--mechanism", "gaussian", "--mu", "1", "--noise-key", "seed"]
+        for words in (["omd", "--source", "synthetic:logistic:p=100", "--loss", "logistic", "--batch", "64", *noise],
+                      ["fedavg", "--source", "synthetic:logistic:p=100", "--loss", "logistic", "--batch", "64",
+                       "--client-weights", "equal", *noise],
+                      ["renewable", "--source", "records.csv", "--loss", "logistic", "--l2", "0.1", "--batch", "2",
+                       "--epochs", "80", "--variant", "private", "--trust", "masked", *noise],
+                      ["vertical", "--clients", "3", "--source", "synthetic:spectrum:train=10,test=5,samples=8",
+                       "--feature-net", "d-7-3", "--head", "d-4-d", "--quantiser", "scalar:4", "--mechanism", "none"]):
+            for silent in (0, 1):
+                with self.subTest(words[0], silent=silent):
+                    shutil.rmtree(self.folder / "run", ignore_errors=True)
+                    self.one_is_silent(silent, [*words, "--rounds", "4000", "--checkpoint-every", "50"])
+
+    def one_is_silent(self, silent, words):
+        watchdog = 2
+        job = self._start([(3, [*words, "--watchdog", str(watchdog), "--progress", "off", "--output", "run"], [])],
+                          RANK_SCRIPT)
+        pids = job.pids(3)
+        others = [rank for rank in range(3) if rank != silent]
+        codes = [job.log / f"code.{rank}" for rank in others]
+        private = self.folder / "run/private"
+        wait_until(lambda: all(list(private.glob(f"{rank}/checkpoint-*")) for rank in range(3)) or
+                   job.process.poll() is not None, "all have checkpoints")
+        os.kill(pids[silent], signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            wait_until(lambda: all(code.exists() for code in codes), "the others have ended", 30)
+            self.assertLess(time.monotonic() - began, watchdog + 10)  # MPI may take 5 s to end
+        finally:
+            os.kill(pids[silent], signal.SIGCONT)
+        result = job.finish(30)
+        self.assertEqual([int(path.read_text()) for path in codes], [FAILURE] * 2, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        self.assertRegex(result.messages()[0], rf"round \d+.*\brank {silent}\b.* for [0-9.]+ s", result)
+        again = self._start([(3, [words[0], "--resume", "run", "--progress", "off"], [])], None).finish()
+        self.assertEqual(again.code, 0, again)
+        self.assertRegex(again.err, r"the run goes on after round [1-9]")
+        self.assertEqual(json.loads((self.folder / "run/summary.json").read_text())["rounds"], 4000)
+
+    def test_a_signal_before_the_first_round(self):
+        """While a pipe is waited for, and while records are read: nothing is released, and the run can begin later."""
+        os.mkfifo(self.folder / "feed")
+        words = ["--source", "feed", "--format", "csv", "--mechanism", "laplace", "--rounds", "30", "--output", "run"]
+        job = self.start(1, words)
+        (pid,) = job.pids(1)
+        time.sleep(1)
+        self.assertFalse((self.folder / "run").exists())
+        os.kill(pid, signal.SIGTERM)
+        result = job.finish(10)
+        self.assertEqual(result.codes, [STOPPED_SAFELY], result)
+        self.assertIn("stopped by a signal before the first round (nothing has been released)", result.err)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_a_run_that_never_began_can_begin_in_its_directory(self):
+        self.write("data.csv", "\n".join(csv_rows(200)) + "\n")
+        words = ["--source", "data.csv", "--mechanism", "laplace", "--noise-key", "seed", "--progress", "off", "--metrics", "shared"]
+        self.good(2, [*words, "--output", "whole"])
+        os.environ["STARLING_FAULT"] = "rename:1"  # after config.ini, before run-id
+        try:
+            self.run_ranks(2, [*words, "--output", "run"])
+        finally:
+            del os.environ["STARLING_FAULT"]
+        self.assertTrue((self.folder / "run/config.ini").exists())
+        self.assertFalse((self.folder / "run/run-id").exists())
+        result = self.good(2, ["--resume", "run"])
+        self.assertIn("never came to its first round: it begins now", result.err)
+        self.assertEqual((self.folder / "run/history.csv").read_text(), (self.folder / "whole/history.csv").read_text())
+        (self.folder / "run/run-id").unlink()  # what has been played is not begun anew
+        result = self.run_ranks(2, ["--resume", "run"])
+        self.assertEqual(result.code, 2, result)
+        self.assertIn("has no run to resume", result.err)
+
 
 
 if __name__ == "__main__":

@@ -202,7 +202,9 @@ TEST(NoiseKey, RefusesOtherFilesWithoutQuotingThem) {
   }
   const std::string missing =
       message_of<UsageError>([&] { static_cast<void>(NoiseKey::read(folder / "no such file")); });
-  EXPECT_NE(missing.find("cannot read"), std::string::npos);
+  EXPECT_NE(missing.find("is not there"), std::string::npos);
+  const std::string unreadable = message_of<FailureError>([&] { static_cast<void>(NoiseKey::read(folder / ".")); });
+  EXPECT_NE(unreadable.find("cannot read noise key file"), std::string::npos) << unreadable;
 }
 
 TEST(NoiseKey, EqualKeysHaveEqualCommitmentsAndNoOthers) {

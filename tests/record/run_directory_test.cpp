@@ -92,6 +92,39 @@ TEST(RunDirectory, TakesAnEmptyFolder) {
             "");
 }
 
+TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
+  SharedFolder shared;
+  const int rank = world().rank();
+  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank)) << "there is none";
+  {
+    const RunDirectory first(shared.run(), "rounds = 5\n", shared.agreement(), rank);
+    std::ofstream(first.private_folder(rank) + "/ledger") << "rows";
+    EXPECT_TRUE(RunDirectory::never_began(shared.run(), shared.agreement(), rank));
+    shared.agreement().barrier();
+  }
+  const auto again = [&] {
+    return RunDirectory::afresh(shared.run(), "rounds = 6\noutput = elsewhere\n", shared.agreement(), rank);
+  };
+  std::optional<RunDirectory> second(again());
+  EXPECT_FALSE(std::filesystem::exists(second->private_folder(rank) + "/ledger"));
+  EXPECT_EQ(content_of(second->path() + "/config.ini"), "rounds = 6\noutput = " + shared.run() + "\n");
+  const std::string held = message_of<Error>([&] { static_cast<void>(again()); });
+  if (rank == 0) {
+    EXPECT_NE(held.find("goes on"), std::string::npos) << held;
+  }
+  second.reset();
+  for (const char* trace : {"run-id", "history.csv", "run.h5", "summary.json", "clients/0.h5"}) {
+    shared.agreement().barrier();
+    if (rank == 0) std::ofstream(shared.run() + "/" + trace) << "x";
+    EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank)) << trace;
+    const std::string refused = message_of<Error>([&] { static_cast<void>(again()); });
+    if (rank == 0) {
+      EXPECT_NE(refused.find("is not empty"), std::string::npos) << refused;
+      std::filesystem::remove(shared.run() + "/" + trace);
+    }
+  }
+}
+
 TEST(RunDirectory, KeepsCoefficientsWithAllTheirDigits) {
   SharedFolder shared;
   const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());

@@ -34,10 +34,17 @@ class World {
   bool announce(ExitCode code, const std::string& message);
 
   /// For a rank that waits for something outside, between rounds or in one: hears what others have to say, and tells
-  /// whether the run goes on beyond this round. Throws PeerError.
+  /// whether the run goes on beyond this round. Throws PeerError, and Error of the code stopped_safely for a signal
+  /// that was noted before signals stop rounds.
   [[nodiscard]] bool go_on_waiting();
 
-  /// From now on SIGINT, SIGTERM and SIGUSR1 ask all ranks to stop after one common round (Neighbours::begin_round).
+  /// From now on SIGINT, SIGTERM and SIGUSR1 are noted, and nothing ends by them but what waits outside
+  /// (go_on_waiting); a second SIGINT ends the process at once.
+  void note_signals();
+  /// Whether this rank was sent one.
+  [[nodiscard]] bool is_signalled() const;
+  /// From now on they ask all ranks to stop after one common round (Neighbours::begin_round). Whoever is stopping is
+  /// left to it: further ones change nothing, but for the second SIGINT.
   void watch_signals();
 
   /// Rank 0's, between rounds: asks all ranks that host clients to write a checkpoint after one common round, soon.

@@ -25,8 +25,8 @@ class NoiseKey {
   [[nodiscard]] static NoiseKey random();
   /// Derived from a public seed: reproducible, and therefore not private.
   [[nodiscard]] static NoiseKey from_seed(std::uint64_t seed, Client client);
-  /// From a file of 64 hexadecimal digits (one line end may follow) or of exactly 32 raw bytes. Throws UsageError,
-  /// whose message never quotes the file.
+  /// From a file of 64 hexadecimal digits (one line end may follow) or of exactly 32 raw bytes. Throws UsageError if
+  /// it is not there or is no key, FailureError if it cannot be read: no message quotes it.
   [[nodiscard]] static NoiseKey read(const std::string& path);
 
   /// What may be shown to others, to find equal keys: keyed BLAKE2b of the run id, 64 hexadecimal digits.

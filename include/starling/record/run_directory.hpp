@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/core/durable_file.hpp"
 #include "starling/core/links.hpp"
 #include "starling/net/agreement.hpp"
 
@@ -17,21 +18,32 @@ struct RunIdentity {
   std::string inputs;  ///< digest of what neither the configuration holds nor a ledger knows
 };
 
+/// Rank 0's process holds it, as long as the object lives, so that no other begins a run there or goes on with one.
 class RunDirectory {
  public:
   /// Rank 0 makes the directory, which must not exist or be empty, with config.ini; then each rank its private folder
   /// (0700).
   /// **Collective.** Throws UsageError.
-  RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement, int rank);
+  RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement, int rank)
+      : RunDirectory(path, configuration, Before::nothing, agreement, rank) {}
+  /// The same in the directory of a run that never came to its first round, which is emptied.
+  [[nodiscard]] static RunDirectory afresh(const std::string& path, const std::string& configuration,
+                                           Agreement& agreement, int rank) {
+    return {path, configuration, Before::a_run_that_never_began, agreement, rank};
+  }
   /// That of a run which has ended before its last round. **Collective.** Throws UsageError if it is none, had not
   /// begun, goes on, or was one of another number of ranks.
   [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, int rank);
+  /// Whether it is that of a run whose first round could not begin, as rank 0 sees it: then nothing was released.
+  /// **Collective.**
+  [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement, int rank);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Of a run that has played all the rounds that it was to, how many these are.
   [[nodiscard]] std::optional<Round> finished_rounds() const;
   [[nodiscard]] bool has_checkpoints(int rank) const;
-  /// Gives these keys of config.ini what `configuration` says of them, and leaves the others. Rank 0's.
+  /// Gives these keys of config.ini what `configuration` says of them, and leaves the others, but for `output` where
+  /// the directory was moved. Rank 0's.
   void set_configuration(const std::string& configuration, const std::vector<std::string>& keys) const;
   /// Of a run that goes on: takes away what says how it ended. Rank 0's.
   void forget_results() const;
@@ -52,9 +64,14 @@ class RunDirectory {
   [[nodiscard]] std::string private_folder(int rank) const;
 
  private:
+  enum class Before { nothing, a_run_that_never_began };
+  RunDirectory(const std::string& path, const std::string& configuration, Before before, Agreement& agreement,
+               int rank);
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}
+  void require_ranks(int ranks) const;
   void write_identity(const RunIdentity& identity, bool finished) const;
   std::string path_;
+  std::optional<Descriptor> held_;  ///< rank 0's
   bool goes_on_ = false;
 };
 
