@@ -85,8 +85,11 @@ void LearningRun::name_metrics(Summary& summary) const {
 
 void LearningRun::write_results(Summary summary, bool stopped, const std::string& last, const OwnResults& own) {
   const std::string& folder = directory_->path();
+  fault_point("results");
   finish_run_file(*directory_, summary);
+  fault_point("results");
   write_summary(*directory_, summary);
+  fault_point("results");
   if (!summary.intervals.empty()) write_coefficients(*directory_, summary.intervals);
   if (summary.regret) write_regret_curve(folder, summary.regret->curve);
   if (own.write) own.write();
@@ -98,8 +101,10 @@ void LearningRun::write_results(Summary summary, bool stopped, const std::string
     if (summary.regret) curves.regret = summary.regret->curve;
     write_convergence(folder, curves.convergence);
     std::vector<std::string> problems;
+    fault_point("results");
     if (own.draw) problems = own.draw();
     problems.push_back(draw_pictures(folder, curves, false));
+    fault_point("results");
     std::erase(problems, "");
     if (!problems.empty()) {
       summary.notes.push_back(problems.back());

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "starling/core/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling {
@@ -237,6 +238,7 @@ void ModelRecorder::flush() {
 void ModelRecorder::write_waiting() {
   const hdf5::File file(file_, hdf5::File::Mode::append);
   if (!recorded_.empty()) file.append("/model", models_);
+  fault_point("record");
   file.append("/mass", masses_);
   file.append("/presence", presences_);
   if (!arrivals_.empty()) {

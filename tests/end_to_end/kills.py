@@ -4,9 +4,10 @@
 
 A case is a command with its options. It is run once without a kill; then again and again, each process killed after a
 random time: one rank by SIGKILL (mpirun then ends the others), all ranks at once, or a rank by itself between writing a
-checkpoint (or a ledger's head) and giving it its name, or right after. Whatever the killed process left is resumed, until
-the run has come to its end. Results must be the same to the bit, ledgers valid, and nothing charged that an
-uninterrupted run does not charge.
+checkpoint (or a ledger's head) and giving it its name, right after, when others have not yet written theirs, or in the
+midst of a record or of the results. Whatever the killed process left is resumed, until the run has come to its end.
+Results must be the same to the bit, ledgers valid, and nothing charged that an uninterrupted run does not charge. Where
+keys are drawn, no two runs are the same: what the first kill left is copied, and the copy resumed without a kill.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import sys
 from harness import *
 
 NOISY = ["--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed", "--metrics", "shared"]
+OWNED = ["--mechanism", "laplace", "--epsilon", "2", "--noise-key", "key-{client}", "--ledger", "ledger-{client}"]
 # Files that grow.
 PACE = ["--checkpoint-every", "100", "--record-every", "25", "--progress", "off"]
 SLOW = ["--source", "synthetic:logistic:p=60", "--loss", "logistic", "--batch", "32"]
@@ -47,8 +49,22 @@ CASES = {
                      "--feature-net", "d-7-3", "--head", "d-4-d", "--quantiser", "scalar:4", "--optimizer", "adam",
                      "--mechanism", "none", "--checkpoint-every", "50", "--progress", "off", "--rounds", "1500"]),
     "omd, no noise": (2, ["omd", "--clients", "3", *SLOW, "--mechanism", "none", *PACE, "--rounds", "3000"]),
+    "omd, owners' ledgers": (2, ["omd", "--clients", "4", *SLOW, *OWNED, *PACE, "--rounds", "3000"]),
+    "omd, budget": (2, ["omd", "--clients", "4", *SLOW, *OWNED, *PACE, "--budget", "100000", "--rounds", "3000"]),
+    "omd, secret keys": (3, ["omd", "--clients", "3", *SLOW, "--mechanism", "laplace", "--epsilon", "2", *PACE,
+                             "--rounds", "3000"]),
+    "omd, by the clock": (3, ["omd", "--clients", "5", *SLOW, *NOISY, *PACE[2:], "--checkpoint-every", "0.1s",
+                              "--rounds", "3000"]),
+    "omd, idle ranks": (4, ["omd", "--clients", "2", *SLOW, *NOISY, *PACE, "--rounds", "3000"]),
+    "omd, prices fall": (2, ["omd", "--clients", "4", *SLOW, "--mechanism", "laplace", "--epsilon",
+                             "schedule:from=2,to=0.5", "--noise-key", "seed", "--metrics", "shared", *PACE, "--rounds",
+                             "3000"]),
 }
-FAULTS = ("rename", "renamed")
+# Where a rank can end by itself, and how often it may have come there before.
+FAULTS = {"rename": 40, "renamed": 40, "checkpoint": 20, "record": 10, "text": 6, "results": 5}
+OF_RESULTS = ("text", "results")
+# A fault is one rank's.
+FAULT_SCRIPT = NOTE_SCRIPT.replace("exec", '[ "$OMPI_COMM_WORLD_RANK" = "$STARLING_FAULT_RANK" ] || unset STARLING_FAULT\nexec')
 # What says how long something took, or where and how it was started.
 UNLIKE = ("time", "command_line", "notes", "output")
 
@@ -72,6 +88,8 @@ class Trial(TestCase):
     def prepare(self):
         self.write("ring.topo", "generate directed-ring clients=4\n")
         self.write("one-peer.topo", "generate one-peer-exponential clients=8\n")
+        for client in range(4):
+            self.write(f"key-{client}", f"{client:064x}\n")
         self.write("records.csv", "\n".join(csv_rows(400)) + "\n")
 
     def results(self, output):
@@ -96,6 +114,8 @@ class Trial(TestCase):
             found[str(path.relative_to(run))] = path.read_text()
         for path in sorted((run / "private").glob("*/ledger")):
             found[str(path.relative_to(run))] = self.charges(path)
+        for path in sorted(self.folder.glob("ledger-?")):
+            found[path.name] = self.charges(path)
         if h5py:
             for path in sorted((run / "clients").glob("*.h5")):
                 with h5py.File(path) as file:
@@ -112,15 +132,17 @@ class Trial(TestCase):
 
     def killed(self, ranks, words, randomness, seconds, tally):
         """Starts the program and kills it; returns its result if it came to its end before."""
-        fault = randomness.random() < 0.25
+        fault = randomness.choice(list(FAULTS)) if randomness.random() < 0.35 else None
         if fault:
-            os.environ["STARLING_FAULT"] = f"{randomness.choice(FAULTS)}:{randomness.randrange(40)}"
+            os.environ["STARLING_FAULT"] = f"{fault}:{randomness.randrange(FAULTS[fault])}"
+            os.environ["STARLING_FAULT_RANK"] = "0" if fault in OF_RESULTS else str(randomness.randrange(ranks))
         try:
-            job = self._start([(ranks, words, [])], NOTE_SCRIPT)
+            job = self._start([(ranks, words, [])], FAULT_SCRIPT)
         finally:
             os.environ.pop("STARLING_FAULT", None)
+            os.environ.pop("STARLING_FAULT_RANK", None)
         pids = job.pids(ranks)
-        end = time.monotonic() + randomness.uniform(0, seconds)
+        end = time.monotonic() + (PATIENCE if fault in OF_RESULTS else randomness.uniform(0, seconds))
         while time.monotonic() < end and job.process.poll() is None:
             time.sleep(0.002)
         if job.process.poll() is None:
@@ -154,27 +176,52 @@ class Trial(TestCase):
 
     def play(self, ranks, words, randomness, seconds, tally, most_kills):
         """One run to its end, killed on its way."""
-        shutil.rmtree(self.folder / "run", ignore_errors=True)
+        for path in [self.folder / "run", *self.folder.glob("ledger-*")]:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         begun = False
         while True:
             words_now = [words[0], "--resume", "run"] if begun else [*words, "--output", "run"]
             if tally.kills < most_kills:
                 result = self.killed(ranks, words_now, randomness, seconds, tally)
             else:
-                result = self._start([(ranks, words_now, [])], None).finish()
-                if result.code != 0:
-                    raise AssertionError(f"not resumed: {result}")
+                result = self.to_its_end(ranks, words_now)
             if result is not None:
                 break
-            begun = (self.folder / "run" / "run-id").exists()
-            if not begun:
+            run = self.folder / "run"
+            begun = (run / "config.ini").exists()
+            if not (run / "run-id").exists():
                 tally.not_begun += 1
-                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                if not begun:
+                    shutil.rmtree(run, ignore_errors=True)
                 continue
-            some = list((self.folder / "run" / "private").glob("*/checkpoint-*"))
+            some = list((run / "private").glob("*/checkpoint-*"))
             tally.resumed += 1 if some else 0
             tally.from_start += 0 if some else 1
+            if self.draws_keys(words) and not self.twin:
+                self.twin = self.without_another_kill(ranks, words[0])
         tally.runs += 1
+
+    def without_another_kill(self, ranks, command):
+        """Results of a copy of the run, which is resumed to its end. Owners' ledgers are as they were afterwards."""
+        ledgers = {path: path.read_bytes() for path in self.folder.glob("ledger-*")}
+        shutil.copytree(self.folder / "run", self.folder / "whole")
+        self.to_its_end(ranks, [command, "--resume", "whole"])
+        results = self.results("whole")
+        shutil.rmtree(self.folder / "whole")
+        for path, content in ledgers.items():
+            path.write_bytes(content)
+        return results
+
+    def to_its_end(self, ranks, words):
+        result = self._start([(ranks, words, [])], None).finish()
+        if result.code != 0:
+            raise AssertionError(f"not resumed: {result}")
+        return result
+
+    @staticmethod
+    def draws_keys(words):
+        """Whether the noise of a run is no other run's: the key or the run's id is drawn."""
+        return "seed" not in words and "none" not in words
 
     def case(self, name, kills, seed):
         """Kills the case so many times; returns what came of it."""
@@ -190,8 +237,15 @@ class Trial(TestCase):
             whole = self.results("whole")
             tally = Tally()
             randomness = random.Random(f"{seed} {name}")
+            if self.draws_keys(words):
+                shutil.rmtree(self.folder / "whole")
             while tally.kills < kills:
+                self.twin = None
                 self.play(ranks, words, randomness, seconds, tally, kills)
+                if self.draws_keys(words):
+                    whole = self.twin  # none if the run came to its end without a kill
+                    if not whole:
+                        continue
                 run = self.results("run")
                 for key in sorted(whole.keys() | run.keys()):
                     if whole.get(key) != run.get(key):
