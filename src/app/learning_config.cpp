@@ -80,8 +80,8 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
   const char* group = "Checkpoints";
   options.add({group, "checkpoint-every", "K|SECONDSs", "0",
                "write the state to the run directory after every K rounds, or about every so many seconds (60s), to go "
-               "on from after a crash; it is written in any case when SIGINT, SIGTERM or SIGUSR1 stops the run (a second "
-               "SIGINT ends it at once)",
+               "on from after a crash; it is written in any case when SIGINT, SIGTERM or SIGUSR1 stops the run (a "
+               "second SIGINT ends it at once)",
                [&config](const std::string& text) {
                  config.checkpoint = {};
                  if (text.ends_with('s')) {
@@ -92,8 +92,8 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
                }});
   options.add({group, "resume", "DIR", "",
                "go on with the run in DIR from its newest checkpoint (from the start if there is none), with its "
-               "configuration; as many ranks as it had. A run that reads pipes goes on with other records, after the last "
-               "round that may have been released. Only --rounds, --checkpoint-every and what changes no result "
+               "configuration; as many ranks as it had. A run that reads pipes goes on with other records, after the "
+               "last round that may have been released. Only --rounds, --checkpoint-every and what changes no result "
                "may be given besides",
                setter::text(config.resume)});
 }

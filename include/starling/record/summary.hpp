@@ -21,8 +21,8 @@
 
 namespace starling {
 
-/// Where a run that reads pipes was taken up again: rounds `from` to before `at` may have been played on records that are
-/// gone, and are not played again.
+/// Where a run that reads pipes was taken up again: rounds `from` to before `at` may have been played on records that
+/// are gone, and are not played again.
 struct LeftOut {
   Round from = 0;
   Round at = 0;
