@@ -83,8 +83,8 @@ CheckpointFile read_checkpoint(std::string_view file) {
                   member<int>(json, "rank"),          member<int>(json, "ranks"),
                   member<Client>(json, "first"),      member<Client>(json, "clients")};
   result.round = member<Round>(json, "round");
-  for (const auto& [name, size, digest] : member<std::vector<NamedDigest>>(json, "files")) {
-    result.files.push_back({name, size, digest});
+  for (const auto& [name, size, sum] : member<std::vector<NamedDigest>>(json, "files")) {
+    result.files.push_back({name, size, sum});
   }
   result.state = Secret<std::string>(std::string(state));
   return result;
