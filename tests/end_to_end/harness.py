@@ -235,6 +235,11 @@ def bits(value):
     return value
 
 
+def checkpoints_in(folder):
+    """Rounds, rising."""
+    return sorted(int(path.name[11:]) for path in folder.glob("checkpoint-*") if path.name[11:].isdigit())
+
+
 def tree(folder):
     """Names, modes and contents of everything below a folder."""
     folder = pathlib.Path(folder)
