@@ -94,9 +94,11 @@ void LearningRun::require_resumable() const {
   check(!common().checkpoint.any(), "--checkpoint-every: {} (nobody could go on from one) leave it out", why_not);
 }
 
-/// What a run depends on beside its configuration, its records and its build, as far as all may know it.
+/// What a run depends on beside its records and its build, as far as all may know it. (Where there are records a ledger
+/// knows the configuration, and says more of it.)
 std::string LearningRun::digest_of_inputs() const {
   std::string inputs = digest_of_start();
+  if (!uses_records()) inputs += configuration_that_matters(common().text);
   if (common().test && !is_synthetic(*common().test)) {
     for (const std::string& file : files_of(*common().test)) {
       if (std::filesystem::is_regular_file(file)) inputs += " " + sha256_of_file(file);
@@ -260,7 +262,8 @@ void LearningRun::make_directory() {
     }
     check(
         directory_->identity().inputs == inputs,
-        "--resume '{}': the topology, the start models or the records of --test are not those that the run began with "
+        "--resume '{}': the topology, the start models, the records of --test or, without a ledger, the configuration "
+        "are not those that the run began with "
         "(it would be another) put them back, or start a run of its own",
         directory_->path());
   });

@@ -24,17 +24,6 @@ constexpr std::array<std::string_view, 13> without_effect{
     "output",  "progress", "json",         "json-models",    "watchdog",         "record-every", "record-clients",
     "metrics", "ledger",   "ledger-block", "save-partition", "checkpoint-every", "rounds"};
 
-/// A configuration without the options that change no integer.
-std::string what_matters(const std::string& configuration) {
-  std::string result;
-  std::istringstream lines(configuration);
-  for (std::string line; std::getline(lines, line);) {
-    const std::string key = line.substr(0, line.find(' '));
-    if (std::find(without_effect.begin(), without_effect.end(), key) == without_effect.end()) result += line + "\n";
-  }
-  return result;
-}
-
 std::string cpu() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -55,6 +44,16 @@ PriceKind price_kind(const std::string& mechanism) {
 }
 
 }  // namespace
+
+std::string configuration_that_matters(const std::string& configuration) {
+  std::string result;
+  std::istringstream lines(configuration);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string key = line.substr(0, line.find(' '));
+    if (std::find(without_effect.begin(), without_effect.end(), key) == without_effect.end()) result += line + "\n";
+  }
+  return result;
+}
 
 RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
                        RunFacts facts)
@@ -158,7 +157,8 @@ bool RunPrivacy::depends_on_rounds() const {
 /// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
 /// owners' keys, which tell nobody anything. **Collective.**
 std::string RunPrivacy::determination() const {
-  std::string matter = what_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
+  std::string matter =
+      configuration_that_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
   if (limits_) matter += limits_->text() + "\n";
   if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
   std::string own;

@@ -182,7 +182,7 @@ void ModelRecorder::record_up_to(const RoundView& view, Round done) {
 }
 
 void ModelRecorder::leave_out(Round end) {
-  while (seen_ < end) static_cast<void>(rounds_.due(++seen_));
+  while (rounds_.next() <= end) static_cast<void>(rounds_.take());
 }
 
 void ModelRecorder::record(const RoundView& view, Round round) {

@@ -196,6 +196,10 @@ class Resume(TestCase):
         wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
         os.kill(pids[0], signal.SIGUSR1)
         self.assertEqual(job.finish().codes, [STOPPED_SAFELY] * 2)
+        configuration = self.read("run/config.ini")
+        self.write("run/config.ini", configuration + "lazy = 0.5\n")  # no ledger knows what it was
+        self.refused(["--resume", "run"], 2, "the configuration", "are not those that the run began with")
+        self.write("run/config.ini", configuration)
         jobs = [self.start(2, ["--resume", "run"]) for _ in range(2)]
         wait_until(lambda: any(one.process.poll() is not None for one in jobs), "one has ended")
         jobs.sort(key=lambda one: one.process.poll() is None)

@@ -49,6 +49,9 @@ struct RunFacts {
   std::vector<ServedRounds> served;
 };
 
+/// A configuration, as `--print-config` writes it, without the options that change no result.
+[[nodiscard]] std::string configuration_that_matters(const std::string& configuration);
+
 /// The privacy of one run on one rank.
 class RunPrivacy {
  public:
