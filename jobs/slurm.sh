@@ -58,9 +58,9 @@ has_pipe() {
   return 1
 }
 
-# resumable COMMAND OPTIONS...: whether a run by these options, and by the files of options that they name, could be taken
-# up again. starling refuses --checkpoint-every for one that could not.
-resumable() {
+# wants_checkpoints COMMAND OPTIONS...: whether a run by these options, and by the files of options that they name, could be
+# taken up again, and they do not say how often it keeps its state. starling refuses --checkpoint-every for one that could not.
+wants_checkpoints() {
   local line configuration
   # Where options are wrong, the ranks say so.
   configuration=$("$STARLING" "$@" --print-config 2>/dev/null) || return 0
@@ -68,6 +68,8 @@ resumable() {
     case $line in
       'async = true' | 'deadline = '?* | 'audit = true' | 'variant = offline' | 'variant = offline-one-step') return 1 ;;
       'source = '* | 'start = '*) if has_pipe "${line#* = }"; then return 1; fi ;;
+      'checkpoint-every = 0') ;;
+      'checkpoint-every = '?*) return 1 ;;  # it says itself how often
     esac
   done <<<"$configuration"
 }
@@ -106,7 +108,8 @@ has_finished() { [[ -e $1/run-id && $(tail -n 1 -- "$1/run-id") == finished ]]; 
 
 # is_whole WORK KEPT: whether WORK, the run in SCRATCH, still has every file of the copy in RESULTS: sites remove old files
 # one by one. What a run itself takes away is no loss: older checkpoints, a summary when it has gone on since, and at its end
-# what only going on needs. What is younger than the copy may have any size.
+# what only going on needs. What is younger than the copy may have any size; and what others put beside a run, as pictures,
+# is none of it.
 is_whole() {
   local file
   while IFS= read -r -d '' file; do
@@ -118,8 +121,8 @@ is_whole() {
     case $file in
       *.part) ;;
       */checkpoint-*) [[ -n $(find "$1/${file%/*}" -name 'checkpoint-*' 2>/dev/null) ]] || return 1 ;;
+      private/* | clients/* | config.ini | run-id | history.csv | run.h5) return 1 ;;
       summary.json) [[ $1/history.csv -nt $2/history.csv ]] || return 1 ;;
-      *) return 1 ;;
     esac
   done < <(cd -- "$2" && find . -type f -printf '%P\0')
 }
@@ -247,7 +250,7 @@ starling_job() {
   if [[ ! -e $SCRATCH/$name ]]; then
     words=("$command")
     # What is given twice counts as it was given last.
-    if resumable "$command" "${options[@]}" "$@"; then words+=(--checkpoint-every "$CHECKPOINT_EVERY"); fi
+    if wants_checkpoints "$command" "${options[@]}" "$@"; then words+=(--checkpoint-every "$CHECKPOINT_EVERY"); fi
     words+=("${options[@]}" "$@" --output "$SCRATCH/$name")
   elif [[ ! -e $SCRATCH/$name/run-id ]]; then
     say "$SCRATCH/$name is there, and its run is of a kind that cannot be resumed (running again would spend privacy" \
@@ -257,7 +260,7 @@ starling_job() {
     say "goes on with $SCRATCH/$name"
     take_along "$@"
     if ((${#left[@]} > 0)); then say "not used: ${left[*]} (a run that goes on has its options in its config.ini)"; fi
-    words=("$command" --resume "$SCRATCH/$name" "${taken[@]}")
+    words=("$command" --resume "$SCRATCH/$name" ${taken[@]+"${taken[@]}"})
   fi
 
   digest=$(digest_of "$name")

@@ -28,7 +28,7 @@ Options doctor_options(DoctorConfig& config) {
   options.add({measuring, "dimension", "D", "1000", "numbers in a model; a message has one more, the mass",
                setter::integer(config.dimension, 1, most_numbers)});
   options.add({measuring, "pings", "K", "100",
-               "round trips over each edge between ranks, or as many as fit in a quarter of a second",
+               "round trips over each edge between ranks, or as many as fit in its part of --seconds",
                setter::integer(config.pings, 1, most_pings)});
   options.add({measuring, "seconds", "S", "60",
                "time for all edges together; those that are left then are left out, and the rest lies evenly among all",

@@ -68,12 +68,10 @@ std::string shares(const std::vector<double>& perron) {
 
 std::string rate(double contraction, double tolerance) {
   if (std::isnan(contraction)) return "not resolved (too many clients for mixing this slow)";
-  if (tolerance > 0) {
-    return fmt::format("{:.4f} ± {:.1g} (of disagreement, per round; by iterations)", contraction, tolerance);
-  }
-  if (contraction > 0.9995 && contraction < 1)
-    return fmt::format("1 - {:.3g} (of disagreement, per round)", 1 - contraction);
-  return fmt::format("{:.4f} (of disagreement, per round)", contraction);
+  const std::string within = tolerance > 0 ? fmt::format(" ± {:.1g}", tolerance) : "";
+  const std::string figure = contraction > 0.9995 && contraction < 1 ? fmt::format("1 - {:.3g}", 1 - contraction)
+                                                                     : fmt::format("{:.4f}", contraction);
+  return fmt::format("{}{} (of disagreement, per round{})", figure, within, tolerance > 0 ? "; by iterations" : "");
 }
 
 std::string phases(const GraphSample& sample) {

@@ -152,6 +152,8 @@ void Neighbours::Plan::State::lay_out_receives(std::span<const Links> links, con
       ++receives.back().count;
       ++vectors;
     }
+    check(vectors <= from_buffer, "more than {} vectors come to one rank (its clients have too many) start more ranks",
+          from_buffer);
     slots[crossings_[i].place] = from_buffer + static_cast<std::uint32_t>(vectors - 1);
   }
 }

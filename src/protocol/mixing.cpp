@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "starling/core/check.hpp"
 #include "starling/core/kernels.hpp"
 
 namespace starling {
@@ -31,8 +33,8 @@ constexpr std::size_t stretch = 1024;
 /// Of longer vectors the processor sees by itself what comes next.
 constexpr std::size_t longest_fetched = 512;
 
-/// Asks for a vector of `length` numbers before it is needed. Into the second cache: it can be waiting for many more lines
-/// than the first.
+/// Asks for a vector of `length` numbers before it is needed. Into the second cache: it can be waiting for many more
+/// lines than the first.
 void fetch_ahead(const double* x, std::size_t length) {
   if (length > longest_fetched) return;
   constexpr std::size_t line = 8;
@@ -56,6 +58,9 @@ void SynchronousMixer::Weights::assign(const std::vector<Links>& links, Client f
     for (const Arc& arc : row.in) in.push_back(arc.weight);
     for (const Arc& arc : row.out) out.push_back(arc.weight);
   }
+  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+  check(in.size() <= most && out.size() <= most, "{} edges at the clients of one rank (at most {}) start more ranks",
+        std::max(in.size(), out.size()), most);
   in_begin.push_back(static_cast<std::uint32_t>(in.size()));
   out_begin.push_back(static_cast<std::uint32_t>(out.size()));
 }

@@ -261,7 +261,8 @@ void ModelRecorder::write_waiting() {
 
 void ModelRecorder::finish(const RoundView& view, Round done, const Released<Columns>& final_models) {
   record_up_to(view, done);
-  if (watched_ == 0 && view.done() > 0) note_presence(view);  // nobody was absent, or it would have been called
+  if (watched_ == 0 && last_.value_or(0) < view.done())
+    note_presence(view);  // nobody was absent, or it would have been called
   if (last_ != done) record(view, done);
   flush();
   const View flat = final_models.value().flat();

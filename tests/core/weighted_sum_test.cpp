@@ -42,6 +42,20 @@ TEST_P(Lengths, WeightedSumIsTheChain) {
   }
 }
 
+// The sum may take the place of one of its terms, as a client's does under plain mixing.
+TEST_P(Lengths, WeightedSumInPlaceOfATerm) {
+  const std::size_t n = GetParam();
+  const Vector other = rough_numbers(n, 5);
+  const Vector own = rough_numbers(n, 6);
+  Vector expected(n, 0.0);
+  axpy(0.3, other, expected);
+  axpy(0.7, own, expected);
+  Vector got = own;
+  const std::vector<Term> terms = {{0.3, other.data()}, {0.7, got.data()}};
+  weighted_sum(terms, 0, n, 1, got.data());
+  EXPECT_EQ(got, expected);
+}
+
 // A term of no weight is added like any other: a negative zero becomes a positive one.
 TEST(WeightedSum, StartsAtZero) {
   const double zero = -0.0;

@@ -243,6 +243,7 @@ class Around(TestCase):
         os.killpg(job.pid, signal.SIGKILL)
         job.communicate()
         at = newest()
+        (self.results / f"run-omd-{JOB}/loss-again.svg").write_text("a picture that somebody has drawn beside the copy")
         self.assertEqual(self.summary(self.results / f"run-omd-{JOB}")["rounds"], stopped_at)
         result = self.run_job(["--rounds", str(at + 300)], SLURM_RESTART_COUNT="2")
         self.assertNotIn("has lost files", result.err)

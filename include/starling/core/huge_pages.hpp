@@ -1,13 +1,12 @@
-/// Storage for large blocks that are read here and there: on huge pages, where the system lends them, an access far away
-/// costs one miss instead of two (its address is found at once).
+/// Storage for large blocks that are read here and there: on huge pages, where the system lends them, an access far
+/// away costs one miss instead of two (its address is found at once).
 #pragma once
 
 #include <cstddef>
 #include <cstdlib>
 #include <new>
-#include <vector>
-
 #include <sys/mman.h>
+#include <vector>
 
 namespace starling {
 
@@ -30,10 +29,14 @@ class HugePageAllocator {
     const std::size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment;
     void* const memory = std::aligned_alloc(alignment, bytes);
     if (memory == nullptr) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
     if (alignment == huge_page) static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));
+#endif
     return static_cast<T*>(memory);
   }
-  void deallocate(T* memory, std::size_t) { std::free(memory); }
+  void deallocate(T* memory, std::size_t) {
+    std::free(memory);
+  }
 
   template <class U>
   friend bool operator==(const HugePageAllocator&, const HugePageAllocator<U>&) {
