@@ -99,6 +99,7 @@ void LearningRun::require_resumable() const {
 std::string LearningRun::digest_of_inputs() const {
   std::string inputs = digest_of_start();
   if (!uses_records()) inputs += configuration_that_matters(common().text);
+  if (*reads_pipes_) inputs += fmt::format(" {} parameters", dimension_);
   if (common().test && !is_synthetic(*common().test)) {
     for (const std::string& file : files_of(*common().test)) {
       if (std::filesystem::is_regular_file(file)) inputs += " " + sha256_of_file(file);
@@ -255,18 +256,20 @@ void LearningRun::make_directory() {
   end_if_signalled();
   agreement_.together([&] {
     if (!first_rank()) return;
-    const std::string inputs = digest_of_inputs();
-    if (!goes_on_) {
-      if (is_resumable()) directory_->begin({run_id_, inputs});
-      return;
-    }
-    check(
-        directory_->identity().inputs == inputs,
-        "--resume '{}': the topology, the start models, the records of --test or, without a ledger, the configuration "
-        "are not those that the run began with "
-        "(it would be another) put them back, or start a run of its own",
-        directory_->path());
+    if (goes_on_) return require_same_inputs();
+    if (is_resumable()) directory_->begin({run_id_, digest_of_inputs()});
+    directory_->has_begun();
   });
+}
+
+void LearningRun::require_same_inputs() const {
+  check(directory_->identity().inputs == digest_of_inputs(),
+        "--resume '{}': the topology, the start models, the records of --test{} are not those that the run began with "
+        "(it would be another) put them back, or start a run of its own",
+        directory_->path(),
+        *reads_pipes_    ? " or the columns of records (from pipes)"
+        : uses_records() ? ""
+                         : " or the configuration");
 }
 
 void LearningRun::make_new_directory() {
@@ -305,6 +308,11 @@ void LearningRun::choose_checkpoint() {
     reads_pipes_ = std::find(all.begin(), all.end(), "pipe") != all.end();
   }
   if (!goes_on_ || resumed_from_) return;
+  if (*reads_pipes_) {  // whose ledgers do not compare this
+    agreement_.together([&] {
+      if (first_rank()) require_same_inputs();
+    });
+  }
   std::vector<std::string> complaints;
   resumed_from_ = newest_common_checkpoint(agreement_, checkpoint_folder(), plays(world_.rank()), complaints);
   for (const std::string& complaint : complaints) {
@@ -321,6 +329,7 @@ void LearningRun::choose_checkpoint() {
 
 void LearningRun::find_checkpoint(Round rounds) {
   if (!goes_on_) return;
+  planned_rounds_ = rounds;
   agreement_.together([&] {
     check(resumed_from_.value_or(0) <= rounds, "--rounds {}: the run has come to round {} (rounds are not taken back)",
           rounds, resumed_from_.value_or(0));
@@ -365,6 +374,11 @@ void LearningRun::leave_out_rounds() {
   const Round releases = releases_of_round();
   const Round unreleased = privacy_->first_unreleased();
   const Round at = std::max(from, unreleased / releases + (unreleased % releases > 0 ? 1 : 0));
+  check(
+      at == from || at < planned_rounds_,
+      "--rounds {}: rounds {} to {} may have been released with records that are gone (they are left out, and none is "
+      "left to play) give more --rounds",
+      planned_rounds_, from + 1, at);
   const std::int64_t paid = privacy_->leave_out(at * releases);
   agreement_.together([&] {
     if (plays(world_.rank())) checkpointer_->leave_out(at);

@@ -193,6 +193,7 @@ class LearningRun {
   std::optional<RunDirectory> directory_;
   bool goes_on_ = false;  ///< with a run that began earlier
   std::optional<Round> resumed_from_;
+  Round planned_rounds_ = 0;         ///< of a run that goes on
   std::optional<bool> reads_pipes_;  ///< some rank; once all know
   Feed feed_;
   std::optional<Checkpointer> checkpointer_;
@@ -207,6 +208,7 @@ class LearningRun {
   /// Before the first round, at places where all ranks meet. **Collective.**
   void end_if_signalled();
   void choose_checkpoint();
+  void require_same_inputs() const;
   void leave_out_rounds();
   void make_new_directory();
   [[nodiscard]] CheckpointFolder checkpoint_folder() const;

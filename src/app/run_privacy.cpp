@@ -252,7 +252,8 @@ void RunPrivacy::start_accounts() {
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
     accounts_->keep_in(by_client, blocks);
     if (options_.budget) accounts_->limit(budgets_);
-    const bool any = accounts_->open();
+    // Taken up with other records, it is to say first how far releases may have come.
+    const bool any = accounts_->open(!taken_up_ || !determined_by_.empty());
     if (!accounts_->idle()) here = any ? FirstRelease::affordable : FirstRelease::too_dear;
   });
   require_some_budget(here);

@@ -15,13 +15,16 @@ namespace {
 
 volatile std::sig_atomic_t signal_seen = 0;
 volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t rounds_heed_signals = 0;
 volatile std::sig_atomic_t last_exit_code = static_cast<int>(ExitCode::failure);
 
-/// Ctrl-C twice ends what hangs. Launchers send the other signals several times, and a rank may be writing.
+/// Ctrl-C twice ends what hangs. Launchers send the other signals several times, and a rank may be writing; but before
+/// the first round, when it may be waiting for a file, any second one ends it.
 extern "C" void on_stop_signal(int number) {
-  if (number == SIGINT && interrupted != 0) {
-    std::signal(SIGINT, SIG_DFL);
-    std::raise(SIGINT);
+  const bool again = number == SIGINT ? interrupted != 0 : signal_seen != 0 && rounds_heed_signals == 0;
+  if (again) {
+    std::signal(number, SIG_DFL);
+    std::raise(number);
   }
   if (number == SIGINT) interrupted = 1;
   signal_seen = 1;
@@ -397,6 +400,7 @@ bool World::is_signalled() const {
 }
 
 void World::watch_signals() {
+  rounds_heed_signals = 1;
   note_signals();
   state_->heeds_signals = true;
 }

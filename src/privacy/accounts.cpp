@@ -47,8 +47,8 @@ bool Accounts::idle() const {
   return std::all_of(clients_.begin(), clients_.end(), [this](const Holder& client) { return end_of(client) == 0; });
 }
 
-bool Accounts::open() {
-  if (!ledgers_.empty()) reserve(0);
+bool Accounts::open(bool reserves) {
+  if (reserves && !ledgers_.empty()) reserve(0);
   return std::any_of(clients_.begin(), clients_.end(),
                      [this](const Holder& client) { return !client.stopped && end_of(client) > 0; });
 }

@@ -40,8 +40,11 @@ bool has_traces_of_rounds(const std::string& path) {
   return fs::is_directory(path + "/clients") && !fs::is_empty(path + "/clients");
 }
 
+/// Stands in a directory that starling has found empty, or has made, until the run begins.
+constexpr const char* beginning = "/run-is-beginning";
+
 bool is_of_a_run_that_never_began(const std::string& path) {
-  return fs::is_regular_file(path + "/config.ini") && !has_traces_of_rounds(path);
+  return fs::exists(path + beginning) && fs::is_regular_file(path + "/config.ini") && !has_traces_of_rounds(path);
 }
 
 void make_folder(const std::string& path) {
@@ -86,6 +89,7 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
       check(fs::is_empty(path, error),
             "--output '{}' is not empty (nothing that exists is overwritten) name another or empty it", path);
     }
+    static_cast<void>(Descriptor(path + beginning, O_CREAT | O_WRONLY, readable_by_all));
     write_configuration(path, configuration);
     make_folder(path + "/clients");
     make_folder(path + "/private");
@@ -96,6 +100,11 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& configura
                         "cannot make '{}' ({}) see whether all ranks share this file system", folder,
                         std::strerror(errno));
   });
+}
+
+void RunDirectory::has_begun() const {
+  std::error_code error;
+  fs::remove(path_ + beginning, error);
 }
 
 bool RunDirectory::never_began(const std::string& path, Agreement& agreement, int rank) {

@@ -92,6 +92,24 @@ TEST(RunDirectory, TakesAnEmptyFolder) {
             "");
 }
 
+// What a user keeps under the same names is no run's, and is never emptied.
+TEST(RunDirectory, AFolderOfSomebodyElseIsNoRunThatNeverBegan) {
+  SharedFolder shared;
+  const int rank = world().rank();
+  if (rank == 0) {
+    std::filesystem::create_directories(shared.run() + "/private");
+    std::ofstream(shared.run() + "/config.ini") << "source = mine.csv\n";
+    std::ofstream(shared.run() + "/private/notes.txt") << "x";
+  }
+  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank));
+  const std::string refused = message_of<Error>(
+      [&] { static_cast<void>(RunDirectory::afresh(shared.run(), "rounds = 6\n", shared.agreement(), rank)); });
+  if (rank == 0) {
+    EXPECT_NE(refused.find("is not empty"), std::string::npos) << refused;
+    EXPECT_TRUE(std::filesystem::exists(shared.run() + "/private/notes.txt"));
+  }
+}
+
 TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
   SharedFolder shared;
   const int rank = world().rank();
@@ -112,6 +130,12 @@ TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
   if (rank == 0) {
     EXPECT_NE(held.find("goes on"), std::string::npos) << held;
   }
+  shared.agreement().barrier();
+  if (rank == 0) second->has_begun();
+  shared.agreement().barrier();
+  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank));
+  shared.agreement().barrier();
+  if (rank == 0) std::ofstream(shared.run() + "/run-is-beginning");
   second.reset();
   for (const char* trace : {"run-id", "history.csv", "run.h5", "summary.json", "clients/0.h5"}) {
     shared.agreement().barrier();

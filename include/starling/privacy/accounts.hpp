@@ -43,9 +43,10 @@ class Accounts {
 
   /// Whether no client has anything to release, as a fusion centre has not whose labels all know.
   [[nodiscard]] bool idle() const;
-  /// Whether any client that has something to release may do so in round 0; reserves it. True without a budget, unless
+  /// Whether any client that has something to release may do so in round 0; reserves it,
+  /// unless the first release is to do so. True without a budget, unless
   /// idle.
-  [[nodiscard]] bool open();
+  [[nodiscard]] bool open(bool reserves = true);
   /// The price of client first + k's release in round t, which is then taken as made and stands in the ledger already;
   /// nothing if it is beyond the client's budget: then and from then on. Rounds ascend. Throws FailureError if the
   /// ledger cannot be written.

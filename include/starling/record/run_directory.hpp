@@ -37,6 +37,8 @@ class RunDirectory {
   /// Whether it is that of a run whose first round could not begin, as rank 0 sees it: then nothing was released.
   /// **Collective.**
   [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement, int rank);
+  /// Rank 0's, right before the first round: from here on `never_began` is false.
+  void has_begun() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Of a run that has played all the rounds that it was to, how many these are.
