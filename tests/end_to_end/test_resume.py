@@ -197,7 +197,8 @@ class Resume(TestCase):
         os.kill(pids[0], signal.SIGUSR1)
         self.assertEqual(job.finish().codes, [STOPPED_SAFELY] * 2)
         configuration = self.read("run/config.ini")
-        self.write("run/config.ini", configuration + "lazy = 0.5\n")  # no ledger knows what it was
+        self.assertIn("\nlazy = 0\n", configuration)
+        self.write("run/config.ini", configuration.replace("\nlazy = 0\n", "\nlazy = 0.5\n"))  # no ledger knows what it was
         self.refused(["--resume", "run"], 2, "the configuration", "are not those that the run began with")
         self.write("run/config.ini", configuration)
         jobs = [self.start(2, ["--resume", "run"]) for _ in range(2)]
