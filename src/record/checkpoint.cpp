@@ -16,6 +16,13 @@ namespace {
 
 constexpr std::string_view prefix = "checkpoint-";
 
+std::filesystem::directory_iterator files_in(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::directory_iterator files(folder, error);
+  check<FailureError>(!error, "cannot read '{}' ({})", folder, error.message());
+  return files;
+}
+
 }  // namespace
 
 std::string CheckpointFolder::path(Round round) const {
@@ -36,7 +43,7 @@ Companion CheckpointFolder::describe(GrowingDigest& file) const {
 /// Of all files with such a name.
 std::vector<Round> CheckpointFolder::rounds() const {
   std::vector<Round> rounds;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+  for (const auto& entry : files_in(folder_)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(prefix)) continue;
     Round round = 0;
@@ -103,9 +110,11 @@ Secret<std::string> CheckpointFolder::read(Round round) const {
 }
 
 void CheckpointFolder::remove(Round from, Round end) const {
-  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {  // what a crash left unnamed
+  for (const auto& entry : files_in(folder_)) {  // what a crash left unnamed
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix) && name.ends_with(".part")) std::filesystem::remove(entry.path());
+    std::error_code error;
+    if (name.starts_with(prefix) && name.ends_with(".part")) std::filesystem::remove(entry.path(), error);
+    check<FailureError>(!error, "cannot remove '{}' ({})", entry.path().string(), error.message());
   }
   for (const Round round : rounds()) {
     if (round < from || round >= end) continue;

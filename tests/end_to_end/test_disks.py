@@ -82,7 +82,7 @@ class Disks(TestCase):
         """Both ranks have ended with one message that names a file of the run and the reason."""
         self.assertEqual(result.codes, [FAILURE] * 2, result)
         self.assertEqual(len(result.messages()), 1, result)
-        self.assertRegex(result.messages()[0], rf"'{run}/[^']*'.*\({reason}\)")
+        self.assertRegex(result.messages()[0], rf"'([^']*/)?{run}/[^']*'.*\({reason}\)")
         self.assertFalse((self.folder / run / "summary.json").exists())
 
     def check_goes_on(self, run):
@@ -149,12 +149,12 @@ class Disks(TestCase):
     def test_one_ranks_part_that_is_removed(self):
         """The other rank's is whole; both end, and the run is not begun anew over what is left."""
         job = self.under_way("run")
-        shutil.rmtree(self.folder / "run/private/1", ignore_errors=True)
+        (self.folder / "run/private/1").rename(self.folder / "rubbish")  # at once: else it may write while that is removed
         self.check_failed(job.finish(), "run", "No such file or directory")
         self.assertGreater(len(self.checkpoints(self.folder / "run", 0)), 0)
         result = self.run_noted(2, ["--resume", "run"])
         self.assertEqual(result.codes, [2, 2], result)
-        self.assertIn("is no directory of a run of 2 ranks", result.messages()[0])
+        self.assertIn("had 1 ranks, and these are 2", result.messages()[0])
 
 
 if __name__ == "__main__":
