@@ -4,7 +4,9 @@
 #include "data_commands.hpp"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -20,9 +22,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* explanation =
-    "usage: starling privacy ledger FILE [--verify] [--expect HASH] [--delta D] [--json]\n\n"
+    "usage: starling privacy ledger FILE [--verify] [--expect HASH] [--client K] [--delta D] [--json]\n\n"
     "Says what a privacy ledger holds: its runs, how many rounds of each client were reserved and released, and what\n"
-    "all of them together cost. The ledger is verified first; of a damaged one no figures are given.\n\n"
+    "all of them together cost. Adjacent clients with the same history are one line: each of them has what it says. The\n"
+    "ledger is verified first; of a damaged one no figures are given.\n\n"
     "A ledger is whole if every row is what its hash says, follows the row before it, and the head file beside it\n"
     "(FILE.head) counts no row that is gone. Who may write both files can rewrite both: that is noticed with "
     "--expect,\n"
@@ -33,12 +36,13 @@ constexpr const char* explanation =
     "Example\n"
     "  starling privacy ledger data/ledger --verify --expect 5f70…\n";
 
-constexpr std::size_t most_clients = 20;  // that a table shows
+constexpr std::size_t most_lines = 20;  // about clients, that a table shows
 
 struct Request {
   std::string file;
   bool verify = false;
   std::string expect;
+  std::optional<Client> client;
   std::optional<double> delta;
   bool json = false;
 };
@@ -50,6 +54,8 @@ Options options_of(Request& request) {
   options.add({"Ledger", "expect", "HASH", "",
                "the ledger must hold a row with this hash: it then goes on from where the hash was noted",
                setter::text(request.expect)});
+  options.add({"Ledger", "client", "K", "", "say what concerns client K alone",
+               setter::integer(request.client, 0, std::numeric_limits<Client>::max())});
   options.add({"Ledger", "delta", "D", "",
                "delta of the losses; without it 0 where all charges are pure, 1e-5 for Gaussian ones",
                setter::number(request.delta, 0, 1)});
@@ -70,13 +76,30 @@ void check_request(const Request& request) {
 // What is found.
 
 struct ClientCosts {
-  Client client = 0;
+  ClientRange clients;  ///< of whom each has these
   PrivacyUnit unit = PrivacyUnit::record;
   std::int64_t releases = 0;
   PrivacyLoss record;         ///< of one record (or component, by unit), had every run used the same
   PrivacyLoss one_per_batch;  ///< of somebody with one in each batch
   PrivacyLoss client_loss;    ///< of somebody to whom all records belong
 };
+
+/// Whether these clients are asked for; then they are those that are.
+bool is_asked_for(ClientRange& clients, const Request& request) {
+  if (!request.client) return true;
+  if (!clients.has(*request.client)) return false;
+  clients = *request.client;
+  return true;
+}
+
+std::vector<LedgerAccount> accounts_of(const LedgerEntry& entry, const Request& request) {
+  std::vector<LedgerAccount> accounts;
+  for (const auto& [first, each] : entry.accounts) {
+    LedgerAccount account = each;
+    if (is_asked_for(account.clients, request)) accounts.push_back(std::move(account));
+  }
+  return accounts;
+}
 
 /// Composes; clients that released alike, as most do, are composed once.
 class Composer {
@@ -96,20 +119,21 @@ class Composer {
   std::vector<std::pair<std::vector<ChargeGroup>, PrivacyLoss>> known_;
 };
 
-std::vector<ClientCosts> costs_of(const LedgerBook& book, std::optional<double> delta) {
-  Composer composed(delta);
+std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request) {
+  Composer composed(request.delta);
   std::vector<ClientCosts> all;
-  for (const Client client : book.clients()) {
+  for (ClientRange clients : book.cohorts()) {
+    if (!is_asked_for(clients, request)) continue;
     for (const PrivacyUnit unit : {PrivacyUnit::record, PrivacyUnit::component}) {
-      if (!book.has(client, unit)) continue;
+      if (!book.has(clients.first, unit)) continue;
       ClientCosts& costs = all.emplace_back();
-      costs.client = client;
+      costs.clients = clients;
       costs.unit = unit;
-      const auto releases = book.spent(client, unit);
+      const auto releases = book.spent(clients.first, unit);
       for (const ChargeGroup& group : releases) costs.releases += group.count;
       costs.one_per_batch = composed(releases);
-      costs.record = composed(book.spent_by_record(client, unit));
-      costs.client_loss = composed(book.spent_by_client(client, unit));
+      costs.record = composed(book.spent_by_record(clients.first, unit));
+      costs.client_loss = composed(book.spent_by_client(clients.first, unit));
     }
   }
   return all;
@@ -130,17 +154,25 @@ Json to_json(const PrivacyLoss& loss) {
           {"method", loss.method}};
 }
 
-Json to_json(const LedgerAccount& account) {
-  return {{"client", account.client},
-          {"reserved", account.reserved},
-          {"released", account.end ? Json(account.charged) : Json()},
-          {"charged", account.charged},
-          {"end", account.end ? Json(name_of(*account.end)) : Json()}};
+/// Of whom the rest of an object is: as in a row, `through` is there for several alone.
+Json to_json(const ClientRange& clients) {
+  Json json{{"client", clients.first}};
+  if (clients.through != clients.first) json["through"] = clients.through;
+  return json;
 }
 
-Json to_json(const LedgerEntry& entry) {
+Json to_json(const LedgerAccount& account) {
+  Json json = to_json(account.clients);
+  json.update({{"reserved", account.reserved},
+               {"released", account.end ? Json(account.charged) : Json()},
+               {"charged", account.charged},
+               {"end", account.end ? Json(name_of(*account.end)) : Json()}});
+  return json;
+}
+
+Json to_json(const LedgerEntry& entry, const Request& request) {
   Json clients = Json::array();
-  for (const LedgerAccount& account : entry.accounts) clients.push_back(to_json(account));
+  for (const LedgerAccount& account : accounts_of(entry, request)) clients.push_back(to_json(account));
   return {{"run", entry.run.id},
           {"began", entry.began},
           {"taken_up", entry.taken_up},
@@ -155,12 +187,13 @@ Json to_json(const LedgerEntry& entry) {
 }
 
 Json to_json(const ClientCosts& costs) {
-  return {{"client", costs.client},
-          {"unit", name_of(costs.unit)},
-          {"releases", costs.releases},
-          {"record", to_json(costs.record)},
-          {"one_per_batch", to_json(costs.one_per_batch)},
-          {"client_total", to_json(costs.client_loss)}};
+  Json json = to_json(costs.clients);
+  json.update({{"unit", name_of(costs.unit)},
+               {"releases", costs.releases},
+               {"record", to_json(costs.record)},
+               {"one_per_batch", to_json(costs.one_per_batch)},
+               {"client_total", to_json(costs.client_loss)}});
+  return json;
 }
 
 Json to_json(const LedgerReading& reading, const Request& request) {
@@ -173,9 +206,9 @@ Json to_json(const LedgerReading& reading, const Request& request) {
     json["damage"] = {{"kind", name_of(kind)}, {"line", line}, {"reason", one_line(reason)}};
   } else if (!request.verify) {
     json["runs"] = Json::array();
-    for (const LedgerEntry& entry : reading.book.entries()) json["runs"].push_back(to_json(entry));
+    for (const LedgerEntry& entry : reading.book.entries()) json["runs"].push_back(to_json(entry, request));
     json["losses"] = Json::array();
-    for (const ClientCosts& costs : costs_of(reading.book, request.delta)) json["losses"].push_back(to_json(costs));
+    for (const ClientCosts& costs : costs_of(reading.book, request)) json["losses"].push_back(to_json(costs));
   }
   return json;
 }
@@ -197,7 +230,7 @@ std::string shown(const PrivacyLoss& loss) {
 }
 
 std::string shown(const LedgerAccount& account) {
-  const std::string who = fmt::format("    client {:<6}", account.client);
+  const std::string who = fmt::format("    {:<12} ", name_of(account.clients));
   if (account.end) {
     return fmt::format("{}{} of {} reserved rounds released, {}\n", who, account.charged, account.reserved,
                        name_of(*account.end));
@@ -208,35 +241,47 @@ std::string shown(const LedgerAccount& account) {
 template <class T>
 std::string first_of(const std::vector<T>& all) {
   std::string text;
-  for (std::size_t k = 0; k < std::min(all.size(), most_clients); ++k) text += shown(all[k]);
-  if (all.size() > most_clients) text += fmt::format("    … {} more (with --json)\n", all.size() - most_clients);
+  for (std::size_t k = 0; k < std::min(all.size(), most_lines); ++k) text += shown(all[k]);
+  if (all.size() > most_lines) text += fmt::format("    … {} more (with --json, or --client)\n", all.size() - most_lines);
   return text;
 }
 
-std::string shown(const LedgerEntry& entry) {
+std::string shown(const LedgerEntry& entry, const Request& request) {
   const std::string again = entry.taken_up == 0 ? "" : fmt::format(", taken up again {}x", entry.taken_up);
   return one_line(fmt::format("  {}  {}  {}, {}{}", entry.run.id, entry.began, entry.run.mechanism,
                               entry.finished() ? "finished" : "not finished", again)) +
          "\n" +
          one_line(
              fmt::format("    unit {}, batch {}; {}", name_of(entry.run.unit), entry.run.batch, entry.run.parameters)) +
-         "\n" + first_of(entry.accounts);
+         "\n" + first_of(accounts_of(entry, request));
 }
 
 std::string shown(const ClientCosts& costs) {
+  const bool several = costs.clients.count() > 1;
   return fmt::format(
-      "    client {:<6}{} releases, unit {}\n"
-      "      one {}: {}\n      one {} in each batch: {}\n      all records of the client: {}\n",
-      costs.client, costs.releases, name_of(costs.unit), name_of(costs.unit), shown(costs.record), name_of(costs.unit),
-      shown(costs.one_per_batch), shown(costs.client_loss));
+      "    {:<12} {} releases{}, unit {}\n"
+      "      one {}: {}\n      one {} in each batch: {}\n      all records of {} client: {}\n",
+      name_of(costs.clients), costs.releases, several ? " each" : "", name_of(costs.unit), name_of(costs.unit),
+      shown(costs.record), name_of(costs.unit), shown(costs.one_per_batch), several ? "a" : "the",
+      shown(costs.client_loss));
 }
 
 std::string table_of(const LedgerReading& reading, const Request& request) {
   std::string text = "Runs\n";
-  for (const LedgerEntry& entry : reading.book.entries()) text += shown(entry);
+  for (const LedgerEntry& entry : reading.book.entries()) text += shown(entry, request);
   if (reading.book.entries().empty()) text += "  none\n";
   text += "Losses by all runs together (of one record: had every run used the same)\n";
-  return text + first_of(costs_of(reading.book, request.delta));
+  return text + first_of(costs_of(reading.book, request));
+}
+
+/// Throws UsageError if no run of a whole ledger has the client that is asked for.
+void check_client(const LedgerReading& reading, const Request& request) {
+  if (!request.client || reading.damage || request.verify) return;
+  const auto& entries = reading.book.entries();
+  check(std::any_of(entries.begin(), entries.end(),
+                    [&](const LedgerEntry& entry) { return entry.find(*request.client) != nullptr; }),
+        "--client {}: no run of {} has that client (the table without --client names those that there are)",
+        *request.client, request.file);
 }
 
 /// Whether the ledger is what it should be, in a line.
@@ -277,6 +322,7 @@ int run_privacy_ledger(const std::vector<std::string>& words) {
   options_of(request).parse(words);
   check_request(request);
   const LedgerReading reading = read_ledger(request.file);
+  check_client(reading, request);
   const Verdict verdict = verdict_on(reading, request);
   if (request.json) {
     print(to_json(reading, request).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");

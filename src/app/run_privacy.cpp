@@ -83,6 +83,7 @@ void RunPrivacy::open() {
   agreement_.together([&] {
     accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
     if (options_.budget) here = first_release();
+    facts_.served = {};
   });
   require_some_budget(here);
   if (options_.ledger) start_accounts();
@@ -193,7 +194,7 @@ void RunPrivacy::settle_run_id() {
   run_id_ = taken_up_ ? common : make_run_id(agreement_, key_policy(), facts_.seed);
 }
 
-void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
+void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   if (taken_up_) {
     const auto& entries = ledger.book().entries();
     check(
@@ -229,29 +230,28 @@ void RunPrivacy::begin(Ledger& ledger, std::vector<Client> clients) {
   run.batch = static_cast<std::int64_t>(facts_.batch);
   run.batch_units = units_of_batch(*protection_) * protection_->accumulation(facts_.rounds);
   run.determined_by = determined_by_;
-  run.clients = std::move(clients);
+  run.clients = {clients};
   ledger.begin(run);
 }
 
 /// **Collective.** All ledgers know of the run before any release is reserved in one.
 void RunPrivacy::start_accounts() {
-  std::vector<Ledger*> by_client;
+  std::vector<Ledger*> ledgers;
   agreement_.together([&] {
-    std::vector<Client> all;
-    for (Client u = first(); u < first() + count(); ++u) all.push_back(u);
-    const bool shared = ledgers_.size() < all.size();
-    if (shared) begin(ledgers_[0], all);
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      if (!shared) begin(ledgers_[k], {all[k]});
-      by_client.push_back(shared ? &ledgers_[0] : &ledgers_[k]);
+    const bool shared = ledgers_.size() < static_cast<std::size_t>(count());
+    for (std::size_t k = 0; k < ledgers_.size(); ++k) {
+      const Client u = first() + static_cast<Client>(k);
+      begin(ledgers_[k], shared ? ClientRange(first(), first() + count() - 1) : u);
+      ledgers.push_back(&ledgers_[k]);
     }
   });
   FirstRelease here = FirstRelease::none;
   agreement_.together([&] {
     const BlockSizes blocks =
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
-    accounts_->keep_in(by_client, blocks);
+    accounts_->keep_in(ledgers, blocks);
     if (options_.budget) accounts_->limit(budgets_);
+    budgets_ = {};
     // Taken up with other records, it is to say first how far releases may have come.
     const bool any = accounts_->open(!taken_up_ || !determined_by_.empty());
     if (!accounts_->idle()) here = any ? FirstRelease::affordable : FirstRelease::too_dear;
@@ -343,8 +343,7 @@ std::vector<std::string> RunPrivacy::notes() const {
 
 PrivacyReport RunPrivacy::finish(bool stopped) {
   agreement_.together([&] { accounts_->close(stopped ? LedgerEnd::stopped : LedgerEnd::finished); });
-  ClientLosses worst;
-  for (const ClientLosses& each : accounts_->losses(options_.delta)) worst.take_worse(each);
+  const ClientLosses worst = accounts_->worst_losses(options_.delta);
   ClientLosses of_all;
   for (const std::string& each : agreement_.all_gather(declare_public(worst.text()))) {
     of_all.take_worse(ClientLosses::parse(each));
@@ -399,21 +398,34 @@ BudgetReport RunPrivacy::budget_report() {
   return budget;
 }
 
+/// With its ledger one of this rank's clients for all that have spent the same by its account.
+std::vector<std::pair<const Ledger*, Client>> RunPrivacy::different_clients() const {
+  std::vector<std::pair<const Ledger*, Client>> clients;
+  const bool shared = ledgers_.size() == 1;
+  for (std::size_t k = 0; k < ledgers_.size(); ++k) {
+    const ClientRange own = shared ? ClientRange(first(), first() + count() - 1) : first() + static_cast<Client>(k);
+    for (const ClientRange& cohort : ledgers_[k].book().cohorts()) {
+      const Client u = std::max(own.first, cohort.first);
+      if (own.has(u) && cohort.has(u)) clients.emplace_back(&ledgers_[k], u);
+    }
+  }
+  return clients;
+}
+
 /// **Collective.**
 LedgerReport RunPrivacy::ledger_report() {
   ClientLosses worst;
   std::int64_t earlier = 0;
   std::string heads;
   agreement_.together([&] {
-    for (Client u = first(); u < first() + count(); ++u) {
-      const Ledger& ledger = ledgers_[ledgers_.size() > 1 ? static_cast<std::size_t>(u - first()) : 0];
-      const auto record = ledger.spent_by_record(u);
-      const auto client = ledger.spent_by_client(u);
+    for (const auto& [ledger, u] : different_clients()) {
+      const auto record = ledger->spent_by_record(u);
+      const auto client = ledger->spent_by_client(u);
       ClientLosses losses;
       losses.record = compose(record, options_.delta.value_or(default_delta(record)));
       losses.client = compose(client, options_.delta.value_or(default_delta(client)));
       worst.take_worse(losses);
-      earlier = std::max(earlier, static_cast<std::int64_t>(ledger.book().entries().size()) - 1);
+      earlier = std::max(earlier, static_cast<std::int64_t>(ledger->book().entries().size()) - 1);
     }
     for (const Ledger& ledger : ledgers_) heads += (heads.empty() ? "" : " ") + ledger.head();
   });

@@ -1,7 +1,9 @@
 #include "starling/privacy/accounts.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace starling {
@@ -10,11 +12,19 @@ namespace {
 
 constexpr const char* digest_policy = "Poly1305 of the clipped integers, into a release key that BLAKE2b makes";
 
+constexpr std::size_t most_known = 1024;  // losses of so many are remembered
+
 /// A block that lasts no longer than this is a short one.
 constexpr auto quick_block = std::chrono::milliseconds(500);
 
-bool same_releases(const Spending& a, const Spending& b) {
-  return a.all().counts() == b.all().counts() && a.dearest_of_passes().counts() == b.dearest_of_passes().counts();
+/// Adds a row; where it says what the last one says of the clients before, that one goes on.
+template <class Row>
+void add_row(std::vector<Row>& rows, Row row) {
+  if (!rows.empty() && rows.back().clients.touches(row.clients) && rows.back().says_the_same(row)) {
+    rows.back().clients.through = row.clients.through;
+  } else {
+    rows.push_back(std::move(row));
+  }
 }
 
 }  // namespace
@@ -22,25 +32,47 @@ bool same_releases(const Spending& a, const Spending& b) {
 Accounts::Accounts(const Protection& mechanism, Prices prices, Round rounds, Client first,
                    std::vector<ServedRounds> served)
     : mechanism_(mechanism), prices_(std::move(prices)), rounds_(rounds), first_(first), clients_(served.size()) {
+  static_assert(sizeof(Holder) <= 72, "there may be a million of them");
+  share_terms([&](std::size_t k) {
+    Terms terms;
+    terms.served = served[k];
+    if (prices_.constant()) terms.price = prices_.at(number(k), 0);
+    return terms;
+  });
+}
+
+/// Gives each client its terms, of which equal ones stand once.
+template <class TermsOf>
+void Accounts::share_terms(const TermsOf& terms_of_client) {
+  std::map<Terms, std::uint32_t> known;
+  std::vector<Terms> all;
   for (std::size_t k = 0; k < clients_.size(); ++k) {
-    clients_[k].served = served[k];
-    if (prices_.constant()) clients_[k].price = prices_.at(number(k), 0);
+    const auto [place, is_new] = known.emplace(terms_of_client(k), static_cast<std::uint32_t>(all.size()));
+    if (is_new) all.push_back(place->first);
+    clients_[k].terms = place->second & 0x7fffffffU;  // there are no more clients than that
   }
+  terms_ = std::move(all);
 }
 
 void Accounts::keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks) {
-  check(ledgers.size() == clients_.size(), "{} ledgers for {} clients (each needs one)", ledgers.size(),
-        clients_.size());
+  check(ledgers.size() == clients_.size() || ledgers.size() == 1, "{} ledgers for {} clients (each needs one)",
+        ledgers.size(), clients_.size());
   ledgers_ = std::move(ledgers);
+  const bool shared = std::adjacent_find(ledgers_.begin(), ledgers_.end(), std::not_equal_to<>()) == ledgers_.end();
+  if (shared && !ledgers_.empty()) ledgers_ = {ledgers_.front()};
   blocks_ = blocks;
-  for (std::size_t k = 0; k < clients_.size(); ++k) clients_[k].reserved = ledgers_[k]->reserved_through(number(k));
+  for (std::size_t k = 0; k < clients_.size(); ++k) clients_[k].reserved = ledger_of(k).reserved_through(number(k));
 }
 
-void Accounts::limit(std::vector<Budget> budgets) {
+void Accounts::limit(const std::vector<Budget>& budgets) {
   check((!ledgers_.empty() || clients_.empty()) && budgets.size() == clients_.size(),
         "{} budgets for {} clients (each needs one, and a ledger to look losses up in)", budgets.size(),
         clients_.size());
-  for (std::size_t k = 0; k < clients_.size(); ++k) clients_[k].budget = budgets[k];
+  share_terms([&](std::size_t k) {
+    Terms terms = terms_of(clients_[k]);
+    terms.budget = budgets[k];
+    return terms;
+  });
 }
 
 bool Accounts::idle() const {
@@ -65,20 +97,20 @@ bool Accounts::reach(std::size_t k, Round t) {
 }
 
 double Accounts::price_of(std::size_t k, Round t) const {
-  const Holder& client = clients_[k];
-  return client.price ? *client.price : prices_.at(number(k), t);
+  const std::optional<double>& price = terms_of(clients_[k]).price;
+  return price ? *price : prices_.at(number(k), t);
 }
 
 /// Of rounds from `t` to `last` those that are alike: of one pass, where the price never changes, else a single one.
 Round Accounts::alike(const Holder& client, Round t, Round last) const {
-  if (!client.price) return 1;
-  const std::optional<Round>& of_pass = client.served.of_pass;
+  if (!terms_of(client).price) return 1;
+  const std::optional<Round>& of_pass = terms_of(client).served.of_pass;
   const Round end = of_pass ? (pass(client, t) + 1) * std::max<Round>(*of_pass, 1) : last + 1;
   return std::min(end, last + 1) - t;
 }
 
 Round Accounts::end_of(const Holder& client) const {
-  return std::min(rounds_, client.served.of_all.value_or(rounds_));
+  return std::min(rounds_, terms_of(client).served.of_all.value_or(rounds_));
 }
 
 /// Write-ahead for every client whose reserved rounds end with round t: clients of a rank are in step, so that one wait
@@ -88,27 +120,45 @@ void Accounts::reserve(Round t) {
   pace_ = t > 0 && now - reserved_at_ < quick_block ? BlockSizes::Pace::quick : BlockSizes::Pace::ordinary;
   reserved_at_ = now;
   std::map<Ledger*, std::vector<Reservation>> blocks;
+  std::optional<bool> previous;  // whether the client before can, if it needs to
   for (std::size_t k = 0; k < clients_.size(); ++k) {
     Holder& client = clients_[k];
-    if (client.stopped || client.reserved > t || client.reserved >= end_of(client)) continue;
-    if (std::optional<Reservation> block = affordable_block(k)) {
-      blocks[ledgers_[k]].push_back(std::move(*block));
+    if (client.stopped || client.reserved > t || client.reserved >= end_of(client)) {
+      previous.reset();
+    } else if (previous && reserves_like_previous(k)) {
+      if (*previous) blocks[&ledger_of(k)].back().clients.through = number(k);
     } else {
-      client.stopped = true;
+      std::optional<Reservation> block = affordable_block(k);
+      previous = block.has_value();
+      if (block) add_row(blocks[&ledger_of(k)], std::move(*block));
     }
+    if (previous == false) client.stopped = true;
   }
   for (const auto& [ledger, reservations] : blocks) {
     ledger->reserve(reservations);
     for (const Reservation& block : reservations) {
-      clients_[static_cast<std::size_t>(block.client - first_)].reserved = block.last + 1;
+      for (Client u = block.clients.first; u <= block.clients.through; ++u) {
+        clients_[static_cast<std::size_t>(u - first_)].reserved = block.last + 1;
+      }
     }
   }
+}
+
+/// Whether client k, which needs a block as client k - 1 does, can have the same.
+bool Accounts::reserves_like_previous(std::size_t k) const {
+  const Holder& client = clients_[k];
+  const Holder& other = clients_[k - 1];
+  if (ledgers_.size() > 1 || client.terms != other.terms || client.reserved != other.reserved ||
+      client.feed != other.feed) {
+    return false;
+  }
+  return !terms_of(client).budget || ledger_of(k).book().alike(number(k - 1), number(k));
 }
 
 Reservation Accounts::block(std::size_t k, Round last) const {
   const Holder& client = clients_[k];
   Reservation block;
-  block.client = number(k);
+  block.clients = number(k);
   block.first = client.reserved;
   block.last = last;
   std::map<std::int64_t, double> dearest;
@@ -123,19 +173,19 @@ Reservation Accounts::block(std::size_t k, Round last) const {
     most = std::max(most, price);
   }
   for (const auto& [number, price] : dearest) block.passes.push_back({number + 1, mechanism_.charge(price)});
-  block.records = client.served.records
-                      ? fmt::format("of 0..{} in passes {}..{}", std::max<std::int64_t>(*client.served.records - 1, 0),
-                                    dearest.begin()->first + 1, dearest.rbegin()->first + 1)
-                      : "as they come";
+  const std::optional<std::int64_t>& records = terms_of(client).served.records;
+  block.records = records ? fmt::format("of 0..{} in passes {}..{}", std::max<std::int64_t>(*records - 1, 0),
+                                        dearest.begin()->first + 1, dearest.rbegin()->first + 1)
+                          : "as they come";
   block.digest = digest_policy;
   return block;
 }
 
 bool Accounts::affordable(std::size_t k, const Reservation& block) const {
-  const std::optional<Budget>& budget = clients_[k].budget;
+  const std::optional<Budget>& budget = terms_of(clients_[k]).budget;
   if (!budget) return true;
-  const auto groups = budget->of_client ? ledgers_[k]->spent_by_client(block.client, &block)
-                                        : ledgers_[k]->spent_by_record(block.client, &block);
+  const auto groups = budget->of_client ? ledger_of(k).spent_by_client(number(k), &block)
+                                        : ledger_of(k).spent_by_record(number(k), &block);
   // The plain sum is a bound at any delta, and quick.
   if (compose(groups, 0).epsilon <= budget->epsilon) return true;
   return compose(groups, budget->delta.value_or(default_delta(groups))).epsilon <= budget->epsilon;
@@ -156,16 +206,22 @@ std::optional<Reservation> Accounts::affordable_block(std::size_t k) const {
   return block(k, client.reserved + some - 1);
 }
 
-std::vector<ClientLosses> Accounts::losses(std::optional<double> delta) const {
-  std::vector<ClientLosses> losses;
+ClientLosses Accounts::losses(std::size_t k, std::optional<double> delta) const {
+  return losses_of(clients_[k].spending, mechanism_, delta);
+}
+
+/// Of clients who released alike, as most do, the losses are composed once.
+ClientLosses Accounts::worst_losses(std::optional<double> delta) const {
+  using Counts = std::map<double, std::int64_t>;
+  std::set<std::pair<Counts, Counts>> known;
+  ClientLosses worst;
   for (std::size_t k = 0; k < clients_.size(); ++k) {
-    if (k > 0 && same_releases(clients_[k].spending, clients_[k - 1].spending)) {
-      losses.push_back(losses.back());
-    } else {
-      losses.push_back(losses_of(clients_[k].spending, mechanism_, delta));
-    }
+    const Spending& spending = clients_[k].spending;
+    if (known.size() >= most_known) known.clear();
+    if (!known.emplace(spending.all().counts(), spending.dearest_of_passes().counts()).second) continue;
+    worst.take_worse(losses(k, delta));
   }
-  return losses;
+  return worst;
 }
 
 std::int64_t Accounts::stopped() const {
@@ -173,14 +229,16 @@ std::int64_t Accounts::stopped() const {
 }
 
 void Accounts::close(LedgerEnd reason) {
+  if (ledgers_.empty()) return;
   std::map<Ledger*, std::vector<LedgerEnding>> endings;
-  for (std::size_t k = 0; k < ledgers_.size(); ++k) {
-    endings[ledgers_[k]].push_back({number(k), clients_[k].paid, clients_[k].stopped ? LedgerEnd::budget : reason});
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    const LedgerEnd end = clients_[k].stopped ? LedgerEnd::budget : reason;
+    add_row(endings[&ledger_of(k)], LedgerEnding{number(k), clients_[k].paid, end});
   }
   for (const auto& [ledger, rows] : endings) ledger->end(rows);
   // A run that was taken up again may have released more before than now.
-  for (std::size_t k = 0; k < ledgers_.size(); ++k) {
-    const Round charged = ledgers_[k]->reserved_through(number(k));
+  for (std::size_t k = 0; k < clients_.size(); ++k) {
+    const Round charged = ledger_of(k).reserved_through(number(k));
     for (Round t = clients_[k].paid; t < charged; ++t) {
       clients_[k].spending.add(price_of(k, t), pass(clients_[k], t));
     }
@@ -202,7 +260,8 @@ std::int64_t Accounts::leave_out_releases(Round end) {
           client.reserved);
     most = std::max(most, pay_lost(k));
     if (client.reserved == end) continue;
-    blocks[ledgers_[k]].push_back({number(k), client.reserved, end - 1, "none: left out", {}, {}, digest_policy});
+    add_row(blocks[&ledger_of(k)],
+            Reservation{number(k), client.reserved, end - 1, "none: left out", {}, {}, digest_policy});
     client.reserved = end;
   }
   for (const auto& [ledger, reservations] : blocks) ledger->reserve(reservations);
@@ -214,18 +273,18 @@ std::int64_t Accounts::leave_out_releases(Round end) {
 std::int64_t Accounts::pay_lost(std::size_t k) {
   Holder& client = clients_[k];
   const std::int64_t before = client.spending.releases();
-  const LedgerEntry& run = *ledgers_[k]->book().at_hand();
+  const LedgerEntry& run = *ledger_of(k).book().at_hand();
   double dearest = 0;
-  for (const Reservation& block : run.account(number(k)).blocks) {
-    if (block.charges.empty()) continue;  // was left out
-    for (Round t = std::max(block.first, client.paid); t <= block.last; ++t) {
+  for (const Reservation* block : run.account(number(k)).blocks.in_order()) {
+    if (block->charges.empty()) continue;  // was left out
+    for (Round t = std::max(block->first, client.paid); t <= block->last; ++t) {
       const double price = price_of(k, t);
       client.spending.add(price, pass(client, t));
       dearest = std::max(dearest, price);
     }
   }
   client.paid = client.reserved;
-  if (!client.served.of_pass) {
+  if (!terms_of(client).served.of_pass) {
     while (++client.feed < run.taken_up) {
       if (dearest > 0) client.spending.assume_pass(dearest, client.feed);
     }
@@ -234,7 +293,11 @@ std::int64_t Accounts::pay_lost(std::size_t k) {
 }
 
 void Accounts::persist(Snapshot& snapshot) {
-  for (Holder& client : clients_) snapshot(client.spending, client.paid, client.feed, client.stopped);
+  for (Holder& client : clients_) {
+    bool stopped = client.stopped;
+    snapshot(client.spending, client.paid, client.feed, stopped);
+    client.stopped = stopped;
+  }
 }
 
 }  // namespace starling

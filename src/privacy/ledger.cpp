@@ -3,8 +3,8 @@
 #include "ledger_file.hpp"
 #include "ledger_row.hpp"
 #include "ledger_rules.hpp"
+#include <algorithm>
 #include <ctime>
-#include <set>
 #include <utility>
 
 #include "starling/core/check.hpp"
@@ -40,11 +40,14 @@ struct Ledger::State {
   void append(const std::vector<LedgerRow>& rows);
   template <class T, class MakeRow>
   void append_by_client(std::span<const T> items, const MakeRow& row_of);
+  template <class T>
+  [[nodiscard]] std::vector<T> in_format(std::span<const T> items) const;
   [[nodiscard]] const LedgerEntry& at_hand() const;
   void add_other_unit(std::vector<ChargeGroup>& groups, Client client) const;
 
   LedgerFile file;
   LedgerBook book;
+  int format = newest_format;
   LedgerHead head;
   bool failed = false;
 };
@@ -66,6 +69,7 @@ void Ledger::State::read() {
   if (torn) file.cut(reading.size);
   head = {static_cast<std::int64_t>(reading.hashes.size()), reading.head()};
   book = std::move(reading.book);
+  if (head.rows > 0) format = reading.format;
   if (head.rows > reading.counted) file.put_head(write_head(head));
   if (head.rows == 0) append(StartRow{now()});
 }
@@ -78,7 +82,7 @@ void Ledger::State::append(const std::vector<LedgerRow>& rows) {
   std::string lines;
   for (const LedgerRow& row : rows) {
     LedgerRules::require(book, row);
-    lines += write_row(row, next);
+    lines += write_row(row, format, next);
   }
   failed = true;
   file.append(lines);
@@ -88,17 +92,38 @@ void Ledger::State::append(const std::vector<LedgerRow>& rows) {
   failed = false;
 }
 
+/// Format 1 has a row for each client.
+template <class T>
+std::vector<T> Ledger::State::in_format(std::span<const T> items) const {
+  if (format > 1) return {items.begin(), items.end()};
+  std::vector<T> single;
+  for (T item : items) {
+    const ClientRange all = item.clients;
+    for (std::int64_t client = all.first; client <= all.through; ++client) {
+      item.clients = static_cast<Client>(client);
+      single.push_back(item);
+    }
+  }
+  return single;
+}
+
 /// Rows about different clients: each can be checked against what stands in the ledger already.
 template <class T, class MakeRow>
 void Ledger::State::append_by_client(std::span<const T> items, const MakeRow& row_of) {
   if (items.empty()) return;
-  std::vector<LedgerRow> rows;
-  std::set<Client> clients;
+  std::vector<ClientRange> clients;
   for (const T& item : items) {
-    check(clients.insert(item.client).second, "client {} twice at once (a row follows one that is written)",
-          item.client);
-    rows.push_back(row_of(at_hand().run.id, item));
+    check(item.clients.count() > 0, "clients {} through {} (a range runs upwards)", item.clients.first,
+          item.clients.through);
+    clients.push_back(item.clients);
   }
+  std::sort(clients.begin(), clients.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t k = 1; k < clients.size(); ++k) {
+    check(clients[k].first > clients[k - 1].through, "client {} twice at once (a row follows one that is written)",
+          clients[k].first);
+  }
+  std::vector<LedgerRow> rows;
+  for (const T& item : in_format(items)) rows.push_back(row_of(at_hand().run.id, item));
   append(rows);
 }
 
@@ -128,7 +153,9 @@ std::optional<std::string> Ledger::unfinished(const std::string& determined_by) 
 }
 
 void Ledger::begin(const LedgerRun& run) {
-  state_->append(OpenRow{run, now()});
+  OpenRow row{run, now()};
+  row.run.clients = united(run.clients);
+  state_->append(row);
 }
 
 void Ledger::resume(const std::string& run, const std::string& determined_by) {
@@ -153,7 +180,7 @@ void Ledger::reserve(std::span<const Reservation> blocks) {
 
 void Ledger::end(std::span<const LedgerEnding> endings) {
   state_->append_by_client(endings, [](const std::string& run, const LedgerEnding& ending) {
-    return EndRow{run, ending.client, now(), ending.released, ending.reason};
+    return EndRow{run, ending.clients, now(), ending.released, ending.reason};
   });
 }
 

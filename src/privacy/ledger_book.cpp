@@ -1,9 +1,9 @@
 #include "starling/privacy/ledger_book.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <set>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/accounting.hpp"
@@ -48,10 +48,7 @@ void raise(ByPass& passes, const Reservation& block) {
 
 /// The client's part in a run that counts this unit; none if there is no such part.
 const LedgerAccount* part_of(const LedgerEntry& entry, Client client, PrivacyUnit unit) {
-  const auto& all = entry.run.clients;
-  const auto place = std::lower_bound(all.begin(), all.end(), client);
-  if (place == all.end() || *place != client || entry.run.unit != unit) return nullptr;
-  return &entry.accounts[static_cast<std::size_t>(place - all.begin())];
+  return entry.run.unit == unit ? entry.find(client) : nullptr;
 }
 
 }  // namespace
@@ -68,13 +65,26 @@ const char* name_of(LedgerEnd reason) {
   return "";
 }
 
+bool LedgerAccount::says_the_same(const LedgerAccount& other) const {
+  return charged == other.charged && taken_up == other.taken_up && reserved == other.reserved && end == other.end &&
+         blocks == other.blocks;
+}
+
 bool LedgerEntry::finished() const {
-  return std::all_of(accounts.begin(), accounts.end(),
-                     [](const auto& a) { return a.end && a.end != LedgerEnd::stopped; });
+  return std::all_of(accounts.begin(), accounts.end(), [](const auto& each) {
+    return each.second.end && each.second.end != LedgerEnd::stopped;
+  });
+}
+
+const LedgerAccount* LedgerEntry::find(Client client) const {
+  const auto after = accounts.upper_bound(client);
+  if (after == accounts.begin()) return nullptr;
+  const LedgerAccount& account = std::prev(after)->second;
+  return account.clients.has(client) ? &account : nullptr;
 }
 
 const LedgerAccount& LedgerEntry::account(Client client) const {
-  const LedgerAccount* part = part_of(*this, client, run.unit);
+  const LedgerAccount* part = find(client);
   check(part != nullptr, "client {} is none of run '{}' (whose row 'open' names its clients)", client, run.id);
   return *part;
 }
@@ -91,10 +101,27 @@ std::optional<std::string> LedgerBook::unfinished(const std::string& determined_
   return latest == entries_.rend() ? std::nullopt : std::optional(latest->run.id);
 }
 
-std::vector<Client> LedgerBook::clients() const {
-  std::set<Client> all;
-  for (const LedgerEntry& entry : entries_) all.insert(entry.run.clients.begin(), entry.run.clients.end());
-  return {all.begin(), all.end()};
+std::vector<ClientRange> LedgerBook::cohorts() const {
+  std::map<std::int64_t, std::int64_t> changes;  // where accounts begin and end: how many more there are from there on
+  for (const LedgerEntry& entry : entries_) {
+    for (const auto& [first, account] : entry.accounts) {
+      ++changes[first];
+      --changes[std::int64_t{account.clients.through} + 1];
+    }
+  }
+  std::vector<ClientRange> cohorts;
+  std::int64_t accounts = 0;
+  for (auto place = changes.begin(); place != changes.end(); ++place) {
+    accounts += place->second;
+    if (accounts == 0) continue;
+    cohorts.emplace_back(static_cast<Client>(place->first), static_cast<Client>(std::next(place)->first - 1));
+  }
+  return cohorts;
+}
+
+bool LedgerBook::alike(Client one, Client other) const {
+  return std::all_of(entries_.begin(), entries_.end(),
+                     [&](const LedgerEntry& entry) { return entry.find(one) == entry.find(other); });
 }
 
 bool LedgerBook::has(Client client, PrivacyUnit unit) const {
@@ -124,7 +151,7 @@ std::vector<ChargeGroup> LedgerBook::spent(Client client, PrivacyUnit unit, cons
   for (const LedgerEntry& entry : entries_) {
     const LedgerAccount* part = part_of(entry, client, unit);
     if (part == nullptr) continue;
-    for (const Reservation& block : part->blocks) add_block(entry, block);
+    for (const Reservation* block : part->blocks.in_order()) add_block(entry, *block);
   }
   if (planned != nullptr && at_hand() != nullptr) add_block(*at_hand(), *planned);
   return groups;
@@ -141,7 +168,7 @@ std::vector<ChargeGroup> LedgerBook::spent_by_client(Client client, PrivacyUnit 
   for (const LedgerEntry& entry : entries_) {
     const LedgerAccount* part = part_of(entry, client, unit);
     if (part == nullptr) continue;
-    for (const Reservation& block : part->blocks) add_batches(entry, block);
+    for (const Reservation* block : part->blocks.in_order()) add_batches(entry, *block);
   }
   if (planned != nullptr && at_hand() != nullptr) add_batches(*at_hand(), *planned);
   return groups;
@@ -154,7 +181,7 @@ std::vector<ChargeGroup> LedgerBook::spent_by_record(Client client, PrivacyUnit 
     const LedgerAccount* part = part_of(entry, client, unit);
     if (part == nullptr) continue;
     ByPass passes;
-    for (const Reservation& block : part->blocks) raise(passes, block);
+    for (const Reservation* block : part->blocks.in_order()) raise(passes, *block);
     if (planned != nullptr && &entry == at_hand()) raise(passes, *planned);
     for (const auto& [pass, largest] : passes) {
       for (const Charge& charge : largest) add(groups, {charge, 1});

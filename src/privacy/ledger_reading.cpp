@@ -47,10 +47,12 @@ class Verification {
   }
 
   void take_row(std::string_view line) {
-    const LedgerRow row = read_row(line, chain_);
-    if (std::holds_alternative<StartRow>(row) != reading_.hashes.empty()) {
+    const LedgerRow row = read_row(line, reading_.format, chain_);
+    const auto* start = std::get_if<StartRow>(&row);
+    if ((start != nullptr) != reading_.hashes.empty()) {
       throw BadRow(Kind::inconsistent, "a ledger begins with the one row of kind 'ledger' (this is another)");
     }
+    if (start != nullptr) reading_.format = start->format;
     try {
       LedgerRules::require(reading_.book, row);
     } catch (const UsageError& error) {

@@ -77,11 +77,30 @@ Json to_json(const std::vector<ChargeGroup>& groups) {
   return list;
 }
 
-Json members_of(const StartRow& row) {
-  return {{"kind", "ledger"}, {"format", 1}, {"time", row.time}};
+/// Whom a row is about.
+void add_clients(Json& json, const ClientRange& clients) {
+  json["client"] = clients.first;
+  if (clients.through != clients.first) json["through"] = clients.through;
 }
 
-Json members_of(const OpenRow& row) {
+/// Of format 1 each client, of format 2 a pair of numbers for several.
+Json to_json(const std::vector<ClientRange>& clients, int format) {
+  Json list = Json::array();
+  for (const auto& [first, through] : clients) {
+    if (format > 1 && first != through) {
+      list.push_back({first, through});
+    } else {
+      for (std::int64_t client = first; client <= through; ++client) list.push_back(client);
+    }
+  }
+  return list;
+}
+
+Json members_of(const StartRow& row, int format) {
+  return {{"kind", "ledger"}, {"format", format}, {"time", row.time}};
+}
+
+Json members_of(const OpenRow& row, int format) {
   const LedgerRun& run = row.run;
   return {{"kind", "open"},
           {"run", run.id},
@@ -93,29 +112,31 @@ Json members_of(const OpenRow& row) {
           {"batch", run.batch},
           {"batch_units", run.batch_units},
           {"determined_by", run.determined_by},
-          {"clients", run.clients}};
+          {"clients", to_json(run.clients, format)}};
 }
 
-Json members_of(const ReserveRow& row) {
+Json members_of(const ReserveRow& row, int /*format*/) {
   const Reservation& block = row.reservation;
-  return {{"kind", "reserve"},
-          {"run", row.run},
-          {"client", block.client},
-          {"first", block.first},
-          {"last", block.last},
-          {"records", block.records},
-          {"passes", to_json(block.passes)},
-          {"charges", to_json(block.charges)},
-          {"digest", block.digest}};
+  Json json{{"kind", "reserve"}, {"run", row.run}};
+  add_clients(json, block.clients);
+  json.update({{"first", block.first},
+               {"last", block.last},
+               {"records", block.records},
+               {"passes", to_json(block.passes)},
+               {"charges", to_json(block.charges)},
+               {"digest", block.digest}});
+  return json;
 }
 
-Json members_of(const ResumeRow& row) {
+Json members_of(const ResumeRow& row, int /*format*/) {
   return {{"kind", "resume"}, {"run", row.run}, {"time", row.time}, {"determined_by", row.determined_by}};
 }
 
-Json members_of(const EndRow& row) {
-  return {{"kind", "end"},    {"run", row.run},       {"client", row.client},
-          {"time", row.time}, {"rounds", row.rounds}, {"reason", name_of(row.reason)}};
+Json members_of(const EndRow& row, int /*format*/) {
+  Json json{{"kind", "end"}, {"run", row.run}};
+  add_clients(json, row.clients);
+  json.update({{"time", row.time}, {"rounds", row.rounds}, {"reason", name_of(row.reason)}});
+  return json;
 }
 
 std::string text_of(const Json& json) {
@@ -139,6 +160,7 @@ class Members {
     if (!object.is_object()) refuse("something stands where an object should (the format is another one)");
     next_ = object.begin();
   }
+  [[nodiscard]] bool next_is(const char* name) const { return next_ != object_.end() && next_.key() == name; }
   const Json& next(const char* name) {
     if (next_ == object_.end() || next_.key() != name) refuse(fmt::format("'{}' is not where it should be", name));
     return *next_++;
@@ -230,13 +252,37 @@ std::vector<ChargeGroup> read_charges(const Json& list) {
   return groups;
 }
 
-LedgerRow read_start(Members& members) {
-  const auto format = members.integer("format");
-  if (format != 1) refuse(fmt::format("the ledger has format {} (this version knows 1) use a newer version", format));
-  return StartRow{members.text("time")};
+ClientRange range_of(Client first, Client through) {
+  if (through <= first) {
+    refuse(fmt::format("clients {} through {} (a range has several, and runs upwards)", first, through));
+  }
+  return {first, through};
 }
 
-LedgerRow read_open(Members& members) {
+ClientRange read_clients(Members& members, int format) {
+  const auto client = members.integer<Client>("client");
+  if (format == 1 || !members.next_is("through")) return client;
+  return range_of(client, members.integer<Client>("through"));
+}
+
+/// An item of the list of a run's clients.
+ClientRange read_clients_of_run(const Json& item, int format) {
+  constexpr const char* name = "clients";
+  if (format == 1 || !item.is_array()) return Members::integer_of<Client>(item, name);
+  if (item.size() != 2) refuse("'clients' has a list that is no pair (of the first and last client of a range)");
+  return range_of(Members::integer_of<Client>(item[0], name), Members::integer_of<Client>(item[1], name));
+}
+
+LedgerRow read_start(Members& members, int /*format*/) {
+  const auto format = members.integer<int>("format");
+  if (format < 1 || format > newest_format) {
+    refuse(fmt::format("the ledger has format {} (this version knows 1 to {}) use a newer version", format,
+                       newest_format));
+  }
+  return StartRow{members.text("time"), format};
+}
+
+LedgerRow read_open(Members& members, int format) {
   OpenRow row;
   row.run.id = members.text("run");
   row.time = members.text("time");
@@ -249,16 +295,16 @@ LedgerRow read_open(Members& members) {
   row.run.batch_units = members.real("batch_units");
   row.run.determined_by = members.text("determined_by");
   for (const Json& client : members.list("clients")) {
-    row.run.clients.push_back(Members::integer_of<Client>(client, "clients"));
+    row.run.clients.push_back(read_clients_of_run(client, format));
   }
   return row;
 }
 
-LedgerRow read_reserve(Members& members) {
+LedgerRow read_reserve(Members& members, int format) {
   ReserveRow row;
   row.run = members.text("run");
   Reservation& block = row.reservation;
-  block.client = members.integer<Client>("client");
+  block.clients = read_clients(members, format);
   block.first = members.integer("first");
   block.last = members.integer("last");
   block.records = members.text("records");
@@ -268,7 +314,7 @@ LedgerRow read_reserve(Members& members) {
   return row;
 }
 
-LedgerRow read_resume(Members& members) {
+LedgerRow read_resume(Members& members, int /*format*/) {
   ResumeRow row;
   row.run = members.text("run");
   row.time = members.text("time");
@@ -276,10 +322,10 @@ LedgerRow read_resume(Members& members) {
   return row;
 }
 
-LedgerRow read_end(Members& members) {
+LedgerRow read_end(Members& members, int format) {
   EndRow row;
   row.run = members.text("run");
-  row.client = members.integer<Client>("client");
+  row.clients = read_clients(members, format);
   row.time = members.text("time");
   row.rounds = members.integer("rounds");
   row.reason = members.one_of<LedgerEnd>("reason", {{name_of(LedgerEnd::finished), LedgerEnd::finished},
@@ -288,7 +334,7 @@ LedgerRow read_end(Members& members) {
   return row;
 }
 
-using Reader = LedgerRow (*)(Members&);
+using Reader = LedgerRow (*)(Members&, int format);
 const Words<Reader> readers = {
     {"ledger", read_start}, {"open", read_open}, {"reserve", read_reserve}, {"resume", read_resume}, {"end", read_end}};
 
@@ -345,9 +391,9 @@ void check_place(std::int64_t row, const std::string& previous, const LedgerHead
 
 }  // namespace
 
-std::string write_row(const LedgerRow& row, LedgerHead& before) {
+std::string write_row(const LedgerRow& row, int format, LedgerHead& before) {
   Json json{{"row", before.rows + 1}, {"previous", before.hash}};
-  json.update(std::visit([](const auto& kind) { return members_of(kind); }, row));
+  json.update(std::visit([format](const auto& kind) { return members_of(kind, format); }, row));
   std::string text = text_of(json);
   std::string hash = hash_of(before.hash, text);
   text.pop_back();
@@ -356,7 +402,7 @@ std::string write_row(const LedgerRow& row, LedgerHead& before) {
   return text;
 }
 
-LedgerRow read_row(std::string_view line, LedgerHead& before) {
+LedgerRow read_row(std::string_view line, int format, LedgerHead& before) {
   const auto [text, hash] = split(line);
   const Json json = parse(text);
   if (!json.is_object()) {
@@ -368,7 +414,7 @@ LedgerRow read_row(std::string_view line, LedgerHead& before) {
     throw BadRow(Kind::edited, "the row is not what its hash says (it was changed) restore it from a copy");
   }
   check_place(row, previous, before);
-  LedgerRow result = members.one_of("kind", readers)(members);
+  LedgerRow result = members.one_of("kind", readers)(members, format);
   members.end();
   before = {row, hash};
   return result;

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "starling/core/check.hpp"
 
@@ -10,6 +14,7 @@ namespace starling {
 
 namespace {
 
+constexpr Client last_client = std::numeric_limits<Client>::max();
 constexpr std::int64_t most_rounds = 9'000'000'000'000'000;  // doubles hold them, as others read JSON
 constexpr std::int64_t most_releases = 1'000'000'000'000;    // of one block
 
@@ -53,14 +58,62 @@ const LedgerEntry& current(const LedgerBook& book) {
   return *book.at_hand();
 }
 
-const LedgerAccount& open_account(const LedgerBook& book, const std::string& run, Client client) {
+/// Throws unless the run is at hand, all these clients are of it, none has ended, and `check_one` of each account lets
+/// it pass.
+template <class CheckOne>
+void check_accounts(const LedgerBook& book, const std::string& run, const ClientRange& clients,
+                    const CheckOne& check_one) {
   const LedgerEntry& entry = current(book);
   check(entry.run.id == run, "run '{}' is not at hand, '{}' is (one run writes at a time) take it up first", run,
         entry.run.id);
-  const LedgerAccount& account = entry.account(client);
-  check(!account.end, "client {} has ended in run '{}' (nothing more is released then) take the run up again first",
-        client, run);
-  return account;
+  for (std::int64_t next = clients.first; next <= clients.through;) {
+    const auto client = static_cast<Client>(next);
+    const LedgerAccount& account = entry.account(client);
+    check(!account.end, "client {} has ended in run '{}' (nothing more is released then) take the run up again first",
+          client, run);
+    check_one(account, client);
+    next = std::int64_t{account.clients.through} + 1;
+  }
+}
+
+using Cohorts = std::map<Client, LedgerAccount>;
+
+/// Lets an account begin with this client where one has it in its midst.
+void part_before(Cohorts& accounts, Client client) {
+  const auto after = accounts.upper_bound(client);
+  if (after == accounts.begin()) return;
+  LedgerAccount& account = std::prev(after)->second;
+  if (account.clients.first == client || !account.clients.has(client)) return;
+  LedgerAccount rest = account;
+  rest.clients.first = client;
+  account.clients.through = client - 1;
+  accounts.emplace_hint(after, client, std::move(rest));
+}
+
+/// Of accounts of these clients, and of those beside them, makes one what is one.
+void unite(Cohorts& accounts, const ClientRange& clients) {
+  auto place = accounts.lower_bound(clients.first);
+  if (place != accounts.begin()) --place;
+  for (auto next = std::next(place); next != accounts.end() && place->first <= clients.through;
+       next = std::next(place)) {
+    LedgerAccount& account = place->second;
+    if (account.clients.touches(next->second.clients) && account.says_the_same(next->second)) {
+      account.clients.through = next->second.clients.through;
+      accounts.erase(next);
+    } else {
+      place = next;
+    }
+  }
+}
+
+template <class Change>
+void change_accounts(Cohorts& accounts, const ClientRange& clients, const Change& change) {
+  part_before(accounts, clients.first);
+  if (clients.through < last_client) part_before(accounts, clients.through + 1);
+  for (auto place = accounts.lower_bound(clients.first); place != accounts.end() && place->first <= clients.through; ++place) {
+    change(place->second);
+  }
+  unite(accounts, clients);
 }
 
 const LedgerEntry* find_run(const LedgerBook& book, const std::string& id) {
@@ -87,11 +140,21 @@ std::int64_t releases_of(const Reservation& block) {
   return count;
 }
 
-/// Leaves of the block, which has begun, the rounds below `end`.
-void cut(Reservation& block, Round end) {
+/// The block, which has begun, without the rounds from `end` on.
+Reservation cut(Reservation block, Round end) {
   const bool one_a_round = releases_of(block) == block.last - block.first + 1;
   block.last = end - 1;
   if (one_a_round) block.charges = first_of(block.charges, end - block.first);
+  return block;
+}
+
+/// Leaves of the blocks the rounds below `end`.
+void cut(LedgerBlocks& blocks, Round end) {
+  while (!blocks.empty() && blocks.last()->first >= end) blocks.pop();
+  if (blocks.empty() || blocks.last()->last < end) return;
+  const auto shorter = std::make_shared<const Reservation>(cut(*blocks.last(), end));
+  blocks.pop();
+  blocks.push(shorter);
 }
 
 void check_values(const Reservation& block) {
@@ -139,14 +202,19 @@ void LedgerRules::require_row(const LedgerBook& book, const OpenRow& row) {
   check_digits(run.determined_by);
   check(run.batch >= 1, "a batch of {} records (1 or more)", run.batch);
   check(std::isfinite(run.batch_units) && run.batch_units >= 1, "a batch of {} units (1 or more)", run.batch_units);
-  check(!run.clients.empty() && run.clients.front() >= 0, "no client, or one below 0 (a run has clients from 0 on)");
-  const auto out_of_order = std::adjacent_find(run.clients.begin(), run.clients.end(), std::greater_equal<>());
-  check(out_of_order == run.clients.end(), "the run's clients do not ascend (each is named once, in order)");
+  check(!run.clients.empty() && run.clients.front().first >= 0, "no client, or one below 0 (a run has clients from 0 on)");
+  std::int64_t next = 0;
+  for (const auto& [first, through] : run.clients) {
+    check(first >= next && through >= first, "the run's clients do not ascend (each is named once, in order)");
+    next = std::int64_t{through} + 1;
+  }
 }
 
 void LedgerRules::apply_row(LedgerBook& book, const OpenRow& row) {
   LedgerEntry entry{row.run, row.time, 0, {}};
-  for (const Client client : row.run.clients) entry.accounts.push_back({client, {}, 0, 0, 0, std::nullopt});
+  for (const ClientRange& clients : united(row.run.clients)) {
+    entry.accounts.emplace_hint(entry.accounts.end(), clients.first, LedgerAccount{clients, {}, 0, 0, 0, std::nullopt});
+  }
   book.entries_.push_back(std::move(entry));
   book.at_hand_ = book.entries_.size() - 1;
 }
@@ -154,24 +222,27 @@ void LedgerRules::apply_row(LedgerBook& book, const OpenRow& row) {
 void LedgerRules::require_row(const LedgerBook& book, const ReserveRow& row) {
   const Reservation& block = row.reservation;
   check_values(block);
-  const Round reserved = open_account(book, row.run, block.client).charged;
-  check(block.first >= reserved,
-        "round {} of client {} is reserved already (rounds below {} are) reserve from there on", block.first,
-        block.client, reserved);
-  check(block.first == reserved, "rounds {} to {} of client {} would be left out (blocks follow one another)", reserved,
-        block.first - 1, block.client);
+  check_accounts(book, row.run, block.clients, [&](const LedgerAccount& account, Client client) {
+    const Round reserved = account.charged;
+    check(block.first >= reserved,
+          "round {} of client {} is reserved already (rounds below {} are) reserve from there on", block.first, client,
+          reserved);
+    check(block.first == reserved, "rounds {} to {} of client {} would be left out (blocks follow one another)",
+          reserved, block.first - 1, client);
+  });
 }
 
-LedgerAccount& LedgerRules::account_in(LedgerBook& book, Client client) {
-  return const_cast<LedgerAccount&>(book.entries_[book.at_hand_].account(client));
+LedgerEntry& LedgerRules::at_hand(LedgerBook& book) {
+  return book.entries_[book.at_hand_];
 }
 
 void LedgerRules::apply_row(LedgerBook& book, const ReserveRow& row) {
-  const Reservation& block = row.reservation;
-  LedgerAccount& account = account_in(book, block.client);
-  account.blocks.push_back(block);
-  account.charged = block.last + 1;
-  account.reserved = std::max(account.reserved, account.charged);
+  const auto block = std::make_shared<const Reservation>(row.reservation);
+  change_accounts(at_hand(book).accounts, block->clients, [&](LedgerAccount& account) {
+    account.blocks.push(block);
+    account.charged = block->last + 1;
+    account.reserved = std::max(account.reserved, account.charged);
+  });
 }
 
 void LedgerRules::require_row(const LedgerBook& book, const ResumeRow& row) {
@@ -189,26 +260,26 @@ void LedgerRules::apply_row(LedgerBook& book, const ResumeRow& row) {
       std::find_if(book.entries_.begin(), book.entries_.end(), [&](const auto& e) { return e.run.id == row.run; });
   book.at_hand_ = static_cast<std::size_t>(entry - book.entries_.begin());
   ++entry->taken_up;
-  for (LedgerAccount& account : entry->accounts) {
+  change_accounts(entry->accounts, {0, last_client}, [](LedgerAccount& account) {
     account.taken_up = account.charged;
     account.end.reset();
-  }
+  });
 }
 
 void LedgerRules::require_row(const LedgerBook& book, const EndRow& row) {
-  const Round reserved = open_account(book, row.run, row.client).charged;
-  check(row.rounds >= 0 && row.rounds <= reserved,
-        "client {} has released {} rounds and reserved {} (what is released must be reserved before)", row.client,
-        row.rounds, reserved);
+  check_accounts(book, row.run, row.clients, [&](const LedgerAccount& account, Client client) {
+    check(row.rounds >= 0 && row.rounds <= account.charged,
+          "client {} has released {} rounds and reserved {} (what is released must be reserved before)", client,
+          row.rounds, account.charged);
+  });
 }
 
 void LedgerRules::apply_row(LedgerBook& book, const EndRow& row) {
-  LedgerAccount& account = account_in(book, row.client);
-  account.charged = std::max(row.rounds, account.taken_up);
-  account.end = row.reason;
-  auto& blocks = account.blocks;
-  std::erase_if(blocks, [&](const Reservation& block) { return block.first >= account.charged; });
-  if (!blocks.empty() && blocks.back().last >= account.charged) cut(blocks.back(), account.charged);
+  change_accounts(at_hand(book).accounts, row.clients, [&](LedgerAccount& account) {
+    account.charged = std::max(row.rounds, account.taken_up);
+    account.end = row.reason;
+    cut(account.blocks, account.charged);
+  });
 }
 
 }  // namespace starling

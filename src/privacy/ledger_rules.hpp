@@ -18,7 +18,7 @@ struct LedgerRules {
   static void require_row(const LedgerBook& book, const ReserveRow& row);
   static void require_row(const LedgerBook& book, const ResumeRow& row);
   static void require_row(const LedgerBook& book, const EndRow& row);
-  static LedgerAccount& account_in(LedgerBook& book, Client client);
+  static LedgerEntry& at_hand(LedgerBook& book);
   static void apply_row(LedgerBook& book, const StartRow& row);
   static void apply_row(LedgerBook& book, const OpenRow& row);
   static void apply_row(LedgerBook& book, const ReserveRow& row);

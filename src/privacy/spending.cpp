@@ -93,22 +93,40 @@ std::vector<ChargeGroup> PriceTally::groups(const Protection& mechanism) const {
   return groups;
 }
 
-void Spending::end_run(double price) {
-  if (run_ > 0) all_.add(run_price_, run_);
-  run_ = 0;
-  run_price_ = price;
+Spending::Earlier& Spending::earlier() {
+  if (!earlier_) earlier_ = std::make_unique<Earlier>();
+  return *earlier_;
+}
+
+void Spending::change_price(double price) {
+  if (releases_ > 0) {
+    earlier().releases += releases_;
+    earlier().all.add(price_, releases_);
+  }
+  if (passes_ > 0) earlier().finished_passes.add(price_, passes_);
+  releases_ = 0;
+  passes_ = 0;
+  price_ = price;
 }
 
 void Spending::end_pass(std::int64_t pass) {
-  if (pass_ >= 0) finished_passes_.add(dearest_);
+  if (pass_ >= 0 && dearest_ == price_) ++passes_;
+  if (pass_ >= 0 && dearest_ != price_) earlier().finished_passes.add(dearest_);
   pass_ = pass;
   dearest_ = 0;
 }
 
 PriceTally Spending::all() const {
-  PriceTally tally = all_;
-  if (run_ > 0) tally.add(run_price_, run_);
+  PriceTally tally = earlier_ ? earlier_->all : PriceTally();
+  if (releases_ > 0) tally.add(price_, releases_);
   return tally;
+}
+
+void Spending::persist(Snapshot& snapshot) {
+  bool has_earlier = earlier_ != nullptr;
+  snapshot(price_, releases_, passes_, pass_, dearest_, has_earlier);
+  if (has_earlier) snapshot(earlier().releases, earlier().all, earlier().finished_passes);
+  if (!has_earlier) earlier_.reset();
 }
 
 std::int64_t Spending::participations() const {
@@ -119,7 +137,8 @@ std::int64_t Spending::participations() const {
 }
 
 PriceTally Spending::dearest_of_passes() const {
-  PriceTally tally = finished_passes_;
+  PriceTally tally = earlier_ ? earlier_->finished_passes : PriceTally();
+  if (passes_ > 0) tally.add(price_, passes_);
   if (pass_ >= 0) tally.add(dearest_);
   return tally;
 }

@@ -133,11 +133,88 @@ class Figures(LedgerCase):
             self.assertIn(text, result.out)
 
     def test_many_clients(self):
-        rows = [START, begin("run", clients=range(500))] + [reserve("run", k, 0, 3) for k in range(500)]
+        rows = [START, begin("run", clients=range(500))] + [reserve("run", k, 0, k % 2) for k in range(500)]
         self.assertEqual(len(self.found(self.ledger(rows))["losses"]), 500)
         result = self.command("ledger")
         self.assertIn("… 480 more", result.out)
         self.assertLess(len(result.out.splitlines()), 120)
+
+    def test_clients_that_are_alike(self):
+        rows = [START, begin("run", clients=range(500))] + [reserve("run", k, 0, 3) for k in range(500)]
+        loss, = self.found(self.ledger(rows))["losses"]
+        self.assertEqual((loss["client"], loss["through"], loss["releases"]), (0, 499, 4))
+
+
+def of_range(row, first, through):
+    """The row about clients first to through."""
+    items = []
+    for name, value in row.items():
+        items += [("client", first), ("through", through)] if name == "client" else [(name, value)]
+    return dict(items)
+
+
+class Ranges(LedgerCase):
+    """Format 2: adjacent clients with the same history share their rows."""
+    OPEN = {**begin("run"), "clients": [[0, 99999], 200000]}
+    ROWS = [{**START, "format": 2}, OPEN, of_range(reserve("run", 0, 0, 3), 0, 99999), reserve("run", 200000, 0, 9),
+            of_range(reserve("run", 0, 4, 7), 0, 49999), of_range(end("run", 0, 6), 10, 19)]
+
+    def test_figures(self):
+        found = self.found(self.ledger(self.ROWS))
+        self.assertEqual(found["runs"][0]["clients"], [
+            {"client": 0, "through": 9, "reserved": 8, "released": None, "charged": 8, "end": None},
+            {"client": 10, "through": 19, "reserved": 8, "released": 6, "charged": 6, "end": "finished"},
+            {"client": 20, "through": 49999, "reserved": 8, "released": None, "charged": 8, "end": None},
+            {"client": 50000, "through": 99999, "reserved": 4, "released": None, "charged": 4, "end": None},
+            {"client": 200000, "reserved": 10, "released": None, "charged": 10, "end": None}])
+        self.assertEqual([(loss["client"], loss.get("through"), loss["releases"]) for loss in found["losses"]],
+                         [(0, 9, 8), (10, 19, 6), (20, 49999, 8), (50000, 99999, 4), (200000, None, 10)])
+        out = self.command("ledger").out
+        for text in ("clients 0–9  8 rounds reserved, not ended", "clients 50000–99999 4 releases each, unit record",
+                     "client 200000 10 releases, unit record", "all records of a client: epsilon 25.6\n"):
+            self.assertIn(text, out)
+
+    def test_one_client(self):
+        self.ledger(self.ROWS)
+        for client, releases in ((9, 8), (10, 6), (15, 6), (49999, 8), (50000, 4), (200000, 10)):
+            found = self.found("ledger", "--client", str(client))
+            account, = found["runs"][0]["clients"]
+            loss, = found["losses"]
+            self.assertEqual((account["client"], "through" in account, account["charged"]), (client, False, releases))
+            self.assertEqual((loss["client"], "through" in loss, loss["releases"]), (client, False, releases))
+        result = self.command("ledger", "--client", "15")
+        self.assertEqual((result.code, result.out.count("client 15 ")), (WHOLE, 2))
+        for client, expected in ((100000, "no run of ledger has that client"), (-1, "--client")):
+            result = self.command("ledger", "--client", str(client))
+            self.assertEqual((result.code, result.out, len(result.messages())), (UNREADABLE, "", 1))
+            self.assertIn(expected, result.err)
+
+    def test_what_is_no_range(self):
+        row = self.ROWS[2]
+        for line, rows, expected in (
+            (3, [*self.ROWS[:2], of_range(row, 5, 3)], "runs upwards"),
+            (3, [*self.ROWS[:2], of_range(row, 5, 5)], "runs upwards"),
+            (3, [*self.ROWS[:2], of_range(row, 0, 100000)], "client 100000 is none of run"),
+            (3, [*self.ROWS[:2], of_range(row, 0, 2**31)], "not a whole number"),
+            (4, [*self.ROWS[:3], of_range(row, 99999, 100000)], "reserved already"),
+            (2, [self.ROWS[0], {**self.OPEN, "clients": [[0, 5], [5, 9]]}], "do not ascend"),
+            (2, [START, self.OPEN], "not a whole number"),
+            (3, [START, begin("run"), of_range(reserve("run", 0, 0, 3), 0, 1)], "'first' is not where"),
+            (1, [{**START, "format": 3}], "this version knows 1 to 2"),
+        ):
+            with self.subTest(expected, line=line):
+                self.ledger(rows)
+                damage = self.found("ledger", code=DAMAGED)["damage"]
+                self.assertEqual((damage["kind"], damage["line"]), ("inconsistent", line))
+                self.assertIn(expected, damage["reason"])
+
+    def test_all_clients_that_there_can_be(self):
+        most = 2**31 - 1
+        rows = [{**START, "format": 2}, {**begin("run"), "clients": [[0, most]]},
+                of_range(reserve("run", 0, 0, 3), 0, most), end("run", most, 2)]
+        found = self.found(self.ledger(rows))
+        self.assertEqual([(loss["client"], loss.get("through"), loss["releases"]) for loss in found["losses"]],
+                         [(0, most - 1, 4), (most, None, 2)])
 
 
 class Verify(LedgerCase):

@@ -49,20 +49,38 @@ Files files_of(std::string_view bytes) {
   return {std::string(bytes.substr(0, at + 1)), std::string(bytes.substr(at + separator.size()))};
 }
 
-void require_sound(const LedgerBook& book) {
-  for (const LedgerEntry& entry : book.entries()) {
-    for (const LedgerAccount& account : entry.accounts) {
-      Round next = 0;
-      for (const Reservation& block : account.blocks) {
-        fuzz::require(block.first == next && block.last >= block.first, "blocks that follow one another");
-        next = block.last + 1;
-      }
-      fuzz::require(next == account.charged && next <= account.reserved, "blocks of the rounds that are charged");
-      fuzz::require(account.taken_up <= account.charged, "nothing given back that may have been released");
+void require_sound(const LedgerEntry& entry) {
+  std::int64_t clients = 0;
+  for (const ClientRange& range : entry.run.clients) clients += range.count();
+  const LedgerAccount* before = nullptr;
+  for (const auto& [client, account] : entry.accounts) {
+    fuzz::require(client == account.clients.first && account.clients.count() > 0, "accounts by their first clients");
+    fuzz::require(before == nullptr || before->clients.through < client, "accounts that do not overlap");
+    fuzz::require(before == nullptr || !before->clients.touches(account.clients) || !before->says_the_same(account),
+                  "one account of neighbours who are alike");
+    fuzz::require(&entry.account(account.clients.through) == &account, "accounts that are found");
+    before = &account;
+    clients -= account.clients.count();
+    Round next = 0;
+    for (const Reservation* block : account.blocks.in_order()) {
+      fuzz::require(block->first == next && block->last >= block->first, "blocks that follow one another");
+      next = block->last + 1;
     }
+    fuzz::require(next == account.charged && next <= account.reserved, "blocks of the rounds that are charged");
+    fuzz::require(account.taken_up <= account.charged, "nothing given back that may have been released");
   }
-  for (const Client client : book.clients()) {
+  fuzz::require(clients == 0, "an account of every client");
+}
+
+void require_sound(const LedgerBook& book) {
+  for (const LedgerEntry& entry : book.entries()) require_sound(entry);
+  std::int64_t last = -1;
+  for (const ClientRange& clients : book.cohorts()) {
+    fuzz::require(clients.first > last && clients.count() > 0, "cohorts that ascend");
+    fuzz::require(book.alike(clients.first, clients.through), "cohorts of clients who are alike");
+    last = clients.through;
     for (const PrivacyUnit unit : {PrivacyUnit::record, PrivacyUnit::component}) {
+      const Client client = clients.through;
       for (const ChargeGroup& group : book.spent(client, unit)) fuzz::require(group.count > 0, "releases counted");
       for (const ChargeGroup& group : book.spent_by_record(client, unit)) fuzz::require(group.count > 0, "passes");
       for (const ChargeGroup& group : book.spent_by_client(client, unit)) fuzz::require(group.count > 0, "batches");

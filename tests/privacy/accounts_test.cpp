@@ -27,7 +27,7 @@ std::unique_ptr<Mechanism> laplace(double least, double most, std::size_t batch 
   return mechanism_table().make("laplace", settings);
 }
 
-LedgerRun run_of(const Mechanism& mechanism, std::vector<Client> clients, const std::string& id = "run-1") {
+LedgerRun run_of(const Mechanism& mechanism, std::vector<ClientRange> clients, const std::string& id = "run-1") {
   LedgerRun run;
   run.id = id;
   run.mechanism = "laplace";
@@ -60,8 +60,8 @@ TEST(Accounts, PayTheScheduledPriceWithoutALedger) {
   EXPECT_EQ(accounts.pay(1, 1), 0.75);
   EXPECT_EQ(accounts.pay(0, 3), 0.25);
   EXPECT_EQ(accounts.spending(1).releases(), 2);
-  EXPECT_EQ(accounts.losses(std::nullopt)[1].record.epsilon, 1);
-  EXPECT_EQ(accounts.losses(std::nullopt)[1].one_per_batch.epsilon, 1.75);
+  EXPECT_EQ(accounts.losses(1, std::nullopt).record.epsilon, 1);
+  EXPECT_EQ(accounts.losses(1, std::nullopt).one_per_batch.epsilon, 1.75);
 }
 
 // A fusion centre may have nothing to release: it pays nothing, reserves nothing, and is no proof that anybody can.
@@ -82,11 +82,12 @@ TEST(Accounts, OfWhomThereIsNothingToReleaseAreIdle) {
     EXPECT_EQ(accounts.stopped(), 1);
     EXPECT_THROW(static_cast<void>(accounts.pay(0, 0)), FailureError);
     accounts.close(LedgerEnd::finished);
-    const std::vector<ClientLosses> losses = accounts.losses(std::nullopt);
-    EXPECT_EQ(losses[0].releases, 0);
-    EXPECT_EQ(losses[0].record.epsilon, 0);
-    EXPECT_EQ(losses[0].client.epsilon, 0);
-    EXPECT_EQ(losses[1].one_per_batch.epsilon, 1);
+    const ClientLosses losses = accounts.losses(0, std::nullopt);
+    EXPECT_EQ(losses.releases, 0);
+    EXPECT_EQ(losses.record.epsilon, 0);
+    EXPECT_EQ(losses.client.epsilon, 0);
+    EXPECT_EQ(accounts.losses(1, std::nullopt).one_per_batch.epsilon, 1);
+    EXPECT_EQ(accounts.worst_losses(std::nullopt).text(), accounts.losses(1, std::nullopt).text());
   }
   EXPECT_TRUE(ledger.spent_by_client(0).empty());
   // Who has spent all cannot release, and the idle client makes no difference.
@@ -163,7 +164,7 @@ TEST(Accounts, StopAtTheBudgetToTheRound) {
     EXPECT_EQ(paid(accounts, 0), expected) << limit;
     EXPECT_EQ(accounts.stopped(), 1);
     accounts.close(LedgerEnd::finished);
-    EXPECT_EQ(ledger.book().entries()[0].accounts[0].end, LedgerEnd::budget);
+    EXPECT_EQ(ledger.book().entries()[0].account(0).end, LedgerEnd::budget);
   }
 }
 

@@ -11,6 +11,8 @@
 namespace starling {
 namespace {
 
+using ledger_samples::head_of;
+using ledger_samples::sealed;
 using testing_support::TemporaryFolder;
 using Kind = LedgerDamage::Kind;
 using Lines = std::vector<std::string>;
@@ -55,23 +57,6 @@ void expect_damage(const LedgerReading& reading, Kind kind, std::size_t line) {
   ASSERT_TRUE(reading.damage.has_value());
   EXPECT_EQ(name_of(reading.damage->kind), std::string(name_of(kind))) << shown(reading.damage);
   EXPECT_EQ(reading.damage->line, static_cast<std::int64_t>(line)) << shown(reading.damage);
-}
-
-/// A hash chain made anew over members without row number, previous hash and hash: by somebody who knows how.
-std::string sealed(const Lines& members) {
-  std::string text;
-  std::string previous(64, '0');
-  for (std::size_t k = 0; k < members.size(); ++k) {
-    const std::string row = fmt::format("{{\"row\":{},\"previous\":\"{}\",{}", k + 1, previous, members[k]);
-    previous = sha256(previous + row + "}");
-    text += fmt::format("{},\"hash\":\"{}\"}}\n", row, previous);
-  }
-  return text;
-}
-
-std::string head_of(const std::string& text) {
-  return fmt::format("{{\"rows\":{},\"hash\":\"{}\"}}\n", std::count(text.begin(), text.end(), '\n'),
-                     text.substr(text.size() - 67, 64));
 }
 
 TEST(LedgerDamageTest, NoneInTheSample) {
@@ -208,7 +193,8 @@ TEST(LedgerDamageTest, RowsThatChainAndContradictEachOtherAreRefused) {
   EXPECT_EQ(shown(verify_ledger(whole, head_of(whole)).damage), "whole");
   check_third({open}, 1);
   check_third({start, start}, 2);
-  check_third({changed(start, "1", "2")}, 1);
+  check_third({changed(start, "1", "3")}, 1);
+  check_third({changed(start, "1", "0")}, 1);
   check_third({start, reserve}, 2);
   check_third({start, open, open}, 3);
   check_third({start, open, reserve, reserve}, 4);
@@ -223,6 +209,107 @@ TEST(LedgerDamageTest, RowsThatChainAndContradictEachOtherAreRefused) {
   check_third({start, open, reserve + ",\"more\":1"}, 3);
   check_third({start, open, changed(reserve, "\"client\":0,\"first\":0", "\"first\":0,\"client\":0")}, 3);
   check_third({start, changed(open, "record", "file")}, 2);
+}
+
+/// Rows about ranges of clients: what is none, and what no ledger of this format has.
+TEST(LedgerDamageTest, RangesThatAreNoneAreRefused) {
+  const auto start = [](int format) { return fmt::format(R"("kind":"ledger","format":{},"time":"")", format); };
+  const auto open = [](const std::string& clients) {
+    return R"("kind":"open","run":"r","time":"","version":"","mechanism":"","parameters":"","unit":"record",)"
+           R"("batch":1,"batch_units":1,"determined_by":"","clients":)" +
+           clients;
+  };
+  const auto reserve = [](const std::string& clients, const std::string& rounds = R"("first":0,"last":1)") {
+    return fmt::format(R"("kind":"reserve","run":"r",{},{},"records":"","passes":[],"charges":[],"digest":"")", clients,
+                       rounds);
+  };
+  const auto end = [](const std::string& clients) {
+    return fmt::format(R"("kind":"end","run":"r",{},"time":"","rounds":1,"reason":"finished")", clients);
+  };
+  const std::string some = R"("client":3,"through":5)";
+  const auto reading_of = [](const Lines& members) {
+    const std::string text = sealed(members);
+    return verify_ledger(text, head_of(text));
+  };
+  EXPECT_EQ(shown(reading_of({start(2), open("[[0,7],9,[11,2147483647]]"), reserve(some), end(some)}).damage), "whole");
+  for (const auto& [list, reason] : {std::pair<std::string, std::string>{"[[5,3]]", "runs upwards"},
+                                     {"[[3,3]]", "runs upwards"},
+                                     {"[[0,4],[4,5]]", "do not ascend"},
+                                     {"[[4,5],[0,2]]", "do not ascend"},
+                                     {"[[0,4],3]", "do not ascend"},
+                                     {"[[-1,4]]", "below 0"},
+                                     {"[[0,2147483648]]", "not a whole number"},
+                                     {"[[0,1,2]]", "no pair"},
+                                     {"[[0]]", "no pair"},
+                                     {"[[]]", "no pair"},
+                                     {"[[0,\"1\"]]", "not a whole number"},
+                                     {"[[[0,1],2]]", "not a whole number"},
+                                     {"[]", "no client"}}) {
+    const LedgerReading reading = reading_of({start(2), open(list)});
+    expect_damage(reading, Kind::inconsistent, 2);
+    EXPECT_NE(shown(reading.damage).find(reason), std::string::npos) << shown(reading.damage);
+  }
+  for (const auto& [clients, reason] :
+       {std::pair<std::string, std::string>{R"("client":5,"through":3)", "runs upwards"},
+        {R"("client":5,"through":5)", "runs upwards"},
+        {R"("client":5,"through":8)", "client 8 is none of run"},
+        {R"("client":7,"through":9)", "client 8 is none of run"},
+        {R"("client":-1,"through":3)", "client -1 is none of run"},
+        {R"("client":0,"through":2147483648)", "not a whole number"},
+        {R"("client":0,"through":1.5)", "not a whole number"},
+        {R"("client":0,"through":1,"through":2)", ""},
+        {R"("through":3,"client":0)", "'client' is not where"},
+        {R"("client":0,"first":0,"through":3)", "'first' is not where"}}) {
+    EXPECT_TRUE(reading_of({start(2), open("[[0,7],9]"), reserve(clients, R"("first":0,"last":1)")}).damage) << clients;
+    const LedgerReading reading =
+        reading_of({start(2), open("[[0,7],9]"), reserve(R"("client":0,"through":7)"), end(clients)});
+    ASSERT_TRUE(reading.damage.has_value());
+    EXPECT_EQ(reading.damage->line, 4);
+    if (clients.find("first") == std::string::npos) {
+      EXPECT_NE(shown(reading.damage).find(reason), std::string::npos) << shown(reading.damage);
+    }
+  }
+  // Overlaps: what one client has reserved, a range that holds it cannot reserve again.
+  const LedgerReading twice = reading_of({start(2), open("[[0,7]]"), reserve(some), reserve(R"("client":0,"through":3)")});
+  expect_damage(twice, Kind::inconsistent, 4);
+  EXPECT_NE(shown(twice.damage).find("round 0 of client 3 is reserved already"), std::string::npos);
+  const LedgerReading gap =
+      reading_of({start(2), open("[[0,7]]"), reserve(some), reserve(R"("client":5,"through":6)", R"("first":2,"last":3)")});
+  expect_damage(gap, Kind::inconsistent, 4);
+  EXPECT_NE(shown(gap.damage).find("rounds 0 to 1 of client 6 would be left out"), std::string::npos);
+  const LedgerReading ended = reading_of({start(2), open("[[0,7]]"), reserve(some), end("\"client\":5"), end(some)});
+  expect_damage(ended, Kind::inconsistent, 5);
+  EXPECT_NE(shown(ended.damage).find("client 5 has ended"), std::string::npos);
+  // Format 1 has none of this.
+  expect_damage(reading_of({start(1), open("[[0,7]]")}), Kind::inconsistent, 2);
+  expect_damage(reading_of({start(1), open("[0,1,2,3,4,5]"), reserve(some)}), Kind::inconsistent, 3);
+}
+
+// A billion clients are as many bytes as one.
+TEST(LedgerDamageTest, ARowAboutHugeRangesIsSmall) {
+  const std::string all = R"("client":0,"through":2147483647)";
+  const std::string text = sealed(
+      {R"("kind":"ledger","format":2,"time":"")",
+       R"("kind":"open","run":"r","time":"","version":"","mechanism":"","parameters":"","unit":"record",)"
+       R"("batch":1,"batch_units":1,"determined_by":"","clients":[[0,2147483647]])",
+       R"("kind":"reserve","run":"r",)" + all +
+           R"(,"first":0,"last":3,"records":"","passes":[{"pass":1,"kind":"pure","epsilon":0.5}],)"
+           R"("charges":[{"kind":"pure","epsilon":0.5,"count":4}],"digest":"")",
+       R"("kind":"end","run":"r","client":2147483647,"time":"","rounds":2,"reason":"finished")",
+       R"("kind":"end","run":"r","client":1000000000,"time":"","rounds":3,"reason":"finished")",
+       R"("kind":"resume","run":"r","time":"","determined_by":"")",
+       R"("kind":"end","run":"r",)" + all + R"(,"time":"","rounds":2,"reason":"finished")"});
+  const LedgerReading reading = verify_ledger(text, head_of(text));
+  EXPECT_EQ(shown(reading.damage), "whole");
+  EXPECT_EQ(reading.book.cohorts(), (std::vector<ClientRange>{{0, 999999999},
+                                                              1000000000,
+                                                              {1000000001, 2147483646},
+                                                              2147483647}));
+  const auto releases = [&](Client client) { return reading.book.spent(client, PrivacyUnit::record).at(0).count; };
+  EXPECT_EQ(releases(0), 4);
+  EXPECT_EQ(releases(1000000000), 3);
+  EXPECT_EQ(releases(2147483646), 4);
+  EXPECT_EQ(releases(2147483647), 2);
 }
 
 TEST(LedgerDamageTest, AMemberGivenTwiceIsNoRow) {

@@ -1,9 +1,13 @@
 /// Ledgers for tests.
 #pragma once
 
+#include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "starling/core/check.hpp"
+#include "starling/core/digest.hpp"
 #include "starling/privacy/ledger.hpp"
 
 namespace starling::ledger_samples {
@@ -13,9 +17,33 @@ inline LedgerRun run_of(const std::string& id, const std::string& determined_by 
 }
 
 /// One release a round, all of one charge, in one pass.
-inline Reservation block_of(Client client, Round first, Round last, const Charge& charge = Charge::laplace(0.1),
+inline Reservation block_of(const ClientRange& clients, Round first, Round last, const Charge& charge = Charge::laplace(0.1),
                             std::int64_t pass = 1) {
-  return {client, first, last, "as they arrive", {{pass, charge}}, {{charge, last - first + 1}}, "keyed BLAKE2b"};
+  return {clients, first, last, "as they arrive", {{pass, charge}}, {{charge, last - first + 1}}, "keyed BLAKE2b"};
+}
+
+/// A hash chain made anew over members without row number, previous hash and hash: by somebody who knows how.
+inline std::string sealed(const std::vector<std::string>& members) {
+  std::string text;
+  std::string previous(64, '0');
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const std::string row = fmt::format("{{\"row\":{},\"previous\":\"{}\",{}", k + 1, previous, members[k]);
+    previous = sha256(previous + row + "}");
+    text += fmt::format("{},\"hash\":\"{}\"}}\n", row, previous);
+  }
+  return text;
+}
+
+inline std::string head_of(const std::string& text) {
+  return fmt::format("{{\"rows\":{},\"hash\":\"{}\"}}\n", std::count(text.begin(), text.end(), '\n'),
+                     text.substr(text.size() - 67, 64));
+}
+
+/// A ledger without runs, as versions began one that knew single clients only.
+inline void begin_in_format_1(const std::string& path) {
+  const std::string text = sealed({R"("kind":"ledger","format":1,"time":"2026-01-31T12:00:00Z")"});
+  std::ofstream(path, std::ios::binary) << text;
+  std::ofstream(path + ".head", std::ios::binary) << head_of(text);
 }
 
 /// Two runs; the first crashed and was taken up again, the second is under way.

@@ -68,7 +68,7 @@ TEST_F(LedgerTest, RowsAreLinesOfTheDocumentedFormAndNothingElse) {
   std::string text = std::regex_replace(text_of(path_), std::regex("[0-9a-f]{64}"), "H");
   text = std::regex_replace(text, std::regex("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ"), "T");
   EXPECT_EQ(text,
-            R"x({"row":1,"previous":"H","kind":"ledger","format":1,"time":"T","hash":"H"}
+            R"x({"row":1,"previous":"H","kind":"ledger","format":2,"time":"T","hash":"H"}
 {"row":2,"previous":"H","kind":"open","run":"run-1","time":"T","version":"0.1.0 (test)","mechanism":"laplace","parameters":"epsilon 0.1 per release","unit":"record","batch":32,"batch_units":32.0,"determined_by":"abc123","clients":[0,3],"hash":"H"}
 {"row":3,"previous":"H","kind":"reserve","run":"run-1","client":3,"first":0,"last":63,"records":"as they arrive","passes":[{"pass":1,"kind":"laplace","epsilon":0.1}],"charges":[{"kind":"laplace","epsilon":0.1,"count":64}],"digest":"keyed BLAKE2b","hash":"H"}
 {"row":4,"previous":"H","kind":"end","run":"run-1","client":3,"time":"T","rounds":50,"reason":"stopped by signal","hash":"H"}
@@ -136,7 +136,7 @@ TEST_F(LedgerTest, ChargesReadBackToTheLastBit) {
     ledger.begin(run_of("run"));
     ledger.reserve(block);
   }
-  EXPECT_EQ(open().book().entries()[0].account(0).blocks.at(0), block);
+  EXPECT_EQ(*open().book().entries()[0].account(0).blocks.last(), block);
 }
 
 // Who may write.

@@ -311,7 +311,7 @@ TEST(FedAvg, ChargesEachRecordOncePerPass) {
 
   EXPECT_EQ(fedavg.done(), 5);
   if (count == 0) return;
-  const ClientLosses losses = accounts.losses(delta)[0];
+  const ClientLosses losses = accounts.losses(0, delta);
   EXPECT_EQ(losses.releases, 14);
   EXPECT_EQ(losses.participations, 2);
   EXPECT_NEAR(losses.record.epsilon, gaussian_epsilon(mu * std::sqrt(2), delta), 1e-6);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "starling/app/noise_keys.hpp"
@@ -109,7 +110,7 @@ class RunPrivacy {
   [[nodiscard]] std::string determination() const;
   void settle_run_id();
   [[nodiscard]] bool depends_on_rounds() const;
-  void begin(Ledger& ledger, std::vector<Client> clients);
+  void begin(Ledger& ledger, const ClientRange& clients);
   void start_accounts();
   void require_some_budget(FirstRelease here);
   [[nodiscard]] FirstRelease first_release() const;
@@ -117,6 +118,7 @@ class RunPrivacy {
   void choose_budgets();
   void describe_trust(PrivacyReport& report) const;
   [[nodiscard]] BudgetReport budget_report();
+  [[nodiscard]] std::vector<std::pair<const Ledger*, Client>> different_clients() const;
   [[nodiscard]] LedgerReport ledger_report();
 
   Agreement& agreement_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <compare>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +23,7 @@ struct ServedRounds {
   std::optional<std::int64_t> records;  ///< of a pass
   std::optional<Round> of_pass;
   std::optional<Round> of_all;
+  [[nodiscard]] auto operator<=>(const ServedRounds&) const = default;
 };
 
 /// Limit on what a client's releases may come to.
@@ -28,18 +31,21 @@ struct Budget {
   double epsilon = 0;
   bool of_client = true;        ///< loss of all records of a client together; else of its worst record
   std::optional<double> delta;  ///< at which losses are composed; else the usual one of the mechanism
+  [[nodiscard]] auto operator<=>(const Budget&) const = default;
 };
 
+/// A client takes 72 bytes here while its price does not change, whatever it releases when; what clients have in common
+/// stands once.
 class Accounts {
  public:
   /// Clients first, first + 1, … one for each entry of `served`. Keeps a reference to the mechanism.
   Accounts(const Protection& mechanism, Prices prices, Round rounds, Client first, std::vector<ServedRounds> served);
 
-  /// Releases are reserved in ledgers ahead of the rounds: one for each client, or the same one several times. They
-  /// have begun (or taken up) the run and outlive this.
+  /// Releases are reserved in ledgers ahead of the rounds: one for each client, or the same one several times, or one
+  /// for all. They have begun (or taken up) the run and outlive this.
   void keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks);
   /// One budget per client. Needs a ledger, in which losses are looked up.
-  void limit(std::vector<Budget> budgets);
+  void limit(const std::vector<Budget>& budgets);
 
   /// Whether no client has anything to release, as a fusion centre has not whose labels all know.
   [[nodiscard]] bool idle() const;
@@ -53,8 +59,9 @@ class Accounts {
   [[nodiscard]] std::optional<double> pay(std::size_t k, Round t) {
     Holder& client = clients_[k];
     if (!ledgers_.empty() && t >= client.reserved && !reach(k, t)) return std::nullopt;
-    const double price = client.price ? *client.price : price_of(k, t);
-    client.spending.add(price, pass(client, t));
+    const Terms& terms = terms_[client.terms];
+    const double price = terms.price ? *terms.price : price_of(k, t);
+    client.spending.add(price, terms.served.of_pass ? pass(*terms.served.of_pass, t) : client.feed);
     client.paid = t + 1;
     return price;
   }
@@ -62,8 +69,10 @@ class Accounts {
   /// Of client first + k.
   [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
   [[nodiscard]] const Spending& spending(std::size_t k) const { return clients_[k].spending; }
-  /// Losses by the releases of this run, of each client.
-  [[nodiscard]] std::vector<ClientLosses> losses(std::optional<double> delta) const;
+  /// Losses by the releases of this run, of client first + k.
+  [[nodiscard]] ClientLosses losses(std::size_t k, std::optional<double> delta) const;
+  /// Each figure of the client of whom it is largest.
+  [[nodiscard]] ClientLosses worst_losses(std::optional<double> delta) const;
   /// Clients that a budget stopped.
   [[nodiscard]] std::int64_t stopped() const;
   /// Enters into the ledger how far the clients came, `reason` being finished or stopped. Rounds that were reserved and
@@ -79,23 +88,36 @@ class Accounts {
   void persist(Snapshot& snapshot);
 
  private:
-  struct Holder {
+  /// What clients have in common, as a rule.
+  struct Terms {
     ServedRounds served;
-    Spending spending;
     std::optional<Budget> budget;
     std::optional<double> price;  ///< of every release, where all are alike
+    [[nodiscard]] auto operator<=>(const Terms&) const = default;
+  };
+  struct Holder {
+    Spending spending;
     Round reserved = 0;           ///< rounds below are in the ledger
     Round paid = 0;               ///< rounds below have been asked for
-    std::int64_t feed = 0;        ///< how often a stream without passes was opened anew
-    bool stopped = false;
+    std::int32_t feed = 0;        ///< how often a stream without passes was opened anew
+    std::uint32_t terms : 31 {};  ///< which
+    bool stopped : 1 {};
   };
+  [[nodiscard]] const Terms& terms_of(const Holder& client) const { return terms_[client.terms]; }
+  template <class TermsOf>
+  void share_terms(const TermsOf& terms_of_client);
+  [[nodiscard]] Ledger& ledger_of(std::size_t k) const { return *ledgers_[ledgers_.size() == 1 ? 0 : k]; }
   [[nodiscard]] bool reach(std::size_t k, Round t);
-  [[nodiscard]] static std::int64_t pass(const Holder& client, Round t) {
-    if (!client.served.of_pass) return client.feed;
-    return t < *client.served.of_pass ? 0 : t / std::max<Round>(*client.served.of_pass, 1);
+  [[nodiscard]] static std::int64_t pass(Round of_pass, Round t) {
+    return t < of_pass ? 0 : t / std::max<Round>(of_pass, 1);
+  }
+  [[nodiscard]] std::int64_t pass(const Holder& client, Round t) const {
+    const std::optional<Round>& of_pass = terms_of(client).served.of_pass;
+    return of_pass ? pass(*of_pass, t) : client.feed;
   }
   [[nodiscard]] double price_of(std::size_t k, Round t) const;
   [[nodiscard]] Round alike(const Holder& client, Round t, Round last) const;
+  [[nodiscard]] bool reserves_like_previous(std::size_t k) const;
   /// Rounds that the client can have at most.
   [[nodiscard]] Round end_of(const Holder& client) const;
   void reserve(Round t);
@@ -109,7 +131,8 @@ class Accounts {
   Round rounds_;
   Client first_;
   std::vector<Holder> clients_;
-  std::vector<Ledger*> ledgers_;  // by client; empty without
+  std::vector<Terms> terms_;
+  std::vector<Ledger*> ledgers_;  // by client, or one for all; empty without
   BlockSizes blocks_ = BlockSizes::doubling();
   BlockSizes::Pace pace_ = BlockSizes::Pace::ordinary;
   std::chrono::steady_clock::time_point reserved_at_;

@@ -2,10 +2,10 @@
 ///
 /// A ledger is a text file, one row a line, each a JSON object, and beside it FILE.head, which counts them:
 ///
-///   {"row":1,"previous":"00…0","kind":"ledger","format":1,"time":"2026-01-31T12:00:00Z","hash":"5f…"}
+///   {"row":1,"previous":"00…0","kind":"ledger","format":2,"time":"2026-01-31T12:00:00Z","hash":"5f…"}
 ///   {"row":2,"previous":"5f…","kind":"open","run":…,"time":…,"version":…,"mechanism":…,"parameters":…,"unit":"record",
-///    "batch":32,"batch_units":32,"determined_by":"9c…","clients":[0,1],"hash":…}
-///   {…,"kind":"reserve","run":…,"client":0,"first":0,"last":63,"records":"0..2047 in passes 1..1",
+///    "batch":32,"batch_units":32,"determined_by":"9c…","clients":[[0,49999],60000],"hash":…}
+///   {…,"kind":"reserve","run":…,"client":0,"through":49999,"first":0,"last":63,"records":"0..2047 in passes 1..1",
 ///    "passes":[{"pass":1,"kind":"laplace","epsilon":0.1}],"charges":[{"kind":"laplace","epsilon":0.1,"count":64}],
 ///    "digest":…,"hash":…}
 ///   {…,"kind":"end","run":…,"client":0,"time":…,"rounds":50,"reason":"stopped by signal","hash":…}
@@ -16,6 +16,12 @@
 /// without its own hash, that is by the line with `,"hash":"…"` cut out. FILE.head is {"rows":5,"hash":"…"} of the last
 /// row. Charges: {"kind":"pure"|"laplace","epsilon":ε}, {"kind":"gaussian","mu":μ},
 /// {"kind":"approximate","epsilon":ε,"delta":δ}, {"kind":"unbounded"}. Doubles read back as they were.
+///
+/// **Clients.** A row of kind `reserve` or `end` is about `client`; where it says `through` (which is more), it says the
+/// same of each client from `client` to that one, as so many rows would. So adjacent clients that release alike take one
+/// row, and what each is charged is as exact as with a row of its own. In the list `clients` a pair stands for a range.
+/// Ledgers of format 1 have neither: they are read, and written on as they began, with a row for each client, so that
+/// whatever reads them reads all of them. Who knows format 1 alone is told by the first row that this is another.
 ///
 /// **Writing.** A row is written and fsync'd, then the head (temporary file, fsync, rename, fsync of the folder), then
 /// the call returns: that is when a row is acknowledged, and only then may the noise of its rounds be used. Rows of
@@ -36,6 +42,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "starling/privacy/ledger_book.hpp"
 
@@ -63,11 +70,15 @@ class BlockSizes {
   bool doubling_;
 };
 
-/// How a client's part in the run at hand ends.
+/// How a client's part in the run at hand ends, or that of each of several.
 struct LedgerEnding {
-  Client client = 0;
+  ClientRange clients;
   Round released = 0;  ///< rounds below were released, or could have been
   LedgerEnd reason = LedgerEnd::finished;
+  /// Equal in all but whom it is about.
+  [[nodiscard]] bool says_the_same(const LedgerEnding& other) const {
+    return released == other.released && reason == other.reason;
+  }
 };
 
 /// A ledger that is being written, by nobody else at the same time. Not for several threads at once.
@@ -101,7 +112,7 @@ class Ledger {
   /// Rounds of the run at hand below this are reserved: after `resume` those of earlier have the same bytes, or are not
   /// released again.
   [[nodiscard]] Round reserved_through(Client client) const;
-  /// Blocks of different clients, with one wait for the disk. Each one's `first` must be reserved_through(its client):
+  /// Blocks of different clients, with one wait for the disk. Each one's `first` must be reserved_through(its clients):
   /// no round is reserved twice, and none is left out.
   void reserve(std::span<const Reservation> blocks);
   void reserve(const Reservation& block) { reserve({&block, 1}); }

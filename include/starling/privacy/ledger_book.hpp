@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "starling/core/links.hpp"
 #include "starling/privacy/charge.hpp"
+#include "starling/privacy/client_range.hpp"
+#include "starling/privacy/ledger_blocks.hpp"
 #include "starling/privacy/mechanism.hpp"
 
 namespace starling {
@@ -26,26 +28,7 @@ struct LedgerRun {
   /// Hexadecimal digest of everything that determines the run's integers: configuration, keyed digests of the data,
   /// commitments of the noise keys, build. Empty: the run cannot be replayed.
   std::string determined_by;
-  std::vector<Client> clients;  ///< ascending; a number must mean the same data in all runs of a ledger
-};
-
-/// What one pass of the data costs: the largest charge to a record.
-struct PassCharge {
-  std::int64_t pass = 1;
-  Charge charge;
-  [[nodiscard]] bool operator==(const PassCharge&) const = default;
-};
-
-/// Rounds of a client that may release from now on.
-struct Reservation {
-  Client client = 0;
-  Round first = 0;
-  Round last = 0;                    ///< inclusive
-  std::string records;               ///< which records enter: "0..31999 in passes 1..1", "as they arrive"
-  std::vector<PassCharge> passes;    ///< of every pass that the rounds touch the largest charge to a record
-  std::vector<ChargeGroup> charges;  ///< all releases, in the order of their rounds
-  std::string digest;                ///< how the data are digested for the noise
-  [[nodiscard]] bool operator==(const Reservation&) const = default;
+  std::vector<ClientRange> clients;  ///< ascending; a number must mean the same data in all runs of a ledger
 };
 
 /// Why a client's part in a run ended. A run that has ended for all clients by itself, and not by a signal, is not
@@ -54,24 +37,27 @@ enum class LedgerEnd { finished, stopped, budget };
 /// "finished", "stopped by signal" or "budget".
 [[nodiscard]] const char* name_of(LedgerEnd reason);
 
-/// A client's part in a run.
+/// A client's part in a run; of adjacent clients with the same part (a cohort) there is one.
 struct LedgerAccount {
-  Client client = 0;
-  /// What counts as spent: consecutive blocks from round 0 on, up to `charged`.
-  std::vector<Reservation> blocks;
-  Round charged = 0;   ///< rounds below it count; those at and above it were not released
-  Round taken_up = 0;  ///< `charged` when the run was last taken up again: no end gives those rounds back
-  Round reserved = 0;  ///< the most rounds that were ever reserved
+  ClientRange clients;
+  LedgerBlocks blocks;  ///< what counts as spent: up to `charged`
+  Round charged = 0;    ///< rounds below it count; those at and above it were not released
+  Round taken_up = 0;   ///< `charged` when the run was last taken up again: no end gives those rounds back
+  Round reserved = 0;   ///< the most rounds that were ever reserved
   std::optional<LedgerEnd> end;
+  /// Whether it is the same part, of whomever.
+  [[nodiscard]] bool says_the_same(const LedgerAccount& other) const;
 };
 
 struct LedgerEntry {
   LedgerRun run;
-  std::string began;                    ///< UTC, as 2026-01-31T23:59:59Z
-  int taken_up = 0;                     ///< how often it was taken up again
-  std::vector<LedgerAccount> accounts;  ///< in the order of run.clients
+  std::string began;                         ///< UTC, as 2026-01-31T23:59:59Z
+  int taken_up = 0;                          ///< how often it was taken up again
+  std::map<Client, LedgerAccount> accounts;  ///< of all run.clients, by the first client of each
 
   [[nodiscard]] bool finished() const;  ///< all clients have
+  /// The account that the client has; null if it is none of the run's.
+  [[nodiscard]] const LedgerAccount* find(Client client) const;
   /// Throws UsageError for a client that is not one of the run's.
   [[nodiscard]] const LedgerAccount& account(Client client) const;
 };
@@ -85,8 +71,10 @@ class LedgerBook {
   [[nodiscard]] const LedgerEntry* at_hand() const;
   /// The id of the latest run of this (non-empty) determination that is not finished.
   [[nodiscard]] std::optional<std::string> unfinished(const std::string& determined_by) const;
-  /// All clients of all runs, ascending.
-  [[nodiscard]] std::vector<Client> clients() const;
+  /// All clients of all runs, ascending, in ranges that are alike.
+  [[nodiscard]] std::vector<ClientRange> cohorts() const;
+  /// Whether two clients share their accounts in all runs: what one has spent, the other has.
+  [[nodiscard]] bool alike(Client one, Client other) const;
   [[nodiscard]] bool has(Client client, PrivacyUnit unit) const;
 
   /// All releases of a client over all runs whose charges count this unit: what somebody with one record in every batch

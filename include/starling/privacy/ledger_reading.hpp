@@ -32,6 +32,7 @@ struct LedgerDamage {
 /// What a ledger holds up to the first damage.
 struct LedgerReading {
   LedgerBook book;
+  int format = 1;                   ///< that the first row names
   std::vector<std::string> hashes;  ///< of the rows, in order
   std::optional<LedgerDamage> damage;
   std::int64_t counted = 0;  ///< rows that the head counts: fewer than there are after a crash, until the next run

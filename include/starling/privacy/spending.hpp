@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,15 +31,14 @@ class PriceTally {
   int digits_ = 53;  // that prices are rounded up to
 };
 
-/// Of one client.
+/// Of one client. Small, for there may be a million: while prices do not change, it needs no memory of its own.
 class Spending {
  public:
   /// A release in a pass of the data, from 0; passes do not go back.
   void add(double price, std::int64_t pass) {
-    if (price != run_price_) end_run(price);
+    if (price != price_) change_price(price);
     if (pass != pass_) end_pass(pass);
     ++releases_;
-    ++run_;
     dearest_ = std::max(dearest_, price);
   }
 
@@ -48,26 +48,32 @@ class Spending {
     dearest_ = std::max(dearest_, price);
   }
 
-  [[nodiscard]] std::int64_t releases() const { return releases_; }
+  [[nodiscard]] std::int64_t releases() const { return releases_ + (earlier_ ? earlier_->releases : 0); }
   /// Passes with a release: the most releases that one record entered.
   [[nodiscard]] std::int64_t participations() const;
   /// Every release.
   [[nodiscard]] PriceTally all() const;
   /// The dearest release of each pass: no record paid more than these, since it enters one release of a pass.
   [[nodiscard]] PriceTally dearest_of_passes() const;
-  void persist(Snapshot& snapshot) { snapshot(releases_, all_, run_, run_price_, finished_passes_, pass_, dearest_); }
+  void persist(Snapshot& snapshot);
 
  private:
-  void end_run(double price);
+  /// What does not fit below.
+  struct Earlier {
+    std::int64_t releases = 0;
+    PriceTally all;
+    PriceTally finished_passes;
+  };
+  [[nodiscard]] Earlier& earlier();
+  void change_price(double price);
   void end_pass(std::int64_t pass);
 
-  std::int64_t releases_ = 0;
-  PriceTally all_;  // but for the last `run_` releases, at `run_price_` each
-  std::int64_t run_ = 0;
-  double run_price_ = 0;
-  PriceTally finished_passes_;
+  double price_ = 0;           // of the latest release
+  std::int64_t releases_ = 0;  // the latest, at that price each
+  std::int64_t passes_ = 0;    // finished since, their dearest release at that price
   std::int64_t pass_ = -1;
   double dearest_ = 0;  // of the pass at hand
+  std::unique_ptr<Earlier> earlier_;
 };
 
 /// The losses by one client's releases, of those whom they may concern.

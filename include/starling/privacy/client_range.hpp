@@ -1,0 +1,34 @@
+/// Adjacent clients, of whom the same holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "starling/core/links.hpp"
+
+namespace starling {
+
+/// Clients first, first + 1, …, through. A client is a range, too.
+struct ClientRange {
+  ClientRange() = default;
+  ClientRange(Client only) : first(only), through(only) {}  // NOLINT(google-explicit-constructor)
+  ClientRange(Client from, Client to) : first(from), through(to) {}
+
+  [[nodiscard]] bool has(Client client) const { return first <= client && client <= through; }
+  [[nodiscard]] std::int64_t count() const { return std::int64_t{through} - first + 1; }
+  /// Whether `next` begins with the client after the last of these.
+  [[nodiscard]] bool touches(const ClientRange& next) const { return std::int64_t{through} + 1 == next.first; }
+  [[nodiscard]] bool operator==(const ClientRange&) const = default;
+
+  Client first = 0;
+  Client through = 0;  ///< inclusive
+};
+
+/// "client 3" or "clients 0–49999".
+[[nodiscard]] std::string name_of(const ClientRange& clients);
+
+/// Ascending ranges, of which those that touch are made one.
+[[nodiscard]] std::vector<ClientRange> united(const std::vector<ClientRange>& ranges);
+
+}  // namespace starling

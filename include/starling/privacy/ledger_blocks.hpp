@@ -1,0 +1,62 @@
+/// Blocks of rounds that a ledger's rows reserve, as the book keeps them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "starling/privacy/charge.hpp"
+#include "starling/privacy/client_range.hpp"
+
+namespace starling {
+
+/// What one pass of the data costs: the largest charge to a record.
+struct PassCharge {
+  std::int64_t pass = 1;
+  Charge charge;
+  [[nodiscard]] bool operator==(const PassCharge&) const = default;
+};
+
+/// Rounds that may release from now on, of a client, or of adjacent clients of each of whom all the rest is true.
+struct Reservation {
+  ClientRange clients;
+  Round first = 0;
+  Round last = 0;                    ///< inclusive
+  std::string records;               ///< which records enter: "0..31999 in passes 1..1", "as they arrive"
+  std::vector<PassCharge> passes;    ///< of every pass that the rounds touch the largest charge to a record
+  std::vector<ChargeGroup> charges;  ///< all releases of a client, in the order of their rounds
+  std::string digest;                ///< how the data are digested for the noise
+  [[nodiscard]] bool operator==(const Reservation&) const = default;
+  /// Equal in all but whom it is about.
+  [[nodiscard]] bool says_the_same(const Reservation& other) const;
+};
+
+/// Consecutive blocks, from round 0 on. Copies share what they have in common, so that histories may part and meet
+/// without any cost that grows with their length. (`clients` of a block says whom a row was about: there may have been
+/// others that said the same.)
+class LedgerBlocks {
+ public:
+  [[nodiscard]] bool empty() const { return last_ == nullptr; }
+  /// Of a history that is not empty.
+  [[nodiscard]] const std::shared_ptr<const Reservation>& last() const { return last_->block; }
+  [[nodiscard]] std::vector<const Reservation*> in_order() const;
+  void push(std::shared_ptr<const Reservation> block);
+  void pop() { last_ = std::shared_ptr<const Link>(last_->before); }
+  /// Whether all blocks say the same. Quick where histories have met before, or differ.
+  [[nodiscard]] bool operator==(const LedgerBlocks& other) const;
+
+ private:
+  struct Link {
+    Link(std::shared_ptr<const Reservation> what, std::shared_ptr<const Link> earlier);
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
+    ~Link();  // link by link: long histories would exhaust the stack
+    std::shared_ptr<const Reservation> block;
+    mutable std::shared_ptr<const Link> before;
+    std::size_t digest;  ///< of this and all before: where it differs, they do
+  };
+  std::shared_ptr<const Link> last_;
+};
+
+}  // namespace starling
