@@ -165,13 +165,13 @@ std::string RunPrivacy::determination() const {
   std::string own;
   agreement_.together([&] {
     matter += build();
-    for (const NoiseKey& key : keys_) {
-      own += key.commitment(sha256(matter) + facts_.fingerprint + " " + facts_.source_digest);
-    }
+    const std::string data = sha256(matter) + facts_.fingerprint + " " + facts_.source_digest;
+    for (const NoiseKey& key : keys_) own += key.commitment(data);
   });
-  std::string all;
-  for (const std::string& each : agreement_.all_gather(declare_public(own))) all += each;
-  return facts_.replayable ? sha256(matter + all) : "";  // ranks may differ in that: some read pipes
+  Sha256 all;
+  all.add(matter);
+  for (const std::string& each : agreement_.all_gather(declare_public(std::move(own)))) all.add(each);
+  return facts_.replayable ? all.digest() : "";  // ranks may differ in that: some read pipes
 }
 
 /// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**

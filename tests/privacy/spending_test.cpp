@@ -3,7 +3,9 @@
 #include "support/testing.hpp"
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <random>
 
 #include "starling/core/check.hpp"
 
@@ -62,6 +64,49 @@ TEST(Spending, ARecordPaysTheDearestOfEachPass) {
   EXPECT_EQ(spending.participations(), 3);
   EXPECT_EQ(spending.dearest_of_passes().counts(), (std::map<double, std::int64_t>{{0.125, 1}, {0.5, 1}, {1, 1}}));
   EXPECT_EQ(total(spending.all()), 6);
+}
+
+// A list of all releases, beside what is kept of them: prices that stay or change, within passes and between, and what
+// checkpoints make of it.
+TEST(Spending, IsWhatAListOfReleasesComesTo) {
+  std::mt19937_64 random(7);
+  const auto draw = [&](int most) { return std::uniform_int_distribution<int>(0, most)(random); };
+  for (int history = 0; history < 200; ++history) {
+    const int change = draw(20);  // of the price, in so many of 20 releases
+    Spending spending;
+    std::map<double, std::int64_t> all;
+    std::map<std::int64_t, double> dearest;
+    std::int64_t pass = draw(1);
+    double price = 0.5;
+    for (int t = draw(60); t > 0; --t) {
+      if (draw(19) < change) price = 0.125 * (1 + draw(4));
+      if (draw(5) == 0) pass += 1 + draw(2);
+      if (draw(15) == 0) {
+        spending.assume_pass(price, pass);
+      } else {
+        spending.add(price, pass);
+        ++all[price];
+      }
+      dearest[pass] = std::max(dearest[pass], price);
+      if (draw(9) == 0) {
+        Snapshot written;
+        spending.persist(written);
+        Spending other;
+        other.add(3, 0);
+        other.add(4, 1);
+        Snapshot read(written.content());
+        other.persist(read);
+        read.require_end();
+        spending = std::move(other);
+      }
+    }
+    std::map<double, std::int64_t> passes;
+    for (const auto& [number, most] : dearest) ++passes[most];
+    EXPECT_EQ(spending.all().counts(), all);
+    EXPECT_EQ(spending.dearest_of_passes().counts(), passes);
+    EXPECT_EQ(spending.releases(), total(spending.all()));
+    EXPECT_EQ(spending.participations(), static_cast<std::int64_t>(dearest.size()));
+  }
 }
 
 TEST(ClientLosses, OfOnePassAreParallel) {
