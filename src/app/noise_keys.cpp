@@ -1,9 +1,7 @@
 #include "starling/app/noise_keys.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <string_view>
-#include <utility>
+#include <set>
 
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
@@ -56,19 +54,16 @@ std::vector<NoiseKey> make_noise_keys(const std::string& option, std::uint64_t s
 void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, const std::string& run_id) {
   std::string own;
   for (const NoiseKey& key : keys) own += key.commitment(run_id);
-  const auto all = agreement.all_gather(declare_public(std::move(own)));
+  const auto all = agreement.all_gather(declare_public(own));
   agreement.together([&] {
-    std::vector<std::pair<std::string_view, Client>> seen;
+    std::set<std::string> seen;
+    Client u = 0;
     for (const std::string& commitments : all) {
-      for (std::size_t i = 0; i + commitment_length <= commitments.size(); i += commitment_length) {
-        seen.emplace_back(std::string_view(commitments).substr(i, commitment_length), static_cast<Client>(seen.size()));
+      for (std::size_t i = 0; i + commitment_length <= commitments.size(); i += commitment_length, ++u) {
+        check(seen.insert(commitments.substr(i, commitment_length)).second,
+              "client {} has the same noise key as another (their noises would cancel) give each client its own key",
+              u);
       }
-    }
-    std::sort(seen.begin(), seen.end());
-    for (std::size_t k = 1; k < seen.size(); ++k) {
-      check(seen[k].first != seen[k - 1].first,
-            "client {} has the same noise key as another (their noises would cancel) give each client its own key",
-            seen[k].second);
     }
   });
 }

@@ -148,13 +148,14 @@ Reservation cut(Reservation block, Round end) {
   return block;
 }
 
-/// Leaves of the blocks the rounds below `end`.
-void cut(LedgerBlocks& blocks, Round end) {
+/// Of the blocks the rounds below `end`.
+LedgerBlocks cut(LedgerBlocks blocks, Round end) {
   while (!blocks.empty() && blocks.last()->first >= end) blocks.pop();
-  if (blocks.empty() || blocks.last()->last < end) return;
+  if (blocks.empty() || blocks.last()->last < end) return blocks;
   const auto shorter = std::make_shared<const Reservation>(cut(*blocks.last(), end));
   blocks.pop();
   blocks.push(shorter);
+  return blocks;
 }
 
 void check_values(const Reservation& block) {
@@ -184,6 +185,7 @@ void LedgerRules::require(const LedgerBook& book, const LedgerRow& row) {
 }
 
 void LedgerRules::apply(LedgerBook& book, const LedgerRow& row) {
+  if (!std::holds_alternative<EndRow>(row)) book.cuts_.clear();
   std::visit([&](const auto& kind) { apply_row(book, kind); }, row);
 }
 
@@ -278,7 +280,13 @@ void LedgerRules::apply_row(LedgerBook& book, const EndRow& row) {
   change_accounts(at_hand(book).accounts, row.clients, [&](LedgerAccount& account) {
     account.charged = std::max(row.rounds, account.taken_up);
     account.end = row.reason;
-    cut(account.blocks, account.charged);
+    const auto [place, is_new] = book.cuts_.try_emplace({account.blocks.identity(), account.charged});
+    auto& [before, after] = place->second;
+    if (is_new) {
+      before = account.blocks;
+      after = cut(before, account.charged);
+    }
+    account.blocks = after;
   });
 }
 

@@ -41,6 +41,8 @@ class LedgerBlocks {
   /// Of a history that is not empty.
   [[nodiscard]] const std::shared_ptr<const Reservation>& last() const { return last_->block; }
   [[nodiscard]] std::vector<const Reservation*> in_order() const;
+  /// Equal for copies, while there are any.
+  [[nodiscard]] const void* identity() const { return last_.get(); }
   void push(std::shared_ptr<const Reservation> block);
   void pop() { last_ = std::shared_ptr<const Link>(last_->before); }
   /// Whether all blocks say the same. Quick where histories have met before, or differ.

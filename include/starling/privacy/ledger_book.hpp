@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "starling/core/links.hpp"
@@ -94,8 +95,13 @@ class LedgerBook {
  private:
   friend struct LedgerRules;  // changes come from rows alone
 
+  /// What ends make of histories, with those histories, by their identity and the end: clients of one history who end
+  /// alike go on having one, whoever stands between them.
+  using Cuts = std::map<std::pair<const void*, Round>, std::pair<LedgerBlocks, LedgerBlocks>>;
+
   std::vector<LedgerEntry> entries_;
   std::size_t at_hand_ = 0;
+  Cuts cuts_;  // of the latest rows, while they are ends
 };
 
 }  // namespace starling
