@@ -24,7 +24,8 @@ using Json = nlohmann::ordered_json;
 constexpr const char* explanation =
     "usage: starling privacy ledger FILE [--verify] [--expect HASH] [--client K] [--delta D] [--json]\n\n"
     "Says what a privacy ledger holds: its runs, how many rounds of each client were reserved and released, and what\n"
-    "all of them together cost. Adjacent clients with the same history are one line: each of them has what it says. The\n"
+    "all of them together cost. Adjacent clients with the same history are one line: each of them has what it says. "
+    "The\n"
     "ledger is verified first; of a damaged one no figures are given.\n\n"
     "A ledger is whole if every row is what its hash says, follows the row before it, and the head file beside it\n"
     "(FILE.head) counts no row that is gone. Who may write both files can rewrite both: that is noticed with "
@@ -242,7 +243,8 @@ template <class T>
 std::string first_of(const std::vector<T>& all) {
   std::string text;
   for (std::size_t k = 0; k < std::min(all.size(), most_lines); ++k) text += shown(all[k]);
-  if (all.size() > most_lines) text += fmt::format("    … {} more (with --json, or --client)\n", all.size() - most_lines);
+  if (all.size() > most_lines)
+    text += fmt::format("    … {} more (with --json, or --client)\n", all.size() - most_lines);
   return text;
 }
 

@@ -71,9 +71,8 @@ bool LedgerAccount::says_the_same(const LedgerAccount& other) const {
 }
 
 bool LedgerEntry::finished() const {
-  return std::all_of(accounts.begin(), accounts.end(), [](const auto& each) {
-    return each.second.end && each.second.end != LedgerEnd::stopped;
-  });
+  return std::all_of(accounts.begin(), accounts.end(),
+                     [](const auto& each) { return each.second.end && each.second.end != LedgerEnd::stopped; });
 }
 
 const LedgerAccount* LedgerEntry::find(Client client) const {

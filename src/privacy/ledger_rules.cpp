@@ -110,7 +110,8 @@ template <class Change>
 void change_accounts(Cohorts& accounts, const ClientRange& clients, const Change& change) {
   part_before(accounts, clients.first);
   if (clients.through < last_client) part_before(accounts, clients.through + 1);
-  for (auto place = accounts.lower_bound(clients.first); place != accounts.end() && place->first <= clients.through; ++place) {
+  for (auto place = accounts.lower_bound(clients.first); place != accounts.end() && place->first <= clients.through;
+       ++place) {
     change(place->second);
   }
   unite(accounts, clients);
@@ -204,7 +205,8 @@ void LedgerRules::require_row(const LedgerBook& book, const OpenRow& row) {
   check_digits(run.determined_by);
   check(run.batch >= 1, "a batch of {} records (1 or more)", run.batch);
   check(std::isfinite(run.batch_units) && run.batch_units >= 1, "a batch of {} units (1 or more)", run.batch_units);
-  check(!run.clients.empty() && run.clients.front().first >= 0, "no client, or one below 0 (a run has clients from 0 on)");
+  check(!run.clients.empty() && run.clients.front().first >= 0,
+        "no client, or one below 0 (a run has clients from 0 on)");
   std::int64_t next = 0;
   for (const auto& [first, through] : run.clients) {
     check(first >= next && through >= first, "the run's clients do not ascend (each is named once, in order)");

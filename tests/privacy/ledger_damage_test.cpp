@@ -270,11 +270,12 @@ TEST(LedgerDamageTest, RangesThatAreNoneAreRefused) {
     }
   }
   // Overlaps: what one client has reserved, a range that holds it cannot reserve again.
-  const LedgerReading twice = reading_of({start(2), open("[[0,7]]"), reserve(some), reserve(R"("client":0,"through":3)")});
+  const LedgerReading twice =
+      reading_of({start(2), open("[[0,7]]"), reserve(some), reserve(R"("client":0,"through":3)")});
   expect_damage(twice, Kind::inconsistent, 4);
   EXPECT_NE(shown(twice.damage).find("round 0 of client 3 is reserved already"), std::string::npos);
-  const LedgerReading gap =
-      reading_of({start(2), open("[[0,7]]"), reserve(some), reserve(R"("client":5,"through":6)", R"("first":2,"last":3)")});
+  const LedgerReading gap = reading_of(
+      {start(2), open("[[0,7]]"), reserve(some), reserve(R"("client":5,"through":6)", R"("first":2,"last":3)")});
   expect_damage(gap, Kind::inconsistent, 4);
   EXPECT_NE(shown(gap.damage).find("rounds 0 to 1 of client 6 would be left out"), std::string::npos);
   const LedgerReading ended = reading_of({start(2), open("[[0,7]]"), reserve(some), end("\"client\":5"), end(some)});
@@ -288,23 +289,21 @@ TEST(LedgerDamageTest, RangesThatAreNoneAreRefused) {
 // A billion clients are as many bytes as one.
 TEST(LedgerDamageTest, ARowAboutHugeRangesIsSmall) {
   const std::string all = R"("client":0,"through":2147483647)";
-  const std::string text = sealed(
-      {R"("kind":"ledger","format":2,"time":"")",
-       R"("kind":"open","run":"r","time":"","version":"","mechanism":"","parameters":"","unit":"record",)"
-       R"("batch":1,"batch_units":1,"determined_by":"","clients":[[0,2147483647]])",
-       R"("kind":"reserve","run":"r",)" + all +
-           R"(,"first":0,"last":3,"records":"","passes":[{"pass":1,"kind":"pure","epsilon":0.5}],)"
-           R"("charges":[{"kind":"pure","epsilon":0.5,"count":4}],"digest":"")",
-       R"("kind":"end","run":"r","client":2147483647,"time":"","rounds":2,"reason":"finished")",
-       R"("kind":"end","run":"r","client":1000000000,"time":"","rounds":3,"reason":"finished")",
-       R"("kind":"resume","run":"r","time":"","determined_by":"")",
-       R"("kind":"end","run":"r",)" + all + R"(,"time":"","rounds":2,"reason":"finished")"});
+  const std::string text =
+      sealed({R"("kind":"ledger","format":2,"time":"")",
+              R"("kind":"open","run":"r","time":"","version":"","mechanism":"","parameters":"","unit":"record",)"
+              R"("batch":1,"batch_units":1,"determined_by":"","clients":[[0,2147483647]])",
+              R"("kind":"reserve","run":"r",)" + all +
+                  R"(,"first":0,"last":3,"records":"","passes":[{"pass":1,"kind":"pure","epsilon":0.5}],)"
+                  R"("charges":[{"kind":"pure","epsilon":0.5,"count":4}],"digest":"")",
+              R"("kind":"end","run":"r","client":2147483647,"time":"","rounds":2,"reason":"finished")",
+              R"("kind":"end","run":"r","client":1000000000,"time":"","rounds":3,"reason":"finished")",
+              R"("kind":"resume","run":"r","time":"","determined_by":"")",
+              R"("kind":"end","run":"r",)" + all + R"(,"time":"","rounds":2,"reason":"finished")"});
   const LedgerReading reading = verify_ledger(text, head_of(text));
   EXPECT_EQ(shown(reading.damage), "whole");
-  EXPECT_EQ(reading.book.cohorts(), (std::vector<ClientRange>{{0, 999999999},
-                                                              1000000000,
-                                                              {1000000001, 2147483646},
-                                                              2147483647}));
+  EXPECT_EQ(reading.book.cohorts(),
+            (std::vector<ClientRange>{{0, 999999999}, 1000000000, {1000000001, 2147483646}, 2147483647}));
   const auto releases = [&](Client client) { return reading.book.spent(client, PrivacyUnit::record).at(0).count; };
   EXPECT_EQ(releases(0), 4);
   EXPECT_EQ(releases(1000000000), 3);

@@ -17,8 +17,8 @@ inline LedgerRun run_of(const std::string& id, const std::string& determined_by 
 }
 
 /// One release a round, all of one charge, in one pass.
-inline Reservation block_of(const ClientRange& clients, Round first, Round last, const Charge& charge = Charge::laplace(0.1),
-                            std::int64_t pass = 1) {
+inline Reservation block_of(const ClientRange& clients, Round first, Round last,
+                            const Charge& charge = Charge::laplace(0.1), std::int64_t pass = 1) {
   return {clients, first, last, "as they arrive", {{pass, charge}}, {{charge, last - first + 1}}, "keyed BLAKE2b"};
 }
 

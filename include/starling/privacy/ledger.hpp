@@ -17,11 +17,12 @@
 /// row. Charges: {"kind":"pure"|"laplace","epsilon":ε}, {"kind":"gaussian","mu":μ},
 /// {"kind":"approximate","epsilon":ε,"delta":δ}, {"kind":"unbounded"}. Doubles read back as they were.
 ///
-/// **Clients.** A row of kind `reserve` or `end` is about `client`; where it says `through` (which is more), it says the
-/// same of each client from `client` to that one, as so many rows would. So adjacent clients that release alike take one
-/// row, and what each is charged is as exact as with a row of its own. In the list `clients` a pair stands for a range.
-/// Ledgers of format 1 have neither: they are read, and written on as they began, with a row for each client, so that
-/// whatever reads them reads all of them. Who knows format 1 alone is told by the first row that this is another.
+/// **Clients.** A row of kind `reserve` or `end` is about `client`; where it says `through` (which is more), it says
+/// the same of each client from `client` to that one, as so many rows would. So adjacent clients that release alike
+/// take one row, and what each is charged is as exact as with a row of its own. In the list `clients` a pair stands for
+/// a range. Ledgers of format 1 have neither: they are read, and written on as they began, with a row for each client,
+/// so that whatever reads them reads all of them. Who knows format 1 alone is told by the first row that this is
+/// another.
 ///
 /// **Writing.** A row is written and fsync'd, then the head (temporary file, fsync, rename, fsync of the folder), then
 /// the call returns: that is when a row is acknowledged, and only then may the noise of its rounds be used. Rows of
