@@ -2,23 +2,29 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace starling {
 
 namespace {
 
 /// ln(1 + e^{−y s}), y ∈ {−1, 1}.
-class Logistic final : public Binary<CurvedLoss> {
+class Logistic final : public Member<Logistic, Binary<CurvedLoss>> {
  public:
-  Logistic() : Binary("logistic") {}
+  Logistic() : Member("logistic") {}
   [[nodiscard]] double value_at(double score, double label) const override {
     const double margin = label * score;
-    return margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
+    return value_of(margin, small(margin));
   }
   [[nodiscard]] double slope(double score, double label) const override {
     const double margin = label * score;
-    // −y / (1 + e^{margin}); the branch keeps the exponential below one.
-    return -label * (margin > 0 ? std::exp(-margin) / (1 + std::exp(-margin)) : 1 / (1 + std::exp(margin)));
+    return slope_of(margin, small(margin), label);
+  }
+  /// Of one exponential.
+  [[nodiscard]] std::pair<double, double> value_and_slope(double score, double label) const {
+    const double margin = label * score;
+    const double e = small(margin);
+    return {value_of(margin, e), slope_of(margin, e, label)};
   }
   [[nodiscard]] double curvature(double score, double) const override {
     const double small = std::exp(-std::abs(score));
@@ -26,10 +32,21 @@ class Logistic final : public Binary<CurvedLoss> {
   }
   [[nodiscard]] double most_curvature() const override { return 0.25; }
   [[nodiscard]] double most_slope() const override { return 1; }
+
+ private:
+  /// e^{−|margin|}: the sign keeps it below one.
+  [[nodiscard]] static double small(double margin) { return std::exp(margin > 0 ? -margin : margin); }
+  [[nodiscard]] static double value_of(double margin, double small) {
+    return margin > 0 ? std::log1p(small) : std::log1p(small) - margin;
+  }
+  /// −y / (1 + e^{margin}).
+  [[nodiscard]] static double slope_of(double margin, double small, double label) {
+    return -label * (margin > 0 ? small / (1 + small) : 1 / (1 + small));
+  }
 };
 
 /// ½ (s − y)².
-class Squared final : public Regression<CurvedLoss> {
+class Squared final : public Member<Squared, Regression<CurvedLoss>> {
  public:
   [[nodiscard]] double value_at(double score, double label) const override {
     return 0.5 * (score - label) * (score - label);
@@ -41,7 +58,7 @@ class Squared final : public Regression<CurvedLoss> {
 };
 
 /// ½ r² for |r| ≤ c, else c |r| − ½ c², with r = s − y (Huber 1964).
-class Huber final : public Regression<CurvedLoss> {
+class Huber final : public Member<Huber, Regression<CurvedLoss>> {
  public:
   explicit Huber(double bend) : bend_(bend) {}
   [[nodiscard]] double value_at(double score, double label) const override {
@@ -63,7 +80,7 @@ class Huber final : public Regression<CurvedLoss> {
 
 /// |τ − 1(r < 0)| times Huber's loss of r = y − s (method 4): a score that minimises its mean is a robust version of
 /// the τ-expectile of the labels (Newey and Powell 1987).
-class Expectile final : public Regression<CurvedLoss> {
+class Expectile final : public Member<Expectile, Regression<CurvedLoss>> {
  public:
   Expectile(double tau, double bend) : tau_(tau), huber_(bend) {}
   [[nodiscard]] double value_at(double score, double label) const override {

@@ -17,11 +17,11 @@ enum class Smoothing {
 
 /// V_q(u) of the margin u = y s: 1 − u for u ≤ u₀ = q/(q+1), else u^{−q} q^q/(q+1)^{q+1} = (u₀/u)^q / (q+1), whose
 /// slope is −(u₀/u)^{q+1} and whose curvature (q+1)/u (u₀/u)^{q+1}. In this form no power overflows.
-class Dwd final : public Binary<CurvedLoss> {
+class Dwd final : public Member<Dwd, Binary<CurvedLoss>> {
  public:
   /// ε = half_width > 0, except for Smoothing::none.
   Dwd(double q, Smoothing smoothing, double half_width)
-      : Binary("dwd"),
+      : Member("dwd"),
         q_(q),
         turn_(turn_of(q)),
         smoothing_(smoothing),

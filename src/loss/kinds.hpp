@@ -33,6 +33,37 @@ class Regression : public Base {
   [[nodiscard]] bool correct(View, double) const final { return false; }
 };
 
+/// Loss::evaluate of any loss: where `Final` is its own class, which the compiler sees, no function of it is a virtual
+/// call. One that has `value_and_slope` gives both at once.
+template <class Final>
+void evaluate_each(const Final& loss, View scores, View labels, MutableView derivatives, LossTally& tally) {
+  const std::size_t count = loss.scores();
+  const bool classifies = loss.classifies();
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const View own = scores.subspan(i * count, count);
+    const MutableView derivative = derivatives.subspan(i * count, count);
+    if constexpr (requires { loss.value_and_slope(0.0, 0.0); }) {
+      const auto [value, slope] = loss.value_and_slope(own[0], labels[i]);
+      tally.value += value;
+      derivative[0] = slope;
+    } else {
+      tally.value += loss.value(own, labels[i]);
+      loss.derivative(own, labels[i], derivative);
+    }
+    if (classifies && loss.correct(own, labels[i])) ++tally.correct;
+  }
+}
+
+/// A member of the family, whose records are evaluated by its own functions.
+template <class Final, class Base>
+class Member : public Base {
+ public:
+  using Base::Base;
+  void evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const final {
+    evaluate_each(static_cast<const Final&>(*this), scores, labels, derivatives, tally);
+  }
+};
+
 using LossRow = Table<Loss>::Row;
 
 /// Losses that are a CurvedLoss, and that of the generalized distance-weighted discriminant among them.

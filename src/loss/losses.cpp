@@ -7,9 +7,9 @@ namespace starling {
 namespace {
 
 /// max(0, 1 − y s); at the kink the subgradient is 0.
-class Hinge final : public Binary<Loss> {
+class Hinge final : public Member<Hinge, Binary<Loss>> {
  public:
-  Hinge() : Binary("hinge") {}
+  Hinge() : Member("hinge") {}
   [[nodiscard]] double value(View scores, double label) const override { return std::max(0.0, 1 - label * scores[0]); }
   void derivative(View scores, double label, MutableView derivative) const override {
     derivative[0] = label * scores[0] < 1 ? -label : 0;
@@ -17,7 +17,7 @@ class Hinge final : public Binary<Loss> {
 };
 
 /// |s − y|; at the kink the subgradient is 0.
-class Absolute final : public Regression<Loss> {
+class Absolute final : public Member<Absolute, Regression<Loss>> {
  public:
   [[nodiscard]] double value(View scores, double label) const override { return std::abs(scores[0] - label); }
   void derivative(View scores, double label, MutableView derivative) const override {
@@ -26,14 +26,14 @@ class Absolute final : public Regression<Loss> {
 };
 
 /// s itself: a record's features are the losses of d experts, its label is not used.
-class Linear final : public Regression<Loss> {
+class Linear final : public Member<Linear, Regression<Loss>> {
  public:
   [[nodiscard]] double value(View scores, double) const override { return scores[0]; }
   void derivative(View, double, MutableView derivative) const override { derivative[0] = 1; }
 };
 
 /// ln Σ_k e^{s_k} − s_y, y ∈ {0, …, K − 1}.
-class Softmax final : public Loss {
+class Softmax final : public Member<Softmax, Loss> {
  public:
   explicit Softmax(std::size_t classes) : classes_(classes) {}
   [[nodiscard]] std::size_t scores() const override { return classes_; }
@@ -90,6 +90,10 @@ std::vector<LossRow> plain_rows() {
 }
 
 }  // namespace
+
+void Loss::evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const {
+  evaluate_each(*this, scores, labels, derivatives, tally);
+}
 
 const Table<Loss>& loss_table() {
   static const Table<Loss> table("loss", [] {

@@ -125,6 +125,40 @@ TEST_P(AnyLoss, PredictsTheLabelOfLeastLoss) {
   }
 }
 
+// Whether it goes by the class's own functions or by the family's: to the bit what calls for each record come to.
+TEST_P(AnyLoss, EvaluatesABatchAsItsRecords) {
+  for (const double size : {0.1, 3.0, 50.0}) {
+    Vector scores;
+    Vector truths;
+    for (int i = 0; i < 300; ++i) {
+      const Vector own = random_scores(i == 0 ? 0 : size);
+      scores.insert(scores.end(), own.begin(), own.end());
+      truths.push_back(labels()[random_.below(labels().size())]);
+    }
+    Vector slopes(scores.size(), std::nan(""));
+    LossTally tally{1, 2};
+    loss_->evaluate(scores, truths, slopes, tally);
+    Vector slopes_of_family(scores.size(), std::nan(""));
+    LossTally of_family{1, 2};
+    loss_->Loss::evaluate(scores, truths, slopes_of_family, of_family);
+    LossTally expected{1, 2};
+    const std::size_t count = loss_->scores();
+    for (std::size_t i = 0; i < truths.size(); ++i) {
+      const View own = View(scores).subspan(i * count, count);
+      expected.value += loss_->value(own, truths[i]);
+      expected.correct += loss_->correct(own, truths[i]) ? 1 : 0;
+      const Vector slope = derivative(own, truths[i]);
+      const View here = View(slopes).subspan(i * count, count);
+      EXPECT_EQ(Vector(here.begin(), here.end()), slope) << i;
+    }
+    for (const LossTally& each : {tally, of_family}) {
+      EXPECT_EQ(each.value, expected.value);
+      EXPECT_EQ(each.correct, loss_->classifies() ? expected.correct : 2);
+    }
+    EXPECT_EQ(slopes_of_family, slopes);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, AnyLoss, testing::ValuesIn(loss_examples()),
                          [](const auto& row) { return testing_support::test_name(row.param.spec); });
 

@@ -1,12 +1,19 @@
 /// Convex losses over the scores of a model.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "starling/core/columns.hpp"
 #include "starling/core/table.hpp"
 
 namespace starling {
+
+/// What the records of a batch come to.
+struct LossTally {
+  double value = 0;          ///< Σ ℓ
+  std::int64_t correct = 0;  ///< records predicted right; 0 for losses that do not classify
+};
 
 /// A loss ℓ(s, y) of K scores s and a label y, convex in s.
 class Loss {
@@ -24,6 +31,10 @@ class Loss {
   virtual void derivative(View scores, double label, MutableView derivative) const = 0;
   /// Whether the class that the scores predict is `label`. Only for losses that classify.
   [[nodiscard]] virtual bool correct(View scores, double label) const = 0;
+  /// All of the above for the records of `labels`, one after the other, each with K entries of `scores` and of
+  /// `derivatives`: derivatives are set, and the rest is added to `tally`. To the bit what calls for each record come
+  /// to.
+  virtual void evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const;
 };
 
 /// A loss of one score with a second derivative (almost everywhere), for second-order methods.
