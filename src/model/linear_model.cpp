@@ -9,6 +9,11 @@ namespace starling {
 
 namespace {
 
+/// Features of the records that are evaluated together: they are still in the nearest cache when their gradients are
+/// added.
+constexpr std::size_t features_at_once = 2048;
+constexpr std::size_t most_at_once = 64;
+
 double upper_norm2(View v) {
   return starling::upper_norm2(v, dot(v, v));
 }
@@ -20,27 +25,56 @@ LinearModel::LinearModel(const Loss& loss, std::size_t features, bool intercept)
       features_(features),
       intercept_(intercept),
       stride_(features + (intercept ? 1 : 0)),
-      scores_(loss.scores()),
-      derivative_(loss.scores()) {}
+      per_record_(loss.scores()),
+      at_once_(std::clamp<std::size_t>(features_at_once / std::max<std::size_t>(features, 1), 1, most_at_once)),
+      scores_(at_once_ * per_record_),
+      derivatives_(at_once_ * per_record_),
+      norms_(at_once_) {}
 
-void LinearModel::compute_scores(View parameters, const Row& row) {
-  for (std::size_t k = 0; k < scores_.size(); ++k) {
+/// Scores of a row from the `from`-th on.
+void LinearModel::compute_scores(View parameters, const Row& row, std::size_t from, MutableView scores) const {
+  for (std::size_t k = from; k < scores.size(); ++k) {
     const View weights = parameters.subspan(k * stride_, stride_);
-    scores_[k] = row_dot(row, weights.first(features_)) + (intercept_ ? weights[features_] : 0);
+    scores[k] = row_dot(row, weights.first(features_)) + intercept_of(weights);
   }
 }
 
-double LinearModel::clip_factor(const Row& row, const Clip& clip) const {
-  if (clip.kind == ClipKind::none) return 1;
-  double of_row = 0;
-  double of_derivative = 0;
-  if (clip.kind == ClipKind::l1) {
-    of_row = norm1(row.values) + (intercept_ ? 1 : 0);
-    of_derivative = norm1(derivative_);
+/// Scores of the next rows, and the norms that their gradients are clipped by.
+void LinearModel::look_at_rows(View parameters, const Batch& batch, std::size_t first, ClipKind kind) {
+  const auto magnitude = [](double x) { return std::abs(x); };
+  const auto square = [](double x) { return x * x; };
+  const bool intercept = intercept_;
+  if (kind == ClipKind::l1) {
+    look_at_rows(parameters, batch, first, magnitude,
+                 [intercept](const Row&, double sum) { return sum + (intercept ? 1 : 0); });
+  } else if (kind == ClipKind::l2) {
+    look_at_rows(parameters, batch, first, square, [intercept](const Row& row, double squares) {
+      return intercept ? std::sqrt(squares + 1) : starling::upper_norm2(row.values, squares);
+    });
   } else {
-    of_row = intercept_ ? std::sqrt(dot(row.values, row.values) + 1) : upper_norm2(row.values);
-    of_derivative = upper_norm2(derivative_);
+    for (std::size_t i = 0; i < count_; ++i) {
+      compute_scores(parameters, batch.row(first + i), 0, MutableView(scores_).subspan(i * per_record_, per_record_));
+    }
   }
+}
+
+template <class Of, class NormOf>
+void LinearModel::look_at_rows(View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of) {
+  const View weights = parameters.first(features_);
+  const double intercept = intercept_of(parameters);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Row row = batch.row(first + i);
+    const MutableView scores = MutableView(scores_).subspan(i * per_record_, per_record_);
+    const DotAndSum sums = row_dot_and_sum(row, weights, of);
+    scores[0] = sums.dot + intercept;
+    norms_[i] = norm_of(row, sums.sum);
+    compute_scores(parameters, row, 1, scores);
+  }
+}
+
+double LinearModel::clip_factor(double of_row, View derivative, const Clip& clip) {
+  if (clip.kind == ClipKind::none) return 1;
+  const double of_derivative = clip.kind == ClipKind::l1 ? norm1(derivative) : upper_norm2(derivative);
   const double norm = of_derivative * of_row;
   // Beyond this a clip factor could underflow and the sum overflow: refused, not clipped to something (method 6).
   check<DataError>(
@@ -51,52 +85,54 @@ double LinearModel::clip_factor(const Row& row, const Clip& clip) const {
   return norm > clip.bound ? clip.bound / norm : 1;
 }
 
-void LinearModel::add_gradient(const Row& row, double factor, MutableView gradient) const {
-  for (std::size_t k = 0; k < derivative_.size(); ++k) {
-    const double slope = factor * derivative_[k];
+void LinearModel::add_gradient(const Row& row, View derivative, double factor, MutableView gradient) const {
+  for (std::size_t k = 0; k < derivative.size(); ++k) {
+    const double slope = factor * derivative[k];
     const MutableView part = gradient.subspan(k * stride_, stride_);
     row_axpy(slope, row, part);
     if (intercept_) part[features_] += slope;
   }
 }
 
-void LinearModel::add_component_clipped(const Row& row, double bound, MutableView gradient) const {
-  for (std::size_t k = 0; k < derivative_.size(); ++k) {
+void LinearModel::add_component_clipped(const Row& row, View derivative, double bound, MutableView gradient) const {
+  for (std::size_t k = 0; k < derivative.size(); ++k) {
     const MutableView part = gradient.subspan(k * stride_, stride_);
     for (std::size_t j = 0; j < row.values.size(); ++j) {
       const std::size_t at = row.sparse() ? static_cast<std::size_t>(row.index[j]) : j;
-      part[at] += std::clamp(derivative_[k] * row.values[j], -bound, bound);
+      part[at] += std::clamp(derivative[k] * row.values[j], -bound, bound);
     }
-    if (intercept_) part[features_] += std::clamp(derivative_[k], -bound, bound);
+    if (intercept_) part[features_] += std::clamp(derivative[k], -bound, bound);
   }
-}
-
-Score LinearModel::score_of(double label) const {
-  return {loss_.value(scores_, label), loss_.correct(scores_, label) ? 1 : 0, 1};
 }
 
 Score LinearModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
   gradient.assign(dimension(), 0.0);
-  Score total;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const Row row = batch.row(i);
-    compute_scores(parameters, row);
-    total += score_of(batch.label(i));
-    loss_.derivative(scores_, batch.label(i), derivative_);
-    if (clip.kind == ClipKind::component) {
-      add_component_clipped(row, clip.bound, gradient);
-    } else {
-      add_gradient(row, clip_factor(row, clip), gradient);
+  LossTally tally;
+  for (std::size_t first = 0; first < batch.size(); first += at_once_) {
+    count_ = std::min(at_once_, batch.size() - first);
+    look_at_rows(parameters, batch, first, clip.kind);
+    loss_.evaluate(View(scores_).first(count_ * per_record_), batch.labels().subspan(first, count_), derivatives_,
+                   tally);
+    for (std::size_t i = 0; i < count_; ++i) {
+      const Row row = batch.row(first + i);
+      const View derivative = View(derivatives_).subspan(i * per_record_, per_record_);
+      if (clip.kind == ClipKind::component) {
+        add_component_clipped(row, derivative, clip.bound, gradient);
+      } else {
+        add_gradient(row, derivative, clip_factor(norms_[i], derivative, clip), gradient);
+      }
     }
   }
-  return total;
+  return {tally.value, tally.correct, static_cast<std::int64_t>(batch.size())};
 }
 
 Score LinearModel::score(View parameters, const Batch& batch) {
   Score total;
+  const MutableView scores = MutableView(scores_).first(per_record_);
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    compute_scores(parameters, batch.row(i));
-    total += score_of(batch.label(i));
+    const double label = batch.label(i);
+    compute_scores(parameters, batch.row(i), 0, scores);
+    total += {loss_.value(scores, label), loss_.correct(scores, label) ? 1 : 0, 1};
   }
   return total;
 }

@@ -31,13 +31,19 @@ template <class Few, class Any>
   });
 }
 
-/// dot of n <= 6 numbers to the bit, without lanes in memory.
-template <class Size>
-inline double few_dot(const double* x, const double* y, Size n) {
+/// lane_sum of n <= 6 numbers to the bit, without lanes in memory.
+template <class Size, class Term>
+inline double few_sum(Size n, Term term) {
   double lanes[8] = {};
-  for (std::size_t i = 0; i < n; ++i) lanes[i] += x[i] * y[i];
+  for (std::size_t i = 0; i < n; ++i) lanes[i] += term(i);
   if (n <= 4) return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
   return ((lanes[0] + lanes[4]) + lanes[2]) + ((lanes[1] + lanes[5]) + lanes[3]);
+}
+
+/// dot of n <= 6 numbers to the bit.
+template <class Size>
+inline double few_dot(const double* x, const double* y, Size n) {
+  return few_sum(n, [x, y](std::size_t i) { return x[i] * y[i]; });
 }
 
 // Not inline and by value, so that code for rows of a few features keeps these in registers.
@@ -49,6 +55,43 @@ inline double few_dot(const double* x, const double* y, Size n) {
 }
 [[gnu::noinline]] inline void any_axpy(double a, Row row, MutableView y) {
   row.sparse() ? axpy(a, row.values, row.index, y) : axpy(a, row.values, y);
+}
+
+/// A row's product with weights, and a sum over its own entries.
+struct DotAndSum {
+  double dot = 0;
+  double sum = 0;
+};
+
+/// Of a dense row in one pass: neither sum waits for the other's additions.
+template <class Of>
+[[gnu::noinline]] DotAndSum any_dot_and_sum(Row row, View y, Of of) {
+  const View x = row.values;
+  const auto term = [&](std::size_t i) { return of(x[i]); };
+  if (row.sparse()) return {dot(x, row.index, y), lane_sum(x.size(), term)};
+  double dots[reduction_lanes] = {};
+  double sums[reduction_lanes] = {};
+  const std::size_t whole = x.size() / reduction_lanes * reduction_lanes;
+  for (std::size_t i = 0; i < whole; i += reduction_lanes) {
+    for (std::size_t k = 0; k < reduction_lanes; ++k) dots[k] += x[i + k] * y[i + k];
+    for (std::size_t k = 0; k < reduction_lanes; ++k) sums[k] += term(i + k);
+  }
+  for (std::size_t i = whole; i < x.size(); ++i) {
+    dots[i - whole] += x[i] * y[i];
+    sums[i - whole] += term(i);
+  }
+  return {sum_of_lanes(dots), sum_of_lanes(sums)};
+}
+
+/// row_dot, and Σ of(x_j) over the row's entries as lane_sum has it.
+template <class Of>
+inline DotAndSum row_dot_and_sum(const Row& row, View weights, Of of) {
+  return by_length(
+      row,
+      [x = row.values.data(), y = weights.data(), of](auto n) {
+        return DotAndSum{few_dot(x, y, n), few_sum(n, [x, of](std::size_t i) { return of(x[i]); })};
+      },
+      [&] { return any_dot_and_sum(row, weights, of); });
 }
 
 inline double row_dot(const Row& row, View weights) {

@@ -1,6 +1,10 @@
 /// What linear models must keep under every loss, with and without an intercept.
 #include "model/records.hpp"
 #include "support/testing.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/kernels.hpp"
 
 namespace starling {
 namespace {
@@ -18,6 +22,46 @@ class AnyLinearModel : public testing::TestWithParam<LinearCase> {
   LinearModel model_{*loss_, features, GetParam().intercept};
   TwinBatch batch_ = testing_support::random_records(*loss_, GetParam().loss, features, records, random_);
   Vector parameters_ = testing_support::random_parameters(model_.dimension(), random_);
+
+  /// The plain path: record after record, by the kernels alone.
+  [[nodiscard]] Score evaluate_plainly(View parameters, const Batch& batch, const Clip& clip, std::size_t size,
+                                       Vector& gradient) const {
+    const bool intercept = GetParam().intercept;
+    const std::size_t stride = size + (intercept ? 1 : 0);
+    gradient.assign(loss_->scores() * stride, 0.0);
+    Score total;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const Row row = batch.row(i);
+      const double label = batch.label(i);
+      Vector scores;
+      for (std::size_t k = 0; k < loss_->scores(); ++k) {
+        const View weights = parameters.subspan(k * stride, size);
+        scores.push_back((row.sparse() ? dot(row.values, row.index, weights) : dot(row.values, weights)) +
+                         (intercept ? parameters[k * stride + size] : 0));
+      }
+      total += {loss_->value(scores, label), loss_->correct(scores, label) ? 1 : 0, 1};
+      Vector derivative(scores.size());
+      loss_->derivative(scores, label, derivative);
+      double norm = 0;
+      if (clip.kind == ClipKind::l1) norm = norm1(derivative) * (norm1(row.values) + (intercept ? 1 : 0));
+      if (clip.kind == ClipKind::l2) {
+        norm = norm2(derivative) * std::sqrt(dot(row.values, row.values) + (intercept ? 1 : 0));
+      }
+      const double factor = norm > clip.bound ? clip.bound / norm : 1;
+      for (std::size_t k = 0; k < scores.size(); ++k) {
+        const auto add = [&](std::size_t j, double x) {
+          gradient[k * stride + j] += clip.kind == ClipKind::component
+                                          ? std::clamp(derivative[k] * x, -clip.bound, clip.bound)
+                                          : factor * derivative[k] * x;
+        };
+        for (std::size_t j = 0; j < row.values.size(); ++j) {
+          add(row.sparse() ? static_cast<std::size_t>(row.index[j]) : j, row.values[j]);
+        }
+        if (intercept) add(size, 1);
+      }
+    }
+    return total;
+  }
 };
 
 TEST(LinearModels, AreTestedWithEveryLoss) {
@@ -103,6 +147,46 @@ TEST_P(AnyLinearModel, AnEmptyBatchHasTheZeroGradient) {
   EXPECT_EQ(gradient, Vector(model_.dimension()));
   EXPECT_EQ(score.records, 0);
   EXPECT_EQ(score.loss, 0);
+}
+
+// A batch is evaluated several records at a time, rows of few features by loops of their own, and some losses share
+// what value and slope have in common: all to the bits of one record after the other.
+TEST_P(AnyLinearModel, IsThePlainPathToTheBit) {
+  for (const std::size_t size : {1U, 2U, 5U, 6U, 9U, 123U, 1500U, 2500U}) {
+    LinearModel model(*loss_, size, GetParam().intercept);
+    const Vector parameters = testing_support::random_parameters(model.dimension(), random_);
+    const TwinBatch batch =
+        testing_support::random_records(*loss_, GetParam().loss, size, size < 10 ? 150 : 20, random_);
+    for (const Clip clip : {Clip{}, Clip{ClipKind::l1, 0.4}, Clip{ClipKind::l2, 0.4}, Clip{ClipKind::component, 0.2}}) {
+      for (const Batch* rows : {&batch.dense, &batch.sparse}) {
+        Vector gradient;
+        Vector expected;
+        const Score score = model.evaluate(parameters, *rows, clip, gradient);
+        const Score plain = evaluate_plainly(parameters, *rows, clip, size, expected);
+        EXPECT_EQ(gradient, expected) << size;
+        EXPECT_EQ(score.loss, plain.loss) << size;
+        EXPECT_EQ(score.correct, plain.correct) << size;
+        EXPECT_EQ(score.records, plain.records) << size;
+      }
+    }
+  }
+}
+
+TEST_P(AnyLinearModel, EvaluatesARecordAlikeWhereverItStands) {
+  Batch store;
+  for (std::size_t i = 0; i < 300; ++i) store.add(batch_.dense.row(i % records), batch_.dense.label(i % records));
+  Vector all;
+  Vector part;
+  for (const std::size_t first : {0U, 1U, 63U, 64U, 65U, 200U}) {
+    Batch shown;
+    shown.show(store, first, 90);
+    Batch copied;
+    for (std::size_t i = first; i < first + 90; ++i) copied.add(store.row(i), store.label(i));
+    const Score one = model_.evaluate(parameters_, shown, {ClipKind::l1, 0.4}, all);
+    const Score other = model_.evaluate(parameters_, copied, {ClipKind::l1, 0.4}, part);
+    EXPECT_EQ(all, part) << first;
+    EXPECT_EQ(one.loss, other.loss) << first;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, AnyLinearModel, testing::ValuesIn(testing_support::linear_cases()),

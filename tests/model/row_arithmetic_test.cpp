@@ -37,6 +37,23 @@ TEST_P(RowsOfAnyLength, HaveTheDotProductsOfTheKernels) {
   }
 }
 
+TEST_P(RowsOfAnyLength, HaveTheSumsOfTheKernelsBesideTheProducts) {
+  for (std::uint64_t round = 0; round < 200; ++round) {
+    const Vector x = drawn(2 * round + 1);
+    const Vector y = drawn(2 * round + 2);
+    std::vector<std::int32_t> index(x.size());
+    std::iota(index.begin(), index.end(), 0);
+    for (const Row& row : {Row{x, {}}, Row{x, index}}) {
+      const DotAndSum magnitudes = row_dot_and_sum(row, y, [](double v) { return std::abs(v); });
+      const DotAndSum squares = row_dot_and_sum(row, y, [](double v) { return v * v; });
+      EXPECT_EQ(bits(magnitudes.dot), bits(dot(x, y)));
+      EXPECT_EQ(bits(squares.dot), bits(dot(x, y)));
+      EXPECT_EQ(bits(magnitudes.sum), bits(norm1(x)));
+      EXPECT_EQ(bits(squares.sum), bits(dot(x, x)));
+    }
+  }
+}
+
 TEST_P(RowsOfAnyLength, AreAddedAsByTheKernels) {
   const Vector x = drawn(1);
   Vector expected = drawn(2);

@@ -24,6 +24,8 @@ class Batch {
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] double label(std::size_t i) const { return held().labels_[first_ + i]; }
+  /// All of them, one after the other.
+  [[nodiscard]] View labels() const { return View(held().labels_).subspan(first_, count_); }
   [[nodiscard]] Row row(std::size_t i) const {
     const Batch& rows = held();
     const std::size_t from = rows.ends_[first_ + i];

@@ -14,6 +14,10 @@ namespace starling {
 /// Lanes of a reduction: element i goes to lane i mod 8; the lanes are added pairwise at the end.
 inline constexpr std::size_t reduction_lanes = 8;
 
+[[nodiscard]] inline double sum_of_lanes(const double (&lane)[reduction_lanes]) {
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
 /// Σ term(i) for i < n, in the fixed order of `reduction_lanes`.
 template <class Term>
 [[nodiscard]] inline double lane_sum(std::size_t n, Term term) {
@@ -23,7 +27,7 @@ template <class Term>
     for (std::size_t k = 0; k < reduction_lanes; ++k) lane[k] += term(i + k);
   }
   for (std::size_t i = whole; i < n; ++i) lane[i - whole] += term(i);
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+  return sum_of_lanes(lane);
 }
 
 [[nodiscard]] inline double sum(View x) {

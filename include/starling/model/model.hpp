@@ -55,18 +55,26 @@ class LinearModel final : public Model {
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
 
  private:
-  void compute_scores(View parameters, const Row& row);
-  [[nodiscard]] Score score_of(double label) const;
-  [[nodiscard]] double clip_factor(const Row& row, const Clip& clip) const;
-  void add_gradient(const Row& row, double factor, MutableView gradient) const;
-  void add_component_clipped(const Row& row, double bound, MutableView gradient) const;
+  void look_at_rows(View parameters, const Batch& batch, std::size_t first, ClipKind kind);
+  template <class Of, class NormOf>
+  void look_at_rows(View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of);
+  void compute_scores(View parameters, const Row& row, std::size_t from, MutableView scores) const;
+  [[nodiscard]] double intercept_of(View weights) const { return intercept_ ? weights[features_] : 0; }
+  [[nodiscard]] static double clip_factor(double of_row, View derivative, const Clip& clip);
+  void add_gradient(const Row& row, View derivative, double factor, MutableView gradient) const;
+  void add_component_clipped(const Row& row, View derivative, double bound, MutableView gradient) const;
 
   const Loss& loss_;
   std::size_t features_;
   bool intercept_;
-  std::size_t stride_;  ///< parameters per score
+  std::size_t stride_;      ///< parameters per score
+  std::size_t per_record_;  ///< scores of a record
+  std::size_t at_once_;     ///< records that are evaluated together
+  // Of these records: entries of one after those of the other.
+  std::size_t count_ = 0;
   Vector scores_;
-  Vector derivative_;
+  Vector derivatives_;
+  Vector norms_;  ///< of rows
 };
 
 /// A point x ∈ R^d, d = number of features: a record z costs ρ(‖x − z‖₂), where ρ is a loss of one score at label 0.
