@@ -20,22 +20,13 @@ Released<Columns> AggregatedRounds::models() const {
 void AggregatedRounds::completed() {
   ++done_;
   watch_.lap(shares_.exchange);
-  show();
+  watchers_.show(*this);
   watch_.lap(shares_.observing);
 }
 
 void AggregatedRounds::begin(const std::vector<Observer*>& observers) {
-  watchers_.clear();
-  for (Observer* observer : observers) watchers_.push_back({observer, 0});
-  if (done_ == 0) show();
-}
-
-void AggregatedRounds::show() {
-  for (Watcher& watcher : watchers_) {
-    if (done_ < watcher.due) continue;
-    watcher.observer->after(*this);
-    watcher.due = watcher.observer->due();
-  }
+  watchers_ = Watchers(observers, Watchers::Calls::when_due);
+  if (done_ == 0) watchers_.show(*this);
 }
 
 }  // namespace starling

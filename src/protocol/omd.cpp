@@ -14,6 +14,7 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       mirror_(mirror),
       learning_(std::move(learning)),
       settings_(settings),
+      longest_step_(settings.step_cap * eta(0)),
       dimension_(start.value().rows()),
       holdings_{declare_public(Columns(mirror.state_size(dimension_), mixer.count())), Vector(mixer.count(), 1.0)},
       debt_(mixer.count(), 0.0),
@@ -33,9 +34,9 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
 }
 
 void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
-  if (played_rounds_ == 0) {  // else it goes on, and they have seen where
-    for (Observer* observer : observers) observer->after(*this);
-  }
+  using Calls = Watchers::Calls;
+  Watchers watchers(observers, mixer_.has_all_in_step() ? Calls::when_due : Calls::every_round);
+  if (played_rounds_ == 0) watchers.show(*this);  // else it goes on, and they have seen where
   while (goes_on()) {
     const Round t = played_rounds_;
     Stopwatch watch(t % Stopwatch::timed_rounds_apart == 0);
@@ -44,7 +45,7 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
     watch.lap(shares_.learning);
     mixer_.mix(holdings_, watch, shares_);  // 4. mix
     ++played_rounds_;
-    for (Observer* observer : observers) observer->after(*this);
+    watchers.show(*this);
     watch.lap(shares_.observing);
   }
   mixer_.finish(holdings_);
@@ -99,7 +100,7 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
   const Client u = mixer_.first() + static_cast<Client>(k);
   const auto evaluate = [&](Vector& gradient, Score& tally, double& played, const Batch& records) {
     Score score = learning_->model.evaluate(x, records, mechanism.clip(), gradient);
-    const double penalty = 0.5 * settings_.l2 * dot(x, x);
+    const double penalty = settings_.l2 != 0 ? 0.5 * settings_.l2 * dot(x, x) : 0;
     played += score.loss / static_cast<double>(mechanism.settings().batch) + penalty;
     score.loss += penalty * static_cast<double>(score.records);
     tally += score;
@@ -130,7 +131,7 @@ double DecentralizedOmd::eta(Round t) const {
 double DecentralizedOmd::take_step_length(std::size_t k) {
   debt_[k] += owed_;
   const double w = holdings_.mass[k];
-  const double use = std::min(debt_[k], settings_.step_cap * eta(0) * std::max(w, 0.0));
+  const double use = std::min(debt_[k], longest_step_ * std::max(w, 0.0));
   debt_[k] -= use;
   return use > 0 ? use / w : 0;
 }

@@ -1,6 +1,9 @@
 // What observers see of a network: one client's model is what stands in all models, and looking changes nothing.
 #include "network.hpp"
 #include "support/testing.hpp"
+#include <numeric>
+
+#include "starling/graph/overlays.hpp"
 
 namespace starling {
 namespace {
@@ -27,6 +30,14 @@ class ModelsOneByOne final : public Observer {
   bool moved = false;
 };
 
+/// Wants to be called after every seventh round alone.
+class Seldom final : public Observer {
+ public:
+  void after(const RoundView& view) override { rounds.push_back(view.done()); }
+  [[nodiscard]] Round due() const override { return rounds.back() + 7; }
+  std::vector<Round> rounds;
+};
+
 struct Geometry {
   std::string mirror;
   std::string domain;
@@ -49,6 +60,36 @@ TEST_P(RoundViews, ShowOneModelAsTheyShowAll) {
   EXPECT_EQ(seen.models, unseen.models);
   EXPECT_EQ(observer.calls, 31);
   EXPECT_TRUE(observer.moved);
+}
+
+std::vector<Round> rounds_seen(const Schedule& schedule) {
+  RunSettings settings;
+  settings.rounds = 30;
+  settings.step = 0.5;
+  Seldom observer;
+  ModelsOneByOne other;
+  settings.observers = {&observer, &other};
+  const auto clients = static_cast<std::size_t>(schedule.clients());
+  run_network(schedule, settings, "euclidean", "free", std::vector<Vector>(clients, Vector(3)),
+              std::vector<Vector>(clients, Vector{.8, .1, .1}));
+  EXPECT_EQ(other.calls, 31);  // each has rounds of its own
+  return observer.rounds;
+}
+
+TEST(Watchers, LookWhenTheyAreDue) {
+  const auto graph = read_graph(std::string(STARLING_SOURCE_DIR) + "/topologies/unbalanced-5.topo");
+  EXPECT_EQ(rounds_seen(*graph), (std::vector<Round>{0, 7, 14, 21, 28}));
+}
+
+// Who looks seldom would take the rounds in between for rounds of all.
+TEST(Watchers, LookAfterEachRoundWhereClientsStayAway) {
+  Departures departures(5);
+  departures[4] = 20;
+  const AttendedSchedule schedule(read_graph(std::string(STARLING_SOURCE_DIR) + "/topologies/unbalanced-5.topo"),
+                                  nullptr, departures, MissingWeight::sender_keeps);
+  std::vector<Round> all(31);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(rounds_seen(schedule), all);
 }
 
 INSTANTIATE_TEST_SUITE_P(Geometries, RoundViews,

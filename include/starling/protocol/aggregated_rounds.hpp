@@ -9,6 +9,7 @@
 #include "starling/protocol/aggregated_clients.hpp"
 #include "starling/protocol/mixing.hpp"
 #include "starling/protocol/observer.hpp"
+#include "starling/protocol/watchers.hpp"
 
 namespace starling {
 
@@ -70,16 +71,10 @@ class AggregatedRounds : public RoundView {
     double& seconds;
     ~Lap() { watch.lap(seconds); }
   };
-  /// Who looks, and not before round `due`.
-  struct Watcher {
-    Observer* observer;
-    Round due;
-  };
-  void show();
 
   AggregatedClients& members_;
   Stopwatch watch_{false};
-  std::vector<Watcher> watchers_;
+  Watchers watchers_;
   Vector ones_;
   std::vector<Secret<double>> played_;
 };

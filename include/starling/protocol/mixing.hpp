@@ -69,6 +69,8 @@ class Mixer {
   [[nodiscard]] virtual bool begin_round(Round t) = 0;
   /// Rounds that the fastest client known here has begun by now, this one's included: t + 1 where rounds are in step.
   [[nodiscard]] virtual Round clock() const = 0;
+  /// Whether rounds are in step and every client takes part in each of them, as far as is known beforehand.
+  [[nodiscard]] virtual bool has_all_in_step() const { return false; }
   /// Of local client k in the round that has begun.
   [[nodiscard]] virtual Attendance attendance(std::size_t k) const = 0;
   /// Mixes once the round's steps are taken. Throws FailureError and PeerError as the doors do.
@@ -144,6 +146,8 @@ class SynchronousMixer final : public Mixer {
   [[nodiscard]] std::size_t count() const override { return neighbours_.count(); }
   [[nodiscard]] bool begin_round(Round t) override;
   [[nodiscard]] Round clock() const override { return round_ + 1; }
+  /// Who leaves or stays away makes a schedule endless.
+  [[nodiscard]] bool has_all_in_step() const override { return schedule_.period() > 0; }
   [[nodiscard]] Attendance attendance(std::size_t k) const override;
   /// Collective among neighbours: waits for in-neighbours, never for everybody.
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override;

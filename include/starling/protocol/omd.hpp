@@ -14,6 +14,7 @@
 #include "starling/protocol/constraints.hpp"
 #include "starling/protocol/mixing.hpp"
 #include "starling/protocol/observer.hpp"
+#include "starling/protocol/watchers.hpp"
 
 namespace starling {
 
@@ -84,6 +85,7 @@ class DecentralizedOmd final : public RoundView {
   MirrorMap& mirror_;
   std::optional<Learning> learning_;
   OmdSettings settings_;
+  double longest_step_;  ///< at mass 1
   std::size_t dimension_;
 
   Round played_rounds_ = 0;  ///< by this rank
