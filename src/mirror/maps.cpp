@@ -22,14 +22,25 @@ class Euclidean final : public MirrorMap {
   Domain& domain_;
 };
 
+/// The largest term(i), i < n; −∞ if there is none. Eight at a time: which comes first makes no difference.
+template <class Term>
+double largest(std::size_t n, Term term) {
+  double lane[reduction_lanes];
+  std::fill(lane, lane + reduction_lanes, -std::numeric_limits<double>::infinity());
+  const std::size_t whole = n / reduction_lanes * reduction_lanes;
+  for (std::size_t i = 0; i < whole; i += reduction_lanes) {
+    for (std::size_t k = 0; k < reduction_lanes; ++k) lane[k] = std::max(lane[k], term(i + k));
+  }
+  for (std::size_t i = whole; i < n; ++i) lane[i - whole] = std::max(lane[i - whole], term(i));
+  return *std::max_element(lane, lane + reduction_lanes);
+}
+
 /// z_i ∝ x_i exp(exponent_i), Σ z = mass. Subtracting the largest exponent among coordinates with mass keeps the sum
 /// positive; a zero coordinate stays zero.
 template <class Exponent>
 void exponentiate(MutableView x, double mass, Exponent exponent) {
-  double top = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    if (x[i] > 0) top = std::max(top, exponent(i));
-  }
+  const double top = largest(
+      x.size(), [&](std::size_t i) { return x[i] > 0 ? exponent(i) : -std::numeric_limits<double>::infinity(); });
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] > 0 ? x[i] * std::exp(exponent(i) - top) : 0;
   const double total = sum(x);
   for (double& value : x) value = value / total * mass;
