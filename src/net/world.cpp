@@ -1,6 +1,7 @@
 #include "starling/net/world.hpp"
 
 #include "state.hpp"
+#include "usable_cpus.hpp"
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -53,7 +54,7 @@ int local_ranks() {
 
 int cpus_of_this_host() {
   const int of_job = integer_from_environment("SLURM_CPUS_ON_NODE");
-  return of_job > 0 ? of_job : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  return of_job > 0 ? of_job : usable_cpus();
 }
 
 bool oversubscribed() {
@@ -69,8 +70,9 @@ std::string mpi_version() {
 }
 
 World::State::State() {
-  // Idle ranks must give their CPU away when ranks outnumber CPUs; Open MPI reads this before it starts.
-  if (oversubscribed()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  // Idle ranks must give their CPU away when ranks outnumber CPUs; Open MPI reads this before it starts. Its launcher
+  // has said 0 where a host file promises more slots than there are CPUs.
+  if (oversubscribed()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
   MPI_Init(nullptr, nullptr);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

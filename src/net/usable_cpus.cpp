@@ -1,0 +1,62 @@
+#include "usable_cpus.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sched.h>
+#include <string>
+#include <unistd.h>
+
+namespace starling {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Of one group: "200000 100000" in cpu.max (version 2), or two files (version 1); "max" and -1 are none.
+double quota_in(const std::filesystem::path& group) {
+  double quota = 0;
+  double period = 0;
+  if (std::ifstream both(group / "cpu.max"); both >> quota >> period && period > 0) return quota / period;
+  std::ifstream quota_file(group / "cpu.cfs_quota_us");
+  std::ifstream period_file(group / "cpu.cfs_period_us");
+  if (quota_file >> quota && period_file >> period && quota > 0 && period > 0) return quota / period;
+  return infinity;
+}
+
+/// Of a group and those around it. A container may not see where it is: then the outermost is its own.
+double least_quota(const std::filesystem::path& mount, std::filesystem::path group) {
+  double least = quota_in(mount);
+  for (; !group.empty(); group = group.parent_path()) least = std::min(least, quota_in(mount / group));
+  return least;
+}
+
+}  // namespace
+
+double cpu_quota(std::istream& membership, const std::filesystem::path& mount) {
+  double least = infinity;
+  for (std::string line; std::getline(membership, line);) {  // number:controllers:/group
+    const std::size_t controllers = line.find(':') + 1;
+    const std::size_t group = line.find(':', controllers);
+    if (controllers == 0 || group == std::string::npos) continue;
+    const std::filesystem::path path(line.substr(group + 1));
+    least = std::min(least, least_quota(mount / line.substr(controllers, group - controllers), path.relative_path()));
+  }
+  return least;
+}
+
+int usable_cpus() {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (const pid_t process : {pid_t{0}, getppid()}) {
+    cpu_set_t some;
+    if (sched_getaffinity(process, sizeof some, &some) == 0) CPU_OR(&all, &all, &some);
+  }
+  const int allowed = CPU_COUNT(&all);
+  const auto cpus = static_cast<double>(allowed > 0 ? allowed : sysconf(_SC_NPROCESSORS_ONLN));
+  std::ifstream membership("/proc/self/cgroup");
+  return static_cast<int>(std::max(1.0, std::min(cpus, std::ceil(cpu_quota(membership, "/sys/fs/cgroup")))));
+}
+
+}  // namespace starling
