@@ -1,8 +1,14 @@
 /// Mixing by push-sum as a program by hand would do it over bare MPI: what the benchmarks compare with.
 #pragma once
 
+#include "benchmark/timing.hpp"
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <initializer_list>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -189,13 +195,69 @@ inline double slowest_of_all(double seconds) {
   return seconds;
 }
 
+/// One of those that take turns.
+struct Contestant {
+  std::function<void(int rounds)> play;
+  std::vector<double> seconds = {};  ///< of a round, in each block
+};
+
+/// One that plays a round after the other.
+inline Contestant round_by_round(std::function<void()> round) {
+  return {[round = std::move(round)](int rounds) {
+    for (int i = 0; i < rounds; ++i) round();
+  }};
+}
+
 /// Seconds of a round among `rounds` of them, of the slowest rank. **Collective.**
-inline double time_block(const std::function<void()>& round, int rounds) {
+inline double time_block(const Contestant& contestant, int rounds) {
   MPI_Barrier(MPI_COMM_WORLD);
   const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < rounds; ++i) round();
+  contestant.play(rounds);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   return slowest_of_all(taken.count()) / rounds;
 }
+
+/// All play `blocks` blocks in turn, of as many rounds as take the last of them `block_seconds`, within `most_rounds`;
+/// two more for warming up are not counted. **Collective.**
+inline void take_turns(std::vector<Contestant>& all, int blocks, double block_seconds, int most_rounds) {
+  all.back().play(20);
+  const double rounds_of_a_block = block_seconds / time_block(all.back(), 50);
+  const int rounds = static_cast<int>(std::clamp(rounds_of_a_block, 4.0, static_cast<double>(most_rounds)));
+  for (int block = -2; block < blocks; ++block) {
+    for (Contestant& each : all) {
+      const double seconds = time_block(each, rounds);
+      if (block >= 0) each.seconds.push_back(seconds);
+    }
+  }
+}
+
+/// Rank 0's: a line with the columns of print_header.
+inline void print_row(int ranks, const std::string& graph, std::size_t d, const std::vector<Contestant>& all) {
+  std::printf("%d,%s,%zu", ranks, graph.c_str(), d);
+  for (const Contestant& each : all) {
+    std::printf(",%.3f,%.3f", 1e6 * median(each.seconds), 1e6 * quantile(each.seconds, 0.1));
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+/// Rank 0's: each contestant has a column of medians, and one of what a tenth of its blocks were quicker than.
+inline void print_header(std::initializer_list<const char*> names) {
+  std::printf("ranks,graph,dimension");
+  for (const char* name : names) std::printf(",%s,%s_p10", name, name);
+  std::printf("\n");
+}
+
+/// A program's words: [BLOCKS [GRAPH DIMENSION]…]; without graphs, `usual` ones.
+struct Words {
+  int blocks = 51;
+  std::vector<std::pair<std::string, std::size_t>> cases;
+
+  Words(int argc, char** argv, std::vector<std::pair<std::string, std::size_t>> usual) : cases(std::move(usual)) {
+    if (argc > 1) blocks = std::atoi(argv[1]);
+    if (argc > 3) cases.clear();
+    for (int i = 2; i + 1 < argc; i += 2) cases.emplace_back(argv[i], static_cast<std::size_t>(std::atoi(argv[i + 1])));
+  }
+};
 
 }  // namespace starling::benchmark

@@ -5,10 +5,6 @@
 /// Usage: mpirun -n R exchange [BLOCKS [GRAPH DIMENSION]…]; prints a line of comma-separated values per graph and
 /// dimension
 #include "benchmark/by_hand.hpp"
-#include "benchmark/timing.hpp"
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,20 +19,6 @@ namespace {
 
 using namespace benchmark;
 
-/// Seconds of a round, in each block.
-struct Contestant {
-  std::string name;
-  std::function<void()> round;
-  std::vector<double> seconds = {};
-  [[nodiscard]] double typical() const { return median(seconds); }
-};
-
-/// Rounds that last some milliseconds.
-int rounds_of_a_block(const std::function<void()>& round) {
-  for (int i = 0; i < 10; ++i) round();
-  return static_cast<int>(std::clamp(0.004 / time_block(round, 20), 4.0, 2000.0));
-}
-
 void measure(World& world, const std::string& graph, std::size_t d, int blocks) {
   const Topology topology = Topology::parse(fmt::format("generate {} clients={}\n", graph, world.size()), graph);
   Neighbours neighbours(world, Layout(world.size(), world.size()), message_length(d, Mixing::push_sum));
@@ -45,13 +27,12 @@ void measure(World& world, const std::string& graph, std::size_t d, int blocks) 
   holdings.state.update([](Columns& state) { std::fill(state[0].begin(), state[0].end(), 1.0); });
   TimeShares shares;
   Round t = 0;
-  const auto starling = [&] {
+  std::vector<Contestant> all;
+  all.push_back(round_by_round([&] {
     if (!mixer.begin_round(t++)) return;
     Stopwatch watch(false);
     mixer.mix(holdings, watch, shares);
-  };
-  std::vector<Contestant> all;
-  all.push_back({"starling", starling});
+  }));
   std::vector<std::unique_ptr<ByHand>> hands;
   const std::vector<Step> steps = steps_of(topology, world.rank());
   for (const bool mixes : {true, false}) {
@@ -59,22 +40,10 @@ void measure(World& world, const std::string& graph, std::size_t d, int blocks) 
     hands.push_back(std::make_unique<PersistentByHand>(steps, d, mixes));
     hands.push_back(std::make_unique<CollectiveByHand>(steps, d, mixes));
   }
-  for (const auto& hand : hands) all.push_back({"", [&hand] { hand->round(); }});
-  const int rounds = rounds_of_a_block(all[1].round);
-  for (int block = -2; block < blocks; ++block) {
-    for (Contestant& each : all) {
-      const double seconds = time_block(each.round, rounds);
-      if (block >= 0) each.seconds.push_back(seconds);
-    }
-  }
+  for (const auto& hand : hands) all.push_back(round_by_round([&hand] { hand->round(); }));
+  take_turns(all, blocks, 0.004, 2000);
   mixer.finish(holdings);
-  if (world.rank() != 0) return;
-  std::printf("%d,%s,%zu", world.size(), graph.c_str(), d);
-  for (const Contestant& each : all) {
-    std::printf(",%.3f,%.3f", 1e6 * each.typical(), 1e6 * quantile(each.seconds, 0.1));
-  }
-  std::printf("\n");
-  std::fflush(stdout);
+  if (world.rank() == 0) print_row(world.size(), graph, d, all);
 }
 
 }  // namespace
@@ -82,23 +51,15 @@ void measure(World& world, const std::string& graph, std::size_t d, int blocks) 
 
 int main(int argc, char** argv) {
   starling::World world;
-  const int blocks = argc > 1 ? std::atoi(argv[1]) : 51;
-  if (world.rank() == 0) {
-    std::printf("ranks,graph,dimension");
-    for (const char* name :
-         {"starling", "isend", "persistent", "collective", "isend_call", "persistent_call", "collective_call"}) {
-      std::printf(",%s,%s_p10", name, name);
-    }
-    std::printf("\n");
-  }
-  if (argc > 3) {
-    for (int i = 2; i + 1 < argc; i += 2) {
-      starling::measure(world, argv[i], static_cast<std::size_t>(std::atoi(argv[i + 1])), blocks);
-    }
-    return 0;
-  }
+  std::vector<std::pair<std::string, std::size_t>> usual;
   for (const char* graph : {"ring", "exponential", "complete", "one-peer-exponential"}) {
-    for (const std::size_t d : {5U, 100U, 10000U, 100000U}) starling::measure(world, graph, d, blocks);
+    for (const std::size_t d : {5U, 100U, 10000U, 100000U}) usual.emplace_back(graph, d);
   }
+  const starling::benchmark::Words words(argc, argv, usual);
+  if (world.rank() == 0) {
+    starling::benchmark::print_header(
+        {"starling", "isend", "persistent", "collective", "isend_call", "persistent_call", "collective_call"});
+  }
+  for (const auto& [graph, d] : words.cases) starling::measure(world, graph, d, words.blocks);
   return 0;
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What a round costs beside bare MPI, loops by hand, and mpi4py with NumPy; and what mixing costs beside Eigen.
+"""What a round costs beside bare MPI, loops by hand, and mpi4py with NumPy; what mixing costs beside Eigen; what it costs to be
+watched, to share CPUs with other ranks, and to start.
 
-    cmake --preset release && cmake --build --preset release --target exchange whole_round block_mixing
-    python3 tests/benchmark/rounds.py build/release [--turns 5] [--only exchange|round|blocks]     (python3-mpi4py for one peer)
+    cmake --preset release && cmake --build --preset release --target exchange whole_round block_mixing observers startup starling
+    python3 tests/benchmark/rounds.py build/release [--turns 5] [--only PART]     (python3-mpi4py for one peer)
 
 In each turn every program runs once; within a program the contestants take turns in blocks of rounds. A figure is the median
 over turns of the median over blocks; a ratio is the median of the ratios within each turn. `p10` is the same for the tenth of
@@ -15,6 +16,8 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -26,10 +29,14 @@ BLUEFOG = {5: 1260, 100: 549, 10000: 33}
 EXCHANGE_BARS = {5: 1.5, 100: 1.25, 10000: 1.15, 100000: 1.15}
 ROUND_BARS = {5: 1.25, 1000: 1.10}
 NUMPY_BARS = {(2, 5): 20, (2, 1000): 2.2, (3, 1000): 3}
+WATCHED_BAR = 0.03
+CROWDED_BAR = 100
+STARTUP_BAR = 1.2
 
 
-def run(ranks, *words):
-    command = ["mpirun", "--oversubscribe", "-n", str(ranks), *map(str, words)]
+def run(ranks, *words, launcher=("--oversubscribe",)):
+    """Its output."""
+    command = ["mpirun", *map(str, launcher), "-n", str(ranks), *map(str, words)]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
@@ -45,43 +52,57 @@ def rows(text):
     return table
 
 
-def over_turns(turns, key, figure):
-    return statistics.median(figure(turn[key]) for turn in turns)
-
-
 def verdict(ratio, bar, at_most=True):
     if bar is None:
         return ""
     return f"{'' if (ratio <= bar) == at_most else 'NOT '}met ({'≤' if at_most else '≥'} {bar})"
 
 
+def heading(title, *columns):
+    """A column that begins with < is of text."""
+    print(f"\n## {title}\n\n| {' | '.join(column.lstrip('<') for column in columns)} |")
+    print(f"| {' | '.join('---' if column.startswith('<') else '---:' for column in columns)} |")
+
+
+def line(*cells):
+    print(f"| {' | '.join(str(cell) for cell in cells)} |", flush=True)
+
+
+class Turns:
+    """The rows of one case, one for each turn."""
+
+    def __init__(self, results, key, peers=()):
+        self.rows = [result[key] for result in results]
+        self.peers = peers
+
+    def median(self, figure):
+        return statistics.median(map(figure, self.rows))
+
+    def best(self, suffix=""):
+        """The best peer's."""
+        return self.median(lambda row: min(row[peer + suffix] for peer in self.peers))
+
+    def ratio(self, suffix=""):
+        return self.median(lambda row: row["starling" + suffix] / min(row[peer + suffix] for peer in self.peers))
+
+
 def exchange(build, turns):
-    programs = build / "tests/benchmark/exchange"
-    print("\n## Exchange and mixing beside the best loop by hand over bare MPI (µs a round)\n")
-    print("| ranks | graph | d | starling | by hand | ratio | p10 ratio | bare call | bar | Bluefog / starling |")
-    print("| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |")
-    calls = ("isend", "persistent", "collective")
-    best = lambda row, suffix: min(row[call + suffix] for call in calls)
+    heading("Exchange and mixing beside the best loop by hand over bare MPI (µs a round)", "ranks", "<graph", "d", "starling",
+            "by hand", "ratio", "p10 ratio", "bare call", "<bar", "Bluefog / starling")
     for ranks in (2, 4, 8):
-        results = [rows(run(ranks, programs, 21)) for _ in range(turns)]
+        results = [rows(run(ranks, build / "tests/benchmark/exchange", 21)) for _ in range(turns)]
         for key in results[0]:
-            d = key[2]
-            ours = over_turns(results, key, lambda row: row["starling"])
-            hand = over_turns(results, key, lambda row: best(row, ""))
-            ratio = over_turns(results, key, lambda row: row["starling"] / best(row, ""))
-            quick = over_turns(results, key, lambda row: row["starling_p10"] / best(row, "_p10"))
-            call = over_turns(results, key, lambda row: best(row, "_call"))
-            bluefog = f"{BLUEFOG[d] * call / ours:.0f}" if d in BLUEFOG and key[1] == "ring" and ranks == 2 else ""
-            print(f"| {key[0]} | {key[1]} | {d} | {ours:.2f} | {hand:.2f} | {ratio:.2f} | {quick:.2f} | {call:.2f} | "
-                  f"{verdict(ratio, EXCHANGE_BARS[d])} | {bluefog} |", flush=True)
+            case = Turns(results, key, ("isend", "persistent", "collective"))
+            d, ours, call = key[2], case.median(lambda row: row["starling"]), case.best("_call")
+            bluefog = f"{BLUEFOG[d] * call / ours:.0f}" if d in BLUEFOG and key[:2] == (2, "ring") else ""
+            line(*key, f"{ours:.2f}", f"{case.best():.2f}", f"{case.ratio():.2f}", f"{case.ratio('_p10'):.2f}", f"{call:.2f}",
+                 verdict(case.ratio(), EXCHANGE_BARS[d]), bluefog)
 
 
 def whole_round(build, turns):
-    print("\n## A whole private round on a directed ring (µs)\n")
-    print("| ranks | d | starling | by hand | ratio | p10 ratio | bar | NumPy | NumPy / starling | bar |")
-    print("| ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | --- |")
+    heading("A whole private round on a directed ring (µs)", "ranks", "d", "starling", "by hand", "ratio", "p10 ratio", "<bar",
+            "NumPy", "NumPy / starling", "<bar")
     numpy_is_here = subprocess.run([sys.executable, "-c", "import mpi4py, numpy"], capture_output=True).returncode == 0
-    best = lambda row, suffix: min(row["isend" + suffix], row["persistent" + suffix])
     for ranks in (2, 3):
         results = []
         for _ in range(turns):
@@ -91,17 +112,15 @@ def whole_round(build, turns):
                 result[key].update(row)
             results.append(result)
         for key in results[0]:
+            case = Turns(results, key, ("isend", "persistent"))
             d = key[2]
-            ours = over_turns(results, key, lambda row: row["starling"])
-            hand = over_turns(results, key, lambda row: best(row, ""))
-            ratio = over_turns(results, key, lambda row: row["starling"] / best(row, ""))
-            quick = over_turns(results, key, lambda row: row["starling_p10"] / best(row, "_p10"))
-            line = f"| {key[0]} | {d} | {ours:.2f} | {hand:.2f} | {ratio:.2f} | {quick:.2f} | {verdict(ratio, ROUND_BARS.get(d))} |"
+            of_numpy = ["", "", ""]
             if numpy_is_here:
-                times = over_turns(results, key, lambda row: row["numpy"] / row["starling"])
-                peer = over_turns(results, key, lambda row: row["numpy"])
-                line += f" {peer:.1f} | {times:.1f} | {verdict(times, NUMPY_BARS.get((ranks, d)), at_most=False)} |"
-            print(line, flush=True)
+                times = case.median(lambda row: row["numpy"] / row["starling"])
+                of_numpy = [f"{case.median(lambda row: row['numpy']):.1f}", f"{times:.1f}",
+                            verdict(times, NUMPY_BARS.get((ranks, d)), at_most=False)]
+            line(ranks, d, f"{case.median(lambda row: row['starling']):.2f}", f"{case.best():.2f}", f"{case.ratio():.2f}",
+                 f"{case.ratio('_p10'):.2f}", verdict(case.ratio(), ROUND_BARS.get(d)), *of_numpy)
     if not numpy_is_here:
         print("\nmpi4py is not here: that peer is left out (Debian: python3-mpi4py)")
 
@@ -115,14 +134,74 @@ def blocks(build, turns):
                   flush=True)
 
 
+def observers(build, turns):
+    heading("A private round with a ledger, models recorded every 100th round, and progress (µs)", "ranks", "d", "alone",
+            "watched", "cost", "p10 cost", "<bar")
+    results = []
+    for turn in range(turns):
+        with tempfile.TemporaryDirectory() as folder:
+            results.append(rows(run(2, build / "tests/benchmark/observers", folder, 11)))
+    for key in results[0]:
+        case = Turns(results, key)
+        cost, quick = (case.median(lambda row: row["watched" + suffix] / row["alone" + suffix] - 1) for suffix in ("", "_p10"))
+        line(key[0], key[2], f"{case.median(lambda row: row['alone']):.2f}", f"{case.median(lambda row: row['watched']):.2f}",
+             f"{100 * cost:+.1f} %", f"{100 * quick:+.1f} %", verdict(cost, WATCHED_BAR))
+
+
+def crowded(build, turns):
+    heading("A private round of more ranks than CPUs, whose host file promises a slot for each (µs)", "ranks", "CPUs", "d",
+            "starling", "p10", "by hand", "<bar")
+    ranks = 2 * len(os.sched_getaffinity(0))
+    with tempfile.NamedTemporaryFile("w", suffix=".hosts") as hosts:
+        hosts.write(f"localhost slots={ranks}\n")
+        hosts.flush()
+        results = [rows(run(ranks, build / "tests/benchmark/whole_round", 21, "directed-ring", 100,
+                            launcher=("--hostfile", hosts.name))) for _ in range(turns)]
+    for key in results[0]:
+        case = Turns(results, key, ("isend", "persistent"))
+        ours = case.median(lambda row: row["starling"])
+        line(ranks, ranks // 2, key[2], f"{ours:.1f}", f"{case.median(lambda row: row['starling_p10']):.1f}",
+             f"{case.best():.1f}", verdict(ours, CROWDED_BAR))
+
+
+def seconds_until(ranks, shows, *words):
+    """Until a line of its stderr satisfies `shows`, or until it ends."""
+    start = time.monotonic()
+    program = subprocess.Popen(["mpirun", "--oversubscribe", "-n", str(ranks), *map(str, words)], env=ENVIRONMENT,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    seconds = next((time.monotonic() - start for text in program.stderr if shows(text)), None)
+    program.communicate()
+    if program.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))} ended with {program.returncode}")
+    return time.monotonic() - start if seconds is None else seconds
+
+
+def startup(build, turns):
+    heading("From mpirun to the line of the first rounds (ms)", "ranks", "empty MPI program", "starling", "ratio", "<bar")
+    for ranks in (2, 8):
+        empty, ours = [], []
+        for _ in range(2 * turns):
+            empty.append(seconds_until(ranks, lambda text: False, build / "tests/benchmark/startup"))
+            with tempfile.TemporaryDirectory() as folder:
+                ours.append(seconds_until(ranks, lambda text: text.startswith("round"), build / "starling", "omd", "--source",
+                                          "synthetic:logistic", "--mechanism", "laplace", "--epsilon", 1, "--rounds", 1000,
+                                          "--progress", "on", "--output", f"{folder}/run"))
+        ratio = statistics.median(one / other for one, other in zip(ours, empty))
+        line(ranks, f"{1000 * statistics.median(empty):.0f}", f"{1000 * statistics.median(ours):.0f}", f"{ratio:.2f}",
+             verdict(ratio, STARTUP_BAR if ranks == 8 else None))
+
+
+PARTS = {"exchange": exchange, "round": whole_round, "blocks": blocks, "observers": observers, "crowded": crowded,
+         "startup": startup}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path, help="folder of a release build")
     parser.add_argument("--turns", type=int, default=5)
-    parser.add_argument("--only", choices=("exchange", "round", "blocks"))
+    parser.add_argument("--only", choices=PARTS)
     options = parser.parse_args()
-    parts = {"exchange": exchange, "round": whole_round, "blocks": blocks}
-    for name, part in parts.items():
+    for name, part in PARTS.items():
         if options.only in (None, name):
             part(options.build.resolve(), options.turns)
 
