@@ -1,4 +1,5 @@
 // `starling doctor`: the steps in which a launch is looked at.
+#include "doctor_costs.hpp"
 #include "doctor_facts.hpp"
 #include <cerrno>
 #include <chrono>
@@ -40,6 +41,7 @@ class Doctor {
     agreement_.together([&] { config_ = parse_doctor_config(words); });
     agreement_.same("configuration", declare_public(config_.text));
     world_.set_watchdog(config_.watchdog);
+    if (config_.predict) return predict_round();
     agreement_.together([&] { open_graph(); });
     agreement_.same("topology", declare_public(graph_->digest()));
     const LaunchFacts facts = look();
@@ -51,6 +53,7 @@ class Doctor {
   }
 
  private:
+  [[nodiscard]] ExitCode predict_round();
   void open_graph();
   [[nodiscard]] LaunchFacts look();
   void require_memory(const LaunchFacts& facts, const Layout& layout, std::size_t length) const;
@@ -63,6 +66,24 @@ class Doctor {
   std::unique_ptr<Graph> graph_;
   std::optional<GraphSample> sample_;
 };
+
+/// **Collective.**
+ExitCode Doctor::predict_round() {
+  LaunchDefaults defaults{config_.topology, config_.clients, config_.dimension,
+                          static_cast<double>(cpus_of_this_host())};
+  Launch launch;
+  agreement_.together([&] {
+    launch = parse_launch(*config_.predict, defaults);
+    graph_ = graph_of(launch);
+  });
+  const Costs costs = measure_costs(world_, agreement_, launch, *graph_);
+  agreement_.together([&] {
+    if (world_.rank() != 0) return;
+    const Prediction prediction = predict(launch, *graph_, costs);
+    print(config_.json ? prediction_json(launch, costs, prediction) : prediction_table(launch, costs, prediction));
+  });
+  return ExitCode::done;
+}
 
 void Doctor::open_graph() {
   const auto ranks = static_cast<Client>(world_.size());

@@ -13,11 +13,11 @@ namespace {
 
 constexpr Client dense_limit = 1'000;
 
-Range range_of_sums(const Topology& topology, double (*sum)(const Links&)) {
+Range range_of_sums(const Topology& topology, double (*sum)(const Topology::Row&)) {
   Range range{std::numeric_limits<double>::infinity(), 0};
   for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
     for (Client u = 0; u < topology.clients(); ++u) {
-      const double value = sum(topology.phase_links(phase, u));
+      const double value = sum(topology.row(phase, u));
       range.min = std::min(range.min, value);
       range.max = std::max(range.max, value);
     }
@@ -26,14 +26,16 @@ Range range_of_sums(const Topology& topology, double (*sum)(const Links&)) {
 }
 
 void analyse_connectivity(const Topology& topology, TopologyAnalysis& result) {
-  PhaseUnion some(topology);
-  result.edges = static_cast<std::int64_t>(some.distinct_edges());
   for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
-    some.add(phase);
-    result.strongly_connected.push_back(some.strongly_connected());
-    some.remove(phase);
+    result.strongly_connected.push_back(strongly_connected(topology, phase));
   }
   result.joint_window = joint_window(topology);
+  if (topology.phases() == 1 && topology.clients() > dense_limit) {
+    result.edges = static_cast<std::int64_t>(topology.receivers(0).peers.size());
+    return;
+  }
+  PhaseUnion some(topology);
+  result.edges = static_cast<std::int64_t>(some.distinct_edges());
   if (topology.clients() > dense_limit) return;
   for (std::size_t phase = 0; phase < topology.phases(); ++phase) some.add(phase);
   result.diameter = some.diameter();

@@ -12,11 +12,14 @@ AttendedSchedule::AttendedSchedule(std::unique_ptr<Schedule> schedule, std::uniq
       absences_(std::move(absences)),
       departures_(std::move(departures)),
       missing_(missing),
-      steps_per_round_(steps_per_round) {}
+      steps_per_round_(steps_per_round) {
+  const auto leaves = [](const std::optional<Round>& departure) { return departure.has_value(); };
+  changes_ = absences_ || std::any_of(departures_.begin(), departures_.end(), leaves);
+  if (absences_) known_.assign(static_cast<std::size_t>(schedule_->clients()), -1);
+}
 
 Round AttendedSchedule::period() const {
-  const auto leaves = [](const std::optional<Round>& departure) { return departure.has_value(); };
-  return absences_ || std::any_of(departures_.begin(), departures_.end(), leaves) ? 0 : schedule_->period();
+  return changes_ ? 0 : schedule_->period();
 }
 
 bool AttendedSchedule::gone(Client u, Round t) const {
@@ -27,7 +30,14 @@ bool AttendedSchedule::gone(Client u, Round t) const {
 
 Attendance AttendedSchedule::attendance(Client u, Round t) const {
   if (gone(u, t)) return Attendance::gone;
-  return absences_ && absences_->absent(u, t) ? Attendance::absent : schedule_->attendance(u, t);
+  if (!absences_) return schedule_->attendance(u, t);
+  Round& known = known_[static_cast<std::size_t>(u)];
+  if (known < 0 || known / 2 != t) known = 2 * t + (absences_->absent(u, t) ? 1 : 0);
+  return known % 2 == 1 ? Attendance::absent : schedule_->attendance(u, t);
+}
+
+bool AttendedSchedule::present(Client u, Round t) const {
+  return attendance(u, t) == Attendance::present;
 }
 
 // Weights of those present (method 1, "Opting out").

@@ -18,8 +18,10 @@ Client to_of(std::uint64_t key) {
 
 std::vector<std::uint64_t> keys_of_phase(const Topology& topology, std::size_t phase) {
   std::vector<std::uint64_t> keys;
+  const Adjacency& receivers = topology.receivers(phase);
+  keys.reserve(receivers.peers.size());
   for (Client u = 0; u < topology.clients(); ++u) {
-    for (const Arc& arc : topology.phase_links(phase, u).out) keys.push_back(key_of(u, arc.peer));
+    for (const Client to : receivers.of(u)) keys.push_back(key_of(u, to));
   }
   return keys;
 }
@@ -35,7 +37,28 @@ std::vector<std::uint64_t> distinct_keys(const Topology& topology) {
   return keys;
 }
 
+/// Whether client 0 reaches all others.
+bool reaches_all(const Adjacency& adjacency, Client clients) {
+  std::vector<bool> reached(static_cast<std::size_t>(clients));
+  std::vector<Client> queue{0};
+  queue.reserve(static_cast<std::size_t>(clients));
+  reached[0] = true;
+  for (std::size_t head = 0; head < queue.size(); ++head) {
+    for (const Client peer : adjacency.of(queue[head])) {
+      if (reached[static_cast<std::size_t>(peer)]) continue;
+      reached[static_cast<std::size_t>(peer)] = true;
+      queue.push_back(peer);
+    }
+  }
+  return queue.size() == reached.size();
+}
+
 }  // namespace
+
+bool strongly_connected(const Topology& topology, std::size_t phase) {
+  return reaches_all(topology.receivers(phase), topology.clients()) &&
+         reaches_all(topology.senders(phase), topology.clients());
+}
 
 PhaseUnion::PhaseUnion(const Topology& topology) : clients_(static_cast<std::size_t>(topology.clients())) {
   const auto keys = distinct_keys(topology);
@@ -43,27 +66,27 @@ PhaseUnion::PhaseUnion(const Topology& topology) : clients_(static_cast<std::siz
   for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
     auto& edges = edges_of_phase_.emplace_back();
     for (const std::uint64_t key : keys_of_phase(topology, phase)) {
-      edges.push_back(static_cast<std::size_t>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin()));
+      edges.push_back(static_cast<Index>(std::lower_bound(keys.begin(), keys.end(), key) - keys.begin()));
     }
   }
-  forward_ = adjacency(keys, true);
-  backward_ = adjacency(keys, false);
+  forward_ = slots_of(keys, true);
+  backward_ = slots_of(keys, false);
 }
 
-PhaseUnion::Adjacency PhaseUnion::adjacency(const std::vector<std::uint64_t>& keys, bool forward) const {
+PhaseUnion::Slots PhaseUnion::slots_of(const std::vector<std::uint64_t>& keys, bool forward) const {
   const auto near_end = [&](std::uint64_t key) {
     return static_cast<std::size_t>(forward ? from_of(key) : to_of(key));
   };
-  Adjacency result;
+  Slots result;
   result.first.assign(clients_ + 1, 0);
   for (const std::uint64_t key : keys) ++result.first[near_end(key) + 1];
   for (std::size_t u = 0; u < clients_; ++u) result.first[u + 1] += result.first[u];
-  result.edges.resize(keys.size());
+  if (!forward) result.edges.resize(keys.size());
   result.far_ends.resize(keys.size());
-  std::vector<std::size_t> next(result.first.begin(), result.first.end() - 1);
+  std::vector<Index> next(result.first.begin(), result.first.end() - 1);
   for (std::size_t edge = 0; edge < keys.size(); ++edge) {
     const std::size_t slot = next[near_end(keys[edge])]++;
-    result.edges[slot] = edge;
+    if (!forward) result.edges[slot] = static_cast<Index>(edge);
     result.far_ends[slot] = forward ? to_of(keys[edge]) : from_of(keys[edge]);
   }
   return result;
@@ -73,18 +96,18 @@ void PhaseUnion::count(std::size_t phase, int change) {
   for (const std::size_t edge : edges_of_phase_[phase]) present_[edge] += change;
 }
 
-std::optional<std::int64_t> PhaseUnion::eccentricity(const Adjacency& adjacency, Client start) const {
+std::optional<std::int64_t> PhaseUnion::eccentricity(const Slots& slots, Client start) const {
   std::vector<std::int64_t> steps(clients_, -1);
   std::vector<Client> queue{start};
   queue.reserve(clients_);
   steps[static_cast<std::size_t>(start)] = 0;
   for (std::size_t head = 0; head < queue.size(); ++head) {
     const auto u = static_cast<std::size_t>(queue[head]);
-    for (std::size_t slot = adjacency.first[u]; slot < adjacency.first[u + 1]; ++slot) {
-      const auto v = static_cast<std::size_t>(adjacency.far_ends[slot]);
-      if (present_[adjacency.edges[slot]] == 0 || steps[v] >= 0) continue;
+    for (std::size_t slot = slots.first[u]; slot < slots.first[u + 1]; ++slot) {
+      const auto v = static_cast<std::size_t>(slots.far_ends[slot]);
+      if (present_[slots.edge(slot)] == 0 || steps[v] >= 0) continue;
       steps[v] = steps[u] + 1;
-      queue.push_back(adjacency.far_ends[slot]);
+      queue.push_back(slots.far_ends[slot]);
     }
   }
   if (queue.size() < clients_) return std::nullopt;
@@ -107,6 +130,7 @@ std::optional<std::int64_t> PhaseUnion::diameter() const {
 
 std::optional<Round> joint_window(const Topology& topology) {
   const std::size_t count = topology.phases();
+  if (count == 1) return strongly_connected(topology, 0) ? std::optional<Round>(1) : std::nullopt;
   PhaseUnion window(topology);
   Round least = 1;
   Round rounds = 0;      // of the window's phases, first to last
@@ -131,6 +155,8 @@ std::optional<Round> joint_window(const Topology& topology) {
 }
 
 bool Topology::ever_connects() const {
+  if (strongly_connected(*this, 0)) return true;
+  if (phases() == 1) return false;
   PhaseUnion all(*this);
   for (std::size_t phase = 0; phase < phases(); ++phase) all.add(phase);
   return all.strongly_connected();

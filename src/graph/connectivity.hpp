@@ -1,4 +1,4 @@
-/// Reachability in the union of some phases of a topology.
+/// Reachability in a phase of a topology, and in the union of several.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,9 @@
 #include "starling/graph/topology.hpp"
 
 namespace starling {
+
+/// Whether every client reaches every other in this phase alone. Costs a pass over its edges, and five bytes a client.
+[[nodiscard]] bool strongly_connected(const Topology& topology, std::size_t phase);
 
 /// The union of a set of phases, to which phases are added and from which they are taken; self loops do not matter.
 class PhaseUnion {
@@ -24,22 +27,24 @@ class PhaseUnion {
   [[nodiscard]] std::optional<std::int64_t> diameter() const;
 
  private:
-  /// Edges by their near end: those of client u are `edges[first[u]]` to before `edges[first[u + 1]]`.
-  struct Adjacency {
-    std::vector<std::size_t> first;
-    std::vector<std::size_t> edges;
+  using Index = std::uint32_t;  ///< of an edge: a topology has less than 2^32 of them
+  /// Edges by their near end: those of client u are at `first[u]` to before `first[u + 1]`.
+  struct Slots {
+    std::vector<Index> first;
+    std::vector<Index> edges;  ///< empty where they are in order, as by sender
     std::vector<Client> far_ends;
+    [[nodiscard]] Index edge(std::size_t slot) const { return edges.empty() ? static_cast<Index>(slot) : edges[slot]; }
   };
   void count(std::size_t phase, int change);
   /// Steps to the farthest client from `start`; none where some client cannot be reached.
-  [[nodiscard]] std::optional<std::int64_t> eccentricity(const Adjacency& adjacency, Client start) const;
-  [[nodiscard]] Adjacency adjacency(const std::vector<std::uint64_t>& keys, bool forward) const;
+  [[nodiscard]] std::optional<std::int64_t> eccentricity(const Slots& slots, Client start) const;
+  [[nodiscard]] Slots slots_of(const std::vector<std::uint64_t>& keys, bool forward) const;
 
   std::size_t clients_;
   std::vector<int> present_;  ///< by edge: in how many of the added phases
-  std::vector<std::vector<std::size_t>> edges_of_phase_;
-  Adjacency forward_;
-  Adjacency backward_;
+  std::vector<std::vector<Index>> edges_of_phase_;
+  Slots forward_;
+  Slots backward_;
 };
 
 /// Least B such that every B consecutive rounds are jointly strongly connected; none if all rounds together are not.

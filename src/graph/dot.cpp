@@ -11,7 +11,7 @@ void append_phase(std::string& dot, const Topology& topology, std::size_t phase)
   auto out = std::back_inserter(dot);
   for (Client u = 0; u < topology.clients(); ++u) fmt::format_to(out, "    p{}_{} [label=\"{}\"];\n", phase, u, u);
   for (Client u = 0; u < topology.clients(); ++u) {
-    const Links& links = topology.phase_links(phase, u);
+    const Links links = topology.phase_links(phase, u);
     const auto append = [&](Client to, double weight) {
       fmt::format_to(out, "    p{0}_{1} -> p{0}_{2} [label=\"{3:.3g}\"];\n", phase, u, to, weight);
     };

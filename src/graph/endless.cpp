@@ -33,10 +33,17 @@ std::string rules_of(EndlessGraph::Degrees degrees) {
   return names;
 }
 
+/// Whoever is there twice gets twice the weight.
 std::vector<Arc> arcs_to(const std::vector<Client>& peers, double weight) {
   std::vector<Arc> arcs;
   arcs.reserve(peers.size());
-  for (const Client peer : peers) arcs.push_back({peer, weight});
+  for (const Client peer : peers) {
+    if (!arcs.empty() && arcs.back().peer == peer) {
+      arcs.back().weight += weight;
+    } else {
+      arcs.push_back({peer, weight});
+    }
+  }
   return arcs;
 }
 

@@ -44,6 +44,27 @@ void check_edges_fit(const Spec& spec, double edges, std::string_view remedy) {
   check(edges <= 3e7, "{}: about {:.0f} edges (too many for memory) {}", spec.text(), edges, remedy);
 }
 
+Lattice lattice_of(const Spec& spec, Client n) {
+  Client side = static_cast<Client>(std::sqrt(static_cast<double>(n)));
+  while (n % side != 0) --side;
+  Lattice lattice{side, n / side};
+  const bool rows = spec.find("rows").has_value();
+  const bool columns = spec.find("columns").has_value();
+  if (rows) lattice.rows = static_cast<Client>(whole(spec, "rows", 1, 1, n));
+  if (columns) lattice.columns = static_cast<Client>(whole(spec, "columns", 1, 1, n));
+  if (rows && !columns) lattice.columns = n / lattice.rows;
+  if (columns && !rows) lattice.rows = n / lattice.columns;
+  check(static_cast<std::int64_t>(lattice.rows) * lattice.columns == n,
+        "{}: {} clients do not fill {} rows and {} columns (rows times columns is the number of clients) correct one",
+        spec.text(), n, lattice.rows, lattice.columns);
+  return lattice;
+}
+
+void check_hypercube(const Spec& spec, Client n) {
+  check(std::has_single_bit(static_cast<std::uint64_t>(n)),
+        "{}: {} clients (a hypercube has 1, 2, 4, 8, … of them) use such a number, or exponential", spec.text(), n);
+}
+
 }  // namespace families
 
 namespace {
@@ -112,28 +133,6 @@ Made make_path(const Spec& spec, Client n, WeightRule rule) {
   return finish(spec, n, rule, edges);
 }
 
-struct Lattice {
-  Client rows = 1;
-  Client columns = 1;
-};
-
-/// As the spec says; a side that it leaves out follows from the other, both are as equal as n allows.
-Lattice lattice_of(const Spec& spec, Client n) {
-  Client side = static_cast<Client>(std::sqrt(static_cast<double>(n)));
-  while (n % side != 0) --side;
-  Lattice lattice{side, n / side};
-  const bool rows = spec.find("rows").has_value();
-  const bool columns = spec.find("columns").has_value();
-  if (rows) lattice.rows = static_cast<Client>(whole(spec, "rows", 1, 1, n));
-  if (columns) lattice.columns = static_cast<Client>(whole(spec, "columns", 1, 1, n));
-  if (rows && !columns) lattice.columns = n / lattice.rows;
-  if (columns && !rows) lattice.rows = n / lattice.columns;
-  check(static_cast<std::int64_t>(lattice.rows) * lattice.columns == n,
-        "{}: {} clients do not fill {} rows and {} columns (rows times columns is the number of clients) correct one",
-        spec.text(), n, lattice.rows, lattice.columns);
-  return lattice;
-}
-
 /// Rows and columns as paths, closed to circles where `closed` (a side of two has one edge either way).
 Made make_lattice(const Spec& spec, Client n, WeightRule rule, bool closed) {
   check_edges_fit(spec, 4.0 * n, "use fewer clients");
@@ -159,8 +158,7 @@ Made make_grid(const Spec& spec, Client n, WeightRule rule) {
 }
 
 Made make_hypercube(const Spec& spec, Client n, WeightRule rule) {
-  check(std::has_single_bit(static_cast<std::uint64_t>(n)),
-        "{}: {} clients (a hypercube has 1, 2, 4, 8, … of them) use such a number, or exponential", spec.text(), n);
+  check_hypercube(spec, n);
   check_edges_fit(spec, n * std::log2(n), "use fewer clients");
   std::vector<Edge> edges;
   for (const Client bit : powers_below(n)) {
@@ -222,6 +220,11 @@ const TopologyTable& topology_table() {
            {{"degree", "neighbours of each; clients × degree is even (4, or all others if fewer)"},
             {"seed", "of the draws (1)"}},
            make_random_regular},
+          {"random-circles",
+           "random circles through all clients, both ways: like random-regular, always connected, rows from numbers alone",
+           {{"degree", "neighbours of each, an even number; one that two circles share counts twice (8)"},
+            {"seed", "of the draws (1)"}},
+           make_random_circles},
           {"small-world",
            "Watts and Strogatz: a ring of near neighbours, each edge's far end moved at random with a probability",
            {{"neighbours", "of each before moving, an even number (4, or fewer if there are fewer clients)"},

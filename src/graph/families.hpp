@@ -27,6 +27,21 @@ void add_both_ways(std::vector<Edge>& edges, Client u, Client v);
 /// Throws UsageError for more edges than a topology may have, before they are made.
 void check_edges_fit(const Spec& spec, double edges, std::string_view remedy);
 
+struct Lattice {
+  Client rows = 1;
+  Client columns = 1;
+};
+/// As the spec says; a side that it leaves out follows from the other, both are as equal as n allows. Throws UsageError
+/// where n clients do not fill it.
+[[nodiscard]] Lattice lattice_of(const Spec& spec, Client n);
+/// Throws UsageError for numbers of clients other than powers of two.
+void check_hypercube(const Spec& spec, Client n);
+
+/// Rows worked out one by one.
+[[nodiscard]] std::unique_ptr<Graph> random_circles(const Spec& spec, Client n, WeightRule rule);
+/// The same graph written out, with explicit weights: an edge of two circles has twice the weight of others.
+[[nodiscard]] Made make_random_circles(const Spec& spec, Client n, WeightRule rule);
+
 [[nodiscard]] Made make_erdos_renyi(const Spec& spec, Client n, WeightRule rule);
 [[nodiscard]] Made make_random_regular(const Spec& spec, Client n, WeightRule rule);
 [[nodiscard]] Made make_small_world(const Spec& spec, Client n, WeightRule rule);

@@ -17,9 +17,11 @@ constexpr double wanted = 1e-3;
 Values mixed(const Topology& topology, std::size_t phase, const Values& x) {
   Values y(x.size());
   for (std::size_t u = 0; u < x.size(); ++u) {
-    const Links& links = topology.phase_links(phase, static_cast<Client>(u));
-    y[u] = links.own * x[u];
-    for (const Arc& arc : links.in) y[u] += arc.weight * x[static_cast<std::size_t>(arc.peer)];
+    const Topology::Row row = topology.row(phase, static_cast<Client>(u));
+    y[u] = row.own * x[u];
+    for (std::size_t k = 0; k < row.in.size(); ++k) {
+      y[u] += row.in.weight(k) * x[static_cast<std::size_t>(row.in.peer(k))];
+    }
   }
   return y;
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <limits>
+#include <numbers>
 
 #include <Eigen/Dense>
 #include <Eigen/Eigenvalues>
@@ -23,6 +25,8 @@ using Map = std::function<VectorXd(const VectorXd&)>;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// Work of one iteration scheme, in edges visited: some seconds.
 constexpr double work_limit = 1e9;
+/// Periods in which disagreement may vanish at once.
+constexpr Round most_vanishing = 64;
 
 /// A generic vector: no eigenvector of interest is orthogonal to it but by bad luck.
 VectorXd generic_vector(Index n) {
@@ -58,12 +62,11 @@ Deflation deflation(const std::vector<double>& perron, PerronSide side) {
 
 /// After how many applications a generic vector falls to nothing at once: disagreement is then gone for good, and the
 /// eigenvalues that rounding makes of a nilpotent matrix (1e-16 to the power 1/k) are not to be believed.
-std::optional<Round> vanishes_after(const Map& map, const Deflation& deflate, Index n) {
-  constexpr Round most = 64;
-  VectorXd v = generic_vector(n);
+/// Leaves in `v` what is left of it, in which small eigenvalues have faded.
+std::optional<Round> vanishes_after(const Map& map, const Deflation& deflate, Round most, VectorXd& v) {
   deflate.apply(v);
-  if (n == 1) return 1;
-  for (Round k = 1; k <= std::min<Round>(most, n); ++k) {
+  if (v.size() == 1) return 1;
+  for (Round k = 1; k <= std::min<Round>(most, v.size()); ++k) {
     v.normalize();
     v = map(v);
     deflate.apply(v);
@@ -80,9 +83,9 @@ MatrixXd mixing_matrix(const Topology& topology, std::size_t phase) {
   const Index n = topology.clients();
   MatrixXd a = MatrixXd::Zero(n, n);
   for (Client u = 0; u < topology.clients(); ++u) {
-    const Links& links = topology.phase_links(phase, u);
-    a(u, u) = links.own;
-    for (const Arc& arc : links.in) a(u, arc.peer) = arc.weight;
+    const Topology::Row row = topology.row(phase, u);
+    a(u, u) = row.own;
+    for (std::size_t k = 0; k < row.in.size(); ++k) a(u, row.in.peer(k)) = row.in.weight(k);
   }
   return a;
 }
@@ -172,8 +175,7 @@ class PeriodMap {
   [[nodiscard]] double cost() const {
     double cost = 0;
     for (std::size_t phase = 0; phase < topology_.phases(); ++phase) {
-      std::size_t edges = static_cast<std::size_t>(topology_.clients());
-      for (Client u = 0; u < topology_.clients(); ++u) edges += topology_.phase_links(phase, u).in.size();
+      const std::size_t edges = static_cast<std::size_t>(topology_.clients()) + topology_.receivers(phase).peers.size();
       cost += static_cast<double>(edges) * static_cast<double>(topology_.phase_rounds(phase));
     }
     return cost;
@@ -183,9 +185,11 @@ class PeriodMap {
   [[nodiscard]] VectorXd round(std::size_t phase, const VectorXd& x) const {
     VectorXd y(x.size());
     for (Client u = 0; u < topology_.clients(); ++u) {
-      const Links& links = topology_.phase_links(phase, u);
-      y[u] = links.own * x[u];
-      for (const Arc& arc : transposed_ ? links.out : links.in) y[u] += arc.weight * x[arc.peer];
+      const Topology::Row row = topology_.row(phase, u);
+      const ArcView& arcs = transposed_ ? row.out : row.in;
+      double sum = row.own * x[u];
+      for (std::size_t k = 0; k < arcs.size(); ++k) sum += arcs.weight(k) * x[arcs.peer(k)];
+      y[u] = sum;
     }
     return y;
   }
@@ -206,23 +210,107 @@ std::vector<double> iterated_stationary(const Map& map, double cost, Index n) {
   return {};
 }
 
+// The error is measured against the distance to one, which is what the rate depends on.
+constexpr double fine = 1e-4;
+constexpr double coarse = 0.1;
+
+bool is_within(double share, double residual, double modulus) {
+  return residual < share * std::max(1 - modulus, 1e-12);
+}
+
+void set_second(double modulus, double residual, Spectrum& spectrum) {
+  spectrum.second = is_within(coarse, residual, modulus) ? modulus : unknown;
+  spectrum.tolerance = is_within(fine, residual, modulus) ? 0 : residual;
+}
+
+/// Eigenvalue of largest modulus of a deflated symmetric map by Lanczos iterations, of which three vectors are kept:
+/// what rounding does to the others repeats eigenvalues that are found and adds none (Paige 1980).
+class Lanczos {
+ public:
+  Lanczos(const Map& map, const Deflation& deflate) : map_(map), deflate_(deflate) {}
+
+  void find(VectorXd v, double cost, Spectrum& spectrum) {
+    const auto per_step = cost + 4 * static_cast<double>(v.size());
+    const auto most = std::clamp<Index>(static_cast<Index>(2 * work_limit / per_step), 4, most_steps);
+    VectorXd before = VectorXd::Zero(v.size());
+    v.normalize();
+    for (Index step = 1; step <= most; ++step) {
+      extend(before, v);
+      const bool invariant = beside_.back() < 1e-14;
+      const bool last = invariant || step == most;
+      if (!last && step % between_looks != 0) continue;
+      look();
+      if (last || is_within(fine, residual_, modulus_)) break;
+    }
+    set_second(modulus_, residual_, spectrum);
+  }
+
+ private:
+  static constexpr Index most_steps = 2'000;
+  static constexpr Index between_looks = 50;
+
+  void extend(VectorXd& before, VectorXd& v) {
+    VectorXd next = map_(v);
+    deflate_.apply(next);
+    diagonal_.push_back(v.dot(next));
+    next -= diagonal_.back() * v;
+    if (!beside_.empty()) next -= beside_.back() * before;
+    beside_.push_back(next.norm());
+    before.swap(v);
+    v = next / beside_.back();
+  }
+
+  void look() {
+    const auto count = static_cast<Index>(diagonal_.size());
+    const Eigen::Map<const VectorXd> diagonal(diagonal_.data(), count);
+    const Eigen::Map<const VectorXd> beside(beside_.data(), count - 1);
+    Eigen::SelfAdjointEigenSolver<MatrixXd> solver;
+    solver.computeFromTridiagonal(diagonal, beside, Eigen::EigenvaluesOnly);
+    Index largest = 0;
+    modulus_ = solver.eigenvalues().cwiseAbs().maxCoeff(&largest);
+    residual_ = beside_.back() * last_entry(solver.eigenvalues()[largest]);
+  }
+
+  /// Of the tridiagonal matrix's normalised eigenvector: by its recurrence from the last entry to the first, the way in
+  /// which entries grow once an eigenvalue has been found.
+  [[nodiscard]] double last_entry(double eigenvalue) const {
+    constexpr double enough = 1e100;
+    double after = 0;
+    double entry = 1;
+    double squares = 1;
+    for (std::size_t k = diagonal_.size() - 1; k > 0 && squares < enough; --k) {
+      const double coupling = k + 1 < diagonal_.size() ? beside_[k] : 0;
+      const double before = ((eigenvalue - diagonal_[k]) * entry - coupling * after) / beside_[k - 1];
+      after = entry;
+      entry = before;
+      squares += entry * entry;
+    }
+    return 1 / std::sqrt(squares);
+  }
+
+  const Map& map_;
+  const Deflation& deflate_;
+  std::vector<double> diagonal_;
+  std::vector<double> beside_;
+  double modulus_ = 0;
+  double residual_ = std::numeric_limits<double>::infinity();
+};
+
 /// Eigenvalue of largest modulus of a deflated map by restarted Arnoldi iterations.
 class Arnoldi {
  public:
   Arnoldi(const Map& map, const Deflation& deflate, Index n)
-      : map_(map), deflate_(deflate), n_(n), steps_(std::clamp<Index>(30'000'000 / n, 4, 100)) {}
+      : map_(map), deflate_(deflate), n_(n), steps_(std::clamp<Index>(15'000'000 / n, 8, 100)) {}
 
   /// Sets the modulus and its tolerance; NaN where the work that is allowed has not even come near.
-  void find(double cost, Spectrum& spectrum) {
-    VectorXd start = generic_vector(n_);
+  void find(VectorXd start, double cost, Spectrum& spectrum) {
     const double per_restart = (cost + static_cast<double>(n_ * steps_)) * static_cast<double>(steps_);
-    for (auto left = static_cast<long>(2 * work_limit / per_restart); left > 0; --left) {
+    for (auto left = std::max(1L, static_cast<long>(2 * work_limit / per_restart)); left > 0; --left) {
       build(start);
-      if (is_within(fine)) break;
+      if (is_within(fine, residual_, modulus_)) break;
       start = basis_.leftCols(built_) * (ritz_.real() + ritz_.imag());
     }
-    spectrum.second = is_within(coarse) ? modulus_ : unknown;
-    spectrum.tolerance = is_within(fine) ? 0 : residual_;
+    set_second(modulus_, residual_, spectrum);
   }
 
  private:
@@ -259,11 +347,6 @@ class Arnoldi {
     residual_ = projected_(built_, built_ - 1) * std::abs(ritz_[built_ - 1]);
   }
 
-  // The error is measured against the distance to one, which is what the rate depends on.
-  static constexpr double fine = 1e-4;
-  static constexpr double coarse = 0.1;
-  [[nodiscard]] bool is_within(double share) const { return residual_ < share * std::max(1 - modulus_, 1e-12); }
-
   const Map& map_;
   const Deflation& deflate_;
   Index n_;
@@ -284,19 +367,96 @@ Spectrum dense_spectrum(const Topology& topology, PerronSide side, bool connecte
   if (connected) spectrum.perron = dense_perron(product, side);
   if (!spectrum.perron.empty() && side != PerronSide::free) {
     const Map map = [&](const VectorXd& x) { return VectorXd(product * x); };
-    spectrum.exact_after = vanishes_after(map, deflation(spectrum.perron, side), product.rows());
+    VectorXd v = generic_vector(product.rows());
+    spectrum.exact_after = vanishes_after(map, deflation(spectrum.perron, side), most_vanishing, v);
   }
   if (!spectrum.exact_after) spectrum.second = second_of(product);
   return spectrum;
 }
 
+namespace {
+
+/// Whether all clients have the same arcs, counted along a circle from themselves.
+bool turns(const Topology& topology, std::size_t phase) {
+  const Client n = topology.clients();
+  const Topology::Row first = topology.row(phase, 0);
+  std::vector<Arc> expected;
+  for (Client u = 1; u < n; ++u) {
+    const Topology::Row row = topology.row(phase, u);
+    if (row.own != first.own || row.in.size() != first.in.size()) return false;
+    expected = first.in.arcs();
+    for (Arc& arc : expected) arc.peer = static_cast<Client>((std::int64_t{arc.peer} + u) % n);
+    std::sort(expected.begin(), expected.end(), [](const Arc& a, const Arc& b) { return a.peer < b.peer; });
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      if (expected[k] != Arc{row.in.peer(k), row.in.weight(k)}) return false;
+    }
+  }
+  return true;
+}
+
+/// exp(2πi k/n), with the angle reduced in integers.
+std::complex<double> root_of_unity(std::int64_t k, std::int64_t n) {
+  return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n));
+}
+
+/// Eigenvalue of a phase that belongs to the waves (exp(2πi mu/n))_u.
+std::complex<double> eigenvalue_of_wave(const Topology::Row& first, Round rounds, std::int64_t m, std::int64_t n) {
+  std::complex<double> sum = first.own;
+  for (std::size_t k = 0; k < first.in.size(); ++k) sum += first.in.weight(k) * root_of_unity(m * first.in.peer(k), n);
+  return std::pow(sum, static_cast<double>(rounds));
+}
+
+/// Where every phase is the same seen from every client, waves are the eigenvectors of all of them, and orthogonal.
+bool is_circulant(const Topology& topology) {
+  for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
+    if (!turns(topology, phase)) return false;
+  }
+  return true;
+}
+
+Spectrum circulant_spectrum(const Topology& topology) {
+  const std::int64_t n = topology.clients();
+  std::vector<Topology::Row> firsts;
+  for (std::size_t phase = 0; phase < topology.phases(); ++phase) firsts.push_back(topology.row(phase, 0));
+  Spectrum spectrum;
+  spectrum.perron.assign(static_cast<std::size_t>(n), 1.0 / static_cast<double>(n));
+  for (std::int64_t m = 1; 2 * m <= n; ++m) {  // the other half are their conjugates
+    double modulus = 1;
+    for (std::size_t phase = 0; phase < firsts.size(); ++phase) {
+      modulus *= std::abs(eigenvalue_of_wave(firsts[phase], topology.phase_rounds(phase), m, n));
+    }
+    spectrum.second = std::max(spectrum.second, modulus);
+  }
+  if (spectrum.second < 1e-12) {
+    spectrum.second = 0;
+    spectrum.exact_after = 1;
+  }
+  return spectrum;
+}
+
+bool is_symmetric(const Topology& topology) {
+  if (topology.phases() > 1) return false;
+  for (Client u = 0; u < topology.clients(); ++u) {
+    const Topology::Row row = topology.row(0, u);
+    if (row.in.size() != row.out.size()) return false;
+    for (std::size_t k = 0; k < row.in.size(); ++k) {
+      if (row.in.peer(k) != row.out.peer(k) || row.in.weight(k) != row.out.weight(k)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool connected) {
   Spectrum spectrum;
   spectrum.second = unknown;
+  if (!connected || side == PerronSide::free) return spectrum;
+  if (side == PerronSide::both && is_circulant(topology)) return circulant_spectrum(topology);
   const Index n = topology.clients();
   const PeriodMap period(topology, false);
   const double cost = period.cost();
-  if (!connected || side == PerronSide::free || cost > work_limit / 100) return spectrum;
+  if (cost > work_limit / 30) return spectrum;
   if (side == PerronSide::both) {
     spectrum.perron.assign(static_cast<std::size_t>(n), 1.0 / static_cast<double>(n));
   } else {
@@ -305,9 +465,16 @@ Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool conne
   if (spectrum.perron.empty()) return spectrum;
   const Deflation deflate = deflation(spectrum.perron, side);
   const Map map = period;
-  spectrum.exact_after = vanishes_after(map, deflate, n);
+  VectorXd v = generic_vector(n);
+  const auto most = std::clamp<Round>(static_cast<Round>(work_limit / 10 / cost), 4, most_vanishing);
+  spectrum.exact_after = vanishes_after(map, deflate, most, v);
   spectrum.second = 0;
-  if (!spectrum.exact_after) Arnoldi(map, deflate, n).find(cost, spectrum);
+  if (spectrum.exact_after) return spectrum;
+  if (is_symmetric(topology)) {
+    Lanczos(map, deflate).find(std::move(v), cost, spectrum);
+  } else {
+    Arnoldi(map, deflate, n).find(std::move(v), cost, spectrum);
+  }
   return spectrum;
 }
 

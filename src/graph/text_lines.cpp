@@ -7,17 +7,28 @@
 
 namespace starling {
 
-Words split_words(std::string_view line) {
-  constexpr std::string_view blanks = " \t\r\v\f";
-  Words words;
-  while (true) {
-    const auto begin = line.find_first_not_of(blanks);
-    if (begin == std::string_view::npos) return words;
-    line.remove_prefix(begin);
-    const auto end = std::min(line.find_first_of(blanks), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
+namespace {
+
+bool is_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r' && c != '\n');
+}
+
+}  // namespace
+
+void split_words(std::string_view line, Words& words) {
+  words.clear();
+  for (std::size_t at = 0; at < line.size();) {
+    while (at < line.size() && is_blank(line[at])) ++at;
+    const std::size_t begin = at;
+    while (at < line.size() && !is_blank(line[at])) ++at;
+    if (at > begin) words.push_back(line.substr(begin, at - begin));
   }
+}
+
+Words split_words(std::string_view line) {
+  Words words;
+  split_words(line, words);
+  return words;
 }
 
 std::string shown(std::string_view word) {

@@ -13,7 +13,9 @@ namespace starling {
 
 using Words = std::vector<std::string_view>;
 
-/// The words of a line, which blanks part.
+/// The words of a line, which blanks part; in place of what `words` had.
+void split_words(std::string_view line, Words& words);
+/// The same.
 [[nodiscard]] Words split_words(std::string_view line);
 
 /// A word of a file, fit for a message: bounded and printable.

@@ -1,12 +1,10 @@
 #include "starling/graph/topology.hpp"
 
+#include "digest_writer.hpp"
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <iterator>
 #include <utility>
-
-#include "starling/core/digest.hpp"
 
 namespace starling {
 
@@ -14,13 +12,6 @@ namespace {
 
 constexpr std::size_t max_client_phases = 20'000'000;
 constexpr std::size_t max_edge_phases = 30'000'000;
-
-bool by_ends(const Edge& a, const Edge& b) {
-  return std::pair(a.from, a.to) < std::pair(b.from, b.to);
-}
-bool same_ends(const Edge& a, const Edge& b) {
-  return a.from == b.from && a.to == b.to;
-}
 
 /// "name:line: edge 0 1", or "name: edge 0 1" where the edge was not read from a file.
 std::string place(const std::string& name, const Edge& edge) {
@@ -45,93 +36,131 @@ void check_edge(const Edge& edge, Client clients, WeightRule rule, const std::st
   }
 }
 
-/// The edges of one phase in order of (from, to).
-std::vector<Edge> sorted_edges(std::vector<Edge> edges, const std::vector<Edge>& everywhere, const std::string& name) {
-  edges.insert(edges.end(), everywhere.begin(), everywhere.end());
-  std::sort(edges.begin(), edges.end(),
-            [](const Edge& a, const Edge& b) { return by_ends(a, b) || (same_ends(a, b) && a.line < b.line); });
-  const auto repeated = std::adjacent_find(edges.begin(), edges.end(), same_ends);
-  if (repeated != edges.end()) {
-    const std::string first = repeated->line > 0 ? fmt::format(", first on line {}", repeated->line) : "";
-    throw UsageError(fmt::format("{} stands twice in one phase (weights would be ambiguous{}) delete one",
-                                 place(name, *std::next(repeated)), first));
-  }
-  return edges;
-}
+/// All edges of a phase.
+struct EdgesOfPhase {
+  const std::vector<Edge>& everywhere;
+  const std::vector<Edge>& own;
 
-/// Peers only; weights are set afterwards. Arcs come out ascending by peer because the edges are sorted.
-std::vector<Links> link_up(const std::vector<Edge>& edges, Client clients, WeightRule rule) {
-  std::vector<Links> links(static_cast<std::size_t>(clients));
-  const bool written = rule == WeightRule::explicit_weights;
-  if (written) {
-    for (Links& row : links) row.own = 0;
-  }
-  for (const Edge& edge : edges) {
-    if (written && edge.weight == 0) continue;
-    if (edge.from == edge.to) {
-      links[static_cast<std::size_t>(edge.from)].own = edge.weight;
-    } else {
-      links[static_cast<std::size_t>(edge.from)].out.push_back({edge.to, edge.weight});
-      links[static_cast<std::size_t>(edge.to)].in.push_back({edge.from, edge.weight});
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (const auto* edges : {&everywhere, &own}) {
+      for (const Edge& edge : *edges) visit(edge);
     }
   }
-  return links;
+  /// Those from one client to another, as they stand in the file.
+  [[nodiscard]] std::vector<Edge> between(Client from, Client to) const {
+    std::vector<Edge> found;
+    each([&](const Edge& edge) {
+      if (edge.from == from && edge.to == to) found.push_back(edge);
+    });
+    std::stable_sort(found.begin(), found.end(), [](const Edge& a, const Edge& b) { return a.line < b.line; });
+    return found;
+  }
+};
+
+/// Sorts a client's arcs by peer.
+void sort_row(Adjacency& rows, Client u, std::vector<Arc>& scratch) {
+  const auto begin = rows.peers.begin() + rows.first[static_cast<std::size_t>(u)];
+  const auto end = begin + static_cast<std::ptrdiff_t>(rows.degree(u));
+  if (std::is_sorted(begin, end)) return;
+  if (rows.weights.empty()) return std::sort(begin, end);
+  const auto weights = rows.weights.begin() + rows.first[static_cast<std::size_t>(u)];
+  scratch.clear();
+  for (auto peer = begin; peer != end; ++peer) scratch.push_back({*peer, weights[peer - begin]});
+  std::sort(scratch.begin(), scratch.end(), [](const Arc& a, const Arc& b) { return a.peer < b.peer; });
+  for (std::size_t k = 0; k < scratch.size(); ++k) {
+    begin[static_cast<std::ptrdiff_t>(k)] = scratch[k].peer;
+    weights[static_cast<std::ptrdiff_t>(k)] = scratch[k].weight;
+  }
+}
+
+/// The edges by sender, receivers ascending: self loops and edges of no weight among them.
+Adjacency by_sender(const EdgesOfPhase& edges, Client clients, bool weighted) {
+  Adjacency rows;
+  rows.first.assign(static_cast<std::size_t>(clients) + 1, 0);
+  edges.each([&](const Edge& edge) { ++rows.first[static_cast<std::size_t>(edge.from) + 1]; });
+  for (std::size_t u = 0; u < static_cast<std::size_t>(clients); ++u) rows.first[u + 1] += rows.first[u];
+  rows.peers.resize(rows.first.back());
+  if (weighted) rows.weights.resize(rows.first.back());
+  std::vector<std::uint32_t> next(rows.first.begin(), rows.first.end() - 1);
+  edges.each([&](const Edge& edge) {
+    const std::size_t slot = next[static_cast<std::size_t>(edge.from)]++;
+    rows.peers[slot] = edge.to;
+    if (weighted) rows.weights[slot] = edge.weight;
+  });
+  std::vector<Arc> scratch;
+  for (Client u = 0; u < clients; ++u) sort_row(rows, u, scratch);
+  return rows;
+}
+
+void check_unrepeated(const Adjacency& rows, const EdgesOfPhase& edges, Client clients, const std::string& name) {
+  for (Client u = 0; u < clients; ++u) {
+    const auto peers = rows.of(u);
+    const auto repeated = std::adjacent_find(peers.begin(), peers.end());
+    if (repeated == peers.end()) continue;
+    const std::vector<Edge> same = edges.between(u, *repeated);
+    const std::string first = same[0].line > 0 ? fmt::format(", first on line {}", same[0].line) : "";
+    throw UsageError(fmt::format("{} stands twice in one phase (weights would be ambiguous{}) delete one",
+                                 place(name, same[1]), first));
+  }
+}
+
+/// Takes out self loops, whose weights are `own`, and edges of no weight.
+void take_self_loops(Adjacency& rows, std::vector<double>& own) {
+  std::size_t kept = 0;
+  for (std::size_t u = 0; u < own.size(); ++u) {
+    const std::size_t begin = rows.first[u];
+    rows.first[u] = static_cast<std::uint32_t>(kept);
+    for (std::size_t k = begin; k < rows.first[u + 1]; ++k) {
+      if (static_cast<std::size_t>(rows.peers[k]) == u) {
+        own[u] = rows.weights[k];
+      } else if (rows.weights[k] != 0) {
+        rows.peers[kept] = rows.peers[k];
+        rows.weights[kept++] = rows.weights[k];
+      }
+    }
+  }
+  rows.first.back() = static_cast<std::uint32_t>(kept);
+  rows.peers.resize(kept);
+  rows.weights.resize(kept);
 }
 
 double equal_share(std::size_t degree) {
   return 1.0 / static_cast<double>(degree + 1);
 }
 
-void set_sender_weights(std::vector<Links>& links) {
-  for (Links& row : links) {
-    row.own = equal_share(row.out.size());
-    for (Arc& arc : row.out) arc.weight = row.own;
-  }
-  for (Links& row : links) {
-    for (Arc& arc : row.in) arc.weight = links[static_cast<std::size_t>(arc.peer)].own;
-  }
+std::vector<double> equal_shares(const Adjacency& rows, Client clients) {
+  std::vector<double> shares;
+  shares.reserve(static_cast<std::size_t>(clients));
+  for (Client u = 0; u < clients; ++u) shares.push_back(equal_share(rows.degree(u)));
+  return shares;
 }
 
-void set_receiver_weights(std::vector<Links>& links) {
-  for (Links& row : links) {
-    row.own = equal_share(row.in.size());
-    for (Arc& arc : row.in) arc.weight = row.own;
-  }
-  for (Links& row : links) {
-    for (Arc& arc : row.out) arc.weight = links[static_cast<std::size_t>(arc.peer)].own;
-  }
-}
-
-void set_metropolis_weights(std::vector<Links>& links) {
-  for (Links& row : links) {
+/// Sets the weights of a symmetric graph's arcs; returns what clients keep.
+std::vector<double> set_metropolis_weights(Adjacency& rows, Client clients) {
+  rows.weights.resize(rows.peers.size());
+  std::vector<double> own;
+  for (Client u = 0; u < clients; ++u) {
     double given = 0;
-    for (std::size_t k = 0; k < row.out.size(); ++k) {
-      const std::size_t peer_degree = links[static_cast<std::size_t>(row.out[k].peer)].out.size();
-      row.out[k].weight = row.in[k].weight = equal_share(std::max(row.out.size(), peer_degree));
-      given += row.out[k].weight;
+    for (std::size_t k = rows.first[static_cast<std::size_t>(u)]; k < rows.first[static_cast<std::size_t>(u) + 1]; ++k) {
+      rows.weights[k] = equal_share(std::max(rows.degree(u), rows.degree(rows.peers[k])));
+      given += rows.weights[k];
     }
-    row.own = 1 - given;
+    own.push_back(1 - given);
   }
+  return own;
 }
 
-void set_weights(std::vector<Links>& links, WeightRule rule) {
-  switch (rule) {
-    case WeightRule::explicit_weights:
-      return;
-    case WeightRule::sender:
-      return set_sender_weights(links);
-    case WeightRule::receiver:
-      return set_receiver_weights(links);
-    case WeightRule::metropolis:
-      return set_metropolis_weights(links);
-  }
-}
-
-void check_symmetric(const std::vector<Edge>& edges, const std::string& name) {
-  for (const Edge& edge : edges) {
-    check(std::binary_search(edges.begin(), edges.end(), Edge{edge.to, edge.from}, by_ends),
-          "{} has no edge back (metropolis weights need a symmetric graph) add `edge {} {}`, or use `weights sender`",
-          place(name, edge), edge.to, edge.from);
+void check_symmetric(const Adjacency& rows, const EdgesOfPhase& edges, Client clients, const std::string& name) {
+  for (Client u = 0; u < clients; ++u) {
+    for (const Client v : rows.of(u)) {
+      const auto back = rows.of(v);
+      if (std::binary_search(back.begin(), back.end(), u)) continue;
+      throw UsageError(
+          fmt::format("{} has no edge back (metropolis weights need a symmetric graph) add `edge {} {}`, or use "
+                      "`weights sender`",
+                      place(name, edges.between(u, v)[0]), v, u));
+    }
   }
 }
 
@@ -154,22 +183,6 @@ void check_sizes(Client clients, const std::vector<Edge>& everywhere, const std:
         max_edge_phases);
 }
 
-/// Text of one phase's edges, as `edge` lines.
-void append_edges(std::string& text, const std::vector<Links>& links, bool weights) {
-  const auto append = [&](std::size_t from, Client to, double weight) {
-    const std::string written = weights ? fmt::format(" {}", weight) : "";
-    fmt::format_to(std::back_inserter(text), "edge {} {}{}\n", from, to, written);
-  };
-  for (std::size_t u = 0; u < links.size(); ++u) {
-    if (weights && links[u].own > 0) append(u, static_cast<Client>(u), links[u].own);
-    for (const Arc& arc : links[u].out) append(u, arc.peer, arc.weight);
-  }
-}
-
-void append_bits(std::string& bytes, std::uint64_t value) {
-  for (int shift = 0; shift < 64; shift += 8) bytes += static_cast<char>((value >> shift) & 0xff);
-}
-
 }  // namespace
 
 Topology::Topology(Client clients, WeightRule rule, const std::vector<Edge>& everywhere,
@@ -177,15 +190,59 @@ Topology::Topology(Client clients, WeightRule rule, const std::vector<Edge>& eve
     : clients_(clients), rule_(rule) {
   check_sizes(clients, everywhere, phases, name);
   for (const Edge& edge : everywhere) check_edge(edge, clients, rule, name);
+  const bool written = rule == WeightRule::explicit_weights;
   const std::vector<Phase> standing(1);
   for (const Phase& phase : phases.empty() ? standing : phases) {
     for (const Edge& edge : phase.edges) check_edge(edge, clients, rule, name);
-    const std::vector<Edge> edges = sorted_edges(phase.edges, everywhere, name);
-    if (rule == WeightRule::metropolis) check_symmetric(edges, name);
-    phases_.push_back({period_, phase.rounds, link_up(edges, clients, rule)});
-    set_weights(phases_.back().links, rule);
-    period_ += phase.rounds;
+    const EdgesOfPhase edges{everywhere, phase.edges};
+    Adjacency out = by_sender(edges, clients, written);
+    check_unrepeated(out, edges, clients, name);
+    if (rule == WeightRule::metropolis) check_symmetric(out, edges, clients, name);
+    std::vector<double> own(written ? static_cast<std::size_t>(clients) : 0);
+    if (written) take_self_loops(out, own);
+    add_phase(phase.rounds, std::move(own), std::move(out));
   }
+}
+
+void Topology::add_phase(Round rounds, std::vector<double> own, Adjacency out) {
+  Adjacency in;
+  if (rule_ == WeightRule::metropolis) {
+    own = set_metropolis_weights(out, clients_);
+  } else {
+    in = turned(out);
+  }
+  if (rule_ == WeightRule::sender) own = equal_shares(out, clients_);
+  if (rule_ == WeightRule::receiver) own = equal_shares(in, clients_);
+  phases_.push_back({period_, rounds, std::move(own), std::move(out), std::move(in)});
+  period_ += rounds;
+}
+
+Topology::Row Topology::row(std::size_t phase, Client u) const {
+  const Mixing& mixing = phases_[phase];
+  const auto at = static_cast<std::size_t>(u);
+  const double own = mixing.own[at];
+  const Adjacency& in = senders(phase);
+  ArcView sent{mixing.out.of(u), nullptr, nullptr, own};
+  ArcView received{in.of(u), nullptr, nullptr, own};
+  switch (rule_) {
+    case WeightRule::explicit_weights:
+    case WeightRule::metropolis:
+      sent.of_arcs = mixing.out.weights.data() + mixing.out.first[at];
+      received.of_arcs = in.weights.data() + in.first[at];
+      break;
+    case WeightRule::sender:
+      received.of_peers = mixing.own.data();
+      break;
+    case WeightRule::receiver:
+      sent.of_peers = mixing.own.data();
+      break;
+  }
+  return {own, sent, received};
+}
+
+Links Topology::phase_links(std::size_t phase, Client u) const {
+  const Row found = row(phase, u);
+  return {found.own, found.out.arcs(), found.in.arcs()};
 }
 
 Links Topology::links(Client u, Round t) const {
@@ -193,33 +250,39 @@ Links Topology::links(Client u, Round t) const {
         clients_ - 1);
   const auto after = std::upper_bound(phases_.begin(), phases_.end(), t % period_,
                                       [](Round round, const Mixing& phase) { return round < phase.start; });
-  return std::prev(after)->links[static_cast<std::size_t>(u)];
+  return phase_links(static_cast<std::size_t>(std::prev(after) - phases_.begin()), u);
 }
 
 std::string Topology::text() const {
   std::string text = fmt::format("clients {}\nweights {}\n", clients_, name_of(rule_));
-  for (const Mixing& phase : phases_) {
-    if (period_ > 1) text += fmt::format("phase {}\n", phase.rounds);
-    append_edges(text, phase.links, rule_ == WeightRule::explicit_weights);
+  const bool weights = rule_ == WeightRule::explicit_weights;
+  auto out = std::back_inserter(text);
+  for (std::size_t phase = 0; phase < phases(); ++phase) {
+    if (period_ > 1) fmt::format_to(out, "phase {}\n", phase_rounds(phase));
+    for (Client u = 0; u < clients_; ++u) {
+      const Row found = row(phase, u);
+      if (weights && found.own > 0) fmt::format_to(out, "edge {} {} {}\n", u, u, found.own);
+      for (std::size_t k = 0; k < found.out.size(); ++k) {
+        fmt::format_to(out, "edge {} {}", u, found.out.peer(k));
+        if (weights) fmt::format_to(out, " {}", found.out.weight(k));
+        text += '\n';
+      }
+    }
   }
   return text;
 }
 
 std::string Topology::digest() const {
-  std::string bytes = "starling topology 1\n";
-  append_bits(bytes, static_cast<std::uint64_t>(clients_));
-  for (const Mixing& phase : phases_) {
-    append_bits(bytes, static_cast<std::uint64_t>(phase.rounds));
-    for (const Links& row : phase.links) {
-      append_bits(bytes, std::bit_cast<std::uint64_t>(row.own));
-      append_bits(bytes, row.out.size());
-      for (const Arc& arc : row.out) {
-        append_bits(bytes, static_cast<std::uint64_t>(arc.peer));
-        append_bits(bytes, std::bit_cast<std::uint64_t>(arc.weight));
-      }
+  DigestWriter writer(clients_);
+  for (std::size_t phase = 0; phase < phases(); ++phase) {
+    writer.begin_phase(phase_rounds(phase));
+    for (Client u = 0; u < clients_; ++u) {
+      const Row found = row(phase, u);
+      writer.begin_row(found.own, found.out.size());
+      for (std::size_t k = 0; k < found.out.size(); ++k) writer.add_arc(found.out.peer(k), found.out.weight(k));
     }
   }
-  return sha256(bytes);
+  return writer.digest();
 }
 
 double sender_sum(const Links& links) {
@@ -234,10 +297,22 @@ double receiver_sum(const Links& links) {
   return sum;
 }
 
+double sender_sum(const Topology::Row& row) {
+  double sum = row.own;
+  for (std::size_t k = 0; k < row.out.size(); ++k) sum += row.out.weight(k);
+  return sum;
+}
+
+double receiver_sum(const Topology::Row& row) {
+  double sum = row.own;
+  for (std::size_t k = 0; k < row.in.size(); ++k) sum += row.in.weight(k);
+  return sum;
+}
+
 void Topology::require_sender_sums() const {
   for (std::size_t phase = 0; phase < phases(); ++phase) {
     for (Client u = 0; u < clients_; ++u) {
-      const double sum = sender_sum(phase_links(phase, u));
+      const double sum = sender_sum(row(phase, u));
       check(std::abs(sum - 1) <= sum_tolerance,
             "weights of client {} as sender sum to {:.12g} in phase {} (push-sum needs 1 within 1e-9): correct its "
             "edges and self loop, or use `weights sender`",
@@ -249,7 +324,7 @@ void Topology::require_sender_sums() const {
 void Topology::require_receiver_sums() const {
   for (std::size_t phase = 0; phase < phases(); ++phase) {
     for (Client u = 0; u < clients_; ++u) {
-      const double sum = receiver_sum(phase_links(phase, u));
+      const double sum = receiver_sum(row(phase, u));
       check(std::abs(sum - 1) <= sum_tolerance,
             "weights of client {} as receiver sum to {:.12g} in phase {} (plain mixing needs 1 within 1e-9): correct "
             "the edges to it and its self loop, or use `weights receiver`, or mix by push-sum",

@@ -308,6 +308,23 @@ std::vector<Way> sound_ways(World& world, const Layout& layout, const OwnLinks& 
   return ways;
 }
 
+MessageTime sound_messages(World& world, int from, int to) {
+  constexpr std::size_t numbers = 1 << 17;
+  constexpr int pings = 2'000;
+  World::State& state = world.state();
+  Agreement agreement(world);
+  const Way way{from, to, 1, std::nullopt};
+  Vector own;
+  for (const std::size_t length : {std::size_t{1}, numbers}) {
+    agreement.barrier();
+    if (state.rank == from) own.push_back(ping(state, way, length, pings, most_seconds_per_way));
+    if (state.rank == to) answer(state, way, length);
+  }
+  const Vector found = agreement.all_gather(Released<Vector>(declare_public(own)))[static_cast<std::size_t>(from)];
+  constexpr double bytes = (numbers - 1) * sizeof(double);
+  return {found[0], std::max(0.0, found[1] - found[0]) / bytes};
+}
+
 std::vector<std::optional<double>> sound_exchange(World& world, const Layout& layout, const OwnLinks& links,
                                                   Round rounds, std::size_t length) {
   Agreement agreement(world);

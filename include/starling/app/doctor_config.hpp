@@ -18,6 +18,7 @@ struct DoctorConfig {
   int pings = 100;               ///< over each edge, at most
   double seconds = 60;           ///< for timing all edges
   std::string output = ".";
+  std::optional<std::string> predict;  ///< as parse_launch reads it; nothing else is done then
   bool json = false;
   double watchdog = 60;  ///< seconds
   bool print_config = false;

@@ -48,10 +48,6 @@ struct TopologyAnalysis {
 /// Throws nothing; dense eigenvalues up to 1,000 clients, iterations beyond.
 [[nodiscard]] TopologyAnalysis analyse(const Topology& topology);
 
-/// The first rounds of a schedule written out, a phase each, with explicit weights: of graphs that never repeat, what
-/// can be analysed and drawn. Lost edges are left out. Throws UsageError for sizes beyond what a topology may have.
-[[nodiscard]] Topology written_out(const Schedule& schedule, Round rounds);
-
 /// What there is to analyse and draw of a graph: the graph itself or, of an endless one, its first rounds written out.
 class GraphSample {
  public:

@@ -38,7 +38,7 @@ class EndlessGraph : public Graph {
   EndlessGraph(Client clients, WeightRule rule, Degrees degrees, std::string spec);
 
   struct Peers {
-    std::vector<Client> out;  ///< ascending
+    std::vector<Client> out;  ///< ascending; who is there twice gets twice the share of others
     std::vector<Client> in;   ///< likewise
   };
   /// Of client u in round t ≥ 0, both in range.

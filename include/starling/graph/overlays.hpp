@@ -17,7 +17,9 @@ enum class MissingWeight {
 };
 
 /// A schedule some of whose clients are absent or gone. Only what is common to both ends of an edge decides whether it
-/// is there, so both ends agree. Under `split_anew` links have a `share` and arcs of weight 1.
+/// is there, so both ends agree. Under `split_anew` links have a `share` and arcs of weight 1. A row costs as many looks
+/// at clients as it has arcs; what was found of a client is kept for its round, in eight bytes a client, so that its
+/// neighbours need not draw again. Not for several threads at once.
 class AttendedSchedule final : public Schedule {
  public:
   /// `absences` may be null (nobody is absent), `departures` empty (nobody leaves). `steps_per_round` is the number of
@@ -33,7 +35,7 @@ class AttendedSchedule final : public Schedule {
   [[nodiscard]] std::string digest() const override;
 
  private:
-  [[nodiscard]] bool present(Client u, Round t) const { return attendance(u, t) == Attendance::present; }
+  [[nodiscard]] bool present(Client u, Round t) const;
   [[nodiscard]] bool gone(Client u, Round t) const;
 
   std::unique_ptr<Schedule> schedule_;
@@ -41,6 +43,9 @@ class AttendedSchedule final : public Schedule {
   Departures departures_;
   MissingWeight missing_;
   Round steps_per_round_;
+  bool changes_;  ///< whether anybody is ever absent or gone
+  /// By client: twice the round that was asked for last, and one more if it is absent then; −1 before any.
+  mutable std::vector<Round> known_;
 };
 
 /// Whether the sender learns that a message was lost.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "starling/core/table.hpp"
+#include "starling/graph/adjacency.hpp"
 #include "starling/graph/graph.hpp"
 
 namespace starling {
@@ -66,8 +67,19 @@ class Topology final : public Graph {
   [[nodiscard]] std::size_t phases() const { return phases_.size(); }
   [[nodiscard]] Round phase_rounds(std::size_t phase) const { return phases_[phase].rounds; }
   /// Links of client u in a phase.
-  [[nodiscard]] const Links& phase_links(std::size_t phase, Client u) const {
-    return phases_[phase].links[static_cast<std::size_t>(u)];
+  [[nodiscard]] Links phase_links(std::size_t phase, Client u) const;
+  /// The same where they lie; valid as long as the topology.
+  struct Row {
+    double own = 1;
+    ArcView out;
+    ArcView in;
+  };
+  [[nodiscard]] Row row(std::size_t phase, Client u) const;
+  /// Who sends to whom in a phase, by sender; without self loops.
+  [[nodiscard]] const Adjacency& receivers(std::size_t phase) const { return phases_[phase].out; }
+  /// The same by receiver.
+  [[nodiscard]] const Adjacency& senders(std::size_t phase) const {
+    return rule_ == WeightRule::metropolis ? phases_[phase].out : phases_[phase].in;
   }
 
   [[nodiscard]] std::string text() const override;
@@ -82,8 +94,15 @@ class Topology final : public Graph {
   struct Mixing {
     Round start = 0;  ///< first round of the phase within the period
     Round rounds = 1;
-    std::vector<Links> links;  ///< by client
+    std::vector<double> own;  ///< by client
+    Adjacency out;
+    Adjacency in;  ///< empty under `metropolis`, where graphs are symmetric
   };
+  friend Topology written_out(const Schedule& schedule, Round rounds, WeightRule rule);
+  Topology(Client clients, WeightRule rule) : clients_(clients), rule_(rule) {}
+  /// A phase of so many rounds more; `own` and the weights of `out` as they were written under `explicit_weights`.
+  void add_phase(Round rounds, std::vector<double> own, Adjacency out);
+
   Client clients_ = 0;
   WeightRule rule_ = WeightRule::sender;
   Round period_ = 0;
@@ -95,9 +114,17 @@ class Topology final : public Graph {
 using TopologyTable = Table<Topology, Client, WeightRule>;
 [[nodiscard]] const TopologyTable& topology_table();
 
+/// The first rounds of a schedule written out, a phase each: of graphs that never repeat, what can be analysed and drawn.
+/// Lost edges are left out. Weights are explicit, or those of a rule that the schedule's links follow. Throws UsageError
+/// for sizes beyond what a topology may have.
+[[nodiscard]] Topology written_out(const Schedule& schedule, Round rounds,
+                                   WeightRule rule = WeightRule::explicit_weights);
+
 /// What a client gives away and keeps in a round: its column of A, summed.
 [[nodiscard]] double sender_sum(const Links& links);
+[[nodiscard]] double sender_sum(const Topology::Row& row);
 /// What a client is given and keeps in a round: its row of A, summed.
 [[nodiscard]] double receiver_sum(const Links& links);
+[[nodiscard]] double receiver_sum(const Topology::Row& row);
 
 }  // namespace starling

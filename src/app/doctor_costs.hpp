@@ -1,0 +1,14 @@
+/// How `starling doctor --predict` comes by its costs. Internal to the app room.
+#pragma once
+
+#include "starling/app/doctor_predict.hpp"
+#include "starling/net/agreement.hpp"
+
+namespace starling {
+
+/// **Collective.** What parts of a round cost here, of the slowest rank, the same on all ranks: each plays private rounds
+/// of some of the launch's clients for a second or two, all at once; two ranks of a host send each other messages. Throws
+/// UsageError where the launch has messages and there is only one rank to time them.
+[[nodiscard]] Costs measure_costs(World& world, Agreement& agreement, const Launch& launch, const Graph& graph);
+
+}  // namespace starling
