@@ -219,11 +219,51 @@ TEST(Analysis, ARandomGraphOfManyClientsHasATolerance) {
   EXPECT_NEAR(static_cast<double>(analysis.rounds_to_1e_3.value()), std::log(1e-3) / std::log(limit), 3);
 }
 
-TEST(Analysis, ALongRingNeedsNoDeepStackAndClaimsNoRate) {
-  const TopologyAnalysis analysis = analysis_of_family("directed-ring", 100'000);
+TEST(Analysis, ALongCircleNeedsNoDeepStackAndHasAnExactRate) {
+  constexpr Client n = 100'000;
+  const TopologyAnalysis analysis = analysis_of_family("directed-ring", n);
+  const double gap = 1 - std::cos(std::numbers::pi / n);
   EXPECT_EQ(analysis.joint_window, 1);
-  EXPECT_TRUE(std::isnan(analysis.contraction));  // 1 − 5e-10 is beyond the iteration
-  EXPECT_EQ(analysis.rounds_to_1e_3, std::nullopt);
+  EXPECT_NEAR((1 - analysis.contraction) / gap, 1, 1e-6);
+  EXPECT_EQ(analysis.contraction_tolerance, 0);
+  EXPECT_NEAR(static_cast<double>(analysis.rounds_to_1e_3.value()) * gap / std::log(1e3), 1, 1e-6);
+}
+
+// Eigenvalues of circles come from their waves, at any size.
+TEST(Analysis, ManyClientsOnCirclesHaveExactRates) {
+  const TopologyAnalysis exponential = analysis_of_family("exponential", 4096);
+  EXPECT_NEAR(exponential.contraction, 11.0 / 13, 1e-12);
+  EXPECT_EQ(exponential.contraction_tolerance, 0);
+  const TopologyAnalysis turns = analysis_of_family("one-peer-exponential", 4096);
+  EXPECT_EQ(turns.contraction, 0);
+  EXPECT_EQ(turns.rounds_to_1e_3, 12);
+  // Of 4095 clients averages are not exact: |cos(π m 2^k / n)| over the period, for the worst of the waves m.
+  double worst = 0;
+  for (int m = 1; m < 4095; ++m) {
+    double product = 1;
+    for (int hop = 1; hop < 4095; hop *= 2) product *= std::abs(std::cos(std::numbers::pi * m * hop / 4095));
+    worst = std::max(worst, product);
+  }
+  EXPECT_NEAR(analysis_of_family("one-peer-exponential", 4095).contraction, std::pow(worst, 1.0 / 12), 1e-9);
+}
+
+// Known eigenvalues of graphs that are symmetric and no circles: iterations come as near as they say.
+TEST(Analysis, IterationsFindWhatIsKnownOfSymmetricGraphs) {
+  const auto cosine = [](double periods) { return std::cos(2 * std::numbers::pi / periods); };
+  struct Known {
+    const char* spec;
+    Client clients;
+    WeightRule rule;
+    double contraction;
+  };
+  for (const Known& known : {Known{"torus:rows=40", 2000, WeightRule::sender, (3 + 2 * cosine(50)) / 5},
+                             Known{"hypercube", 2048, WeightRule::sender, 10.0 / 12},
+                             Known{"path", 1500, WeightRule::metropolis, (1 + 2 * cosine(3000)) / 3}}) {
+    const TopologyAnalysis analysis = analysis_of_family(known.spec, known.clients, known.rule);
+    const double resolved = 1e-4 * (1 - known.contraction);
+    EXPECT_NEAR(analysis.contraction, known.contraction, analysis.contraction_tolerance + resolved) << known.spec;
+    EXPECT_LT(analysis.contraction_tolerance, 0.1 * (1 - known.contraction)) << known.spec;
+  }
 }
 
 TEST(Dot, ShowsWeightsSelfLoopsAndPhases) {

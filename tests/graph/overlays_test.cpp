@@ -240,6 +240,42 @@ TEST(Absence, LeavesTheWeightWithItsSenderOrReceiver) {
   EXPECT_EQ(links(MissingWeight::sender_keeps, 1), (Links{0, {{0, 1}}, {{0, 0.25}}}));
 }
 
+/// Counts how often it is asked.
+class CountedAbsence final : public AbsenceModel {
+ public:
+  explicit CountedAbsence(std::vector<int>& asked) : asked_(asked) {}
+  [[nodiscard]] bool absent(Client u, Round t) const override {
+    ++asked_[static_cast<std::size_t>(u)];
+    return (u + t) % 3 == 0;
+  }
+  [[nodiscard]] std::string text() const override { return "counted"; }
+
+ private:
+  std::vector<int>& asked_;
+};
+
+// A rank pays for its own clients and their neighbours, whoever else there is; rounds may be asked for in any order.
+TEST(Absence, IsWorkedOutOnceForAClientAndRound) {
+  constexpr Client n = 100'000;
+  std::vector<int> asked(n, 0);
+  const AttendedSchedule schedule(make_graph("ring", n, WeightRule::sender), std::make_unique<CountedAbsence>(asked), {},
+                                  MissingWeight::sender_keeps);
+  for (Client u = 1'000; u < 1'010; ++u) {
+    const Links row = schedule.links(u, 4);
+    for (const Arc& arc : row.out) EXPECT_NE((arc.peer + 4) % 3, 0);
+    EXPECT_EQ(schedule.attendance(u, 4) == Attendance::absent, (u + 4) % 3 == 0);
+  }
+  int looked_at = 0;
+  for (const int times : asked) {
+    EXPECT_LE(times, 1);
+    looked_at += times;
+  }
+  EXPECT_LE(looked_at, 12);
+  for (const Round t : {4, 5, 4, 0, 7}) {
+    EXPECT_EQ(schedule.attendance(1'004, t) == Attendance::absent, (1'004 + t) % 3 == 0) << t;
+  }
+}
+
 TEST(Absence, TheGoneDoNotComeBack) {
   const AttendedSchedule schedule(make_graph("ring", 4, WeightRule::sender), absent_in("2,3\n4,3\n", 4),
                                   {std::nullopt, 3, std::nullopt, 4}, MissingWeight::split_anew);

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""How many clients, which graph: error, consensus and regret against the number of clients, and what rounds cost.
+
+  jobs/scale.py --most 1000 --output scale              # some minutes
+  jobs/scale.py --most 100000 --workers 1 --output scale   # hours, and 8 GB of memory
+
+Clients, 10, 32, 100, ... of them, learn one model from the informative stream (jobs/scale.ini), on a ring, an exponential
+graph, a random regular one and one-peer exponential, with exact Laplace noise (epsilon = 1 for each record) and without any.
+scale.csv has a line for each run:
+
+  error      distance of a client's model (its mean over the last half of the rounds) to the one that is best in hindsight
+             for all records: root of the mean square over clients
+  consensus  distance of a client's model to the mean of all: root of the mean square over clients, and over the reported
+             rounds of the last half
+  regret     static regret per client and round
+  contraction, rounds_to_1e-3   of the graph (starling topology check)
+
+cost.csv has the seconds of a round against n and d, on one process, and scale.svg shows all of it. Exponents, fitted by least
+squares to logarithms from 100 clients on, are printed."""
+
+import json
+import math
+import shutil
+import subprocess
+import tempfile
+
+import experiment
+
+GRAPHS = {"ring": "ring", "exponential": "exponential", "random regular, degree 4": "random-regular degree=4",
+          "one-peer exponential": "one-peer-exponential"}
+NOISES = {"noise": ["--mechanism", "laplace"], "no noise": ["--mechanism", "none"]}
+COST_GRAPH = "random-regular degree=8"
+DIMENSIONS = (10, 30, 100, 300, 1000)
+FITTED_FROM = 100
+
+
+def sizes(most, least=10):
+    """10, 32, 100, 316, 1000, ... up to `most`; even numbers, so that every degree fits."""
+    found = []
+    while (n := 2 * round(least * 10 ** (len(found) / 2) / 2)) <= most:
+        found.append(n)
+    return found
+
+
+def root_mean_square(values):
+    values = list(values)
+    return math.sqrt(math.fsum(value * value for value in values) / len(values))
+
+
+class Scale:
+    def __init__(self, options, scratch):
+        self.options, self.runs = options, experiment.Runs(experiment.find_starling(options.starling), scratch)
+        self.scratch = self.runs.scratch
+
+    def topology(self, words, clients):
+        path = self.scratch / f"{words.replace(' ', '-').replace('=', '-')}-{clients}.topo"
+        family, *parameters = words.split()
+        path.write_text(" ".join(["generate", family, f"clients={clients}", *parameters]) + "\n")
+        return path
+
+    def rate(self, words, clients):
+        """(contraction, rounds to 1e-3) of a graph; None where they are not known."""
+        done = subprocess.run([self.runs.starling, "topology", "check", str(self.topology(words, clients)), "--json"],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+        check = json.loads(done.stdout)
+        return check["contraction"], check["rounds_to_1e-3"]
+
+    def learn(self, graph, noise, clients):
+        """A line of scale.csv."""
+        rounds = self.options.rounds
+        name = f"{graph}-{noise}-{clients}".replace(" ", "-").replace(",", "")
+        summary = self.runs.run(name, ["--config", "jobs/scale.ini", "--topology", self.topology(GRAPHS[graph], clients),
+                                       "--clients", clients, "--rounds", rounds, *NOISES[noise]])
+        history = self.runs.history(name)
+        late = [error for done, error in zip(history["rounds"], history["consensus_error"]) if 2 * done >= rounds]
+        best = summary["regret"]["comparator"]
+        error = root_mean_square(math.dist(model, best) for model in summary["models"])
+        shutil.rmtree(self.scratch / name)
+        contraction, steps = self.rate(GRAPHS[graph], clients)
+        return [graph, noise, clients, rounds, error, math.sqrt(experiment.mean(late)),
+                summary["regret"]["static_per_client_round"], contraction, steps]
+
+    def cost(self, clients, dimension):
+        """A line of cost.csv: (n, d, seconds of a round, of learning, of mixing), rounds that read and write nothing."""
+        rounds = max(20, min(2000, 40_000_000 // (clients * (dimension + 30))))
+        rounds = min(rounds, 20 * self.options.rounds)
+        name = f"cost-{clients}-{dimension}"
+        summary = self.runs.run(name, ["--topology", self.topology(COST_GRAPH, clients), "--clients", clients, "--source",
+                                       f"synthetic:drift:d={dimension}", "--mirror", "entropic", "--step", "0.1",
+                                       "--mechanism", "laplace", "--noise-key", "seed", "--rounds", rounds, "--record-clients",
+                                       1, "--record-every", 10 ** 6, "--metrics", "private"])
+        shutil.rmtree(self.scratch / name)
+        shares = summary["time"]["shares"]
+        seconds = summary["time"]["wall"] / rounds
+        return [clients, dimension, rounds, seconds, shares["learning"] * seconds, shares["mixing"] * seconds]
+
+    def costs(self):
+        """Against n at d = 10, then against d; one run at a time, since they are timed."""
+        most = min(self.options.most, 100_000)
+        at = min(1000, most)
+        by_n = [self.cost(n, DIMENSIONS[0]) for n in sizes(most)]
+        by_d = [self.cost(at, d) for d in DIMENSIONS if at * d <= 10 ** 7]
+        return by_n, by_d
+
+
+def exponent(x, y, least=0):
+    points = [(a, b) for a, b in zip(x, y) if a >= least and b > 0]
+    if len(points) < 2:
+        return None
+    return experiment.fitted_exponent(*zip(*points))
+
+
+def shown(fit):
+    return "too few points" if fit is None else f"{fit[0]:.2f} +- {fit[1]:.2f}"
+
+
+def print_exponents(lines, by_n, by_d):
+    print("fitted exponents of n (error, consensus and regret ~ n^a)\n")
+    print(f"{'graph':<28}{'':<10}{'error':>16}{'consensus':>16}{'regret':>16}")
+    for graph in GRAPHS:
+        for noise in NOISES:
+            mine = [line for line in lines if line[:2] == [graph, noise]]
+            fits = [exponent([line[2] for line in mine], [line[k] for line in mine], FITTED_FROM) for k in (4, 5, 6)]
+            print(f"{graph:<28}{noise:<10}" + "".join(f"{shown(fit):>16}" for fit in fits))
+    print("\nfitted exponents of a round's cost")
+    for what, column in (("a round", 3), ("learning", 4), ("mixing", 5)):
+        of_n = exponent([line[0] for line in by_n], [line[column] for line in by_n], FITTED_FROM)
+        of_d = exponent([line[1] for line in by_d], [line[column] for line in by_d], 30)
+        print(f"  {what:<10} n^({shown(of_n)})   d^({shown(of_d)})")
+
+
+# ---- the picture -----------------------------------------------------------------------------------------------------
+
+
+def data_block(name, points):
+    return [f"${name} << END", *(f"{x:.9g} {y:.9g}" for x, y in points), "END"]
+
+
+def picture(lines, by_n, by_d):
+    """A script: error, consensus and regret in columns, with noise above and without below; costs last."""
+    script = ["set terminal svg size 1240,860 dynamic noenhanced background '#ffffff'", "set output 'scale.svg'",
+              "set logscale xy", "set grid", "set format x '10^%T'", "set key bottom left samplen 2"]
+    script[0] = script[0].replace("noenhanced", "enhanced")
+    for g, graph in enumerate(GRAPHS):
+        for k, noise in enumerate(NOISES):
+            for column in (4, 5, 6):
+                script += data_block(f"c{g}{k}{column}", [(line[2], line[column]) for line in lines
+                                                          if line[:2] == [graph, noise] and line[column] > 0])
+    script += data_block("byn", [(line[0], line[3]) for line in by_n]) + data_block("byd", [(line[1], line[3]) for line in by_d])
+    for part, column in (("learning", 4), ("mixing", 5)):
+        script += data_block(f"n{part}", [(line[0], line[column]) for line in by_n if line[column] > 0])
+        script += data_block(f"d{part}", [(line[1], line[column]) for line in by_d if line[column] > 0])
+    script.append("set multiplot layout 2,4")
+    names = {4: "error (distance to the optimum)", 5: "consensus error", 6: "regret per client and round"}
+    for k, noise in enumerate(NOISES):
+        for column, name in names.items():
+            script += [f"set title '{name}, {noise}'", "set xlabel 'clients'"]
+            script.append("plot " + ", ".join(f"$c{g}{k}{column} with linespoints pt 7 ps 0.4 lw 1.5 title '{graph}'"
+                                              for g, graph in enumerate(GRAPHS)))
+        axis, letter = (("clients, d = 10", "n"), ("numbers in a model", "d"))[k]
+        script += ["set title 'seconds a round, one process'", f"set xlabel '{axis}'", "set key top left",
+                   f"plot $by{letter} with linespoints pt 7 ps 0.4 lw 1.5 title 'a round', "
+                   f"${letter}learning with linespoints pt 7 ps 0.4 title 'learning', "
+                   f"${letter}mixing with linespoints pt 7 ps 0.4 title 'mixing'", "set key bottom left"]
+    return "\n".join([*script, "unset multiplot"]) + "\n"
+
+
+def main():
+    parser = experiment.arguments(__doc__, "scale")
+    parser.add_argument("--most", type=experiment.positive, default=1000, metavar="N", help="most clients (1000)")
+    parser.add_argument("--rounds", type=experiment.positive, default=200, help="of each run (200)")
+    options = parser.parse_args()
+    folder = experiment.output_folder(options.output)
+    with tempfile.TemporaryDirectory(prefix="scale-") as scratch:
+        scale = Scale(options, scratch)
+        cases = [(graph, noise, n) for n in sizes(options.most) for graph in GRAPHS for noise in NOISES]
+        experiment.say(f"{len(cases)} runs ...")
+        lines = experiment.in_parallel(options.workers, [lambda case=case: scale.learn(*case) for case in cases])
+        experiment.say("costs of rounds ...")
+        by_n, by_d = scale.costs()
+    experiment.write_csv(folder / "scale.csv", ["graph", "noise", "clients", "rounds", "error", "consensus", "regret",
+                                                "contraction", "rounds_to_1e-3"], lines)
+    experiment.write_csv(folder / "cost.csv", ["clients", "dimension", "rounds", "seconds", "learning", "mixing"],
+                         by_n + by_d)
+    experiment.draw(folder, "scale", picture(lines, by_n, by_d))
+    print_exponents(lines, by_n, by_d)
+    print(f"\nTables and the picture: {folder}")
+
+
+if __name__ == "__main__":
+    main()
