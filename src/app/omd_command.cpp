@@ -48,7 +48,7 @@ std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
 /// **Collective.**
 bool OmdRun::any_has_played(const DecentralizedOmd& omd) {
   bool any = false;
-  for (const Round releases : omd.releases()) any = any || releases > 0;
+  for (const RoundSet& rounds : omd.rounds_played()) any = any || !rounds.empty();
   const auto of_ranks = agreement_.all_gather(declare_public(std::string(any ? "yes" : "no")));
   return std::find(of_ranks.begin(), of_ranks.end(), "yes") != of_ranks.end();
 }

@@ -57,9 +57,11 @@ class ShareOpener {
   [[nodiscard]] std::vector<std::unique_ptr<Stream>> open(const std::vector<Share>& shares) const {
     std::vector<std::unique_ptr<Stream>> streams;
     if (fit_in_memory(shares)) {
+      std::shared_ptr<Secret<Batch>> shown;
       for (Secret<Batch>& records : read(shares)) {
         const Passes passes = make_passes(settings_, shares[streams.size()].size());
-        streams.push_back(std::make_unique<StoredStream>(std::move(records), passes));
+        if (!shown || settings_.batches == DataSettings::Batches::own) shown = std::make_shared<Secret<Batch>>();
+        streams.push_back(std::make_unique<StoredStream>(std::move(records), passes, shown));
       }
       return streams;
     }
@@ -216,17 +218,21 @@ Dataset open_synthetic(const DataSettings& settings, Client clients, Client firs
   check(n > 0 || settings.epochs == 1, "epochs={} ('{}' has no end) give the source n=… or leave --epochs out",
         settings.epochs, settings.source);
   probe_labels(settings, *generator);
-  const Passes passes(n > 0 ? std::optional(n) : std::nullopt, static_cast<std::int64_t>(settings.batch),
-                      settings.epochs);
+  const PassPlan passes(n > 0 ? std::optional(n) : std::nullopt, static_cast<std::int64_t>(settings.batch),
+                        settings.epochs);
   Dataset dataset;
   dataset.shape.features = generator->features();
   dataset.shape.names = generator->names();
   dataset.shape.rounds = passes.rounds();
   dataset.is_public = true;
   dataset.digest = sha256(identity_of_generated(settings.source, settings.seed));
+  dataset.streams.reserve(static_cast<std::size_t>(count));
+  std::shared_ptr<GeneratedSource> source;
   for (Client u = first; u < first + count; ++u) {
-    dataset.streams.push_back(
-        std::make_unique<GeneratedStream>(generator, settings.label_map, settings.seed, u, passes));
+    if (!source || settings.batches == DataSettings::Batches::own) {
+      source = std::make_shared<GeneratedSource>(GeneratedSource{generator, settings.label_map, settings.seed, passes});
+    }
+    dataset.streams.push_back(std::make_unique<GeneratedStream>(source, u));
   }
   return dataset;
 }

@@ -20,9 +20,10 @@ struct Slice {
 };
 
 /// Passes over `records` records (none: a source without end), `batch` a round; the last round of a pass may be short.
-class Passes {
+/// Clients with as many records share it: where each of them stands, the round that it may ask for next, is its own.
+class PassPlan {
  public:
-  Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
+  PassPlan(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
       : records_(records), batch_(batch), epochs_(epochs) {
     if (!records) return;
     of_pass_ = *records / batch + (*records % batch == 0 ? 0 : 1);
@@ -42,18 +43,18 @@ class Passes {
 
   [[nodiscard]] bool ended(Round t) const { return t >= end_; }
 
-  /// Most times that one record has been served in the rounds before the next: the number of the pass. Rounds that were
+  /// Most times that one record has been served in the rounds before `next`: the number of the pass. Rounds that were
   /// left out count too, for a resumed run served them before it stopped.
-  [[nodiscard]] std::int64_t participations() const {
-    if (next_ == 0 || records_ == 0) return 0;
-    return records_ ? std::min((next_ - 1) / *of_pass_ + 1, epochs_) : 1;
+  [[nodiscard]] std::int64_t participations(Round next) const {
+    if (next == 0 || records_ == 0) return 0;
+    return records_ ? std::min((next - 1) / *of_pass_ + 1, epochs_) : 1;
   }
 
   /// Round t from 0; empty after the end. Rounds may be left out and may not come back, so that no record is served
   /// twice unnoticed. Throws FailureError.
-  [[nodiscard]] Slice advance(Round t) {
-    check<FailureError>(t >= next_, "round {} was asked for after round {} (streams go forward only)", t, next_ - 1);
-    next_ = t + 1;
+  [[nodiscard]] Slice advance(Round t, Round& next) const {
+    check<FailureError>(t >= next, "round {} was asked for after round {} (streams go forward only)", t, next - 1);
+    next = t + 1;
     if (ended(t)) return {};
     if (!records_) return {t, 0, batch_};
     const Round round = t < *of_pass_ ? t : t % *of_pass_;
@@ -67,6 +68,22 @@ class Passes {
   std::int64_t epochs_;
   std::optional<Round> of_pass_;
   Round end_ = std::numeric_limits<Round>::max();
+};
+
+/// The passes of one client.
+class Passes {
+ public:
+  Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs) : plan_(records, batch, epochs) {}
+
+  [[nodiscard]] std::optional<std::int64_t> records() const { return plan_.records(); }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const { return plan_.rounds_of_pass(); }
+  [[nodiscard]] std::optional<Round> rounds() const { return plan_.rounds(); }
+  [[nodiscard]] bool ended(Round t) const { return plan_.ended(t); }
+  [[nodiscard]] std::int64_t participations() const { return plan_.participations(next_); }
+  [[nodiscard]] Slice advance(Round t) { return plan_.advance(t, next_); }
+
+ private:
+  PassPlan plan_;
   Round next_ = 0;
 };
 

@@ -6,12 +6,12 @@ namespace starling {
 
 const Secret<Batch>& StoredStream::next(Round t) {
   const Slice slice = passes_.advance(t);
-  batch_.update(
+  shown_->update(
       [&slice](Batch& batch, const Batch& records) {
         batch.show(records, static_cast<std::size_t>(slice.first), static_cast<std::size_t>(slice.count));
       },
       records_);
-  return batch_;
+  return *shown_;
 }
 
 std::int64_t FileStream::number_of(std::int64_t i) {
@@ -62,27 +62,20 @@ const Secret<Batch>& LiveStream::next(Round t) {
   return batch_;
 }
 
-GeneratedStream::GeneratedStream(std::shared_ptr<const Generator> generator, std::function<double(double)> label_map,
-                                 std::uint64_t seed, Client client, const Passes& passes)
-    : generator_(std::move(generator)),
-      label_map_(std::move(label_map)),
-      seed_(seed),
-      client_(client),
-      passes_(passes),
-      values_(generator_->features()) {}
-
 const Secret<Batch>& GeneratedStream::next(Round t) {
-  const Slice slice = passes_.advance(t);
+  GeneratedSource& source = *source_;
+  const Slice slice = source.passes.advance(t, next_);
   const Round round = slice.round + 1;  // the paper counts from 1
-  AddressedRandom random(seed_, Purpose::data, static_cast<std::uint64_t>(client_), static_cast<std::uint64_t>(round));
-  batch_.update([&](Batch& batch) {
+  AddressedRandom random(source.seed, Purpose::data, static_cast<std::uint64_t>(client_),
+                         static_cast<std::uint64_t>(round));
+  source.batch.update([&](Batch& batch) {
     batch.clear();
     for (std::int64_t i = 0; i < slice.count; ++i) {
-      const double label = label_map_(generator_->draw(round, client_, random, values_));
-      batch.add({values_, {}}, label);
+      const double label = source.label_map(source.generator->draw(round, client_, random, source.values));
+      batch.add({source.values, {}}, label);
     }
   });
-  return batch_;
+  return source.batch;
 }
 
 }  // namespace starling

@@ -15,7 +15,9 @@ namespace starling {
 /// A client's records, held in memory as compactly as they stood in the file, served in its order.
 class StoredStream final : public Stream {
  public:
-  StoredStream(Secret<Batch> records, const Passes& passes) : records_(std::move(records)), passes_(passes) {}
+  /// `shown` is where a round's records appear, others' too where batches are shared.
+  StoredStream(Secret<Batch> records, const Passes& passes, std::shared_ptr<Secret<Batch>> shown)
+      : records_(std::move(records)), passes_(passes), shown_(std::move(shown)) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
@@ -26,7 +28,7 @@ class StoredStream final : public Stream {
  private:
   Secret<Batch> records_;
   Passes passes_;
-  Secret<Batch> batch_;
+  std::shared_ptr<Secret<Batch>> shown_;
 };
 
 /// A client's records, read from the source as they are needed: any amount of data in the memory of one batch.
@@ -82,28 +84,34 @@ class LiveStream final : public Stream {
   Secret<Batch> batch_;
 };
 
-/// Records that are drawn when they are asked for. Round t of a pass is drawn from the address (seed, data, client,
-/// t + 1), so a second pass gives the same records again.
+/// Records that are drawn when they are asked for: what the streams of one generator have in common, and the batch that
+/// the last of them to be asked has made.
+struct GeneratedSource {
+  std::shared_ptr<const Generator> generator;
+  std::function<double(double)> label_map;  ///< may throw DataError
+  std::uint64_t seed;
+  PassPlan passes;
+  Vector values = Vector(generator->features());
+  Secret<Batch> batch = Secret<Batch>();
+};
+
+/// One client's. Round t of a pass is drawn from the address (seed, data, client, t + 1), so a second pass gives the
+/// same records again.
 class GeneratedStream final : public Stream {
  public:
-  /// `label_map` may throw DataError.
-  GeneratedStream(std::shared_ptr<const Generator> generator, std::function<double(double)> label_map,
-                  std::uint64_t seed, Client client, const Passes& passes);
+  GeneratedStream(std::shared_ptr<GeneratedSource> source, Client client)
+      : source_(std::move(source)), client_(client) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
-  [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
-  [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
-  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
-  [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
+  [[nodiscard]] bool ended(Round t) override { return source_->passes.ended(t); }
+  [[nodiscard]] std::int64_t participations() const override { return source_->passes.participations(next_); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return source_->passes.records(); }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return source_->passes.rounds_of_pass(); }
+  [[nodiscard]] std::optional<Round> rounds() const override { return source_->passes.rounds(); }
 
  private:
-  std::shared_ptr<const Generator> generator_;
-  std::function<double(double)> label_map_;
-  std::uint64_t seed_;
+  std::shared_ptr<GeneratedSource> source_;  ///< others' too, where batches are shared
   Client client_;
-  Passes passes_;
-  Vector values_;
-  Secret<Batch> batch_;
+  Round next_ = 0;
 };
 
 }  // namespace starling

@@ -22,30 +22,6 @@ void require_countable(std::size_t vectors, std::size_t length, int rank) {
 
 }  // namespace
 
-void EdgeCounts::add(Client from, Client to, std::int64_t messages) {
-  const std::uint64_t key =
-      static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32 | static_cast<std::uint32_t>(to);
-  if (const auto known = messages_.find(key); known != messages_.end()) {
-    known->second += messages;
-  } else if (messages_.size() < most_edges) {
-    messages_.emplace(key, messages);
-  } else {
-    others_ += messages;
-  }
-}
-
-std::vector<EdgeTraffic> EdgeCounts::list(std::int64_t bytes_per_message) const {
-  std::vector<EdgeTraffic> result;
-  for (const auto& [key, messages] : messages_) {
-    result.push_back({static_cast<Client>(key >> 32), static_cast<Client>(key & 0xffffffff), messages,
-                      messages * bytes_per_message});
-  }
-  std::sort(result.begin(), result.end(),
-            [](const EdgeTraffic& a, const EdgeTraffic& b) { return std::tie(a.from, a.to) < std::tie(b.from, b.to); });
-  if (others_ > 0) result.push_back({-1, -1, others_, others_ * bytes_per_message});
-  return result;
-}
-
 Neighbours::Plan::State::~State() {
   count_uses();
   free_requests();
@@ -53,7 +29,7 @@ Neighbours::Plan::State::~State() {
 
 void Neighbours::Plan::State::count_uses() {
   if (uses == 0) return;
-  for (const auto& [from, to] : edges) counts->add(from, to, uses);
+  counts->add(edges, uses, uses * other_edges);
   uses = 0;
 }
 
@@ -87,20 +63,25 @@ void Neighbours::Plan::State::lay_out(std::span<const Links> links, const Layout
 void Neighbours::Plan::State::lay_out_sends(std::span<const Links> links, const Layout& layout, int rank,
                                             Client first) {
   edges.clear();
+  other_edges = 0;
   crossings_.clear();
   column_begin_.clear();
   std::size_t column = 0;
   for (std::size_t k = 0; k < links.size(); ++k) {
     const Client u = first + static_cast<Client>(k);
     column_begin_.push_back(column);
+    const bool counted = counts->counts(u);
+    if (!counted) other_edges += static_cast<std::int64_t>(links[k].out.size() + links[k].lost.size());
     for (const Arc& arc : links[k].out) {
-      edges.emplace_back(u, arc.peer);
+      if (counted) edges.emplace_back(u, arc.peer);
       const int other = layout.rank_of(arc.peer);
       const bool each = parcels == Parcels::per_edge;
       if (other != rank) crossings_.push_back({other, u, each ? arc.peer : -1, each ? column : k});
       ++column;
     }
-    for (const Arc& arc : links[k].lost) edges.emplace_back(u, arc.peer);
+    for (const Arc& arc : links[k].lost) {
+      if (counted) edges.emplace_back(u, arc.peer);
+    }
   }
   const auto order = [](const Crossing& a, const Crossing& b) {
     return std::tie(a.rank, a.from, a.to) < std::tie(b.rank, b.from, b.to);

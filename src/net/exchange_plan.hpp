@@ -1,34 +1,18 @@
 // Who sends what to which rank in an exchange. Internal to the net room.
 #pragma once
 
+#include "edge_counts.hpp"
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include <mpi.h>
 
 #include "starling/core/huge_pages.hpp"
-#include "starling/core/snapshot.hpp"
 #include "starling/net/neighbours.hpp"
 
 namespace starling {
-
-/// Messages over each edge whose sender lives here. Beyond `most_edges` different ones (graphs that never repeat) the
-/// rest are counted together.
-class EdgeCounts {
- public:
-  static constexpr std::size_t most_edges = std::size_t{1} << 20;
-  void add(Client from, Client to, std::int64_t messages);
-  /// Ascending by (from, to); the rest, if there is one, last and with both ends −1.
-  [[nodiscard]] std::vector<EdgeTraffic> list(std::int64_t bytes_per_message) const;
-  void persist(Snapshot& snapshot) { snapshot(messages_, others_); }
-
- private:
-  std::unordered_map<std::uint64_t, std::int64_t> messages_;
-  std::int64_t others_ = 0;
-};
 
 /// One message between two ranks: vectors `offset` … `offset + count − 1` of the packing or receive buffer.
 struct Transfer {
@@ -47,7 +31,8 @@ struct Neighbours::Plan::State {
   /// + a vector of the receive buffer; those of client k begin at slot_begin[k].
   std::vector<std::uint32_t> slots;
   std::vector<std::size_t> slot_begin;
-  std::vector<std::pair<Client, Client>> edges;  ///< over which this rank's clients send
+  std::vector<EdgeCounts::Edge> edges;  ///< over which this rank's clients send, as far as they are counted one by one
+  std::int64_t other_edges = 0;         ///< those that are not
   std::int64_t uses = 0;
   std::shared_ptr<EdgeCounts> counts;
   BlockVector packed;

@@ -19,7 +19,6 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       holdings_{declare_public(Columns(mirror.state_size(dimension_), mixer.count())), Vector(mixer.count(), 1.0)},
       debt_(mixer.count(), 0.0),
       stepped_(mixer.count(), 0),
-      releases_(mixer.count(), 0),
       tallies_(mixer.count()),
       played_(mixer.count()),
       rounds_played_(mixer.count()),
@@ -109,7 +108,6 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
 
   const ReleaseAddress address{u, t, 0};
   mechanism.release(address, *price, learning_->keys[k], gradient_, noisy_gradient_);
-  ++releases_[k];
   rounds_played_[k].add(t);
   if (settings_.l2 != 0) noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2, x, gradient); });
   if (constraints != nullptr) {
@@ -151,7 +149,7 @@ Released<Columns> DecentralizedOmd::models() const {
 }
 
 void DecentralizedOmd::persist(Snapshot& snapshot) {
-  snapshot(played_rounds_, credited_, holdings_, debt_, stepped_, releases_, tallies_, played_, rounds_played_, shares_,
+  snapshot(played_rounds_, credited_, holdings_, debt_, stepped_, tallies_, played_, rounds_played_, shares_,
            mixer_);
   if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,53 +12,85 @@
 
 namespace starling {
 
-/// Kept as spans of rounds without a gap: a client that plays every round has one, whatever their number.
+/// Kept as spans of rounds without a gap: a client that plays every round has one, whatever their number. There may be
+/// a set for each of very many clients: one of a single span takes no memory beside its own 24 bytes.
 class RoundSet {
  public:
   RoundSet() = default;
+  ~RoundSet() = default;
+  RoundSet(RoundSet&& other) noexcept { swap(other); }
+  RoundSet(const RoundSet& other)
+      : last_(other.last_), earlier_(other.earlier_ ? std::make_unique<Spans>(*other.earlier_) : nullptr) {}
+  RoundSet& operator=(RoundSet other) noexcept {
+    swap(other);
+    return *this;
+  }
   /// The rounds 0 … count − 1.
   [[nodiscard]] static RoundSet first(Round count) {
     RoundSet set;
-    if (count > 0) set.spans_.emplace_back(0, count);
+    set.last_ = {0, std::max<Round>(count, 0)};
     return set;
   }
 
   /// `t` is beyond all rounds of the set.
   void add(Round t) {
-    if (!spans_.empty() && spans_.back().second == t) {
-      ++spans_.back().second;
+    if (empty()) {
+      last_ = {t, t + 1};
+    } else if (last_.second == t) {
+      ++last_.second;
     } else {
-      spans_.emplace_back(t, t + 1);
+      if (!earlier_) earlier_ = std::make_unique<Spans>();
+      earlier_->push_back(std::exchange(last_, {t, t + 1}));
     }
   }
 
-  [[nodiscard]] bool empty() const { return spans_.empty(); }
-  [[nodiscard]] Round size() const {
-    Round total = 0;
-    for (const auto& [from, end] : spans_) total += end - from;
-    return total;
-  }
+  [[nodiscard]] bool empty() const { return last_.first == last_.second; }
+  [[nodiscard]] Round size() const { return before(end()); }
   /// One more than the last round; 0 for none.
-  [[nodiscard]] Round end() const { return spans_.empty() ? 0 : spans_.back().second; }
+  [[nodiscard]] Round end() const { return last_.second; }
   /// How many of its rounds are before t.
   [[nodiscard]] Round before(Round t) const {
     Round total = 0;
-    for (const auto& [from, end] : spans_) {
-      if (from >= t) break;
-      total += std::min(end, t) - from;
-    }
+    for_each_span([&](const Span& span) { total += std::clamp(t, span.first, span.second) - span.first; });
     return total;
   }
   void for_each(const std::function<void(Round)>& action) const {
-    for (const auto& [from, end] : spans_) {
-      for (Round t = from; t < end; ++t) action(t);
-    }
+    for_each_span([&](const Span& span) {
+      for (Round t = span.first; t < span.second; ++t) action(t);
+    });
   }
-  void persist(Snapshot& snapshot) { snapshot(spans_); }
-  friend bool operator==(const RoundSet&, const RoundSet&) = default;
+  void persist(Snapshot& snapshot) {
+    Spans spans;
+    if (!snapshot.reading()) for_each_span([&](const Span& span) { spans.push_back(span); });
+    snapshot(spans);
+    if (!snapshot.reading()) return;
+    *this = RoundSet();
+    if (spans.empty()) return;
+    last_ = spans.back();
+    spans.pop_back();
+    if (!spans.empty()) earlier_ = std::make_unique<Spans>(std::move(spans));
+  }
+  friend bool operator==(const RoundSet& a, const RoundSet& b) {
+    if (a.last_ != b.last_ || !a.earlier_ != !b.earlier_) return false;
+    return !a.earlier_ || *a.earlier_ == *b.earlier_;
+  }
 
  private:
-  std::vector<std::pair<Round, Round>> spans_;  ///< first, and one beyond the last
+  using Span = std::pair<Round, Round>;  ///< first, and one beyond the last
+  using Spans = std::vector<Span>;
+
+  void swap(RoundSet& other) noexcept {
+    std::swap(last_, other.last_);
+    earlier_.swap(other.earlier_);
+  }
+  template <class F>
+  void for_each_span(F&& f) const {
+    if (earlier_) std::for_each(earlier_->begin(), earlier_->end(), f);
+    if (!empty()) f(last_);
+  }
+
+  Span last_{0, 0};
+  std::unique_ptr<Spans> earlier_;  ///< those before it; null where there are none
 };
 
 }  // namespace starling

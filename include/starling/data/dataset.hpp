@@ -54,6 +54,9 @@ struct DataSettings : ReadSettings {
   std::int64_t epochs = 1;
   std::size_t memory = std::size_t{64} << 20;  ///< bytes of records that a rank keeps; larger shares are read again
   std::uint64_t seed = 1;
+  /// Whether each stream's batch holds until that stream is asked again, or until any of the data set's is: then all
+  /// clients share the room for one, which for many clients is most of what streams take.
+  enum class Batches { own, shared } batches = Batches::own;
   /// Maps a label of the source to the loss's own, or throws DataError saying why not (without naming the row).
   std::function<double(double)> label_map = [](double y) { return y; };
 };

@@ -65,8 +65,6 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
   /// Step debt of each client; what is not yet repaid (method 1).
   [[nodiscard]] View debts() const { return debt_; }
-  /// Releases that each client has made.
-  [[nodiscard]] const std::vector<Round>& releases() const { return releases_; }
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
   /// All that rounds depend on but streams, keys, the graph and accounts; mixer and duals included.
   void persist(Snapshot& snapshot);
@@ -94,7 +92,6 @@ class DecentralizedOmd final : public RoundView {
   Holdings holdings_;
   Vector debt_;
   std::vector<char> stepped_;  ///< in the last round
-  std::vector<Round> releases_;
   std::vector<Secret<Score>> tallies_;
   std::vector<Secret<double>> played_;
   std::vector<RoundSet> rounds_played_;

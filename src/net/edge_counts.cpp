@@ -1,0 +1,63 @@
+#include "edge_counts.hpp"
+
+#include <algorithm>
+
+namespace starling {
+
+void EdgeCounts::only_of(std::vector<Client> senders) {
+  std::sort(senders.begin(), senders.end());
+  senders_ = std::move(senders);
+}
+
+bool EdgeCounts::counts(Client from) const {
+  return !senders_ || std::binary_search(senders_->begin(), senders_->end(), from);
+}
+
+// The plans of a graph that repeats have the same edges again and again: then no room is needed for new ones.
+void EdgeCounts::add(const std::vector<Edge>& edges, std::int64_t messages, std::int64_t others) {
+  others_ += others;
+  if (edges.empty() || messages == 0) return;
+  std::vector<Edge> copy;
+  if (!std::is_sorted(edges.begin(), edges.end())) {
+    copy = edges;
+    std::sort(copy.begin(), copy.end());
+  }
+  const std::vector<Edge>& sorted = copy.empty() ? edges : copy;
+  std::vector<Count> added;
+  auto known = known_.begin();
+  for (const Edge& edge : sorted) {
+    known = std::lower_bound(known, known_.end(), edge,
+                             [](const Count& count, const Edge& each) { return count.edge < each; });
+    if (known != known_.end() && known->edge == edge) {
+      known->messages += messages;
+    } else if (!added.empty() && added.back().edge == edge) {
+      added.back().messages += messages;
+    } else if (known_.size() + added.size() < most_edges) {
+      if (added.empty()) added.reserve(std::min(most_edges - known_.size(), sorted.size()));
+      added.push_back({edge, messages});
+    } else {
+      others_ += messages;
+    }
+  }
+  if (added.empty()) return;
+  if (known_.empty()) {
+    known_ = std::move(added);
+    return;
+  }
+  const auto middle = static_cast<std::ptrdiff_t>(known_.size());
+  known_.insert(known_.end(), added.begin(), added.end());
+  std::inplace_merge(known_.begin(), known_.begin() + middle, known_.end(),
+                     [](const Count& a, const Count& b) { return a.edge < b.edge; });
+}
+
+std::vector<EdgeTraffic> EdgeCounts::list(std::int64_t bytes_per_message) const {
+  std::vector<EdgeTraffic> result;
+  result.reserve(known_.size() + 1);
+  for (const Count& count : known_) {
+    result.push_back({count.edge.first, count.edge.second, count.messages, count.messages * bytes_per_message});
+  }
+  if (others_ > 0) result.push_back({-1, -1, others_, others_ * bytes_per_message});
+  return result;
+}
+
+}  // namespace starling
