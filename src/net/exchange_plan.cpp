@@ -60,12 +60,20 @@ void Neighbours::Plan::State::lay_out(std::span<const Links> links, const Layout
   received.resize(vectors * length);
 }
 
+void Neighbours::Plan::State::drop_scratch() {
+  crossings_ = {};
+  column_begin_ = {};
+  edges.shrink_to_fit();
+  sent_columns.shrink_to_fit();
+}
+
 void Neighbours::Plan::State::lay_out_sends(std::span<const Links> links, const Layout& layout, int rank,
                                             Client first) {
   edges.clear();
   other_edges = 0;
   crossings_.clear();
   column_begin_.clear();
+  column_begin_.reserve(links.size());
   std::size_t column = 0;
   for (std::size_t k = 0; k < links.size(); ++k) {
     const Client u = first + static_cast<Client>(k);
@@ -106,6 +114,10 @@ void Neighbours::Plan::State::lay_out_receives(std::span<const Links> links, con
   crossings_.clear();
   slots.clear();
   slot_begin.clear();
+  std::size_t arcs = 0;
+  for (const Links& each : links) arcs += each.in.size();
+  slots.reserve(arcs);
+  slot_begin.reserve(links.size());
   for (std::size_t k = 0; k < links.size(); ++k) {
     const Client u = first + static_cast<Client>(k);
     slot_begin.push_back(slots.size());

@@ -53,6 +53,8 @@ struct Neighbours::Plan::State {
   void lay_out(std::span<const Links> links, const Layout& layout, int rank, Client first, std::size_t length);
   void count_uses();
   void free_requests();
+  /// Gives back what only another layout would need.
+  void drop_scratch();
 
  private:
   /// A vector that crosses between ranks, told by its ends; `to` is −1 where it serves all receivers on a rank.

@@ -1,5 +1,6 @@
 #include "starling/net/mailboxes.hpp"
 
+#include "edge_counts.hpp"
 #include "parcels.hpp"
 #include "state.hpp"
 #include <algorithm>
@@ -55,6 +56,7 @@ struct Mailboxes::State {
   std::map<int, Channel> channels = {};
   std::list<Arrival> arriving = {};
   std::set<int> closed = {};  ///< ranks whose last message has come
+  EdgeCounts chosen = {};  ///< which edges are counted one by one, and messages over all others
   std::map<std::pair<Client, Client>, std::int64_t> counts = {};
   WireTraffic wire = {};
   Vector taken = {};
@@ -243,7 +245,11 @@ void Mailboxes::put(Client from, Client to, Round round, const Released<Columns>
   } else {
     opened = here.channels[rank].waiting.put(parcel, here.merge);
   }
-  if (opened) ++here.counts[{from, to}];
+  if (opened && here.chosen.counts(from)) {
+    ++here.counts[{from, to}];
+  } else if (opened) {
+    here.chosen.add({}, 0, 1);
+  }
 }
 
 bool Mailboxes::is_free(Client to) const {
@@ -316,12 +322,17 @@ void Mailboxes::drain() {
   here.drained = true;
 }
 
+void Mailboxes::count_edges_of(const std::vector<Client>& senders) {
+  state_->chosen.only_of(senders);
+}
+
 std::vector<EdgeTraffic> Mailboxes::edge_traffic() const {
   std::vector<EdgeTraffic> result;
   const auto bytes = static_cast<std::int64_t>(state_->length * sizeof(double));
   for (const auto& [edge, parcels] : state_->counts) {
     result.push_back({edge.first, edge.second, parcels, parcels * bytes});
   }
+  for (const EdgeTraffic& others : state_->chosen.list(bytes)) result.push_back(others);
   return result;
 }
 
@@ -330,7 +341,7 @@ WireTraffic Mailboxes::wire_traffic() const {
 }
 
 void Mailboxes::persist(Snapshot& snapshot) {
-  snapshot(state_->counts, state_->wire);
+  snapshot(state_->counts, state_->chosen, state_->wire);
 }
 
 std::size_t Mailboxes::waiting_parcels() const {

@@ -124,6 +124,7 @@ Neighbours::Plan Neighbours::plan(std::span<const Links> links, PlanUse use, Par
   plan->parcels = parcels;
   plan->persistent = use == PlanUse::fixed_graph && state_->length >= persistent_from_length;
   plan->lay_out(links, state_->layout, state_->world.rank, state_->first, state_->length);
+  if (use == PlanUse::fixed_graph) plan->drop_scratch();
   return Plan(std::move(plan));
 }
 
@@ -164,6 +165,10 @@ Received Neighbours::received(const Plan& plan, const Released<Columns>& outgoin
   result.slots_ = p.slots.data();
   result.begin_ = p.slot_begin.data();
   return result;
+}
+
+void Neighbours::count_edges_of(const std::vector<Client>& senders) {
+  state_->counts->only_of(senders);
 }
 
 std::vector<EdgeTraffic> Neighbours::edge_traffic() const {

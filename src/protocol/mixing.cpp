@@ -1,6 +1,7 @@
 #include "starling/protocol/mixing.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -27,6 +28,11 @@ void in_sender_order(const Links& links, Client u, Own&& own, Received&& receive
   for (; i < links.in.size(); ++i) received(i);
 }
 
+/// Rows of weights that are compared with a new one. A power of two.
+constexpr int bits_of_rows_remembered = 6;
+constexpr std::size_t rows_remembered = std::size_t{1} << bits_of_rows_remembered;
+constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
+
 /// Entries of a client's sum between which it does not leave the nearest cache.
 constexpr std::size_t stretch = 1024;
 
@@ -44,33 +50,53 @@ void fetch_ahead(const double* x, std::size_t length) {
 
 }  // namespace
 
+void SynchronousMixer::WeightRows::clear(std::size_t clients) {
+  values_.clear();
+  row_.clear();
+  row_.reserve(clients);
+  begin_.assign(1, 0);
+  seen_.assign(rows_remembered, no_row);
+}
+
+void SynchronousMixer::WeightRows::add(const std::vector<Arc>& arcs) {
+  std::uint64_t hash = arcs.size();
+  for (const Arc& arc : arcs) hash = (hash ^ std::bit_cast<std::uint64_t>(arc.weight)) * 0x9e3779b97f4a7c15U;
+  std::uint32_t& seen = seen_[hash >> (64 - bits_of_rows_remembered)];
+  const auto same = [](double weight, const Arc& arc) {
+    return std::bit_cast<std::uint64_t>(weight) == std::bit_cast<std::uint64_t>(arc.weight);
+  };
+  const auto is_seen = [&] {
+    const auto begin = values_.begin() + begin_[seen];
+    return std::equal(begin, values_.begin() + begin_[seen + 1], arcs.begin(), arcs.end(), same);
+  };
+  if (seen == no_row || !is_seen()) {
+    seen = static_cast<std::uint32_t>(begin_.size() - 1);
+    for (const Arc& arc : arcs) values_.push_back(arc.weight);
+    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+    check(values_.size() <= most, "{} edges at the clients of one rank (at most {}) start more ranks", values_.size(),
+          most);
+    begin_.push_back(static_cast<std::uint32_t>(values_.size()));
+  }
+  row_.push_back(seen);
+}
+
 void SynchronousMixer::Weights::assign(const std::vector<Links>& links, Client first) {
-  for (std::vector<double>* each : {&in, &out, &own, &share}) each->clear();
-  for (std::vector<std::uint32_t>* each : {&in_begin, &out_begin, &own_place}) each->clear();
+  in.clear(links.size());
+  out.clear(links.size());
+  own_place.clear();
+  own.clear();
+  share.clear();
+  for (std::vector<double>* each : {&own, &share}) each->reserve(links.size());
+  own_place.reserve(links.size());
   for (const Links& row : links) {
-    in_begin.push_back(static_cast<std::uint32_t>(in.size()));
-    out_begin.push_back(static_cast<std::uint32_t>(out.size()));
     own.push_back(row.own);
     share.push_back(row.share);
     const Client u = first + static_cast<Client>(own_place.size());
     const auto before = [u](const Arc& arc) { return arc.peer < u; };
     own_place.push_back(static_cast<std::uint32_t>(std::count_if(row.in.begin(), row.in.end(), before)));
-    for (const Arc& arc : row.in) in.push_back(arc.weight);
-    for (const Arc& arc : row.out) out.push_back(arc.weight);
+    in.add(row.in);
+    out.add(row.out);
   }
-  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
-  check(in.size() <= most && out.size() <= most, "{} edges at the clients of one rank (at most {}) start more ranks",
-        std::max(in.size(), out.size()), most);
-  in_begin.push_back(static_cast<std::uint32_t>(in.size()));
-  out_begin.push_back(static_cast<std::uint32_t>(out.size()));
-}
-
-View SynchronousMixer::Weights::of_out(std::size_t k) const {
-  return View(out).subspan(out_begin[k], out_begin[k + 1] - out_begin[k]);
-}
-
-bool SynchronousMixer::Weights::is_alone(std::size_t k) const {
-  return in_begin[k] == in_begin[k + 1] && out_begin[k] == out_begin[k + 1];
 }
 
 View RunningSums::send(Client peer, double weight, View message, MutableView left, bool arrives) {
@@ -229,14 +255,14 @@ void SynchronousMixer::prepare_sums(const Stage& stage, const Holdings& holdings
 /// Those of client k, the whole list in the order of senders; `own` is where its own part will be.
 void SynchronousMixer::list_terms(const Stage& stage, const Received& received, std::size_t k, const double* own) {
   const Weights& weights = stage.weights;
-  const std::size_t begin = weights.in_begin[k];
-  const std::size_t count = weights.in_begin[k + 1] - begin;
+  const View in = weights.in[k];
+  const std::size_t count = in.size();
   const bool whole = settings_.mixing == Mixing::push_sum;  // its part is weighted before
   const Term own_term{whole ? 1 : weights.own[k], own};
   next_terms_.clear();
   for (std::size_t i = 0; i < count; ++i) {
     if (i == weights.own_place[k]) next_terms_.push_back(own_term);
-    next_terms_.push_back({weights.in[begin + i], received(k, i).data()});
+    next_terms_.push_back({in[i], received(k, i).data()});
     fetch_ahead(next_terms_.back().x, length_);
   }
   if (count == weights.own_place[k]) next_terms_.push_back(own_term);
@@ -268,7 +294,7 @@ void SynchronousMixer::mix_block(const Stage& stage, Columns& state, Vector& mas
 // nothing.
 void SynchronousMixer::mix_push_sum(const Stage& stage, std::size_t k, MutableView x, double& mass) {
   if (stage.weights.is_alone(k)) return;
-  const View given = stage.weights.of_out(k);
+  const View given = stage.weights.out[k];
   const View sent = outgoing_->value()[k];
   const std::size_t d = x.size();
   const double one = 1;

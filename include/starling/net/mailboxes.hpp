@@ -78,7 +78,10 @@ class Mailboxes {
   /// as `wait_for_more` does.
   void drain();
 
-  /// Per edge whose sender lives here, ascending by (from, to). Parcels that were merged before they left count once.
+  /// Before the first parcel: those of these clients are counted by edge, those of all others together.
+  void count_edges_of(const std::vector<Client>& senders);
+  /// Per edge whose sender lives here, ascending by (from, to); last, from −1 to −1, those that are counted together.
+  /// Parcels that were merged before they left count once.
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
   [[nodiscard]] WireTraffic wire_traffic() const;
   /// The traffic so far.

@@ -102,8 +102,10 @@ class Neighbours {
   /// What the last exchange of this plan has brought, until the next. `outgoing` is that exchange's.
   [[nodiscard]] Received received(const Plan& plan, const Released<Columns>& outgoing) const;
 
+  /// Before the first plan: the messages of these clients are counted by edge, those of all others together.
+  void count_edges_of(const std::vector<Client>& senders);
   /// Per edge whose sender lives here, ascending by (from, to); complete once the plans are gone. If there are more
-  /// than 2^20, the traffic of the others stands last, from −1 to −1.
+  /// than 2^20, or they are not counted one by one, the traffic of the others stands last, from −1 to −1.
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
   [[nodiscard]] WireTraffic wire_traffic() const;
 

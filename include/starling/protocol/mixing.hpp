@@ -156,19 +156,32 @@ class SynchronousMixer final : public Mixer {
   void persist(Snapshot& snapshot) override;
 
  private:
-  /// The weights of all local clients' links, one client after the other.
+  /// The weights of each local client's in-edges, or out-edges. Most graphs give many clients the same ones, which are
+  /// kept once then.
+  class WeightRows {
+   public:
+    void clear(std::size_t clients);
+    void add(const std::vector<Arc>& arcs);
+    [[nodiscard]] View operator[](std::size_t k) const {
+      return View(values_).subspan(begin_[row_[k]], begin_[row_[k] + 1] - begin_[row_[k]]);
+    }
+
+   private:
+    std::vector<double> values_;        ///< of all rows that differ, one after the other
+    std::vector<std::uint32_t> begin_;  ///< of each, and where the next would begin
+    std::vector<std::uint32_t> row_;    ///< of each client
+    std::vector<std::uint32_t> seen_;   ///< some of the rows, to be found again by their content
+  };
+  /// The weights of all local clients' links.
   struct Weights {
-    std::vector<double> in;   ///< of in-edges
-    std::vector<double> out;  ///< of out-edges
-    std::vector<std::uint32_t> in_begin;
-    std::vector<std::uint32_t> out_begin;
+    WeightRows in;
+    WeightRows out;
     std::vector<std::uint32_t> own_place;  ///< in-neighbours before the client itself
     std::vector<double> own;
     std::vector<double> share;
 
     void assign(const std::vector<Links>& links, Client first);
-    [[nodiscard]] View of_out(std::size_t k) const;
-    [[nodiscard]] bool is_alone(std::size_t k) const;
+    [[nodiscard]] bool is_alone(std::size_t k) const { return in[k].empty() && out[k].empty(); }
   };
   /// A plan with what the links that it was made for weigh; with running sums also the links.
   struct Stage {

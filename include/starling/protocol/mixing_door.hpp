@@ -25,6 +25,10 @@ class MixingDoor {
   }
 
   [[nodiscard]] Mixer& mixer() const { return *mixer_; }
+  /// Before the first round: the messages of these clients are counted by edge, those of all others together.
+  void count_edges_of(const std::vector<Client>& senders) const {
+    neighbours_ ? neighbours_->count_edges_of(senders) : mailboxes_->count_edges_of(senders);
+  }
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const {
     return neighbours_ ? neighbours_->edge_traffic() : mailboxes_->edge_traffic();
   }
