@@ -1,7 +1,12 @@
 #include "starling/app/noise_keys.hpp"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <filesystem>
-#include <set>
+#include <fstream>
+#include <optional>
+#include <tuple>
 
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
@@ -11,7 +16,12 @@ namespace starling {
 
 namespace {
 
-constexpr std::size_t commitment_length = 64;
+/// Hexadecimal digits of a commitment that are compared: 112 bits, of which two among 10^8 keys agree by chance with
+/// probability 10^-18.
+constexpr std::size_t digits_compared = 28;
+/// As many keys as a rank's folder has files of their own for.
+constexpr std::size_t most_key_files = 2000;
+constexpr std::size_t digits_of_key = 64;
 
 std::string key_file(const std::string& pattern, Client client) {
   check(is_per_client(pattern),
@@ -23,6 +33,59 @@ std::string key_file(const std::string& pattern, Client client) {
 
 std::string stored_key(const std::string& folder, Client client) {
   return fmt::format("{}/key-{}", folder, client);
+}
+
+/// One file for the keys of more clients than that, in their order.
+std::string stored_keys(const std::string& folder) {
+  return folder + "/keys";
+}
+
+/// A key whose digits store_noise_keys has written.
+NoiseKey key_of(std::string_view digits, const std::string& file) {
+  NoiseKey::Bytes bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const char* const from = digits.data() + 2 * i;
+    const auto [end, error] = std::from_chars(from, from + 2, bytes[i], 16);
+    check<DataError>(error == std::errc() && end == from + 2,
+                     "noise key file '{}' holds a line that is no key of {} hexadecimal digits (it was changed) bring "
+                     "the file of the run back",
+                     file, digits_of_key);
+  }
+  return NoiseKey(bytes);
+}
+
+std::vector<NoiseKey> read_keys(const std::string& file, Client count) {
+  check<DataError>(std::filesystem::exists(file),
+                   "noise key file '{}' is not there (the run has no other keys) bring it back", file);
+  std::ifstream input(file, std::ios::binary);
+  std::vector<NoiseKey> keys;
+  keys.reserve(static_cast<std::size_t>(count));
+  std::array<char, digits_of_key + 1> line{};
+  while (input.read(line.data(), line.size()) && static_cast<Client>(keys.size()) < count) {
+    keys.push_back(key_of({line.data(), digits_of_key}, file));
+  }
+  check<DataError>(static_cast<Client>(keys.size()) == count && input.gcount() == 0,
+                   "noise key file '{}' does not hold {} keys (it cannot be read, was cut, or is of another run) bring "
+                   "the file of the run back",
+                   file, count);
+  return keys;
+}
+
+struct Commitment {
+  std::array<char, digits_compared> digits;
+  Client client;
+};
+
+/// The first client whose commitment somebody before it has too.
+std::optional<Client> first_repeated(std::vector<Commitment> all) {
+  std::sort(all.begin(), all.end(), [](const Commitment& a, const Commitment& b) {
+    return std::tie(a.digits, a.client) < std::tie(b.digits, b.client);
+  });
+  std::optional<Client> first;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[i].digits == all[i - 1].digits) first = std::min(first.value_or(all[i].client), all[i].client);
+  }
+  return first;
 }
 
 }  // namespace
@@ -53,28 +116,40 @@ std::vector<NoiseKey> make_noise_keys(const std::string& option, std::uint64_t s
 
 void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, const std::string& run_id) {
   std::string own;
-  for (const NoiseKey& key : keys) own += key.commitment(run_id);
-  const auto all = agreement.all_gather(declare_public(own));
+  own.reserve(keys.size() * digits_compared);
+  for (const NoiseKey& key : keys) own += key.commitment(run_id).substr(0, digits_compared);
+  const auto of_ranks = agreement.all_gather(declare_public(own));
   agreement.together([&] {
-    std::set<std::string> seen;
-    Client u = 0;
-    for (const std::string& commitments : all) {
-      for (std::size_t i = 0; i + commitment_length <= commitments.size(); i += commitment_length, ++u) {
-        check(seen.insert(commitments.substr(i, commitment_length)).second,
-              "client {} has the same noise key as another (their noises would cancel) give each client its own key",
-              u);
+    std::vector<Commitment> all;
+    for (const std::string& commitments : of_ranks) {
+      all.reserve(all.size() + commitments.size() / digits_compared);
+      for (std::size_t i = 0; i + digits_compared <= commitments.size(); i += digits_compared) {
+        Commitment& each = all.emplace_back(Commitment{{}, static_cast<Client>(all.size())});
+        std::copy_n(commitments.begin() + static_cast<std::ptrdiff_t>(i), digits_compared, each.digits.begin());
       }
     }
+    const std::optional<Client> repeated = first_repeated(std::move(all));
+    check(!repeated,
+          "client {} has the same noise key as another (their noises would cancel) give each client its own key",
+          repeated.value_or(0));
   });
 }
 
 void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std::string& folder) {
+  if (keys.size() > most_key_files) {
+    std::string lines;
+    lines.reserve(keys.size() * (digits_of_key + 1));
+    for (const NoiseKey& key : keys) lines += key.hex() + "\n";
+    OwnersFile::replace(stored_keys(folder), Secret<std::string>(std::move(lines)));
+    return;
+  }
   for (std::size_t k = 0; k < keys.size(); ++k) {
     OwnersFile::replace(stored_key(folder, first + static_cast<Client>(k)), Secret<std::string>(keys[k].hex() + "\n"));
   }
 }
 
 std::vector<NoiseKey> read_stored_keys(Client first, Client count, const std::string& folder) {
+  if (static_cast<std::size_t>(count) > most_key_files) return read_keys(stored_keys(folder), count);
   std::vector<NoiseKey> keys;
   for (Client u = first; u < first + count; ++u) {
     const std::string file = stored_key(folder, u);

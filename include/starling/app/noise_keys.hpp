@@ -19,10 +19,12 @@ namespace starling {
                                                     Client count);
 
 /// **Collective.** Throws UsageError naming a client whose key another has too: equal keys give equal noise on equal
-/// data, and their difference would be bare. Compares commitments, not keys.
+/// data, and their difference would be bare. Compares commitments (112 bits of them), not keys: 28 bytes a client, on
+/// every rank.
 void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, const std::string& run_id);
 
-/// Writes keys that the operating system gave to `folder`/key-<client>, readable by their owner alone.
+/// Writes keys that the operating system gave to `folder`/key-<client>, or those of more than 2,000 clients to
+/// `folder`/keys, a line each; readable by their owner alone.
 void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std::string& folder);
 
 /// Those that store_noise_keys has written. Throws UsageError.
