@@ -238,14 +238,11 @@ ExitCode InferRun::play() {
   IntervalRecorder intervals = follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
   TestScore test;
   if (test_) test = [this](View theta) { return model_->score(theta, *test_); };
-  const Client recorded = schedule_ ? layout_->clients() : 1;
   find_checkpoint(config_.sgd.steps);
   open_records({config_.sgd.steps,
-                recorded_clients(layout_->clients(),
-                                 config_.record_clients ? config_.record_clients
-                                 : schedule_            ? std::nullopt
-                                                        : std::optional(recorded),
-                                 dimension_),
+                who_is_recorded(layout_->clients(),
+                                config_.record_clients.value_or(schedule_ ? RecordedChoice() : first_client_alone),
+                                dimension_),
                 model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
                 test,
                 schedule_ ? Models::one_each : Models::one_for_all,

@@ -432,9 +432,19 @@ ProgressStyle LearningRun::progress_style() const {
   return isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
 }
 
+void LearningRun::note_recorded(const Recorded& recorded) {
+  if (recorded.figures == Figures::of_all) return;
+  const std::size_t count = recorded.clients.size();
+  notes_.push_back(fmt::format(
+      "figures of clients are on record {}, and of all how they are spread over those of each rank; --record-clients "
+      "says for whom",
+      count == 0 ? "for none of them" : fmt::format("for {} of them", count)));
+}
+
 void LearningRun::open_records(const Recording& recording) {
   world_.watch_signals();  // whoever sees the run's files may signal
   const MetricsPolicy policy = metrics_policy();
+  note_recorded(recording.clients);
   agreement_.together([&] {
     if (recorded_here() == 0) return;
     recorder_.emplace(*directory_, world_.rank(), record_layout().first(world_.rank()),

@@ -129,7 +129,7 @@ class LearningRun {
   /// What a run records while it goes on.
   struct Recording {
     Round rounds = 0;
-    std::vector<Client> clients;  ///< whose models are recorded
+    Recorded clients;
     Scores scores = Scores::none;
     TestScore test;
     Models models = Models::one_each;
@@ -205,6 +205,7 @@ class LearningRun {
 
  private:
   void check_rounds_may_change() const;
+  void note_recorded(const Recorded& recorded);
   /// Before the first round, at places where all ranks meet. **Collective.**
   void end_if_signalled();
   void choose_checkpoint();

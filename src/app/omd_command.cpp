@@ -88,7 +88,7 @@ ExitCode OmdRun::play() {
       constraints_->start(static_cast<std::size_t>(client_count()), privacy_->pair(), config_.data.batch);
     }
     learning.emplace(Learning{constraints_ ? constraints_->model(model) : model, mechanism, privacy_->accounts(),
-                              privacy_->keys(), std::move(dataset_.streams),
+                              privacy_->take_keys(), std::move(dataset_.streams),
                               constraints_ ? constraints_->duals_of_clients() : nullptr});
   }
   const std::size_t length = message_length(mirror_->state_size(dimension_), config_.mixing.mixing);
@@ -96,11 +96,16 @@ ExitCode OmdRun::play() {
                                                                      config_.mixing.gossip_steps, config_.data.seed)
                                           : *schedule_;
   const MixingDoor door(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
+  const Recorded recorded =
+      who_is_recorded(layout_->clients(), config_.record_clients.value_or(RecordedChoice()), dimension_);
+  if (recorded.figures == Figures::of_recorded) door.count_edges_of(recorded.clients);
   DecentralizedOmd omd(door.mixer(), *mirror_, std::move(learning), config_.omd, *start_);
+  start_.reset();
 
   const bool hosts_clients = client_count() > 0;
-  PlayedRecorder played(config_.regret == RegretChoice::none ? std::vector<Round>() : growth_marks(config_.omd.rounds),
-                        static_cast<std::size_t>(client_count()));
+  const bool regrets = config_.regret != RegretChoice::none;
+  PlayedRecorder played(regrets ? growth_marks(config_.omd.rounds) : std::vector<Round>(),
+                        regrets ? static_cast<std::size_t>(client_count()) : 0);
   std::optional<ModelAverage> average;
   if (config_.average != Averaging::none) average.emplace(config_.average, config_.omd.rounds);
 
@@ -115,7 +120,7 @@ ExitCode OmdRun::play() {
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
   find_checkpoint(config_.omd.rounds);
   open_records({config_.omd.rounds,
-                recorded_clients(layout_->clients(), config_.record_clients, dimension_),
+                recorded,
                 scores(),
                 test,
                 Models::one_each,
@@ -135,7 +140,7 @@ ExitCode OmdRun::play() {
   const double wall = time_rounds([&] {
     if (hosts_clients) omd.run(observers);
   });
-  const Released<Columns> models = average ? average->models(omd) : omd.models();
+  Released<Columns> models = average ? average->models(omd) : omd.models();
   // Where rounds are not in step, ranks that a signal has stopped stand at different ones.
   Round done = 0;
   Round least_done = config_.omd.rounds;
@@ -150,7 +155,7 @@ ExitCode OmdRun::play() {
   finish_records(omd, done, models);
   if (stopped) note_stop(least_done, config_.omd.rounds, "round", is_resumable());
   if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
-  const Summary summary = make_summary(omd, models, door, played, wall, least_done);
+  const Summary summary = make_summary(omd, std::move(models), door, played, wall, least_done);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, stopped, "the final mean model", {{}, [this] { return draw(); }});
   });
@@ -161,7 +166,7 @@ ExitCode OmdRun::play() {
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
-Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns>& models, const MixingDoor& door,
+Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingDoor& door,
                              const PlayedRecorder& played, double wall, Round rounds_done) {
   const MetricsPolicy policy = metrics_policy();
   Summary summary = begin_summary(config_.omd.rounds, wall);
@@ -170,7 +175,7 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, const Released<Columns
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
   summary.deadline = config_.mixing.deadline;
-  LocalResults local{models,
+  LocalResults local{std::move(models),
                      Vector(omd.masses().begin(), omd.masses().end()),
                      Vector(omd.debts().begin(), omd.debts().end()),
                      omd.tallies(),

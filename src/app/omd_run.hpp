@@ -58,7 +58,7 @@ class OmdRun final : public LearningRun {
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
   [[nodiscard]] bool any_has_played(const DecentralizedOmd& omd);
-  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, const Released<Columns>& models,
+  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, Released<Columns> models,
                                      const MixingDoor& door, const PlayedRecorder& played, double wall,
                                      Round rounds_done);
   [[nodiscard]] std::vector<std::string> draw() const;
@@ -69,7 +69,7 @@ class OmdRun final : public LearningRun {
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<MirrorMap> mirror_;
   std::unique_ptr<Model> model_;
-  std::optional<Released<Columns>> start_;
+  std::optional<Released<Columns>> start_;  // until the protocol has them
   std::optional<RunConstraints> constraints_;
   std::optional<ConstraintReport> violation_;
   std::optional<RunCanaries> canaries_;  // of runs that audit themselves

@@ -95,6 +95,7 @@ void OmdRun::open_data() {
   }
   loss_ = loss_table().make(config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
+  config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
   open_streams(config_.data);
 }
 

@@ -67,7 +67,7 @@ void VerticalRun::open_vertical_records(const Vertical& protocol) {
     };
   }
   open_records({config_.plan.rounds,
-                recorded_clients(1, std::nullopt, dimension_),
+                who_is_recorded(1, {}, dimension_),
                 loss_of_outputs_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
                 test,
                 Models::one_for_all,

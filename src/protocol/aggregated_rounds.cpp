@@ -7,10 +7,10 @@ namespace starling {
 AggregatedRounds::AggregatedRounds(Root& root, AggregatedClients& clients, const Released<Vector>& start)
     : root_(root), theta_(start), members_(clients), ones_(clients.count(), 1.0), played_(clients.count()) {}
 
-Released<Columns> AggregatedRounds::models() const {
+Released<Columns> AggregatedRounds::some_models(std::size_t, std::size_t count) const {
   return post_process(
-      [this](const Vector& theta) {
-        Columns models(theta.size(), members_.count());
+      [count](const Vector& theta) {
+        Columns models(theta.size(), count);
         for (std::size_t k = 0; k < models.size(); ++k) std::copy(theta.begin(), theta.end(), models[k].begin());
         return models;
       },

@@ -134,13 +134,13 @@ double DecentralizedOmd::take_step_length(std::size_t k) {
   return use > 0 ? use / w : 0;
 }
 
-Released<Columns> DecentralizedOmd::models() const {
+Released<Columns> DecentralizedOmd::some_models(std::size_t first, std::size_t count) const {
   return post_process(
       [&](const Columns& state) {
-        Columns models(dimension_, state.size());
+        Columns models(dimension_, count);
         Vector scratch(dimension_);
-        for (std::size_t k = 0; k < state.size(); ++k) {
-          const View x = mirror_.model(state[k], scratch);
+        for (std::size_t k = 0; k < count; ++k) {
+          const View x = mirror_.model(state[first + k], scratch);
           std::copy(x.begin(), x.end(), models[k].begin());
         }
         return models;

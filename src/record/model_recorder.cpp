@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <limits>
 
 #include "starling/core/durable_file.hpp"
+#include "starling/core/kernels.hpp"
 #include "starling/hdf5/file.hpp"
+#include "starling/record/spread.hpp"
 
 namespace starling {
 
@@ -15,8 +18,7 @@ namespace {
 
 constexpr auto between_flushes = std::chrono::milliseconds(500);
 constexpr std::size_t most_waiting_arrivals = std::size_t{1} << 20;
-/// Of models in one record, unless it is asked for: some dozens of records should fit into memory.
-constexpr std::size_t most_numbers_at_once = 1'000'000;
+constexpr std::size_t spread_figures = 5;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Score since(const Score& now, const Score& before) {
@@ -38,13 +40,18 @@ std::string utc_now() {
   return {stamp.data(), std::strftime(stamp.data(), stamp.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
+void append(const Spread& spread, Vector& numbers) {
+  numbers.insert(numbers.end(), spread.begin(), spread.end());
+}
+
 /// Data sets of progressive scores, with what they mean.
-std::vector<std::pair<std::string, std::string>> score_sets(Scores scores) {
+std::vector<std::pair<std::string, std::string>> score_sets(Scores scores, Figures figures) {
   std::vector<std::pair<std::string, std::string>> sets;
   if (scores == Scores::none) return sets;
-  sets.emplace_back("/loss", "mean progressive loss per record since the record before: record x client");
+  const std::string who = figures == Figures::of_all ? "client" : "recorded client";
+  sets.emplace_back("/loss", "mean progressive loss per record since the record before: record x " + who);
   if (scores == Scores::losses_and_accuracies) {
-    sets.emplace_back("/accuracy", "progressive accuracy since the record before: record x client");
+    sets.emplace_back("/accuracy", "progressive accuracy since the record before: record x " + who);
   }
   return sets;
 }
@@ -63,21 +70,8 @@ const char* name_of(Scores scores) {
   return "unknown";
 }
 
-std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked, std::size_t dimension) {
-  const std::size_t fit = std::max<std::size_t>(1, most_numbers_at_once / std::max<std::size_t>(dimension, 1));
-  const Client usual =
-      std::min<Client>(clients <= 100 ? clients : 10, static_cast<Client>(std::min<std::size_t>(fit, 100)));
-  const Client count = std::min(clients, asked.value_or(usual));
-  std::vector<Client> result;
-  result.reserve(static_cast<std::size_t>(count));
-  for (Client i = 0; i < count; ++i) {
-    result.push_back(asked ? i : static_cast<Client>(static_cast<std::int64_t>(i) * clients / count));
-  }
-  return result;
-}
-
 ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count,
-                             std::size_t dimension, const std::vector<Client>& recorded, const MetricsPolicy& policy,
+                             std::size_t dimension, const Recorded& recorded, const MetricsPolicy& policy,
                              RecordRounds rounds, Scores scores)
     : file_(directory.clients_file(rank)),
       owners_(directory.private_folder(rank) + "/metrics.csv"),
@@ -85,38 +79,55 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
       first_(first),
       count_(count),
       dimension_(dimension),
+      figures_(recorded.figures),
+      final_models_(recorded.final_models),
       policy_(policy),
       rounds_(rounds),
       scores_(scores),
       flushed_(std::chrono::steady_clock::now()),
       present_(count, 0),
       before_(count) {
-  for (const Client u : recorded) {
+  for (const Client u : recorded.clients) {
     if (u >= first && u < first + static_cast<Client>(count)) recorded_.push_back(static_cast<std::size_t>(u - first));
   }
   if (directory.goes_on()) return;
   go_back(0, 0);
-  owners_.append_text(
-      "# metrics of this rank's private records, for their owner alone\nround,client,records,loss,accuracy\n");
+  owners_.append_text("# metrics of this rank's private records, for their owner alone\n");
+  if (!all_one_by_one()) {
+    owners_.append_text(
+        "# and of all its clients together, in place of a client: how many have had records, the mean of their figures "
+        "(and their records in all), least, lower, median, upper, most\n");
+  }
+  owners_.append_text("round,client,records,loss,accuracy\n");
 }
 
 void ModelRecorder::make_file() {
   const hdf5::File file(file_, hdf5::File::Mode::create);
   file.make_growing<std::int64_t>("/rounds", {});
   if (!recorded_.empty()) file.make_growing<double>("/model", {recorded_.size(), dimension_});
-  file.make_growing<double>("/mass", {count_});
-  file.make_growing<double>("/presence", {count_});
+  if (listed() > 0) {
+    file.make_growing<double>("/mass", {listed()});
+    file.make_growing<double>("/presence", {listed()});
+  }
+  if (!all_one_by_one()) {
+    file.make_growing<double>("/spread", {1, spread_figures, numbers_of_a_spread});
+    file.attribute("/spread", "figures", std::string(figures_of_a_spread));
+    file.attribute("/spread", "numbers", std::string(names_of_a_spread));
+  }
   file.attribute("/rounds", "meaning", "rounds completed when the record was taken");
   if (!recorded_.empty()) {
     file.attribute("/model", "meaning", "released model: record x recorded client of this rank x coordinate");
   }
-  file.attribute("/mass", "meaning", "push-sum mass: record x client of this rank");
-  file.attribute(
-      "/presence", "meaning",
-      "share of the rounds since the record before in which a client took part: record x client of this rank");
-  if (policy_.shared()) {
-    for (const auto& [name, meaning] : score_sets(scores_)) {
-      file.make_growing<double>(name, {count_});
+  const std::string who = all_one_by_one() ? "client" : "recorded client";
+  if (listed() > 0) {
+    file.attribute("/mass", "meaning", "push-sum mass: record x " + who + " of this rank");
+    file.attribute("/presence", "meaning",
+                   "share of the rounds since the record before in which a client took part: record x " + who +
+                       " of this rank");
+  }
+  if (policy_.shared() && listed() > 0) {
+    for (const auto& [name, meaning] : score_sets(scores_, figures_)) {
+      file.make_growing<double>(name, {listed()});
       file.attribute(name, "meaning", meaning);
     }
   }
@@ -132,9 +143,14 @@ void ModelRecorder::go_back(std::int64_t journal, std::int64_t owners) {
   std::filesystem::remove(file_);
   make_file();
   journal_.go_back(journal, [this](Snapshot& entry) {
-    entry(done_, models_, masses_, presences_, losses_, accuracies_, arrivals_);
+    persist_waiting(entry);
     write_waiting();
   });
+}
+
+void ModelRecorder::persist_waiting(Snapshot& entry) {
+  entry(done_, models_, masses_, presences_, losses_, accuracies_, arrivals_);
+  if (!all_one_by_one()) entry(spreads_);
 }
 
 void ModelRecorder::persist(Snapshot& snapshot) {
@@ -160,7 +176,7 @@ ModelRecorder::~ModelRecorder() {
 void ModelRecorder::after(const RoundView& view) {
   if (view.done() > 0) note_presence(view);
   for (const auto& [to, round, from, heard] : view.arrivals()) {
-    arrivals_.insert(arrivals_.end(), {to, round, from, heard});
+    if (lists(to)) arrivals_.insert(arrivals_.end(), {to, round, from, heard});
   }
   record_up_to(view, view.done());
 }
@@ -185,24 +201,63 @@ void ModelRecorder::leave_out(Round end) {
   while (rounds_.next() <= end) static_cast<void>(rounds_.take());
 }
 
+bool ModelRecorder::lists(Client u) const {
+  return all_one_by_one() || std::binary_search(recorded_.begin(), recorded_.end(), static_cast<std::size_t>(u - first_));
+}
+
+/// A figure of all clients goes to `rows`, or that of the recorded ones and how it is spread.
+void ModelRecorder::keep(View of_all, Vector& rows) {
+  if (all_one_by_one()) {
+    rows.insert(rows.end(), of_all.begin(), of_all.end());
+    return;
+  }
+  for (const std::size_t k : recorded_) rows.push_back(of_all[k]);
+  append(spread_of(Vector(of_all.begin(), of_all.end())), spreads_);
+}
+
 void ModelRecorder::record(const RoundView& view, Round round) {
   last_ = round;
   done_.push_back(round);
-  for (Round& present : present_) {
-    presences_.push_back(watched_ > 0 ? static_cast<double>(present) / static_cast<double>(watched_) : unknown);
-    present = 0;
+  record_models(view);
+  keep(view.masses(), masses_);
+  record_presences();
+  if (!all_one_by_one()) record_distances(view);
+  if (scores_ != Scores::none) {
+    record_metrics(view, round);
+  } else if (!all_one_by_one()) {
+    spreads_.insert(spreads_.end(), 2 * numbers_of_a_spread, unknown);
   }
+}
+
+void ModelRecorder::record_models(const RoundView& view) {
+  for (const std::size_t k : recorded_) {
+    const View x = view.model(k);
+    models_.insert(models_.end(), x.begin(), x.end());
+  }
+}
+
+void ModelRecorder::record_presences() {
+  Vector shares(count_, unknown);
+  for (std::size_t k = 0; k < count_ && watched_ > 0; ++k) {
+    shares[k] = static_cast<double>(present_[k]) / static_cast<double>(watched_);
+  }
+  keep(shares, presences_);
+  std::fill(present_.begin(), present_.end(), 0);
   watched_ = 0;
-  if (!recorded_.empty()) {
-    const Released<Columns> models = view.models();
-    for (const std::size_t k : recorded_) {
-      const View x = models.value()[k];
-      models_.insert(models_.end(), x.begin(), x.end());
-    }
-  }
-  masses_.insert(masses_.end(), view.masses().begin(), view.masses().end());
-  if (scores_ == Scores::none) return;
+}
+
+void ModelRecorder::record_distances(const RoundView& view) {
+  Vector mean(dimension_, 0.0);
+  for (std::size_t k = 0; k < count_; ++k) axpy(1, view.model(k), mean);
+  scale(1 / static_cast<double>(count_), mean);
+  Vector distances(count_);
+  for (std::size_t k = 0; k < count_; ++k) distances[k] = std::sqrt(squared_distance(view.model(k), mean));
+  append(spread_of(std::move(distances)), spreads_);
+}
+
+void ModelRecorder::record_metrics(const RoundView& view, Round round) {
   for (std::size_t k = 0; k < count_; ++k) record_metrics(view, round, k);
+  if (!all_one_by_one()) record_spread_of_metrics(round);
 }
 
 void ModelRecorder::record_metrics(const RoundView& view, Round round, std::size_t k) {
@@ -210,6 +265,17 @@ void ModelRecorder::record_metrics(const RoundView& view, Round round, std::size
   Secret<Score> interval;
   apply([](Score& result, const Score& later, const Score& earlier) { result = since(later, earlier); }, interval, now,
         std::as_const(before_[k]));
+  before_[k] = now;
+  if (!all_one_by_one()) {
+    apply(
+        [](Vector& losses, Vector& accuracies, std::int64_t& records, const Score& score) {
+          losses.push_back(mean_loss(score));
+          accuracies.push_back(accuracy(score));
+          records += score.records;
+        },
+        interval_losses_, interval_accuracies_, interval_records_, std::as_const(interval));
+  }
+  if (!lists(first_ + static_cast<Client>(k))) return;
   owners_rows_.update(
       [&](std::string& rows, const Score& score) {
         if (score.records == 0) return;
@@ -222,14 +288,40 @@ void ModelRecorder::record_metrics(const RoundView& view, Round round, std::size
     losses_.push_back(mean_loss(shared->value()));
     accuracies_.push_back(accuracy(shared->value()));
   }
-  before_[k] = now;
+}
+
+/// To the owner's file and, where metrics may be shared, to that of the rank.
+void ModelRecorder::record_spread_of_metrics(Round round) {
+  const Secret<Spread> losses = interval_losses_.map(spread_of);
+  const Secret<Spread> accuracies = interval_accuracies_.map(spread_of);
+  owners_rows_.update(
+      [&](std::string& rows, const Spread& loss, const Spread& right, const std::int64_t& records) {
+        rows += fmt::format("{},clients,{},,\n", round, loss[0]);
+        constexpr std::array<const char*, numbers_of_a_spread> names{"clients", "mean",  "least", "lower",
+                                                                     "median",  "upper", "most"};
+        for (std::size_t i = 1; i < names.size() && loss[0] > 0; ++i) {
+          rows += fmt::format("{},{},{},{:.17g},{}\n", round, names[i], i == 1 ? std::to_string(records) : "", loss[i],
+                              scores_ == Scores::losses_and_accuracies ? fmt::format("{:.17g}", right[i]) : "");
+        }
+      },
+      losses, accuracies, interval_records_);
+  for (const Secret<Spread>* each : {&losses, &accuracies}) {
+    const auto shared = policy_.share(*each);
+    const bool said = shared && (each == &losses || scores_ == Scores::losses_and_accuracies);
+    Spread withheld;
+    withheld.fill(unknown);
+    append(said ? shared->value() : withheld, spreads_);
+  }
+  interval_losses_ = Secret<Vector>();
+  interval_accuracies_ = Secret<Vector>();
+  interval_records_ = Secret<std::int64_t>();
 }
 
 void ModelRecorder::flush() {
   owners_.append(owners_rows_);
   owners_rows_ = Secret<std::string>();
   Snapshot entry;
-  entry(done_, models_, masses_, presences_, losses_, accuracies_, arrivals_);
+  persist_waiting(entry);
   journal_.append(entry);
   write_waiting();
 }
@@ -239,8 +331,11 @@ void ModelRecorder::write_waiting() {
   const hdf5::File file(file_, hdf5::File::Mode::append);
   if (!recorded_.empty()) file.append("/model", models_);
   fault_point("record");
-  file.append("/mass", masses_);
-  file.append("/presence", presences_);
+  if (listed() > 0) {
+    file.append("/mass", masses_);
+    file.append("/presence", presences_);
+  }
+  if (!all_one_by_one()) file.append("/spread", spreads_);
   if (!arrivals_.empty()) {
     if (!has_arrivals_) {
       file.make_growing<std::int64_t>("/mixed", {4});
@@ -251,10 +346,11 @@ void ModelRecorder::write_waiting() {
     file.append("/mixed", arrivals_);
     arrivals_.clear();
   }
-  if (policy_.shared() && scores_ != Scores::none) file.append("/loss", losses_);
-  if (policy_.shared() && scores_ == Scores::losses_and_accuracies) file.append("/accuracy", accuracies_);
+  const bool shared = policy_.shared() && listed() > 0;
+  if (shared && scores_ != Scores::none) file.append("/loss", losses_);
+  if (shared && scores_ == Scores::losses_and_accuracies) file.append("/accuracy", accuracies_);
   file.append("/rounds", done_);
-  for (Vector* waiting : {&models_, &masses_, &presences_, &losses_, &accuracies_}) waiting->clear();
+  for (Vector* waiting : {&models_, &masses_, &presences_, &spreads_, &losses_, &accuracies_}) waiting->clear();
   done_.clear();
   flushed_ = std::chrono::steady_clock::now();
 }
@@ -265,45 +361,93 @@ void ModelRecorder::finish(const RoundView& view, Round done, const Released<Col
     note_presence(view);  // nobody was absent, or it would have been called
   if (last_ != done) record(view, done);
   flush();
-  const View flat = final_models.value().flat();
+  if (!final_models_) return;
   const hdf5::File file(file_, hdf5::File::Mode::append);
-  file.write<double>("/final_model", {count_, dimension_}, Vector(flat.begin(), flat.end()));
+  file.write_block("/final_model", {count_, dimension_}, final_models.value().flat());
   file.attribute("/final_model", "meaning", "released model at the end: client of this rank x coordinate");
 }
 
-void write_run_file(const RunDirectory& directory, const RunLayout& run,
-                    const std::vector<std::pair<std::string, std::string>>& provenance) {
-  using Part = hdf5::File::Part;
-  std::filesystem::remove(directory.run_file());  // of a run that goes on
-  const hdf5::File file(directory.run_file(), hdf5::File::Mode::create);
-  std::vector<Part> clients;
-  std::vector<Part> recorded;
-  for (int r = 0; r < run.layout.ranks(); ++r) {
-    const Client first = run.layout.first(r);
-    const Client end = first + run.layout.count(r);
-    if (first == end) continue;
-    const auto count =
-        std::count_if(run.recorded.begin(), run.recorded.end(), [&](Client u) { return u >= first && u < end; });
-    clients.push_back({RunDirectory::clients_name(r), static_cast<hsize_t>(end - first)});
-    if (count > 0) recorded.push_back({RunDirectory::clients_name(r), static_cast<hsize_t>(count)});
+namespace {
+
+using Part = hdf5::File::Part;
+
+/// What each rank's file holds of `wanted` clients (ascending), where it holds any.
+std::vector<Part> parts_of(const Layout& layout, const std::vector<Client>& wanted) {
+  std::vector<Part> parts;
+  for (int r = 0; r < layout.ranks(); ++r) {
+    const auto from = std::lower_bound(wanted.begin(), wanted.end(), layout.first(r));
+    const auto count = std::lower_bound(from, wanted.end(), layout.first(r) + layout.count(r)) - from;
+    if (count > 0) parts.push_back({RunDirectory::clients_name(r), static_cast<hsize_t>(count)});
   }
-  const auto all = static_cast<hsize_t>(run.layout.clients());
-  file.link_external("/rounds", clients.front().file);
-  file.join("/model", {0, run.recorded.size(), run.dimension}, 1, true, recorded);
-  file.join("/mass", {0, all}, 1, true, clients);
-  file.join("/presence", {0, all}, 1, true, clients);
-  file.join("/final_model", {all, run.dimension}, 0, false, clients);
-  file.attribute("/model", "meaning", "released model: record x recorded client x coordinate");
-  file.attribute("/mass", "meaning", "push-sum mass: record x client");
+  return parts;
+}
+
+/// What it holds of all its clients: as many rows as they are, or one.
+std::vector<Part> parts_of_ranks(const Layout& layout, bool one_each) {
+  std::vector<Part> parts;
+  for (int r = 0; r < layout.ranks(); ++r) {
+    if (layout.count(r) == 0) continue;
+    parts.push_back({RunDirectory::clients_name(r), one_each ? 1 : static_cast<hsize_t>(layout.count(r))});
+  }
+  return parts;
+}
+
+/// Figures of clients one by one: of all, or of those recorded.
+void join_figures(const hdf5::File& file, const RunLayout& run) {
+  const bool of_all = run.recorded.figures == Figures::of_all;
+  const std::vector<Part> parts = of_all ? parts_of_ranks(run.layout, false) : parts_of(run.layout, run.recorded.clients);
+  if (parts.empty()) return;
+  const auto who = of_all ? static_cast<hsize_t>(run.layout.clients()) : run.recorded.clients.size();
+  const std::string axes = of_all ? "record x client" : "record x recorded client";
+  file.join("/mass", {0, who}, 1, true, parts);
+  file.join("/presence", {0, who}, 1, true, parts);
+  file.attribute("/mass", "meaning", "push-sum mass: " + axes);
   file.attribute("/presence", "meaning",
-                 "share of the rounds since the record before in which a client took part: record x client");
-  file.attribute("/final_model", "meaning",
-                 "released model at the end: client x coordinate (0 until the run has ended)");
-  for (const auto& [name, meaning] : score_sets(run.shared_scores)) {
-    file.join(name, {0, all}, 1, true, clients);
+                 "share of the rounds since the record before in which a client took part: " + axes);
+  for (const auto& [name, meaning] : score_sets(run.shared_scores, run.recorded.figures)) {
+    file.join(name, {0, who}, 1, true, parts);
     file.attribute(name, "meaning", meaning);
   }
-  file.write<std::int64_t>("/recorded_clients", {run.recorded.size()}, {run.recorded.begin(), run.recorded.end()});
+}
+
+/// How they are spread over the clients of each rank.
+void join_spreads(const hdf5::File& file, const RunLayout& run) {
+  if (run.recorded.figures == Figures::of_all) return;
+  const std::vector<Part> ranks = parts_of_ranks(run.layout, true);
+  file.join("/spread", {0, ranks.size(), spread_figures, numbers_of_a_spread}, 1, true, ranks);
+  file.attribute("/spread", "meaning",
+                 "how figures are spread over the clients of a rank (NaN where they are private or there are none): "
+                 "record x rank x figure x number");
+  file.attribute("/spread", "figures", std::string(figures_of_a_spread));
+  file.attribute("/spread", "numbers", std::string(names_of_a_spread));
+}
+
+}  // namespace
+
+void write_run_file(const RunDirectory& directory, const RunLayout& run,
+                    const std::vector<std::pair<std::string, std::string>>& provenance) {
+  std::filesystem::remove(directory.run_file());  // of a run that goes on
+  const hdf5::File file(directory.run_file(), hdf5::File::Mode::create);
+  const std::vector<Part> clients = parts_of_ranks(run.layout, false);
+  const std::vector<Client>& recorded = run.recorded.clients;
+  const auto all = static_cast<hsize_t>(run.layout.clients());
+  file.link_external("/rounds", clients.front().file);
+  if (!recorded.empty()) {
+    file.join("/model", {0, recorded.size(), run.dimension}, 1, true, parts_of(run.layout, recorded));
+    file.attribute("/model", "meaning", "released model: record x recorded client x coordinate");
+  }
+  join_figures(file, run);
+  join_spreads(file, run);
+  if (run.recorded.final_models) {
+    file.join("/final_model", {all, run.dimension}, 0, false, clients);
+    file.attribute("/final_model", "meaning",
+                   "released model at the end: client x coordinate (0 until the run has ended)");
+  } else {
+    file.attribute("/", "clients", std::to_string(run.layout.clients()));
+    file.attribute("/", "dimension", std::to_string(run.dimension));
+  }
+  if (run.shared_scores != Scores::none && !file.has("/loss")) file.attribute("/", "shares_losses", "yes");
+  file.write<std::int64_t>("/recorded_clients", {recorded.size()}, {recorded.begin(), recorded.end()});
   file.attribute("/", "started", utc_now());
   for (const auto& [name, value] : provenance) file.attribute("/", name, value);
 }

@@ -42,10 +42,11 @@ Panel total_mass(const NetworkRecords& records, const std::vector<NetworkFigures
 
 Panel masses_of_clients(const NetworkRecords& records) {
   Panel panel{"", "mass of a client", true, {}, "no mass is on record"};
-  for (const std::size_t u : some_of(records.clients, most_curves)) {
-    Curve curve{fmt::format("client {}", u), {}};
+  const std::size_t listed = records.listed.size();
+  for (const std::size_t k : some_of(listed, most_curves)) {
+    Curve curve{fmt::format("client {}", records.listed[k]), {}};
     for (std::size_t r = 0; r < records.rounds.size(); ++r) {
-      curve.points.emplace_back(static_cast<double>(records.rounds[r]), records.masses[r * records.clients + u]);
+      curve.points.emplace_back(static_cast<double>(records.rounds[r]), records.masses[r * listed + k]);
     }
     panel.curves.push_back(std::move(curve));
   }
@@ -54,12 +55,15 @@ Panel masses_of_clients(const NetworkRecords& records) {
 
 Panel presences(const NetworkRecords& records) {
   Panel panel{"Share of the rounds in which a client took part", "client", false, {}, ""};
-  const std::vector<std::size_t> drawn = some_of(records.clients, most_rows);
+  const std::size_t listed = records.listed.size();
+  const bool all = listed == records.clients;
+  if (!all) panel.label = "recorded client";
+  const std::vector<std::size_t> drawn = some_of(listed, most_rows);
   for (std::size_t r = 1; r < records.rounds.size(); ++r) {
-    for (const std::size_t u : drawn) {
+    for (const std::size_t k : drawn) {
       panel.boxes.push_back({static_cast<double>(records.rounds[r - 1]), static_cast<double>(records.rounds[r]),
-                             static_cast<double>(u) - 0.5, static_cast<double>(u) + 0.5,
-                             records.presences[r * records.clients + u]});
+                             static_cast<double>(k) - 0.5, static_cast<double>(k) + 0.5,
+                             records.presences[r * listed + k]});
     }
   }
   return panel;

@@ -45,16 +45,15 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Spread of this rank's models around their own mean, Σ ‖x_u − mean‖²; the sums go to `sums`. Centring here keeps
-/// digits that Σ‖x‖² − ‖Σx‖²/n would lose.
-double local_spread(const Columns& models, MutableView sums) {
-  const auto count = static_cast<double>(models.size());
-  for (std::size_t k = 0; k < models.size(); ++k) axpy(1, models[k], sums);
-  Vector mean(sums.begin(), sums.end());
-  scale(1 / count, mean);
-  double spread = 0;
-  for (std::size_t k = 0; k < models.size(); ++k) spread += squared_distance(models[k], mean);
-  return spread;
+/// Gives f the models of this rank's clients, in order, some at a time: as they are needed once, in no more room than
+/// this many numbers take.
+template <class F>
+void for_some_models(const RoundView& view, F&& f) {
+  constexpr std::size_t most_numbers = std::size_t{1} << 20;
+  const std::size_t clients = view.masses().size();
+  const std::size_t dimension = clients > 0 ? view.model(0).size() : 1;
+  const std::size_t at_once = std::max<std::size_t>(1, most_numbers / std::max<std::size_t>(dimension, 1));
+  for (std::size_t k = 0; k < clients; k += at_once) f(view.some_models(k, std::min(at_once, clients - k)));
 }
 
 }  // namespace
@@ -182,8 +181,8 @@ void NetworkReporter::leave_out(Round end) {
 }
 
 void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
-  const Released<Columns> models = view.models();
-  if (models.value().size() == 0) return;
+  const std::size_t clients = view.masses().size();
+  if (clients == 0) return;
   // Progressive metrics leave only as the policy allows; all else is a function of released models and the public
   // graph.
   Score shared;
@@ -194,34 +193,21 @@ void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
       any_shared = true;
     }
   }
-  const double mass = sum(view.masses());
   double present = 0;
-  for (std::size_t k = 0; k < models.value().size(); ++k) present += view.was_present(k) ? 1 : 0;
-  auto report = post_process(
-      [&](const Columns& x) {
-        Vector numbers(f_head + x.rows(), 0.0);
-        numbers[f_done] = static_cast<double>(round);
-        numbers[f_clients] = static_cast<double>(x.size());
-        numbers[f_mass] = mass;
-        numbers[f_in_flight] = view.mass_in_flight();
-        numbers[f_present] = present;
-        if (any_shared) {
-          numbers[f_records] = static_cast<double>(shared.records - before_.records);
-          numbers[f_loss] = shared.loss - before_.loss;
-          numbers[f_correct] = static_cast<double>(shared.correct - before_.correct);
-        }
-        if (test_ && with_test) {
-          for (std::size_t k = 0; k < x.size(); ++k) {
-            const Score score = test_(x[k]);
-            numbers[f_tests] += static_cast<double>(score.records);
-            numbers[f_test_loss] += score.loss;
-            numbers[f_test_correct] += static_cast<double>(score.correct);
-          }
-        }
-        numbers[f_spread] = local_spread(x, MutableView(numbers).subspan(f_head));
-        return numbers;
-      },
-      models);
+  for (std::size_t k = 0; k < clients; ++k) present += view.was_present(k) ? 1 : 0;
+  Vector head(f_head, 0.0);
+  head[f_done] = static_cast<double>(round);
+  head[f_clients] = static_cast<double>(clients);
+  head[f_mass] = sum(view.masses());
+  head[f_in_flight] = view.mass_in_flight();
+  head[f_present] = present;
+  if (any_shared) {
+    head[f_records] = static_cast<double>(shared.records - before_.records);
+    head[f_loss] = shared.loss - before_.loss;
+    head[f_correct] = static_cast<double>(shared.correct - before_.correct);
+  }
+  Released<Vector> report = declare_public(std::move(head));
+  add_models(view, test_ && with_test, report);
   before_ = shared;
   last_sent_ = round;
   if (journal_) {
@@ -230,6 +216,39 @@ void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
     journal_->append(entry);
   }
   hand_in(report);
+}
+
+/// Puts the sum of this rank's models behind a report's head and, into that, their spread around their own mean,
+/// Σ ‖x_u − mean‖², and what they score. Centring here keeps digits that Σ‖x‖² − ‖Σx‖²/n would lose.
+void NetworkReporter::add_models(const RoundView& view, bool with_test, Released<Vector>& report) const {
+  report.update([&](Vector& numbers) { numbers.resize(f_head + view.model(0).size(), 0.0); });
+  for_some_models(view, [&](const Released<Columns>& some) {
+    report.update(
+        [&](Vector& numbers, const Columns& x) {
+          for (std::size_t k = 0; k < x.size(); ++k) axpy(1, x[k], MutableView(numbers).subspan(f_head));
+          for (std::size_t k = 0; with_test && k < x.size(); ++k) {
+            const Score score = test_(x[k]);
+            numbers[f_tests] += static_cast<double>(score.records);
+            numbers[f_test_loss] += score.loss;
+            numbers[f_test_correct] += static_cast<double>(score.correct);
+          }
+        },
+        some);
+  });
+  const auto mean = post_process(
+      [](const Vector& numbers) {
+        Vector sums(numbers.begin() + f_head, numbers.end());
+        scale(1 / numbers[f_clients], sums);
+        return sums;
+      },
+      report);
+  for_some_models(view, [&](const Released<Columns>& some) {
+    report.update(
+        [](Vector& numbers, const Columns& x, const Vector& centre) {
+          for (std::size_t k = 0; k < x.size(); ++k) numbers[f_spread] += squared_distance(x[k], centre);
+        },
+        some, mean);
+  });
 }
 
 void NetworkReporter::hand_in(const Released<Vector>& report) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <sstream>
 
 #include "starling/hdf5/file.hpp"
@@ -50,6 +51,34 @@ std::optional<std::string> text_attribute(const File& file, const std::string& n
   std::string text(size, '\0');
   hdf5::require(H5Aread(attribute, type, text.data()), name);
   return text.substr(0, text.find('\0'));
+}
+
+/// Clients and coordinates, also of a run that does not keep its final models.
+hdf5::Sizes sizes_of_models(const File& file) {
+  if (!file.has("/final_model")) {
+    hdf5::Sizes sizes;
+    for (const char* name : {"clients", "dimension"}) {
+      const std::string text = text_attribute(file, name).value_or("");
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sizes.emplace_back());
+      check<FailureError>(error == std::errc() && end == text.data() + text.size() && !text.empty(),
+                          "there is neither '/final_model' nor a number '{}'", name);
+    }
+    return sizes;
+  }
+  const Handle set(H5Dopen2(file.id(), "/final_model", H5P_DEFAULT), H5Dclose, "'/final_model'");
+  const Handle space(H5Dget_space(set), H5Sclose, "'/final_model'");
+  hdf5::Sizes sizes(2, 0);
+  check<FailureError>(H5Sget_simple_extent_ndims(space) == 2, "'/final_model' is not a matrix");
+  H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+  return sizes;
+}
+
+std::vector<Client> recorded_clients(const File& file) {
+  std::vector<Client> clients;
+  for (const std::int64_t u : file.read<std::int64_t>("/recorded_clients").second) {
+    clients.push_back(static_cast<Client>(u));
+  }
+  return clients;
 }
 
 /// The records that every rank's file holds: the shortest of the files' lists of rounds, which begin alike.
@@ -102,14 +131,10 @@ RunNotes read_notes(const std::string& run) {
                              "noise_key", "run_id", "aggregated"}) {
       if (auto value = text_attribute(file, name)) notes.attributes.emplace(name, std::move(*value));
     }
-    const Handle set(H5Dopen2(file.id(), "/final_model", H5P_DEFAULT), H5Dclose, "'/final_model'");
-    const Handle space(H5Dget_space(set), H5Sclose, "'/final_model'");
-    hdf5::Sizes sizes(2, 0);
-    check<FailureError>(H5Sget_simple_extent_ndims(space) == 2, "'/final_model' is not a matrix");
-    H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+    const hdf5::Sizes sizes = sizes_of_models(file);
     notes.clients = static_cast<Client>(std::min<hsize_t>(sizes[0], std::numeric_limits<Client>::max()));
     notes.dimension = sizes[1];
-    notes.shares_losses = file.has("/loss");
+    notes.shares_losses = file.has("/loss") || text_attribute(file, "shares_losses").has_value();
     return notes;
   });
 }
@@ -118,10 +143,9 @@ RecordedModels read_models(const std::string& run) {
   std::vector<Round> rounds = rounds_of_all(run);
   return reading(run + "/run.h5", [&](const File& file) {
     RecordedModels models;
-    for (const std::int64_t u : file.read<std::int64_t>("/recorded_clients").second) {
-      models.clients.push_back(static_cast<Client>(u));
-    }
+    models.clients = recorded_clients(file);
     models.rounds = std::move(rounds);
+    if (models.clients.empty()) return models;
     auto [sizes, values] = file.read<double>("/model");
     check<FailureError>(sizes.size() == 3 && sizes[1] == models.clients.size(),
                         "'/model' is not records x clients x d");
@@ -135,6 +159,7 @@ RecordedModels read_models(const std::string& run) {
 
 NetworkRecords read_network(const std::string& run) {
   std::vector<Round> rounds = rounds_of_all(run);
+  const auto clients = static_cast<std::size_t>(read_notes(run).clients);
   return reading(run + "/run.h5", [&](const File& file) {
     NetworkRecords records;
     if (!file.has("/presence") || !file.has("/mass")) return records;
@@ -142,10 +167,16 @@ NetworkRecords read_network(const std::string& run) {
     const auto presences = file.read<double>("/presence").second;
     check<FailureError>(sizes.size() == 2 && presences.size() == masses.size(),
                         "'/mass' and '/presence' are not both records x clients");
-    records.clients = sizes[1];
+    records.clients = clients;
+    records.listed = recorded_clients(file);
+    if (sizes[1] == records.clients) {
+      records.listed.resize(records.clients);
+      std::iota(records.listed.begin(), records.listed.end(), 0);
+    }
+    check<FailureError>(sizes[1] == records.listed.size(), "'/mass' is not records x recorded clients");
     records.rounds = std::move(rounds);
     records.rounds.resize(std::min(records.rounds.size(), static_cast<std::size_t>(sizes[0])));
-    const std::size_t count = records.rounds.size() * records.clients;
+    const std::size_t count = records.rounds.size() * records.listed.size();
     records.masses.assign(masses.begin(), masses.begin() + static_cast<long>(count));
     records.presences.assign(presences.begin(), presences.begin() + static_cast<long>(count));
     return records;

@@ -9,6 +9,7 @@
 #include "starling/core/links.hpp"
 #include "starling/data/dataset.hpp"
 #include "starling/record/checkpointer.hpp"
+#include "starling/record/recorded.hpp"
 
 namespace starling {
 
@@ -29,7 +30,7 @@ struct LearningConfig {
   // output
   std::optional<std::string> output;
   std::optional<Round> record_every;
-  std::optional<Client> record_clients;
+  std::optional<RecordedChoice> record_clients;
   ProgressChoice progress = ProgressChoice::automatic;
   bool json = false;
   bool json_models = false;

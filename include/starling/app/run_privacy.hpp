@@ -79,6 +79,8 @@ class RunPrivacy {
   [[nodiscard]] MultipartMechanism* multipart() { return dynamic_cast<MultipartMechanism*>(protection_.get()); }
   [[nodiscard]] Accounts& accounts() { return *accounts_; }
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
+  /// The same, for one who keeps them: very many clients' need not lie here too.
+  [[nodiscard]] std::vector<NoiseKey> take_keys() { return std::move(keys_); }
   [[nodiscard]] const Prices& prices() const { return *prices_; }
   /// Of client u's release in round t.
   [[nodiscard]] double price_at(Client u, Round t) const { return prices_->at(u, t); }

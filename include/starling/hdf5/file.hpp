@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -65,6 +66,11 @@ class File {
 
   template <class T>
   void write(const std::string& name, const Sizes& sizes, const std::vector<T>& values) const {
+    write_block(name, sizes, std::span<const T>(values));
+  }
+  /// The same of numbers that lie in somebody's memory.
+  template <class T>
+  void write_block(const std::string& name, const Sizes& sizes, std::span<const T> values) const {
     const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose, where(name));
     const Handle set(H5Dcreate2(id_, name.c_str(), type_of<T>(), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                      H5Dclose, where(name));

@@ -22,7 +22,8 @@ class AggregatedRounds : public RoundView {
   virtual void run(const std::vector<Observer*>& observers) = 0;
 
   [[nodiscard]] Round done() const override { return done_; }
-  [[nodiscard]] Released<Columns> models() const override;
+  [[nodiscard]] Released<Columns> models() const override { return some_models(0, members_.count()); }
+  [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override;
   [[nodiscard]] View model(std::size_t) const override { return theta_.value(); }
   [[nodiscard]] bool stepped(std::size_t) const override { return stepped_; }
   [[nodiscard]] View masses() const override { return ones_; }

@@ -2,6 +2,7 @@
 /// store.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,16 @@ class RoundView {
   [[nodiscard]] virtual Round done() const = 0;
   /// d × clients of this rank, a copy.
   [[nodiscard]] virtual Released<Columns> models() const = 0;
+  /// Those of local clients first … first + count − 1 alone: for very many clients all of them take as much room again.
+  [[nodiscard]] virtual Released<Columns> some_models(std::size_t first, std::size_t count) const {
+    return post_process(
+        [&](const Columns& all) {
+          Columns some(all.rows(), count);
+          for (std::size_t k = 0; k < count; ++k) std::copy(all[first + k].begin(), all[first + k].end(), some[k].begin());
+          return some;
+        },
+        models());
+  }
   /// That of local client k alone, d numbers. They hold until the next call.
   [[nodiscard]] virtual View model(std::size_t k) const = 0;
   /// Whether the last round held a step for the path of local client k: its own, or anybody's where all have one model.

@@ -53,7 +53,8 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] Round done() const override { return credited_; }
   /// Rounds that this rank has played; fewer than done() where it was slower than others.
   [[nodiscard]] Round played_rounds() const { return played_rounds_; }
-  [[nodiscard]] Released<Columns> models() const override;
+  [[nodiscard]] Released<Columns> models() const override { return some_models(0, holdings_.mass.size()); }
+  [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override;
   [[nodiscard]] View model(std::size_t k) const override;
   [[nodiscard]] bool stepped(std::size_t k) const override { return stepped_[k] != 0; }
   [[nodiscard]] View masses() const override { return holdings_.mass; }

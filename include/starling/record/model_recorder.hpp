@@ -12,6 +12,7 @@
 #include "starling/privacy/mechanism.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/record/journal.hpp"
+#include "starling/record/recorded.hpp"
 #include "starling/record/rounds.hpp"
 #include "starling/record/run_directory.hpp"
 
@@ -22,16 +23,16 @@ enum class Scores { none, losses, losses_and_accuracies };
 /// "averaging", "regression" or "classification".
 [[nodiscard]] const char* name_of(Scores scores);
 
-/// Which clients' models, of so many numbers each, are recorded along the way: all up to 100 clients, else ten, fewer
-/// where these would be more than a million numbers together, spread evenly; or the first `asked`.
-[[nodiscard]] std::vector<Client> recorded_clients(Client clients, std::optional<Client> asked, std::size_t dimension);
+/// Figures whose spread over a rank's clients is recorded where there are too many to record all; the distance is that
+/// of a client's model from the mean model of its rank.
+constexpr const char* figures_of_a_spread = "mass, presence, distance, loss, accuracy";
 
 class ModelRecorder final : public Observer {
  public:
   /// For the clients first … first + count − 1 of this rank; those of them in `recorded` have their models recorded.
   /// Begins the files, unless the directory's run goes on: then persist() does, up to where it was.
   ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count, std::size_t dimension,
-                const std::vector<Client>& recorded, const MetricsPolicy& policy, RecordRounds rounds, Scores scores);
+                const Recorded& recorded, const MetricsPolicy& policy, RecordRounds rounds, Scores scores);
 
   /// Writes what waits: a run that ends by an error keeps all its records.
   ~ModelRecorder() override;
@@ -56,8 +57,18 @@ class ModelRecorder final : public Observer {
   void go_back(std::int64_t journal, std::int64_t owners);
   void record_up_to(const RoundView& view, Round done);
   void record(const RoundView& view, Round round);
+  void record_models(const RoundView& view);
+  void record_presences();
+  void record_metrics(const RoundView& view, Round round);
   void record_metrics(const RoundView& view, Round round, std::size_t k);
+  void record_distances(const RoundView& view);
+  void record_spread_of_metrics(Round round);
+  void keep(View of_all, Vector& rows);
   void note_presence(const RoundView& view);
+  [[nodiscard]] bool lists(Client u) const;
+  [[nodiscard]] bool all_one_by_one() const { return figures_ == Figures::of_all; }
+  [[nodiscard]] std::size_t listed() const { return all_one_by_one() ? count_ : recorded_.size(); }
+  void persist_waiting(Snapshot& entry);
   void flush();
   void write_waiting();
 
@@ -67,7 +78,9 @@ class ModelRecorder final : public Observer {
   Client first_;
   std::size_t count_;
   std::size_t dimension_;
-  std::vector<std::size_t> recorded_;  ///< local numbers
+  std::vector<std::size_t> recorded_;  ///< local numbers, ascending
+  Figures figures_;
+  bool final_models_;
   MetricsPolicy policy_;
   RecordRounds rounds_;
   Scores scores_;
@@ -80,6 +93,7 @@ class ModelRecorder final : public Observer {
   Vector losses_;
   Vector accuracies_;
   Vector presences_;
+  Vector spreads_;                      ///< of each record: figures x their spread
   std::vector<std::int64_t> arrivals_;  ///< to, round, from, heard of each
   bool has_arrivals_ = false;           ///< the file
   std::optional<Round> last_;           ///< record
@@ -87,15 +101,18 @@ class ModelRecorder final : public Observer {
   std::vector<Round> present_;          ///< of these, those in which each client took part
   Secret<std::string> owners_rows_;     ///< lines of the owners' file that wait
   std::vector<Secret<Score>> before_;   ///< tallies at the record before
+  Secret<Vector> interval_losses_;      ///< of all clients since then, where only their spread is kept
+  Secret<Vector> interval_accuracies_;
+  Secret<std::int64_t> interval_records_;
 };
 
 /// Rank 0 writes run.h5: one file in which /rounds, /model, /mass, /final_model (and /loss, /accuracy where they are
-/// shared) of all ranks' files appear joined. Links are relative: the directory can be moved. Attributes are
+/// shared, and /spread where figures are not kept of every client) of all ranks' files appear joined. Links are relative: the directory can be moved. Attributes are
 /// `provenance` and the time, `started`.
 struct RunLayout {
   Layout layout;
   std::size_t dimension = 0;
-  std::vector<Client> recorded;
+  Recorded recorded;
   Scores shared_scores = Scores::none;  ///< those that clients/*.h5 hold
 };
 void write_run_file(const RunDirectory& directory, const RunLayout& layout,

@@ -9,11 +9,12 @@
 
 namespace starling {
 
-/// What run.h5 holds of each client at recorded rounds. Both depend on the graph alone.
+/// What run.h5 holds of clients at recorded rounds. Both figures depend on the graph alone.
 struct NetworkRecords {
   std::vector<Round> rounds;
-  std::size_t clients = 0;
-  Vector masses;  ///< records × clients: push-sum mass
+  std::size_t clients = 0;     ///< of the run
+  std::vector<Client> listed;  ///< of these, whose figures are kept one by one: all, unless there are very many
+  Vector masses;               ///< records × listed clients: push-sum mass
   Vector
       presences;  ///< likewise: share of the rounds since the record before that a client took part in; NaN: no round
 };

@@ -82,6 +82,7 @@ class NetworkReporter final : public Observer {
   [[nodiscard]] Round next_report() const;
   void send_up_to(const RoundView& view, Round done);
   void send(const RoundView& view, Round round, bool with_test);
+  void add_models(const RoundView& view, bool with_test, Released<Vector>& report) const;
   void hand_in(const Released<Vector>& report);
   void collect(bool wait);
   /// Whether it is time to look at others' reports and at the file.
