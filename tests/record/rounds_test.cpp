@@ -1,9 +1,8 @@
-/// Which rounds and which clients are recorded, and what the last figure of a history is.
+/// Which rounds are recorded, and what the last figure of a history is.
 #include "starling/record/rounds.hpp"
 
 #include "support/testing.hpp"
 
-#include "starling/record/model_recorder.hpp"
 #include "starling/record/run_file.hpp"
 
 namespace starling {
@@ -56,27 +55,6 @@ TEST(RecordRounds, EveryTakesMultiples) {
   EXPECT_EQ(due_rounds(1, 4), (std::vector<Round>{0, 1, 2, 3, 4}));
   EXPECT_EQ(due_rounds(7, 22), (std::vector<Round>{0, 7, 14, 21}));
   EXPECT_EQ(due_rounds(100, 50), (std::vector<Round>{0}));
-}
-
-TEST(RecordedClients, AreAllUpToAHundredElseTenSpreadEvenly) {
-  EXPECT_EQ(recorded_clients(3, std::nullopt, 5), (std::vector<Client>{0, 1, 2}));
-  EXPECT_EQ(recorded_clients(100, std::nullopt, 5).size(), 100U);
-  EXPECT_EQ(recorded_clients(100, std::nullopt, 5).back(), 99);
-  EXPECT_EQ(recorded_clients(101, std::nullopt, 5), (std::vector<Client>{0, 10, 20, 30, 40, 50, 60, 70, 80, 90}));
-  // 10 · 10^9 does not fit 32 bits.
-  EXPECT_EQ(recorded_clients(1000000000, std::nullopt, 5).back(), 900000000);
-}
-
-TEST(RecordedClients, AreFewerWhereModelsAreLarge) {
-  EXPECT_EQ(recorded_clients(10, std::nullopt, 300'000), (std::vector<Client>{0, 3, 6}));
-  EXPECT_EQ(recorded_clients(10, std::nullopt, 30'000'000), (std::vector<Client>{0}));
-  EXPECT_EQ(recorded_clients(10, 4, 30'000'000).size(), 4U);
-}
-
-TEST(RecordedClients, AreTheFirstIfANumberIsAsked) {
-  EXPECT_EQ(recorded_clients(200, 3, 5), (std::vector<Client>{0, 1, 2}));
-  EXPECT_EQ(recorded_clients(2, 5, 5), (std::vector<Client>{0, 1}));
-  EXPECT_TRUE(recorded_clients(2, 0, 5).empty());
 }
 
 std::vector<NetworkFigures> history_of(const std::vector<std::pair<Round, double>>& lines) {

@@ -1,0 +1,234 @@
+// What a rank's recorder leaves of few clients and of very many, against what it was shown. One rank: what ranks' files
+// make together is tested by whole runs.
+#include "starling/record/model_recorder.hpp"
+
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
+#include <gmock/gmock.h>
+
+#include "starling/hdf5/file.hpp"
+#include "starling/record/network_picture.hpp"
+#include "starling/record/run_reading.hpp"
+#include "starling/record/spread.hpp"
+
+namespace starling {
+namespace {
+
+using hdf5::File;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::TemporaryFolder;
+using testing_support::world;
+
+constexpr std::size_t d = 2;
+constexpr Round rounds = 4;
+constexpr Client first = 0;
+
+/// Client k is at ((k mod 7) t, k) after t rounds, has mass 1 + k / 1000, is absent in every (k + 2)th round, and has
+/// had k mod 3 records a round, each with loss 2 k t in the t-th round and every other one right.
+class SomeClients final : public RoundView {
+ public:
+  explicit SomeClients(std::size_t count) : masses_(count), tallies_(count), played_(count), rounds_(count) {
+    for (std::size_t k = 0; k < count; ++k) masses_[k] = 1 + static_cast<double>(k) / 1000;
+  }
+  void go(Round done) {
+    for (; done_ < done; ++done_) {
+      for (std::size_t k = 0; k < tallies_.size(); ++k) {
+        tallies_[k].update([&](Score& score) {
+          const auto records = static_cast<std::int64_t>(k % 3);
+          score += {static_cast<double>(records) * loss(k, done_ + 1), records / 2, records};
+        });
+      }
+    }
+  }
+  [[nodiscard]] static double loss(std::size_t k, Round t) { return 2 * static_cast<double>(k) * static_cast<double>(t); }
+  [[nodiscard]] Round done() const override { return done_; }
+  [[nodiscard]] Released<Columns> models() const override {
+    Columns models(d, masses_.size());
+    for (std::size_t k = 0; k < masses_.size(); ++k) {
+      const View x = model(k);
+      std::copy(x.begin(), x.end(), models[k].begin());
+    }
+    return declare_public(models);
+  }
+  [[nodiscard]] View model(std::size_t k) const override {
+    return shown_ = {static_cast<double>(k % 7) * static_cast<double>(done_), static_cast<double>(k)};
+  }
+  [[nodiscard]] bool stepped(std::size_t) const override { return true; }
+  [[nodiscard]] View masses() const override { return masses_; }
+  [[nodiscard]] bool was_present(std::size_t k) const override { return done_ % static_cast<Round>(k + 2) != 0; }
+  [[nodiscard]] double mass_in_flight() const override { return 0; }
+  [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
+  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
+  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
+  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_; }
+
+ private:
+  Round done_ = 0;
+  Vector masses_;
+  mutable Vector shown_;
+  std::vector<Secret<Score>> tallies_;
+  std::vector<Secret<double>> played_;
+  std::vector<RoundSet> rounds_;
+};
+
+/// A run of one rank's clients in a folder of its own.
+class RecordedRun {
+ public:
+  RecordedRun(std::size_t count, const std::string& choice, MetricsPolicy::Sharing sharing)
+      : directory_(folder_ / "run", "", agreement_, world().rank()), view_(count) {
+    const auto clients = static_cast<Client>(count);
+    recorded_ = who_is_recorded(clients, RecordedChoice::parse(choice), d);
+    const MetricsPolicy policy(sharing);
+    const Scores scores = Scores::losses_and_accuracies;
+    write_run_file(directory_, {Layout(clients, 1), d, recorded_, policy.shared() ? scores : Scores::none}, {});
+    ModelRecorder recorder(directory_, 0, first, count, d, recorded_, policy, RecordRounds(1), scores);
+    for (Round t = 0; t <= rounds; ++t) {
+      view_.go(t);
+      recorder.after(view_);
+    }
+    recorder.finish(view_, rounds, view_.models());
+  }
+
+  [[nodiscard]] std::string path() const { return directory_.path(); }
+  [[nodiscard]] const Recorded& recorded() const { return recorded_; }
+  [[nodiscard]] const SomeClients& view() const { return view_; }
+  [[nodiscard]] std::string metrics() const {
+    std::ostringstream text;
+    text << std::ifstream(directory_.private_folder(0) + "/metrics.csv").rdbuf();
+    return text.str();
+  }
+  [[nodiscard]] bool has(const std::string& name) const { return file().has(name); }
+  [[nodiscard]] std::pair<hdf5::Sizes, Vector> numbers(const std::string& name) const { return file().read<double>(name); }
+  [[nodiscard]] Spread spread(Round record, std::size_t figure) const {
+    const auto [sizes, values] = numbers("/spread");
+    EXPECT_THAT(sizes, ElementsAre(rounds + 1, 1, 5, numbers_of_a_spread));
+    Spread result{};
+    const auto from = (static_cast<std::size_t>(record) * 5 + figure) * numbers_of_a_spread;
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(from), result.size(), result.begin());
+    return result;
+  }
+
+ private:
+  [[nodiscard]] File file() const { return {path() + "/run.h5", File::Mode::read}; }
+  TemporaryFolder folder_;
+  Agreement agreement_{world()};
+  RunDirectory directory_;
+  SomeClients view_;
+  Recorded recorded_;
+};
+
+using Sharing = MetricsPolicy::Sharing;
+constexpr std::size_t many = 2101;
+
+void expect_equal(const Spread& found, const Spread& expected) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (std::isnan(expected[i])) {
+      EXPECT_TRUE(std::isnan(found[i])) << i;
+    } else {
+      EXPECT_NEAR(found[i], expected[i], 1e-9 * std::abs(expected[i]) + 1e-12) << i;
+    }
+  }
+}
+
+TEST(ModelRecorder, KeepsFiguresOfAllWhereTheyAreFew) {
+  const RecordedRun run(20, "3", Sharing::shared);
+  EXPECT_FALSE(run.has("/spread"));
+  for (const char* name : {"/mass", "/presence", "/loss", "/accuracy"}) {
+    EXPECT_THAT(run.numbers(name).first, ElementsAre(rounds + 1, 20)) << name;
+  }
+  EXPECT_THAT(run.numbers("/model").first, ElementsAre(rounds + 1, 3, d));
+  EXPECT_THAT(run.metrics(), HasSubstr("\n3,19,1,114,0\n"));  // 2 · 19 · 3
+  EXPECT_THAT(run.metrics(), testing::Not(HasSubstr("median")));
+}
+
+TEST(ModelRecorder, KeepsThoseOfSomeWhereTheyAreVeryMany) {
+  const RecordedRun run(many, "sample:4", Sharing::shared);
+  EXPECT_THAT(run.recorded().clients, ElementsAre(0, 525, 1050, 1575));
+  for (const char* name : {"/mass", "/presence", "/loss", "/accuracy"}) {
+    EXPECT_THAT(run.numbers(name).first, ElementsAre(rounds + 1, 4)) << name;
+  }
+  const Vector masses = run.numbers("/mass").second;
+  EXPECT_THAT(Vector(masses.begin(), masses.begin() + 4), ElementsAre(1, 1.525, 2.05, 2.575));
+  const Vector models = run.numbers("/model").second;
+  EXPECT_EQ(models[(2 * 4 + 1) * d + 1], 525);
+  EXPECT_EQ(models[(2 * 4 + 3) * d], 0) << "1575 is a multiple of 7";
+  const auto [sizes, all] = run.numbers("/final_model");
+  EXPECT_THAT(sizes, ElementsAre(many, d));
+  EXPECT_EQ(all[d * 2000 + 1], 2000);
+}
+
+TEST(ModelRecorder, SaysOfAllHowFiguresAreSpread) {
+  const RecordedRun run(many, "sample:4", Sharing::shared);
+  for (const Round t : {Round{0}, Round{1}, Round{3}}) {
+    Vector losses;
+    Vector accuracies;
+    Vector masses;
+    Vector presences;
+    Vector distances;
+    double mean = 0;
+    for (std::size_t k = 0; k < many; ++k) mean += static_cast<double>(k % 7) * static_cast<double>(t) / many;
+    for (std::size_t k = 0; k < many; ++k) {
+      masses.push_back(1 + static_cast<double>(k) / 1000);
+      if (t > 0) presences.push_back(t % static_cast<Round>(k + 2) != 0 ? 1 : 0);
+      const double across = static_cast<double>(k % 7) * static_cast<double>(t) - mean;
+      distances.push_back(std::hypot(across, static_cast<double>(k) - (many - 1) / 2.0));
+      if (t == 0 || k % 3 == 0) continue;
+      losses.push_back(SomeClients::loss(k, t));
+      accuracies.push_back(k % 3 == 2 ? 0.5 : 0);
+    }
+    expect_equal(run.spread(t, 0), spread_of(masses));
+    expect_equal(run.spread(t, 1), spread_of(presences));
+    expect_equal(run.spread(t, 2), spread_of(distances));
+    expect_equal(run.spread(t, 3), spread_of(losses));
+    expect_equal(run.spread(t, 4), spread_of(accuracies));
+  }
+}
+
+TEST(ModelRecorder, LeavesMetricsOfPrivateRecordsWithTheirOwner) {
+  const RecordedRun run(many, "sample:4", Sharing::local);
+  EXPECT_FALSE(run.has("/loss"));
+  for (const std::size_t figure : {3U, 4U}) {
+    for (const double number : run.spread(2, figure)) EXPECT_TRUE(std::isnan(number)) << figure;
+  }
+  EXPECT_EQ(run.spread(2, 0)[0], many);
+  const std::string rows = run.metrics();
+  // Of 2,101 clients 701 have had no record; of the others half have had one and half two. 1575 is a multiple of 3.
+  EXPECT_THAT(rows, HasSubstr("\n2,clients,1400,,\n"));
+  EXPECT_THAT(rows, HasSubstr("\n2,mean,2100,"));
+  EXPECT_THAT(rows, HasSubstr("\n2,least,,4,0\n"));     // client 1's: 2 · 1 · 2
+  EXPECT_THAT(rows, HasSubstr("\n2,most,,8396,0.5\n"));  // client 2099's
+  EXPECT_THAT(rows, testing::Not(HasSubstr("\n2,1,")));
+  EXPECT_THAT(rows, testing::Not(HasSubstr("\n2,0,"))) << "it has had no record";
+}
+
+TEST(ModelRecorder, WritesNoModelWhereNobodyIsRecorded) {
+  const RecordedRun run(many, "none", Sharing::shared);
+  for (const char* name : {"/model", "/mass", "/presence", "/loss", "/final_model"}) EXPECT_FALSE(run.has(name)) << name;
+  EXPECT_EQ(run.spread(3, 0)[0], many);
+  const RunNotes notes = read_notes(run.path());
+  EXPECT_EQ(notes.clients, static_cast<Client>(many));
+  EXPECT_EQ(notes.dimension, d);
+  EXPECT_TRUE(notes.shares_losses);
+  EXPECT_TRUE(read_models(run.path()).clients.empty());
+  EXPECT_EQ(last_recorded_round(run.path()), rounds);
+}
+
+TEST(ModelRecorder, TellsReadersWhoseFiguresThereAre) {
+  const NetworkRecords few = read_network(RecordedRun(20, "3", Sharing::shared).path());
+  EXPECT_EQ(few.listed.size(), 20U);
+  const RecordedRun run(many, "sample:4", Sharing::shared);
+  const NetworkRecords some = read_network(run.path());
+  EXPECT_EQ(some.clients, many);
+  EXPECT_THAT(some.listed, ElementsAre(0, 525, 1050, 1575));
+  EXPECT_EQ(some.masses.size(), 4U * (rounds + 1));
+}
+
+}  // namespace
+}  // namespace starling

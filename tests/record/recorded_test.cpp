@@ -1,0 +1,67 @@
+// Whom of its clients a run records.
+#include "starling/record/recorded.hpp"
+
+#include "support/testing.hpp"
+#include <gmock/gmock.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+namespace {
+
+using testing::HasSubstr;
+
+Recorded recorded_of(Client clients, const std::string& choice, std::size_t dimension = 5) {
+  return who_is_recorded(clients, choice.empty() ? RecordedChoice() : RecordedChoice::parse(choice), dimension);
+}
+
+TEST(RecordedClients, AreAllUpToAHundredElseTenSpreadEvenly) {
+  EXPECT_EQ(recorded_of(3, "").clients, (std::vector<Client>{0, 1, 2}));
+  EXPECT_EQ(recorded_of(100, "").clients.size(), 100U);
+  EXPECT_EQ(recorded_of(100, "").clients.back(), 99);
+  EXPECT_EQ(recorded_of(101, "").clients, (std::vector<Client>{0, 10, 20, 30, 40, 50, 60, 70, 80, 90}));
+  // 10 · 10^9 does not fit 32 bits.
+  EXPECT_EQ(recorded_of(1000000000, "").clients.back(), 900000000);
+}
+
+TEST(RecordedClients, AreFewerWhereModelsAreLarge) {
+  EXPECT_EQ(recorded_of(10, "", 300'000).clients, (std::vector<Client>{0, 3, 6}));
+  EXPECT_EQ(recorded_of(10, "", 30'000'000).clients, (std::vector<Client>{0}));
+  EXPECT_EQ(recorded_of(10, "4", 30'000'000).clients.size(), 4U);
+}
+
+TEST(RecordedClients, AreWhomTheOptionNames) {
+  EXPECT_EQ(recorded_of(200, "3").clients, (std::vector<Client>{0, 1, 2}));
+  EXPECT_EQ(recorded_of(2, "5").clients, (std::vector<Client>{0, 1}));
+  EXPECT_EQ(recorded_of(200, "sample:4").clients, (std::vector<Client>{0, 50, 100, 150}));
+  EXPECT_EQ(recorded_of(3, "sample:9").clients, (std::vector<Client>{0, 1, 2}));
+  EXPECT_EQ(recorded_of(3000, "all").clients.size(), 3000U);
+  EXPECT_TRUE(recorded_of(3, "none").clients.empty());
+}
+
+TEST(RecordedClients, HaveFiguresOfTheirOwnAloneBeyondTwoThousand) {
+  for (const char* choice : {"", "5", "sample:5", "none"}) {
+    EXPECT_EQ(recorded_of(2000, choice).figures, Figures::of_all) << choice;
+    EXPECT_EQ(recorded_of(2001, choice).figures, Figures::of_recorded) << choice;
+  }
+  EXPECT_EQ(recorded_of(2001, "all").figures, Figures::of_all);
+}
+
+TEST(RecordedClients, OfNoneThereAreNoFinalModels) {
+  for (const char* choice : {"", "5", "sample:5", "all"}) EXPECT_TRUE(recorded_of(10, choice).final_models) << choice;
+  EXPECT_FALSE(recorded_of(10, "none").final_models);
+}
+
+TEST(RecordedClients, RefuseWhatIsNoChoice) {
+  for (const char* text : {"0", "-1", "some", "sample:", "sample:0", "sample:x", "100000001", "1.5"}) {
+    try {
+      static_cast<void>(RecordedChoice::parse(text));
+      FAIL() << text;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), testing::AnyOf(HasSubstr("out of range"), HasSubstr("value"))) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace starling
