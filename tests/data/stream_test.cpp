@@ -109,6 +109,29 @@ TEST_F(Streams, GeneratedOnesKeepTheSameRules) {
   EXPECT_NE(batches[0], serve(*data.streams[1], 1)[0]) << "clients draw apart";
 }
 
+// Clients in turn, as the protocol asks them.
+TEST_F(Streams, ShareTheRoomForABatchIfAsked) {
+  std::vector<DataSettings> sources{settings(11, 2, 2), {}};
+  sources[1].source = "synthetic:drift:n=4";
+  sources[1].batch = 2;
+  for (DataSettings& each : sources) {
+    const Dataset own = open_dataset(each, 3, 0, 3);
+    each.batches = DataSettings::Batches::shared;
+    const Dataset shared = open_dataset(each, 3, 0, 3);
+    const Secret<Batch>* place = nullptr;
+    for (Round t = 0; t < 5; ++t) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        EXPECT_EQ(shared.streams[k]->ended(t), own.streams[k]->ended(t));
+        const Secret<Batch>& batch = shared.streams[k]->next(t);
+        EXPECT_EQ(peek(batch), peek(own.streams[k]->next(t))) << each.source << " client " << k << " round " << t;
+        EXPECT_EQ(shared.streams[k]->participations(), own.streams[k]->participations());
+        EXPECT_TRUE(place == nullptr || place == &batch) << "each has room of its own";
+        place = &batch;
+      }
+    }
+  }
+}
+
 TEST_F(Streams, RoundsGoForwardAndMayBeLeftOut) {
   auto in_order = open_dataset(settings(9, 2, 1), 1, 0, 1);
   const auto batches = serve(*in_order.streams[0], 5);
