@@ -239,14 +239,14 @@ ExitCode InferRun::play() {
   TestScore test;
   if (test_) test = [this](View theta) { return model_->score(theta, *test_); };
   find_checkpoint(config_.sgd.steps);
-  open_records({config_.sgd.steps,
-                who_is_recorded(layout_->clients(),
-                                config_.record_clients.value_or(schedule_ ? RecordedChoice() : first_client_alone),
-                                dimension_),
-                model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
-                test,
-                schedule_ ? Models::one_each : Models::one_for_all,
-                {{"aggregated", schedule_ ? "no" : "yes"}}});
+  open_records(
+      {config_.sgd.steps,
+       who_is_recorded(layout_->clients(),
+                       config_.record_clients.value_or(schedule_ ? RecordedChoice() : first_client_alone), dimension_),
+       model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
+       test,
+       schedule_ ? Models::one_each : Models::one_for_all,
+       {{"aggregated", schedule_ ? "no" : "yes"}}});
 
   std::vector<Observer*> observers = recorders();
   if (engine->paths() > 0) observers.push_back(&intervals);

@@ -70,12 +70,13 @@ void add_model_output_options(Options& options, LearningConfig& config) {
   const char* group = "Output";
   options.add(
       {group, "record-clients", "WHOM", "",
-       fmt::format("whose models are recorded: of the first K clients, of sample:K spread evenly, of all, or of none (not "
-                   "at the end either); default: all up to 100 clients, else 10 of them, and of those no more than have "
-                   "a million numbers together; one where all have the same model. Of more than {} clients figures "
-                   "(mass, presence, loss, accuracy, traffic) are kept one by one for these clients alone, unless they "
-                   "are all; of the others it is kept how they are spread",
-                   most_clients_one_by_one),
+       fmt::format(
+           "whose models are recorded: of the first K clients, of sample:K spread evenly, of all, or of none (not "
+           "at the end either); default: all up to 100 clients, else 10 of them, and of those no more than have "
+           "a million numbers together; one where all have the same model. Of more than {} clients figures "
+           "(mass, presence, loss, accuracy, traffic) are kept one by one for these clients alone, unless they "
+           "are all; of the others it is kept how they are spread",
+           most_clients_one_by_one),
        [&config](const std::string& text) { config.record_clients = RecordedChoice::parse(text); }});
   options.add(
       {group, "json-models", "", "", "the same with every client's final model", setter::flag(config.json_models)});

@@ -119,12 +119,8 @@ ExitCode OmdRun::play() {
   TestScore test;
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
   find_checkpoint(config_.omd.rounds);
-  open_records({config_.omd.rounds,
-                recorded,
-                scores(),
-                test,
-                Models::one_each,
-                {{"topology_digest", schedule_->digest()}}});
+  open_records(
+      {config_.omd.rounds, recorded, scores(), test, Models::one_each, {{"topology_digest", schedule_->digest()}}});
 
   std::vector<Observer*> observers = recorders();
   observers.push_back(&played);

@@ -58,9 +58,8 @@ class OmdRun final : public LearningRun {
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
   [[nodiscard]] bool any_has_played(const DecentralizedOmd& omd);
-  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, Released<Columns> models,
-                                     const MixingDoor& door, const PlayedRecorder& played, double wall,
-                                     Round rounds_done);
+  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingDoor& door,
+                                     const PlayedRecorder& played, double wall, Round rounds_done);
   [[nodiscard]] std::vector<std::string> draw() const;
   [[nodiscard]] Scores scores() const;
 

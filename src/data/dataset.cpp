@@ -23,6 +23,8 @@ namespace starling {
 
 namespace {
 
+/// More clients of one rank read their shares of a file by one reader in turn, each from where it was.
+constexpr std::size_t most_open_files = 64;
 constexpr char name_separator = '\x1f';
 
 void check_settings(const DataSettings& settings, Client clients, Client first, Client count) {
@@ -56,18 +58,24 @@ class ShareOpener {
   /// Reads the shares once, so that nothing unfit in them is found later.
   [[nodiscard]] std::vector<std::unique_ptr<Stream>> open(const std::vector<Share>& shares) const {
     std::vector<std::unique_ptr<Stream>> streams;
+    streams.reserve(shares.size());
+    std::shared_ptr<Secret<Batch>> batch;
+    const auto room = [&] {
+      if (!batch || settings_.batches == DataSettings::Batches::own) batch = std::make_shared<Secret<Batch>>();
+      return batch;
+    };
     if (fit_in_memory(shares)) {
-      std::shared_ptr<Secret<Batch>> shown;
       for (Secret<Batch>& records : read(shares)) {
         const Passes passes = make_passes(settings_, shares[streams.size()].size());
-        if (!shown || settings_.batches == DataSettings::Batches::own) shown = std::make_shared<Secret<Batch>>();
-        streams.push_back(std::make_unique<StoredStream>(std::move(records), passes, shown));
+        streams.push_back(std::make_unique<StoredStream>(std::move(records), passes, room()));
       }
       return streams;
     }
     if (scan_.index->direct()) read_through(shares, [](std::size_t, const Record&) {});  // else the scan has read all
+    std::shared_ptr<FileSource> source;
     for (const Share& share : shares) {
-      streams.push_back(std::make_unique<FileStream>(reader(), share, settings_, make_passes(settings_, share.size())));
+      if (!source || shares.size() <= most_open_files) source = std::make_shared<FileSource>(reader(), settings_);
+      streams.push_back(std::make_unique<FileStream>(source, share, make_passes(settings_, share.size()), room()));
     }
     return streams;
   }

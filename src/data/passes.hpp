@@ -73,7 +73,8 @@ class PassPlan {
 /// The passes of one client.
 class Passes {
  public:
-  Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs) : plan_(records, batch, epochs) {}
+  Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
+      : plan_(records, batch, epochs) {}
 
   [[nodiscard]] std::optional<std::int64_t> records() const { return plan_.records(); }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const { return plan_.rounds_of_pass(); }

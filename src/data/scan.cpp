@@ -110,6 +110,12 @@ void NumberedReader::read(std::int64_t number, Record& record) {
   } while (next_++ != number);
 }
 
+void NumberedReader::go_to(const RecordIndex::Entry& place) {
+  if (place.record == next_) return;
+  reader_->seek(place.mark);
+  next_ = place.record;
+}
+
 Scan scan(const std::string& source, const DataSettings& settings, Partition::Look look) {
   const auto reader = open_reader(source, settings);
   Scan result;

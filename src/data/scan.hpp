@@ -50,6 +50,9 @@ class NumberedReader {
       : reader_(std::move(reader)), index_(std::move(index)) {}
   /// Throws DataError, also if the source has become shorter.
   void read(std::int64_t number, Record& record);
+  /// Where it stands, to go on from there after others have used it.
+  [[nodiscard]] RecordIndex::Entry place() const { return {next_, reader_->mark()}; }
+  void go_to(const RecordIndex::Entry& place);
   [[nodiscard]] const RecordReader& reader() const { return *reader_; }
 
  private:

@@ -23,17 +23,26 @@ std::int64_t FileStream::number_of(std::int64_t i) {
   return share_.runs()[run_].first + (i - before_run_);
 }
 
+void FileStream::take_the_reader() {
+  if (source_->user == this) return;
+  if (source_->user != nullptr) source_->user->place_ = source_->reader.place();
+  if (place_) source_->reader.go_to(*place_);
+  source_->user = this;
+}
+
 const Secret<Batch>& FileStream::next(Round t) {
   const Slice slice = passes_.advance(t);
-  batch_.update([&](Batch& batch) {
+  if (slice.count > 0) take_the_reader();
+  FileSource& source = *source_;
+  batch_->update([&](Batch& batch) {
     batch.clear();
     for (std::int64_t i = slice.first; i < slice.first + slice.count; ++i) {
-      reader_.read(number_of(i), record_);
-      map_label(settings_, reader_.reader(), record_);
-      batch.add(record_.row(), record_.label);
+      source.reader.read(number_of(i), source.record);
+      map_label(source.settings, source.reader.reader(), source.record);
+      batch.add(source.record.row(), source.record.label);
     }
   });
-  return batch_;
+  return *batch_;
 }
 
 bool LiveStream::fetch() {

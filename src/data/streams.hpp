@@ -31,11 +31,31 @@ class StoredStream final : public Stream {
   std::shared_ptr<Secret<Batch>> shown_;
 };
 
+class FileStream;
+
+/// What streams of one source need to read it: a file that is open and what has been read of it, for one client or for
+/// many in turn.
+struct FileSource {
+  FileSource(NumberedReader numbered, DataSettings read_as)
+      : reader(std::move(numbered)), settings(std::move(read_as)) {}
+  NumberedReader reader;
+  DataSettings settings;
+  Record record = {};
+  FileStream* user = nullptr;  ///< who has read last
+};
+
 /// A client's records, read from the source as they are needed: any amount of data in the memory of one batch.
 class FileStream final : public Stream {
  public:
-  FileStream(NumberedReader reader, Share share, const DataSettings& settings, const Passes& passes)
-      : reader_(std::move(reader)), share_(std::move(share)), settings_(settings), passes_(passes) {}
+  /// `batch` is where a round's records appear, others' too where batches are shared.
+  FileStream(std::shared_ptr<FileSource> source, Share share, const Passes& passes,
+             std::shared_ptr<Secret<Batch>> batch)
+      : source_(std::move(source)), share_(std::move(share)), passes_(passes), batch_(std::move(batch)) {}
+  ~FileStream() override {
+    if (source_->user == this) source_->user = nullptr;
+  }
+  FileStream(const FileStream&) = delete;
+  FileStream& operator=(const FileStream&) = delete;
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
@@ -46,15 +66,15 @@ class FileStream final : public Stream {
  private:
   /// Number in the source of the client's record i.
   [[nodiscard]] std::int64_t number_of(std::int64_t i);
+  void take_the_reader();
 
-  NumberedReader reader_;
+  std::shared_ptr<FileSource> source_;
   Share share_;
-  DataSettings settings_;
   Passes passes_;
-  Record record_;
-  Secret<Batch> batch_;
-  std::size_t run_ = 0;          // where number_of looked last
-  std::int64_t before_run_ = 0;  // records of the share in the runs before it
+  std::shared_ptr<Secret<Batch>> batch_;
+  std::optional<RecordIndex::Entry> place_;  // where the reader stood when another client took it
+  std::size_t run_ = 0;                      // where number_of looked last
+  std::int64_t before_run_ = 0;              // records of the share in the runs before it
 };
 
 /// Records that arrive through a pipe. What has been served is gone: one pass, and no going back.

@@ -56,7 +56,7 @@ struct Mailboxes::State {
   std::map<int, Channel> channels = {};
   std::list<Arrival> arriving = {};
   std::set<int> closed = {};  ///< ranks whose last message has come
-  EdgeCounts chosen = {};  ///< which edges are counted one by one, and messages over all others
+  EdgeCounts chosen = {};     ///< which edges are counted one by one, and messages over all others
   std::map<std::pair<Client, Client>, std::int64_t> counts = {};
   WireTraffic wire = {};
   Vector taken = {};

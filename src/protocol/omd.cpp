@@ -149,8 +149,7 @@ Released<Columns> DecentralizedOmd::some_models(std::size_t first, std::size_t c
 }
 
 void DecentralizedOmd::persist(Snapshot& snapshot) {
-  snapshot(played_rounds_, credited_, holdings_, debt_, stepped_, tallies_, played_, rounds_played_, shares_,
-           mixer_);
+  snapshot(played_rounds_, credited_, holdings_, debt_, stepped_, tallies_, played_, rounds_played_, shares_, mixer_);
   if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);
 }
 

@@ -121,9 +121,9 @@ void ModelRecorder::make_file() {
   const std::string who = all_one_by_one() ? "client" : "recorded client";
   if (listed() > 0) {
     file.attribute("/mass", "meaning", "push-sum mass: record x " + who + " of this rank");
-    file.attribute("/presence", "meaning",
-                   "share of the rounds since the record before in which a client took part: record x " + who +
-                       " of this rank");
+    file.attribute(
+        "/presence", "meaning",
+        "share of the rounds since the record before in which a client took part: record x " + who + " of this rank");
   }
   if (policy_.shared() && listed() > 0) {
     for (const auto& [name, meaning] : score_sets(scores_, figures_)) {
@@ -202,7 +202,8 @@ void ModelRecorder::leave_out(Round end) {
 }
 
 bool ModelRecorder::lists(Client u) const {
-  return all_one_by_one() || std::binary_search(recorded_.begin(), recorded_.end(), static_cast<std::size_t>(u - first_));
+  return all_one_by_one() ||
+         std::binary_search(recorded_.begin(), recorded_.end(), static_cast<std::size_t>(u - first_));
 }
 
 /// A figure of all clients goes to `rows`, or that of the recorded ones and how it is spread.
@@ -395,7 +396,8 @@ std::vector<Part> parts_of_ranks(const Layout& layout, bool one_each) {
 /// Figures of clients one by one: of all, or of those recorded.
 void join_figures(const hdf5::File& file, const RunLayout& run) {
   const bool of_all = run.recorded.figures == Figures::of_all;
-  const std::vector<Part> parts = of_all ? parts_of_ranks(run.layout, false) : parts_of(run.layout, run.recorded.clients);
+  const std::vector<Part> parts =
+      of_all ? parts_of_ranks(run.layout, false) : parts_of(run.layout, run.recorded.clients);
   if (parts.empty()) return;
   const auto who = of_all ? static_cast<hsize_t>(run.layout.clients()) : run.recorded.clients.size();
   const std::string axes = of_all ? "record x client" : "record x recorded client";

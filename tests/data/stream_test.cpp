@@ -132,6 +132,23 @@ TEST_F(Streams, ShareTheRoomForABatchIfAsked) {
   }
 }
 
+// Of more clients than a rank opens files for, whose rounds are asked for in turn, and which all begin anew together.
+TEST_F(Streams, OfVeryManyClientsShareAReader) {
+  for (const char* partition : {"contiguous", "iid"}) {
+    DataSettings stored = settings(1000, 3, 2);
+    stored.partition = partition;
+    DataSettings read = stored;
+    read.memory = 0;
+    const Dataset from_memory = open_dataset(stored, 90, 0, 90);
+    const Dataset from_file = open_dataset(read, 90, 0, 90);
+    for (Round t = 0; t < 9; ++t) {
+      for (std::size_t k = t % 2 == 0 ? 0 : 1; k < 90; k += static_cast<std::size_t>(1 + t % 3)) {
+        EXPECT_EQ(peek(from_file.streams[k]->next(t)), peek(from_memory.streams[k]->next(t))) << k << " " << t;
+      }
+    }
+  }
+}
+
 TEST_F(Streams, RoundsGoForwardAndMayBeLeftOut) {
   auto in_order = open_dataset(settings(9, 2, 1), 1, 0, 1);
   const auto batches = serve(*in_order.streams[0], 5);

@@ -1,9 +1,8 @@
 // Counts of edges against a map of all of them.
 #include "edge_counts.hpp"
 
-#include <map>
-
 #include "support/testing.hpp"
+#include <map>
 
 #include "starling/core/random.hpp"
 

@@ -2,15 +2,14 @@
 // make together is tested by whole runs.
 #include "starling/record/model_recorder.hpp"
 
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <gmock/gmock.h>
 #include <limits>
 #include <sstream>
-
-#include "support/mpi_testing.hpp"
-#include "support/testing.hpp"
-#include <gmock/gmock.h>
 
 #include "starling/hdf5/file.hpp"
 #include "starling/record/network_picture.hpp"
@@ -47,7 +46,9 @@ class SomeClients final : public RoundView {
       }
     }
   }
-  [[nodiscard]] static double loss(std::size_t k, Round t) { return 2 * static_cast<double>(k) * static_cast<double>(t); }
+  [[nodiscard]] static double loss(std::size_t k, Round t) {
+    return 2 * static_cast<double>(k) * static_cast<double>(t);
+  }
   [[nodiscard]] Round done() const override { return done_; }
   [[nodiscard]] Released<Columns> models() const override {
     Columns models(d, masses_.size());
@@ -105,7 +106,9 @@ class RecordedRun {
     return text.str();
   }
   [[nodiscard]] bool has(const std::string& name) const { return file().has(name); }
-  [[nodiscard]] std::pair<hdf5::Sizes, Vector> numbers(const std::string& name) const { return file().read<double>(name); }
+  [[nodiscard]] std::pair<hdf5::Sizes, Vector> numbers(const std::string& name) const {
+    return file().read<double>(name);
+  }
   [[nodiscard]] Spread spread(Round record, std::size_t figure) const {
     const auto [sizes, values] = numbers("/spread");
     EXPECT_THAT(sizes, ElementsAre(rounds + 1, 1, 5, numbers_of_a_spread));
@@ -202,7 +205,7 @@ TEST(ModelRecorder, LeavesMetricsOfPrivateRecordsWithTheirOwner) {
   // Of 2,101 clients 701 have had no record; of the others half have had one and half two. 1575 is a multiple of 3.
   EXPECT_THAT(rows, HasSubstr("\n2,clients,1400,,\n"));
   EXPECT_THAT(rows, HasSubstr("\n2,mean,2100,"));
-  EXPECT_THAT(rows, HasSubstr("\n2,least,,4,0\n"));     // client 1's: 2 · 1 · 2
+  EXPECT_THAT(rows, HasSubstr("\n2,least,,4,0\n"));      // client 1's: 2 · 1 · 2
   EXPECT_THAT(rows, HasSubstr("\n2,most,,8396,0.5\n"));  // client 2099's
   EXPECT_THAT(rows, testing::Not(HasSubstr("\n2,1,")));
   EXPECT_THAT(rows, testing::Not(HasSubstr("\n2,0,"))) << "it has had no record";
@@ -210,7 +213,8 @@ TEST(ModelRecorder, LeavesMetricsOfPrivateRecordsWithTheirOwner) {
 
 TEST(ModelRecorder, WritesNoModelWhereNobodyIsRecorded) {
   const RecordedRun run(many, "none", Sharing::shared);
-  for (const char* name : {"/model", "/mass", "/presence", "/loss", "/final_model"}) EXPECT_FALSE(run.has(name)) << name;
+  for (const char* name : {"/model", "/mass", "/presence", "/loss", "/final_model"})
+    EXPECT_FALSE(run.has(name)) << name;
   EXPECT_EQ(run.spread(3, 0)[0], many);
   const RunNotes notes = read_notes(run.path());
   EXPECT_EQ(notes.clients, static_cast<Client>(many));

@@ -1,11 +1,10 @@
 // How figures are spread, against NumPy's numbers and by hand.
 #include "starling/record/spread.hpp"
 
-#include <cmath>
-#include <limits>
-
 #include "support/testing.hpp"
+#include <cmath>
 #include <gmock/gmock.h>
+#include <limits>
 
 namespace starling {
 namespace {

@@ -15,7 +15,8 @@ class Stream {
   virtual ~Stream() = default;
   /// The records of round t; rounds are asked for in ascending order, from 0 (some may be left out: a resumed run goes
   /// on where it was). At most `batch` records, fewer at the end of each pass, none after the last pass. The reference
-  /// holds until the next call (of any client's, where DataSettings shares batches). Throws DataError, and FailureError for a round that is over.
+  /// holds until the next call (of any client's, where DataSettings shares batches). Throws DataError, and FailureError
+  /// for a round that is over.
   [[nodiscard]] virtual const Secret<Batch>& next(Round t) = 0;
   /// Whether round t is beyond the stream: no record will come any more. A stream that is read as it arrives waits here
   /// for the round's first record. Public: batch sizes are not hidden. Throws DataError.

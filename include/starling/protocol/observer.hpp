@@ -36,7 +36,8 @@ class RoundView {
     return post_process(
         [&](const Columns& all) {
           Columns some(all.rows(), count);
-          for (std::size_t k = 0; k < count; ++k) std::copy(all[first + k].begin(), all[first + k].end(), some[k].begin());
+          for (std::size_t k = 0; k < count; ++k)
+            std::copy(all[first + k].begin(), all[first + k].end(), some[k].begin());
           return some;
         },
         models());

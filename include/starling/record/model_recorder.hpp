@@ -107,8 +107,8 @@ class ModelRecorder final : public Observer {
 };
 
 /// Rank 0 writes run.h5: one file in which /rounds, /model, /mass, /final_model (and /loss, /accuracy where they are
-/// shared, and /spread where figures are not kept of every client) of all ranks' files appear joined. Links are relative: the directory can be moved. Attributes are
-/// `provenance` and the time, `started`.
+/// shared, and /spread where figures are not kept of every client) of all ranks' files appear joined. Links are
+/// relative: the directory can be moved. Attributes are `provenance` and the time, `started`.
 struct RunLayout {
   Layout layout;
   std::size_t dimension = 0;
