@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""What very many clients take: seconds, memory and disk of private runs of `starling omd`.
+
+Two runs, of a tenth of the clients and of all: the difference in peak memory is what a client takes, models included, in every process.
+
+    python3 tests/benchmark/memory.py build/release/starling --clients 100000 --dimension 50
+"""
+
+import argparse
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+MEGABYTE = 1 << 20
+
+
+def play_rank(words):
+    """In place of the program: runs it and says how much memory it has had at most."""
+    code = subprocess.call(words)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    with open(f"peak-{os.environ.get('OMPI_COMM_WORLD_RANK', '0')}", "w") as file:
+        file.write(str(peak))
+    return code
+
+
+def measure(options, clients, folder):
+    """(seconds, peak bytes of each rank, bytes on disk by the name of a file or folder)"""
+    folder.mkdir()
+    topology = []
+    if options.topology != "ring":
+        subprocess.run([options.starling, "topology", "make", options.topology, "--clients", str(clients), "--output", "graph.topo"],
+                       cwd=folder, check=True)
+        topology = ["--topology", "graph.topo"]
+    words = [options.starling, "omd", *topology, "--clients", str(clients), "--source", f"synthetic:drift:d={options.dimension}",
+             "--mechanism", "laplace", "--epsilon", "1", "--rounds", str(options.rounds), "--seed", "1", "--output", "run",
+             "--progress", "off", *options.words]
+    began = time.monotonic()
+    subprocess.run([options.mpirun, "--oversubscribe", "-n", str(options.ranks), sys.executable, str(pathlib.Path(__file__).resolve()),
+                    "--rank", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    seconds = time.monotonic() - began
+    peaks = [int((folder / f"peak-{rank}").read_text()) for rank in range(options.ranks)]
+    disk = {}
+    for path in (folder / "run").rglob("*"):
+        if path.is_file():
+            name = path.relative_to(folder / "run").parts
+            key = name[0] if name[0] != "private" else f"private/*/{name[-1].split('-')[0]}"
+            disk[key] = disk.get(key, 0) + path.stat().st_size
+    return seconds, peaks, disk
+
+
+def main():
+    if sys.argv[1:2] == ["--rank"]:
+        return play_rank(sys.argv[2:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("starling", type=lambda path: str(pathlib.Path(path).resolve()))
+    parser.add_argument("--clients", type=int, default=100_000)
+    parser.add_argument("--dimension", type=int, default=50)
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--topology", default="random-regular:degree=8", help="a family, or ring")
+    parser.add_argument("--mpirun", default="mpirun")
+    parser.add_argument("words", nargs="*", help="more options of starling omd, after --")
+    options = parser.parse_args()
+    environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    os.environ.update(environment)
+    folder = pathlib.Path(tempfile.mkdtemp())
+    try:
+        few = max(options.clients // 10, options.ranks)
+        _, base, _ = measure(options, few, folder / "few")
+        seconds, peaks, disk = measure(options, options.clients, folder / "many")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    each = (sum(peaks) - sum(base)) / (options.clients - few)
+    print(f"{options.clients} clients of {options.dimension} numbers, {options.rounds} rounds on {options.ranks} ranks: {seconds:.1f} s")
+    print(f"peak memory {sum(peaks) / MEGABYTE:.0f} MB on all ranks, {max(peaks) / MEGABYTE:.0f} MB on one; "
+          f"a client more takes {each:.0f} bytes, of which a model has {8 * options.dimension}")
+    print(f"disk {sum(disk.values()) / MEGABYTE:.1f} MB:")
+    for name, size in sorted(disk.items(), key=lambda item: -item[1]):
+        print(f"  {size / MEGABYTE:10.2f} MB  {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
