@@ -235,6 +235,7 @@ std::optional<JointTest> InferRun::joint_test(const IntervalRecorder& recorder) 
 
 ExitCode InferRun::play() {
   const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset_.streams), privacy_->accounts());
+  if (!engine->note().empty()) notes_.push_back(engine->note());
   IntervalRecorder intervals = follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
   TestScore test;
   if (test_) test = [this](View theta) { return model_->score(theta, *test_); };

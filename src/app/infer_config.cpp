@@ -30,6 +30,7 @@ void add_graph_options(Options& options, InferConfig& config) {
   options.add({group, "lazy", "SHARE", "0",
                "with --topology: share of its mass, 0 to below 1, that a client keeps before it splits the rest",
                setter::number(config.mixing.lazy, 0, 0.999999)});
+  add_exchange_option(options, group, config.mixing.exchange);
 }
 
 void add_method_options(Options& options, InferConfig& config) {
@@ -144,7 +145,7 @@ void check_method(const InferConfig& config) {
 }
 
 void check_shape(InferConfig& config, const Options& options) {
-  for (const char* option : {"mixing", "gossip-steps", "lazy"}) {
+  for (const char* option : {"mixing", "gossip-steps", "lazy", "exchange"}) {
     check(!options.given(option) || config.decentralized(),
           "--{} without --topology (rank 0 aggregates: nothing mixes) leave it out", option);
   }

@@ -82,6 +82,7 @@ class DecentralizedEngine final : public InferEngine {
   [[nodiscard]] TimeShares time_shares() const override { return omd_.time_shares(); }
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const override { return door_.edge_traffic(); }
   [[nodiscard]] WireTraffic wire_traffic() const override { return door_.wire_traffic(); }
+  [[nodiscard]] std::string note() const override { return door_.note(); }
   [[nodiscard]] std::optional<PlugInMeans> plug_in() override { return std::nullopt; }
   [[nodiscard]] double mean_inverse_clients() const override { return 1; }
   [[nodiscard]] std::optional<BiasEstimate> bias() const override { return std::nullopt; }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "starling/app/infer_config.hpp"
@@ -43,6 +44,8 @@ class InferEngine {
   [[nodiscard]] virtual TimeShares time_shares() const = 0;
   [[nodiscard]] virtual std::vector<EdgeTraffic> edge_traffic() const = 0;
   [[nodiscard]] virtual WireTraffic wire_traffic() const = 0;
+  /// What a user should know of how vectors go; empty if there is nothing to be said.
+  [[nodiscard]] virtual std::string note() const { return ""; }
   /// **Collective.** On rank 0, where they were asked for.
   [[nodiscard]] virtual std::optional<PlugInMeans> plug_in() = 0;
   /// Mean over steps of 1/(clients that took part), on rank 0 of an aggregated run.

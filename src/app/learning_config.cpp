@@ -104,6 +104,17 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
                setter::text(config.resume)});
 }
 
+void add_exchange_option(Options& options, const char* group, ExchangeWay& way) {
+  options.add({group, "exchange", "HOW", "auto",
+               fmt::format("how vectors get to neighbours on other ranks of the same host: messages, windows (memory "
+                           "that the ranks share: receivers read vectors where they are made), or auto (windows for "
+                           "vectors of {} numbers or more, if the system has memory to share). Changes no result",
+                           windows_pay_from),
+               setter::choice<ExchangeWay>(way, {{"auto", ExchangeWay::automatic},
+                                                 {"messages", ExchangeWay::messages},
+                                                 {"windows", ExchangeWay::windows}})});
+}
+
 void check_learning_options(const LearningConfig& config) {
   check(!config.clients || !config.clients_per_rank, "--clients and --clients-per-rank exclude each other; give one");
   check_privacy_options(config.privacy);

@@ -39,6 +39,7 @@ void add_graph_options(Options& options, OmdConfig& config) {
   options.add({group, "lazy", "SHARE", "0",
                "share of its mass, 0 to below 1, that a client keeps before it splits the rest",
                setter::number(config.mixing.lazy, 0, 0.999999)});
+  add_exchange_option(options, group, config.mixing.exchange);
   add_schedule_options(options, group, config.schedule);
   add_absence_option(options, config);
 }
@@ -135,6 +136,12 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
       config.async ? "async" : "deadline");
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
                                config.schedule.link_loss_model == LossModel::unacknowledged;
+  check(config.mixing.exchange != ExchangeWay::windows || !config.mixing.deadline,
+        "--exchange windows with --{} (parcels that are late wait in a message, not in a window) leave out one of them",
+        config.async ? "async" : "deadline");
+  check(config.mixing.exchange != ExchangeWay::windows || !config.mixing.running_sums,
+        "--exchange windows with --link-loss-model unacknowledged (each edge has sums of its own, which go as messages) "
+        "leave out one of them");
   check_constraint_options(config.constraints, config.omd);
   config.omd.step_cap = config.step_cap.value_or(config.constraints.dual == DualMethod::queue ? 100 : 1);
   check(!config.constraints.any() || !config.mixing.deadline,

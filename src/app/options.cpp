@@ -61,8 +61,8 @@ bool is_same(const std::string& a, const std::string& b) {
 
 /// Options that a run may be resumed with, whatever it began with. (Of `rounds`, the run sees whether it may.)
 bool may_change(const std::string& name) {
-  static const std::set<std::string> free{"rounds",           "progress",     "json",     "json-models",
-                                          "checkpoint-every", "ledger-block", "watchdog", "print-config"};
+  static const std::set<std::string> free{"rounds",       "progress", "json",         "json-models", "checkpoint-every",
+                                          "ledger-block", "watchdog", "print-config", "exchange"};
   return free.contains(name);
 }
 

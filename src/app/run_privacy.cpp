@@ -20,9 +20,9 @@ constexpr double tiny = std::numeric_limits<double>::min();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Options that change neither what is computed nor from what. (Of `rounds` see depends_on_rounds.)
-constexpr std::array<std::string_view, 13> without_effect{
+constexpr std::array<std::string_view, 14> without_effect{
     "output",  "progress", "json",         "json-models",    "watchdog",         "record-every", "record-clients",
-    "metrics", "ledger",   "ledger-block", "save-partition", "checkpoint-every", "rounds"};
+    "metrics", "ledger",   "ledger-block", "save-partition", "checkpoint-every", "rounds",       "exchange"};
 
 std::string cpu() {
   std::ifstream file("/proc/cpuinfo");

@@ -55,9 +55,11 @@ void Neighbours::Plan::State::lay_out(std::span<const Links> links, const Layout
     for (const Transfer& transfer : *transfers) require_countable(transfer.count, length, transfer.rank);
   }
   packed.resize(sent_columns.size() * length);
-  std::size_t vectors = 0;
-  for (const Transfer& receive : receives) vectors += receive.count;
-  received.resize(vectors * length);
+  received.resize(buffered * length);
+}
+
+bool Neighbours::Plan::State::in_order(const Crossing& a, const Crossing& b) {
+  return std::tie(a.through_window, a.rank, a.from, a.to) < std::tie(b.through_window, b.rank, b.from, b.to);
 }
 
 void Neighbours::Plan::State::drop_scratch() {
@@ -74,6 +76,7 @@ void Neighbours::Plan::State::lay_out_sends(std::span<const Links> links, const 
   crossings_.clear();
   column_begin_.clear();
   column_begin_.reserve(links.size());
+  const bool each = parcels == Parcels::per_edge;
   std::size_t column = 0;
   for (std::size_t k = 0; k < links.size(); ++k) {
     const Client u = first + static_cast<Client>(k);
@@ -83,29 +86,32 @@ void Neighbours::Plan::State::lay_out_sends(std::span<const Links> links, const 
     for (const Arc& arc : links[k].out) {
       if (counted) edges.emplace_back(u, arc.peer);
       const int other = layout.rank_of(arc.peer);
-      const bool each = parcels == Parcels::per_edge;
-      if (other != rank) crossings_.push_back({other, u, each ? arc.peer : -1, each ? column : k});
+      if (other != rank) {
+        crossings_.push_back({through_window(other), other, u, each ? arc.peer : -1, each ? column : k});
+      }
       ++column;
     }
     for (const Arc& arc : links[k].lost) {
       if (counted) edges.emplace_back(u, arc.peer);
     }
   }
-  const auto order = [](const Crossing& a, const Crossing& b) {
-    return std::tie(a.rank, a.from, a.to) < std::tie(b.rank, b.from, b.to);
-  };
-  std::sort(crossings_.begin(), crossings_.end(), order);
+  columns = each ? column : links.size();
+  std::sort(crossings_.begin(), crossings_.end(), in_order);
   sends.clear();
+  readers.clear();
   sent_columns.clear();
   for (std::size_t i = 0; i < crossings_.size(); ++i) {
-    if (i > 0 && !order(crossings_[i - 1], crossings_[i])) continue;  // one vector for all receivers there
-    if (sends.empty() || sends.back().rank != crossings_[i].rank) {
-      sends.push_back({crossings_[i].rank, layout.first(crossings_[i].rank), sent_columns.size(), 0, true});
+    const Crossing& crossing = crossings_[i];
+    if (i > 0 && !in_order(crossings_[i - 1], crossing)) continue;  // one vector for all receivers there
+    std::vector<Transfer>& transfers = crossing.through_window ? readers : sends;
+    if (transfers.empty() || transfers.back().rank != crossing.rank) {
+      transfers.push_back({crossing.rank, layout.first(crossing.rank), sent_columns.size(), 0, true});
     }
-    Transfer& send = sends.back();
-    send.in_place = send.in_place && (send.count == 0 || sent_columns.back() + 1 == crossings_[i].place);
+    Transfer& send = transfers.back();
     ++send.count;
-    sent_columns.push_back(crossings_[i].place);
+    if (crossing.through_window) continue;
+    send.in_place = send.in_place && (send.count == 1 || sent_columns.back() + 1 == crossing.place);
+    sent_columns.push_back(crossing.place);
   }
 }
 
@@ -126,28 +132,44 @@ void Neighbours::Plan::State::lay_out_receives(std::span<const Links> links, con
       if (other == rank) {
         slots.push_back(static_cast<std::uint32_t>(local_column(links, first, arc.peer, u)));
       } else {
-        crossings_.push_back({other, arc.peer, parcels == Parcels::per_edge ? u : -1, slots.size()});
+        crossings_.push_back(
+            {through_window(other), other, arc.peer, parcels == Parcels::per_edge ? u : -1, slots.size()});
         slots.push_back(0);
       }
     }
   }
-  const auto order = [](const Crossing& a, const Crossing& b) {
-    return std::tie(a.rank, a.from, a.to) < std::tie(b.rank, b.from, b.to);
-  };
-  std::sort(crossings_.begin(), crossings_.end(), order);
+  std::sort(crossings_.begin(), crossings_.end(), in_order);
+  place_receives(layout);
+}
+
+/// Gives a place to each vector that comes, and to each slot its vector.
+void Neighbours::Plan::State::place_receives(const Layout& layout) {
   receives.clear();
+  writers.clear();
+  for (auto& vectors : in_windows) vectors.clear();
+  buffered = 0;
   std::size_t vectors = 0;
   for (std::size_t i = 0; i < crossings_.size(); ++i) {
-    if (i == 0 || order(crossings_[i - 1], crossings_[i])) {
-      if (receives.empty() || receives.back().rank != crossings_[i].rank) {
-        receives.push_back({crossings_[i].rank, crossings_[i].from, vectors, 0, false});
+    const Crossing& crossing = crossings_[i];
+    if (i == 0 || in_order(crossings_[i - 1], crossing)) {
+      std::vector<Transfer>& transfers = crossing.through_window ? writers : receives;
+      if (transfers.empty() || transfers.back().rank != crossing.rank) {
+        transfers.push_back({crossing.rank, crossing.from, vectors, 0, false});
       }
-      ++receives.back().count;
+      ++transfers.back().count;
       ++vectors;
+      if (crossing.through_window) {
+        const auto column = static_cast<std::size_t>(crossing.from - layout.first(crossing.rank));
+        for (const std::size_t parity : {0U, 1U}) {
+          in_windows[parity].push_back(windows->vector(crossing.rank, column, parity));
+        }
+      } else {
+        ++buffered;
+      }
     }
     check(vectors <= from_buffer, "more than {} vectors come to one rank (its clients have too many) start more ranks",
           from_buffer);
-    slots[crossings_[i].place] = from_buffer + static_cast<std::uint32_t>(vectors - 1);
+    slots[crossing.place] = from_buffer + static_cast<std::uint32_t>(vectors - 1);
   }
 }
 

@@ -1,7 +1,7 @@
 // Who sends what to which rank in an exchange. Internal to the net room.
 #pragma once
 
-#include "edge_counts.hpp"
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,12 +9,16 @@
 
 #include <mpi.h>
 
+#include "edge_counts.hpp"
+#include "windows.hpp"
+
 #include "starling/core/huge_pages.hpp"
 #include "starling/net/neighbours.hpp"
 
 namespace starling {
 
-/// One message between two ranks: vectors `offset` … `offset + count − 1` of the packing or receive buffer.
+/// One message between two ranks: vectors `offset` … `offset + count − 1` of the packing or receive buffer. Or what goes
+/// between them through a window, in no buffer.
 struct Transfer {
   int rank = 0;
   Client client = 0;  ///< the first whose vector it carries
@@ -26,9 +30,13 @@ struct Transfer {
 struct Neighbours::Plan::State {
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
-  std::vector<std::size_t> sent_columns;  ///< of the outgoing block, in the order of the sends
+  std::vector<Transfer> readers;          ///< ranks that read this rank's window
+  std::vector<Transfer> writers;          ///< ranks whose windows this one reads
+  std::size_t columns = 0;                ///< of the outgoing block
+  std::vector<std::size_t> sent_columns;  ///< of these, in the order of the sends
   /// Where the vector of each in-neighbour of each local client lies: a column of the outgoing block, or `from_buffer`
-  /// + a vector of the receive buffer; those of client k begin at slot_begin[k].
+  /// + a vector of the receive buffer, behind which those in windows are counted; those of client k begin at
+  /// slot_begin[k].
   std::vector<std::uint32_t> slots;
   std::vector<std::size_t> slot_begin;
   std::vector<EdgeCounts::Edge> edges;  ///< over which this rank's clients send, as far as they are counted one by one
@@ -37,6 +45,10 @@ struct Neighbours::Plan::State {
   std::shared_ptr<EdgeCounts> counts;
   BlockVector packed;
   BlockVector received;
+  std::size_t buffered = 0;                              ///< vectors in it
+  std::array<std::vector<const double*>, 2> in_windows;  ///< the vectors that are, by the parity of the turn
+  const Windows* windows = nullptr;                      ///< that vectors go through, if they do
+  std::size_t last_parity = 0;                           ///< of the turn of the last exchange
   std::vector<MPI_Request> requests;  ///< receives first, then sends
   Parcels parcels = Parcels::per_sender;
   bool persistent = false;
@@ -59,6 +71,7 @@ struct Neighbours::Plan::State {
  private:
   /// A vector that crosses between ranks, told by its ends; `to` is −1 where it serves all receivers on a rank.
   struct Crossing {
+    bool through_window;
     int rank;
     Client from;
     Client to;
@@ -66,6 +79,10 @@ struct Neighbours::Plan::State {
   };
   void lay_out_sends(std::span<const Links> links, const Layout& layout, int rank, Client first);
   void lay_out_receives(std::span<const Links> links, const Layout& layout, int rank, Client first);
+  void place_receives(const Layout& layout);
+  [[nodiscard]] bool through_window(int rank) const { return windows != nullptr && windows->shares_with(rank); }
+  /// What goes to or comes from one rank lies together, messages first.
+  [[nodiscard]] static bool in_order(const Crossing& a, const Crossing& b);
   [[nodiscard]] std::size_t local_column(std::span<const Links> links, Client first, Client from, Client to) const;
 
   // Reused from one layout to the next.

@@ -2,7 +2,12 @@
 
 #include "exchange_plan.hpp"
 #include "state.hpp"
+#include "windows.hpp"
 #include <algorithm>
+#include <array>
+#include <optional>
+
+#include "starling/net/agreement.hpp"
 
 namespace starling {
 
@@ -10,6 +15,13 @@ namespace {
 
 /// Up to here Isend and Irecv beat persistent requests (1.5 to 1.9 times at 5 entries), beyond they lose.
 constexpr std::size_t persistent_from_length = 102;
+
+/// How a wait for that rank is told.
+std::string waiting_for(Round t, bool receiving, const Transfer& transfer) {
+  return fmt::format("round {}: {} rank {} (client {})", t + 1,
+                     receiving ? "waiting for a message from" : "a message is not taken by", transfer.rank,
+                     transfer.client);
+}
 
 }  // namespace
 
@@ -25,8 +37,16 @@ struct Neighbours::State {
   Client first;
   std::size_t count;
   std::shared_ptr<EdgeCounts> counts;
-  WireTraffic wire;
+  std::unique_ptr<Windows> windows;
+  std::array<std::vector<Transfer>, 2> readers;  ///< of this rank's two blocks there, when they were last used
+  std::string note;
+  std::optional<Released<Columns>> block = std::nullopt;  ///< for what does not go through windows
+  WireTraffic wire = {};
 
+  void open(World& the_world, ExchangeWay way);
+  void begin_turn(Round t);
+  void publish(Round t, Plan::State& plan, const Released<Columns>& outgoing);
+  void wait(Round t, Plan::State& plan);
   /// Where a send's vectors start: in the outgoing block, or packed.
   [[nodiscard]] const double* source(const Plan::State& plan, const Transfer& send, View outgoing) const {
     return send.in_place ? outgoing.data() + plan.sent_columns[send.offset] * length
@@ -35,8 +55,82 @@ struct Neighbours::State {
   void pack(Plan::State& plan, View outgoing) const;
   void bind(Plan::State& plan, View outgoing) const;
   void post(Plan::State& plan, View outgoing) const;
+  void add_to_wire(const std::vector<Transfer>& transfers);
   [[nodiscard]] std::string awaited(Round t, const Plan::State& plan) const;
 };
+
+void Neighbours::State::open(World& the_world, ExchangeWay way) {
+  const bool wanted = way == ExchangeWay::windows || (way == ExchangeWay::automatic && length >= windows_pay_from);
+  if (!wanted || the_world.size() == 1) return;
+  std::string why_not;
+  windows = open_windows(the_world, layout, length, why_not);
+  if (windows) return;
+  if (way == ExchangeWay::windows) {
+    Agreement(the_world).together([&] {
+      fail<FailureError>("no windows between the ranks of a host: {} let vectors go as messages: --exchange messages",
+                         why_not);
+    });
+  }
+  note = fmt::format("vectors go as messages between the ranks of a host: {}", why_not);
+}
+
+/// Waits until this rank's block is free.
+void Neighbours::State::begin_turn(Round t) {
+  if (windows->is_begun()) return;
+  windows->begin();
+  const std::vector<Transfer>& last = readers[windows->parity()];
+  std::size_t i = 0;
+  unsigned looks = 0;
+  const auto free = [&] {
+    while (i < last.size() && windows->has_finished(last[i].rank)) ++i;
+    if (i == last.size()) return true;
+    windows->idle(looks++);
+    return false;
+  };
+  world.wait_until(free, [&] { return waiting_for(t, false, last[i]); });
+}
+
+/// Lets others read what is in this rank's block, or gets there.
+void Neighbours::State::publish(Round t, Plan::State& plan, const Released<Columns>& outgoing) {
+  begin_turn(t);
+  Released<Columns>& block_of_turn = windows->block();
+  if (&outgoing != &block_of_turn) {
+    block_of_turn.update(
+        [](Columns& target, const Columns& source) {
+          std::copy_n(source.flat().begin(), target.flat().size(), target.flat().begin());
+        },
+        outgoing);
+  }
+  windows->publish();
+  plan.last_parity = windows->parity();
+  readers[plan.last_parity] = plan.readers;
+}
+
+/// For messages and windows together: while it waits for these, those get on.
+void Neighbours::State::wait(Round t, Plan::State& plan) {
+  std::size_t i = 0;
+  unsigned looks = 0;
+  int done = plan.requests.empty() ? 1 : 0;
+  const auto all_there = [&] {
+    while (i < plan.writers.size() && windows->has_published(plan.writers[i].rank)) ++i;
+    if (done == 0) {
+      MPI_Testall(static_cast<int>(plan.requests.size()), plan.requests.data(), &done, MPI_STATUSES_IGNORE);
+    }
+    if (done != 0 && i == plan.writers.size()) return true;
+    if (i < plan.writers.size()) windows->idle(looks++);
+    return false;
+  };
+  world.wait_until(all_there, [&] {
+    return i == plan.writers.size() ? awaited(t, plan) : waiting_for(t, true, plan.writers[i]);
+  });
+}
+
+void Neighbours::State::add_to_wire(const std::vector<Transfer>& transfers) {
+  for (const Transfer& transfer : transfers) {
+    ++wire.messages;
+    wire.bytes += static_cast<std::int64_t>(transfer.count * length * sizeof(double));
+  }
+}
 
 void Neighbours::State::pack(Plan::State& plan, View outgoing) const {
   for (const Transfer& send : plan.sends) {
@@ -86,22 +180,23 @@ std::string Neighbours::State::awaited(Round t, const Plan::State& plan) const {
     if (done != 0) continue;
     const bool receiving = i < plan.receives.size();
     const Transfer& transfer = receiving ? plan.receives[i] : plan.sends[i - plan.receives.size()];
-    return fmt::format("round {}: {} rank {} (client {})", t + 1,
-                       receiving ? "waiting for a message from" : "a message is not taken by", transfer.rank,
-                       transfer.client);
+    return waiting_for(t, receiving, transfer);
   }
   return fmt::format("round {}: waiting for messages", t + 1);
 }
 
-Neighbours::Neighbours(World& world, const Layout& layout, std::size_t length)
+Neighbours::Neighbours(World& world, const Layout& layout, std::size_t length, ExchangeWay way)
     : state_(new State{world.state(),
                        layout,
                        length,
                        layout.first(world.rank()),
                        static_cast<std::size_t>(layout.count(world.rank())),
                        std::make_shared<EdgeCounts>(),
+                       {},
+                       {},
                        {}}) {
   world.state().set_active(layout);
+  state_->open(world, way);
 }
 Neighbours::~Neighbours() = default;
 
@@ -114,6 +209,12 @@ std::size_t Neighbours::count() const {
 std::size_t Neighbours::length() const {
   return state_->length;
 }
+bool Neighbours::has_windows() const {
+  return state_->windows != nullptr;
+}
+const std::string& Neighbours::note() const {
+  return state_->note;
+}
 bool Neighbours::begin_round(Round t) {
   return state_->world.begin_round(t);
 }
@@ -122,7 +223,9 @@ Neighbours::Plan Neighbours::plan(std::span<const Links> links, PlanUse use, Par
   auto plan = std::make_unique<Plan::State>();
   plan->counts = state_->counts;
   plan->parcels = parcels;
-  plan->persistent = use == PlanUse::fixed_graph && state_->length >= persistent_from_length;
+  plan->windows = parcels == Parcels::per_sender ? state_->windows.get() : nullptr;
+  plan->persistent =
+      use == PlanUse::fixed_graph && state_->length >= persistent_from_length && plan->windows == nullptr;
   plan->lay_out(links, state_->layout, state_->world.rank, state_->first, state_->length);
   if (use == PlanUse::fixed_graph) plan->drop_scratch();
   return Plan(std::move(plan));
@@ -137,10 +240,24 @@ void Neighbours::plan_again(Plan& plan, std::span<const Links> links) {
   p.lay_out(links, state_->layout, state_->world.rank, state_->first, state_->length);
 }
 
+Released<Columns>& Neighbours::outgoing(Round t, const Plan& plan) {
+  const Plan::State& p = *plan.state_;
+  if (p.windows != nullptr) {
+    state_->begin_turn(t);
+    return state_->windows->block();
+  }
+  std::optional<Released<Columns>>& block = state_->block;
+  if (!block || block->value().size() < p.columns) block.emplace(declare_public(Columns(length(), p.columns)));
+  return *block;
+}
+
 void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing) {
   Plan::State& p = *plan.state_;
   ++p.uses;
-  if (p.receives.empty() && p.sends.empty()) return;  // Startall of no request is an error in Open MPI
+  if (p.windows != nullptr) state_->publish(t, p, outgoing);
+  state_->add_to_wire(p.sends);
+  state_->add_to_wire(p.readers);
+  if (p.receives.empty() && p.sends.empty() && p.writers.empty()) return;
   const View block = outgoing.value().flat();
   state_->pack(p, block);
   if (p.persistent) {
@@ -149,11 +266,7 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
   } else {
     state_->post(p, block);
   }
-  state_->world.wait(p.requests, state_->world.watchdog, [&] { return state_->awaited(t, p); });
-  for (const Transfer& send : p.sends) {
-    ++state_->wire.messages;
-    state_->wire.bytes += static_cast<std::int64_t>(send.count * state_->length * sizeof(double));
-  }
+  state_->wait(t, p);
 }
 
 Received Neighbours::received(const Plan& plan, const Released<Columns>& outgoing) const {
@@ -161,6 +274,8 @@ Received Neighbours::received(const Plan& plan, const Released<Columns>& outgoin
   Received result;
   result.block_ = outgoing.value().flat().data();
   result.buffer_ = p.received.data();
+  result.buffered_ = p.buffered;
+  result.in_windows_ = p.in_windows[p.last_parity].data();
   result.length_ = state_->length;
   result.slots_ = p.slots.data();
   result.begin_ = p.slot_begin.data();

@@ -103,6 +103,11 @@ struct World::State {
   void send_notice(int to, const Notice& notice);
   /// Waits for all requests, polling; `awaited` words what is missing when `patience` seconds have passed.
   void wait(std::span<MPI_Request> requests, double patience, const std::function<std::string()>& awaited);
+  /// The same, as long as the watchdog lets it, for what `done()` tells.
+  template <class Done, class Awaited>
+  void wait_until(Done&& done, Awaited&& awaited) {
+    wait_until(done, watchdog, awaited);
+  }
   /// The same for collectives of the Agreement and Root doors, where ranks may be busy reading data for long.
   void wait_collective(MPI_Request request, const char* what);
   [[nodiscard]] bool begin_round(Round t);
@@ -159,6 +164,16 @@ struct World::State {
   std::map<int, std::deque<Vector>> received_reports;
 
  private:
+  /// Polls. Throws FailureError when the patience is at its end.
+  void keep_waiting(PatienceClock& clock, double patience, const std::function<std::string()>& awaited);
+  template <class Done, class Awaited>
+  void wait_until(Done&& done, double patience, Awaited&& awaited) {
+    if (done()) return;
+    PatienceClock clock;
+    for (unsigned looks = 1; !done(); ++looks) {
+      if (looks % 64 == 0) keep_waiting(clock, patience, awaited);
+    }
+  }
   void post_inbox();
   void handle(const Notice& notice, int from);
   void await_appointments();

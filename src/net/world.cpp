@@ -297,24 +297,23 @@ void World::State::set_active(const Layout& layout) {
 }
 
 void World::State::wait(std::span<MPI_Request> requests, double patience, const std::function<std::string()>& awaited) {
-  const int count = static_cast<int>(requests.size());
-  int done = 0;
-  MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
-  if (done != 0) return;
-  PatienceClock clock;
-  for (unsigned spins = 1;; ++spins) {
-    MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
-    if (done != 0) return;
-    if (spins % 64 != 0) continue;
-    const double waited = clock.seconds();
-    const bool others_gave_up = poll_while_waiting(clock.suspended());
-    if (waited > patience || others_gave_up) {
-      waited_in_vain = true;
-      throw FailureError(
-          fmt::format("{} (nothing came for {:.3g} s) see whether that rank still runs, or raise "
-                      "--watchdog",
-                      awaited(), waited));
-    }
+  const auto completed = [&] {
+    int done = 0;
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+    return done != 0;
+  };
+  wait_until(completed, patience, awaited);
+}
+
+void World::State::keep_waiting(PatienceClock& clock, double patience, const std::function<std::string()>& awaited) {
+  const double waited = clock.seconds();
+  const bool others_gave_up = poll_while_waiting(clock.suspended());
+  if (waited > patience || others_gave_up) {
+    waited_in_vain = true;
+    throw FailureError(
+        fmt::format("{} (nothing came for {:.3g} s) see whether that rank still runs, or raise "
+                    "--watchdog",
+                    awaited(), waited));
   }
 }
 

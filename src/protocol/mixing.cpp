@@ -144,7 +144,6 @@ SynchronousMixer::SynchronousMixer(Neighbours& neighbours, const Schedule& sched
     sums_.resize(neighbours.count());
     kept_ = Columns(length_, neighbours.count());
   }
-  outgoing_.emplace(declare_public(Columns(length_, settings_.running_sums ? 0 : neighbours.count())));
 }
 
 bool SynchronousMixer::begin_round(Round t) {
@@ -164,6 +163,9 @@ void SynchronousMixer::mix(Holdings& holdings, Stopwatch& watch, TimeShares& sha
 
 void SynchronousMixer::gossip(Round step, Holdings& holdings, Stopwatch& watch, TimeShares& shares) {
   Stage& stage = stage_of(step);
+  watch.lap(shares.mixing);
+  outgoing_ = &neighbours_.outgoing(round_, stage.plan);
+  watch.lap(shares.exchange);
   if (settings_.running_sums) {
     prepare_sums(stage, holdings);
   } else {
@@ -227,9 +229,6 @@ void SynchronousMixer::prepare(const Stage& stage, const Holdings& holdings) {
 
 // Messages that get lost add to the sums too, and leave the sender all the same.
 void SynchronousMixer::prepare_sums(const Stage& stage, const Holdings& holdings) {
-  std::size_t edges = 0;
-  for (const Links& links : stage.links) edges += links.out.size();
-  if (outgoing_->value().size() < edges) outgoing_.emplace(declare_public(Columns(length_, edges)));
   outgoing_->update(
       [&](Columns& outgoing, const Columns& state) {
         std::size_t edge = 0;

@@ -28,6 +28,7 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
 BLUEFOG = {5: 1260, 100: 549, 10000: 33}
 EXCHANGE_BARS = {5: 1.5, 100: 1.25, 10000: 1.15, 100000: 1.15}
 ROUND_BARS = {5: 1.25, 1000: 1.10}
+WINDOW_BAR = 2
 NUMPY_BARS = {(2, 5): 20, (2, 1000): 2.2, (3, 1000): 3}
 WATCHED_BAR = 0.03
 CROWDED_BAR = 100
@@ -82,21 +83,39 @@ class Turns:
         """The best peer's."""
         return self.median(lambda row: min(row[peer + suffix] for peer in self.peers))
 
-    def ratio(self, suffix=""):
-        return self.median(lambda row: row["starling" + suffix] / min(row[peer + suffix] for peer in self.peers))
+    def ratio(self, suffix="", ours="starling"):
+        return self.median(lambda row: row[ours + suffix] / min(row[peer + suffix] for peer in self.peers))
 
 
 def exchange(build, turns):
     heading("Exchange and mixing beside the best loop by hand over bare MPI (µs a round)", "ranks", "<graph", "d", "starling",
             "by hand", "ratio", "p10 ratio", "bare call", "<bar", "Bluefog / starling")
+    cases = []
     for ranks in (2, 4, 8):
         results = [rows(run(ranks, build / "tests/benchmark/exchange", 21)) for _ in range(turns)]
         for key in results[0]:
             case = Turns(results, key, ("isend", "persistent", "collective"))
+            cases.append((*key, case))
             d, ours, call = key[2], case.median(lambda row: row["starling"]), case.best("_call")
             bluefog = f"{BLUEFOG[d] * call / ours:.0f}" if d in BLUEFOG and key[:2] == (2, "ring") else ""
             line(*key, f"{ours:.2f}", f"{case.best():.2f}", f"{case.ratio():.2f}", f"{case.ratio('_p10'):.2f}", f"{call:.2f}",
                  verdict(case.ratio(), EXCHANGE_BARS[d]), bluefog)
+    windows(cases)
+
+
+def windows(cases):
+    """`cases`: (ranks, graph, dimension, turns)."""
+    heading("Exchange and mixing through windows (all ranks on this host), µs a round", "ranks", "<graph", "degree", "d", "windows",
+            "messages", "by hand", "by hand / windows", "p10", "bare call / windows", "<bar")
+    for ranks, graph, d, case in cases:
+        if d < 10000:
+            continue
+        degree = {"ring": min(2, ranks - 1), "exponential": ranks.bit_length() - 1, "complete": ranks - 1}.get(graph, 1)
+        ratio = 1 / case.ratio(ours="windows")
+        line(ranks, graph, degree, d, f"{case.median(lambda row: row['windows']):.1f}",
+             f"{case.median(lambda row: row['starling']):.1f}", f"{case.best():.1f}", f"{ratio:.2f}",
+             f"{1 / case.ratio('_p10', ours='windows'):.2f}", f"{case.best('_call') / case.median(lambda row: row['windows']):.2f}",
+             verdict(ratio, WINDOW_BAR, at_most=False) if degree >= 3 else "")
 
 
 def whole_round(build, turns):

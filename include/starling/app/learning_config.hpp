@@ -8,6 +8,7 @@
 #include "starling/app/privacy_options.hpp"
 #include "starling/core/links.hpp"
 #include "starling/data/dataset.hpp"
+#include "starling/net/neighbours.hpp"
 #include "starling/record/checkpointer.hpp"
 #include "starling/record/recorded.hpp"
 
@@ -56,6 +57,8 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
 void add_model_output_options(Options& options, LearningConfig& config);
 /// --checkpoint-every and --resume.
 void add_checkpoint_options(Options& options, LearningConfig& config);
+/// --exchange.
+void add_exchange_option(Options& options, const char* group, ExchangeWay& way);
 /// Throws UsageError for options of those above that contradict each other.
 void check_learning_options(const LearningConfig& config);
 

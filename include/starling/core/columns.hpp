@@ -20,19 +20,39 @@ using MutableView = std::span<double>;
 class Columns {
  public:
   Columns() = default;
-  Columns(std::size_t rows, std::size_t size) : rows_(rows), size_(size), values_(rows * size) {}
+  Columns(std::size_t rows, std::size_t size)
+      : rows_(rows), size_(size), values_(rows * size), data_(values_.data()) {}
+  /// Over storage of rows × size numbers that is lent, and outlives it. A copy has storage of its own.
+  Columns(std::size_t rows, std::size_t size, double* lent) : rows_(rows), size_(size), data_(lent) {}
+  Columns(const Columns& other)
+      : rows_(other.rows_),
+        size_(other.size_),
+        values_(other.flat().begin(), other.flat().end()),
+        data_(values_.data()) {}
+  Columns& operator=(const Columns& other) {
+    if (this == &other) return *this;
+    rows_ = other.rows_;
+    size_ = other.size_;
+    values_.assign(other.flat().begin(), other.flat().end());
+    data_ = values_.data();
+    return *this;
+  }
+  Columns(Columns&&) noexcept = default;  // a vector that is moved keeps its place
+  Columns& operator=(Columns&&) noexcept = default;
+  ~Columns() = default;
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] View operator[](std::size_t j) const { return View(values_).subspan(j * rows_, rows_); }
-  [[nodiscard]] MutableView operator[](std::size_t j) { return MutableView(values_).subspan(j * rows_, rows_); }
-  [[nodiscard]] View flat() const { return values_; }
-  [[nodiscard]] MutableView flat() { return values_; }
+  [[nodiscard]] View operator[](std::size_t j) const { return {data_ + j * rows_, rows_}; }
+  [[nodiscard]] MutableView operator[](std::size_t j) { return {data_ + j * rows_, rows_}; }
+  [[nodiscard]] View flat() const { return {data_, rows_ * size_}; }
+  [[nodiscard]] MutableView flat() { return {data_, rows_ * size_}; }
 
  private:
   std::size_t rows_ = 0;
   std::size_t size_ = 0;
   BlockVector values_;
+  double* data_ = nullptr;  ///< of `values_`, or lent
 };
 
 }  // namespace starling

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "starling/core/boundary.hpp"
@@ -36,8 +37,18 @@ enum class PlanUse { fixed_graph, changing_graph };
 /// Whether a sender's vector is the same for all of its out-neighbours, or each edge has its own.
 enum class Parcels { per_sender, per_edge };
 
+/// How vectors get from one rank to another of the same host; to other hosts they go as messages. It changes no result.
+enum class ExchangeWay {
+  automatic,  ///< windows where they pay (from windows_pay_from numbers on), if the system has memory to share
+  messages,
+  windows,  ///< memory that the ranks of a host share: receivers read vectors where their senders have written them
+};
+
+/// Doubles in a vector from which on windows are faster than messages.
+constexpr std::size_t windows_pay_from = 4096;
+
 /// Where the vectors of all in-neighbours lie after an exchange: those of clients of this rank in the block that they
-/// were sent from, all others in a buffer of the plan.
+/// were sent from, all others in a buffer of the plan, or in windows where their senders have written them.
 class Received {
  public:
   /// Vector of in-neighbour number i (in the order of `links[k].in`) of local client k.
@@ -47,11 +58,15 @@ class Received {
   friend class Neighbours;
   static constexpr std::uint32_t from_buffer = std::uint32_t{1} << 31;
   [[nodiscard]] const double* start(std::uint32_t slot) const {
-    return slot < from_buffer ? block_ + slot * length_ : buffer_ + (slot - from_buffer) * length_;
+    if (slot < from_buffer) return block_ + slot * length_;
+    const std::uint32_t number = slot - from_buffer;
+    return number < buffered_ ? buffer_ + number * length_ : in_windows_[number - buffered_];
   }
 
   const double* block_ = nullptr;
   const double* buffer_ = nullptr;
+  std::size_t buffered_ = 0;  ///< vectors that came as messages
+  const double* const* in_windows_ = nullptr;
   std::size_t length_ = 0;
   const std::uint32_t* slots_ = nullptr;
   const std::size_t* begin_ = nullptr;  ///< of each client's slots
@@ -74,8 +89,9 @@ class Neighbours {
     std::unique_ptr<State> state_;
   };
 
-  /// Vectors of `length` doubles between the clients of `layout`, whose ranks are those of `world`.
-  Neighbours(World& world, const Layout& layout, std::size_t length);
+  /// Vectors of `length` doubles between the clients of `layout`, whose ranks are those of `world`. **Collective**
+  /// unless all go as messages. Throws FailureError if they cannot go through windows and are to.
+  Neighbours(World& world, const Layout& layout, std::size_t length, ExchangeWay way = ExchangeWay::messages);
   ~Neighbours();
 
   /// First client of this rank, and how many it hosts.
@@ -83,6 +99,10 @@ class Neighbours {
   [[nodiscard]] std::size_t count() const;
   /// Doubles in a vector.
   [[nodiscard]] std::size_t length() const;
+  /// Whether vectors that each sender has one of go through windows, where their receiver's rank is on the same host.
+  [[nodiscard]] bool has_windows() const;
+  /// What a user should know of how they go, the same on all ranks; empty if there is nothing to be said.
+  [[nodiscard]] const std::string& note() const;
 
   /// Starts round t. False when a signal has asked the run to end before it; all ranks then end before the same round.
   [[nodiscard]] bool begin_round(Round t);
@@ -93,13 +113,19 @@ class Neighbours {
   /// The same plan for other links; its buffers keep their storage.
   void plan_again(Plan& plan, std::span<const Links> links);
 
+  /// Where the vectors of the next exchange, which is to be of this plan, are written best: a block of at least as many
+  /// columns as it sends. With windows nothing is copied from there, and this waits, as exchange() does, until all who
+  /// read the block two exchanges ago have finished; then what the last exchange has brought is gone.
+  [[nodiscard]] Released<Columns>& outgoing(Round t, const Plan& plan);
+
   /// Sends column k of `outgoing` to the out-neighbours of client first() + k (per edge: a column each, in the order of
   /// clients and their `out`; there may be more columns, which are left alone) and waits for the vectors of all
-  /// in-neighbours. Collective among neighbours only: no barrier. Throws FailureError when a peer stays silent beyond
-  /// the watchdog, PeerError when another rank has failed.
+  /// in-neighbours. Collective among neighbours only: no barrier. With windows, in which plans differ by exchange, all
+  /// ranks that host clients take part in every one, be it with a plan without edges. Throws FailureError when a peer
+  /// stays silent beyond the watchdog, PeerError when another rank has failed.
   void exchange(Round t, Plan& plan, const Released<Columns>& outgoing);
 
-  /// What the last exchange of this plan has brought, until the next. `outgoing` is that exchange's.
+  /// What the last exchange has brought, which was of this plan, until the next. `outgoing` is that exchange's.
   [[nodiscard]] Received received(const Plan& plan, const Released<Columns>& outgoing) const;
 
   /// Before the first plan: the messages of these clients are counted by edge, those of all others together.

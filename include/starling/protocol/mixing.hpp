@@ -95,6 +95,8 @@ struct MixingSettings {
   /// Seconds that a round waits for in-neighbours at most; 0 waits for nothing. None waits for everybody: only then are
   /// rounds in step, and the bits the same in every run.
   std::optional<double> deadline;
+  /// How vectors get from rank to rank where rounds are in step; changes no result. Running sums go as messages.
+  ExchangeWay exchange = ExchangeWay::automatic;
 };
 
 /// Doubles in a message: the state, and the mass under push-sum.
@@ -205,14 +207,14 @@ class SynchronousMixer final : public Mixer {
   MixingSettings settings_;
   std::size_t length_;
   Round round_ = 0;
-  std::optional<Released<Columns>> outgoing_;  ///< a column per sender or, with running sums, per edge
-  std::vector<std::optional<Stage>> stages_;   ///< by step modulo the period, or one that is made anew
-  Vector left_;                                ///< what the client at work keeps of its own message
-  std::vector<Term> terms_;                    ///< of its sum, in the order of senders, itself included
-  std::vector<Term> next_terms_;               ///< of the client after it, on their way into the cache
-  Vector sum_;                                 ///< (s, w) of the client at work, with running sums
-  std::vector<RunningSums> sums_;              ///< one per client, if messages carry sums
-  Columns kept_;                               ///< likewise: what clients keep
+  Released<Columns>* outgoing_ = nullptr;     ///< the door's: a column per sender or, with running sums, per edge
+  std::vector<std::optional<Stage>> stages_;  ///< by step modulo the period, or one that is made anew
+  Vector left_;                               ///< what the client at work keeps of its own message
+  std::vector<Term> terms_;                   ///< of its sum, in the order of senders, itself included
+  std::vector<Term> next_terms_;              ///< of the client after it, on their way into the cache
+  Vector sum_;                                ///< (s, w) of the client at work, with running sums
+  std::vector<RunningSums> sums_;             ///< one per client, if messages carry sums
+  Columns kept_;                              ///< likewise: what clients keep
 };
 
 }  // namespace starling

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "starling/protocol/asynchronous_mixer.hpp"
@@ -10,7 +11,7 @@ namespace starling {
 
 class MixingDoor {
  public:
-  /// For states of `state_size` doubles. Keeps references to the world and the schedule.
+  /// For states of `state_size` doubles. Keeps references to the world and the schedule. **Collective.**
   MixingDoor(World& world, const Layout& layout, const Schedule& schedule, const MixingSettings& settings,
              std::size_t state_size) {
     const std::size_t length = message_length(state_size, settings.mixing);
@@ -19,7 +20,8 @@ class MixingDoor {
           world, layout, length, settings.running_sums ? Mailboxes::Merge::replace : Mailboxes::Merge::add);
       mixer_ = std::make_unique<AsynchronousMixer>(*mailboxes_, length, schedule, settings);
     } else {
-      neighbours_ = std::make_unique<Neighbours>(world, layout, length);
+      const ExchangeWay way = settings.running_sums ? ExchangeWay::messages : settings.exchange;
+      neighbours_ = std::make_unique<Neighbours>(world, layout, length, way);
       mixer_ = std::make_unique<SynchronousMixer>(*neighbours_, schedule, settings);
     }
   }
@@ -32,6 +34,8 @@ class MixingDoor {
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const {
     return neighbours_ ? neighbours_->edge_traffic() : mailboxes_->edge_traffic();
   }
+  /// What a user should know of how vectors go; empty if there is nothing to be said.
+  [[nodiscard]] std::string note() const { return neighbours_ ? neighbours_->note() : ""; }
   [[nodiscard]] WireTraffic wire_traffic() const {
     return neighbours_ ? neighbours_->wire_traffic() : mailboxes_->wire_traffic();
   }

@@ -1,0 +1,149 @@
+#include "windows.hpp"
+
+#include "state.hpp"
+#include <atomic>
+#include <new>
+#include <sched.h>
+
+namespace starling {
+
+/// What a rank says of itself, at the beginning of its memory. Each counter has its cache line: others look at it often.
+struct Windows::Progress {
+  alignas(64) std::atomic<std::uint64_t> begun{0};
+  alignas(64) std::atomic<std::uint64_t> published{0};
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "counters in shared memory must be lock-free");
+};
+
+namespace {
+
+constexpr std::size_t page = 4096;
+/// Looks without leaving the processor: some microseconds, less than it takes to come back to it.
+constexpr unsigned looks_before_leaving = 100;
+
+/// Where a rank's blocks lie in its memory. Blocks of different ranks begin at different places of a page: a receiver
+/// reads many of them at once, entry by entry, and the nearest cache keeps only a few lines of the same place.
+struct Places {
+  Places(const Layout& layout, int rank, std::size_t length)
+      : first(page + static_cast<std::size_t>(rank % 12) * 320),
+        apart((static_cast<std::size_t>(layout.count(rank)) * length * sizeof(double) + page - 1) / page * page) {}
+  [[nodiscard]] std::size_t block(std::size_t parity) const { return first + parity * apart; }
+  [[nodiscard]] std::size_t bytes() const { return first + 2 * apart; }
+  std::size_t first;
+  std::size_t apart;
+};
+
+/// As others of this host see a rank.
+struct Member {
+  std::int64_t rank = 0;
+  SharedPlace place;
+};
+
+/// **Collective.** The ranks of this host, in order.
+std::vector<Member> members_of_this_host(World& world, const SharedPlace& place) {
+  // Ranks may come here at different times: what follows does not hear the control channel, and must not wait.
+  Agreement(world).barrier();
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(world.state().agreement, MPI_COMM_TYPE_SHARED, world.rank(), MPI_INFO_NULL, &host);
+  int size = 1;
+  MPI_Comm_size(host, &size);
+  std::vector<Member> members(static_cast<std::size_t>(size));
+  const Member own{world.rank(), place};
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, members.data(), sizeof own, MPI_BYTE, host);
+  MPI_Comm_free(&host);
+  return members;
+}
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+Windows::Windows(World& world, const Layout& layout, std::size_t length)
+    : layout_(layout),
+      length_(length),
+      spins_(!oversubscribed()),
+      memory_(static_cast<std::size_t>(world.size()), nullptr),
+      progress_(static_cast<std::size_t>(world.size()), nullptr),
+      blocks_(2, Released<Columns>(declare_public(Columns()))) {
+  const Places places(layout_, world.rank(), length_);
+  SharedPlace place;
+  try {
+    own_ = SharedMemory::create(places.bytes());
+    new (own_.data()) Progress;
+    place = own_.place();
+  } catch (const FailureError& error) {
+    problem_ = error.what();
+  }
+  for (const Member& member : members_of_this_host(world, place)) {
+    const auto rank = static_cast<int>(member.rank);
+    if (rank != world.rank()) share(rank, member.place);
+  }
+  if (!problem_.empty()) return;
+  memory_[static_cast<std::size_t>(world.rank())] = own_.data();
+  for (std::size_t parity = 0; parity < 2; ++parity) {
+    double* const block = reinterpret_cast<double*>(own_.data() + places.block(parity));
+    blocks_[parity].update([&](Columns& columns) {
+      columns = Columns(length_, static_cast<std::size_t>(layout_.count(world.rank())), block);
+    });
+  }
+}
+
+void Windows::share(int rank, const SharedPlace& place) {
+  if (!problem_.empty() || place.process < 0) return;  // who has nothing to share says so itself
+  try {
+    others_.push_back(SharedMemory::attach(place));
+  } catch (const FailureError& error) {
+    problem_ = error.what();
+    return;
+  }
+  const std::byte* const memory = others_.back().data();
+  memory_[static_cast<std::size_t>(rank)] = memory;
+  progress_[static_cast<std::size_t>(rank)] = std::launder(reinterpret_cast<const Progress*>(memory));
+}
+
+const double* Windows::vector(int rank, std::size_t column, std::size_t parity) const {
+  const std::size_t begin = Places(layout_, rank, length_).block(parity);
+  return reinterpret_cast<const double*>(memory_[static_cast<std::size_t>(rank)] + begin) + column * length_;
+}
+
+void Windows::begin() {
+  ++turn_;
+  begun_ = true;
+  std::launder(reinterpret_cast<Progress*>(own_.data()))->begun.store(turn_, std::memory_order_release);
+}
+
+bool Windows::has_finished(int reader) const {
+  return progress_[static_cast<std::size_t>(reader)]->begun.load(std::memory_order_acquire) + 1 >= turn_;
+}
+
+void Windows::publish() {
+  begun_ = false;
+  std::launder(reinterpret_cast<Progress*>(own_.data()))->published.store(turn_, std::memory_order_release);
+}
+
+bool Windows::has_published(int writer) const {
+  return progress_[static_cast<std::size_t>(writer)]->published.load(std::memory_order_acquire) >= turn_;
+}
+
+void Windows::idle(unsigned looks) const {
+  if (spins_ && looks < looks_before_leaving) {
+    pause();
+  } else {
+    sched_yield();
+  }
+}
+
+std::unique_ptr<Windows> open_windows(World& world, const Layout& layout, std::size_t length, std::string& why_not) {
+  auto windows = std::make_unique<Windows>(world, layout, length);
+  const std::vector<std::string> problems = Agreement(world).all_gather(declare_public(windows->problem()));
+  for (std::size_t r = 0; r < problems.size() && why_not.empty(); ++r) {
+    if (!problems[r].empty()) why_not = fmt::format("rank {}: {}", r, problems[r]);
+  }
+  windows->close();
+  return why_not.empty() ? std::move(windows) : nullptr;
+}
+
+}  // namespace starling

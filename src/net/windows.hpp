@@ -1,0 +1,80 @@
+// Vectors between ranks of one host that their receivers read where the sender has written them. Internal to the net
+// room.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shared_memory.hpp"
+
+#include "starling/core/boundary.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/net/world.hpp"
+
+namespace starling {
+
+/// Every rank of a host has two blocks of vectors, a column per client, that all others there can read. Exchanges take
+/// turns: those of an even number go through one block, those of an odd number through the other. A rank says how far
+/// it is by two counters of its own, and nobody waits for anybody but
+/// * for a block to be written: a reader waits for the writer's turn;
+/// * for a block to be read: a writer waits until those who read the block two turns ago have begun a later turn, by
+///   which they say that they have finished.
+/// Whoever is furthest behind waits for nobody for long, so that there is no deadlock on any graph.
+class Windows {
+ public:
+  /// **Collective.** For vectors of `length` doubles. Throws nothing for want of memory: see problem().
+  Windows(World& world, const Layout& layout, std::size_t length);
+
+  /// Why this rank does not share memory with all others of its host; empty where it does. To be asked before others
+  /// use this rank's; if there is a problem anywhere, no rank may go on with its windows.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  /// All ranks have what they need: nobody attaches any more.
+  void close() { own_.close(); }
+
+  /// Whether that rank's vectors lie in a window here, and this rank's in one there.
+  [[nodiscard]] bool shares_with(int rank) const { return progress_[static_cast<std::size_t>(rank)] != nullptr; }
+  /// Where that rank writes this column in turns of this parity.
+  [[nodiscard]] const double* vector(int rank, std::size_t column, std::size_t parity) const;
+
+  /// Begins a turn: what the turns before have brought is no longer read.
+  void begin();
+  [[nodiscard]] bool is_begun() const { return begun_; }
+  /// This rank's block of the turn; to be written once all who read it two turns ago have finished.
+  [[nodiscard]] Released<Columns>& block() { return blocks_[parity()]; }
+  /// Whether that rank has finished with what this one published two turns ago.
+  [[nodiscard]] bool has_finished(int reader) const;
+  /// The block has been written: others may read it.
+  void publish();
+  /// Whether that rank has published the block of this turn.
+  [[nodiscard]] bool has_published(int writer) const;
+  [[nodiscard]] std::size_t parity() const { return turn_ % 2; }
+
+  /// Between two looks at the counters of others: a moment's pause at first, then the processor is left to who may have
+  /// something to do on it.
+  void idle(unsigned looks) const;
+
+ private:
+  struct Progress;
+  void share(int rank, const SharedPlace& place);
+  void attach_all(World& world);
+
+  Layout layout_;
+  std::size_t length_;
+  bool spins_;
+  std::string problem_;
+  SharedMemory own_;
+  std::vector<SharedMemory> others_;
+  std::vector<const std::byte*> memory_;    ///< by rank; null where nothing is shared
+  std::vector<const Progress*> progress_;   ///< likewise
+  std::vector<Released<Columns>> blocks_;   ///< of this rank, in its memory
+  std::uint64_t turn_ = 0;
+  bool begun_ = false;
+};
+
+/// **Collective.** Windows for all ranks together; or nothing, and why not, the same on all ranks.
+[[nodiscard]] std::unique_ptr<Windows> open_windows(World& world, const Layout& layout, std::size_t length,
+                                                    std::string& why_not);
+
+}  // namespace starling

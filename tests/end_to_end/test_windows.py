@@ -1,0 +1,105 @@
+"""Vectors that ranks of a host read where they are made: the same bits as by messages, and the same ends."""
+
+import unittest
+
+from harness import *
+import kills
+
+STOPPED_SAFELY, FAILURE, USAGE = 75, 5, 2
+DRIFT = ["--source", "synthetic:drift:informative=1,n=200", "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed",
+         "--seed", "5"]
+SLOW = ["--source", "synthetic:logistic:p=100", "--loss", "logistic", "--batch", "64", "--mechanism", "laplace", "--epsilon", "2",
+        "--noise-key", "seed", "--progress", "off"]
+
+
+class Windows(TestCase):
+    def figures(self, ranks, words, way):
+        """All that must not depend on the way: summary but for times and names, records."""
+        output = f"by-{way}"
+        shutil.rmtree(self.folder / output, ignore_errors=True)
+        summary = self.summary_of(ranks, [*words, "--exchange", way], output)
+        self.assertNotIn("messages", " ".join(summary["notes"]), "the system gives no windows")
+        for name in ("time", "output", "command_line", "notes"):
+            summary.pop(name)
+        summary["privacy"].pop("run_id", None)
+        summary["privacy"].pop("ledger", None)
+        return bits(summary), {name: array.tobytes() for name, array in self.record(output).items()} if h5py else None
+
+    def same(self, ranks, words, ways=("messages", "windows")):
+        first = self.figures(ranks, words, ways[0])
+        self.assertGreater(first[0]["traffic"]["rank_bytes"], 0)
+        for way in ways[1:]:
+            self.assertEqual(self.figures(ranks, words, way), first, way)
+
+    def test_same_results_and_traffic(self):
+        topologies = SOURCE / "topologies"
+        for ranks, words in (
+                (4, ["--topology", topologies / "one-peer-exponential-8.topo", "--clients", "8"]),
+                (3, ["--topology", topologies / "unbalanced-5.topo", "--clients", "5", "--dropout", "0.3", "--gossip-steps", "2"]),
+                (2, ["--topology", topologies / "erdos-renyi-20.topo", "--clients", "20", "--link-loss", "0.2"])):
+            with self.subTest(ranks=ranks):
+                self.same(ranks, [*DRIFT, *words])
+
+    def test_long_vectors_take_windows_by_themselves(self):
+        words = ["--source", "synthetic:logistic:p=5000", "--loss", "logistic", "--rounds", "40", "--record-every", "10",
+                 "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed"]
+        self.same(3, words, ("messages", "auto", "windows"))
+
+    def test_a_run_goes_on_the_other_way(self):
+        words = [*SLOW, "--rounds", "4000", "--checkpoint-every", "100"]
+        self.good(2, [*words, "--exchange", "windows", "--output", "whole"])
+        job = self.start(2, [*words, "--exchange", "windows", "--output", "run"])
+        pids = job.pids(2)
+        wait_until(lambda: checkpoints_in(self.folder / "run/private/1") or job.process.poll() is not None,
+                   "checkpoints are there")
+        os.kill(pids[1], signal.SIGUSR1)
+        result = job.finish()
+        self.assertEqual(result.codes, [STOPPED_SAFELY] * 2, result)
+        self.good(2, ["--resume", "run", "--exchange", "messages"])
+        trial = kills.Trial()
+        trial.folder = self.folder
+        whole, resumed = trial.results("whole"), trial.results("run")
+        for name, content in whole.items():
+            self.assertEqual(resumed[name], content, name)
+
+    def test_a_silent_rank_ends_the_others(self):
+        """Neighbours of a stopped process look at counters that stand still; the watchdog names it."""
+        job = self.start(3, [*SLOW, "--rounds", "1e9", "--exchange", "windows", "--watchdog", "2", "--output", "run"])
+        pids = job.pids(3)
+        codes = [job.log / f"code.{rank}" for rank in range(3)]
+        wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
+        os.kill(pids[1], signal.SIGSTOP)
+        try:
+            wait_until(lambda: codes[0].exists() and codes[2].exists(), "the others have ended", 20)
+        finally:
+            os.kill(pids[1], signal.SIGCONT)
+        result = job.finish(30)
+        self.assertEqual([int(path.read_text()) for path in (codes[0], codes[2])], [FAILURE] * 2, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        self.assertRegex(result.messages()[0], r"round \d+.* rank 1\b.* for [0-9.]+ s")
+
+    def test_a_killed_rank_ends_the_others(self):
+        job = self.start(3, [*SLOW, "--rounds", "1e9", "--exchange", "windows", "--output", "run"], False)
+        pids = job.pids(3)
+        wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
+        os.kill(pids[1], signal.SIGKILL)
+        self.assertNotEqual(job.finish(20).code, 0)
+        wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids), "all ranks are gone", 10)
+
+    def test_where_there_are_none(self):
+        for words, expected in (
+                (["omd", *DRIFT, "--async"], "--exchange windows with --async"),
+                (["omd", *DRIFT, "--deadline", "0.1"], "--exchange windows with --deadline"),
+                (["omd", *DRIFT, "--link-loss", "0.1", "--link-loss-model", "unacknowledged"],
+                 "--exchange windows with --link-loss-model unacknowledged"),
+                (["infer", "--mechanism", "none"], "--exchange without --topology")):
+            with self.subTest(expected):
+                result = self.run_command(2, [*words, "--exchange", "windows", "--output", "run"])
+                self.assertEqual(result.code, USAGE, result)
+                self.assertEqual(len(result.messages()), 1, result)
+                self.assertIn(expected, result.messages()[0])
+                self.assertFalse((self.folder / "run").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

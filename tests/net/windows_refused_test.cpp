@@ -1,0 +1,44 @@
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include "starling/net/neighbours.hpp"
+
+namespace starling {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::message_of;
+using testing_support::world;
+
+// Who asks for windows gets them or an error: that of the rank that has no memory to share, while the others end with
+// it.
+TEST(Windows, ThatAreAskedForAndCannotBeAreAnErrorOnAllRanks) {
+  const bool last = world().rank() == world().size() - 1;
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit none = before;
+  none.rlim_cur = 3;
+  if (last) setrlimit(RLIMIT_NOFILE, &none);
+  const auto open = [] { Neighbours(world(), Layout(world().size(), world().size()), 4, ExchangeWay::windows); };
+  std::string message;
+  bool is_peers = false;
+  try {
+    open();
+  } catch (const PeerError& error) {
+    is_peers = true;
+    message = error.what();
+    EXPECT_EQ(error.code(), ExitCode::failure);
+  } catch (const FailureError& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_NE(is_peers, world().rank() == 0) << "one rank speaks";
+  EXPECT_THAT(message, is_peers ? HasSubstr("rank 0")
+                                : AllOf(HasSubstr("no shared memory (Too many open files)"), HasSubstr("--exchange")));
+}
+
+}  // namespace
+}  // namespace starling
