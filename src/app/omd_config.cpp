@@ -139,9 +139,10 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   check(config.mixing.exchange != ExchangeWay::windows || !config.mixing.deadline,
         "--exchange windows with --{} (parcels that are late wait in a message, not in a window) leave out one of them",
         config.async ? "async" : "deadline");
-  check(config.mixing.exchange != ExchangeWay::windows || !config.mixing.running_sums,
-        "--exchange windows with --link-loss-model unacknowledged (each edge has sums of its own, which go as messages) "
-        "leave out one of them");
+  check(
+      config.mixing.exchange != ExchangeWay::windows || !config.mixing.running_sums,
+      "--exchange windows with --link-loss-model unacknowledged (each edge has sums of its own, which go as messages) "
+      "leave out one of them");
   check_constraint_options(config.constraints, config.omd);
   config.omd.step_cap = config.step_cap.value_or(config.constraints.dual == DualMethod::queue ? 100 : 1);
   check(!config.constraints.any() || !config.mixing.deadline,

@@ -1,6 +1,7 @@
 // Who sends what to which rank in an exchange. Internal to the net room.
 #pragma once
 
+#include "windows.hpp"
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -17,8 +18,8 @@
 
 namespace starling {
 
-/// One message between two ranks: vectors `offset` … `offset + count − 1` of the packing or receive buffer. Or what goes
-/// between them through a window, in no buffer.
+/// One message between two ranks: vectors `offset` … `offset + count − 1` of the packing or receive buffer. Or what
+/// goes between them through a window, in no buffer.
 struct Transfer {
   int rank = 0;
   Client client = 0;  ///< the first whose vector it carries
@@ -49,7 +50,7 @@ struct Neighbours::Plan::State {
   std::array<std::vector<const double*>, 2> in_windows;  ///< the vectors that are, by the parity of the turn
   const Windows* windows = nullptr;                      ///< that vectors go through, if they do
   std::size_t last_parity = 0;                           ///< of the turn of the last exchange
-  std::vector<MPI_Request> requests;  ///< receives first, then sends
+  std::vector<MPI_Request> requests;                     ///< receives first, then sends
   Parcels parcels = Parcels::per_sender;
   bool persistent = false;
   const double* bound_to = nullptr;  ///< outgoing block that the persistent sends read

@@ -45,7 +45,7 @@ struct Neighbours::State {
 
   void open(World& the_world, ExchangeWay way);
   void begin_turn(Round t);
-  void publish(Round t, Plan::State& plan, const Released<Columns>& outgoing);
+  void publish(Round t, Plan::State& plan, View outgoing);
   void wait(Round t, Plan::State& plan);
   /// Where a send's vectors start: in the outgoing block, or packed.
   [[nodiscard]] const double* source(const Plan::State& plan, const Transfer& send, View outgoing) const {
@@ -90,17 +90,12 @@ void Neighbours::State::begin_turn(Round t) {
   world.wait_until(free, [&] { return waiting_for(t, false, last[i]); });
 }
 
-/// Lets others read what is in this rank's block, or gets there.
-void Neighbours::State::publish(Round t, Plan::State& plan, const Released<Columns>& outgoing) {
+/// Lets others read what goes out, once it is in this rank's block if it has been written elsewhere.
+void Neighbours::State::publish(Round t, Plan::State& plan, View outgoing) {
   begin_turn(t);
-  Released<Columns>& block_of_turn = windows->block();
-  if (&outgoing != &block_of_turn) {
-    block_of_turn.update(
-        [](Columns& target, const Columns& source) {
-          std::copy_n(source.flat().begin(), target.flat().size(), target.flat().begin());
-        },
-        outgoing);
-  }
+  const MutableView block_of_turn = windows->place();
+  if (outgoing.data() != block_of_turn.data())
+    std::copy_n(outgoing.begin(), block_of_turn.size(), block_of_turn.begin());
   windows->publish();
   plan.last_parity = windows->parity();
   readers[plan.last_parity] = plan.readers;
@@ -120,9 +115,8 @@ void Neighbours::State::wait(Round t, Plan::State& plan) {
     if (i < plan.writers.size()) windows->idle(looks++);
     return false;
   };
-  world.wait_until(all_there, [&] {
-    return i == plan.writers.size() ? awaited(t, plan) : waiting_for(t, true, plan.writers[i]);
-  });
+  world.wait_until(all_there,
+                   [&] { return i == plan.writers.size() ? awaited(t, plan) : waiting_for(t, true, plan.writers[i]); });
 }
 
 void Neighbours::State::add_to_wire(const std::vector<Transfer>& transfers) {
@@ -254,11 +248,11 @@ Released<Columns>& Neighbours::outgoing(Round t, const Plan& plan) {
 void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing) {
   Plan::State& p = *plan.state_;
   ++p.uses;
-  if (p.windows != nullptr) state_->publish(t, p, outgoing);
+  const View block = outgoing.value().flat();
+  if (p.windows != nullptr) state_->publish(t, p, block);
   state_->add_to_wire(p.sends);
   state_->add_to_wire(p.readers);
   if (p.receives.empty() && p.sends.empty() && p.writers.empty()) return;
-  const View block = outgoing.value().flat();
   state_->pack(p, block);
   if (p.persistent) {
     state_->bind(p, block);

@@ -5,9 +5,12 @@
 #include <new>
 #include <sched.h>
 
+#include "starling/net/agreement.hpp"
+
 namespace starling {
 
-/// What a rank says of itself, at the beginning of its memory. Each counter has its cache line: others look at it often.
+/// What a rank says of itself, at the beginning of its memory. Each counter has its cache line: others look at it
+/// often.
 struct Windows::Progress {
   alignas(64) std::atomic<std::uint64_t> begun{0};
   alignas(64) std::atomic<std::uint64_t> published{0};
@@ -83,11 +86,10 @@ Windows::Windows(World& world, const Layout& layout, std::size_t length)
   }
   if (!problem_.empty()) return;
   memory_[static_cast<std::size_t>(world.rank())] = own_.data();
+  const auto count = static_cast<std::size_t>(layout_.count(world.rank()));
   for (std::size_t parity = 0; parity < 2; ++parity) {
-    double* const block = reinterpret_cast<double*>(own_.data() + places.block(parity));
-    blocks_[parity].update([&](Columns& columns) {
-      columns = Columns(length_, static_cast<std::size_t>(layout_.count(world.rank())), block);
-    });
+    places_[parity] = {reinterpret_cast<double*>(own_.data() + places.block(parity)), count * length_};
+    blocks_[parity].update([&](Columns& columns) { columns = Columns(length_, count, places_[parity].data()); });
   }
 }
 

@@ -2,15 +2,14 @@
 // room.
 #pragma once
 
+#include "shared_memory.hpp"
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "shared_memory.hpp"
-
 #include "starling/core/boundary.hpp"
-#include "starling/net/agreement.hpp"
 #include "starling/net/world.hpp"
 
 namespace starling {
@@ -43,6 +42,8 @@ class Windows {
   [[nodiscard]] bool is_begun() const { return begun_; }
   /// This rank's block of the turn; to be written once all who read it two turns ago have finished.
   [[nodiscard]] Released<Columns>& block() { return blocks_[parity()]; }
+  /// Where the others read it.
+  [[nodiscard]] MutableView place() const { return places_[parity()]; }
   /// Whether that rank has finished with what this one published two turns ago.
   [[nodiscard]] bool has_finished(int reader) const;
   /// The block has been written: others may read it.
@@ -58,7 +59,6 @@ class Windows {
  private:
   struct Progress;
   void share(int rank, const SharedPlace& place);
-  void attach_all(World& world);
 
   Layout layout_;
   std::size_t length_;
@@ -66,9 +66,10 @@ class Windows {
   std::string problem_;
   SharedMemory own_;
   std::vector<SharedMemory> others_;
-  std::vector<const std::byte*> memory_;    ///< by rank; null where nothing is shared
-  std::vector<const Progress*> progress_;   ///< likewise
-  std::vector<Released<Columns>> blocks_;   ///< of this rank, in its memory
+  std::vector<const std::byte*> memory_;   ///< by rank; null where nothing is shared
+  std::vector<const Progress*> progress_;  ///< likewise
+  std::vector<Released<Columns>> blocks_;  ///< of this rank, in its memory
+  std::array<MutableView, 2> places_;      ///< their storage
   std::uint64_t turn_ = 0;
   bool begun_ = false;
 };

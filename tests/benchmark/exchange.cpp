@@ -1,7 +1,7 @@
 /// Exchange and mixing beside bare MPI. One client per rank mixes by push-sum, as SynchronousMixer does it by messages
-/// and through windows, and as loops by hand do it over Isend/Irecv, persistent requests and a neighbourhood collective,
-/// with the same arithmetic; and those three calls alone. All take turns in blocks of rounds. A block's time is that of
-/// its slowest rank.
+/// and through windows, and as loops by hand do it over Isend/Irecv, persistent requests and a neighbourhood
+/// collective, with the same arithmetic; and those three calls alone. All take turns in blocks of rounds. A block's
+/// time is that of its slowest rank.
 ///
 /// Usage: mpirun -n R exchange [BLOCKS [GRAPH DIMENSION]…]; prints a line of comma-separated values per graph and
 /// dimension

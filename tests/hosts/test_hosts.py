@@ -69,12 +69,14 @@ class TwoHosts(TestCase):
                 self.assertEqual(ours[name].tobytes(), theirs[name].tobytes(), name)
 
     def test_the_same_bits_as_on_one_host(self):
-        job, log = self.launch(*WORDS, "--rounds", "1000", "--output", "run")
-        job.finish()
-        self.assertEqual(self.notes(log, "code"), ["0"] * 4, self.notes(log, "err"))
-        self.assertEqual(sorted(self.notes(log, "host")), ["host-1", "host-1", "host-2", "host-2"])
         self.good(1, [*WORDS, "--rounds", "1000", "--output", "whole"])
-        self.check_same("run", "whole")
+        for way in ("messages", "windows"):  # windows on each host, messages between the two
+            with self.subTest(way):
+                job, log = self.launch(*WORDS, "--rounds", "1000", "--exchange", way, "--output", way)
+                job.finish()
+                self.assertEqual(self.notes(log, "code"), ["0"] * 4, self.notes(log, "err"))
+                self.assertEqual(sorted(self.notes(log, "host")), ["host-1", "host-1", "host-2", "host-2"])
+                self.check_same(way, "whole")
 
     def test_a_link_is_cut_in_mid_run(self):
         words = [*WORDS, "--rounds", "3000"]

@@ -9,7 +9,8 @@ namespace {
 
 using testing_support::world;
 
-// The last rank fails after some rounds. On a ring of windows only one rank waits for it; the control channel tells all.
+// The last rank fails after some rounds. On a ring of windows only one rank waits for it; the control channel tells
+// all.
 TEST(WindowFailure, ReachesRanksThatWaitForSomebodyElse) {
   const auto n = static_cast<Client>(world().size());
   const auto me = static_cast<Client>(world().rank());

@@ -20,9 +20,9 @@ TEST(Silence, OfAWriterEndsTheWaitAndNamesIt) {
     world().set_watchdog(0.5);
     const std::vector<Links> own{{0.5, {{1, 0.5}}, {{1, 0.5}}}};
     Neighbours::Plan plan = neighbours.plan(own, PlanUse::fixed_graph);
-    EXPECT_THAT(message_of<FailureError>([&] { neighbours.exchange(41, plan, neighbours.outgoing(41, plan)); }),
-                AllOf(HasSubstr("round 42: waiting for a message from rank 1 (client 1)"),
-                      HasSubstr("(nothing came for 0.5")));
+    EXPECT_THAT(
+        message_of<FailureError>([&] { neighbours.exchange(41, plan, neighbours.outgoing(41, plan)); }),
+        AllOf(HasSubstr("round 42: waiting for a message from rank 1 (client 1)"), HasSubstr("(nothing came for 0.5")));
   }
   Agreement(world()).barrier();
 }
@@ -35,9 +35,9 @@ TEST(Silence, OfAReaderEndsTheWaitAndNamesIt) {
     const std::vector<Links> own{{0.5, {{1, 0.5}}, {}}};
     Neighbours::Plan plan = neighbours.plan(own, PlanUse::fixed_graph);
     for (const Round t : {7, 8}) neighbours.exchange(t, plan, neighbours.outgoing(t, plan));
-    EXPECT_THAT(message_of<FailureError>([&] { std::ignore = neighbours.outgoing(9, plan); }),
-                AllOf(HasSubstr("round 10: a message is not taken by rank 1 (client 1)"),
-                      HasSubstr("(nothing came for 0.5")));
+    EXPECT_THAT(
+        message_of<FailureError>([&] { std::ignore = neighbours.outgoing(9, plan); }),
+        AllOf(HasSubstr("round 10: a message is not taken by rank 1 (client 1)"), HasSubstr("(nothing came for 0.5")));
   }
   Agreement(world()).barrier();
 }

@@ -141,18 +141,19 @@ TEST_P(WindowExchange, DeliversWhatWasSent) {
 }
 
 // Clients fewer than, as many as, more than ranks.
-INSTANTIATE_TEST_SUITE_P(Graphs, WindowExchange,
-                         testing::Values(Case{"fixed", random_links, false, 7, 33, Slow::nobody, true},
-                                         Case{"copied", random_links, false, 8, 5000, Slow::nobody, false},
-                                         Case{"changing", random_links, true, 13, 700, Slow::nobody, true},
-                                         Case{"changing_slow_writers", random_links, true, 9, 1000, Slow::writers, true},
-                                         Case{"changing_slow_readers", random_links, true, 9, 1000, Slow::readers, true},
-                                         Case{"complete", complete, false, 4, 20'000, Slow::nobody, true},
-                                         Case{"complete_slow_readers", complete, false, 7, 3, Slow::readers, true},
-                                         Case{"star_slow_readers", star, false, 7, 3000, Slow::readers, true},
-                                         Case{"star_slow_writers", star, false, 14, 3000, Slow::writers, false},
-                                         Case{"alone", complete, false, 1, 10, Slow::nobody, true}),
-                         [](const auto& row) { return row.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Graphs, WindowExchange,
+    testing::Values(Case{"fixed", random_links, false, 7, 33, Slow::nobody, true},
+                    Case{"copied", random_links, false, 8, 5000, Slow::nobody, false},
+                    Case{"changing", random_links, true, 13, 700, Slow::nobody, true},
+                    Case{"changing_slow_writers", random_links, true, 9, 1000, Slow::writers, true},
+                    Case{"changing_slow_readers", random_links, true, 9, 1000, Slow::readers, true},
+                    Case{"complete", complete, false, 4, 20'000, Slow::nobody, true},
+                    Case{"complete_slow_readers", complete, false, 7, 3, Slow::readers, true},
+                    Case{"star_slow_readers", star, false, 7, 3000, Slow::readers, true},
+                    Case{"star_slow_writers", star, false, 14, 3000, Slow::writers, false},
+                    Case{"alone", complete, false, 1, 10, Slow::nobody, true}),
+    [](const auto& row) { return row.param.name; });
 
 // A writer that waits for nobody's vectors is two rounds ahead of its slowest reader at most.
 TEST(Windows, HoldAWriterBack) {
@@ -197,6 +198,25 @@ TEST(Windows, LeaveTheVectorsOfEdgesToMessages) {
     neighbours.exchange(t, per_sender, of_senders);
     for (std::size_t j = 0; j < own[0].in.size(); ++j) {
       EXPECT_EQ(neighbours.received(per_sender, of_senders)(0, j)[5], content(own[0].in[j].peer, t, 5));
+    }
+  }
+}
+
+// Who gives the block other storage loses speed, not the vectors.
+TEST(Windows, TakeABlockWithOtherStorage) {
+  const Layout layout(world().size(), world().size());
+  Neighbours neighbours(world(), layout, 6, ExchangeWay::windows);
+  const std::vector<Links> own{complete(neighbours.first(), layout.clients(), 0)};
+  Neighbours::Plan plan = neighbours.plan(own, PlanUse::fixed_graph);
+  for (Round t = 0; t < 6; ++t) {
+    Released<Columns>& outgoing = neighbours.outgoing(t, plan);
+    outgoing.update([&](Columns& block) {
+      if (t == 2) block = Columns(6, 1);
+      block[0][3] = content(neighbours.first(), t, 3);
+    });
+    neighbours.exchange(t, plan, outgoing);
+    for (std::size_t j = 0; j < own[0].in.size(); ++j) {
+      EXPECT_EQ(neighbours.received(plan, outgoing)(0, j)[3], content(own[0].in[j].peer, t, 3));
     }
   }
 }

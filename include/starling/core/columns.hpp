@@ -20,8 +20,7 @@ using MutableView = std::span<double>;
 class Columns {
  public:
   Columns() = default;
-  Columns(std::size_t rows, std::size_t size)
-      : rows_(rows), size_(size), values_(rows * size), data_(values_.data()) {}
+  Columns(std::size_t rows, std::size_t size) : rows_(rows), size_(size), values_(rows * size), data_(values_.data()) {}
   /// Over storage of rows × size numbers that is lent, and outlives it. A copy has storage of its own.
   Columns(std::size_t rows, std::size_t size, double* lent) : rows_(rows), size_(size), data_(lent) {}
   Columns(const Columns& other)
