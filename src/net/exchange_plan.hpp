@@ -1,6 +1,7 @@
 // Who sends what to which rank in an exchange. Internal to the net room.
 #pragma once
 
+#include "edge_counts.hpp"
 #include "windows.hpp"
 #include <array>
 #include <cstdint>
@@ -9,9 +10,6 @@
 #include <vector>
 
 #include <mpi.h>
-
-#include "edge_counts.hpp"
-#include "windows.hpp"
 
 #include "starling/core/huge_pages.hpp"
 #include "starling/net/neighbours.hpp"

@@ -77,8 +77,8 @@ int main(int argc, char** argv) {
   }
   const starling::benchmark::Words words(argc, argv, usual);
   if (world.rank() == 0) {
-    starling::benchmark::print_header(
-        {"starling", "windows", "isend", "persistent", "collective", "isend_call", "persistent_call", "collective_call"});
+    starling::benchmark::print_header({"starling", "windows", "isend", "persistent", "collective", "isend_call",
+                                       "persistent_call", "collective_call"});
   }
   for (const auto& [graph, d] : words.cases) starling::measure(world, graph, d, words.blocks);
   return 0;
