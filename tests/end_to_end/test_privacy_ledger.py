@@ -149,7 +149,10 @@ def of_range(row, first, through):
     """The row about clients first to through."""
     items = []
     for name, value in row.items():
-        items += [("client", first), ("through", through)] if name == "client" else [(name, value)]
+        if name == "client":
+            items += [("client", first), ("through", through)]
+        elif name != "through":
+            items.append((name, value))
     return dict(items)
 
 
