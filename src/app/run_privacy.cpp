@@ -34,7 +34,7 @@ std::string cpu() {
 
 /// Bits are promised for one build, with one mathematical library, on one kind of CPU.
 std::string build() {
-  return version() + "\n" + sha256_of_file("/proc/self/exe") + "\n" + gnu_get_libc_version() + "\n" + cpu() + "\n";
+  return version() + "\n" + build_digest() + "\n" + gnu_get_libc_version() + "\n" + cpu() + "\n";
 }
 
 PriceKind price_kind(const std::string& mechanism) {

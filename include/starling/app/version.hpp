@@ -6,6 +6,9 @@ namespace starling {
 
 /// Version and git revision, as "0.1.0 (abc1234)".
 [[nodiscard]] std::string version();
+/// What tells this build of the program from others: the linker's digest of all that it is made of (40 hexadecimal
+/// digits), or where there is none the SHA-256 of its file, which takes longer than all else before the first round.
+[[nodiscard]] std::string build_digest();
 /// The text of --version: the program and the libraries that it is built on.
 [[nodiscard]] std::string version_text();
 
