@@ -14,8 +14,10 @@ namespace {
 constexpr std::size_t features_at_once = 2048;
 constexpr std::size_t most_at_once = 64;
 
-double upper_norm2(View v) {
-  return starling::upper_norm2(v, dot(v, v));
+/// The norm that gradients are clipped by, of a record's derivatives: nearly always one.
+inline double norm_of_derivative(View v, ClipKind kind) {
+  if (v.size() == 1) return kind == ClipKind::l1 ? std::abs(v[0]) : upper_norm2(v, v[0] * v[0]);
+  return kind == ClipKind::l1 ? norm1(v) : upper_norm2(v, dot(v, v));
 }
 
 }  // namespace
@@ -41,15 +43,13 @@ void LinearModel::compute_scores(View parameters, const Row& row, std::size_t fr
 
 /// Scores of the next rows, and the norms that their gradients are clipped by.
 void LinearModel::look_at_rows(View parameters, const Batch& batch, std::size_t first, ClipKind kind) {
-  const auto magnitude = [](double x) { return std::abs(x); };
-  const auto square = [](double x) { return x * x; };
   const bool intercept = intercept_;
   if (kind == ClipKind::l1) {
-    look_at_rows(parameters, batch, first, magnitude,
+    look_at_rows(parameters, batch, first, Magnitude(),
                  [intercept](const Row&, double sum) { return sum + (intercept ? 1 : 0); });
   } else if (kind == ClipKind::l2) {
-    look_at_rows(parameters, batch, first, square, [intercept](const Row& row, double squares) {
-      return intercept ? std::sqrt(squares + 1) : starling::upper_norm2(row.values, squares);
+    look_at_rows(parameters, batch, first, Square(), [intercept](const Row& row, double squares) {
+      return intercept ? std::sqrt(squares + 1) : upper_norm2(row.values, squares);
     });
   } else {
     for (std::size_t i = 0; i < count_; ++i) {
@@ -72,9 +72,9 @@ void LinearModel::look_at_rows(View parameters, const Batch& batch, std::size_t 
   }
 }
 
-double LinearModel::clip_factor(double of_row, View derivative, const Clip& clip) {
+inline double LinearModel::clip_factor(double of_row, View derivative, const Clip& clip) {
   if (clip.kind == ClipKind::none) return 1;
-  const double of_derivative = clip.kind == ClipKind::l1 ? norm1(derivative) : upper_norm2(derivative);
+  const double of_derivative = norm_of_derivative(derivative, clip.kind);
   const double norm = of_derivative * of_row;
   // Beyond this a clip factor could underflow and the sum overflow: refused, not clipped to something (method 6).
   check<DataError>(
@@ -85,7 +85,7 @@ double LinearModel::clip_factor(double of_row, View derivative, const Clip& clip
   return norm > clip.bound ? clip.bound / norm : 1;
 }
 
-void LinearModel::add_gradient(const Row& row, View derivative, double factor, MutableView gradient) const {
+inline void LinearModel::add_gradient(const Row& row, View derivative, double factor, MutableView gradient) const {
   for (std::size_t k = 0; k < derivative.size(); ++k) {
     const double slope = factor * derivative[k];
     const MutableView part = gradient.subspan(k * stride_, stride_);

@@ -7,6 +7,7 @@
 #include "starling/core/batch.hpp"
 #include "starling/core/kernels.hpp"
 #include "starling/core/sized.hpp"
+#include "starling/core/weighted_sum.hpp"
 
 namespace starling {
 
@@ -63,24 +64,47 @@ struct DotAndSum {
   double sum = 0;
 };
 
+/// |x| and x², of one number or of four side by side.
+struct Magnitude {
+  template <class Number>
+  Number operator()(Number x) const {
+    return x < 0 ? -x : x;
+  }
+};
+struct Square {
+  template <class Number>
+  Number operator()(Number x) const {
+    return x * x;
+  }
+};
+
 /// Of a dense row in one pass: neither sum waits for the other's additions.
 template <class Of>
 [[gnu::noinline]] DotAndSum any_dot_and_sum(Row row, View y, Of of) {
   const View x = row.values;
-  const auto term = [&](std::size_t i) { return of(x[i]); };
-  if (row.sparse()) return {dot(x, row.index, y), lane_sum(x.size(), term)};
-  double dots[reduction_lanes] = {};
-  double sums[reduction_lanes] = {};
+  if (row.sparse()) return {dot(x, row.index, y), lane_sum(x.size(), [&](std::size_t i) { return of(x[i]); })};
+  constexpr std::size_t registers = reduction_lanes / FourLanes::lanes;
+  FourLanes::Number dots[registers] = {};
+  FourLanes::Number sums[registers] = {};
   const std::size_t whole = x.size() / reduction_lanes * reduction_lanes;
   for (std::size_t i = 0; i < whole; i += reduction_lanes) {
-    for (std::size_t k = 0; k < reduction_lanes; ++k) dots[k] += x[i + k] * y[i + k];
-    for (std::size_t k = 0; k < reduction_lanes; ++k) sums[k] += term(i + k);
+    for (std::size_t r = 0; r < registers; ++r) {
+      const FourLanes::Number part = FourLanes::load(&x[i + r * FourLanes::lanes]);
+      dots[r] += part * FourLanes::load(&y[i + r * FourLanes::lanes]);
+      sums[r] += of(part);
+    }
+  }
+  double dot_lanes[reduction_lanes];
+  double sum_lanes[reduction_lanes];
+  for (std::size_t r = 0; r < registers; ++r) {
+    FourLanes::store(&dot_lanes[r * FourLanes::lanes], dots[r]);
+    FourLanes::store(&sum_lanes[r * FourLanes::lanes], sums[r]);
   }
   for (std::size_t i = whole; i < x.size(); ++i) {
-    dots[i - whole] += x[i] * y[i];
-    sums[i - whole] += term(i);
+    dot_lanes[i - whole] += x[i] * y[i];
+    sum_lanes[i - whole] += of(x[i]);
   }
-  return {sum_of_lanes(dots), sum_of_lanes(sums)};
+  return {sum_of_lanes(dot_lanes), sum_of_lanes(sum_lanes)};
 }
 
 /// row_dot, and Σ of(x_j) over the row's entries as lane_sum has it.

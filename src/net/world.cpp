@@ -70,9 +70,9 @@ std::string mpi_version() {
 }
 
 World::State::State() {
-  // Idle ranks must give their CPU away when ranks outnumber CPUs; Open MPI reads this before it starts. Its launcher
-  // has said 0 where a host file promises more slots than there are CPUs.
-  if (oversubscribed()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
+  // Idle ranks must give their CPU away when ranks outnumber CPUs, whatever a host file promises; Open MPI reads this
+  // before it starts.
+  if (oversubscribed()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   MPI_Init(nullptr, nullptr);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -44,8 +44,8 @@ TEST_P(RowsOfAnyLength, HaveTheSumsOfTheKernelsBesideTheProducts) {
     std::vector<std::int32_t> index(x.size());
     std::iota(index.begin(), index.end(), 0);
     for (const Row& row : {Row{x, {}}, Row{x, index}}) {
-      const DotAndSum magnitudes = row_dot_and_sum(row, y, [](double v) { return std::abs(v); });
-      const DotAndSum squares = row_dot_and_sum(row, y, [](double v) { return v * v; });
+      const DotAndSum magnitudes = row_dot_and_sum(row, y, Magnitude());
+      const DotAndSum squares = row_dot_and_sum(row, y, Square());
       EXPECT_EQ(bits(magnitudes.dot), bits(dot(x, y)));
       EXPECT_EQ(bits(squares.dot), bits(dot(x, y)));
       EXPECT_EQ(bits(magnitudes.sum), bits(norm1(x)));
