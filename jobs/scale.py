@@ -90,7 +90,7 @@ class Scale:
         summary = self.runs.run(name, ["--topology", self.topology(COST_GRAPH, clients), "--clients", clients, "--source",
                                        f"synthetic:drift:d={dimension}", "--mirror", "entropic", "--step", "0.1",
                                        "--mechanism", "laplace", "--noise-key", "seed", "--rounds", rounds, "--record-clients",
-                                       1, "--record-every", 10 ** 6, "--metrics", "private"])
+                                       1, "--record-every", 10 ** 6, "--metrics", "local"])
         shutil.rmtree(self.scratch / name)
         shares = summary["time"]["shares"]
         seconds = summary["time"]["wall"] / rounds

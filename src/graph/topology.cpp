@@ -112,9 +112,10 @@ void take_self_loops(Adjacency& rows, std::vector<double>& own) {
     const std::size_t begin = rows.first[u];
     rows.first[u] = static_cast<std::uint32_t>(kept);
     for (std::size_t k = begin; k < rows.first[u + 1]; ++k) {
+      if (rows.weights[k] == 0) continue;  // of either sign
       if (static_cast<std::size_t>(rows.peers[k]) == u) {
         own[u] = rows.weights[k];
-      } else if (rows.weights[k] != 0) {
+      } else {
         rows.peers[kept] = rows.peers[k];
         rows.weights[kept++] = rows.weights[k];
       }

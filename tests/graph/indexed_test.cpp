@@ -121,9 +121,9 @@ TEST_P(Indexed, ReadsBackFromItsText) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllRows, Indexed, testing::ValuesIn(all_cases()), [](const auto& info) {
-  return testing_support::test_name(fmt::format("{}_{}_{}", info.param.family, info.param.clients,
-                                                 name_of(info.param.rule)));
+INSTANTIATE_TEST_SUITE_P(AllRows, Indexed, testing::ValuesIn(all_cases()), [](const auto& instance) {
+  return testing_support::test_name(fmt::format("{}_{}_{}", instance.param.family, instance.param.clients,
+                                                 name_of(instance.param.rule)));
 });
 
 TEST(IndexedSpecs, AreCheckedLikeThoseOfTheirTwins) {
