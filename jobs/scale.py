@@ -4,8 +4,9 @@
   jobs/scale.py --most 1000 --output scale              # some minutes
   jobs/scale.py --most 100000 --workers 1 --output scale   # hours, and 8 GB of memory
 
-Clients, 10, 32, 100, ... of them, learn one model from the informative stream (jobs/scale.ini), on a ring, an exponential
-graph, a random regular one and one-peer exponential, with exact Laplace noise (epsilon = 1 for each record) and without any.
+Clients, 10, 32, 100, ... of them, look for the mean of all their records' points, of which each sees its own alone, half a
+unit off (jobs/scale.ini), on a ring, an exponential graph, a random regular one and one-peer exponential, with exact Laplace
+noise (epsilon = 4 for each record) and without any.
 scale.csv has a line for each run:
 
   error      distance of a client's model (its mean over the last half of the rounds) to the one that is best in hindsight

@@ -36,11 +36,12 @@ Options doctor_options(DoctorConfig& config) {
   options.add({measuring, "output", "DIR", ".",
                "where runs are to write: the directory itself, or if there is none yet, the one it will be made in",
                setter::text(config.output)});
-  options.add({measuring, "predict", "hosts=…", "",
-               "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
-               "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch= and message= (see "
-               "docs/cluster.md)",
-               setter::text(config.predict)});
+  options.add(
+      {measuring, "predict", "hosts=…", "",
+       "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
+       "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch= and message= (see "
+       "docs/cluster.md)",
+       setter::text(config.predict)});
   const char* output = "Output";
   options.add(
       {output, "json", "", "", "print one JSON object on stdout in place of the table", setter::flag(config.json)});

@@ -225,10 +225,11 @@ Costs measure_costs(World& world, Agreement& agreement, const Launch& launch, co
   }
   if (launch.ranks == 1) return costs;
   const auto pair = ranks_of_a_host(agreement);
-  check(pair || launch.message,
-        "--predict of {} ranks by a doctor whose ranks have hosts of their own (messages cannot be timed) start it with "
-        "two ranks on a host (mpirun -n 2), or say what a message costs: message=1us",
-        launch.ranks);
+  check(
+      pair || launch.message,
+      "--predict of {} ranks by a doctor whose ranks have hosts of their own (messages cannot be timed) start it with "
+      "two ranks on a host (mpirun -n 2), or say what a message costs: message=1us",
+      launch.ranks);
   if (pair) {
     const MessageTime time = sound_messages(world, pair->first, pair->second);
     costs.message = time.seconds / 2;

@@ -33,6 +33,11 @@ const Units& rates() {
   return units;
 }
 
+const Units& sizes() {
+  static const Units units{{"kB", 1e3}, {"MB", 1e6}, {"B", 1}};
+  return units;
+}
+
 double with_unit(const std::string& key, const std::string& value, const Units& units) {
   std::string names;
   for (const Unit& unit : units) {
@@ -71,13 +76,13 @@ struct Key {
 const std::vector<Key>& keys() {
   static const std::vector<Key> table{
       {"hosts", [](Said& said, const std::string& value) { said.hosts = whole<int>("hosts", value, 1'000'000); }},
-      {"latency",
-       [](Said& said, const std::string& value) { said.latency = with_unit("latency", value, times()); }},
+      {"latency", [](Said& said, const std::string& value) { said.latency = with_unit("latency", value, times()); }},
       {"bandwidth",
        [](Said& said, const std::string& value) {
          said.bandwidth = with_unit("bandwidth", value, rates());
          check(*said.bandwidth > 0, "--predict: bandwidth={} (must be positive) correct it, or leave it out", value);
        }},
+      {"eager", [](Said& said, const std::string& value) { said.launch.eager = with_unit("eager", value, sizes()); }},
       {"clients",
        [](Said& said, const std::string& value) { said.clients = whole<Client>("clients", value, max_clients); }},
       {"dimension",
@@ -143,6 +148,7 @@ struct Load {
   double messages = 0;  ///< at its ends
   double far = 0;       ///< of these, to and from other hosts
   double near_bytes = 0;
+  double longest_far = 0;  ///< bytes of a message
 };
 
 /// What all have to do in a round of the graph.
@@ -198,6 +204,7 @@ class Loads {
         load.near_bytes += bytes;
       } else {
         load.far += 1;
+        load.longest_far = std::max(load.longest_far, bytes);
       }
     }
     if (here == there) return;
@@ -229,7 +236,8 @@ Prediction round_of(const Launch& launch, const Loads& loads, const Costs& costs
     }
     const double messages = stretch * costs.message * (load.messages - std::min(load.far, 2.0));
     const double bytes = stretch * costs.byte * load.near_bytes / 2;
-    const double latency = load.far > 0 ? launch.latency : 0;
+    const double ways = load.longest_far > launch.eager ? 3 : 1;  // there, the answer, and there
+    const double latency = load.far > 0 ? ways * launch.latency : 0;
     if (messages + bytes + latency > exchanging) {
       exchanging = messages + bytes + latency;
       slowest.messages = messages;
@@ -269,10 +277,11 @@ Launch parse_launch(const std::string& text, const LaunchDefaults& defaults) {
   launch.ranks = said.ranks.value_or(launch.hosts);
   check(launch.ranks >= launch.hosts, "--predict: {} ranks on {} hosts (every host has one at least) correct one",
         launch.ranks, launch.hosts);
-  check(launch.hosts == 1 || said.latency.has_value(),
-        "--predict: {} hosts without a latency (one way between them, of a short message: the row `edges` of a doctor on "
-        "two of them has it) add latency=…",
-        launch.hosts);
+  check(
+      launch.hosts == 1 || said.latency.has_value(),
+      "--predict: {} hosts without a latency (one way between them, of a short message: the row `edges` of a doctor on "
+      "two of them has it) add latency=…",
+      launch.hosts);
   launch.latency = said.latency.value_or(0);
   launch.bandwidth = said.bandwidth.value_or(0);
   launch.clients = said.clients ? *said.clients : defaults.clients.value_or(static_cast<Client>(launch.ranks));
@@ -312,11 +321,13 @@ std::string bound_of(const Prediction& prediction) {
       {prediction.learning, "learning: more ranks, smaller batches or fewer clients make it quicker"},
       {prediction.mixing, "mixing: more ranks, or a graph of lower degree make it quicker"},
       {prediction.messages, "the number of messages: fewer ranks, or a graph of lower degree make it quicker"},
-      {prediction.bytes, "bytes between ranks of a host: fewer ranks, or a graph whose clients have their neighbours "
-                         "next to them make it quicker"},
+      {prediction.bytes,
+       "bytes between ranks of a host: fewer ranks, or a graph whose clients have their neighbours "
+       "next to them make it quicker"},
       {prediction.latency, "the way to other hosts: only fewer hosts, or more work in a round, are of use"},
-      {prediction.bandwidth, "bytes between hosts: a graph of lower degree, or one whose clients have their neighbours "
-                             "next to them make it quicker"},
+      {prediction.bandwidth,
+       "bytes between hosts: a graph of lower degree, or one whose clients have their neighbours "
+       "next to them make it quicker"},
   }};
   return std::string(std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
                        return a.first < b.first;

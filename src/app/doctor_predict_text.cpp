@@ -45,9 +45,9 @@ std::string prediction_table(const Launch& launch, const Costs& costs, const Pre
                             counted(launch.hosts, "host"), counted(launch.clients, "client"), launch.topology,
                             counted(static_cast<std::int64_t>(launch.dimension), "number")));
   row("between hosts", between_hosts(launch));
-  row("measured here", fmt::format("{} a client's step ({}, logistic loss, exact Laplace noise)",
-                                   in_seconds(costs.learning), counted(static_cast<std::int64_t>(launch.batch),
-                                                                       "record")));
+  row("measured here",
+      fmt::format("{} a client's step ({}, logistic loss, exact Laplace noise)", in_seconds(costs.learning),
+                  counted(static_cast<std::int64_t>(launch.batch), "record")));
   row("", fmt::format("{} a byte in mixing, {} at either end of a message, {} a byte between ranks",
                       in_seconds(costs.gathered), in_seconds(costs.message), in_seconds(costs.byte)));
   row("\na round", fmt::format("{:>11}", in_seconds(total)));

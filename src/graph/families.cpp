@@ -221,7 +221,8 @@ const TopologyTable& topology_table() {
             {"seed", "of the draws (1)"}},
            make_random_regular},
           {"random-circles",
-           "random circles through all clients, both ways: like random-regular, always connected, rows from numbers alone",
+           "random circles through all clients, both ways: like random-regular, always connected, rows from numbers "
+           "alone",
            {{"degree", "neighbours of each, an even number; one that two circles share counts twice (8)"},
             {"seed", "of the draws (1)"}},
            make_random_circles},

@@ -32,8 +32,10 @@ Topology written_out(const Schedule& schedule, Round rounds, WeightRule rule) {
         if (weighted) out.weights.push_back(links.share * arc.weight);
       }
       out.first.push_back(static_cast<std::uint32_t>(out.peers.size()));
-      check(edges + out.peers.size() <= max_edges, "{} rounds of {} clients have too many edges (at most {} summed over "
-            "rounds) use a sparser graph or fewer rounds", rounds, clients, max_edges);
+      check(edges + out.peers.size() <= max_edges,
+            "{} rounds of {} clients have too many edges (at most {} summed over "
+            "rounds) use a sparser graph or fewer rounds",
+            rounds, clients, max_edges);
     }
     edges += out.peers.size();
     result.add_phase(1, std::move(own), std::move(out));

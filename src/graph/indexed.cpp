@@ -1,4 +1,5 @@
-// Weights, text and digest of graphs whose rows follow from a client's number. The families are in indexed_families.cpp.
+// Weights, text and digest of graphs whose rows follow from a client's number. The families are in
+// indexed_families.cpp.
 #include "starling/graph/indexed.hpp"
 
 #include "digest_writer.hpp"

@@ -180,19 +180,18 @@ MadeGraph make_random_circles(const Spec& spec, Client n, WeightRule rule) {
 const IndexedTable& indexed_table() {
   static const std::vector<Parameter> sides{{"rows", ""}, {"columns", ""}};
   static const IndexedTable table(
-      "topology family",
-      {
-          {"ring", "as there", {}, make_ring},
-          {"directed-ring", "as there", {}, make_directed_ring},
-          {"path", "as there", {}, make_path},
-          {"star", "as there", {}, make_star},
-          {"exponential", "as there", {}, make_exponential},
-          {"one-peer-exponential", "as there", {}, make_one_peer_exponential},
-          {"torus", "as there", sides, make_torus},
-          {"grid", "as there", sides, make_grid},
-          {"hypercube", "as there", {}, make_hypercube},
-          {"random-circles", "as there", {{"degree", ""}, {"seed", ""}}, make_random_circles},
-      });
+      "topology family", {
+                             {"ring", "as there", {}, make_ring},
+                             {"directed-ring", "as there", {}, make_directed_ring},
+                             {"path", "as there", {}, make_path},
+                             {"star", "as there", {}, make_star},
+                             {"exponential", "as there", {}, make_exponential},
+                             {"one-peer-exponential", "as there", {}, make_one_peer_exponential},
+                             {"torus", "as there", sides, make_torus},
+                             {"grid", "as there", sides, make_grid},
+                             {"hypercube", "as there", {}, make_hypercube},
+                             {"random-circles", "as there", {{"degree", ""}, {"seed", ""}}, make_random_circles},
+                         });
   return table;
 }
 

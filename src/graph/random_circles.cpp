@@ -9,8 +9,8 @@ namespace starling::families {
 
 namespace {
 
-/// Circles through all clients, each in a random order of its own, both ways; an edge that several have counts as often.
-/// Random regular graphs of even degree are like that (Kim and Wormald 2001), and these are connected always.
+/// Circles through all clients, each in a random order of its own, both ways; an edge that several have counts as
+/// often. Random regular graphs of even degree are like that (Kim and Wormald 2001), and these are connected always.
 class RandomCircles final : public EndlessGraph {
  public:
   RandomCircles(Client n, WeightRule rule, Client degree, std::uint64_t seed)

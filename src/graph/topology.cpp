@@ -143,7 +143,8 @@ std::vector<double> set_metropolis_weights(Adjacency& rows, Client clients) {
   std::vector<double> own;
   for (Client u = 0; u < clients; ++u) {
     double given = 0;
-    for (std::size_t k = rows.first[static_cast<std::size_t>(u)]; k < rows.first[static_cast<std::size_t>(u) + 1]; ++k) {
+    for (std::size_t k = rows.first[static_cast<std::size_t>(u)]; k < rows.first[static_cast<std::size_t>(u) + 1];
+         ++k) {
       rows.weights[k] = equal_share(std::max(rows.degree(u), rows.degree(rows.peers[k])));
       given += rows.weights[k];
     }

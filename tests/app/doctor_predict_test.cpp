@@ -30,7 +30,8 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(Launches, AreReadWithUnitsAndDefaults) {
-  const Launch launch = launch_of("hosts=4,latency=50us,bandwidth=10Gbit,topology=random-regular,degree=6,seed=2,batch=8");
+  const Launch launch =
+      launch_of("hosts=4,latency=50us,bandwidth=10Gbit,topology=random-regular,degree=6,seed=2,batch=8");
   EXPECT_EQ(launch.hosts, 4);
   EXPECT_EQ(launch.ranks, 4);
   EXPECT_EQ(launch.clients, 4);
@@ -72,8 +73,7 @@ TEST(Launches, ThatMakeNoSenseAreRefusedClearly) {
 
 // Eight clients on a ring, two on each of four ranks, of which two share a host; vectors of 10 numbers.
 TEST(Predictions, AddUpWhatEachRankHasToDo) {
-  const Prediction round =
-      predicted("hosts=2,ranks=4,clients=8,dimension=9,topology=ring,latency=50us,bandwidth=1MB");
+  const Prediction round = predicted("hosts=2,ranks=4,clients=8,dimension=9,topology=ring,latency=50us,bandwidth=1MB");
   EXPECT_DOUBLE_EQ(round.learning, 2e-6);
   EXPECT_DOUBLE_EQ(round.mixing, 2 * 3 * 80 * 1e-9);  // of two neighbours and of the client itself
   EXPECT_DOUBLE_EQ(round.messages, 2 * 1e-7);         // one to the rank next door, one from it
@@ -82,6 +82,13 @@ TEST(Predictions, AddUpWhatEachRankHasToDo) {
   EXPECT_DOUBLE_EQ(round.bandwidth, 2 * 80 / 1e6);  // a host sends two vectors
   EXPECT_DOUBLE_EQ(round.seconds(), round.learning + round.exchange() + round.mixing);
   EXPECT_THAT(bound_of(round), HasSubstr("bytes between hosts"));
+}
+
+TEST(Predictions, KnowThatLongMessagesAreAskedForFirst) {
+  const std::string launch = "hosts=2,clients=8,dimension=9,topology=ring,latency=1ms,eager=";
+  EXPECT_DOUBLE_EQ(predicted(launch + "160B").latency, 1e-3);  // a host's message has the vectors of two clients
+  EXPECT_DOUBLE_EQ(predicted(launch + "0.159kB").latency, 3e-3);
+  EXPECT_THAT(refusal(launch + "64k"), HasSubstr("kB, MB, B"));
 }
 
 TEST(Predictions, OfOneRankHaveNoMessages) {
@@ -95,7 +102,7 @@ TEST(Predictions, OfOneRankHaveNoMessages) {
 TEST(Predictions, AreThoseOfTheSlowestRank) {
   const Prediction round = predicted("ranks=4,clients=8,dimension=9,topology=star");
   EXPECT_DOUBLE_EQ(round.mixing, (8 + 2) * 80 * 1e-9);
-  EXPECT_DOUBLE_EQ(round.messages, 6 * 1e-7);  // to and from each of three ranks
+  EXPECT_DOUBLE_EQ(round.messages, 6 * 1e-7);                    // to and from each of three ranks
   EXPECT_DOUBLE_EQ(round.bytes, 1e-10 * (3 * 80 + 6 * 80) / 2);  // the hub's vector to each, two clients' from each
 }
 
@@ -106,7 +113,8 @@ TEST(Predictions, StretchWhereRanksOutnumberCpus) {
 }
 
 TEST(Predictions, AverageOverTheRoundsOfAGraph) {
-  // Hops 1, 2 and 4 of eight clients on four ranks: a vector goes to the next rank, two do, two go to the rank after it.
+  // Hops 1, 2 and 4 of eight clients on four ranks: a vector goes to the next rank, two do, two go to the rank after
+  // it.
   const Prediction round = predicted("ranks=4,clients=8,dimension=9,topology=one-peer-exponential");
   EXPECT_DOUBLE_EQ(round.messages, 2 * 1e-7);
   EXPECT_NEAR(round.bytes, 1e-10 * 80 * (1 + 2 + 2) / 3, 1e-20);

@@ -87,9 +87,9 @@ class Program:
         return (self.seconds(launch, clients, dimension, spec, many)
                 - self.seconds(launch, clients, dimension, spec, few)) / (many - few)
 
-    def predicted(self, ranks, **spec):
+    def predicted(self, launched, **spec):
         words = ",".join(f"{key}={value}" for key, value in spec.items())
-        return json.loads(run([*mpirun(ranks), self.starling, "doctor", "--predict", words, "--json"]))["prediction"]
+        return json.loads(run([*mpirun(launched), self.starling, "doctor", "--predict", words, "--json"]))["prediction"]
 
 
 def with_time(seconds):

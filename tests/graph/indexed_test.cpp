@@ -122,8 +122,8 @@ TEST_P(Indexed, ReadsBackFromItsText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllRows, Indexed, testing::ValuesIn(all_cases()), [](const auto& instance) {
-  return testing_support::test_name(fmt::format("{}_{}_{}", instance.param.family, instance.param.clients,
-                                                 name_of(instance.param.rule)));
+  return testing_support::test_name(
+      fmt::format("{}_{}_{}", instance.param.family, instance.param.clients, name_of(instance.param.rule)));
 });
 
 TEST(IndexedSpecs, AreCheckedLikeThoseOfTheirTwins) {

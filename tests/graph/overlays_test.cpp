@@ -258,8 +258,8 @@ class CountedAbsence final : public AbsenceModel {
 TEST(Absence, IsWorkedOutOnceForAClientAndRound) {
   constexpr Client n = 100'000;
   std::vector<int> asked(n, 0);
-  const AttendedSchedule schedule(make_graph("ring", n, WeightRule::sender), std::make_unique<CountedAbsence>(asked), {},
-                                  MissingWeight::sender_keeps);
+  const AttendedSchedule schedule(make_graph("ring", n, WeightRule::sender), std::make_unique<CountedAbsence>(asked),
+                                  {}, MissingWeight::sender_keeps);
   for (Client u = 1'000; u < 1'010; ++u) {
     const Links row = schedule.links(u, 4);
     for (const Arc& arc : row.out) EXPECT_NE((arc.peer + 4) % 3, 0);

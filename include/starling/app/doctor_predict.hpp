@@ -13,14 +13,15 @@ namespace starling {
 /// What is to be predicted. Times in seconds, sizes in bytes.
 struct Launch {
   int hosts = 1;
-  int ranks = 1;             ///< on all hosts together, in blocks
-  double cpus = 1;           ///< of each host; less than one where several share a CPU
-  double latency = 0;        ///< one way, of a short message between programs on two hosts
-  double bandwidth = 0;      ///< bytes per second that a host can send, and receive meanwhile; 0 where nothing limits it
+  int ranks = 1;         ///< on all hosts together, in blocks
+  double cpus = 1;       ///< of each host; less than one where several share a CPU
+  double latency = 0;    ///< one way, of a short message between programs on two hosts
+  double bandwidth = 0;  ///< bytes per second that a host can send, and receive meanwhile; 0 where nothing limits it
+  double eager = 65536;  ///< bytes up to which messages to another host are sent unasked (Open MPI over TCP: 64 kB)
   Client clients = 1;
   std::size_t dimension = 1000;
-  std::size_t batch = 32;    ///< records of a client's step
-  std::string topology;      ///< a file, or the spec of a family
+  std::size_t batch = 32;         ///< records of a client's step
+  std::string topology;           ///< a file, or the spec of a family
   std::optional<double> message;  ///< CPU time of a message at each of its ends, where it is not to be measured
 
   /// The host of a rank.
@@ -37,10 +38,11 @@ struct LaunchDefaults {
   double cpus = 1;
 };
 
-/// Reads `hosts=4,latency=50us,bandwidth=10Gbit,clients=…,dimension=…,topology=…,ranks=…,cpus=…,batch=…,message=…`:
-/// times with ns, us, ms or s, bandwidths per second with kbit, Mbit, Gbit, kB, MB or GB. What follows `topology` and is
-/// no key of these belongs to the topology (`topology=random-regular,degree=8`). One rank a host and one client a rank
-/// unless said otherwise. Throws UsageError.
+/// Reads
+/// `hosts=4,latency=50us,bandwidth=10Gbit,clients=…,dimension=…,topology=…,ranks=…,cpus=…,batch=…,message=…,eager=…`:
+/// times with ns, us, ms or s, bandwidths per second with kbit, Mbit, Gbit, kB, MB or GB, sizes with B, kB or MB. What
+/// follows `topology` and is no key of these belongs to the topology (`topology=random-regular,degree=8`). One rank a
+/// host and one client a rank unless said otherwise. Throws UsageError.
 [[nodiscard]] Launch parse_launch(const std::string& text, const LaunchDefaults& defaults);
 /// Of its topology and number of clients. Throws UsageError.
 [[nodiscard]] std::unique_ptr<Graph> graph_of(const Launch& launch);
@@ -68,15 +70,16 @@ struct Prediction {
 /// Rank r does its clients' steps, sends and receives its messages, waits for those of other hosts, and mixes:
 ///   T = s (c_learn k + c_mix (e + k) b) + c_msg m + c_byte (in + out)/2 + λ [m_far > 0] + B/β
 /// with k clients, e in-edges, b bytes a vector, m messages at its ends (but two of those between hosts, which are part
-/// of the latency λ), B bytes that its host sends or receives, and s ranks for each CPU of its host where there are more
-/// ranks than CPUs. As every rank waits for others each round, the largest of each of the three parts counts.
+/// of the latency λ, which counts thrice where one of these is longer than `eager` and has to be asked for first), B
+/// bytes that its host sends or receives, and s ranks for each CPU of its host where there are more ranks than CPUs. As
+/// every rank waits for others each round, the largest of each of the three parts counts.
 [[nodiscard]] Prediction predict(const Launch& launch, const Graph& graph, const Costs& costs);
 
 /// The largest part, in words.
 [[nodiscard]] std::string bound_of(const Prediction& prediction);
 
-/// A table, or one JSON object on a line: {prediction: {hosts, ranks, …, costs: {…}, seconds, learning, exchange, mixing,
-/// exchange_parts: {messages, bytes, latency, bandwidth}, bound_by}}, in seconds.
+/// A table, or one JSON object on a line: {prediction: {hosts, ranks, …, costs: {…}, seconds, learning, exchange,
+/// mixing, exchange_parts: {messages, bytes, latency, bandwidth}, bound_by}}, in seconds.
 [[nodiscard]] std::string prediction_table(const Launch& launch, const Costs& costs, const Prediction& prediction);
 [[nodiscard]] std::string prediction_json(const Launch& launch, const Costs& costs, const Prediction& prediction);
 

@@ -17,9 +17,9 @@ enum class MissingWeight {
 };
 
 /// A schedule some of whose clients are absent or gone. Only what is common to both ends of an edge decides whether it
-/// is there, so both ends agree. Under `split_anew` links have a `share` and arcs of weight 1. A row costs as many looks
-/// at clients as it has arcs; what was found of a client is kept for its round, in eight bytes a client, so that its
-/// neighbours need not draw again. Not for several threads at once.
+/// is there, so both ends agree. Under `split_anew` links have a `share` and arcs of weight 1. A row costs as many
+/// looks at clients as it has arcs; what was found of a client is kept for its round, in eight bytes a client, so that
+/// its neighbours need not draw again. Not for several threads at once.
 class AttendedSchedule final : public Schedule {
  public:
   /// `absences` may be null (nobody is absent), `departures` empty (nobody leaves). `steps_per_round` is the number of

@@ -114,9 +114,9 @@ class Topology final : public Graph {
 using TopologyTable = Table<Topology, Client, WeightRule>;
 [[nodiscard]] const TopologyTable& topology_table();
 
-/// The first rounds of a schedule written out, a phase each: of graphs that never repeat, what can be analysed and drawn.
-/// Lost edges are left out. Weights are explicit, or those of a rule that the schedule's links follow. Throws UsageError
-/// for sizes beyond what a topology may have.
+/// The first rounds of a schedule written out, a phase each: of graphs that never repeat, what can be analysed and
+/// drawn. Lost edges are left out. Weights are explicit, or those of a rule that the schedule's links follow. Throws
+/// UsageError for sizes beyond what a topology may have.
 [[nodiscard]] Topology written_out(const Schedule& schedule, Round rounds,
                                    WeightRule rule = WeightRule::explicit_weights);
 
