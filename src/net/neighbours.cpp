@@ -103,6 +103,7 @@ void Neighbours::State::publish(Round t, Plan::State& plan, View outgoing) {
 
 /// For messages and windows together: while it waits for these, those get on.
 void Neighbours::State::wait(Round t, Plan::State& plan) {
+  if (plan.windows == nullptr) return world.wait(plan.requests, world.watchdog, [&] { return awaited(t, plan); });
   std::size_t i = 0;
   unsigned looks = 0;
   int done = plan.requests.empty() ? 1 : 0;

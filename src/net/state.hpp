@@ -103,10 +103,10 @@ struct World::State {
   void send_notice(int to, const Notice& notice);
   /// Waits for all requests, polling; `awaited` words what is missing when `patience` seconds have passed.
   void wait(std::span<MPI_Request> requests, double patience, const std::function<std::string()>& awaited);
-  /// The same, as long as the watchdog lets it, for what `done()` tells.
+  /// The same for what `done()` tells, which may leave the processor to others before it says no.
   template <class Done, class Awaited>
   void wait_until(Done&& done, Awaited&& awaited) {
-    wait_until(done, watchdog, awaited);
+    wait_until<16>(done, watchdog, awaited);
   }
   /// The same for collectives of the Agreement and Root doors, where ranks may be busy reading data for long.
   void wait_collective(MPI_Request request, const char* what);
@@ -166,12 +166,12 @@ struct World::State {
  private:
   /// Polls. Throws FailureError when the patience is at its end.
   void keep_waiting(PatienceClock& clock, double patience, const std::function<std::string()>& awaited);
-  template <class Done, class Awaited>
+  template <unsigned looks_between_polls, class Done, class Awaited>
   void wait_until(Done&& done, double patience, Awaited&& awaited) {
     if (done()) return;
     PatienceClock clock;
     for (unsigned looks = 1; !done(); ++looks) {
-      if (looks % 64 == 0) keep_waiting(clock, patience, awaited);
+      if (looks % looks_between_polls == 0) keep_waiting(clock, patience, awaited);
     }
   }
   void post_inbox();

@@ -302,7 +302,7 @@ void World::State::wait(std::span<MPI_Request> requests, double patience, const 
     MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
     return done != 0;
   };
-  wait_until(completed, patience, awaited);
+  wait_until<64>(completed, patience, awaited);
 }
 
 void World::State::keep_waiting(PatienceClock& clock, double patience, const std::function<std::string()>& awaited) {

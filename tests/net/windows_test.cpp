@@ -71,7 +71,7 @@ struct Case {
 
 class WindowExchange : public testing::TestWithParam<Case> {
  protected:
-  static constexpr Round rounds = 80;
+  static constexpr Round rounds = 40;
 
   /// Plays all rounds; counts entries that are not what was sent.
   std::int64_t wrong_entries(Neighbours& neighbours, const Layout& layout) const {
