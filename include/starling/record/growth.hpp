@@ -1,6 +1,7 @@
 /// How a sum over rounds grows: the rounds at which it is looked at, and the exponent of its growth.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -39,6 +40,9 @@ class PlayedRecorder final : public Observer {
   PlayedRecorder(std::vector<Round> marks, std::size_t clients) : marks_(std::move(marks)), played_(clients) {}
 
   void after(const RoundView& view) override;
+  [[nodiscard]] Round due() const override {
+    return reached_ < marks_.size() ? marks_[reached_] : std::numeric_limits<Round>::max();
+  }
   [[nodiscard]] const std::vector<Round>& marks() const { return marks_; }
   /// Σ f_u,t(x_u,t) of each client over the rounds before each mark that was reached.
   [[nodiscard]] const std::vector<Secret<Vector>>& played() const { return played_; }

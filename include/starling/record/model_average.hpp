@@ -19,6 +19,7 @@ class ModelAverage final : public Observer {
  public:
   ModelAverage(Averaging averaging, Round rounds);
   void after(const RoundView& view) override;
+  [[nodiscard]] Round due() const override { return after_ + 1; }
   /// The means, d × clients of this rank; those of `view` if the run has stopped before a round counted.
   [[nodiscard]] Released<Columns> models(const RoundView& view) const;
   void persist(Snapshot& snapshot) { snapshot(counted_, sums_); }
