@@ -247,6 +247,7 @@ void Accounts::close(LedgerEnd reason) {
 
 Round Accounts::reserved_through() const {
   Round most = 0;
+  if (ledgers_.empty()) return most;
   for (const Holder& client : clients_) most = std::max(most, client.reserved);
   return most;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <compare>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,7 +59,7 @@ class Accounts {
   /// ledger cannot be written.
   [[nodiscard]] std::optional<double> pay(std::size_t k, Round t) {
     Holder& client = clients_[k];
-    if (!ledgers_.empty() && t >= client.reserved && !reach(k, t)) return std::nullopt;
+    if (t >= client.reserved && !reach(k, t)) return std::nullopt;
     const Terms& terms = terms_[client.terms];
     const double price = terms.price ? *terms.price : price_of(k, t);
     client.spending.add(price, terms.served.of_pass ? pass(*terms.served.of_pass, t) : client.feed);
@@ -97,10 +98,10 @@ class Accounts {
   };
   struct Holder {
     Spending spending;
-    Round reserved = 0;           ///< rounds below are in the ledger
-    Round paid = 0;               ///< rounds below have been asked for
-    std::int32_t feed = 0;        ///< how often a stream without passes was opened anew
-    std::uint32_t terms : 31 {};  ///< which
+    Round reserved = std::numeric_limits<Round>::max();  ///< rounds below are in the ledger, if there is one
+    Round paid = 0;                                      ///< rounds below have been asked for
+    std::int32_t feed = 0;                               ///< how often a stream without passes was opened anew
+    std::uint32_t terms : 31 {};                         ///< which
     bool stopped : 1 {};
   };
   [[nodiscard]] const Terms& terms_of(const Holder& client) const { return terms_[client.terms]; }
