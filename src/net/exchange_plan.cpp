@@ -63,8 +63,8 @@ bool Neighbours::Plan::State::in_order(const Crossing& a, const Crossing& b) {
 }
 
 void Neighbours::Plan::State::drop_scratch() {
-  crossings_ = {};
-  column_begin_ = {};
+  crossings_ = std::vector<Crossing>();  // `= {}` would keep its room
+  column_begin_ = std::vector<std::size_t>();
   edges.shrink_to_fit();
   sent_columns.shrink_to_fit();
 }

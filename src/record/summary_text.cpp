@@ -163,7 +163,7 @@ void add_aggregator_traffic(const Summary& summary, Json& traffic) {
 
 Json traffic_json(const Summary& summary) {
   Json edges = Json::array();
-  if (summary.edges.size() <= most_listed_edges) {
+  if (summary.edges.size() <= most_listed_edges && !edge_count(summary).is_null()) {
     for (const EdgeTraffic& edge : summary.edges) edges.push_back({edge.from, edge.to, edge.messages, edge.bytes});
   }
   Json json = {{"messages", total_messages(summary)},         {"bytes", total_bytes(summary)},
@@ -455,7 +455,9 @@ std::string to_json(const Summary& summary) {
 
 // By way of the JSON: what a run shows at its end is what summary.json alone can show again.
 std::string to_table(const Summary& summary) {
-  return table_of(SummaryView(json_of(summary), "summary.json"), summary.edges);
+  const bool all_counted = !edge_count(summary).is_null();
+  return table_of(SummaryView(json_of(summary), "summary.json"),
+                  all_counted ? summary.edges : std::vector<EdgeTraffic>());
 }
 
 void write_summary(const RunDirectory& directory, const Summary& summary) {
