@@ -42,8 +42,9 @@ class ManyClients(TestCase):
             numpy.testing.assert_array_equal(some["final_model"][()], all_of_them["final_model"][()])
             spread = some["spread"]
             self.assertEqual(spread.shape, (ROUNDS + 1, 2, len(FIGURES), len(NUMBERS)))
-            self.assertEqual(spread.attrs["figures"], ", ".join(FIGURES))
-            self.assertEqual(spread.attrs["numbers"], ", ".join(NUMBERS))
+            for name, words in (("figures", FIGURES), ("numbers", NUMBERS)):
+                text = spread.attrs[name]
+                self.assertEqual(text.decode() if isinstance(text, bytes) else text, ", ".join(words))
             models = all_of_them["model"][()]
             for rank, block in enumerate((slice(0, 1050), slice(1050, 2100))):
                 means = models[:, block].mean(axis=1, keepdims=True)
