@@ -3,7 +3,7 @@
 
 Two runs, of a tenth of the clients and of all: the difference in peak memory is what a client takes, models included, in every process.
 
-    python3 tests/benchmark/memory.py build/release/starling --clients 100000 --dimension 50
+    python3 tests/benchmark/memory.py build/release/starling --clients 100000 --dimension 50 [-- more options of starling omd]
 """
 
 import argparse
@@ -64,8 +64,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--topology", default="random-regular:degree=8", help="a family, or ring")
     parser.add_argument("--mpirun", default="mpirun")
-    parser.add_argument("words", nargs="*", help="more options of starling omd, after --")
-    options = parser.parse_args()
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)  # after it: more options of starling omd
+    options = parser.parse_args(sys.argv[1:end])
+    options.words = sys.argv[end + 1:]
     environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     os.environ.update(environment)
     folder = pathlib.Path(tempfile.mkdtemp())
