@@ -2,7 +2,7 @@
 """How many clients, which graph: error, consensus and regret against the number of clients, and what rounds cost.
 
   jobs/scale.py --most 1000 --output scale              # some minutes
-  jobs/scale.py --most 100000 --workers 1 --output scale   # hours, and 8 GB of memory
+  jobs/scale.py --most 100000 --workers 1 --output scale   # long, and 2·10^7 records in memory
 
 Clients, 10, 32, 100, ... of them, look for the mean of all their records' points, of which each sees its own alone, half a
 unit off (jobs/scale.ini), on a ring, an exponential graph, a random regular one and one-peer exponential, with exact Laplace
@@ -141,30 +141,31 @@ def data_block(name, points):
 
 def picture(lines, by_n, by_d):
     """A script: error, consensus and regret in columns, with noise above and without below; costs last."""
-    script = ["set terminal svg size 1240,860 dynamic noenhanced background '#ffffff'", "set output 'scale.svg'",
-              "set logscale xy", "set grid", "set format x '10^%T'", "set key bottom left samplen 2"]
-    script[0] = script[0].replace("noenhanced", "enhanced")
+    script = ["set terminal svg size 1500,820 dynamic enhanced background '#ffffff' font ',11'", "set output 'scale.svg'",
+              "set grid", "set format x '10^{%T}'", "set logscale x", "set key samplen 1 spacing 0.9"]
     for g, graph in enumerate(GRAPHS):
         for k, noise in enumerate(NOISES):
             for column in (4, 5, 6):
                 script += data_block(f"c{g}{k}{column}", [(line[2], line[column]) for line in lines
-                                                          if line[:2] == [graph, noise] and line[column] > 0])
+                                                          if line[:2] == [graph, noise]])
     script += data_block("byn", [(line[0], line[3]) for line in by_n]) + data_block("byd", [(line[1], line[3]) for line in by_d])
     for part, column in (("learning", 4), ("mixing", 5)):
         script += data_block(f"n{part}", [(line[0], line[column]) for line in by_n if line[column] > 0])
         script += data_block(f"d{part}", [(line[1], line[column]) for line in by_d if line[column] > 0])
     script.append("set multiplot layout 2,4")
-    names = {4: "error (distance to the optimum)", 5: "consensus error", 6: "regret per client and round"}
+    names = {4: "distance to the optimum", 5: "consensus error", 6: "regret per client and round"}
+    lengths = "set logscale y; set format y '10^{%T}'"
     for k, noise in enumerate(NOISES):
         for column, name in names.items():
-            script += [f"set title '{name}, {noise}'", "set xlabel 'clients'"]
+            script += [f"set title '{name}, {noise}'", "set xlabel 'clients'", "set key top right" if column == 4 else "unset key",
+                       lengths if column < 6 else "unset logscale y; set format y '%g'"]
             script.append("plot " + ", ".join(f"$c{g}{k}{column} with linespoints pt 7 ps 0.4 lw 1.5 title '{graph}'"
                                               for g, graph in enumerate(GRAPHS)))
         axis, letter = (("clients, d = 10", "n"), ("numbers in a model", "d"))[k]
-        script += ["set title 'seconds a round, one process'", f"set xlabel '{axis}'", "set key top left",
+        script += ["set title 'seconds a round, one process'", f"set xlabel '{axis}'", "set key top left", lengths,
                    f"plot $by{letter} with linespoints pt 7 ps 0.4 lw 1.5 title 'a round', "
                    f"${letter}learning with linespoints pt 7 ps 0.4 title 'learning', "
-                   f"${letter}mixing with linespoints pt 7 ps 0.4 title 'mixing'", "set key bottom left"]
+                   f"${letter}mixing with linespoints pt 7 ps 0.4 title 'mixing'"]
     return "\n".join([*script, "unset multiplot"]) + "\n"
 
 
