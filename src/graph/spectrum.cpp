@@ -231,7 +231,7 @@ class Lanczos {
 
   void find(VectorXd v, double cost, Spectrum& spectrum) {
     const auto per_step = cost + 4 * static_cast<double>(v.size());
-    const auto most = std::clamp<Index>(static_cast<Index>(work_limit / per_step), 4, most_steps);
+    const auto most = std::clamp<Index>(static_cast<Index>(2 * work_limit / per_step), 4, most_steps);
     VectorXd before = VectorXd::Zero(v.size());
     v.normalize();
     for (Index step = 1; step <= most; ++step) {
