@@ -17,6 +17,9 @@ namespace starling {
 
 namespace {
 
+/// A note that is shorter was not made from what was linked.
+constexpr std::size_t digest_bytes = 20;
+
 /// The text of the note of this kind among those of the part, which follow each other at multiples of `alignment`.
 std::string_view note_of(std::string_view notes, ElfW(Word) kind, std::size_t alignment) {
   const auto padded = [alignment](std::size_t size) { return (size + alignment - 1) / alignment * alignment; };
@@ -39,7 +42,7 @@ int find_build_id(dl_phdr_info* file, std::size_t, void* result) {
     if (part.p_type != PT_NOTE) continue;
     const std::string_view notes(reinterpret_cast<const char*>(file->dlpi_addr + part.p_vaddr), part.p_memsz);
     const std::string_view id = note_of(notes, NT_GNU_BUILD_ID, part.p_align == 8 ? 8 : 4);
-    if (!id.empty()) *static_cast<std::string*>(result) = to_hex(id);
+    if (id.size() >= digest_bytes) *static_cast<std::string*>(result) = to_hex(id);
   }
   return 1;
 }

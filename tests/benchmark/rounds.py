@@ -183,31 +183,34 @@ def crowded(build, turns):
              f"{case.best():.1f}", verdict(ours, CROWDED_BAR))
 
 
-def seconds_until(ranks, shows, *words):
-    """Until a line of its stderr satisfies `shows`, or until it ends."""
+def seconds_until(ranks, begins, *words):
+    """Until a line of its stderr begins so, and until it has ended."""
     start = time.monotonic()
     program = subprocess.Popen(["mpirun", "--oversubscribe", "-n", str(ranks), *map(str, words)], env=ENVIRONMENT,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    seconds = next((time.monotonic() - start for text in program.stderr if shows(text)), None)
+    until_line = next((time.monotonic() - start for text in program.stderr if text.startswith(begins)), None)
     program.communicate()
-    if program.returncode != 0:
-        sys.exit(f"{' '.join(map(str, words))} ended with {program.returncode}")
-    return time.monotonic() - start if seconds is None else seconds
+    if program.returncode != 0 or until_line is None:
+        sys.exit(f"{' '.join(map(str, words))} ended with {program.returncode}, or without the line '{begins}'")
+    return until_line, time.monotonic() - start
 
 
 def startup(build, turns):
-    heading("From mpirun to the line of the first rounds (ms)", "ranks", "empty MPI program", "starling", "ratio", "<bar")
+    heading("From mpirun to the line of the first rounds (ms), beside an MPI program that does nothing else", "ranks",
+            "empty, until MPI has started", "empty, until it has ended", "starling", "ratio to the former", "to the latter", "<bar")
     for ranks in (2, 8):
-        empty, ours = [], []
+        started, ended, ours = [], [], []
         for _ in range(2 * turns):
-            empty.append(seconds_until(ranks, lambda text: False, build / "tests/benchmark/startup"))
+            one, other = seconds_until(ranks, "started", build / "tests/benchmark/startup")
+            started.append(one)
+            ended.append(other)
             with tempfile.TemporaryDirectory() as folder:
-                ours.append(seconds_until(ranks, lambda text: text.startswith("round"), build / "starling", "omd", "--source",
-                                          "synthetic:logistic", "--mechanism", "laplace", "--epsilon", 1, "--rounds", 1000,
-                                          "--progress", "on", "--output", f"{folder}/run"))
-        ratio = statistics.median(one / other for one, other in zip(ours, empty))
-        line(ranks, f"{1000 * statistics.median(empty):.0f}", f"{1000 * statistics.median(ours):.0f}", f"{ratio:.2f}",
-             verdict(ratio, STARTUP_BAR if ranks == 8 else None))
+                ours.append(seconds_until(ranks, "round", build / "starling", "omd", "--source", "synthetic:logistic",
+                                          "--mechanism", "laplace", "--epsilon", 1, "--rounds", 1000, "--progress", "on",
+                                          "--output", f"{folder}/run")[0])
+        ratio = lambda empty: statistics.median(one / other for one, other in zip(ours, empty))
+        line(ranks, *(f"{1000 * statistics.median(times):.0f}" for times in (started, ended, ours)), f"{ratio(started):.2f}",
+             f"{ratio(ended):.2f}", verdict(ratio(ended), STARTUP_BAR if ranks == 8 else None))
 
 
 PARTS = {"exchange": exchange, "round": whole_round, "blocks": blocks, "observers": observers, "crowded": crowded,
