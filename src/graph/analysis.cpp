@@ -53,16 +53,19 @@ double bias_of(const std::vector<double>& perron) {
 }
 
 void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& result) {
-  const double root = 1 / static_cast<double>(period);
+  const double root = 1 / static_cast<double>(spectrum.rounds);
   result.contraction = std::pow(spectrum.second, root);
   if (spectrum.tolerance > 0) {
     result.contraction_tolerance = std::pow(spectrum.second + spectrum.tolerance, root) - result.contraction;
   }
   if (!result.joint_window) return;
   if (spectrum.exact_after) {
-    result.rounds_to_1e_3 = period * *spectrum.exact_after;
-  } else if (spectrum.second < 1 - 1e-11) {  // false for NaN too
-    const double rounds = static_cast<double>(period) * std::log(1e-3) / std::log(spectrum.second);
+    result.rounds_to_1e_3 = spectrum.rounds * *spectrum.exact_after;
+    return;
+  }
+  const double of_round = root * std::log(spectrum.second);
+  if (of_round * static_cast<double>(period) < -1e-11) {  // false for NaN too
+    const double rounds = std::log(1e-3) / of_round;
     result.rounds_to_1e_3 = std::max<Round>(1, static_cast<Round>(std::ceil(rounds - 1e-9)));
   }
 }

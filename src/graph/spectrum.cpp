@@ -25,6 +25,8 @@ using Map = std::function<VectorXd(const VectorXd&)>;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// Work of one iteration scheme, in edges visited: some seconds.
 constexpr double work_limit = 1e9;
+/// What a vector or matrix of size one must fall to at once to count as nothing.
+constexpr double vanishing = 1e-10;
 /// Periods in which disagreement may vanish at once.
 constexpr Round most_vanishing = 64;
 
@@ -71,7 +73,7 @@ std::optional<Round> vanishes_after(const Map& map, const Deflation& deflate, Ro
     v = map(v);
     deflate.apply(v);
     const double fallen = v.norm();
-    if (fallen < 1e-10) return k;
+    if (fallen < vanishing) return k;
   }
   return std::nullopt;
 }
@@ -117,6 +119,63 @@ MatrixXd period_product(const Topology& topology, bool scaled) {
   return product;
 }
 
+/// A matrix times exp(log), for powers that leave the range of doubles or its resolution.
+struct Scaled {
+  MatrixXd matrix;
+  double log = 0;
+  bool vanished = false;  ///< in one multiplication
+
+  /// Divides by what a multiplication of two matrices of size one has left.
+  void rescale() {
+    const double left = matrix.cwiseAbs().maxCoeff();
+    vanished = vanished || !(left > vanishing);
+    if (vanished) return;
+    matrix /= left;
+    log += std::log(left);
+  }
+  void multiply_from_left(const Scaled& other) {
+    matrix = other.matrix * matrix;
+    log += other.log;
+    vanished = vanished || other.vanished;
+    rescale();
+  }
+};
+
+/// Of a phase, on what is left when the mean is taken off. Where rows or columns sum to one this multiplies as phases
+/// do.
+Scaled disagreement(const Topology& topology, std::size_t phase) {
+  MatrixXd m = mixing_matrix(topology, phase);
+  const Eigen::RowVectorXd column_means = m.colwise().mean();
+  m.rowwise() -= column_means;
+  const VectorXd row_means = m.rowwise().mean();
+  m.colwise() -= row_means;
+  Scaled result{std::move(m)};
+  result.rescale();
+  return result;
+}
+
+Scaled power(Scaled base, Round exponent) {
+  Scaled result{MatrixXd::Identity(base.matrix.rows(), base.matrix.cols())};
+  for (; exponent > 0 && !result.vanished; exponent /= 2) {
+    if (exponent % 2 == 1) result.multiply_from_left(base);
+    if (exponent > 1) base.multiply_from_left(Scaled(base));
+  }
+  return result;
+}
+
+/// log of the modulus of the second eigenvalue of a period's product that falls below what doubles resolve beside one;
+/// none where disagreement is exactly gone after `periods`.
+std::optional<double> log_of_small_second(const Topology& topology, Round periods) {
+  Scaled period = power(disagreement(topology, 0), topology.phase_rounds(0));
+  for (std::size_t phase = 1; phase < topology.phases(); ++phase) {
+    period.multiply_from_left(power(disagreement(topology, phase), topology.phase_rounds(phase)));
+  }
+  if (period.vanished || power(period, periods).vanished) return std::nullopt;
+  const Eigen::EigenSolver<MatrixXd> solver(period.matrix, false);
+  if (solver.info() != Eigen::Success) return unknown;
+  return period.log + std::log(solver.eigenvalues().cwiseAbs().maxCoeff());
+}
+
 /// p = M p for a column-stochastic M: (I − M + u 1ᵀ) p = u has no other solution where the eigenvalue one is simple.
 std::vector<double> stationary(const MatrixXd& m) {
   const Index n = m.rows();
@@ -157,7 +216,7 @@ double second_of(const MatrixXd& m) {
 
 // By iterations.
 
-/// One period as a map, by the links; transposed where asked.
+/// One period as a map, or one round where all are the same, by the links; transposed where asked.
 class PeriodMap {
  public:
   PeriodMap(const Topology& topology, bool transposed) : topology_(topology), transposed_(transposed) {}
@@ -166,7 +225,7 @@ class PeriodMap {
     const std::size_t count = topology_.phases();
     for (std::size_t k = 0; k < count; ++k) {
       const std::size_t phase = transposed_ ? count - 1 - k : k;
-      for (Round r = 0; r < topology_.phase_rounds(phase); ++r) x = round(phase, x);
+      for (Round r = 0; r < rounds_of(phase); ++r) x = round(phase, x);
     }
     return x;
   }
@@ -176,12 +235,31 @@ class PeriodMap {
     double cost = 0;
     for (std::size_t phase = 0; phase < topology_.phases(); ++phase) {
       const std::size_t edges = static_cast<std::size_t>(topology_.clients()) + topology_.receivers(phase).peers.size();
-      cost += static_cast<double>(edges) * static_cast<double>(topology_.phase_rounds(phase));
+      cost += static_cast<double>(edges) * static_cast<double>(rounds_of(phase));
     }
     return cost;
   }
 
+  /// Whether a generic disagreement falls to nothing in a single round of so many applications.
+  [[nodiscard]] bool vanishes_in_a_round(Round applications) const {
+    VectorXd v = generic_vector(topology_.clients());
+    v.array() -= v.mean();
+    for (Round k = 0; k < applications; ++k) {
+      for (std::size_t phase = 0; phase < topology_.phases(); ++phase) {
+        for (Round r = 0; r < rounds_of(phase); ++r) {
+          v = round(phase, v.normalized());
+          v.array() -= v.mean();
+          if (v.norm() < vanishing) return true;
+        }
+      }
+    }
+    return v.size() == 1;
+  }
+
  private:
+  [[nodiscard]] Round rounds_of(std::size_t phase) const {
+    return topology_.phases() == 1 ? 1 : topology_.phase_rounds(phase);
+  }
   [[nodiscard]] VectorXd round(std::size_t phase, const VectorXd& x) const {
     VectorXd y(x.size());
     for (Client u = 0; u < topology_.clients(); ++u) {
@@ -359,18 +437,33 @@ class Arnoldi {
   double residual_ = std::numeric_limits<double>::infinity();
 };
 
+/// Where disagreement has faded over the rounds of a period and not vanished, the rate of a round instead.
+void believe_only_exact(const Topology& topology, Spectrum& spectrum) {
+  const std::optional<double> small = log_of_small_second(topology, *spectrum.exact_after);
+  if (!small) return;
+  spectrum.second = std::exp(*small / static_cast<double>(spectrum.rounds));
+  spectrum.rounds = 1;
+  spectrum.exact_after.reset();
+}
+
 }  // namespace
 
 Spectrum dense_spectrum(const Topology& topology, PerronSide side, bool connected) {
-  const MatrixXd product = period_product(topology, side == PerronSide::free);
+  const bool one_phase = topology.phases() == 1;
+  const MatrixXd product = one_phase ? mixing_matrix(topology, 0) : period_product(topology, side == PerronSide::free);
   Spectrum spectrum;
+  spectrum.rounds = one_phase ? 1 : topology.period();
   if (connected) spectrum.perron = dense_perron(product, side);
   if (!spectrum.perron.empty() && side != PerronSide::free) {
     const Map map = [&](const VectorXd& x) { return VectorXd(product * x); };
     VectorXd v = generic_vector(product.rows());
     spectrum.exact_after = vanishes_after(map, deflation(spectrum.perron, side), most_vanishing, v);
   }
-  if (!spectrum.exact_after) spectrum.second = second_of(product);
+  if (!spectrum.exact_after) {
+    spectrum.second = second_of(product);
+  } else if (!one_phase) {
+    believe_only_exact(topology, spectrum);
+  }
   return spectrum;
 }
 
@@ -399,11 +492,11 @@ std::complex<double> root_of_unity(std::int64_t k, std::int64_t n) {
   return std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n));
 }
 
-/// Eigenvalue of a phase that belongs to the waves (exp(2πi mu/n))_u.
-std::complex<double> eigenvalue_of_wave(const Topology::Row& first, Round rounds, std::int64_t m, std::int64_t n) {
+/// Eigenvalue of a round that belongs to the waves (exp(2πi mu/n))_u.
+std::complex<double> eigenvalue_of_wave(const Topology::Row& first, std::int64_t m, std::int64_t n) {
   std::complex<double> sum = first.own;
   for (std::size_t k = 0; k < first.in.size(); ++k) sum += first.in.weight(k) * root_of_unity(m * first.in.peer(k), n);
-  return std::pow(sum, static_cast<double>(rounds));
+  return sum;
 }
 
 /// Where every phase is the same seen from every client, waves are the eigenvectors of all of them, and orthogonal.
@@ -420,16 +513,21 @@ Spectrum circulant_spectrum(const Topology& topology) {
   for (std::size_t phase = 0; phase < topology.phases(); ++phase) firsts.push_back(topology.row(phase, 0));
   Spectrum spectrum;
   spectrum.perron.assign(static_cast<std::size_t>(n), 1.0 / static_cast<double>(n));
-  for (std::int64_t m = 1; 2 * m <= n; ++m) {  // the other half are their conjugates
-    double modulus = 1;
+  const auto period = static_cast<double>(topology.period());
+  double slowest = -std::numeric_limits<double>::infinity();  // log of a period's modulus
+  for (std::int64_t m = 1; 2 * m <= n; ++m) {                 // the other half are their conjugates
+    double log = 0;
     for (std::size_t phase = 0; phase < firsts.size(); ++phase) {
-      modulus *= std::abs(eigenvalue_of_wave(firsts[phase], topology.phase_rounds(phase), m, n));
+      const double modulus = std::abs(eigenvalue_of_wave(firsts[phase], m, n));
+      log += modulus < 1e-12 ? -std::numeric_limits<double>::infinity()
+                             : std::log(modulus) * static_cast<double>(topology.phase_rounds(phase));
     }
-    spectrum.second = std::max(spectrum.second, modulus);
+    slowest = std::max(slowest, log);
   }
-  if (spectrum.second < 1e-12) {
-    spectrum.second = 0;
+  spectrum.second = std::exp(slowest / period);
+  if (std::isinf(slowest)) {
     spectrum.exact_after = 1;
+    if (firsts.size() > 1) spectrum.rounds = topology.period();
   }
   return spectrum;
 }
@@ -451,6 +549,7 @@ bool is_symmetric(const Topology& topology) {
 Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool connected) {
   Spectrum spectrum;
   spectrum.second = unknown;
+  spectrum.rounds = topology.phases() == 1 ? 1 : topology.period();
   if (!connected || side == PerronSide::free) return spectrum;
   if (side == PerronSide::both && is_circulant(topology)) return circulant_spectrum(topology);
   const Index n = topology.clients();
@@ -467,7 +566,9 @@ Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool conne
   const Map map = period;
   VectorXd v = generic_vector(n);
   const auto most = std::clamp<Round>(static_cast<Round>(work_limit / 10 / cost), 4, most_vanishing);
-  spectrum.exact_after = vanishes_after(map, deflate, most, v);
+  const std::optional<Round> faded = vanishes_after(map, deflate, most, v);
+  if (faded && !period.vanishes_in_a_round(*faded)) return spectrum;  // too small to be told beside one
+  spectrum.exact_after = faded;
   spectrum.second = 0;
   if (spectrum.exact_after) return spectrum;
   if (is_symmetric(topology)) {

@@ -19,10 +19,12 @@ enum class PerronSide {
 struct Spectrum {
   std::vector<double> perron;  ///< sums to one; empty where there is no single one
   double second = 0;           ///< modulus of the second eigenvalue over the first; NaN where unknown
+  Round rounds = 1;            ///< that `second` and `exact_after` count: those of a period, or one
   /// How far an eigenvalue may be from `second`, found by iterations: the residual of its vector. (A bound where the
   /// product is normal, as of symmetric graphs; elsewhere an estimate.) 0 where it was computed to the last digits.
   double tolerance = 0;
-  /// Periods after which disagreement is exactly gone, where it is (`second` is then 0).
+  /// How many times `rounds` it takes until disagreement is exactly gone, where it is (`second` is then 0): by what
+  /// single rounds do, not because many rounds of a phase leave less than a double resolves.
   std::optional<Round> exact_after;
 };
 

@@ -181,6 +181,54 @@ TEST(Analysis, LongPhasesAreNoTrouble) {
   expect_near(analysis.perron, {1.0 / 3, 1.0 / 3, 1.0 / 3});
 }
 
+// What many rounds leave is below what a double resolves beside one, and yet no round makes disagreement vanish.
+TEST(Analysis, LongPhasesDoNotMakeAveragesExact) {
+  for (const Client n : {8, 1001}) {
+    std::string edges;
+    for (Client u = 0; u < n; ++u) {
+      edges += "edge " + std::to_string(u) + ' ' + std::to_string((u + 1) % n) + '\n';
+      edges += "edge " + std::to_string(u) + ' ' + std::to_string((u + n - 1) % n) + '\n';
+    }
+    const double rate = (1 + 2 * std::cos(2 * std::numbers::pi / n)) / 3;
+    const double rounds = std::log(1e-3) / std::log(rate);
+    const std::string header = "clients " + std::to_string(n) + '\n';
+    const std::string phase = "phase 10000000\n" + edges;
+    for (const std::string& text : {header + phase, header + phase + "phase 3000000\n" + edges}) {
+      const TopologyAnalysis analysis = analysis_of(text);
+      EXPECT_NEAR(analysis.contraction, rate, 1e-9 * rate) << n;
+      ASSERT_TRUE(analysis.rounds_to_1e_3.has_value()) << n;
+      EXPECT_NEAR(static_cast<double>(*analysis.rounds_to_1e_3), rounds, 1 + 1e-6 * rounds) << n;
+    }
+  }
+}
+
+// A round of a star halves disagreement, and one of a complete graph ends it: only the latter counts as exact.
+TEST(Analysis, LongPhasesEndExactlyWhereARoundDoes) {
+  const auto star = [](Client n) {
+    std::string text;
+    for (Client u = 1; u < n; ++u) {
+      text += "edge 0 " + std::to_string(u) + "\nedge " + std::to_string(u) + " 0\n";
+    }
+    return text;
+  };
+  const std::string fading = "clients 9\nphase 40\n" + star(9) + "phase 3\n" + star(9);
+  const TopologyAnalysis few = analysis_of(fading);
+  EXPECT_NEAR(few.contraction, 0.5, 1e-9);
+  EXPECT_EQ(few.rounds_to_1e_3, 10);
+  std::string complete = "phase 1\n";
+  for (Client u = 0; u < 9; ++u) {
+    for (Client v = 0; v < 9; ++v) {
+      if (u != v) complete += "edge " + std::to_string(u) + ' ' + std::to_string(v) + '\n';
+    }
+  }
+  const TopologyAnalysis ended = analysis_of(fading + complete);
+  EXPECT_EQ(ended.contraction, 0);
+  EXPECT_EQ(ended.rounds_to_1e_3, 44);
+  const TopologyAnalysis many = analysis_of("clients 1201\nphase 40\n" + star(1201) + "phase 3\n" + star(1201));
+  EXPECT_NE(many.contraction, 0) << "iterations cannot tell how little is left, which is not nothing";
+  EXPECT_EQ(many.rounds_to_1e_3, std::nullopt);
+}
+
 TEST(Analysis, ManyClientsByIterations) {
   const TopologyAnalysis exponential = analysis_of_family("exponential", 2048);
   EXPECT_NEAR(exponential.contraction, 1 - 2.0 / 12, 1e-4);
