@@ -13,11 +13,12 @@ scale.csv has a line for each run:
              for all records: root of the mean square over clients
   consensus  distance of a client's model to the mean of all: root of the mean square over clients, and over the reported
              rounds of the last half
-  regret     static regret per client and round
+  regret     static regret per client and round, against the best single model for all records: negative where models between
+             a client's own target and the common one fit its records better, as mixing slowly makes them; it does not rank graphs
   contraction, rounds_to_1e-3   of the graph (starling topology check)
 
 cost.csv has the seconds of a round against n and d, on one process, and scale.svg shows all of it. Exponents, fitted by least
-squares to logarithms from 100 clients on, are printed."""
+squares to logarithms from 100 clients on, are printed; where a value is not positive none is, and it is said how many are not."""
 
 import json
 import math
@@ -107,13 +108,18 @@ class Scale:
 
 
 def exponent(x, y, least=0):
-    points = [(a, b) for a, b in zip(x, y) if a >= least and b > 0]
-    if len(points) < 2:
-        return None
-    return experiment.fitted_exponent(*zip(*points))
+    """(slope of log y against log x and its standard error, of how many points, how many of these are not positive), from
+    x = `least` on; no slope where any is not positive, since the others would not stand for it, or there is one alone."""
+    points = [(a, b) for a, b in zip(x, y) if a >= least]
+    not_positive = sum(b <= 0 for _, b in points)
+    fit = None if not_positive or len(points) < 2 else experiment.fitted_exponent(*zip(*points))
+    return fit, len(points), not_positive
 
 
-def shown(fit):
+def shown(found):
+    fit, points, not_positive = found
+    if not_positive:
+        return f"{not_positive} of {points} <= 0"
     return "too few points" if fit is None else f"{fit[0]:.2f} +- {fit[1]:.2f}"
 
 
@@ -135,6 +141,14 @@ def print_exponents(lines, by_n, by_d):
 # ---- the picture -----------------------------------------------------------------------------------------------------
 
 
+def positive(what, points):
+    """Points that logarithmic axes can show; says how many they cannot."""
+    kept = [(x, y) for x, y in points if y > 0]
+    if len(kept) < len(points):
+        experiment.say(f"not in the picture: {len(points) - len(kept)} of {len(points)} points of {what}, which are not positive")
+    return kept
+
+
 def data_block(name, points):
     return [f"${name} << END", *(f"{x:.9g} {y:.9g}" for x, y in points), "END"]
 
@@ -143,29 +157,30 @@ def picture(lines, by_n, by_d):
     """A script: error, consensus and regret in columns, with noise above and without below; costs last."""
     script = ["set terminal svg size 1500,820 dynamic enhanced background '#ffffff' font ',11'", "set output 'scale.svg'",
               "set grid", "set format x '10^{%T}'", "set logscale x", "set key samplen 1 spacing 0.9"]
+    names = {4: "distance to the optimum", 5: "consensus error", 6: "regret per client and round"}
     for g, graph in enumerate(GRAPHS):
         for k, noise in enumerate(NOISES):
-            for column in (4, 5, 6):
-                script += data_block(f"c{g}{k}{column}", [(line[2], line[column]) for line in lines
-                                                          if line[:2] == [graph, noise]])
-    script += data_block("byn", [(line[0], line[3]) for line in by_n]) + data_block("byd", [(line[1], line[3]) for line in by_d])
-    for part, column in (("learning", 4), ("mixing", 5)):
-        script += data_block(f"n{part}", [(line[0], line[column]) for line in by_n if line[column] > 0])
-        script += data_block(f"d{part}", [(line[1], line[column]) for line in by_d if line[column] > 0])
+            for column, name in names.items():
+                points = [(line[2], line[column]) for line in lines if line[:2] == [graph, noise]]
+                script += data_block(f"c{g}{k}{column}",
+                                     points if column == 6 else positive(f"{name}, {graph}, {noise}", points))
+    for part, column in (("", 3), ("learning", 4), ("mixing", 5)):
+        for letter, axis, costs in (("n", 0, by_n), ("d", 1, by_d)):
+            points = [(line[axis], line[column]) for line in costs]
+            script += data_block(f"{part or 'by'}{letter}", positive(f"seconds of {part or 'a round'}", points))
     script.append("set multiplot layout 2,4")
-    names = {4: "distance to the optimum", 5: "consensus error", 6: "regret per client and round"}
     lengths = "set logscale y; set format y '10^{%T}'"
     for k, noise in enumerate(NOISES):
         for column, name in names.items():
             script += [f"set title '{name}, {noise}'", "set xlabel 'clients'", "set key top right" if column == 4 else "unset key",
-                       lengths if column < 6 else "unset logscale y; set format y '%g'"]
+                       lengths if column < 6 else "unset logscale y; set format y '%g'; set xzeroaxis"]
             script.append("plot " + ", ".join(f"$c{g}{k}{column} with linespoints pt 7 ps 0.4 lw 1.5 title '{graph}'"
                                               for g, graph in enumerate(GRAPHS)))
         axis, letter = (("clients, d = 10", "n"), ("numbers in a model", "d"))[k]
         script += ["set title 'seconds a round, one process'", f"set xlabel '{axis}'", "set key top left", lengths,
                    f"plot $by{letter} with linespoints pt 7 ps 0.4 lw 1.5 title 'a round', "
-                   f"${letter}learning with linespoints pt 7 ps 0.4 title 'learning', "
-                   f"${letter}mixing with linespoints pt 7 ps 0.4 title 'mixing'"]
+                   f"$learning{letter} with linespoints pt 7 ps 0.4 title 'learning', "
+                   f"$mixing{letter} with linespoints pt 7 ps 0.4 title 'mixing'"]
     return "\n".join([*script, "unset multiplot"]) + "\n"
 
 
