@@ -69,7 +69,7 @@ class Doctor {
 
 /// **Collective.**
 ExitCode Doctor::predict_round() {
-  LaunchDefaults defaults{config_.topology, config_.clients, config_.dimension,
+  LaunchDefaults defaults{config_.topology, config_.clients, config_.clients_per_rank, config_.dimension,
                           static_cast<double>(cpus_of_this_host())};
   Launch launch;
   agreement_.together([&] {

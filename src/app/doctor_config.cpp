@@ -22,7 +22,8 @@ Options doctor_options(DoctorConfig& config) {
                "number of clients; default: the topology's, else one per rank. More clients than ranks must be asked "
                "for",
                setter::integer(config.clients, 1, most_clients)});
-  options.add({clients, "clients-per-rank", "K", "", "shorthand for --clients K x ranks",
+  options.add({clients, "clients-per-rank", "K", "",
+               "shorthand for --clients K x ranks (with --predict: of the launch's)",
                setter::integer(config.clients_per_rank, 1, most_clients)});
   const char* measuring = "Measuring";
   options.add({measuring, "dimension", "D", "1000", "numbers in a model; a message has one more, the mass",
@@ -39,8 +40,8 @@ Options doctor_options(DoctorConfig& config) {
   options.add(
       {measuring, "predict", "hosts=…", "",
        "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
-       "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch= and message= (see "
-       "docs/cluster.md)",
+       "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch=, eager=, message= and "
+       "byte= (see docs/cluster.md)",
        setter::text(config.predict)});
   const char* output = "Output";
   options.add(

@@ -215,6 +215,8 @@ std::optional<std::pair<int, int>> ranks_of_a_host(Agreement& agreement) {
 }  // namespace
 
 Costs measure_costs(World& world, Agreement& agreement, const Launch& launch, const Graph& graph) {
+  const auto pair = launch.ranks > 1 ? ranks_of_a_host(agreement) : std::nullopt;
+  check_messages_known(launch, pair.has_value());
   Costs costs;
   const Topology block = block_of(launch, graph);
   const RoundParts parts = measure_rounds(world, launch, block);
@@ -224,18 +226,13 @@ Costs measure_costs(World& world, Agreement& agreement, const Launch& launch, co
     costs.gathered = std::max(costs.gathered, each[1]);
   }
   if (launch.ranks == 1) return costs;
-  const auto pair = ranks_of_a_host(agreement);
-  check(
-      pair || launch.message,
-      "--predict of {} ranks by a doctor whose ranks have hosts of their own (messages cannot be timed) start it with "
-      "two ranks on a host (mpirun -n 2), or say what a message costs: message=1us",
-      launch.ranks);
   if (pair) {
     const MessageTime time = sound_messages(world, pair->first, pair->second);
     costs.message = time.seconds / 2;
     costs.byte = time.per_byte;
   }
   costs.message = launch.message.value_or(costs.message);
+  costs.byte = launch.byte.value_or(costs.byte);
   return costs;
 }
 

@@ -8,7 +8,7 @@ namespace starling {
 
 /// **Collective.** What parts of a round cost here, of the slowest rank, the same on all ranks: each plays private
 /// rounds of some of the launch's clients for a second or two, all at once; two ranks of a host send each other
-/// messages. Throws UsageError where the launch has messages and there is only one rank to time them.
+/// messages. Throws UsageError, before all that, where check_messages_known does.
 [[nodiscard]] Costs measure_costs(World& world, Agreement& agreement, const Launch& launch, const Graph& graph);
 
 }  // namespace starling

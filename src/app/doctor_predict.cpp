@@ -101,6 +101,7 @@ const std::vector<Key>& keys() {
        [](Said& said, const std::string& value) { said.launch.batch = whole<std::size_t>("batch", value, 1'000'000); }},
       {"message",
        [](Said& said, const std::string& value) { said.launch.message = with_unit("message", value, times()); }},
+      {"byte", [](Said& said, const std::string& value) { said.launch.byte = with_unit("byte", value, times()); }},
   };
   return table;
 }
@@ -201,7 +202,7 @@ class Loads {
       Load& load = of_ranks_[static_cast<std::size_t>(end)];
       load.messages += 1;
       if (here == there) {
-        load.near_bytes += bytes;
+        if (!launch_.has_windows()) load.near_bytes += bytes;
       } else {
         load.far += 1;
         load.longest_far = std::max(load.longest_far, bytes);
@@ -258,6 +259,14 @@ std::vector<Round> telling_rounds(const Graph& graph) {
   return rounds;
 }
 
+Client default_clients(int ranks, const LaunchDefaults& defaults) {
+  if (!defaults.clients_per_rank) return defaults.clients.value_or(static_cast<Client>(ranks));
+  const std::int64_t clients = std::int64_t{*defaults.clients_per_rank} * ranks;
+  check(clients <= max_clients, "--predict: {} clients on each of {} ranks (must be {} at most together) correct one",
+        *defaults.clients_per_rank, ranks, max_clients);
+  return static_cast<Client>(clients);
+}
+
 }  // namespace
 
 Launch parse_launch(const std::string& text, const LaunchDefaults& defaults) {
@@ -284,15 +293,31 @@ Launch parse_launch(const std::string& text, const LaunchDefaults& defaults) {
       launch.hosts);
   launch.latency = said.latency.value_or(0);
   launch.bandwidth = said.bandwidth.value_or(0);
-  launch.clients = said.clients ? *said.clients : defaults.clients.value_or(static_cast<Client>(launch.ranks));
+  launch.clients = said.clients.value_or(default_clients(launch.ranks, defaults));
   if (is_file(launch.topology)) {
     const Client clients = read_graph(launch.topology)->clients();
-    check(!said.clients || *said.clients == clients,
-          "--predict: clients={} but {} has {} (they must agree) leave out clients=", launch.clients, launch.topology,
-          clients);
+    const bool asked = said.clients || defaults.clients || defaults.clients_per_rank;
+    check(!asked || launch.clients == clients,
+          "--predict: {} clients are asked for but {} has {} (they must agree) leave out clients=, --clients or "
+          "--clients-per-rank",
+          launch.clients, launch.topology, clients);
     launch.clients = clients;
   }
   return launch;
+}
+
+void check_messages_known(const Launch& launch, bool timed) {
+  if (launch.ranks == 1 || timed) return;
+  check(
+      launch.message.has_value(),
+      "--predict of {} ranks by a doctor whose ranks have hosts of their own (messages cannot be timed) start it with "
+      "two ranks on a host (mpirun -n 2), or say what a message costs: message=1us{}",
+      launch.ranks, launch.sends_bytes_within_hosts() ? ",byte=0.1ns" : "");
+  check(
+      launch.byte || !launch.sends_bytes_within_hosts(),
+      "--predict of {} ranks on {} hosts without byte= (ranks of a host send each other messages, whose bytes a doctor "
+      "on hosts of their own cannot time) start it with two ranks on a host (mpirun -n 2), or add byte=0.1ns",
+      launch.ranks, launch.hosts);
 }
 
 std::unique_ptr<Graph> graph_of(const Launch& launch) {

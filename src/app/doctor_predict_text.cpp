@@ -29,6 +29,18 @@ std::string between_hosts(const Launch& launch) {
   return fmt::format("{} one way, {}", in_seconds(launch.latency), rate);
 }
 
+/// Only what counts in the prediction, and where it is from.
+std::string of_messages(const Launch& launch, const Costs& costs) {
+  if (launch.ranks == 1) return "";
+  const auto said = [](const std::optional<double>& key) { return key ? " (as said)" : ""; };
+  std::string text = fmt::format(", {} at either end of a message{}", in_seconds(costs.message), said(launch.message));
+  if (launch.has_windows() && launch.ranks > launch.hosts) {
+    return text + ", none a byte between ranks of a host, which read in place";
+  }
+  if (!launch.sends_bytes_within_hosts()) return text;
+  return text + fmt::format(", {} a byte between ranks{}", in_seconds(costs.byte), said(launch.byte));
+}
+
 }  // namespace
 
 std::string prediction_table(const Launch& launch, const Costs& costs, const Prediction& prediction) {
@@ -48,8 +60,7 @@ std::string prediction_table(const Launch& launch, const Costs& costs, const Pre
   row("measured here",
       fmt::format("{} a client's step ({}, logistic loss, exact Laplace noise)", in_seconds(costs.learning),
                   counted(static_cast<std::int64_t>(launch.batch), "record")));
-  row("", fmt::format("{} a byte in mixing, {} at either end of a message, {} a byte between ranks",
-                      in_seconds(costs.gathered), in_seconds(costs.message), in_seconds(costs.byte)));
+  row("", fmt::format("{} a byte in mixing", in_seconds(costs.gathered)) + of_messages(launch, costs));
   row("\na round", fmt::format("{:>11}", in_seconds(total)));
   part("  learning", prediction.learning);
   part("  exchange", prediction.exchange());
@@ -81,7 +92,7 @@ std::string prediction_json(const Launch& launch, const Costs& costs, const Pred
                      {{"learning", costs.learning},
                       {"gathered", costs.gathered},
                       {"message", costs.message},
-                      {"byte", costs.byte}}},
+                      {"byte", launch.sends_bytes_within_hosts() ? Json(costs.byte) : Json()}}},
                     {"seconds", prediction.seconds()},
                     {"learning", prediction.learning},
                     {"exchange", prediction.exchange()},

@@ -12,12 +12,13 @@ namespace starling {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing_support::message_of;
 
 constexpr Costs costs{1e-6, 1e-9, 1e-7, 1e-10};
 
 Launch launch_of(const std::string& text) {
-  return parse_launch(text, {std::nullopt, std::nullopt, 1000, 4});
+  return parse_launch(text, {std::nullopt, std::nullopt, std::nullopt, 1000, 4});
 }
 
 Prediction predicted(const std::string& text, const Costs& of = costs) {
@@ -41,14 +42,40 @@ TEST(Launches, AreReadWithUnitsAndDefaults) {
   EXPECT_EQ(launch.batch, 8U);
   EXPECT_EQ(launch.topology, "random-regular:degree=6,seed=2");
   EXPECT_DOUBLE_EQ(launch.cpus, 4);
-  const Launch other = launch_of("ranks=6,clients=100,dimension=5,bandwidth=3MB,message=2ns,cpus=1/2");
+  const Launch other = launch_of("ranks=6,clients=100,dimension=5,bandwidth=3MB,message=2ns,byte=0.5ns,cpus=1/2");
   EXPECT_EQ(other.hosts, 1);
   EXPECT_EQ(other.ranks, 6);
   EXPECT_DOUBLE_EQ(other.bandwidth, 3e6);
   EXPECT_DOUBLE_EQ(other.message.value(), 2e-9);
+  EXPECT_DOUBLE_EQ(other.byte.value(), 0.5e-9);
   EXPECT_DOUBLE_EQ(other.cpus, 0.5);
-  EXPECT_EQ(parse_launch("ranks=2", {"star", 9, 3, 1}).topology, "star");
-  EXPECT_EQ(parse_launch("ranks=2", {"star", 9, 3, 1}).clients, 9);
+  EXPECT_EQ(parse_launch("ranks=2", {"star", 9, std::nullopt, 3, 1}).topology, "star");
+  EXPECT_EQ(parse_launch("ranks=2", {"star", 9, std::nullopt, 3, 1}).clients, 9);
+}
+
+TEST(Launches, TakeClientsOfARankForTheirOwnRanks) {
+  const LaunchDefaults five{std::nullopt, std::nullopt, 5, 1000, 4};
+  EXPECT_EQ(parse_launch("ranks=7", five).clients, 35);
+  EXPECT_EQ(parse_launch("hosts=3,latency=1us", five).clients, 15);
+  EXPECT_EQ(parse_launch("ranks=7,clients=8", five).clients, 8) << "what --predict says itself wins";
+  const LaunchDefaults many{std::nullopt, std::nullopt, 1'000'000, 1000, 4};
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(parse_launch("ranks=11", many)); }),
+              HasSubstr("1000000 clients on each of 11 ranks (must be 10000000 at most together)"));
+}
+
+TEST(Launches, WhoseMessagesCannotBeTimedMustSayWhatTheyCost) {
+  const auto refused = [](const std::string& text) {
+    return message_of<UsageError>([&] { check_messages_known(launch_of(text), false); });
+  };
+  EXPECT_THAT(refused("ranks=4,clients=8"), HasSubstr("message=1us,byte=0.1ns"));
+  EXPECT_THAT(refused("ranks=4,clients=8,message=1us"), HasSubstr("4 ranks on 1 hosts without byte="));
+  EXPECT_NO_THROW(check_messages_known(launch_of("ranks=4,clients=8,message=1us,byte=1ns"), false));
+  EXPECT_NO_THROW(check_messages_known(launch_of("ranks=4,clients=8"), true));
+  EXPECT_NO_THROW(check_messages_known(launch_of("clients=8"), false)) << "one rank has no messages";
+  // No bytes that count: a rank on each host, or vectors that are read in place.
+  EXPECT_NO_THROW(check_messages_known(launch_of("hosts=4,latency=1us,message=1us"), false));
+  EXPECT_NO_THROW(check_messages_known(launch_of("ranks=4,dimension=4095,message=1us"), false));
+  EXPECT_THAT(refused("hosts=4,latency=1us"), Not(HasSubstr("byte=")));
 }
 
 TEST(Launches, ThatMakeNoSenseAreRefusedClearly) {
@@ -89,6 +116,18 @@ TEST(Predictions, KnowThatLongMessagesAreAskedForFirst) {
   EXPECT_DOUBLE_EQ(predicted(launch + "160B").latency, 1e-3);  // a host's message has the vectors of two clients
   EXPECT_DOUBLE_EQ(predicted(launch + "0.159kB").latency, 3e-3);
   EXPECT_THAT(refusal(launch + "64k"), HasSubstr("kB, MB, B"));
+}
+
+// Vectors of 4,096 numbers are read where they are made; what goes to other hosts stays a message with its bytes.
+TEST(Predictions, ChargeNoBytesWhereRanksOfAHostReadInPlace) {
+  const std::string launch = "hosts=2,ranks=4,clients=8,topology=ring,latency=50us,bandwidth=1GB,dimension=";
+  const Prediction copied = predicted(launch + "4094");
+  EXPECT_DOUBLE_EQ(copied.bytes, 4095 * 8 * 1e-10);
+  const Prediction in_place = predicted(launch + "4095");
+  EXPECT_EQ(in_place.bytes, 0);
+  EXPECT_DOUBLE_EQ(in_place.messages, copied.messages);
+  EXPECT_DOUBLE_EQ(in_place.bandwidth, 2 * 4096 * 8 / 1e9);
+  EXPECT_DOUBLE_EQ(in_place.mixing, 2 * 3 * 4096 * 8 * 1e-9);
 }
 
 TEST(Predictions, OfOneRankHaveNoMessages) {
@@ -134,6 +173,22 @@ TEST(Predictions, AreTheSameAsTextAndJson) {
   EXPECT_THAT(table, HasSubstr("2 ranks on 2 hosts, 8 clients joined by ring, models of 9 numbers"));
   EXPECT_THAT(table, HasSubstr("2 ms one way, unlimited bandwidth"));
   EXPECT_THAT(table, HasSubstr("bound by"));
+}
+
+TEST(Predictions, SayWhatBytesCostOnlyWhereTheyCount) {
+  const auto table = [](const std::string& text) {
+    const Launch launch = launch_of(text);
+    return prediction_table(launch, costs, predict(launch, *graph_of(launch), costs));
+  };
+  EXPECT_THAT(table("ranks=2,clients=8"), HasSubstr("0.1 ns a byte between ranks\n"));
+  EXPECT_THAT(table("ranks=2,clients=8,byte=1ns"), HasSubstr("a byte between ranks (as said)\n"));
+  EXPECT_THAT(table("ranks=2,clients=8,message=1us"), HasSubstr("at either end of a message (as said)"));
+  EXPECT_THAT(table("ranks=2,clients=8,dimension=5000"), HasSubstr("which read in place\n"));
+  EXPECT_THAT(table("hosts=2,latency=1us,clients=8"), Not(HasSubstr("between ranks")));
+  EXPECT_THAT(table("clients=8"), Not(HasSubstr("message,")));
+  const Launch apart = launch_of("hosts=2,latency=1us,clients=8");
+  const auto json = nlohmann::json::parse(prediction_json(apart, costs, predict(apart, *graph_of(apart), costs)));
+  EXPECT_TRUE(json.at("prediction").at("costs").at("byte").is_null());
 }
 
 }  // namespace
