@@ -35,7 +35,8 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROO
 BATCH = 32
 # clients of a rank, dimension, topology
 RANK_CASES = [(1000, 10, "exponential"), (1000, 10, "random-circles:degree=8"), (200, 100, "random-circles:degree=8"),
-              (20, 1000, "ring"), (20000, 10, "random-circles:degree=8")]
+              (20, 1000, "ring"), (20000, 10, "random-circles:degree=8"),
+              (10, 10000, "ring")]  # the last is read in place (windows)
 # delay in seconds, bytes a second, clients, dimension, topology
 HOST_CASES = [(0.001, 12.5e6, 2, 10, "ring"), (0.001, 12.5e6, 2, 10000, "ring"), (0.001, 12.5e6, 2000, 10, "exponential"),
               (0.005, 12.5e6, 200, 10, "ring"), (0.005, 2.5e6, 200, 100, "exponential")]
