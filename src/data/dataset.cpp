@@ -1,6 +1,7 @@
 #include "starling/data/dataset.hpp"
 
 #include "generators.hpp"
+#include "gz_file.hpp"
 #include "partition_file.hpp"
 #include "pipe.hpp"
 #include "readers.hpp"
@@ -13,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include <sys/resource.h>
+
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
@@ -23,8 +26,6 @@ namespace starling {
 
 namespace {
 
-/// More clients of one rank read their shares of a file by one reader in turn, each from where it was.
-constexpr std::size_t most_open_files = 64;
 constexpr char name_separator = '\x1f';
 
 void check_settings(const DataSettings& settings, Client clients, Client first, Client count) {
@@ -35,6 +36,15 @@ void check_settings(const DataSettings& settings, Client clients, Client first, 
   check(settings.epochs <= 1'000'000, "epochs={} (more than a million) give fewer", settings.epochs);
   check(clients >= 1 && first >= 0 && count >= 0 && count <= clients - first,
         "clients {} … {} of {} (no such block of clients)", first, first + count - 1, clients);
+}
+
+/// Half of the files that this process may open, and no more than their buffers are worth, some 200 kB each. Ranks need
+/// not agree: streams give the same records either way.
+std::size_t usual_readers() {
+  constexpr rlim_t most = 1024;
+  rlimit files{most, most};
+  static_cast<void>(getrlimit(RLIMIT_NOFILE, &files));
+  return static_cast<std::size_t>(std::clamp<rlim_t>(files.rlim_cur / 2, 1, most));
 }
 
 Passes make_passes(const DataSettings& settings, std::int64_t records) {
@@ -71,10 +81,12 @@ class ShareOpener {
       }
       return streams;
     }
+    const bool own_readers = shares.size() <= settings_.readers.value_or(usual_readers());
+    if (!own_readers) refuse_to_share_gzip(shares.size());
     if (scan_.index->direct()) read_through(shares, [](std::size_t, const Record&) {});  // else the scan has read all
     std::shared_ptr<FileSource> source;
     for (const Share& share : shares) {
-      if (!source || shares.size() <= most_open_files) source = std::make_shared<FileSource>(reader(), settings_);
+      if (!source || own_readers) source = std::make_shared<FileSource>(reader(), settings_);
       streams.push_back(std::make_unique<FileStream>(source, share, make_passes(settings_, share.size()), room()));
     }
     return streams;
@@ -82,6 +94,15 @@ class ShareOpener {
 
  private:
   [[nodiscard]] NumberedReader reader() const { return {open_reader(source_, settings_), scan_.index}; }
+
+  /// Each client's turn would inflate the file anew, up to where its records are.
+  void refuse_to_share_gzip(std::size_t clients) const {
+    const std::string file = files_of(source_).front();
+    check(!is_gzipped(file),
+          "'{}': {} clients of a rank read it again (their records do not fit into --memory; a rank reads a gzipped "
+          "file for {} at most, within half of ulimit -n) unpack it, raise --memory, or use more ranks",
+          file, clients, settings_.readers.value_or(usual_readers()));
+  }
 
   /// Values are eight bytes; sparse ones have an index of four; a record has its label and its end.
   [[nodiscard]] bool fit_in_memory(const std::vector<Share>& shares) const {

@@ -27,8 +27,9 @@ GzFile::GzFile(std::string path) : path_(std::move(path)) {
   errno = 0;
   file_.reset(gzopen(path_.c_str(), "rb"));
   check<FailureError>(file_ != nullptr || errno != EMFILE,
-                      "cannot open '{}' (this process has too many files open: clients whose records do not fit into "
-                      "--memory have one each) raise --memory, or the limit with ulimit -n",
+                      "cannot open '{}' (this process has too many files open: clients that have files of their own, and "
+                      "many of those whose records do not fit into --memory, have one each) raise --memory, or the "
+                      "limit with ulimit -n",
                       path_);
   check<DataError>(file_ != nullptr, "cannot open '{}' ({}) check the path and its permissions", path_,
                    errno == 0 ? "out of memory" : std::strerror(errno));
@@ -53,6 +54,13 @@ void GzFile::seek(std::uint64_t offset) {
   if (gzseek(file_.get(), static_cast<z_off_t>(offset), SEEK_SET) >= 0) return;
   check_stream();
   throw DataError(fmt::format("cannot go back in '{}' (it is not a regular file) copy it into one", path_));
+}
+
+bool is_gzipped(const std::string& path) {
+  GzFile file(path);
+  char first = 0;
+  static_cast<void>(file.read(&first, 1));
+  return !file.plain();
 }
 
 bool GzFile::plain() const {

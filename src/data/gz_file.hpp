@@ -48,4 +48,7 @@ class GzFile final : public Bytes {
   std::unique_ptr<gzFile_s, Closer> file_;
 };
 
+/// Whether a file's content is compressed. Throws DataError if it cannot be read.
+[[nodiscard]] bool is_gzipped(const std::string& path);
+
 }  // namespace starling

@@ -3,8 +3,13 @@
 #include "data/reading.hpp"
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <new>
+#include <optional>
 #include <string>
+
+#include <zlib.h>
 
 #include "starling/core/check.hpp"
 
@@ -132,6 +137,10 @@ TEST_F(Streams, ShareTheRoomForABatchIfAsked) {
   }
 }
 
+std::ptrdiff_t open_files() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
 // Of more clients than a rank opens files for, whose rounds are asked for in turn, and which all begin anew together.
 TEST_F(Streams, OfVeryManyClientsShareAReader) {
   for (const char* partition : {"contiguous", "iid"}) {
@@ -139,14 +148,47 @@ TEST_F(Streams, OfVeryManyClientsShareAReader) {
     stored.partition = partition;
     DataSettings read = stored;
     read.memory = 0;
+    read.readers = 89;
     const Dataset from_memory = open_dataset(stored, 90, 0, 90);
+    const auto before = open_files();
     const Dataset from_file = open_dataset(read, 90, 0, 90);
+    EXPECT_EQ(open_files() - before, 1);
     for (Round t = 0; t < 9; ++t) {
       for (std::size_t k = t % 2 == 0 ? 0 : 1; k < 90; k += static_cast<std::size_t>(1 + t % 3)) {
         EXPECT_EQ(peek(from_file.streams[k]->next(t)), peek(from_memory.streams[k]->next(t))) << k << " " << t;
       }
     }
   }
+}
+
+TEST_F(Streams, HaveReadersOfTheirOwnWithinTheLimit) {
+  DataSettings read = settings(1000, 3, 2);
+  read.memory = 0;
+  for (const std::optional<std::size_t> readers : {std::optional<std::size_t>(90), std::optional<std::size_t>()}) {
+    read.readers = readers;
+    const auto before = open_files();
+    const Dataset data = open_dataset(read, 90, 0, 90);
+    EXPECT_EQ(open_files() - before, 90) << "no test runs with a limit of fewer than 180 files";
+    EXPECT_THAT(labels(serve(*data.streams[89], 1)[0]), ElementsAre(989, 990, 991));
+  }
+}
+
+TEST_F(Streams, DoNotShareAGzippedFile) {
+  DataSettings read = settings(20, 3, 2);
+  read.source = folder_ / "x.csv.gz";
+  gzFile file = gzopen(read.source.c_str(), "wb");
+  const std::string text = numbered_csv(20);
+  ASSERT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+  ASSERT_EQ(gzclose(file), Z_OK);
+  read.memory = 0;
+  read.readers = 5;
+  EXPECT_THAT(labels(serve(*open_dataset(read, 5, 0, 5).streams[4], 1)[0]), ElementsAre(16, 17, 18));
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(open_dataset(read, 6, 0, 6)); }),
+              testing::AllOf(HasSubstr("x.csv.gz': 6 clients of a rank"), HasSubstr("for 5 at most"),
+                             HasSubstr("raise --memory")));
+  EXPECT_EQ(open_dataset(read, 6, 0, 5).streams.size(), 5U) << "another rank has the sixth";
+  read.memory = std::size_t{1} << 20;
+  EXPECT_EQ(open_dataset(read, 6, 0, 6).streams.size(), 6U);
 }
 
 TEST_F(Streams, RoundsGoForwardAndMayBeLeftOut) {

@@ -53,6 +53,9 @@ struct DataSettings : ReadSettings {
   std::size_t batch = 1;
   std::int64_t epochs = 1;
   std::size_t memory = std::size_t{64} << 20;  ///< bytes of records that a rank keeps; larger shares are read again
+  /// Clients of a rank that read one file again by a reader each; more of them share one in turn, unless the file is
+  /// gzipped. None: half of the files that the process may open, at most 1,024. Streams give the same records.
+  std::optional<std::size_t> readers = std::nullopt;
   std::uint64_t seed = 1;
   /// Whether each stream's batch holds until that stream is asked again, or until any of the data set's is: then all
   /// clients share the room for one, which for many clients is most of what streams take.
@@ -95,7 +98,7 @@ struct Dataset {
 /// A file is read through before the first round, so that bad input is found in time; of formats that find records by
 /// number (HDF5, IDX) each rank reads its own clients' records alone. Up to `settings.memory` bytes of records are
 /// kept, beyond that streams read them again as they are needed. Throws DataError naming file and row, UsageError for
-/// bad specs.
+/// bad specs and for a gzipped file that too many clients would read again.
 [[nodiscard]] Dataset open_dataset(const DataSettings& settings, Client clients, Client first, Client count);
 
 /// Throws UsageError where `save_partition` would: for sources that are not dealt out, and a file that exists.
