@@ -83,7 +83,7 @@ void RunPrivacy::open() {
   agreement_.together([&] {
     accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
     if (options_.budget) here = first_release();
-    facts_.served = {};
+    facts_.served = std::vector<ServedRounds>();  // {} would keep its room
   });
   require_some_budget(here);
   if (options_.ledger) start_accounts();
