@@ -10,7 +10,7 @@ void AggregatedRun::open_model_records(Model& model, Round rounds) {
   TestScore test;
   if (test_) test = [this, &model](View theta) { return test_score(model, theta); };
   open_records({rounds,
-                who_is_recorded(layout_->clients(), common().record_clients.value_or(first_client_alone), dimension_),
+                who_is_recorded(layout_->clients(), common().record_clients.value_or(of_one_model), dimension_),
                 model.classifies() ? Scores::losses_and_accuracies : Scores::losses,
                 test,
                 Models::one_for_all,

@@ -234,7 +234,10 @@ std::optional<JointTest> InferRun::joint_test(const IntervalRecorder& recorder) 
 }
 
 ExitCode InferRun::play() {
+  const Recorded recorded = who_is_recorded(
+      layout_->clients(), config_.record_clients.value_or(schedule_ ? RecordedChoice() : of_one_model), dimension_);
   const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset_.streams), privacy_->accounts());
+  if (recorded.figures == Figures::of_some) engine->count_edges_of(recorded.listed);
   if (!engine->note().empty()) notes_.push_back(engine->note());
   IntervalRecorder intervals = follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
   TestScore test;
@@ -242,8 +245,7 @@ ExitCode InferRun::play() {
   find_checkpoint(config_.sgd.steps);
   open_records(
       {config_.sgd.steps,
-       who_is_recorded(layout_->clients(),
-                       config_.record_clients.value_or(schedule_ ? RecordedChoice() : first_client_alone), dimension_),
+       recorded,
        model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
        test,
        schedule_ ? Models::one_each : Models::one_for_all,

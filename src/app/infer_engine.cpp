@@ -20,6 +20,7 @@ class AggregatedEngine final : public InferEngine {
         sgd_(root_, clients_, settings_of(parts.config), parts.start, parts.mechanism, sums_.get(), parts.price),
         plugs_in_(parts.config.plug_in) {}
 
+  void count_edges_of(const std::vector<Client>& /*senders*/) override {}
   void run(const std::vector<Observer*>& observers) override { sgd_.run(observers); }
   [[nodiscard]] const RoundView& view() const override { return sgd_; }
   [[nodiscard]] std::size_t paths() const override { return root_.aggregates() ? 1 : 0; }
@@ -73,6 +74,7 @@ class DecentralizedEngine final : public InferEngine {
              Learning{parts.model, parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams)},
              settings_of(parts.config), same_for_all(parts.start, parts.keys.size())) {}
 
+  void count_edges_of(const std::vector<Client>& senders) override { door_.count_edges_of(senders); }
   void run(const std::vector<Observer*>& observers) override {
     if (hosts_clients_) omd_.run(observers);
   }

@@ -35,6 +35,9 @@ struct EngineParts {
 class InferEngine {
  public:
   virtual ~InferEngine() = default;
+  /// Before the first step, over a graph: the messages of these clients are counted by edge, those of all others
+  /// together. With an aggregator each client's are counted in any case.
+  virtual void count_edges_of(const std::vector<Client>& senders) = 0;
   /// **Collective.** Plays all steps, or fewer if a signal stops the run.
   virtual void run(const std::vector<Observer*>& observers) = 0;
   [[nodiscard]] virtual const RoundView& view() const = 0;

@@ -74,8 +74,8 @@ void add_model_output_options(Options& options, LearningConfig& config) {
            "whose models are recorded: of the first K clients, of sample:K spread evenly, of all, or of none (not "
            "at the end either); default: all up to 100 clients, else 10 of them, and of those no more than have "
            "a million numbers together; one where all have the same model. Of more than {} clients figures "
-           "(mass, presence, loss, accuracy, traffic) are kept one by one for these clients alone, unless they "
-           "are all; of the others it is kept how they are spread",
+           "(mass, presence, loss, accuracy, and traffic over a graph) are kept one by one for the clients that "
+           "are named, by default for 10, and of all it is kept how they are spread, unless WHOM is all",
            most_clients_one_by_one),
        [&config](const std::string& text) { config.record_clients = RecordedChoice::parse(text); }});
   options.add(

@@ -434,7 +434,7 @@ ProgressStyle LearningRun::progress_style() const {
 
 void LearningRun::note_recorded(const Recorded& recorded) {
   if (recorded.figures == Figures::of_all) return;
-  const std::size_t count = recorded.clients.size();
+  const std::size_t count = recorded.listed.size();
   notes_.push_back(fmt::format(
       "figures of clients are on record {}, and of all how they are spread over those of each rank; --record-clients "
       "says for whom",

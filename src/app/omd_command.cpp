@@ -98,7 +98,7 @@ ExitCode OmdRun::play() {
   const MixingDoor door(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
   const Recorded recorded =
       who_is_recorded(layout_->clients(), config_.record_clients.value_or(RecordedChoice()), dimension_);
-  if (recorded.figures == Figures::of_recorded) door.count_edges_of(recorded.clients);
+  if (recorded.figures == Figures::of_some) door.count_edges_of(recorded.listed);
   if (!door.note().empty()) notes_.push_back(door.note());
   DecentralizedOmd omd(door.mixer(), *mirror_, std::move(learning), config_.omd, *start_);
   start_.reset();

@@ -1,5 +1,6 @@
 #include "starling/record/model_recorder.hpp"
 
+#include "models_in_turn.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -44,11 +45,20 @@ void append(const Spread& spread, Vector& numbers) {
   numbers.insert(numbers.end(), spread.begin(), spread.end());
 }
 
+/// Local numbers of those of `clients` that are among first … first + count − 1.
+std::vector<std::size_t> those_here(const std::vector<Client>& clients, Client first, std::size_t count) {
+  std::vector<std::size_t> here;
+  for (const Client u : clients) {
+    if (u >= first && u < first + static_cast<Client>(count)) here.push_back(static_cast<std::size_t>(u - first));
+  }
+  return here;
+}
+
 /// Data sets of progressive scores, with what they mean.
 std::vector<std::pair<std::string, std::string>> score_sets(Scores scores, Figures figures) {
   std::vector<std::pair<std::string, std::string>> sets;
   if (scores == Scores::none) return sets;
-  const std::string who = figures == Figures::of_all ? "client" : "recorded client";
+  const std::string who = figures == Figures::of_all ? "client" : "listed client";
   sets.emplace_back("/loss", "mean progressive loss per record since the record before: record x " + who);
   if (scores == Scores::losses_and_accuracies) {
     sets.emplace_back("/accuracy", "progressive accuracy since the record before: record x " + who);
@@ -79,6 +89,8 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
       first_(first),
       count_(count),
       dimension_(dimension),
+      recorded_(those_here(recorded.clients, first, count)),
+      listed_(those_here(recorded.listed, first, count)),
       figures_(recorded.figures),
       final_models_(recorded.final_models),
       policy_(policy),
@@ -87,9 +99,6 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
       flushed_(std::chrono::steady_clock::now()),
       present_(count, 0),
       before_(count) {
-  for (const Client u : recorded.clients) {
-    if (u >= first && u < first + static_cast<Client>(count)) recorded_.push_back(static_cast<std::size_t>(u - first));
-  }
   if (directory.goes_on()) return;
   go_back(0, 0);
   owners_.append_text("# metrics of this rank's private records, for their owner alone\n");
@@ -118,7 +127,7 @@ void ModelRecorder::make_file() {
   if (!recorded_.empty()) {
     file.attribute("/model", "meaning", "released model: record x recorded client of this rank x coordinate");
   }
-  const std::string who = all_one_by_one() ? "client" : "recorded client";
+  const std::string who = all_one_by_one() ? "client" : "listed client";
   if (listed() > 0) {
     file.attribute("/mass", "meaning", "push-sum mass: record x " + who + " of this rank");
     file.attribute(
@@ -203,16 +212,16 @@ void ModelRecorder::leave_out(Round end) {
 
 bool ModelRecorder::lists(Client u) const {
   return all_one_by_one() ||
-         std::binary_search(recorded_.begin(), recorded_.end(), static_cast<std::size_t>(u - first_));
+         std::binary_search(listed_.begin(), listed_.end(), static_cast<std::size_t>(u - first_));
 }
 
-/// A figure of all clients goes to `rows`, or that of the recorded ones and how it is spread.
+/// A figure of all clients goes to `rows`, or that of some and how it is spread.
 void ModelRecorder::keep(View of_all, Vector& rows) {
   if (all_one_by_one()) {
     rows.insert(rows.end(), of_all.begin(), of_all.end());
     return;
   }
-  for (const std::size_t k : recorded_) rows.push_back(of_all[k]);
+  for (const std::size_t k : listed_) rows.push_back(of_all[k]);
   append(spread_of(Vector(of_all.begin(), of_all.end())), spreads_);
 }
 
@@ -248,11 +257,18 @@ void ModelRecorder::record_presences() {
 }
 
 void ModelRecorder::record_distances(const RoundView& view) {
+  ModelsInTurn models(view, most_numbers_of_models);
   Vector mean(dimension_, 0.0);
-  for (std::size_t k = 0; k < count_; ++k) axpy(1, view.model(k), mean);
+  models.each([&mean](std::size_t, const Released<Columns>& some) {
+    for (std::size_t k = 0; k < some.value().size(); ++k) axpy(1, some.value()[k], mean);
+  });
   scale(1 / static_cast<double>(count_), mean);
   Vector distances(count_);
-  for (std::size_t k = 0; k < count_; ++k) distances[k] = std::sqrt(squared_distance(view.model(k), mean));
+  models.each([&](std::size_t from, const Released<Columns>& some) {
+    for (std::size_t k = 0; k < some.value().size(); ++k) {
+      distances[from + k] = std::sqrt(squared_distance(some.value()[k], mean));
+    }
+  });
   append(spread_of(std::move(distances)), spreads_);
 }
 
@@ -393,14 +409,14 @@ std::vector<Part> parts_of_ranks(const Layout& layout, bool one_each) {
   return parts;
 }
 
-/// Figures of clients one by one: of all, or of those recorded.
+/// Figures of clients one by one: of all, or of those listed.
 void join_figures(const hdf5::File& file, const RunLayout& run) {
   const bool of_all = run.recorded.figures == Figures::of_all;
   const std::vector<Part> parts =
-      of_all ? parts_of_ranks(run.layout, false) : parts_of(run.layout, run.recorded.clients);
+      of_all ? parts_of_ranks(run.layout, false) : parts_of(run.layout, run.recorded.listed);
   if (parts.empty()) return;
-  const auto who = of_all ? static_cast<hsize_t>(run.layout.clients()) : run.recorded.clients.size();
-  const std::string axes = of_all ? "record x client" : "record x recorded client";
+  const auto who = of_all ? static_cast<hsize_t>(run.layout.clients()) : run.recorded.listed.size();
+  const std::string axes = of_all ? "record x client" : "record x listed client";
   file.join("/mass", {0, who}, 1, true, parts);
   file.join("/presence", {0, who}, 1, true, parts);
   file.attribute("/mass", "meaning", "push-sum mass: " + axes);
@@ -450,6 +466,10 @@ void write_run_file(const RunDirectory& directory, const RunLayout& run,
   }
   if (run.shared_scores != Scores::none && !file.has("/loss")) file.attribute("/", "shares_losses", "yes");
   file.write<std::int64_t>("/recorded_clients", {recorded.size()}, {recorded.begin(), recorded.end()});
+  if (run.recorded.figures == Figures::of_some) {
+    const std::vector<Client>& listed = run.recorded.listed;
+    file.write<std::int64_t>("/listed_clients", {listed.size()}, {listed.begin(), listed.end()});
+  }
   file.attribute("/", "started", utc_now());
   for (const auto& [name, value] : provenance) file.attribute("/", name, value);
 }

@@ -1,5 +1,6 @@
 #include "starling/record/network_reporter.hpp"
 
+#include "models_in_turn.hpp"
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -43,17 +44,6 @@ Round next_landmark(Round done) {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Gives f the models of this rank's clients, in order, some at a time: as they are needed once, in no more room than
-/// this many numbers take.
-template <class F>
-void for_some_models(const RoundView& view, F&& f) {
-  constexpr std::size_t most_numbers = std::size_t{1} << 20;
-  const std::size_t clients = view.masses().size();
-  const std::size_t dimension = clients > 0 ? view.model(0).size() : 1;
-  const std::size_t at_once = std::max<std::size_t>(1, most_numbers / std::max<std::size_t>(dimension, 1));
-  for (std::size_t k = 0; k < clients; k += at_once) f(view.some_models(k, std::min(at_once, clients - k)));
 }
 
 }  // namespace
@@ -123,13 +113,14 @@ void ProgressPrinter::close() {
 
 NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy,
                                  Scores scores, TestScore test, ProgressPrinter* printer,
-                                 const std::string& history_file, Models models)
+                                 const std::string& history_file, Models models, std::size_t most_numbers)
     : agreement_(agreement),
       rank_(rank),
       active_(std::move(active)),
       policy_(policy),
       scores_(scores),
       models_(models),
+      most_numbers_(most_numbers),
       test_(std::move(test)),
       printer_(printer) {
   if (!history_file.empty()) file_.emplace(history_file);
@@ -222,7 +213,8 @@ void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
 /// Σ ‖x_u − mean‖², and what they score. Centring here keeps digits that Σ‖x‖² − ‖Σx‖²/n would lose.
 void NetworkReporter::add_models(const RoundView& view, bool with_test, Released<Vector>& report) const {
   report.update([&](Vector& numbers) { numbers.resize(f_head + view.model(0).size(), 0.0); });
-  for_some_models(view, [&](const Released<Columns>& some) {
+  ModelsInTurn models(view, most_numbers_);
+  models.each([&](std::size_t, const Released<Columns>& some) {
     report.update(
         [&](Vector& numbers, const Columns& x) {
           for (std::size_t k = 0; k < x.size(); ++k) axpy(1, x[k], MutableView(numbers).subspan(f_head));
@@ -242,7 +234,7 @@ void NetworkReporter::add_models(const RoundView& view, bool with_test, Released
         return sums;
       },
       report);
-  for_some_models(view, [&](const Released<Columns>& some) {
+  models.each([&](std::size_t, const Released<Columns>& some) {
     report.update(
         [](Vector& numbers, const Columns& x, const Vector& centre) {
           for (std::size_t k = 0; k < x.size(); ++k) numbers[f_spread] += squared_distance(x[k], centre);

@@ -14,9 +14,11 @@ namespace {
 /// Of models in one record, unless it is asked for: some dozens of records should fit into memory.
 constexpr std::size_t most_numbers_at_once = 1'000'000;
 
+constexpr Client usual_figures = 10;
+
 Client usual_count(Client clients, std::size_t dimension) {
   const std::size_t fit = std::max<std::size_t>(1, most_numbers_at_once / std::max<std::size_t>(dimension, 1));
-  return std::min<Client>(clients <= 100 ? clients : 10, static_cast<Client>(std::min<std::size_t>(fit, 100)));
+  return std::min<Client>(clients <= 100 ? clients : usual_figures, static_cast<Client>(std::min<std::size_t>(fit, 100)));
 }
 
 std::vector<Client> first_of(Client count) {
@@ -54,6 +56,9 @@ Recorded who_is_recorded(Client clients, const RecordedChoice& choice, std::size
     case Kind::usual:
       recorded.clients = sample_of(clients, std::min(clients, usual_count(clients, dimension)));
       break;
+    case Kind::one_model:
+      recorded.clients = {0};
+      break;
     case Kind::first:
       recorded.clients = first_of(std::min(clients, choice.count));
       break;
@@ -68,7 +73,9 @@ Recorded who_is_recorded(Client clients, const RecordedChoice& choice, std::size
       break;
   }
   const bool one_by_one = clients <= most_clients_one_by_one || choice.kind == Kind::all;
-  recorded.figures = one_by_one ? Figures::of_all : Figures::of_recorded;
+  recorded.figures = one_by_one ? Figures::of_all : Figures::of_some;
+  const bool named = choice.kind != Kind::usual && choice.kind != Kind::one_model;
+  recorded.listed = named ? recorded.clients : sample_of(clients, std::min(clients, usual_figures));
   return recorded;
 }
 

@@ -73,9 +73,9 @@ hdf5::Sizes sizes_of_models(const File& file) {
   return sizes;
 }
 
-std::vector<Client> recorded_clients(const File& file) {
+std::vector<Client> clients_in(const File& file, const std::string& name) {
   std::vector<Client> clients;
-  for (const std::int64_t u : file.read<std::int64_t>("/recorded_clients").second) {
+  for (const std::int64_t u : file.read<std::int64_t>(name).second) {
     clients.push_back(static_cast<Client>(u));
   }
   return clients;
@@ -143,7 +143,7 @@ RecordedModels read_models(const std::string& run) {
   std::vector<Round> rounds = rounds_of_all(run);
   return reading(run + "/run.h5", [&](const File& file) {
     RecordedModels models;
-    models.clients = recorded_clients(file);
+    models.clients = clients_in(file, "/recorded_clients");
     models.rounds = std::move(rounds);
     if (models.clients.empty()) return models;
     auto [sizes, values] = file.read<double>("/model");
@@ -168,12 +168,12 @@ NetworkRecords read_network(const std::string& run) {
     check<FailureError>(sizes.size() == 2 && presences.size() == masses.size(),
                         "'/mass' and '/presence' are not both records x clients");
     records.clients = clients;
-    records.listed = recorded_clients(file);
+    records.listed = clients_in(file, file.has("/listed_clients") ? "/listed_clients" : "/recorded_clients");
     if (sizes[1] == records.clients) {
       records.listed.resize(records.clients);
       std::iota(records.listed.begin(), records.listed.end(), 0);
     }
-    check<FailureError>(sizes[1] == records.listed.size(), "'/mass' is not records x recorded clients");
+    check<FailureError>(sizes[1] == records.listed.size(), "'/mass' is not records x listed clients");
     records.rounds = std::move(rounds);
     records.rounds.resize(std::min(records.rounds.size(), static_cast<std::size_t>(sizes[0])));
     const std::size_t count = records.rounds.size() * records.listed.size();

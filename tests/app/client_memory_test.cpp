@@ -105,7 +105,7 @@ class ManyClients {
     const Recorded recorded = who_is_recorded(layout_.clients(), {}, dimension);
     const RunDirectory directory(path_, "", agreement_, world().rank());
     MixingDoor door(world(), layout_, *graph_, {}, dimension);
-    door.count_edges_of(recorded.clients);
+    door.count_edges_of(recorded.listed);
     std::vector<NoiseKey> keys = make_noise_keys("seed", 1, first_, static_cast<Client>(count_));
     DecentralizedOmd omd(door.mixer(), *mirror_,
                          Learning{model_, *mechanism_, *accounts_, std::move(keys), std::move(streams)}, settings(),

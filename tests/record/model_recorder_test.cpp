@@ -83,9 +83,11 @@ class SomeClients final : public RoundView {
 class RecordedRun {
  public:
   RecordedRun(std::size_t count, const std::string& choice, MetricsPolicy::Sharing sharing)
+      : RecordedRun(count, RecordedChoice::parse(choice), sharing) {}
+  RecordedRun(std::size_t count, const RecordedChoice& choice, MetricsPolicy::Sharing sharing)
       : directory_(folder_ / "run", "", agreement_, world().rank()), view_(count) {
     const auto clients = static_cast<Client>(count);
-    recorded_ = who_is_recorded(clients, RecordedChoice::parse(choice), d);
+    recorded_ = who_is_recorded(clients, choice, d);
     const MetricsPolicy policy(sharing);
     const Scores scores = Scores::losses_and_accuracies;
     write_run_file(directory_, {Layout(clients, 1), d, recorded_, policy.shared() ? scores : Scores::none}, {});
@@ -165,6 +167,21 @@ TEST(ModelRecorder, KeepsThoseOfSomeWhereTheyAreVeryMany) {
   const auto [sizes, all] = run.numbers("/final_model");
   EXPECT_THAT(sizes, ElementsAre(many, d));
   EXPECT_EQ(all[d * 2000 + 1], 2000);
+}
+
+TEST(ModelRecorder, KeepsFiguresOfTenWhereAllHaveOneModel) {
+  const RecordedRun run(2050, of_one_model, Sharing::shared);
+  EXPECT_THAT(run.numbers("/model").first, ElementsAre(rounds + 1, 1, d));
+  for (const char* name : {"/mass", "/presence", "/loss", "/accuracy"}) {
+    EXPECT_THAT(run.numbers(name).first, ElementsAre(rounds + 1, 10)) << name;
+  }
+  const Vector losses = run.numbers("/loss").second;
+  EXPECT_EQ(losses[3 * 10 + 2], SomeClients::loss(410, 3));
+  EXPECT_THAT(run.metrics(), HasSubstr("\n3,410,2,2460,0.5\n"));
+  const NetworkRecords read = read_network(run.path());
+  EXPECT_THAT(read.listed, ElementsAre(0, 205, 410, 615, 820, 1025, 1230, 1435, 1640, 1845));
+  EXPECT_EQ(read.masses.size(), 10U * (rounds + 1));
+  EXPECT_THAT(read_models(run.path()).clients, ElementsAre(0));
 }
 
 TEST(ModelRecorder, SaysOfAllHowFiguresAreSpread) {

@@ -42,9 +42,23 @@ TEST(RecordedClients, AreWhomTheOptionNames) {
 TEST(RecordedClients, HaveFiguresOfTheirOwnAloneBeyondTwoThousand) {
   for (const char* choice : {"", "5", "sample:5", "none"}) {
     EXPECT_EQ(recorded_of(2000, choice).figures, Figures::of_all) << choice;
-    EXPECT_EQ(recorded_of(2001, choice).figures, Figures::of_recorded) << choice;
+    EXPECT_EQ(recorded_of(2001, choice).figures, Figures::of_some) << choice;
   }
   EXPECT_EQ(recorded_of(2001, "all").figures, Figures::of_all);
+}
+
+TEST(RecordedClients, HaveFiguresOfTenIfNobodyIsNamed) {
+  const std::vector<Client> ten{0, 300, 600, 900, 1200, 1500, 1800, 2100, 2400, 2700};
+  const Recorded of_one = who_is_recorded(3000, of_one_model, 5);
+  EXPECT_EQ(of_one.clients, (std::vector<Client>{0}));
+  EXPECT_EQ(of_one.listed, ten);
+  EXPECT_EQ(of_one.figures, Figures::of_some);
+  EXPECT_TRUE(of_one.final_models);
+  EXPECT_EQ(recorded_of(3000, "").listed, ten);
+  EXPECT_EQ(recorded_of(3000, "", 30'000'000).listed, ten) << "figures do not grow with models";
+  EXPECT_EQ(recorded_of(3000, "1").listed, (std::vector<Client>{0}));
+  EXPECT_EQ(recorded_of(3000, "sample:2").listed, (std::vector<Client>{0, 1500}));
+  EXPECT_TRUE(recorded_of(3000, "none").listed.empty());
 }
 
 TEST(RecordedClients, OfNoneThereAreNoFinalModels) {

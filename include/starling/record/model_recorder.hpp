@@ -27,9 +27,12 @@ enum class Scores { none, losses, losses_and_accuracies };
 /// of a client's model from the mean model of its rank.
 constexpr const char* figures_of_a_spread = "mass, presence, distance, loss, accuracy";
 
+/// In models that an observer holds at once beside the protocol's own, 8 MB; one model may be larger.
+constexpr std::size_t most_numbers_of_models = std::size_t{1} << 20;
+
 class ModelRecorder final : public Observer {
  public:
-  /// For the clients first … first + count − 1 of this rank; those of them in `recorded` have their models recorded.
+  /// For the clients first … first + count − 1 of this rank; `recorded` says whose models and figures are recorded.
   /// Begins the files, unless the directory's run goes on: then persist() does, up to where it was.
   ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count, std::size_t dimension,
                 const Recorded& recorded, const MetricsPolicy& policy, RecordRounds rounds, Scores scores);
@@ -67,7 +70,7 @@ class ModelRecorder final : public Observer {
   void note_presence(const RoundView& view);
   [[nodiscard]] bool lists(Client u) const;
   [[nodiscard]] bool all_one_by_one() const { return figures_ == Figures::of_all; }
-  [[nodiscard]] std::size_t listed() const { return all_one_by_one() ? count_ : recorded_.size(); }
+  [[nodiscard]] std::size_t listed() const { return all_one_by_one() ? count_ : listed_.size(); }
   void persist_waiting(Snapshot& entry);
   void flush();
   void write_waiting();
@@ -78,7 +81,8 @@ class ModelRecorder final : public Observer {
   Client first_;
   std::size_t count_;
   std::size_t dimension_;
-  std::vector<std::size_t> recorded_;  ///< local numbers, ascending
+  std::vector<std::size_t> recorded_;  ///< whose models are, local numbers, ascending
+  std::vector<std::size_t> listed_;    ///< likewise, whose figures are where they are not those of all
   Figures figures_;
   bool final_models_;
   MetricsPolicy policy_;

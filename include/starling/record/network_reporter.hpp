@@ -57,10 +57,11 @@ class NetworkReporter final : public Observer {
  public:
   /// `active` are the ranks that host clients; `printer` and `history_file` (the path of history.csv) are rank 0's,
   /// null and empty elsewhere. Test scores are taken at rounds 0, 1, 2, 4, 8, … and at the end. Where there is one
-  /// model for all, there are neither consensus error nor mass.
+  /// model for all, there are neither consensus error nor mass. A report looks at some models at a time, in the room of
+  /// `most_numbers`, and works them out anew for each use if they are not all.
   NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy, Scores scores,
                   TestScore test, ProgressPrinter* printer, const std::string& history_file,
-                  Models models = Models::one_each);
+                  Models models = Models::one_each, std::size_t most_numbers = most_numbers_of_models);
 
   void after(const RoundView& view) override;
   [[nodiscard]] Round due() const override;
@@ -95,6 +96,7 @@ class NetworkReporter final : public Observer {
   MetricsPolicy policy_;
   Scores scores_;
   Models models_;
+  std::size_t most_numbers_;
   TestScore test_;
   ProgressPrinter* printer_;
   RecordRounds rounds_{std::nullopt};
