@@ -1,11 +1,11 @@
 #include "usable_cpus.hpp"
 
+#include "control_groups.hpp"
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <sched.h>
-#include <string>
 #include <unistd.h>
 
 namespace starling {
@@ -25,25 +25,10 @@ double quota_in(const std::filesystem::path& group) {
   return infinity;
 }
 
-/// Of a group and those around it. A container may not see where it is: then the outermost is its own.
-double least_quota(const std::filesystem::path& mount, std::filesystem::path group) {
-  double least = quota_in(mount);
-  for (; !group.empty(); group = group.parent_path()) least = std::min(least, quota_in(mount / group));
-  return least;
-}
-
 }  // namespace
 
 double cpu_quota(std::istream& membership, const std::filesystem::path& mount) {
-  double least = infinity;
-  for (std::string line; std::getline(membership, line);) {  // number:controllers:/group
-    const std::size_t controllers = line.find(':') + 1;
-    const std::size_t group = line.find(':', controllers);
-    if (controllers == 0 || group == std::string::npos) continue;
-    const std::filesystem::path path(line.substr(group + 1));
-    least = std::min(least, least_quota(mount / line.substr(controllers, group - controllers), path.relative_path()));
-  }
-  return least;
+  return least_of_groups(membership, mount, quota_in);
 }
 
 int usable_cpus() {

@@ -1,10 +1,14 @@
 #include "windows.hpp"
 
 #include "state.hpp"
+#include "usable_memory.hpp"
+#include <algorithm>
 #include <atomic>
+#include <limits>
 #include <new>
 #include <sched.h>
 
+#include "starling/core/check.hpp"
 #include "starling/net/agreement.hpp"
 
 namespace starling {
@@ -41,19 +45,55 @@ struct Member {
   SharedPlace place;
 };
 
-/// **Collective.** The ranks of this host, in order.
-std::vector<Member> members_of_this_host(World& world, const SharedPlace& place) {
-  // Ranks may come here at different times: what follows does not hear the control channel, and must not wait.
-  Agreement(world).barrier();
-  MPI_Comm host = MPI_COMM_NULL;
-  MPI_Comm_split_type(world.state().agreement, MPI_COMM_TYPE_SHARED, world.rank(), MPI_INFO_NULL, &host);
-  int size = 1;
-  MPI_Comm_size(host, &size);
-  std::vector<Member> members(static_cast<std::size_t>(size));
-  const Member own{world.rank(), place};
-  MPI_Allgather(&own, sizeof own, MPI_BYTE, members.data(), sizeof own, MPI_BYTE, host);
-  MPI_Comm_free(&host);
-  return members;
+/// What a rank says before any of its host takes memory.
+struct Wish {
+  std::uint64_t bytes = 0;
+  double left = 0;  ///< bytes that it sees
+};
+
+/// The ranks of this host, in order.
+class Host {
+ public:
+  /// **Collective**, as gather() is.
+  explicit Host(World& world) : world_(world) {
+    Agreement(world_).barrier();
+    MPI_Comm_split_type(world_.state().agreement, MPI_COMM_TYPE_SHARED, world_.rank(), MPI_INFO_NULL, &ranks_);
+    MPI_Comm_size(ranks_, &size_);
+  }
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  ~Host() { MPI_Comm_free(&ranks_); }
+
+  [[nodiscard]] int size() const { return size_; }
+  template <class T>
+  [[nodiscard]] std::vector<T> gather(const T& own) const {
+    // Ranks may come here at different times: what follows does not hear the control channel, and must not wait.
+    Agreement(world_).barrier();
+    std::vector<T> all(static_cast<std::size_t>(size_));
+    MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, ranks_);
+    return all;
+  }
+
+ private:
+  World& world_;
+  MPI_Comm ranks_ = MPI_COMM_NULL;
+  int size_ = 1;
+};
+
+/// Where a control group limits memory, the kernel does not refuse shared memory beyond it but ends the process. What
+/// the run takes later is about as much again, so that half of what is left is to stay. Throws FailureError, on all
+/// ranks of a host alike.
+void require_memory(const std::vector<Wish>& wishes) {
+  double bytes = 0;
+  double left = std::numeric_limits<double>::infinity();
+  for (const Wish& wish : wishes) {
+    bytes += static_cast<double>(wish.bytes);
+    left = std::min(left, wish.left);
+  }
+  check<FailureError>(bytes <= left / 2,
+                      "the system has {:.0f} bytes of memory left, and the ranks of this host want {:.0f} to share "
+                      "(half is to stay for the rest of the run)",
+                      left, bytes);
 }
 
 void pause() {
@@ -72,15 +112,18 @@ Windows::Windows(World& world, const Layout& layout, std::size_t length)
       progress_(static_cast<std::size_t>(world.size()), nullptr),
       blocks_(2, Released<Columns>(declare_public(Columns()))) {
   const Places places(layout_, world.rank(), length_);
+  const Host host(world);
+  const std::vector<Wish> wishes = host.gather(Wish{places.bytes(), usable_memory()});
   SharedPlace place;
   try {
+    require_memory(wishes);
     own_ = SharedMemory::create(places.bytes());
     new (own_.data()) Progress;
     place = own_.place();
   } catch (const FailureError& error) {
     problem_ = error.what();
   }
-  for (const Member& member : members_of_this_host(world, place)) {
+  for (const Member& member : host.gather(Member{world.rank(), place})) {
     const auto rank = static_cast<int>(member.rank);
     if (rank != world.rank()) share(rank, member.place);
   }
