@@ -30,7 +30,7 @@ TEST(Spread, DoesNotCountWhatIsUnknown) {
 
 TEST(Spread, IsThatOfTheValuesInAnyOrder) {
   Vector values;
-  for (int i = 0; i < 1001; ++i) values.push_back((i * 377) % 1001);
+  for (int i = 0; i < 1001; ++i) values.push_back((i * 379) % 1001);
   EXPECT_THAT(spread_of(values), ElementsAre(1001, DoubleEq(500), 0, 250, 500, 750, 1000));
 }
 
