@@ -6,6 +6,9 @@
 #include <fstream>
 #include <limits>
 #include <sched.h>
+#include <sstream>
+#include <string>
+#include <string_view>
 #include <unistd.h>
 
 namespace starling {
@@ -31,14 +34,51 @@ double cpu_quota(std::istream& membership, const std::filesystem::path& mount) {
   return least_of_groups(membership, mount, quota_in);
 }
 
-int usable_cpus() {
-  cpu_set_t all;
-  CPU_ZERO(&all);
-  for (const pid_t process : {pid_t{0}, getppid()}) {
-    cpu_set_t some;
-    if (sched_getaffinity(process, sizeof some, &some) == 0) CPU_OR(&all, &all, &some);
+namespace {
+
+/// What starts ranks on a host, as the kernel names processes (15 characters at most).
+bool starts_ranks(std::string_view name) {
+  constexpr std::string_view launchers[] = {"mpirun", "mpiexec",       "orterun",         "prterun",    "orted",
+                                            "prted",  "mpiexec.hydra", "hydra_pmi_proxy", "slurmstepd", "srun"};
+  return std::find(std::begin(launchers), std::end(launchers), name) != std::end(launchers);
+}
+
+/// CPUs on which a process, or this one (0), may run.
+cpu_set_t affinity(pid_t process) {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  if (sched_getaffinity(process, sizeof cpus, &cpus) != 0) CPU_ZERO(&cpus);
+  return cpus;
+}
+
+}  // namespace
+
+pid_t launcher_of(pid_t process, const std::filesystem::path& processes) {
+  while (process > 1) {  // number (name) state parent …; a name may have brackets and spaces
+    std::ifstream file(processes / std::to_string(process) / "stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t begin = line.find('(');
+    const std::size_t end = line.rfind(')');
+    if (begin == std::string::npos || end == std::string::npos) return 0;
+    if (starts_ranks(std::string_view(line).substr(begin + 1, end - begin - 1))) return process;
+    std::istringstream rest(line.substr(end + 1));
+    std::string state;
+    pid_t parent = 0;
+    if (!(rest >> state >> parent)) return 0;
+    process = parent;
   }
-  const int allowed = CPU_COUNT(&all);
+  return 0;
+}
+
+int usable_cpus() {
+  int allowed = 0;
+  if (const pid_t launcher = launcher_of(getppid(), "/proc"); launcher > 0) {
+    cpu_set_t all = affinity(launcher);
+    const cpu_set_t own = affinity(0);
+    CPU_OR(&all, &all, &own);
+    allowed = CPU_COUNT(&all);
+  }
   const auto cpus = static_cast<double>(allowed > 0 ? allowed : sysconf(_SC_NPROCESSORS_ONLN));
   std::ifstream membership("/proc/self/cgroup");
   return static_cast<int>(std::max(1.0, std::min(cpus, std::ceil(cpu_quota(membership, "/sys/fs/cgroup")))));

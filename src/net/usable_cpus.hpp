@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <istream>
+#include <sys/types.h>
 
 namespace starling {
 
@@ -10,8 +11,13 @@ namespace starling {
 /// those around them, whose files are under `mount`, in CPUs; infinite where there is none.
 [[nodiscard]] double cpu_quota(std::istream& membership, const std::filesystem::path& mount);
 
-/// CPUs of this process's affinity and of its parent's, which the launcher has not bound to a part of them; within the
-/// quota, rounded up. At least 1.
+/// The nearest process, from this one upwards, that starts ranks (mpirun, srun and the like), or 0 if there is none to
+/// be seen: shells and scripts may stand between. `processes` is /proc.
+[[nodiscard]] pid_t launcher_of(pid_t process, const std::filesystem::path& processes);
+
+/// CPUs of this process's affinity and of its launcher's, which has not bound itself to a part of them; those that are
+/// online where no launcher is to be seen, since a rank may be bound to one of many. Within the quota, rounded up. At
+/// least 1.
 [[nodiscard]] int usable_cpus();
 
 }  // namespace starling

@@ -63,8 +63,8 @@ class World {
 /// Name and version of the MPI library; needs no World.
 [[nodiscard]] std::string mpi_version();
 
-/// CPUs of this host that are the job's: as SLURM says, or else those of the affinity that ranks were started with,
-/// within the quota of their control groups; needs no World.
+/// CPUs of this host that are the job's: as SLURM says, or else those of the launcher's affinity (all that are online
+/// where no launcher is seen), within the quota of their control groups; needs no World.
 [[nodiscard]] int cpus_of_this_host();
 
 /// Whether this job has more ranks on this host than CPUs, as the launcher says; needs no World.
