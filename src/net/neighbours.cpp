@@ -64,7 +64,7 @@ void Neighbours::State::open(World& the_world, ExchangeWay way) {
   if (!wanted || the_world.size() == 1) return;
   std::string why_not;
   windows = open_windows(the_world, layout, length, why_not);
-  if (windows) return;
+  if (why_not.empty()) return;
   if (way == ExchangeWay::windows) {
     Agreement(the_world).together([&] {
       fail<FailureError>("no windows between the ranks of a host: {} let vectors go as messages: --exchange messages",

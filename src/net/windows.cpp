@@ -115,19 +115,21 @@ Windows::Windows(World& world, const Layout& layout, std::size_t length)
   const Host host(world);
   const std::vector<Wish> wishes = host.gather(Wish{places.bytes(), usable_memory()});
   SharedPlace place;
-  try {
-    require_memory(wishes);
-    own_ = SharedMemory::create(places.bytes());
-    new (own_.data()) Progress;
-    place = own_.place();
-  } catch (const FailureError& error) {
-    problem_ = error.what();
+  if (host.size() > 1) {
+    try {
+      require_memory(wishes);
+      own_ = SharedMemory::create(places.bytes());
+      new (own_.data()) Progress;
+      place = own_.place();
+    } catch (const FailureError& error) {
+      problem_ = error.what();
+    }
   }
   for (const Member& member : host.gather(Member{world.rank(), place})) {
     const auto rank = static_cast<int>(member.rank);
     if (rank != world.rank()) share(rank, member.place);
   }
-  if (!problem_.empty()) return;
+  if (!problem_.empty() || !shares()) return;
   memory_[static_cast<std::size_t>(world.rank())] = own_.data();
   const auto count = static_cast<std::size_t>(layout_.count(world.rank()));
   for (std::size_t parity = 0; parity < 2; ++parity) {
@@ -188,7 +190,7 @@ std::unique_ptr<Windows> open_windows(World& world, const Layout& layout, std::s
     if (!problems[r].empty()) why_not = fmt::format("rank {}: {}", r, problems[r]);
   }
   windows->close();
-  return why_not.empty() ? std::move(windows) : nullptr;
+  return why_not.empty() && windows->shares() ? std::move(windows) : nullptr;
 }
 
 }  // namespace starling

@@ -32,6 +32,8 @@ class Windows {
   /// All ranks have what they need: nobody attaches any more.
   void close() { own_.close(); }
 
+  /// Whether there is any other rank on this host: alone a rank takes no memory, and its door is one of messages.
+  [[nodiscard]] bool shares() const { return !others_.empty(); }
   /// Whether that rank's vectors lie in a window here, and this rank's in one there.
   [[nodiscard]] bool shares_with(int rank) const { return progress_[static_cast<std::size_t>(rank)] != nullptr; }
   /// Where that rank writes this column in turns of this parity.
@@ -74,7 +76,8 @@ class Windows {
   bool begun_ = false;
 };
 
-/// **Collective.** Windows for all ranks together; or nothing, and why not, the same on all ranks.
+/// **Collective.** Windows for all ranks together, nothing for those that share their host with none; or nothing for
+/// all, and why not, the same on all ranks.
 [[nodiscard]] std::unique_ptr<Windows> open_windows(World& world, const Layout& layout, std::size_t length,
                                                     std::string& why_not);
 
