@@ -24,6 +24,7 @@ void EdgeCounts::add(const std::vector<Edge>& edges, std::int64_t messages, std:
   }
   const std::vector<Edge>& sorted = copy.empty() ? edges : copy;
   std::vector<Count> added;
+  const std::size_t different = known_.size() + recent_.size();
   auto known = known_.begin();
   for (const Edge& edge : sorted) {
     known = std::lower_bound(known, known_.end(), edge,
@@ -32,28 +33,51 @@ void EdgeCounts::add(const std::vector<Edge>& edges, std::int64_t messages, std:
       known->messages += messages;
     } else if (!added.empty() && added.back().edge == edge) {
       added.back().messages += messages;
-    } else if (known_.size() + added.size() < most_edges) {
-      if (added.empty()) added.reserve(std::min(most_edges - known_.size(), sorted.size()));
+    } else if (const auto recent = recent_.find(edge); recent != recent_.end()) {
+      recent->second += messages;
+    } else if (different + added.size() < most_edges) {
+      if (added.empty()) added.reserve(std::min(most_edges - different, sorted.size()));
       added.push_back({edge, messages});
     } else {
       others_ += messages;
     }
   }
-  if (added.empty()) return;
-  if (known_.empty()) {
-    known_ = std::move(added);
+  if (recent_.size() + added.size() <= known_.size() / 4) {
+    for (const Count& count : added) recent_.emplace(count.edge, count.messages);
     return;
   }
-  const auto middle = static_cast<std::ptrdiff_t>(known_.size());
-  known_.insert(known_.end(), added.begin(), added.end());
-  std::inplace_merge(known_.begin(), known_.begin() + middle, known_.end(),
+  merge(added, recent());
+  recent_.clear();
+  merge(known_, added);
+}
+
+void EdgeCounts::merge(std::vector<Count>& known, const std::vector<Count>& added) {
+  const auto middle = static_cast<std::ptrdiff_t>(known.size());
+  known.insert(known.end(), added.begin(), added.end());
+  std::inplace_merge(known.begin(), known.begin() + middle, known.end(),
                      [](const Count& a, const Count& b) { return a.edge < b.edge; });
 }
 
+std::vector<EdgeCounts::Count> EdgeCounts::recent() const {
+  std::vector<Count> result;
+  result.reserve(recent_.size());
+  for (const auto& [edge, messages] : recent_) result.push_back({edge, messages});
+  std::sort(result.begin(), result.end(), [](const Count& a, const Count& b) { return a.edge < b.edge; });
+  return result;
+}
+
+void EdgeCounts::persist(Snapshot& snapshot) {
+  merge(known_, recent());
+  recent_.clear();
+  snapshot(known_, others_);
+}
+
 std::vector<EdgeTraffic> EdgeCounts::list(std::int64_t bytes_per_message) const {
+  std::vector<Count> all = known_;
+  merge(all, recent());
   std::vector<EdgeTraffic> result;
-  result.reserve(known_.size() + 1);
-  for (const Count& count : known_) {
+  result.reserve(all.size() + 1);
+  for (const Count& count : all) {
     result.push_back({count.edge.first, count.edge.second, count.messages, count.messages * bytes_per_message});
   }
   if (others_ > 0) result.push_back({-1, -1, others_, others_ * bytes_per_message});

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,7 @@ class EdgeCounts {
   void add(const std::vector<Edge>& edges, std::int64_t messages, std::int64_t others = 0);
   /// Ascending by (from, to); the rest, if there is one, last and with both ends −1.
   [[nodiscard]] std::vector<EdgeTraffic> list(std::int64_t bytes_per_message) const;
-  void persist(Snapshot& snapshot) { snapshot(known_, others_); }
+  void persist(Snapshot& snapshot);
 
  private:
   struct Count {
@@ -36,8 +38,22 @@ class EdgeCounts {
     void persist(Snapshot& snapshot) { snapshot(edge, messages); }
   };
 
+  struct EdgeHash {
+    std::size_t operator()(const Edge& edge) const {
+      return std::hash<std::uint64_t>{}(
+          (static_cast<std::uint64_t>(edge.first) << 32 ^ static_cast<std::uint64_t>(edge.second)) *
+          0x9e3779b97f4a7c15U);
+    }
+  };
+  /// Merges into `known` what is ascending too and not in it.
+  static void merge(std::vector<Count>& known, const std::vector<Count>& added);
+  /// What is in `recent_`, ascending.
+  [[nodiscard]] std::vector<Count> recent() const;
+
   std::optional<std::vector<Client>> senders_;  ///< ascending; none: all
   std::vector<Count> known_;                    ///< ascending by edge
+  /// Others, until they are enough for a merge, which takes as long as all that are known.
+  std::unordered_map<Edge, std::int64_t, EdgeHash> recent_;
   std::int64_t others_ = 0;
 };
 

@@ -42,6 +42,53 @@ TEST(EdgeCounts, AreThoseOfAMapWhateverTheOrder) {
   }
 }
 
+// Few new ones each time beside many that are known, some of which come again before they are merged; and a snapshot in
+// between.
+TEST(EdgeCounts, AreThoseOfAMapWhereEachPlanBringsNewEdges) {
+  AddressedRandom random(4, Purpose::experiment, 0, 0);
+  EdgeCounts counts;
+  std::map<Edge, std::int64_t> expected;
+  const auto add = [&](std::size_t edges, std::int64_t messages) {
+    std::vector<Edge> some;
+    for (std::size_t i = 0; i < edges; ++i) {
+      some.emplace_back(static_cast<Client>(random() % 50), static_cast<Client>(random() % 60));
+    }
+    counts.add(some, messages);
+    for (const Edge& edge : some) expected[edge] += messages;
+  };
+  add(800, 2);
+  for (int plan = 0; plan < 300; ++plan) {
+    add(7, 1 + plan % 3);
+    if (plan % 50 == 20) {
+      EXPECT_EQ(as_map(counts), expected) << plan;
+    }
+    if (plan == 33) {
+      Snapshot writing;
+      writing(counts);
+      add(9, 1);  // is not forgotten where the snapshot has been written
+      ASSERT_EQ(as_map(counts), expected);
+    }
+  }
+  EXPECT_EQ(as_map(counts), expected);
+}
+
+// Those that came last count among the most.
+TEST(EdgeCounts, CountBeyondTheMostTogetherThoughTheyComeOneByOne) {
+  EdgeCounts counts;
+  std::vector<Edge> edges;
+  const auto most = static_cast<Client>(EdgeCounts::most_edges);
+  for (Client i = 0; i < most - 2; ++i) edges.emplace_back(1, i);
+  counts.add(edges, 1);
+  for (const Client from : {0, 2, 3, 2, 0, 4}) counts.add({{from, 5}}, 1);
+  const auto list = counts.list(1);
+  ASSERT_EQ(list.size(), EdgeCounts::most_edges + 1);
+  EXPECT_EQ(list.front().from, 0);
+  EXPECT_EQ(list.front().messages, 2);
+  EXPECT_EQ(list[list.size() - 2].from, 2);
+  EXPECT_EQ(list[list.size() - 2].messages, 2);
+  EXPECT_EQ(list.back().messages, 2);
+}
+
 TEST(EdgeCounts, CountBeyondTheMostTogether) {
   EdgeCounts counts;
   std::vector<Edge> edges;
