@@ -370,7 +370,7 @@ class Results(InferCase):
                 self.assertEqual((done.code, done.messages()), (0, []), done)
                 ledger = done.summary()
                 self.assertTrue(ledger["whole"])
-                self.assertEqual([loss["client"] for loss in ledger["losses"]], [0, 1])
+                self.assertEqual([(loss["client"], loss.get("through")) for loss in ledger["losses"]], [(0, 1)])
                 for loss in ledger["losses"]:
                     self.assertAlmostEqual(loss["record"]["mu"], price, delta=1e-9)
                     self.assertAlmostEqual(loss["one_per_batch"]["epsilon"] / privacy["one_per_batch_epsilon"], 1, delta=1e-9)
