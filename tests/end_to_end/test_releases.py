@@ -154,6 +154,37 @@ class Ledgers(ReleaseCase):
         self.assertEqual(again["ledger"]["earlier_runs"], 1)
         self.assertIn("(1 before this one)", again["statement"])
 
+    def test_the_dearest_of_the_clients_who_share_a_ledger_counts(self):
+        """Clients 0 and 1 are one cohort; the dear one is neither the first of the ledger nor its last."""
+        self.write("prices.csv", "0,0.5\n1,0.5\n2,2\n3,0.5\n4,0.25\n")
+        for runs in (1, 2):
+            privacy = self.run_good("--clients", "5", "--epsilon", "clients:prices.csv", "--ledger", "shared", ranks=1)["privacy"]
+            self.assertEqual(privacy["client_epsilon"], 160)
+            self.assertEqual(privacy["ledger"]["client_epsilon"], runs * 160)
+            self.assertEqual(privacy["ledger"]["record_epsilon"], runs * 2)
+            self.assertEqual(privacy["ledger"]["earlier_runs"], runs - 1)
+            spent = json.loads(self.run_alone(["privacy", "ledger", "shared", "--json"]).out)
+            self.assertEqual([(loss["client"], loss.get("through"), loss["client_total"]["epsilon"]) for loss in spent["losses"]],
+                             [(0, 1, runs * 40), (2, None, runs * 160), (3, None, runs * 40), (4, None, runs * 20)])
+
+    def test_who_sat_out_at_the_end_shares_rows_again(self):
+        """At a graceful end clients differ in their last round; resumed, they meet where blocks end."""
+        clients = 400
+        self.good(1, ["--clients", clients, "--source", "synthetic:drift", "--mechanism", "laplace", "--epsilon", "0.5",
+                      "--dropout", "0.3", "--absent", "freeze", "--rounds", "20", "--checkpoint-every", "20", "--output", "run"])
+        path = self.folder / "run" / "private" / "0" / "ledger"
+        before = [json.loads(line) for line in path.read_text().splitlines()]
+        self.assertGreater(len({row["rounds"] for row in before if row["kind"] == "end"}), 3, "they end in different rounds")
+        self.good(1, ["--resume", "run", "--rounds", "60"])
+        rows = [json.loads(line) for line in path.read_text().splitlines()][len(before):]
+        reserved = [row for row in rows if row["kind"] == "reserve"]
+        self.assertLessEqual({row["last"] + 1 for row in reserved}, {1, 3, 7, 15, 31, 60})
+        self.assertEqual(sum(row.get("through", row["client"]) - row["client"] + 1 for row in reserved if row["last"] == 30), clients)
+        self.assertEqual([(row["client"], row["through"], row["first"], row["last"]) for row in reserved if row["first"] >= 31],
+                         [(0, clients - 1, 31, 59)])
+        verdict = self.run_alone(["privacy", "ledger", path, "--verify"])
+        self.assertEqual(verdict.code, 0, verdict)
+
     def test_figures_of_components_are_called_so(self):
         privacy = self.run_good("--epsilon", "0.5", "--unit", "component", *LEDGER)["privacy"]
         self.assertEqual(privacy["ledger"]["component_epsilon"], 0.5)

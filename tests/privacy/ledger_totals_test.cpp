@@ -1,6 +1,8 @@
 // What is spent over blocks, passes, runs and units; and which rounds are reserved together.
 #include "ledger_samples.hpp"
 #include "support/testing.hpp"
+#include <set>
+#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/ledger.hpp"
@@ -130,13 +132,56 @@ TEST(BlockSizes, DoubleUpToTheLargest) {
   std::vector<Round> found;
   for (Round reserved = 0; found.size() < 7; reserved += found.back()) found.push_back(sizes.after(reserved));
   EXPECT_EQ(found, (std::vector<Round>{1, 2, 4, 8, 16, 16, 16}));
-  EXPECT_EQ(BlockSizes::doubling().after(4094), 4095);
-  EXPECT_EQ(BlockSizes::doubling().after(1'000'000'000), 4096);
+  EXPECT_EQ(BlockSizes::doubling().after(2047), 2048);
+  EXPECT_EQ(BlockSizes::doubling().after(4094), 1);
+  EXPECT_EQ(BlockSizes::doubling().after(4096 * Round{250'000} - 1), 4096);
+  EXPECT_EQ(sizes.after(15, BlockSizes::Pace::quick), 16);
+  EXPECT_EQ(sizes.after(31, BlockSizes::Pace::quick), 32);
+  EXPECT_EQ(sizes.after((1 << 21) - 1, BlockSizes::Pace::quick), 1 << 20);
+}
+
+/// Where blocks end that follow one another from `reserved` on, up to `last`.
+std::set<Round> ends(const BlockSizes& sizes, Round reserved, Round last, BlockSizes::Pace pace) {
+  std::set<Round> found;
+  for (Round end = reserved + sizes.after(reserved, pace); end <= last; end += sizes.after(end, pace))
+    found.insert(end);
+  return found;
+}
+
+// Wherever a run was taken up: clients meet at the next round where blocks end, and no block is longer than it was.
+TEST(BlockSizes, EndAtTheSameRoundsWhereverTheyBegin) {
+  using Pace = BlockSizes::Pace;
+  for (const auto& [sizes, most] : {std::pair{BlockSizes::doubling(16), Round{16}},
+                                    {BlockSizes::doubling(1), 1},
+                                    {BlockSizes::fixed(7), 7},
+                                    {BlockSizes::fixed(1), 1}}) {
+    for (const Pace pace : {Pace::ordinary, Pace::quick}) {
+      const std::set<Round> undisturbed = ends(sizes, 0, 300, pace);
+      for (Round reserved = 0; reserved < 200; ++reserved) {
+        const Round size = sizes.after(reserved, pace);
+        ASSERT_GE(size, 1) << reserved;
+        ASSERT_LE(size, pace == Pace::quick ? 300 : most) << reserved;
+        const std::set<Round> expected(undisturbed.upper_bound(reserved), undisturbed.end());
+        ASSERT_EQ(ends(sizes, reserved, 300, pace), expected) << reserved;
+      }
+    }
+  }
+  for (const Pace pace : {Pace::ordinary, Pace::quick}) {
+    for (Round reserved = 0; reserved < 20000; ++reserved) {
+      ASSERT_LE(BlockSizes::doubling().after(reserved, pace), reserved + 1) << "a crash costs no more";
+    }
+  }
+  // A size that is no power of two: they meet too.
+  const BlockSizes hundred = BlockSizes::doubling(100);
+  for (const Round reserved : {0, 62, 63, 100, 126, 127, 150}) {
+    EXPECT_EQ(ends(hundred, reserved, 1000, Pace::ordinary).count(199), 1U) << reserved;
+  }
 }
 
 TEST(BlockSizes, MayBeFixed) {
   EXPECT_EQ(BlockSizes::fixed(7).after(0), 7);
-  EXPECT_EQ(BlockSizes::fixed(7).after(1000), 7);
+  EXPECT_EQ(BlockSizes::fixed(7).after(1001), 7);
+  EXPECT_EQ(BlockSizes::fixed(7).after(1000), 1);
   EXPECT_THROW(static_cast<void>(BlockSizes::fixed(0)), UsageError);
   EXPECT_THROW(static_cast<void>(BlockSizes::doubling(-1)), UsageError);
 }

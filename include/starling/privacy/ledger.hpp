@@ -50,19 +50,20 @@
 namespace starling {
 
 /// Which rounds are reserved together. Few rounds: a crash costs little; many: there is rarely an fsync to wait for.
+/// Blocks end at the same rounds wherever they begin: clients who were apart when a run was taken up, since some had
+/// sat out its last rounds, share rows from the next such round on.
 class BlockSizes {
  public:
-  /// 1, 2, 4, … up to `most` rounds: a crash costs at most as many rounds as were released, and one.
+  /// 1, 2, 4, … up to `most` rounds: a crash costs at most as many rounds as were released, and one. Blocks end where
+  /// 1, 3, 7, …, 2^j - 1 rounds are reserved; from `most` on, where one less than a multiple of `most` is.
   [[nodiscard]] static BlockSizes doubling(Round most = 4096) { return {most, true}; }
+  /// Blocks end where a multiple of `size` is reserved.
   [[nodiscard]] static BlockSizes fixed(Round size) { return {size, false}; }
   /// How fast rounds pass: blocks that are used up in no time may go on doubling, up to 2^20 rounds, since a crash
   /// still costs no more than was released, and writing a row takes as long as many thousand quick rounds.
   enum class Pace { ordinary, quick };
-  /// Rounds of the block that follows `reserved` rounds.
-  [[nodiscard]] Round after(Round reserved, Pace pace = Pace::ordinary) const {
-    const Round most = doubling_ && pace == Pace::quick ? std::max(most_, most_quick) : most_;
-    return doubling_ && reserved < most ? reserved + 1 : most;
-  }
+  /// Rounds of the block that follows `reserved` rounds (0 or more): those up to the next round where blocks end.
+  [[nodiscard]] Round after(Round reserved, Pace pace = Pace::ordinary) const;
 
  private:
   static constexpr Round most_quick = Round{1} << 20;
