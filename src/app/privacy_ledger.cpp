@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -24,7 +26,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* explanation =
     "usage: starling privacy ledger FILE [--verify] [--expect HASH] [--client K] [--delta D] [--json]\n\n"
     "Says what a privacy ledger holds: its runs, how many rounds of each client were reserved and released, and what\n"
-    "all of them together cost. Adjacent clients with the same history are one line: each of them has what it says. "
+    "all of them together cost. Adjacent clients with the same figures are one line: each of them has what it says. "
     "The\n"
     "ledger is verified first; of a damaged one no figures are given.\n\n"
     "A ledger is whole if every row is what its hash says, follows the row before it, and the head file beside it\n"
@@ -69,6 +71,9 @@ Options options_of(Request& request) {
 
 void check_request(const Request& request) {
   check(!request.file.empty(), "`privacy ledger` lacks a file (it reads one) see starling privacy ledger --help");
+  check(!request.verify || !request.client,
+        "--verify with --client {} (a ledger is whole or not, whomever it is about) give one of them",
+        request.client.value_or(0));
   const bool digits = request.expect.find_first_not_of("0123456789abcdef") == std::string::npos;
   check(request.expect.empty() || (digits && request.expect.size() == 64),
         "--expect '{}' is no hash (it must be 64 digits 0-9a-f) copy the head that a run printed", request.expect);
@@ -93,11 +98,19 @@ bool is_asked_for(ClientRange& clients, const Request& request) {
   return true;
 }
 
+/// Neighbours who have the same figures are one line, whatever rows these come from.
 std::vector<LedgerAccount> accounts_of(const LedgerEntry& entry, const Request& request) {
   std::vector<LedgerAccount> accounts;
   for (const auto& [first, each] : entry.accounts) {
     LedgerAccount account = each;
-    if (is_asked_for(account.clients, request)) accounts.push_back(std::move(account));
+    if (!is_asked_for(account.clients, request)) continue;
+    const auto figures = [](const LedgerAccount& of) { return std::tie(of.reserved, of.charged, of.end); };
+    if (!accounts.empty() && accounts.back().clients.touches(account.clients) &&
+        figures(accounts.back()) == figures(account)) {
+      accounts.back().clients.through = account.clients.through;
+    } else {
+      accounts.push_back(std::move(account));
+    }
   }
   return accounts;
 }
@@ -120,14 +133,43 @@ class Composer {
   std::vector<std::pair<std::vector<ChargeGroup>, PrivacyLoss>> known_;
 };
 
+auto figures(const PrivacyLoss& loss) {
+  return std::tie(loss.epsilon, loss.delta, loss.mu, loss.renyi, loss.method);
+}
+
+auto figures(const ClientCosts& costs) {
+  return std::tuple_cat(std::tie(costs.releases), figures(costs.record), figures(costs.one_per_batch),
+                        figures(costs.client_loss));
+}
+
+/// A line for each unit of each cohort; neighbours who have the same figures share it, whatever rows these come from.
+class CostLines {
+ public:
+  void add(ClientCosts costs) {
+    const auto [place, is_first] = last_of_unit_.emplace(costs.unit, lines_.size());
+    if (!is_first && lines_[place->second].clients.touches(costs.clients) &&
+        figures(lines_[place->second]) == figures(costs)) {
+      lines_[place->second].clients.through = costs.clients.through;
+      return;
+    }
+    place->second = lines_.size();
+    lines_.push_back(std::move(costs));
+  }
+  [[nodiscard]] std::vector<ClientCosts> take() { return std::move(lines_); }
+
+ private:
+  std::vector<ClientCosts> lines_;
+  std::map<PrivacyUnit, std::size_t> last_of_unit_;
+};
+
 std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request) {
   Composer composed(request.delta);
-  std::vector<ClientCosts> all;
+  CostLines lines;
   for (ClientRange clients : book.cohorts()) {
     if (!is_asked_for(clients, request)) continue;
     for (const PrivacyUnit unit : {PrivacyUnit::record, PrivacyUnit::component}) {
       if (!book.has(clients.first, unit)) continue;
-      ClientCosts& costs = all.emplace_back();
+      ClientCosts costs;
       costs.clients = clients;
       costs.unit = unit;
       const auto releases = book.spent(clients.first, unit);
@@ -135,9 +177,10 @@ std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request
       costs.one_per_batch = composed(releases);
       costs.record = composed(book.spent_by_record(clients.first, unit));
       costs.client_loss = composed(book.spent_by_client(clients.first, unit));
+      lines.add(std::move(costs));
     }
   }
-  return all;
+  return lines.take();
 }
 
 // As JSON.

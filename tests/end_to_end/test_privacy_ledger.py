@@ -144,6 +144,26 @@ class Figures(LedgerCase):
         loss, = self.found(self.ledger(rows))["losses"]
         self.assertEqual((loss["client"], loss["through"], loss["releases"]), (0, 499, 4))
 
+    def test_clients_with_the_same_figures(self):
+        """They are one line, though their rows are others: what one was charged at once another was in two steps."""
+        rows = [START, begin("run", clients=range(6))]
+        for k in range(6):
+            charge = laplace(0.2 if k == 5 else 0.1)
+            rows += [reserve("run", k, 0, 3, charge)] if k % 2 else [reserve("run", k, 0, 1, charge), reserve("run", k, 2, 3, charge)]
+        rows += [begin("other", unit="component", clients=range(6))] + [reserve("other", k, 0, k // 3) for k in range(6)]
+        found = self.found(self.ledger(rows))
+        run, other = found["runs"]
+        self.assertEqual(run["clients"], [{"client": 0, "through": 5, "reserved": 4, "released": None, "charged": 4, "end": None}])
+        self.assertEqual([(each["client"], each["through"], each["charged"]) for each in other["clients"]], [(0, 2, 1), (3, 5, 2)])
+        self.assertEqual(sorted((loss["unit"], loss["client"], loss.get("through"), loss["releases"]) for loss in found["losses"]),
+                         [("component", 0, 2, 1), ("component", 3, 5, 2), ("record", 0, 4, 4), ("record", 5, None, 4)])
+        for loss in found["losses"]:
+            alone, = (each for each in self.found("ledger", "--client", str(loss["client"]))["losses"] if each["unit"] == loss["unit"])
+            self.assertEqual({**alone, "through": None}, {**loss, "through": None})
+        out = self.command("ledger").out
+        for text in ("clients 0–5  4 rounds reserved, not ended", "clients 0–4  4 releases each, unit record", "client 5     4 releases, unit record"):
+            self.assertEqual(out.count(text), 1, out)
+
 
 def of_range(row, first, through):
     """The row about clients first to through."""
@@ -191,6 +211,13 @@ class Ranges(LedgerCase):
             result = self.command("ledger", "--client", str(client))
             self.assertEqual((result.code, result.out, len(result.messages())), (UNREADABLE, "", 1))
             self.assertIn(expected, result.err)
+
+    def test_one_client_is_no_part_of_a_verdict(self):
+        self.ledger(self.ROWS)
+        for more in ([], ["--json"]):
+            result = self.command("ledger", "--verify", "--client", "15", *more)
+            self.assertEqual((result.code, result.out, len(result.messages())), (UNREADABLE, "", 1), result)
+            self.assertIn("--verify with --client 15", result.err)
 
     def test_what_is_no_range(self):
         row = self.ROWS[2]
