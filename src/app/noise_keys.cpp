@@ -8,6 +8,8 @@
 #include <optional>
 #include <tuple>
 
+#include <openssl/crypto.h>
+
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
 #include "starling/record/run_directory.hpp"
@@ -40,29 +42,68 @@ std::string stored_keys(const std::string& folder) {
   return folder + "/keys";
 }
 
-/// A key whose digits store_noise_keys has written.
-NoiseKey key_of(std::string_view digits, const std::string& file) {
-  NoiseKey::Bytes bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const char* const from = digits.data() + 2 * i;
-    const auto [end, error] = std::from_chars(from, from + 2, bytes[i], 16);
-    check<DataError>(error == std::errc() && end == from + 2,
-                     "noise key file '{}' holds a line that is no key of {} hexadecimal digits (it was changed) bring "
-                     "the file of the run back",
-                     file, digits_of_key);
+template <class Text>
+void wipe(Text& text) {
+  OPENSSL_cleanse(text.data(), text.size());
+}
+
+/// Wiped when it goes.
+template <class Array>
+struct Wiped {
+  Array value{};
+  ~Wiped() { wipe(value); }
+};
+
+/// Lines of keys for a file; wiped when they go.
+class KeyLines {
+ public:
+  explicit KeyLines(std::size_t keys) {
+    text_.update([&](std::string& text) { text.reserve(keys * (digits_of_key + 1)); });
   }
-  return NoiseKey(bytes);
+  ~KeyLines() {
+    text_.update([](std::string& text) { wipe(text); });
+  }
+  KeyLines(const KeyLines&) = delete;
+  KeyLines& operator=(const KeyLines&) = delete;
+
+  void add(const NoiseKey& key) {
+    std::string digits = key.hex();
+    text_.update([&](std::string& text) { text.append(digits).append("\n"); });
+    wipe(digits);
+  }
+  [[nodiscard]] const Secret<std::string>& text() const { return text_; }
+
+ private:
+  Secret<std::string> text_;
+};
+
+/// A key whose line store_noise_keys has written.
+NoiseKey key_of(std::string_view line, const std::string& file) {
+  Wiped<NoiseKey::Bytes> bytes;
+  bool right = line[digits_of_key] == '\n';
+  for (std::size_t i = 0; i < bytes.value.size(); ++i) {
+    const char* const from = line.data() + 2 * i;
+    const auto [end, error] = std::from_chars(from, from + 2, bytes.value[i], 16);
+    right = right && error == std::errc() && end == from + 2;
+  }
+  check<DataError>(right,
+                   "noise key file '{}' holds a line that is no key of {} hexadecimal digits (it was changed) bring "
+                   "the file of the run back",
+                   file, digits_of_key);
+  return NoiseKey(bytes.value);
 }
 
 std::vector<NoiseKey> read_keys(const std::string& file, Client count) {
   check<DataError>(std::filesystem::exists(file),
                    "noise key file '{}' is not there (the run has no other keys) bring it back", file);
-  std::ifstream input(file, std::ios::binary);
+  std::ifstream input;
+  input.rdbuf()->pubsetbuf(nullptr, 0);  // no copy of keys in a buffer that nobody wipes
+  input.open(file, std::ios::binary);
   std::vector<NoiseKey> keys;
   keys.reserve(static_cast<std::size_t>(count));
-  std::array<char, digits_of_key + 1> line{};
-  while (input.read(line.data(), line.size()) && static_cast<Client>(keys.size()) < count) {
-    keys.push_back(key_of({line.data(), digits_of_key}, file));
+  Wiped<std::array<char, digits_of_key + 1>> line;
+  while (input.read(line.value.data(), line.value.size()) && static_cast<Client>(keys.size()) < count) {
+    keys.push_back(key_of({line.value.data(), line.value.size()}, file));
   }
   check<DataError>(static_cast<Client>(keys.size()) == count && input.gcount() == 0,
                    "noise key file '{}' does not hold {} keys (it cannot be read, was cut, or is of another run) bring "
@@ -137,20 +178,22 @@ void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, 
 
 void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std::string& folder) {
   if (keys.size() > most_key_files) {
-    std::string lines;
-    lines.reserve(keys.size() * (digits_of_key + 1));
-    for (const NoiseKey& key : keys) lines += key.hex() + "\n";
-    OwnersFile::replace(stored_keys(folder), Secret<std::string>(std::move(lines)));
+    KeyLines lines(keys.size());
+    for (const NoiseKey& key : keys) lines.add(key);
+    OwnersFile::replace(stored_keys(folder), lines.text());
     return;
   }
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    OwnersFile::replace(stored_key(folder, first + static_cast<Client>(k)), Secret<std::string>(keys[k].hex() + "\n"));
+    KeyLines line(1);
+    line.add(keys[k]);
+    OwnersFile::replace(stored_key(folder, first + static_cast<Client>(k)), line.text());
   }
 }
 
 std::vector<NoiseKey> read_stored_keys(Client first, Client count, const std::string& folder) {
   if (static_cast<std::size_t>(count) > most_key_files) return read_keys(stored_keys(folder), count);
   std::vector<NoiseKey> keys;
+  keys.reserve(static_cast<std::size_t>(count));
   for (Client u = first; u < first + count; ++u) {
     const std::string file = stored_key(folder, u);
     check<DataError>(std::filesystem::exists(file),

@@ -120,7 +120,8 @@ class ManyClients(TestCase):
         self.good(1, ["--resume", "run", "--rounds", str(ROUNDS + 2)])
         models = [json.loads((self.folder / name / "summary.json").read_text())["final_model"] for name in ("run", "again")]
         self.assertEqual(bits(models[0]), bits(models[1]))
-        for damage in (lambda text: text[:-65], lambda text: text + text[:65], lambda text: "x" + text[1:]):
+        for damage in (lambda text: text[:-65], lambda text: text + text[:65], lambda text: "x" + text[1:],
+                       lambda text: text[:64] + " " + text[65:]):
             content = keys.read_text()
             keys.write_text(damage(content))
             result = self.run_ranks(1, ["--resume", "run", "--rounds", str(ROUNDS + 4)])
