@@ -233,6 +233,7 @@ RunFacts LearningRun::facts(Round rounds) const {
   check<DataError>(!common().privacy.ledger || source_digest_ == digest_of_source(),
                    "{}: it has changed while it was read (the ledger could not say what was released) start again",
                    common().data.source);
+  facts.served.reserve(dataset_.streams.size());
   for (const auto& stream : dataset_.streams) {
     facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
   }

@@ -140,6 +140,7 @@ void RunPrivacy::make_protection() {
 void RunPrivacy::open_owners_ledgers() {
   const std::string& path = *options_.ledger;
   if (is_per_client(path)) {
+    ledgers_.reserve(static_cast<std::size_t>(count()));
     for (Client u = first(); u < first() + count(); ++u) ledgers_.push_back(Ledger::open(name_of_client(path, u)));
     return;
   }
@@ -238,6 +239,7 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
 void RunPrivacy::start_accounts() {
   std::vector<Ledger*> ledgers;
   agreement_.together([&] {
+    ledgers.reserve(ledgers_.size());
     const bool shared = ledgers_.size() < static_cast<std::size_t>(count());
     for (std::size_t k = 0; k < ledgers_.size(); ++k) {
       const Client u = first() + static_cast<Client>(k);
@@ -251,7 +253,7 @@ void RunPrivacy::start_accounts() {
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
     accounts_->keep_in(ledgers, blocks);
     if (options_.budget) accounts_->limit(budgets_);
-    budgets_ = {};
+    std::vector<Budget>().swap(budgets_);
     // Taken up with other records, it is to say first how far releases may have come.
     const bool any = accounts_->open(!taken_up_ || !determined_by_.empty());
     if (!accounts_->idle()) here = any ? FirstRelease::affordable : FirstRelease::too_dear;
@@ -299,6 +301,7 @@ void RunPrivacy::choose_budgets() {
   limits_ = Prices::parse(*options_.budget, "--budget", facts_.rounds, layout_.clients(), 0, infinity);
   check(limits_->constant(), "--budget {} changes over the rounds (it is what all releases together may come to)",
         *options_.budget);
+  budgets_.reserve(static_cast<std::size_t>(count()));
   for (Client u = first(); u < first() + count(); ++u) {
     budgets_.push_back({limits_->at(u, 0), options_.budget_of_client, options_.delta});
   }

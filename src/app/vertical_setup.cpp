@@ -272,6 +272,7 @@ std::vector<ServedRounds> VerticalRun::served() const {
   const std::optional<std::int64_t> records = data_.shape.records;
   const auto m = static_cast<std::int64_t>(config_.plan.batch);
   const std::optional<Round> of_pass = records ? std::optional<Round>((*records + m - 1) / m) : std::nullopt;
+  served.reserve(static_cast<std::size_t>(client_count()));
   for (Client u = first_client(); u < first_client() + client_count(); ++u) {
     const bool pays = u > 0 || config_.plan.labels == LabelHolders::head || config_.plan.central;
     served.push_back(pays ? ServedRounds{records, of_pass, data_.shape.rounds} : ServedRounds{0, 0, 0});

@@ -441,6 +441,14 @@ std::vector<double> play(const std::string& path, const Lives& lives, const std:
       charged += charge.epsilon * static_cast<double>(count);
     }
     EXPECT_GE(charged, sum * (1 - 1e-9)) << "nothing is released that does not stand in the ledger";
+    double of_passes = 0;
+    const PriceTally dearest = accounts.spending(k).dearest_of_passes();
+    for (const auto& [price, count] : dearest.counts()) of_passes += price * static_cast<double>(count);
+    double charged_to_record = 0;
+    for (const auto& [charge, count] : ledger.spent_by_record(static_cast<Client>(k))) {
+      charged_to_record += charge.epsilon * static_cast<double>(count);
+    }
+    EXPECT_GE(charged_to_record, of_passes * (1 - 1e-9)) << "of a record, too";
     if (!lives.budgets.empty()) {
       EXPECT_LE(charged * 2, lives.budgets[k].epsilon * (1 + 1e-9)) << "a batch has two records";
     }
