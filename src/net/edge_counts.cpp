@@ -42,7 +42,8 @@ void EdgeCounts::add(const std::vector<Edge>& edges, std::int64_t messages, std:
       others_ += messages;
     }
   }
-  if (recent_.size() + added.size() <= known_.size() / 4) {
+  // A merge touches all that are known, but each of them much more cheaply than a table takes a new one.
+  if (added.size() <= known_.size() / 64 && recent_.size() + added.size() <= known_.size() / 4) {
     for (const Count& count : added) recent_.emplace(count.edge, count.messages);
     return;
   }
