@@ -63,7 +63,7 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy, const char* g
        "one of this run alone, in private/",
        setter::text(privacy.ledger)});
   options.add({group, "ledger-block", "K", "",
-               "rounds (fedavg: local steps) entered at a time, which a crash charges as a whole; default: 1, 1, 2, 4, "
+               "rounds (fedavg: local steps) entered at a time, which a crash charges as a whole; default: 1, 2, 4, "
                "... up to 4096, and on "
                "to 2^20 while blocks are used up within half a second",
                setter::integer(privacy.ledger_block, 1, most_whole)});
