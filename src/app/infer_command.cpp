@@ -243,13 +243,12 @@ ExitCode InferRun::play() {
   TestScore test;
   if (test_) test = [this](View theta) { return model_->score(theta, *test_); };
   find_checkpoint(config_.sgd.steps);
-  open_records(
-      {config_.sgd.steps,
-       recorded,
-       model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
-       test,
-       schedule_ ? Models::one_each : Models::one_for_all,
-       {{"aggregated", schedule_ ? "no" : "yes"}}});
+  open_records({config_.sgd.steps,
+                recorded,
+                model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
+                test,
+                schedule_ ? Models::one_each : Models::one_for_all,
+                {{"aggregated", schedule_ ? "no" : "yes"}}});
 
   std::vector<Observer*> observers = recorders();
   if (engine->paths() > 0) observers.push_back(&intervals);

@@ -12,9 +12,8 @@
 #include <limits>
 #include <sstream>
 #include <string_view>
-#include <utility>
-
 #include <sys/resource.h>
+#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"

@@ -26,11 +26,12 @@ void GzFile::Closer::operator()(gzFile_s* file) const {
 GzFile::GzFile(std::string path) : path_(std::move(path)) {
   errno = 0;
   file_.reset(gzopen(path_.c_str(), "rb"));
-  check<FailureError>(file_ != nullptr || errno != EMFILE,
-                      "cannot open '{}' (this process has too many files open: clients that have files of their own, and "
-                      "many of those whose records do not fit into --memory, have one each) raise --memory, or the "
-                      "limit with ulimit -n",
-                      path_);
+  check<FailureError>(
+      file_ != nullptr || errno != EMFILE,
+      "cannot open '{}' (this process has too many files open: clients that have files of their own, and "
+      "many of those whose records do not fit into --memory, have one each) raise --memory, or the "
+      "limit with ulimit -n",
+      path_);
   check<DataError>(file_ != nullptr, "cannot open '{}' ({}) check the path and its permissions", path_,
                    errno == 0 ? "out of memory" : std::strerror(errno));
   gzbuffer(file_.get(), inner_buffer);

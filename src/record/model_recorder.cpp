@@ -211,8 +211,7 @@ void ModelRecorder::leave_out(Round end) {
 }
 
 bool ModelRecorder::lists(Client u) const {
-  return all_one_by_one() ||
-         std::binary_search(listed_.begin(), listed_.end(), static_cast<std::size_t>(u - first_));
+  return all_one_by_one() || std::binary_search(listed_.begin(), listed_.end(), static_cast<std::size_t>(u - first_));
 }
 
 /// A figure of all clients goes to `rows`, or that of some and how it is spread.

@@ -18,7 +18,8 @@ constexpr Client usual_figures = 10;
 
 Client usual_count(Client clients, std::size_t dimension) {
   const std::size_t fit = std::max<std::size_t>(1, most_numbers_at_once / std::max<std::size_t>(dimension, 1));
-  return std::min<Client>(clients <= 100 ? clients : usual_figures, static_cast<Client>(std::min<std::size_t>(fit, 100)));
+  return std::min<Client>(clients <= 100 ? clients : usual_figures,
+                          static_cast<Client>(std::min<std::size_t>(fit, 100)));
 }
 
 std::vector<Client> first_of(Client count) {

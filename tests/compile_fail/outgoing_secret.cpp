@@ -9,6 +9,6 @@ using Values = starling::Released<starling::Columns>;
 #endif
 
 void leak(starling::Neighbours& neighbours, const starling::Neighbours::Plan& plan, const Values& values) {
-  neighbours.outgoing(0, plan).update([](starling::Columns& block, const starling::Columns& all) { block[0][0] = all[0][0]; },
-                                      values);
+  neighbours.outgoing(0, plan).update(
+      [](starling::Columns& block, const starling::Columns& all) { block[0][0] = all[0][0]; }, values);
 }

@@ -32,12 +32,12 @@ struct Recorded {
   std::vector<Client> clients = {};  ///< whose models are recorded along the way, ascending
   Figures figures = Figures::of_all;
   std::vector<Client> listed = {};  ///< whose figures are kept one by one if they are `of_some`, ascending
-  bool final_models = true;  ///< whether all clients' models are written at the end
+  bool final_models = true;         ///< whether all clients' models are written at the end
 };
 
 /// Of so many clients whose models have `dimension` numbers each. `usual` is all up to 100 clients, else ten, fewer
-/// where these would be more than a million numbers together, spread evenly; figures are those of ten. Where clients are named,
-/// models and figures are theirs.
+/// where these would be more than a million numbers together, spread evenly; figures are those of ten. Where clients
+/// are named, models and figures are theirs.
 [[nodiscard]] Recorded who_is_recorded(Client clients, const RecordedChoice& choice, std::size_t dimension);
 
 }  // namespace starling
