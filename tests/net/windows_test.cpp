@@ -1,4 +1,5 @@
 #include "support/mpi_testing.hpp"
+#include "support/sanitized.hpp"
 #include "support/testing.hpp"
 #include <chrono>
 #include <gmock/gmock.h>
@@ -259,6 +260,8 @@ class LimitedWindows : public testing::TestWithParam<Limit> {};
 // One rank gets no memory to share: all let vectors go as messages, and all say so.
 TEST_P(LimitedWindows, GiveWayToMessagesOnAllRanksTogether) {
   if (world().size() < 2) GTEST_SKIP() << "one rank shares with nobody";
+  if (testing_support::sanitized && GetParam().resource == RLIMIT_NOFILE)
+    GTEST_SKIP() << "sanitizers open files to look";
   const Layout layout(world().size(), world().size());
   const int last = world().size() - 1;
   std::optional<Limited> limited;
