@@ -8,8 +8,9 @@
 add_library(starling_options INTERFACE)
 target_compile_features(starling_options INTERFACE cxx_std_20)
 # -ffp-contract=off: a fused multiply-add in one code path and not in another would break bit-for-bit equality.
+# -fno-trapping-math: nobody asks which arithmetic left the range of doubles, so loops with a choice in them may do both sides.
 target_compile_options(starling_options INTERFACE
-  -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  -ffp-contract=off -fno-trapping-math -Wall -Wextra -Wpedantic -Wconversion -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are none (GCC bug 105651)
   $<$<BOOL:${STARLING_WERROR}>:-Werror>
   $<$<BOOL:${STARLING_ARCH}>:-march=${STARLING_ARCH}>)

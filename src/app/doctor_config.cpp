@@ -40,8 +40,8 @@ Options doctor_options(DoctorConfig& config) {
   options.add(
       {measuring, "predict", "hosts=…", "",
        "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
-       "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch=, eager=, message= and "
-       "byte= (see docs/cluster.md)",
+       "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch=, eager= and message= "
+       "(see docs/cluster.md)",
        setter::text(config.predict)});
   const char* output = "Output";
   options.add(

@@ -226,13 +226,8 @@ Costs measure_costs(World& world, Agreement& agreement, const Launch& launch, co
     costs.gathered = std::max(costs.gathered, each[1]);
   }
   if (launch.ranks == 1) return costs;
-  if (pair) {
-    const MessageTime time = sound_messages(world, pair->first, pair->second);
-    costs.message = time.seconds / 2;
-    costs.byte = time.per_byte;
-  }
+  if (pair) costs.message = sound_message(world, pair->first, pair->second) / 2;
   costs.message = launch.message.value_or(costs.message);
-  costs.byte = launch.byte.value_or(costs.byte);
   return costs;
 }
 

@@ -101,7 +101,6 @@ const std::vector<Key>& keys() {
        [](Said& said, const std::string& value) { said.launch.batch = whole<std::size_t>("batch", value, 1'000'000); }},
       {"message",
        [](Said& said, const std::string& value) { said.launch.message = with_unit("message", value, times()); }},
-      {"byte", [](Said& said, const std::string& value) { said.launch.byte = with_unit("byte", value, times()); }},
   };
   return table;
 }
@@ -148,7 +147,6 @@ struct Load {
   double gathered = 0;  ///< bytes
   double messages = 0;  ///< at its ends
   double far = 0;       ///< of these, to and from other hosts
-  double near_bytes = 0;
   double longest_far = 0;  ///< bytes of a message
 };
 
@@ -201,12 +199,9 @@ class Loads {
     for (const int end : {from, to}) {
       Load& load = of_ranks_[static_cast<std::size_t>(end)];
       load.messages += 1;
-      if (here == there) {
-        if (!launch_.has_windows()) load.near_bytes += bytes;
-      } else {
-        load.far += 1;
-        load.longest_far = std::max(load.longest_far, bytes);
-      }
+      if (here == there) continue;
+      load.far += 1;
+      load.longest_far = std::max(load.longest_far, bytes);
     }
     if (here == there) return;
     sent_[static_cast<std::size_t>(here)] += bytes;
@@ -236,13 +231,11 @@ Prediction round_of(const Launch& launch, const Loads& loads, const Costs& costs
       slowest.mixing = mixing;
     }
     const double messages = stretch * costs.message * (load.messages - std::min(load.far, 2.0));
-    const double bytes = stretch * costs.byte * load.near_bytes / 2;
     const double ways = load.longest_far > launch.eager ? 3 : 1;  // there, the answer, and there
     const double latency = load.far > 0 ? ways * launch.latency : 0;
-    if (messages + bytes + latency > exchanging) {
-      exchanging = messages + bytes + latency;
+    if (messages + latency > exchanging) {
+      exchanging = messages + latency;
       slowest.messages = messages;
-      slowest.bytes = bytes;
       slowest.latency = latency;
     }
   }
@@ -311,13 +304,8 @@ void check_messages_known(const Launch& launch, bool timed) {
   check(
       launch.message.has_value(),
       "--predict of {} ranks by a doctor whose ranks have hosts of their own (messages cannot be timed) start it with "
-      "two ranks on a host (mpirun -n 2), or say what a message costs: message=1us{}",
-      launch.ranks, launch.sends_bytes_within_hosts() ? ",byte=0.1ns" : "");
-  check(
-      launch.byte || !launch.sends_bytes_within_hosts(),
-      "--predict of {} ranks on {} hosts without byte= (ranks of a host send each other messages, whose bytes a doctor "
-      "on hosts of their own cannot time) start it with two ranks on a host (mpirun -n 2), or add byte=0.1ns",
-      launch.ranks, launch.hosts);
+      "two ranks on a host (mpirun -n 2), or say what a message costs: message=1us",
+      launch.ranks);
 }
 
 std::unique_ptr<Graph> graph_of(const Launch& launch) {
@@ -334,7 +322,6 @@ Prediction predict(const Launch& launch, const Graph& graph, const Costs& costs)
     mean.learning += share * each.learning;
     mean.mixing += share * each.mixing;
     mean.messages += share * each.messages;
-    mean.bytes += share * each.bytes;
     mean.latency += share * each.latency;
     mean.bandwidth += share * each.bandwidth;
   }
@@ -342,13 +329,10 @@ Prediction predict(const Launch& launch, const Graph& graph, const Costs& costs)
 }
 
 std::string bound_of(const Prediction& prediction) {
-  const std::array<std::pair<double, std::string_view>, 6> parts{{
+  const std::array<std::pair<double, std::string_view>, 5> parts{{
       {prediction.learning, "learning: more ranks, smaller batches or fewer clients make it quicker"},
       {prediction.mixing, "mixing: more ranks, or a graph of lower degree make it quicker"},
       {prediction.messages, "the number of messages: fewer ranks, or a graph of lower degree make it quicker"},
-      {prediction.bytes,
-       "bytes between ranks of a host: fewer ranks, or a graph whose clients have their neighbours "
-       "next to them make it quicker"},
       {prediction.latency, "the way to other hosts: only fewer hosts, or more work in a round, are of use"},
       {prediction.bandwidth,
        "bytes between hosts: a graph of lower degree, or one whose clients have their neighbours "

@@ -29,16 +29,10 @@ std::string between_hosts(const Launch& launch) {
   return fmt::format("{} one way, {}", in_seconds(launch.latency), rate);
 }
 
-/// Only what counts in the prediction, and where it is from.
+/// Only where there are any, and where their cost is from.
 std::string of_messages(const Launch& launch, const Costs& costs) {
   if (launch.ranks == 1) return "";
-  const auto said = [](const std::optional<double>& key) { return key ? " (as said)" : ""; };
-  std::string text = fmt::format(", {} at either end of a message{}", in_seconds(costs.message), said(launch.message));
-  if (launch.has_windows() && launch.ranks > launch.hosts) {
-    return text + ", none a byte between ranks of a host, which read in place";
-  }
-  if (!launch.sends_bytes_within_hosts()) return text;
-  return text + fmt::format(", {} a byte between ranks{}", in_seconds(costs.byte), said(launch.byte));
+  return fmt::format(", {} at either end of a message{}", in_seconds(costs.message), launch.message ? " (as said)" : "");
 }
 
 }  // namespace
@@ -65,7 +59,6 @@ std::string prediction_table(const Launch& launch, const Costs& costs, const Pre
   part("  learning", prediction.learning);
   part("  exchange", prediction.exchange());
   part("    messages", prediction.messages);
-  part("    copies", prediction.bytes);
   part("    latency", prediction.latency);
   part("    bandwidth", prediction.bandwidth);
   part("  mixing", prediction.mixing);
@@ -91,15 +84,13 @@ std::string prediction_json(const Launch& launch, const Costs& costs, const Pred
                     {"costs",
                      {{"learning", costs.learning},
                       {"gathered", costs.gathered},
-                      {"message", costs.message},
-                      {"byte", launch.sends_bytes_within_hosts() ? Json(costs.byte) : Json()}}},
+                      {"message", costs.message}}},
                     {"seconds", prediction.seconds()},
                     {"learning", prediction.learning},
                     {"exchange", prediction.exchange()},
                     {"mixing", prediction.mixing},
                     {"exchange_parts",
                      {{"messages", prediction.messages},
-                      {"bytes", prediction.bytes},
                       {"latency", prediction.latency},
                       {"bandwidth", prediction.bandwidth}}},
                     {"bound_by", bound.substr(0, bound.find(':'))}}}};

@@ -106,10 +106,9 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
 
 void add_exchange_option(Options& options, const char* group, ExchangeWay& way) {
   options.add({group, "exchange", "HOW", "auto",
-               fmt::format("how vectors get to neighbours on other ranks of the same host: messages, windows (memory "
-                           "that the ranks share: receivers read vectors where they are made), or auto (windows for "
-                           "vectors of {} numbers or more, if the system has memory to share). Changes no result",
-                           windows_pay_from),
+               "how vectors get to neighbours on other ranks of the same host: messages, windows (memory that the ranks "
+               "share: receivers read vectors where they are made), or auto (windows if the system has memory to share). "
+               "Changes no result",
                setter::choice<ExchangeWay>(way, {{"auto", ExchangeWay::automatic},
                                                  {"messages", ExchangeWay::messages},
                                                  {"windows", ExchangeWay::windows}})});

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "starling/core/exponential.hpp"
 #include "starling/core/kernels.hpp"
 #include "starling/mirror/mirror.hpp"
 
@@ -41,7 +42,7 @@ template <class Exponent>
 void exponentiate(MutableView x, double mass, Exponent exponent) {
   const double top = largest(
       x.size(), [&](std::size_t i) { return x[i] > 0 ? exponent(i) : -std::numeric_limits<double>::infinity(); });
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] > 0 ? x[i] * std::exp(exponent(i) - top) : 0;
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] > 0 ? x[i] * exponential(exponent(i) - top) : 0;
   const double total = sum(x);
   for (double& value : x) value = value / total * mass;
 }

@@ -60,8 +60,7 @@ struct Neighbours::State {
 };
 
 void Neighbours::State::open(World& the_world, ExchangeWay way) {
-  const bool wanted = way == ExchangeWay::windows || (way == ExchangeWay::automatic && length >= windows_pay_from);
-  if (!wanted || the_world.size() == 1) return;
+  if (way == ExchangeWay::messages || the_world.size() == 1) return;
   std::string why_not;
   windows = open_windows(the_world, layout, length, why_not);
   if (why_not.empty()) return;

@@ -183,14 +183,13 @@ void answer(World::State& state, const Way& way, std::size_t length) {
   }
 }
 
-/// Exchanges, one after the other, and how long each took.
+/// Exchanges as a run has them, one after the other, and how long each took.
 class Exchanges {
  public:
   Exchanges(World& world, const Layout& layout, const OwnLinks& links, Round rounds, std::size_t length)
-      : neighbours_(world, layout, length),
+      : neighbours_(world, layout, length, ExchangeWay::automatic),
         links_(links),
         rounds_(rounds),
-        outgoing_(declare_public(Columns(length, neighbours_.count()))),
         plan_(neighbours_.plan(links(0), rounds == 1 ? PlanUse::fixed_graph : PlanUse::changing_graph)) {}
 
   void play(Round count) {
@@ -198,7 +197,7 @@ class Exchanges {
     for (const Round end = t_ + count; neighbours_.count() > 0 && t_ < end && neighbours_.begin_round(t_); ++t_) {
       if (rounds_ > 1) neighbours_.plan_again(plan_, links_(t_ % rounds_));
       const auto start = Clock::now();
-      neighbours_.exchange(t_, plan_, outgoing_);
+      neighbours_.exchange(t_, plan_, neighbours_.outgoing(t_, plan_));
       seconds_.push_back(seconds_since(start));
     }
   }
@@ -212,7 +211,6 @@ class Exchanges {
   Neighbours neighbours_;
   const OwnLinks& links_;
   Round rounds_;
-  Released<Columns> outgoing_;
   Neighbours::Plan plan_;
   Round t_ = 0;
   std::vector<double> seconds_;
@@ -308,21 +306,16 @@ std::vector<Way> sound_ways(World& world, const Layout& layout, const OwnLinks& 
   return ways;
 }
 
-MessageTime sound_messages(World& world, int from, int to) {
-  constexpr std::size_t numbers = 1 << 17;
+double sound_message(World& world, int from, int to) {
   constexpr int pings = 2'000;
   World::State& state = world.state();
   Agreement agreement(world);
   const Way way{from, to, 1, std::nullopt};
   Vector own;
-  for (const std::size_t length : {std::size_t{1}, numbers}) {
-    agreement.barrier();
-    if (state.rank == from) own.push_back(ping(state, way, length, pings, most_seconds_per_way));
-    if (state.rank == to) answer(state, way, length);
-  }
-  const Vector found = agreement.all_gather(Released<Vector>(declare_public(own)))[static_cast<std::size_t>(from)];
-  constexpr double bytes = (numbers - 1) * sizeof(double);
-  return {found[0], std::max(0.0, found[1] - found[0]) / bytes};
+  agreement.barrier();
+  if (state.rank == from) own.push_back(ping(state, way, 1, pings, most_seconds_per_way));
+  if (state.rank == to) answer(state, way, 1);
+  return agreement.all_gather(Released<Vector>(declare_public(own)))[static_cast<std::size_t>(from)].front();
 }
 
 std::vector<std::optional<double>> sound_exchange(World& world, const Layout& layout, const OwnLinks& links,

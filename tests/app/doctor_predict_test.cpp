@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing_support::message_of;
 
-constexpr Costs costs{1e-6, 1e-9, 1e-7, 1e-10};
+constexpr Costs costs{1e-6, 1e-9, 1e-7};
 
 Launch launch_of(const std::string& text) {
   return parse_launch(text, {std::nullopt, std::nullopt, std::nullopt, 1000, 4});
@@ -42,12 +42,11 @@ TEST(Launches, AreReadWithUnitsAndDefaults) {
   EXPECT_EQ(launch.batch, 8U);
   EXPECT_EQ(launch.topology, "random-regular:degree=6,seed=2");
   EXPECT_DOUBLE_EQ(launch.cpus, 4);
-  const Launch other = launch_of("ranks=6,clients=100,dimension=5,bandwidth=3MB,message=2ns,byte=0.5ns,cpus=1/2");
+  const Launch other = launch_of("ranks=6,clients=100,dimension=5,bandwidth=3MB,message=2ns,cpus=1/2");
   EXPECT_EQ(other.hosts, 1);
   EXPECT_EQ(other.ranks, 6);
   EXPECT_DOUBLE_EQ(other.bandwidth, 3e6);
   EXPECT_DOUBLE_EQ(other.message.value(), 2e-9);
-  EXPECT_DOUBLE_EQ(other.byte.value(), 0.5e-9);
   EXPECT_DOUBLE_EQ(other.cpus, 0.5);
   EXPECT_EQ(parse_launch("ranks=2", {"star", 9, std::nullopt, 3, 1}).topology, "star");
   EXPECT_EQ(parse_launch("ranks=2", {"star", 9, std::nullopt, 3, 1}).clients, 9);
@@ -67,15 +66,11 @@ TEST(Launches, WhoseMessagesCannotBeTimedMustSayWhatTheyCost) {
   const auto refused = [](const std::string& text) {
     return message_of<UsageError>([&] { check_messages_known(launch_of(text), false); });
   };
-  EXPECT_THAT(refused("ranks=4,clients=8"), HasSubstr("message=1us,byte=0.1ns"));
-  EXPECT_THAT(refused("ranks=4,clients=8,message=1us"), HasSubstr("4 ranks on 1 hosts without byte="));
-  EXPECT_NO_THROW(check_messages_known(launch_of("ranks=4,clients=8,message=1us,byte=1ns"), false));
+  EXPECT_THAT(refused("ranks=4,clients=8"), HasSubstr("message=1us"));
+  EXPECT_NO_THROW(check_messages_known(launch_of("ranks=4,clients=8,message=1us"), false));
   EXPECT_NO_THROW(check_messages_known(launch_of("ranks=4,clients=8"), true));
   EXPECT_NO_THROW(check_messages_known(launch_of("clients=8"), false)) << "one rank has no messages";
-  // No bytes that count: a rank on each host, or vectors that are read in place.
-  EXPECT_NO_THROW(check_messages_known(launch_of("hosts=4,latency=1us,message=1us"), false));
-  EXPECT_NO_THROW(check_messages_known(launch_of("ranks=4,dimension=4095,message=1us"), false));
-  EXPECT_THAT(refused("hosts=4,latency=1us"), Not(HasSubstr("byte=")));
+  EXPECT_THAT(refused("hosts=4,latency=1us"), HasSubstr("hosts of their own"));
 }
 
 TEST(Launches, ThatMakeNoSenseAreRefusedClearly) {
@@ -104,7 +99,6 @@ TEST(Predictions, AddUpWhatEachRankHasToDo) {
   EXPECT_DOUBLE_EQ(round.learning, 2e-6);
   EXPECT_DOUBLE_EQ(round.mixing, 2 * 3 * 80 * 1e-9);  // of two neighbours and of the client itself
   EXPECT_DOUBLE_EQ(round.messages, 2 * 1e-7);         // one to the rank next door, one from it
-  EXPECT_DOUBLE_EQ(round.bytes, 80 * 1e-10);
   EXPECT_DOUBLE_EQ(round.latency, 50e-6);
   EXPECT_DOUBLE_EQ(round.bandwidth, 2 * 80 / 1e6);  // a host sends two vectors
   EXPECT_DOUBLE_EQ(round.seconds(), round.learning + round.exchange() + round.mixing);
@@ -118,16 +112,15 @@ TEST(Predictions, KnowThatLongMessagesAreAskedForFirst) {
   EXPECT_THAT(refusal(launch + "64k"), HasSubstr("kB, MB, B"));
 }
 
-// Vectors of 4,096 numbers are read where they are made; what goes to other hosts stays a message with its bytes.
+// Vectors are read where they are made; what goes to other hosts stays a message with its bytes.
 TEST(Predictions, ChargeNoBytesWhereRanksOfAHostReadInPlace) {
   const std::string launch = "hosts=2,ranks=4,clients=8,topology=ring,latency=50us,bandwidth=1GB,dimension=";
-  const Prediction copied = predicted(launch + "4094");
-  EXPECT_DOUBLE_EQ(copied.bytes, 4095 * 8 * 1e-10);
-  const Prediction in_place = predicted(launch + "4095");
-  EXPECT_EQ(in_place.bytes, 0);
-  EXPECT_DOUBLE_EQ(in_place.messages, copied.messages);
-  EXPECT_DOUBLE_EQ(in_place.bandwidth, 2 * 4096 * 8 / 1e9);
-  EXPECT_DOUBLE_EQ(in_place.mixing, 2 * 3 * 4096 * 8 * 1e-9);
+  const Prediction small = predicted(launch + "9");
+  const Prediction large = predicted(launch + "4095");
+  EXPECT_DOUBLE_EQ(large.messages, small.messages);
+  EXPECT_DOUBLE_EQ(large.latency, small.latency);
+  EXPECT_DOUBLE_EQ(large.bandwidth, 2 * 4096 * 8 / 1e9);
+  EXPECT_DOUBLE_EQ(large.mixing, 2 * 3 * 4096 * 8 * 1e-9);
 }
 
 TEST(Predictions, OfOneRankHaveNoMessages) {
@@ -141,8 +134,7 @@ TEST(Predictions, OfOneRankHaveNoMessages) {
 TEST(Predictions, AreThoseOfTheSlowestRank) {
   const Prediction round = predicted("ranks=4,clients=8,dimension=9,topology=star");
   EXPECT_DOUBLE_EQ(round.mixing, (8 + 2) * 80 * 1e-9);
-  EXPECT_DOUBLE_EQ(round.messages, 6 * 1e-7);                    // to and from each of three ranks
-  EXPECT_DOUBLE_EQ(round.bytes, 1e-10 * (3 * 80 + 6 * 80) / 2);  // the hub's vector to each, two clients' from each
+  EXPECT_DOUBLE_EQ(round.messages, 6 * 1e-7);  // to and from each of three ranks
 }
 
 TEST(Predictions, StretchWhereRanksOutnumberCpus) {
@@ -156,7 +148,6 @@ TEST(Predictions, AverageOverTheRoundsOfAGraph) {
   // it.
   const Prediction round = predicted("ranks=4,clients=8,dimension=9,topology=one-peer-exponential");
   EXPECT_DOUBLE_EQ(round.messages, 2 * 1e-7);
-  EXPECT_NEAR(round.bytes, 1e-10 * 80 * (1 + 2 + 2) / 3, 1e-20);
 }
 
 TEST(Predictions, AreTheSameAsTextAndJson) {
@@ -175,20 +166,14 @@ TEST(Predictions, AreTheSameAsTextAndJson) {
   EXPECT_THAT(table, HasSubstr("bound by"));
 }
 
-TEST(Predictions, SayWhatBytesCostOnlyWhereTheyCount) {
+TEST(Predictions, SayWhatMessagesCostOnlyWhereThereAreAny) {
   const auto table = [](const std::string& text) {
     const Launch launch = launch_of(text);
     return prediction_table(launch, costs, predict(launch, *graph_of(launch), costs));
   };
-  EXPECT_THAT(table("ranks=2,clients=8"), HasSubstr("0.1 ns a byte between ranks\n"));
-  EXPECT_THAT(table("ranks=2,clients=8,byte=1ns"), HasSubstr("a byte between ranks (as said)\n"));
+  EXPECT_THAT(table("ranks=2,clients=8"), HasSubstr("at either end of a message\n"));
   EXPECT_THAT(table("ranks=2,clients=8,message=1us"), HasSubstr("at either end of a message (as said)"));
-  EXPECT_THAT(table("ranks=2,clients=8,dimension=5000"), HasSubstr("which read in place\n"));
-  EXPECT_THAT(table("hosts=2,latency=1us,clients=8"), Not(HasSubstr("between ranks")));
-  EXPECT_THAT(table("clients=8"), Not(HasSubstr("message,")));
-  const Launch apart = launch_of("hosts=2,latency=1us,clients=8");
-  const auto json = nlohmann::json::parse(prediction_json(apart, costs, predict(apart, *graph_of(apart), costs)));
-  EXPECT_TRUE(json.at("prediction").at("costs").at("byte").is_null());
+  EXPECT_THAT(table("clients=8"), Not(HasSubstr("end of a message")));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ void measure(World& world, const Sizes& sizes) {
                       "block_mixing");
   const Layout layout(sizes.clients, world.size());
   const std::size_t length = message_length(sizes.dimension, Mixing::push_sum);
-  Neighbours neighbours(world, layout, length);
+  Neighbours neighbours(world, layout, length, ExchangeWay::automatic);
   SynchronousMixer mixer(neighbours, topology, {});
   const std::size_t count = neighbours.count();
   Columns start(sizes.dimension, count);

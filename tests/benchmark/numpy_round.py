@@ -20,7 +20,7 @@ class Client:
         self.random = numpy.random.default_rng([1, comm.rank])
         self.rows = self.random.normal(size=(BATCHES, BATCH, d)) / d
         self.labels = numpy.where(self.random.normal(size=(BATCHES, BATCH)) > 0, 1.0, -1.0)
-        self.norms = numpy.abs(self.rows).sum(axis=2)
+        self.sizes = numpy.empty((BATCH, d))
         self.d, self.t, self.loss, self.correct = d, 0, 0.0, 0
         self.message, self.received = numpy.empty(d + 1), numpy.empty(d + 1)
         self.x, self.mass = numpy.full(d, 1 / d), 1.0
@@ -34,7 +34,8 @@ class Client:
         self.loss += numpy.logaddexp(0, -margins).sum()
         self.correct += numpy.count_nonzero(margins > 0)
         slopes = -labels / (1 + numpy.exp(margins))
-        slopes /= numpy.maximum(numpy.abs(slopes) * self.norms[self.t % BATCHES] / CLIP, 1)
+        numpy.abs(rows, out=self.sizes)  # a stream's records are new, and so are their norms
+        slopes /= numpy.maximum(numpy.abs(slopes) * self.sizes.sum(axis=1) / CLIP, 1)
         numpy.dot(slopes, rows, out=self.gradient)
         self.gradient += self.random.laplace(scale=2 * CLIP, size=self.d)
         self.t += 1

@@ -100,7 +100,8 @@ inline Released<Columns> even_start(std::size_t d) {
 class PrivateRound {
  public:
   PrivateRound(World& world, const Schedule& schedule, const Records& records, std::size_t d)
-      : neighbours_(world, Layout(world.size(), world.size()), message_length(d, Mixing::push_sum)),
+      : neighbours_(world, Layout(world.size(), world.size()), message_length(d, Mixing::push_sum),
+                    ExchangeWay::automatic),
         mixer_(neighbours_, schedule, {}),
         blocks_(mixer_),
         model_(*loss_, d, false),

@@ -222,12 +222,12 @@ TEST(Windows, TakeABlockWithOtherStorage) {
   }
 }
 
-TEST(Windows, AreChosenByLength) {
+TEST(Windows, AreChosenWhereSeveralRanksShareAHost) {
   const Layout layout(world().size(), world().size());
   const bool several = world().size() > 1;
-  EXPECT_EQ(Neighbours(world(), layout, windows_pay_from, ExchangeWay::automatic).has_windows(), several);
-  EXPECT_FALSE(Neighbours(world(), layout, windows_pay_from - 1, ExchangeWay::automatic).has_windows());
-  EXPECT_FALSE(Neighbours(world(), layout, windows_pay_from).has_windows()) << "only where it is asked for";
+  EXPECT_EQ(Neighbours(world(), layout, 1, ExchangeWay::automatic).has_windows(), several);
+  EXPECT_FALSE(Neighbours(world(), layout, 1, ExchangeWay::messages).has_windows());
+  EXPECT_FALSE(Neighbours(world(), layout, 1).has_windows()) << "only where it is asked for";
 }
 
 /// This process has little of something while it is there.
@@ -266,7 +266,7 @@ TEST_P(LimitedWindows, GiveWayToMessagesOnAllRanksTogether) {
   const int last = world().size() - 1;
   std::optional<Limited> limited;
   if (world().rank() == last) limited.emplace(GetParam().resource, GetParam().most);
-  Neighbours neighbours(world(), layout, windows_pay_from, ExchangeWay::automatic);
+  Neighbours neighbours(world(), layout, 4096, ExchangeWay::automatic);
   limited.reset();
   EXPECT_FALSE(neighbours.has_windows());
   EXPECT_THAT(neighbours.note(), testing::HasSubstr(fmt::format("as messages between the ranks of a host: rank {}: "

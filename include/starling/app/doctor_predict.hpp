@@ -24,16 +24,11 @@ struct Launch {
   std::size_t batch = 32;         ///< records of a client's step
   std::string topology;           ///< a file, or the spec of a family
   std::optional<double> message;  ///< CPU time of a message at each of its ends, where it is not to be measured
-  std::optional<double> byte;     ///< time of a byte between two ranks of a host, where it is not to be measured
 
   /// The host of a rank.
   [[nodiscard]] int host_of(int rank) const { return static_cast<int>(std::int64_t{rank} * hosts / ranks); }
   /// In a message: the model and its mass.
   [[nodiscard]] std::size_t bytes_of_vector() const { return (dimension + 1) * sizeof(double); }
-  /// Whether some ranks of a host may send each other messages whose bytes count.
-  [[nodiscard]] bool sends_bytes_within_hosts() const { return ranks > hosts && !has_windows(); }
-  /// Whether ranks of a host read each other's vectors in place, as omd has it by default: their bytes pass nowhere.
-  [[nodiscard]] bool has_windows() const { return dimension + 1 >= windows_pay_from; }
 };
 
 /// What a prediction takes from elsewhere where its spec does not say it.
@@ -46,13 +41,12 @@ struct LaunchDefaults {
 };
 
 /// Reads
-/// `hosts=4,latency=50us,bandwidth=10Gbit,clients=…,dimension=…,topology=…,ranks=…,cpus=…,batch=…,message=…,byte=…,
-/// eager=…`:
+/// `hosts=4,latency=50us,bandwidth=10Gbit,clients=…,dimension=…,topology=…,ranks=…,cpus=…,batch=…,message=…,eager=…`:
 /// times with ns, us, ms or s, bandwidths per second with kbit, Mbit, Gbit, kB, MB or GB, sizes with B, kB or MB. What
 /// follows `topology` and is no key of these belongs to the topology (`topology=random-regular,degree=8`). One rank a
 /// host and one client a rank unless said otherwise. Throws UsageError.
 [[nodiscard]] Launch parse_launch(const std::string& text, const LaunchDefaults& defaults);
-/// That the launch says what messages cost if it has any that count and two ranks of a host cannot time them (`timed`).
+/// That the launch says what messages cost if it has any and two ranks of a host cannot time them (`timed`).
 /// Throws UsageError.
 void check_messages_known(const Launch& launch, bool timed);
 /// Of its topology and number of clients. Throws UsageError.
@@ -63,7 +57,6 @@ struct Costs {
   double learning = 0;  ///< of a client's step: batch, clipping, noise, mirror map
   double gathered = 0;  ///< of a byte that mixing reads, of neighbours or of the client itself
   double message = 0;   ///< at each end of a message
-  double byte = 0;      ///< between two ranks of a host, in a message
 };
 
 /// A round's time, in seconds: the slowest rank's, averaged over rounds of the graph.
@@ -71,28 +64,26 @@ struct Prediction {
   double learning = 0;
   double mixing = 0;
   double messages = 0;   ///< CPU time of sending and receiving messages
-  double bytes = 0;      ///< copying them within hosts
   double latency = 0;    ///< of the way to another host
   double bandwidth = 0;  ///< while bytes pass between hosts
-  [[nodiscard]] double exchange() const { return messages + bytes + latency + bandwidth; }
+  [[nodiscard]] double exchange() const { return messages + latency + bandwidth; }
   [[nodiscard]] double seconds() const { return learning + mixing + exchange(); }
 };
 
 /// Rank r does its clients' steps, sends and receives its messages, waits for those of other hosts, and mixes:
-///   T = s (c_learn k + c_mix (e + k) b) + c_msg m + c_byte (in + out)/2 + λ [m_far > 0] + B/β
+///   T = s (c_learn k + c_mix (e + k) b) + s c_msg m + λ [m_far > 0] + B/β
 /// with k clients, e in-edges, b bytes a vector, m messages at its ends (but two of those between hosts, which are part
 /// of the latency λ, which counts thrice where one of these is longer than `eager` and has to be asked for first), B
-/// bytes that its host sends or receives, (in + out) those of messages within the host (none where has_windows()), and
-/// s ranks for each CPU of its host where there are more ranks than CPUs. As every rank waits for others each round,
-/// the largest of each of the three parts counts.
+/// bytes that its host sends or receives, and s ranks for each CPU of its host where there are more ranks than CPUs.
+/// Ranks of a host read each other's vectors in place (ExchangeWay::automatic): the bytes of these pass nowhere. As
+/// every rank waits for others each round, the largest of each of the three parts counts.
 [[nodiscard]] Prediction predict(const Launch& launch, const Graph& graph, const Costs& costs);
 
 /// The largest part, in words.
 [[nodiscard]] std::string bound_of(const Prediction& prediction);
 
 /// A table, or one JSON object on a line: {prediction: {hosts, ranks, …, costs: {…}, seconds, learning, exchange,
-/// mixing, exchange_parts: {messages, bytes, latency, bandwidth}, bound_by}}, in seconds; costs.byte is null where no
-/// bytes between ranks of a host count.
+/// mixing, exchange_parts: {messages, latency, bandwidth}, bound_by}}, in seconds.
 [[nodiscard]] std::string prediction_table(const Launch& launch, const Costs& costs, const Prediction& prediction);
 [[nodiscard]] std::string prediction_json(const Launch& launch, const Costs& costs, const Prediction& prediction);
 

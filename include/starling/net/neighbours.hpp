@@ -39,13 +39,10 @@ enum class Parcels { per_sender, per_edge };
 
 /// How vectors get from one rank to another of the same host; to other hosts they go as messages. It changes no result.
 enum class ExchangeWay {
-  automatic,  ///< windows where they pay (from windows_pay_from numbers on), if the system has memory to share
+  automatic,  ///< windows, if the system has memory to share
   messages,
   windows,  ///< memory that the ranks of a host share: receivers read vectors where their senders have written them
 };
-
-/// Doubles in a vector from which on windows are faster than messages.
-constexpr std::size_t windows_pay_from = 4096;
 
 /// Where the vectors of all in-neighbours lie after an exchange: those of clients of this rank in the block that they
 /// were sent from, all others in a buffer of the plan, or in windows where their senders have written them.

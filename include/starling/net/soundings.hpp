@@ -66,16 +66,10 @@ struct WaysPace {
 [[nodiscard]] std::vector<Way> sound_ways(World& world, const Layout& layout, const OwnLinks& links, Round rounds,
                                           std::size_t length, const WaysPace& pace);
 
-/// What a message between two ranks takes, one way.
-struct MessageTime {
-  double seconds = 0;   ///< of one number
-  double per_byte = 0;  ///< of each further byte
-};
-
-/// **Collective.** Of messages from one rank to another and back, with nothing else under way: half a round trip, the
-/// median of many; bytes from messages of a megabyte. The same on all ranks. Throws FailureError when one of them stays
-/// silent beyond the watchdog.
-[[nodiscard]] MessageTime sound_messages(World& world, int from, int to);
+/// **Collective.** Seconds that a message of one number takes from one rank to another, with nothing else under way:
+/// half a round trip, the median of many. The same on all ranks. Throws FailureError when one of them stays silent
+/// beyond the watchdog.
+[[nodiscard]] double sound_message(World& world, int from, int to);
 
 /// **Collective.** Seconds that an exchange of vectors of `length` doubles takes through Neighbours: of each rank that
 /// hosts clients the median over some rounds, in rank order, the same on all ranks; nothing of the others. The graph
