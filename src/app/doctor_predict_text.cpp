@@ -32,7 +32,8 @@ std::string between_hosts(const Launch& launch) {
 /// Only where there are any, and where their cost is from.
 std::string of_messages(const Launch& launch, const Costs& costs) {
   if (launch.ranks == 1) return "";
-  return fmt::format(", {} at either end of a message{}", in_seconds(costs.message), launch.message ? " (as said)" : "");
+  return fmt::format(", {} at either end of a message{}", in_seconds(costs.message),
+                     launch.message ? " (as said)" : "");
 }
 
 }  // namespace
@@ -71,29 +72,25 @@ std::string prediction_table(const Launch& launch, const Costs& costs, const Pre
 
 std::string prediction_json(const Launch& launch, const Costs& costs, const Prediction& prediction) {
   const std::string bound = bound_of(prediction);
-  const Json json{{"prediction",
-                   {{"hosts", launch.hosts},
-                    {"ranks", launch.ranks},
-                    {"cpus", launch.cpus},
-                    {"latency", launch.latency},
-                    {"bandwidth", launch.bandwidth > 0 ? Json(launch.bandwidth) : Json()},
-                    {"clients", launch.clients},
-                    {"dimension", launch.dimension},
-                    {"batch", launch.batch},
-                    {"topology", launch.topology},
-                    {"costs",
-                     {{"learning", costs.learning},
-                      {"gathered", costs.gathered},
-                      {"message", costs.message}}},
-                    {"seconds", prediction.seconds()},
-                    {"learning", prediction.learning},
-                    {"exchange", prediction.exchange()},
-                    {"mixing", prediction.mixing},
-                    {"exchange_parts",
-                     {{"messages", prediction.messages},
-                      {"latency", prediction.latency},
-                      {"bandwidth", prediction.bandwidth}}},
-                    {"bound_by", bound.substr(0, bound.find(':'))}}}};
+  const Json json{
+      {"prediction",
+       {{"hosts", launch.hosts},
+        {"ranks", launch.ranks},
+        {"cpus", launch.cpus},
+        {"latency", launch.latency},
+        {"bandwidth", launch.bandwidth > 0 ? Json(launch.bandwidth) : Json()},
+        {"clients", launch.clients},
+        {"dimension", launch.dimension},
+        {"batch", launch.batch},
+        {"topology", launch.topology},
+        {"costs", {{"learning", costs.learning}, {"gathered", costs.gathered}, {"message", costs.message}}},
+        {"seconds", prediction.seconds()},
+        {"learning", prediction.learning},
+        {"exchange", prediction.exchange()},
+        {"mixing", prediction.mixing},
+        {"exchange_parts",
+         {{"messages", prediction.messages}, {"latency", prediction.latency}, {"bandwidth", prediction.bandwidth}}},
+        {"bound_by", bound.substr(0, bound.find(':'))}}}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

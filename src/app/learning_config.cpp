@@ -105,13 +105,14 @@ void add_checkpoint_options(Options& options, LearningConfig& config) {
 }
 
 void add_exchange_option(Options& options, const char* group, ExchangeWay& way) {
-  options.add({group, "exchange", "HOW", "auto",
-               "how vectors get to neighbours on other ranks of the same host: messages, windows (memory that the ranks "
-               "share: receivers read vectors where they are made), or auto (windows if the system has memory to share). "
-               "Changes no result",
-               setter::choice<ExchangeWay>(way, {{"auto", ExchangeWay::automatic},
-                                                 {"messages", ExchangeWay::messages},
-                                                 {"windows", ExchangeWay::windows}})});
+  options.add(
+      {group, "exchange", "HOW", "auto",
+       "how vectors get to neighbours on other ranks of the same host: messages, windows (memory that the ranks "
+       "share: receivers read vectors where they are made), or auto (windows if the system has memory to share). "
+       "Changes no result",
+       setter::choice<ExchangeWay>(way, {{"auto", ExchangeWay::automatic},
+                                         {"messages", ExchangeWay::messages},
+                                         {"windows", ExchangeWay::windows}})});
 }
 
 void check_learning_options(const LearningConfig& config) {

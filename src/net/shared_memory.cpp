@@ -13,6 +13,15 @@
 
 namespace starling {
 
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{1} << 21;  // bytes
+/// MADV_COLLAPSE (Linux 6.1), which C libraries do not name yet: makes huge pages of small ones, whatever the system's
+/// policy for shared memory (which gives none by default). Without it they stay small.
+constexpr int collapse = 25;
+
+}  // namespace
+
 SharedMemory SharedMemory::create(std::size_t bytes) {
   // Beyond this limit a signal would end the process.
   rlimit most{};
@@ -27,6 +36,7 @@ SharedMemory SharedMemory::create(std::size_t bytes) {
   check<FailureError>(error == 0, "the system does not give {} bytes of shared memory ({})", bytes,
                       std::strerror(error));
   memory.map(PROT_READ | PROT_WRITE);
+  memory.use_huge_pages();
   return memory;
 }
 
@@ -54,7 +64,7 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
 }
 SharedMemory::~SharedMemory() {
   close();
-  if (data_ != nullptr) ::munmap(data_, bytes_);
+  if (stretch_ != nullptr) ::munmap(stretch_, stretched_);
 }
 
 SharedPlace SharedMemory::place() const {
@@ -69,17 +79,36 @@ void SharedMemory::close() {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
+bool SharedMemory::has_huge_pages() const {
+  return bytes_ >= 2 * huge_page;
+}
+
 void SharedMemory::map(int protection) {
-  void* const memory = ::mmap(nullptr, bytes_, protection, MAP_SHARED, file_, 0);
-  check<FailureError>(memory != MAP_FAILED, "{} bytes of shared memory cannot be mapped ({})", bytes_,
+  // Pages of the file can be huge here only where its first lies at a multiple of their size: a place for it is cut out
+  // of a stretch of addresses that is longer.
+  const std::size_t alignment = has_huge_pages() ? huge_page : 1;
+  stretched_ = bytes_ + alignment - 1;
+  void* const stretch = ::mmap(nullptr, stretched_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stretch != MAP_FAILED) {
+    stretch_ = static_cast<std::byte*>(stretch);
+    std::byte* const place = stretch_ + (0 - reinterpret_cast<std::uintptr_t>(stretch)) % alignment;
+    void* const memory = ::mmap(place, bytes_, protection, MAP_SHARED | MAP_FIXED, file_, 0);
+    if (memory != MAP_FAILED) data_ = static_cast<std::byte*>(memory);
+  }
+  check<FailureError>(data_ != nullptr, "{} bytes of shared memory cannot be mapped ({})", bytes_,
                       std::strerror(errno));
-  data_ = static_cast<std::byte*>(memory);
+}
+
+void SharedMemory::use_huge_pages() {
+  if (has_huge_pages()) static_cast<void>(::madvise(data_, bytes_ / huge_page * huge_page, collapse));
 }
 
 void SharedMemory::swap(SharedMemory& other) noexcept {
   std::swap(file_, other.file_);
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(stretch_, other.stretch_);
+  std::swap(stretched_, other.stretched_);
 }
 
 }  // namespace starling

@@ -37,12 +37,17 @@ class SharedMemory {
   void close();
 
  private:
+  /// Whether it is long enough for some. Whoever reads vectors here and there finds them sooner on huge pages.
+  [[nodiscard]] bool has_huge_pages() const;
   void map(int protection);
+  void use_huge_pages();
   void swap(SharedMemory& other) noexcept;
 
   int file_ = -1;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
+  std::byte* stretch_ = nullptr;  ///< of addresses, in which the memory lies
+  std::size_t stretched_ = 0;
 };
 
 }  // namespace starling

@@ -1,3 +1,5 @@
+#include "starling/core/exponential.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "starling/core/columns.hpp"
-#include "starling/core/exponential.hpp"
 #include "starling/core/random.hpp"
 
 namespace starling {
