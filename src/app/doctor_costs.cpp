@@ -21,7 +21,7 @@ constexpr double seconds_played = 1;
 constexpr Round most_played = 2'000;
 constexpr Round trial_rounds = 4;
 constexpr double most_bytes = 100e6;      ///< of models
-constexpr double most_pool_bytes = 16e6;  ///< of records, unless one batch alone has more
+constexpr double most_pool_bytes = 64e6;  ///< of records, unless one batch alone has more: beyond caches
 constexpr Client most_played_clients = 20'000;
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
@@ -75,12 +75,14 @@ class Blocks final : public Schedule {
   int ranks_;
 };
 
-/// Records without meaning, the same for all clients; every round the next batch.
+/// Records without meaning: a batch for each client, as far as there is room, so that they come from where a run's come
+/// from. Every round the next batch.
 class Pool {
  public:
-  Pool(std::size_t d, std::size_t batch) {
+  Pool(std::size_t d, std::size_t batch, Client clients) {
     const double bytes = static_cast<double>(d * batch) * sizeof(double);
-    const auto batches = static_cast<std::size_t>(std::clamp(most_pool_bytes / bytes, 1.0, 16.0));
+    const double wanted = std::max(16.0, static_cast<double>(clients));
+    const auto batches = static_cast<std::size_t>(std::clamp(most_pool_bytes / bytes, 1.0, wanted));
     AddressedRandom random(1, Purpose::experiment, 0, 0);
     Vector row(d);
     for (std::size_t b = 0; b < batches; ++b) {
@@ -92,9 +94,7 @@ class Pool {
       batches_.emplace_back(std::move(records));
     }
   }
-  [[nodiscard]] const Secret<Batch>& batch(Round t) const {
-    return batches_[static_cast<std::size_t>(t) % batches_.size()];
-  }
+  [[nodiscard]] const Secret<Batch>& batch(std::size_t number) const { return batches_[number % batches_.size()]; }
 
  private:
   std::vector<Secret<Batch>> batches_;
@@ -102,8 +102,10 @@ class Pool {
 
 class PoolStream final : public Stream {
  public:
-  explicit PoolStream(const Pool& pool) : pool_(pool) {}
-  [[nodiscard]] const Secret<Batch>& next(Round t) override { return pool_.batch(t); }
+  PoolStream(const Pool& pool, std::size_t client) : pool_(pool), client_(client) {}
+  [[nodiscard]] const Secret<Batch>& next(Round t) override {
+    return pool_.batch(client_ + static_cast<std::size_t>(t));
+  }
   [[nodiscard]] bool ended(Round) override { return false; }
   [[nodiscard]] std::int64_t participations() const override { return 1; }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
@@ -112,6 +114,7 @@ class PoolStream final : public Stream {
 
  private:
   const Pool& pool_;
+  std::size_t client_;
 };
 
 /// Mixes as another does, and takes the time of it and of what lies in between.
@@ -177,7 +180,7 @@ RoundParts play(World& world, const Launch& launch, const Topology& block, const
   Learning learning{model, *mechanism, accounts, {}, {}};
   for (std::size_t k = 0; k < clients; ++k) {
     learning.keys.push_back(NoiseKey::from_seed(1, neighbours.first() + static_cast<Client>(k)));
-    learning.streams.push_back(std::make_unique<PoolStream>(pool));
+    learning.streams.push_back(std::make_unique<PoolStream>(pool, k));
   }
   Columns start(d, clients);
   for (std::size_t k = 0; k < clients; ++k) {
@@ -189,7 +192,7 @@ RoundParts play(World& world, const Launch& launch, const Topology& block, const
 }
 
 RoundParts measure_rounds(World& world, const Launch& launch, const Topology& block) {
-  const Pool pool(launch.dimension, launch.batch);
+  const Pool pool(launch.dimension, launch.batch, block.clients());
   const RoundParts trial = play(world, launch, block, pool, trial_rounds);
   const double of_round = std::max(trial.learning + trial.mixing, 1e-9);
   const double rounds = std::clamp(seconds_played / of_round, 5.0, static_cast<double>(most_played));
