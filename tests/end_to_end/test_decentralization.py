@@ -161,6 +161,11 @@ class Decentralization(TestCase):
         self.assertEqual(result.code, 2)
         self.assertIn("nowhere.csv", result.err)
 
+    def test_what_mpi_does_not_see_is_refused(self):
+        result = self.play(2, "omd", *DATA_WORDS, "--exchange", "windows")
+        self.assertEqual(result.code, 2)
+        self.assertIn("leave out --exchange", result.err)
+
 
 if __name__ == "__main__":
     unittest.main()
