@@ -76,9 +76,11 @@ void add_interval_options(Options& options, InferConfig& config) {
                setter::flag(config.joint)});
   options.add({group, "burn-in", "B", "0", "steps that do not enter the average and its intervals",
                setter::integer(config.burn_in, 0, most_whole)});
-  options.add({group, "replications", "R", "0",
-               "on a generator with known coefficients: R independent runs, and how often their intervals cover",
-               setter::integer(config.replications, 0, 100'000'000)});
+  options.add(
+      {group, "replications", "R", "0",
+       "on a generator with known coefficients: R independent runs, and how often their intervals cover; over a "
+       "--topology vectors go as messages unless --exchange says otherwise",
+       setter::integer(config.replications, 0, 100'000'000)});
 }
 
 Options infer_options(InferConfig& config) {
@@ -180,6 +182,9 @@ void check_shape(InferConfig& config, const Options& options) {
   }
   check(config.replications == 0 || config.random_scaling || config.plug_in || config.batch_means,
         "--replications with --intervals none (there is nothing to cover) leave one of them out");
+  // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
+  const bool chosen = config.mixing.exchange != ExchangeWay::automatic;
+  if (config.replications > 0 && config.decentralized() && !chosen) config.mixing.exchange = ExchangeWay::messages;
   check(!config.intercept || config.data.features != ReadSettings::Features::hog,
         "--intercept with --features hog (its last feature is a constant already) leave it out");
   check(config.data.epochs == 1 || config.intervals_text == "none",

@@ -44,7 +44,8 @@ SharedMemory SharedMemory::attach(const SharedPlace& place) {
   SharedMemory memory;
   memory.bytes_ = place.bytes;
   const std::string path = fmt::format("/proc/{}/fd/{}", place.process, place.file);
-  memory.file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Where processes have other numbers this may be anything, a pipe too, which must not hold the run up.
+  memory.file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   check<FailureError>(memory.file_ >= 0, "the shared memory of another rank, {}, cannot be opened ({})", path,
                       std::strerror(errno));
   const SharedPlace found = memory.place();
