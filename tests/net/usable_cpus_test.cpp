@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 namespace starling {
 namespace {
 
@@ -19,11 +21,6 @@ class ControlGroups : public testing::Test {
  protected:
   testing_support::TemporaryFolder folder_;
 
-  void write(const std::string& file, const std::string& text) const {
-    const std::filesystem::path path = folder_ / file;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-  }
   [[nodiscard]] double quota(const std::string& membership) const {
     std::istringstream lines(membership);
     return cpu_quota(lines, folder_ / "");
@@ -31,26 +28,26 @@ class ControlGroups : public testing::Test {
 };
 
 TEST_F(ControlGroups, GrantTheirQuotaInCpus) {
-  write("job/cpu.max", "250000 100000\n");
+  folder_.write("job/cpu.max", "250000 100000\n");
   EXPECT_EQ(quota("0::/job\n"), 2.5);
 }
 
 TEST_F(ControlGroups, GrantNoMoreThanThoseAroundThem) {
-  write("user/cpu.max", "150000 50000\n");
-  write("user/job/cpu.max", "max 100000\n");
-  write("user/job/step/cpu.max", "800000 100000\n");
+  folder_.write("user/cpu.max", "150000 50000\n");
+  folder_.write("user/job/cpu.max", "max 100000\n");
+  folder_.write("user/job/step/cpu.max", "800000 100000\n");
   EXPECT_EQ(quota("0::/user/job/step\n"), 3);
   EXPECT_EQ(quota("0::/user/job\n"), 3);
-  write("cpu.max", "100000 100000\n");  // a container's own, which is the outermost that it sees
+  folder_.write("cpu.max", "100000 100000\n");  // a container's own, which is the outermost that it sees
   EXPECT_EQ(quota("0::/user/job\n"), 1);
   EXPECT_EQ(quota("0::/\n"), 1);
 }
 
 TEST_F(ControlGroups, HaveTwoFilesInTheFirstVersion) {
-  write("cpu,cpuacct/job/cpu.cfs_quota_us", "400000\n");
-  write("cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
-  write("cpu,cpuacct/free/cpu.cfs_quota_us", "-1\n");
-  write("cpu,cpuacct/free/cpu.cfs_period_us", "100000\n");
+  folder_.write("cpu,cpuacct/job/cpu.cfs_quota_us", "400000\n");
+  folder_.write("cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
+  folder_.write("cpu,cpuacct/free/cpu.cfs_quota_us", "-1\n");
+  folder_.write("cpu,cpuacct/free/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(quota("5:memory:/job\n4:cpu,cpuacct:/job\n0::/elsewhere\n"), 4);
   EXPECT_EQ(quota("4:cpu,cpuacct:/free\n"), INFINITY);
 }
@@ -65,9 +62,7 @@ TEST(Launcher, IsFoundAboveShellsAndScripts) {
   const testing_support::TemporaryFolder folder;
   const std::filesystem::path processes = folder / "";
   const auto process = [&](int number, const std::string& name, int parent) {
-    std::filesystem::create_directories(processes / std::to_string(number));
-    std::ofstream(processes / std::to_string(number) / "stat")
-        << number << " (" << name << ") S " << parent << " 7 7 0 -1\n";
+    folder.write(fmt::format("{}/stat", number), fmt::format("{} ({}) S {} 7 7 0 -1\n", number, name, parent));
   };
   process(1, "systemd", 0);
   process(10, "bash", 1);

@@ -24,10 +24,12 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  /// Writes a file and returns its path.
+  /// Writes a file, and makes the folders that it is to be in; returns its path.
   std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return *this / name;
+    const std::filesystem::path path = path_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << content;
+    return path.string();
   }
 
  private:
