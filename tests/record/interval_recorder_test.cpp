@@ -1,6 +1,7 @@
 /// What is noted of a path, when, and what becomes an interval.
 #include "starling/record/interval_recorder.hpp"
 
+#include "record/fake_view.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 
@@ -18,41 +19,17 @@ Vector theta_of(std::size_t k, Round i) {
 }
 
 /// Shows models of some clients after so many steps.
-class FakeView final : public RoundView {
+class Steps final : public testing_support::FakeView {
  public:
-  explicit FakeView(std::size_t clients, bool moves = true) : clients_(clients), moves_(moves) {}
-  void go(Round done) { done_ = done; }
-  [[nodiscard]] Round done() const override { return done_; }
-  [[nodiscard]] Released<Columns> models() const override {
-    Columns models(d, clients_);
-    for (std::size_t k = 0; k < clients_; ++k) {
-      const View theta = model(k);
-      std::copy(theta.begin(), theta.end(), models[k].begin());
-    }
-    return declare_public(models);
-  }
-  [[nodiscard]] View model(std::size_t k) const override { return shown_ = theta_of(k, moves_ ? done_ : 0); }
-  [[nodiscard]] bool stepped(std::size_t) const override { return true; }
-  [[nodiscard]] View masses() const override { return {}; }
-  [[nodiscard]] bool was_present(std::size_t) const override { return true; }
-  [[nodiscard]] double mass_in_flight() const override { return 0; }
-  [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
-  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_; }
+  explicit Steps(std::size_t clients, bool moves = true) : FakeView(d, clients), moves_(moves) {}
 
  private:
-  std::size_t clients_;
+  [[nodiscard]] Vector place(std::size_t k) const override { return theta_of(k, moves_ ? done() : 0); }
   bool moves_;
-  Round done_ = 0;
-  mutable Vector shown_;
-  std::vector<Secret<Score>> tallies_;
-  std::vector<Secret<double>> played_;
-  std::vector<RoundSet> rounds_;
 };
 
 /// Shows it steps 0, …, n, and the last one again at the end.
-void watch(IntervalRecorder& recorder, FakeView& view, Round n) {
+void watch(IntervalRecorder& recorder, Steps& view, Round n) {
   for (Round i = 0; i <= n; ++i) {
     view.go(i);
     recorder.after(view);
@@ -87,7 +64,7 @@ TEST(IntervalRecorder, AveragesWhatComesAfterTheBurnIn) {
   constexpr Round n = 50;
   for (const Round burn_in : {0, 1, 20, 48}) {
     IntervalRecorder recorder(methods_of(n, burn_in), 2, {0, 1}, d, RecordRounds(10));
-    FakeView view(2);
+    Steps view(2);
     watch(recorder, view, n);
     for (const std::size_t k : {0U, 1U}) {
       RandomScaling path(d);
@@ -105,7 +82,7 @@ TEST(IntervalRecorder, AveragesWhatComesAfterTheBurnIn) {
 
 TEST(IntervalRecorder, HasTheLastModelUntilTheBurnInIsOver) {
   IntervalRecorder recorder(methods_of(100, 30, 4), 1, {0}, d, RecordRounds(5));
-  FakeView view(1);
+  Steps view(1);
   watch(recorder, view, 30);
   EXPECT_EQ(recorder.estimate(0, view), theta_of(0, 30));
   EXPECT_TRUE(recorder.noted().empty());
@@ -121,7 +98,7 @@ TEST(IntervalRecorder, HasTheLastModelUntilTheBurnInIsOver) {
 TEST(IntervalRecorder, NotesMultiplesAndTheLastStep) {
   const auto noted = [](Round n, Round burn_in, std::optional<Round> every) {
     IntervalRecorder recorder(methods_of(n, burn_in), 1, {0}, d, RecordRounds(every));
-    FakeView view(1);
+    Steps view(1);
     watch(recorder, view, n);
     return steps_noted(recorder);
   };
@@ -136,7 +113,7 @@ TEST(IntervalRecorder, NotesMultiplesAndTheLastStep) {
 
 TEST(IntervalRecorder, NotesThoseWhoAreToBeNoted) {
   IntervalRecorder recorder(methods_of(6), 3, {2}, d, RecordRounds(3));
-  FakeView view(3);
+  Steps view(3);
   watch(recorder, view, 6);
   ASSERT_EQ(steps_noted(recorder), (Rounds{3, 6}));
   for (const PathAt& at : recorder.noted()) {
@@ -151,7 +128,7 @@ TEST(IntervalRecorder, HasBatchMeansOnceTheRunIsWhole) {
   constexpr Round n = 2000;
   for (const Round burn_in : {0, 500}) {
     IntervalRecorder recorder(methods_of(n, burn_in, 8), 1, {0}, d, RecordRounds(100));
-    FakeView view(1);
+    Steps view(1);
     watch(recorder, view, n);
     BatchMeans batches(d, 8, 0.51, n - burn_in);
     for (Round i = burn_in + 1; i <= n; ++i) batches.add(theta_of(0, i));
@@ -170,7 +147,7 @@ TEST(IntervalRecorder, HasNoBatchMeansOfARunThatStoppedEarly) {
   PathMethods methods = methods_of(2000, 0, 8);
   methods.random_scaling = false;
   IntervalRecorder recorder(methods, 1, {0}, d, RecordRounds(100));
-  FakeView view(1);
+  Steps view(1);
   watch(recorder, view, 1999);
   EXPECT_TRUE(recorder.spreads(0).empty());
 }
@@ -205,7 +182,7 @@ TEST(IntervalsOf, AreAsWideAsTheirMethodSays) {
 // A path that stands still says nothing of how sure it is; no more does a spread that is infinite.
 TEST(IntervalsOf, AreNoneWhereTheSpreadIsZeroOrUnknown) {
   IntervalRecorder recorder(methods_of(200, 0, 2), 1, {0}, d, RecordRounds(100));
-  FakeView still(1, false);
+  Steps still(1, false);
   watch(recorder, still, 200);
   std::vector<MethodSpread> methods = recorder.spreads(0);
   ASSERT_EQ(methods.size(), 2U);

@@ -2,6 +2,7 @@
 // make together is tested by whole runs.
 #include "starling/record/model_recorder.hpp"
 
+#include "record/fake_view.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 #include <array>
@@ -31,17 +32,18 @@ constexpr Client first = 0;
 
 /// Client k is at ((k mod 7) t, k) after t rounds, has mass 1 + k / 1000, is absent in every (k + 2)th round, and has
 /// had k mod 3 records a round, each with loss 2 k t in the t-th round and every other one right.
-class SomeClients final : public RoundView {
+class SomeClients final : public testing_support::FakeView {
  public:
-  explicit SomeClients(std::size_t count) : masses_(count), tallies_(count), played_(count), rounds_(count) {
+  explicit SomeClients(std::size_t count) : FakeView(d, count) {
     for (std::size_t k = 0; k < count; ++k) masses_[k] = 1 + static_cast<double>(k) / 1000;
   }
-  void go(Round done) {
-    for (; done_ < done; ++done_) {
+  /// Plays rounds until so many are done.
+  void play(Round done) {
+    for (Round t = this->done(); t < done; go(++t)) {
       for (std::size_t k = 0; k < tallies_.size(); ++k) {
         tallies_[k].update([&](Score& score) {
           const auto records = static_cast<std::int64_t>(k % 3);
-          score += {static_cast<double>(records) * loss(k, done_ + 1), records / 2, records};
+          score += {static_cast<double>(records) * loss(k, t + 1), records / 2, records};
         });
       }
     }
@@ -49,34 +51,12 @@ class SomeClients final : public RoundView {
   [[nodiscard]] static double loss(std::size_t k, Round t) {
     return 2 * static_cast<double>(k) * static_cast<double>(t);
   }
-  [[nodiscard]] Round done() const override { return done_; }
-  [[nodiscard]] Released<Columns> models() const override {
-    Columns models(d, masses_.size());
-    for (std::size_t k = 0; k < masses_.size(); ++k) {
-      const View x = model(k);
-      std::copy(x.begin(), x.end(), models[k].begin());
-    }
-    return declare_public(models);
-  }
-  [[nodiscard]] View model(std::size_t k) const override {
-    return shown_ = {static_cast<double>(k % 7) * static_cast<double>(done_), static_cast<double>(k)};
-  }
-  [[nodiscard]] bool stepped(std::size_t) const override { return true; }
-  [[nodiscard]] View masses() const override { return masses_; }
-  [[nodiscard]] bool was_present(std::size_t k) const override { return done_ % static_cast<Round>(k + 2) != 0; }
-  [[nodiscard]] double mass_in_flight() const override { return 0; }
-  [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
-  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_; }
+  [[nodiscard]] bool was_present(std::size_t k) const override { return done() % static_cast<Round>(k + 2) != 0; }
 
  private:
-  Round done_ = 0;
-  Vector masses_;
-  mutable Vector shown_;
-  std::vector<Secret<Score>> tallies_;
-  std::vector<Secret<double>> played_;
-  std::vector<RoundSet> rounds_;
+  [[nodiscard]] Vector place(std::size_t k) const override {
+    return {static_cast<double>(k % 7) * static_cast<double>(done()), static_cast<double>(k)};
+  }
 };
 
 /// A run of one rank's clients in a folder of its own.
@@ -93,7 +73,7 @@ class RecordedRun {
     write_run_file(directory_, {Layout(clients, 1), d, recorded_, policy.shared() ? scores : Scores::none}, {});
     ModelRecorder recorder(directory_, 0, first, count, d, recorded_, policy, RecordRounds(1), scores);
     for (Round t = 0; t <= rounds; ++t) {
-      view_.go(t);
+      view_.play(t);
       recorder.after(view_);
     }
     recorder.finish(view_, rounds, view_.models());

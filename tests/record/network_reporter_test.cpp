@@ -1,6 +1,7 @@
 // What reports add up to, whatever room they look at models in.
 #include "starling/record/network_reporter.hpp"
 
+#include "record/fake_view.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 #include <bit>
@@ -15,52 +16,32 @@ using testing_support::world;
 constexpr std::size_t d = 3;
 constexpr std::size_t clients = 11;
 
-/// Clients of a rank, at places that no sum of theirs holds exactly; counts how many models it has given in blocks.
-class Places final : public RoundView {
+/// Where client j of rank r is after `done` rounds: at places that no sum of theirs holds exactly.
+Vector place_of(int r, std::size_t j, Round done) {
+  Vector x(d);
+  for (std::size_t i = 0; i < d; ++i) {
+    x[i] = std::sin(100 * r + static_cast<double>(j * d + i)) / static_cast<double>(done + 3);
+  }
+  return x;
+}
+
+/// Clients of a rank; counts how many models it has given in blocks.
+class Places final : public testing_support::FakeView {
  public:
-  Places() : masses_(clients, 1.0), tallies_(clients), played_(clients), rounds_(clients) {}
-  void go() { ++done_; }
+  Places() : FakeView(d, clients) {}
   [[nodiscard]] std::size_t given() const { return given_; }
   [[nodiscard]] std::size_t blocks() const { return blocks_; }
 
-  [[nodiscard]] Round done() const override { return done_; }
-  [[nodiscard]] Released<Columns> models() const override { return some_models(0, clients); }
   [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override {
     given_ += count;
     ++blocks_;
-    Columns some(d, count);
-    for (std::size_t k = 0; k < count; ++k) {
-      const View x = model(first + k);
-      std::copy(x.begin(), x.end(), some[k].begin());
-    }
-    return declare_public(some);
+    return FakeView::some_models(first, count);
   }
-  [[nodiscard]] View model(std::size_t k) const override {
-    shown_.resize(d);
-    for (std::size_t i = 0; i < d; ++i) {
-      shown_[i] = std::sin(static_cast<double>(100 * world().rank()) + static_cast<double>(k * d + i)) /
-                  static_cast<double>(done_ + 3);
-    }
-    return shown_;
-  }
-  [[nodiscard]] bool stepped(std::size_t) const override { return true; }
-  [[nodiscard]] View masses() const override { return masses_; }
-  [[nodiscard]] bool was_present(std::size_t) const override { return true; }
-  [[nodiscard]] double mass_in_flight() const override { return 0; }
-  [[nodiscard]] std::span<const Arrival> arrivals() const override { return {}; }
-  [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
-  [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
-  [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_; }
 
  private:
-  Round done_ = 0;
-  Vector masses_;
-  mutable Vector shown_;
+  [[nodiscard]] Vector place(std::size_t k) const override { return place_of(world().rank(), k, done()); }
   mutable std::size_t given_ = 0;
   mutable std::size_t blocks_ = 0;
-  std::vector<Secret<Score>> tallies_;
-  std::vector<Secret<double>> played_;
-  std::vector<RoundSet> rounds_;
 };
 
 struct Reports {
@@ -80,7 +61,7 @@ Reports reports_of(std::size_t most_numbers) {
   Places view;
   reporter.after(view);
   for (Round t = 0; t < 2; ++t) {
-    view.go();
+    view.go(t + 1);
     reporter.after(view);
   }
   reporter.finish(view, 2);
@@ -119,12 +100,7 @@ TEST(NetworkReporter, TellsHowFarModelsAreApart) {
   for (const NetworkFigures& figures : some.history) {
     std::vector<Vector> models;
     for (int r = 0; r < world().size(); ++r) {
-      for (std::size_t j = 0; j < clients; ++j) {
-        Vector& x = models.emplace_back();
-        for (std::size_t i = 0; i < d; ++i) {
-          x.push_back(std::sin(100 * r + static_cast<double>(j * d + i)) / static_cast<double>(figures.done + 3));
-        }
-      }
+      for (std::size_t j = 0; j < clients; ++j) models.push_back(place_of(r, j, figures.done));
     }
     double error = 0;
     for (std::size_t i = 0; i < d; ++i) {
