@@ -1,6 +1,7 @@
 /// What `starling report` makes of run directories: finished, unfinished and damaged ones.
 #include "starling/record/report.hpp"
 
+#include "record/summaries.hpp"
 #include "support/testing.hpp"
 #include <limits>
 #include <sstream>
@@ -24,53 +25,20 @@ using testing_support::TemporaryFolder;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 Summary example() {
-  Summary summary;
-  summary.command = "omd";
-  summary.command_line = "starling omd --source a.csv";
-  summary.clients = 2;
+  Summary summary = testing_support::stopped_run(2);
   summary.ranks = 1;
-  summary.rounds = 40;
-  summary.rounds_planned = 50;
   summary.dimension = 3;
-  summary.classifies = true;
-  summary.learned = true;
   summary.progressive = Score{1.0 / 3, 90, 120};
   summary.last_loss = 0.1 + 0.2;
-  summary.consensus_error = 1e-4;
-  summary.mass = 2;
   summary.largest_debt = 0.5;
   summary.edges = {{0, 1, 40, 960}, {1, 0, 39, 936}};
-  summary.wire = {50, 1400};
   summary.wall = 0.7;
-  summary.shares = {1, 0.5, 0.25, 0.25};
   summary.final_model = {0.5, -0.25, 1.0 / 7};
-  summary.run_directory = "runs/7";
-  summary.notes = {"stopped by a signal after round 40"};
-  summary.privacy.mechanism = "laplace";
-  summary.privacy.description = "Discrete Laplace noise is added.";
-  summary.privacy.neighbours = "one record is replaced";
-  summary.privacy.release.epsilon = 0.5;
-  summary.privacy.losses.participations = 4;
-  summary.privacy.losses.record.epsilon = summary.privacy.losses.component.epsilon = 2;
-  summary.privacy.losses.one_per_batch.epsilon = 20;
-  summary.privacy.losses.client.epsilon = 60;
-  summary.privacy.losses.releases = 40;
-  summary.privacy.clients = 2;
-  summary.privacy.run_id = "run-7";
   return summary;
 }
 
-/// One with rank 0 as the aggregator, tested and with intervals.
 Summary aggregated_example() {
-  Summary summary = example();
-  summary.command = "renewable";
-  summary.aggregated = true;
-  summary.test = Score{10, 40, 50};
-  summary.test_metrics = test_metrics({-1, 1}, Vector{1, 1, 1, -1, -1}, Vector{1, 1, -1, 1, -1});
-  summary.intervals = {{"x1", 0.5, 0.1, 0.25, 0.75, 0.95, "model"},
-                       {"intercept", -2, std::nan(""), std::nan(""), std::nan(""), std::nan(""), ""}};
-  summary.edges = {{0, 1, 40, 800}, {1, 0, 40, 1600}};
-  return summary;
+  return testing_support::aggregated(example(), {{0, 1, 40, 800}, {1, 0, 40, 1600}});
 }
 
 /// One of inference whose clients have their own intervals, and one that studied replications.

@@ -1,6 +1,7 @@
 /// What a person and a program are told at the end of a run.
 #include "starling/record/summary.hpp"
 
+#include "record/summaries.hpp"
 #include "support/testing.hpp"
 #include <limits>
 #include <sstream>
@@ -13,57 +14,23 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 Summary example() {
-  Summary summary;
-  summary.command = "omd";
-  summary.command_line = "starling omd --source a.csv";
-  summary.clients = 3;
+  Summary summary = testing_support::stopped_run(3);
   summary.ranks = 2;
-  summary.rounds = 40;
-  summary.rounds_planned = 50;
   summary.dimension = 2;
-  summary.classifies = true;
-  summary.learned = true;
   summary.progressive = Score{60, 90, 120};
   summary.last_loss = 0.25;
-  summary.consensus_error = 1e-4;
-  summary.mass = 3;
-  summary.largest_debt = 0;
   summary.edges = {{0, 1, 40, 960}, {1, 2, 40, 960}, {2, 0, 39, 936}};
-  summary.wire = {50, 1400};
   summary.evaluation_bytes = 512;
   summary.wall = 2;
-  summary.shares = {1, 0.5, 0.25, 0.25};
   summary.final_model = {0.5, -0.25};
-  summary.run_directory = "runs/7";
-  summary.notes = {"stopped by a signal after round 40"};
-  summary.privacy.mechanism = "laplace";
-  summary.privacy.description = "Discrete Laplace noise is added.";
-  summary.privacy.neighbours = "one record is replaced";
-  summary.privacy.release.epsilon = 0.5;
-  summary.privacy.losses.participations = 4;
-  summary.privacy.losses.record.epsilon = summary.privacy.losses.component.epsilon = 2;
-  summary.privacy.losses.one_per_batch.epsilon = 20;
-  summary.privacy.losses.client.epsilon = 60;
-  summary.privacy.losses.releases = 40;
-  summary.privacy.clients = 3;
   summary.privacy.batch = 3;
   summary.privacy.dimension = 2;
   summary.privacy.clip = 1;
-  summary.privacy.run_id = "run-7";
   return summary;
 }
 
-/// One with rank 0 as the aggregator, tested and with intervals.
 Summary aggregated_example() {
-  Summary summary = example();
-  summary.command = "renewable";
-  summary.aggregated = true;
-  summary.test = Score{10, 40, 50};
-  summary.test_metrics = test_metrics({-1, 1}, Vector{1, 1, 1, -1, -1}, Vector{1, 1, -1, 1, -1});
-  summary.intervals = {{"x1", 0.5, 0.1, 0.25, 0.75, 0.95, "model"},
-                       {"intercept", -2, std::nan(""), std::nan(""), std::nan(""), std::nan(""), ""}};
-  summary.edges = {{0, 1, 40, 800}, {0, 2, 40, 800}, {1, 0, 40, 1600}, {2, 0, 40, 1600}};
-  return summary;
+  return testing_support::aggregated(example(), {{0, 1, 40, 800}, {0, 2, 40, 800}, {1, 0, 40, 1600}, {2, 0, 40, 1600}});
 }
 
 nlohmann::json parsed(const Summary& summary) {
