@@ -5,7 +5,6 @@
 #include "support/testing.hpp"
 
 #include "starling/core/kernels.hpp"
-#include "starling/privacy/ledger.hpp"
 #include "starling/protocol/ldp_sgd.hpp"
 
 namespace starling {
@@ -16,6 +15,7 @@ using testing_support::FixedStream;
 using testing_support::regression;
 using testing_support::RegressionRank;
 using testing_support::release_of;
+using testing_support::released;
 using testing_support::TemporaryFolder;
 using testing_support::world;
 
@@ -76,16 +76,6 @@ std::vector<Vector> serial_path(const FedAvgSettings& settings, const std::vecto
 
 bool streams(std::size_t u, Round s) {
   return s < static_cast<Round>(lengths[u]);
-}
-
-/// What the mechanism releases of a client's batch at w.
-Vector release(MallowsModel& model, Mechanism& mechanism, const Batch& batch, const ReleaseAddress& address,
-               double price, View w) {
-  Vector sum;
-  static_cast<void>(model.evaluate(w, batch, mechanism.clip(), sum));
-  Released<Vector> noisy = declare_public(Vector());
-  mechanism.release(address, price, NoiseKey::from_seed(1, address.client), Secret<Vector>(sum), noisy);
-  return noisy.value();
 }
 
 /// The local clients' entries.
@@ -219,10 +209,8 @@ TEST(FedAvg, WithNoiseHasTheSameBitsOnAnyLayout) {
     const auto plain = serial_path(settings_of(3), by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
       if (!streams(u, s)) return false;
       const auto client = static_cast<Client>(u);
-      axpy(
-          -eta,
-          release(model, *again, records[u][static_cast<std::size_t>(s)], {client, s, 0}, rank.prices.at(client, s), w),
-          w);
+      const Batch& batch = records[u][static_cast<std::size_t>(s)];
+      axpy(-eta, released(model, *again, batch, {client, s, 0}, rank.prices.at(client, s), w), w);
       return true;
     });
     EXPECT_EQ(path.models, plain) << name;
@@ -244,22 +232,7 @@ TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
 
   const TemporaryFolder folder;
   Ledger ledger = Ledger::open(folder / "ledger");
-  LedgerRun run;
-  run.id = "regression";
-  run.mechanism = "gaussian";
-  run.batch_units = units_of_batch(*mechanism);
-  run.determined_by = "00ff";
-  std::vector<Budget> budgets;
-  for (std::size_t k = 0; k < rank.count; ++k) {
-    const auto u = static_cast<std::size_t>(rank.first) + k;
-    run.clients.push_back(static_cast<Client>(u));
-    budgets.push_back({gaussian_epsilon(mu * std::sqrt(affordable(u) + 0.5), 1e-5), true, 1e-5});
-  }
-  if (rank.count > 0) {
-    ledger.begin(run);
-    rank.accounts.keep_in(std::vector<Ledger*>(rank.count, &ledger), BlockSizes::doubling());
-    rank.accounts.limit(budgets);
-  }
+  rank.limit(ledger, *mechanism, mu, affordable);
   FedAvg fedavg(rank.root, *rank.clients, settings_of(3), start(), *mechanism, local(rank, by_records));
   Path path;
   fedavg.run({&path});
@@ -267,8 +240,8 @@ TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
   const auto again = made();
   const auto plain = serial_path(settings_of(3), by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
     if (!streams(u, s) || static_cast<double>(s) >= affordable(u)) return false;
-    axpy(-eta, release(model, *again, records[u][static_cast<std::size_t>(s)], {static_cast<Client>(u), s, 0}, mu, w),
-         w);
+    const Batch& batch = records[u][static_cast<std::size_t>(s)];
+    axpy(-eta, released(model, *again, batch, {static_cast<Client>(u), s, 0}, mu, w), w);
     return true;
   });
   EXPECT_EQ(path.models, plain);

@@ -7,7 +7,6 @@
 #include <numbers>
 
 #include "starling/core/kernels.hpp"
-#include "starling/privacy/ledger.hpp"
 
 namespace starling {
 namespace {
@@ -16,6 +15,7 @@ using testing_support::Batches;
 using testing_support::regression;
 using testing_support::RegressionRank;
 using testing_support::release_of;
+using testing_support::released;
 using testing_support::TemporaryFolder;
 using testing_support::world;
 
@@ -82,16 +82,6 @@ std::vector<Vector> serial_path(const LdpSgdSettings& settings, std::size_t clie
     path.push_back(theta);
   }
   return path;
-}
-
-/// Adds the noisy mean of Ψ as `mechanism` releases it to `total`.
-void add_release(MallowsModel& model, Mechanism& mechanism, const Batch& batch, const ReleaseAddress& address,
-                 double price, View theta, Vector& total) {
-  Vector sum;
-  static_cast<void>(model.evaluate(theta, batch, mechanism.clip(), sum));
-  Released<Vector> noisy = declare_public(Vector());
-  mechanism.release(address, price, NoiseKey::from_seed(1, address.client), Secret<Vector>(sum), noisy);
-  for (std::size_t j = 0; j < total.size(); ++j) total[j] += noisy.value()[j];
 }
 
 double mean_inverse(const std::function<bool(std::size_t u, Round t)>& takes_part, Round from = 0) {
@@ -174,8 +164,8 @@ TEST(LdpSgd, WithNoiseHasTheSameBitsOnAnyLayout) {
     const auto plain = serial_path(settings_of(), lengths.size(), [&](std::size_t u, Round t, View theta, Vector& sum) {
       if (!streams(u, t)) return false;
       const auto client = static_cast<Client>(u);
-      add_release(model, *again, records[u][static_cast<std::size_t>(t)], {client, t, 0}, rank.prices.at(client, t),
-                  theta, sum);
+      const Batch& batch = records[u][static_cast<std::size_t>(t)];
+      axpy(1, released(model, *again, batch, {client, t, 0}, rank.prices.at(client, t), theta), sum);
       return true;
     });
     EXPECT_EQ(path.models, plain) << name;
@@ -197,22 +187,7 @@ TEST(LdpSgd, GoesOnWithoutClientsWhomTheirBudgetStops) {
 
   const TemporaryFolder folder;
   Ledger ledger = Ledger::open(folder / "ledger");
-  LedgerRun run;
-  run.id = "regression";
-  run.mechanism = "gaussian";
-  run.batch_units = units_of_batch(*mechanism);
-  run.determined_by = "00ff";
-  std::vector<Budget> budgets;
-  for (std::size_t k = 0; k < rank.count; ++k) {
-    const auto u = static_cast<std::size_t>(rank.first) + k;
-    run.clients.push_back(static_cast<Client>(u));
-    budgets.push_back({gaussian_epsilon(mu * std::sqrt(affordable(u) + 0.5), 1e-5), true, 1e-5});
-  }
-  if (rank.count > 0) {
-    ledger.begin(run);
-    rank.accounts.keep_in(std::vector<Ledger*>(rank.count, &ledger), BlockSizes::doubling());
-    rank.accounts.limit(budgets);
-  }
+  rank.limit(ledger, *mechanism, mu, affordable);
   LdpSgd sgd(rank.root, *rank.clients, settings_of(), start(), *mechanism, nullptr, mu);
   Path path;
   sgd.run({&path});
@@ -221,7 +196,8 @@ TEST(LdpSgd, GoesOnWithoutClientsWhomTheirBudgetStops) {
   const auto pays = [&](std::size_t u, Round t) { return streams(u, t) && static_cast<double>(t) < affordable(u); };
   const auto plain = serial_path(settings_of(), lengths.size(), [&](std::size_t u, Round t, View theta, Vector& sum) {
     if (!pays(u, t)) return false;
-    add_release(model, *again, records[u][static_cast<std::size_t>(t)], {static_cast<Client>(u), t, 0}, mu, theta, sum);
+    const Batch& batch = records[u][static_cast<std::size_t>(t)];
+    axpy(1, released(model, *again, batch, {static_cast<Client>(u), t, 0}, mu, theta), sum);
     return true;
   });
   EXPECT_EQ(path.models, plain);
@@ -278,7 +254,7 @@ TEST_P(LdpSgdBias, IsThatOfTheReleasedCurvatures) {
     if (there) {
       const Batch& batch = records[u][static_cast<std::size_t>(t)];
       const ReleaseAddress address{static_cast<Client>(u), t, 0};
-      add_release(model, again, batch, address, price, theta, sum);
+      axpy(1, released(model, again, batch, address, price, theta), sum);
       Vector curvature;
       model.curvature(theta, batch, curvature);
       curvature.resize(triangle_size(d));

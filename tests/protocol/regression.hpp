@@ -2,9 +2,11 @@
 #pragma once
 
 #include "aggregation.hpp"
+#include <functional>
 
 #include "starling/loss/loss.hpp"
 #include "starling/model/mallows_model.hpp"
+#include "starling/privacy/ledger.hpp"
 #include "starling/privacy/paired_mechanism.hpp"
 
 namespace starling::testing_support {
@@ -51,6 +53,26 @@ struct RegressionRank {
     clients.emplace(model, accounts, std::move(keys), std::move(streams), batch);
   }
 
+  /// Gives client u a budget of affordable(u) releases at mu each, which the ledger keeps.
+  void limit(Ledger& ledger, const Protection& protection, double mu,
+             const std::function<double(std::size_t u)>& affordable) {
+    if (count == 0) return;
+    LedgerRun run;
+    run.id = "regression";
+    run.mechanism = "gaussian";
+    run.batch_units = units_of_batch(protection);
+    run.determined_by = "00ff";
+    std::vector<Budget> budgets;
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto u = static_cast<std::size_t>(first) + k;
+      run.clients.push_back(static_cast<Client>(u));
+      budgets.push_back({gaussian_epsilon(mu * std::sqrt(affordable(u) + 0.5), 1e-5), true, 1e-5});
+    }
+    ledger.begin(run);
+    accounts.keep_in(std::vector<Ledger*>(count, &ledger), BlockSizes::doubling());
+    accounts.limit(budgets);
+  }
+
   Layout layout;
   Client first;
   std::size_t count;
@@ -59,6 +81,16 @@ struct RegressionRank {
   Root root;
   std::optional<AggregatedClients> clients;
 };
+
+/// What the mechanism releases of a client's batch at theta: the noisy mean of its directions.
+inline Vector released(MallowsModel& model, Mechanism& mechanism, const Batch& batch, const ReleaseAddress& address,
+                       double price, View theta) {
+  Vector sum;
+  static_cast<void>(model.evaluate(theta, batch, mechanism.clip(), sum));
+  Released<Vector> noisy = declare_public(Vector());
+  mechanism.release(address, price, NoiseKey::from_seed(1, address.client), Secret<Vector>(sum), noisy);
+  return noisy.value();
+}
 
 /// For mechanisms over directions of a model: sums over batches of m, divided by m.
 inline ReleaseSettings release_of(const std::string& mechanism, const MallowsModel& model, std::size_t m,
