@@ -10,7 +10,6 @@ namespace starling {
 namespace {
 
 using testing_support::expect_all_in;
-using testing_support::Fault;
 using testing_support::message_of;
 using testing_support::Plain;
 using testing_support::Plains;
@@ -98,7 +97,7 @@ TEST_F(Encode, RefusesCategoriesNeverSeen) {
 }
 
 TEST_F(Encode, RefusesTablesThatDoNotFit) {
-  const std::vector<Fault> faults{
+  const std::vector<testing_support::Fault> faults{
       {"unknown column", smoker_ + "region,west,1\n", {"codes.csv: row 4", "no column 'region'", "age, smoker, y"}},
       {"beyond", smoker_ + "3,west,1\n", {"codes.csv: row 4", "no column '3'"}},
       {"twice", smoker_ + "smoker,no,3\n", {"codes.csv: row 4", "category 'no' of column 'smoker' stands there twice"}},
@@ -111,12 +110,8 @@ TEST_F(Encode, RefusesTablesThatDoNotFit) {
       {"nothing", "column,category,value\n", {"codes.csv", "no category"}},
       {"empty", "", {"codes.csv", "column, category and value"}},
   };
-  for (const Fault& fault : faults) {
-    const std::string message =
-        message_of<DataError>([&] { read("age,smoker,y\n30,yes,2.5\n40,no,3\n", with(fault.text)); });
-    SCOPED_TRACE(fault.name);
-    expect_all_in(message, fault.message);
-  }
+  testing_support::expect_refused(
+      faults, [&](const std::string& codes) { read("age,smoker,y\n30,yes,2.5\n40,no,3\n", with(codes)); });
   DataSettings nowhere;
   nowhere.encode = folder_ / "nowhere.csv";
   expect_all_in(message_of<DataError>([&] { read("a,y\n1,2\n", nowhere); }), {"nowhere.csv"});

@@ -3,6 +3,7 @@
 
 #include "support/testing.hpp"
 #include <cstdint>
+#include <functional>
 #include <gmock/gmock.h>
 #include <ostream>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "starling/core/check.hpp"
 #include "starling/data/dataset.hpp"
 #include "starling/data/source.hpp"
 
@@ -83,6 +85,14 @@ struct Fault {
 
 inline void expect_all_in(const std::string& message, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) EXPECT_THAT(message, ::testing::HasSubstr(part));
+}
+
+/// Each text is a DataError of `read`.
+inline void expect_refused(const std::vector<Fault>& faults, const std::function<void(const std::string& text)>& read) {
+  for (const Fault& fault : faults) {
+    SCOPED_TRACE(fault.name);
+    expect_all_in(message_of<DataError>([&] { read(fault.text); }), fault.message);
+  }
 }
 
 }  // namespace starling::testing_support

@@ -9,7 +9,6 @@ namespace starling {
 namespace {
 
 using testing_support::expect_all_in;
-using testing_support::Fault;
 using testing_support::message_of;
 using testing_support::Plain;
 using testing_support::Plains;
@@ -95,7 +94,7 @@ TEST_F(Standardise, MarksLeadBack) {
 }
 
 TEST_F(Standardise, RefusesTablesThatDoNotFit) {
-  const std::vector<Fault> faults{
+  const std::vector<testing_support::Fault> faults{
       {"missing", "feature,mean,sd\na,2,2\n", {"constants.csv", "no constants for feature 'b'"}},
       {"unknown", "feature,mean,sd\na,2,2\nb,1,1\nc,1,1\n", {"constants.csv: row 4", "no feature 'c'"}},
       {"label by another name", "feature,mean,sd\na,2,2\nb,1,1\nlabel,1,1\n", {"row 4", "'label'", "the label is 'y'"}},
@@ -114,11 +113,7 @@ TEST_F(Standardise, RefusesTablesThatDoNotFit) {
       {"tiny", "feature,mean,sd\na,0,1e-320\nb,1,1\n", {"named.csv: row 2", "feature 'a'", "double precision"}},
       {"empty", "", {"constants.csv"}},
   };
-  for (const Fault& fault : faults) {
-    const std::string message = message_of<DataError>([&] { read_all(named_, with(fault.text)); });
-    SCOPED_TRACE(fault.name);
-    expect_all_in(message, fault.message);
-  }
+  testing_support::expect_refused(faults, [&](const std::string& constants) { read_all(named_, with(constants)); });
   DataSettings nowhere;
   nowhere.standardise = folder_ / "nowhere.csv";
   expect_all_in(message_of<DataError>([&] { read_all(named_, nowhere); }), {"nowhere.csv"});
