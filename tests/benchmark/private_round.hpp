@@ -2,9 +2,9 @@
 /// L1, exact discrete Laplace noise, exponentiated gradient on the simplex, push-sum. One client per rank.
 #pragma once
 
+#include "support/endless_stream.hpp"
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +32,7 @@ struct Records {
   Vector rows;
 };
 
-class Pool final : public Stream {
+class Pool final : public testing_support::EndlessStream {
  public:
   Pool(const Records& records, std::size_t d) {
     for (std::size_t b = 0; b < batches; ++b) {
@@ -44,11 +44,6 @@ class Pool final : public Stream {
     }
   }
   [[nodiscard]] const Secret<Batch>& next(Round t) override { return batches_[static_cast<std::size_t>(t) % batches]; }
-  [[nodiscard]] bool ended(Round) override { return false; }
-  [[nodiscard]] std::int64_t participations() const override { return 1; }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
-  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
-  [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
 
  private:
   std::vector<Secret<Batch>> batches_;

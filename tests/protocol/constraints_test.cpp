@@ -2,6 +2,7 @@
 /// masses stay one, in one plain loop.
 #include "starling/protocol/constraints.hpp"
 
+#include "support/endless_stream.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 #include <cmath>
@@ -35,7 +36,7 @@ double entry(Client u, Round t, std::size_t i, std::size_t j) {
                 : 0.8 - 0.2 * static_cast<double>(j) + 0.2 * std::sin(angle * static_cast<double>(j + 2));
 }
 
-class Records final : public Stream {
+class Records final : public testing_support::EndlessStream {
  public:
   explicit Records(Client u) : u_(u) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override {
@@ -49,11 +50,6 @@ class Records final : public Stream {
     });
     return batch_;
   }
-  [[nodiscard]] bool ended(Round) override { return false; }
-  [[nodiscard]] std::int64_t participations() const override { return 1; }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
-  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
-  [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
 
  private:
   Client u_;

@@ -1,6 +1,7 @@
 /// A whole network of clients for tests of the protocol: quadratic losses with a minimiser per client, no noise.
 #pragma once
 
+#include "support/endless_stream.hpp"
 #include "support/mpi_testing.hpp"
 #include <functional>
 #include <memory>
@@ -39,17 +40,12 @@ class QuadraticModel final : public Model {
 };
 
 /// The same record in every round.
-class ConstantStream final : public Stream {
+class ConstantStream final : public EndlessStream {
  public:
   explicit ConstantStream(const Vector& features) {
     batch_.update([&](Batch& batch) { batch.add({features, {}}, 0); });
   }
   [[nodiscard]] const Secret<Batch>& next(Round) override { return batch_; }
-  [[nodiscard]] bool ended(Round) override { return false; }
-  [[nodiscard]] std::int64_t participations() const override { return 1; }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
-  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
-  [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
 
  private:
   Secret<Batch> batch_;
