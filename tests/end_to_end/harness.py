@@ -28,6 +28,7 @@ SOURCE = pathlib.Path(os.environ.get("STARLING_SOURCE_DIR", pathlib.Path(__file_
 DATA = SOURCE / ".." / "shared" / "data"
 LAYOUTS = (1, 2, 4, 7)
 PATIENCE = 90
+FAILURE = 5
 
 needs_h5py = unittest.skipIf(h5py is None, "h5py is not installed")
 needs_a9a = unittest.skipUnless((DATA / "a9a" / "a9a.gz").exists(), "the data set a9a is not beside the project")
@@ -163,6 +164,24 @@ class TestCase(unittest.TestCase):
         path.write_text(script)
         path.chmod(0o755)
         return log, [str(path), str(log)]
+
+    def silence(self, job, ranks, silent):
+        """Stops the process of one of the job's ranks, which was started with RANK_SCRIPT and a watchdog of two seconds, until
+        the others have ended: in time, each by the exit code of a failure, and with one message that names it."""
+        pids = job.pids(ranks)
+        codes = [job.log / f"code.{rank}" for rank in range(ranks) if rank != silent]
+        os.kill(pids[silent], signal.SIGSTOP)
+        try:
+            wait_until(lambda: all(code.exists() for code in codes), "the others have ended", 12)  # MPI may take 5 s to end
+        finally:
+            os.kill(pids[silent], signal.SIGCONT)
+        result = job.finish(30)
+        self.assertEqual([int(code.read_text()) for code in codes], [FAILURE] * len(codes), result)
+        self.assertEqual(len(result.messages()), 1, result)
+        self.assertRegex(result.messages()[0], rf"round \d+.*\brank {silent}\b.* for [0-9.]+ s", result)
+
+    def check_gone(self, pids):
+        wait_until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in pids), "all ranks are gone", 10)
 
     def _start(self, parts, script):
         """parts: (ranks, words after the program, further words for mpirun) for each part of the job."""

@@ -7,7 +7,6 @@ import unittest
 from harness import *
 
 STOPPED_SAFELY = 75
-FAILURE = 5
 USAGE = 2
 LEARN = ["--source", "synthetic:drift:informative=1", "--mechanism", "none", "--domain", "ball:3"]
 
