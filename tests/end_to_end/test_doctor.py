@@ -21,7 +21,7 @@ def separates():
 
 class Doctor(TestCase):
     def doctor(self, ranks, *words, more=()):
-        return self._start([(ranks, ["doctor", *words], list(more))], None).finish()
+        return self.run_command(ranks, ["doctor", *words], more)
 
     def examined(self, result):
         """The JSON object, and {check: verdict}."""

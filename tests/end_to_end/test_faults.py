@@ -373,7 +373,7 @@ class Beside(TestCase):
 
     def test_what_a_user_sees_from_mpirun(self):
         for words, code in ((["--config", "nowhere.ini"], USAGE), (["--source", "nowhere.csv", *LEARN], DATA_FAULT)):
-            result = self.run_ranks(3, words)
+            result = self.run_as_a_user(3, ["omd", *words])
             self.assertEqual((result.code, len(result.messages())), (code, 1), result)
 
     def test_an_empty_directory_is_fine(self):

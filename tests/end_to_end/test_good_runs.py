@@ -186,13 +186,18 @@ class Layouts(TestCase):
         self.assertEqual((clients, ranks), (5, 7))
         self.assertIn("2 ranks host no client", err)
 
-    def test_one_client_on_one_rank(self):
-        self.assertEqual(self.clients_of(1)[:2], (1, 1))
+    def test_one_client_on_one_rank_of_mpirun(self):
+        result = self.run_noted(1, [*DRIFT, "--json", "--output", "run"])
+        self.assertEqual(result.codes, [0], result)
+        self.assertEqual((result.summary()["clients"], result.summary()["ranks"]), (1, 1))
 
     def test_without_mpirun(self):
-        result = self.run_alone(["omd", *DRIFT, "--json", "--output", "run"])
-        self.assertEqual(result.code, 0, result)
-        self.assertEqual(result.summary()["ranks"], 1)
+        """With all that MPI then starts by itself."""
+        usual = {name: value for name, value in environment().items() if name != "OMPI_MCA_ess_singleton_isolated"}
+        done = subprocess.run([STARLING, "omd", *DRIFT, "--json", "--output", "run"], cwd=self.folder, env=usual,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["ranks"], 1)
 
 
 class Texts(TestCase):

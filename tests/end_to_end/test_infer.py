@@ -30,9 +30,7 @@ def linear_rows(count, seed, features=3, deviation=0.5):
 
 class InferCase(TestCase):
     def infer(self, words, ranks=1):
-        """Without mpirun where there is one rank: it takes longer to start than the run."""
-        words = ["infer", "--progress", "off", *words]
-        return self.run_alone(words) if ranks == 1 else self.run_command(ranks, words)
+        return self.run_command(ranks, ["infer", "--progress", "off", *words])
 
     def summary(self, words, output, ranks=1):
         result = self.infer([*words, "--output", output, "--json"], ranks)

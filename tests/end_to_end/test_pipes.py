@@ -68,7 +68,7 @@ class Pipes(TestCase):
                     for rank in range(2)]
         common = set(checkpoints_in(private / "0")) & set(checkpoints_in(private / "1"))
         self.feed_all(11)
-        result = self._start([(2, [command, "--resume", "run", "--json"], [])], None).finish()
+        result = self.run_command(2, [command, "--resume", "run", "--json"])
         self.assertEqual(result.code, 0, result)
         (resumed,) = result.summary()["resumed"]
         self.assertEqual(resumed["from"], max(common))
@@ -147,9 +147,9 @@ class Pipes(TestCase):
 
     def test_what_cannot_leave_rounds_out_says_why(self):
         self.feed_all(1)
-        result = self._start([(2, ["infer", "--source", "feed-{client}", "--format", "csv", "--loss", "huber:1.345",
-                                   "--mechanism", "gaussian", "--mu", "1", "--intervals", "plug-in", "--trust", "central",
-                                   "--rounds", "100", "--checkpoint-every", "10", "--output", "run"], [])], None).finish()
+        result = self.run_command(2, ["infer", "--source", "feed-{client}", "--format", "csv", "--loss", "huber:1.345",
+                                      "--mechanism", "gaussian", "--mu", "1", "--intervals", "plug-in", "--trust", "central",
+                                      "--rounds", "100", "--checkpoint-every", "10", "--output", "run"])
         self.assertEqual(result.code, 2, result)
         self.assertIn("are released once, after the last step", result.err)
 

@@ -56,9 +56,7 @@ def accuracy(model, lines):
 
 class RenewableCase(TestCase):
     def renew(self, words, ranks=1):
-        """Without mpirun where there is one rank: it takes longer to start than the run."""
-        words = ["renewable", *QUIET, *words]
-        return self.run_alone(words) if ranks == 1 else self.run_command(ranks, words)
+        return self.run_command(ranks, ["renewable", *QUIET, *words])
 
     def summary(self, words, output, ranks=1):
         result = self.renew([*words, "--output", output, "--json"], ranks)

@@ -176,7 +176,7 @@ class Endings(TestCase):
         wait_until(lambda: all(list(private.glob(f"{rank}/checkpoint-*")) for rank in range(3)) or
                    job.process.poll() is not None, "all have checkpoints")
         self.silence(job, 3, silent)
-        again = self._start([(3, [words[0], "--resume", "run", "--progress", "off"], [])], None).finish()
+        again = self.run_command(3, [words[0], "--resume", "run", "--progress", "off"])
         self.assertEqual(again.code, 0, again)
         self.assertRegex(again.err, r"the run goes on after round [1-9]")
         self.assertEqual(json.loads((self.folder / "run/summary.json").read_text())["rounds"], 4000)

@@ -27,9 +27,7 @@ OPTIONS = """source parties columns label-source labels clients batch epochs rou
 
 class VerticalCase(TestCase):
     def play(self, words, ranks=1):
-        """Without mpirun where there is one rank: it takes longer to start than the run."""
-        words = ["vertical", "--progress", "off", *words]
-        return self.run_alone(words) if ranks == 1 else self.run_command(ranks, words)
+        return self.run_command(ranks, ["vertical", "--progress", "off", *words])
 
     def summary(self, words, output, ranks=1):
         result = self.play([*words, "--output", output, "--json"], ranks)
