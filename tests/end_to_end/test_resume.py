@@ -12,6 +12,10 @@ WORDS = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed
 
 
 class Resume(TestCase):
+    # What most tests play, and what it leaves where nothing happens to it: played once for all of them.
+    USUAL = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
+    usual_results = None
+
     def read(self, name):
         return (self.folder / name).read_text()
 
@@ -29,14 +33,23 @@ class Resume(TestCase):
         self.assertEqual(result.codes, [STOPPED_SAFELY] * ranks, result)
         return result
 
-    def same(self, one, other):
-        """Both runs left the same, to the bit."""
+    def results(self, output):
         trial = kills.Trial()
         trial.folder = self.folder
-        first, second = trial.results(one), trial.results(other)
+        return trial.results(output)
+
+    def same(self, first, second):
+        """Both runs left the same, to the bit."""
         self.assertEqual(first.keys(), second.keys())
         for name in first:
             self.assertEqual(first[name], second[name], name)
+
+    def as_usual(self, output):
+        """The run has left what the usual words leave."""
+        if Resume.usual_results is None:
+            self.good(2, [*self.USUAL, "--output", "whole"])
+            Resume.usual_results = self.results("whole")
+        self.same(Resume.usual_results, self.results(output))
 
     def refused(self, words, code, *texts):
         result = self.run_ranks(2, words)
@@ -46,9 +59,7 @@ class Resume(TestCase):
             self.assertIn(text, result.messages()[0])
 
     def test_a_stopped_run_goes_on_where_it_was(self):
-        words = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
-        self.good(2, [*words, "--output", "whole"])
-        result = self.stopped(2, words)
+        result = self.stopped(2, self.USUAL)
         self.assertIn("starling omd --resume run goes on from here", result.out)
         stopped_at = json.loads(self.read("run/summary.json"))["rounds"]
         self.assertLess(stopped_at, 6000)
@@ -56,7 +67,7 @@ class Resume(TestCase):
         again = self.good(2, ["--resume", "run", "--progress", "on"])
         self.assertIn(f"the run goes on after round {stopped_at}", again.err)
         self.assertNotRegex(again.err, r"round +1/")
-        self.same("whole", "run")
+        self.as_usual("run")
         # Nothing is left to do, and nothing is done.
         before = tree(self.folder / "run")
         finished = self.good(2, ["--resume", "run", "--json"])
@@ -77,7 +88,7 @@ class Resume(TestCase):
         self.assertEqual(result.codes, [STOPPED_SAFELY] * 2, result)
         self.assertEqual(len(self.checkpoints()), 1)
         self.good(2, ["--resume", "run"])
-        self.same("whole", "run")
+        self.same(self.results("whole"), self.results("run"))
         self.assertEqual(sorted(path.name for path in (self.folder / "run/private/0").iterdir()),
                          ["ledger", "ledger.head", "metrics.csv"])
 
@@ -105,7 +116,7 @@ class Resume(TestCase):
         self.good(2, [*words, "--rounds", "1500", "--output", "run", "--checkpoint-every", "1000"])
         self.assertEqual(self.checkpoints()[-1], 1500)
         self.good(2, ["--resume", "run", "--rounds", "3000"])
-        self.same("whole", "run")
+        self.same(self.results("whole"), self.results("run"))
         self.refused(["--resume", "run", "--rounds", "2000", "--step", "2"], 2, "step = 1, here 2")
         self.refused(["--resume", "whole", "--rounds", "4000", "--average", "tail"], 2, "average = all, here tail")
 
@@ -121,9 +132,7 @@ class Resume(TestCase):
             self.assertAlmostEqual(losses["client_total"]["epsilon"], 6000 * 64 * 2, delta=1e-6)
 
     def test_a_damaged_checkpoint_is_not_used(self):
-        words = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
-        self.good(2, [*words, "--output", "whole"])
-        self.stopped(2, words)
+        self.stopped(2, self.USUAL)
         newest = self.checkpoints(1)[-1]
         path = self.folder / f"run/private/1/checkpoint-{newest}"
         content = bytearray(path.read_bytes())
@@ -133,17 +142,15 @@ class Resume(TestCase):
         self.assertIn(f"private/1/checkpoint-{newest}': byte", result.err)
         self.assertIn("its digest is another", result.err)
         self.assertNotIn(f"goes on after round {newest}\n", result.err)
-        self.same("whole", "run")
+        self.as_usual("run")
 
     def test_no_checkpoint_is_a_beginning(self):
-        words = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
-        self.good(2, [*words, "--output", "whole"])
-        self.stopped(2, words)
+        self.stopped(2, self.USUAL)
         for path in (self.folder / "run/private").glob("*/checkpoint-*"):
             path.unlink()
         result = self.good(2, ["--resume", "run"])
         self.assertIn("the run begins anew", result.err)
-        self.same("whole", "run")
+        self.as_usual("run")
 
     def test_another_configuration_is_refused_with_what_differs(self):
         self.write("data.csv", "\n".join(csv_rows(4000)) + "\n")
@@ -221,6 +228,7 @@ class Resume(TestCase):
     def test_a_checkpoint_whose_files_are_damaged_is_not_used(self):
         words = [*WORDS, "--rounds", "4000", "--checkpoint-every", "200", "--record-every", "50"]
         self.good(2, [*words, "--output", "whole"])
+        whole = self.results("whole")
         self.stopped(2, words, written=2)
         older, *others, newest = self.checkpoints(1)  # far enough apart that all files grow
         for rank in range(2):
@@ -246,7 +254,7 @@ class Resume(TestCase):
                         f"ends at byte {(before + size) // 2}, of {size}"
                     self.assertIn(place, result.err)
                     self.assertIn(f"goes on after round {older}\n", result.err)
-                    self.same("whole", "run")
+                    self.same(whole, self.results("run"))
 
     def test_damage_that_no_checkpoint_is_older_than_is_refused(self):
         self.stopped(2, [*WORDS, "--rounds", "6000", "--checkpoint-every", "200", "--record-every", "50"])
@@ -301,9 +309,7 @@ class Resume(TestCase):
         if mounted.returncode != 0:
             self.skipTest("no file system can be mounted here")
         self.addCleanup(subprocess.run, ["umount", "-l", str(disk)])
-        words = [*WORDS, "--rounds", "6000", "--checkpoint-every", "200"]
-        self.good(2, [*words, "--output", "whole"])
-        job = self.start(2, [*words, "--output", "disk/run"])
+        job = self.start(2, [*self.USUAL, "--output", "disk/run"])
         wait_until(lambda: self.checkpoints(1, "disk/run") or job.process.poll() is not None, "a checkpoint is there")
         filler = disk / "filler"
         with open(filler, "wb", buffering=0) as file:
@@ -318,7 +324,7 @@ class Resume(TestCase):
         self.assertIn("No space left", result.err)
         filler.unlink()
         self.good(2, ["--resume", "disk/run"])
-        self.same("whole", "disk/run")
+        self.as_usual("disk/run")
 
 
 if __name__ == "__main__":
