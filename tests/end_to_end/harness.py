@@ -54,7 +54,7 @@ exec "$@"
 def environment():
     """Of a program that a test starts. Open MPI looks for the hardware of fast networks, and gives a program without mpirun a
     daemon of its own; both take longer than most runs."""
-    result = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_ess_singleton_isolated": "1", **os.environ}
+    result = {"OMPI_MCA_mtl": "^psm,psm2,ofi", "OMPI_MCA_ess_singleton_isolated": "1", **os.environ}
     result.update(
         OMPI_ALLOW_RUN_AS_ROOT="1",
         OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
