@@ -207,7 +207,7 @@ class Convert(DataCase):
         self.write("a.csv", "1,1\n2,0\n")
         result = self.run_command(2, ["data", "convert", "a.csv", "--output", "a.h5"])
         self.assertEqual((result.code, result.out), (0, "a.h5: 2 records, 1 features\n"), result)
-        result = self.run_command(2, ["data", "convert", "nowhere.csv", "--output", "b.h5"])
+        result = self.run_as_a_user(2, ["data", "convert", "nowhere.csv", "--output", "b.h5"])
         self.assertEqual((result.code, len(result.messages())), (DATA_ERROR, 1), result)
 
 
