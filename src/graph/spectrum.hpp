@@ -30,6 +30,11 @@ struct Spectrum {
 
 /// Dense, O(n³): for up to 1,000 clients. `connected` says that the union of all phases is strongly connected.
 [[nodiscard]] Spectrum dense_spectrum(const Topology& topology, PerronSide side, bool connected);
+/// Whether all phases are the same seen from every client on a circle: waves are then the eigenvectors of all of them,
+/// and orthogonal.
+[[nodiscard]] bool is_circulant(const Topology& topology);
+/// From the waves, to the last digits; for circulant topologies that are connected, with sums of one.
+[[nodiscard]] Spectrum circulant_spectrum(const Topology& topology);
 /// By iterations over the links, bounded in work; `second` is NaN where they do not resolve it. For `free`, nothing.
 [[nodiscard]] Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool connected);
 
