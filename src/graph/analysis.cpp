@@ -1,5 +1,6 @@
 #include "starling/graph/analysis.hpp"
 
+#include "cayley.hpp"
 #include "connectivity.hpp"
 #include "measured_rate.hpp"
 #include "spectrum.hpp"
@@ -23,6 +24,14 @@ Range range_of_sums(const Topology& topology, double (*sum)(const Topology::Row&
     }
   }
   return range;
+}
+
+void analyse_connectivity(const CayleyGraph& graph, TopologyAnalysis& result) {
+  for (std::size_t phase = 0; phase < graph.phases.size(); ++phase) {
+    result.strongly_connected.push_back(strongly_connected(graph, phase));
+  }
+  result.joint_window = joint_window(graph);
+  result.edges = distinct_edges(graph);
 }
 
 void analyse_connectivity(const Topology& topology, TopologyAnalysis& result) {
@@ -64,27 +73,46 @@ void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& resu
     return;
   }
   const double of_round = root * std::log(spectrum.second);
-  if (of_round * static_cast<double>(period) < -1e-11) {  // false for NaN too
+  if (of_round * static_cast<double>(period) < -spectrum.resolution) {  // false for NaN too
     const double rounds = std::log(1e-3) / of_round;
     result.rounds_to_1e_3 = std::max<Round>(1, static_cast<Round>(std::ceil(rounds - 1e-9)));
   }
 }
 
-TopologyAnalysis without_rate(const Topology& topology) {
+TopologyAnalysis sums_of(const Topology& topology) {
   TopologyAnalysis result;
   result.sender_sums = range_of_sums(topology, sender_sum);
   result.receiver_sums = range_of_sums(topology, receiver_sum);
-  analyse_connectivity(topology, result);
   return result;
+}
+
+/// All but the rate, which the spectrum has.
+Spectrum analyse_few(const Topology& topology, TopologyAnalysis& result) {
+  analyse_connectivity(topology, result);
+  return dense_spectrum(topology, side_of(result), result.joint_window.has_value());
+}
+
+/// The same of more clients than that.
+Spectrum analyse_many(const Topology& topology, TopologyAnalysis& result) {
+  const PerronSide side = side_of(result);
+  if (const auto graph = as_cayley_graph(topology)) {
+    analyse_connectivity(*graph, result);
+    if (side == PerronSide::both && result.joint_window) return cayley_spectrum(*graph);
+  } else {
+    analyse_connectivity(topology, result);
+    const bool even = side == PerronSide::both && result.joint_window;
+    const auto circle = even ? as_folded_circle(topology) : std::nullopt;
+    if (circle) return folded_spectrum(*circle);
+  }
+  return iterated_spectrum(topology, side, result.joint_window.has_value());
 }
 
 }  // namespace
 
 TopologyAnalysis analyse(const Topology& topology) {
-  TopologyAnalysis result = without_rate(topology);
-  const bool dense = topology.clients() <= dense_limit;
-  Spectrum spectrum =
-      (dense ? dense_spectrum : iterated_spectrum)(topology, side_of(result), result.joint_window.has_value());
+  TopologyAnalysis result = sums_of(topology);
+  const bool few = topology.clients() <= dense_limit;
+  Spectrum spectrum = (few ? analyse_few : analyse_many)(topology, result);
   analyse_rate(spectrum, topology.period(), result);
   result.perron = std::move(spectrum.perron);
   result.bias = bias_of(result.perron);
@@ -94,7 +122,8 @@ TopologyAnalysis analyse(const Topology& topology) {
 TopologyAnalysis analyse(const GraphSample& sample) {
   const Topology& topology = sample.topology();
   if (!sample.rounds()) return analyse(topology);
-  TopologyAnalysis result = without_rate(topology);
+  TopologyAnalysis result = sums_of(topology);
+  analyse_connectivity(topology, result);
   const MeasuredRate rate = measure_rate(topology);
   result.contraction = rate.contraction;
   result.rounds_to_1e_3 = rate.rounds_to_1e_3;

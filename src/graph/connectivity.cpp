@@ -128,10 +128,13 @@ std::optional<std::int64_t> PhaseUnion::diameter() const {
   return longest;
 }
 
-std::optional<Round> joint_window(const Topology& topology) {
-  const std::size_t count = topology.phases();
-  if (count == 1) return strongly_connected(topology, 0) ? std::optional<Round>(1) : std::nullopt;
-  PhaseUnion window(topology);
+namespace {
+
+/// Least number of rounds, from any start on, whose phases make a window strongly connected; `rounds` are those of each
+/// phase. The window is empty, and takes phases at its end and gives them back at its beginning.
+template <class Window>
+std::optional<Round> least_window(const std::vector<Round>& rounds_of_phase, Window window) {
+  const std::size_t count = rounds_of_phase.size();
   Round least = 1;
   Round rounds = 0;      // of the window's phases, first to last
   std::size_t size = 0;  // phases in the window
@@ -140,18 +143,69 @@ std::optional<Round> joint_window(const Topology& topology) {
       if (size == count) return std::nullopt;
       const std::size_t next = (first + size++) % count;
       window.add(next);
-      rounds += topology.phase_rounds(next);
+      rounds += rounds_of_phase[next];
     }
     // The worst start is the first round of the first phase: all but the last phase must pass, and one round of that.
     const std::size_t last = (first + std::max<std::size_t>(size, 1) - 1) % count;
-    if (size > 1) least = std::max(least, rounds - topology.phase_rounds(last) + 1);
+    if (size > 1) least = std::max(least, rounds - rounds_of_phase[last] + 1);
     if (size > 0) {
       window.remove(first);
-      rounds -= topology.phase_rounds(first);
+      rounds -= rounds_of_phase[first];
       --size;
     }
   }
   return least;
+}
+
+/// Hops along which clients are given something in some phases.
+class HopUnion {
+ public:
+  explicit HopUnion(const CayleyGraph& graph) : graph_(graph), present_(graph.phases.size()) {}
+  void add(std::size_t phase) { ++present_[phase]; }
+  void remove(std::size_t phase) { --present_[phase]; }
+  [[nodiscard]] bool strongly_connected() const { return graph_.group.is_generated_by(hops()); }
+  /// Of client 0, ascending.
+  [[nodiscard]] std::vector<Client> hops() const {
+    std::vector<Client> hops;
+    for (std::size_t phase = 0; phase < present_.size(); ++phase) {
+      if (present_[phase] == 0) continue;
+      for (const Arc& arc : graph_.phases[phase].in) hops.push_back(arc.peer);
+    }
+    std::sort(hops.begin(), hops.end());
+    hops.erase(std::unique(hops.begin(), hops.end()), hops.end());
+    return hops;
+  }
+
+ private:
+  const CayleyGraph& graph_;
+  std::vector<int> present_;  ///< by phase
+};
+
+}  // namespace
+
+std::optional<Round> joint_window(const Topology& topology) {
+  if (topology.phases() == 1) return strongly_connected(topology, 0) ? std::optional<Round>(1) : std::nullopt;
+  std::vector<Round> rounds;
+  for (std::size_t phase = 0; phase < topology.phases(); ++phase) rounds.push_back(topology.phase_rounds(phase));
+  return least_window(rounds, PhaseUnion(topology));
+}
+
+bool strongly_connected(const CayleyGraph& graph, std::size_t phase) {
+  HopUnion one(graph);
+  one.add(phase);
+  return one.strongly_connected();
+}
+
+std::optional<Round> joint_window(const CayleyGraph& graph) {
+  std::vector<Round> rounds;
+  for (const CayleyGraph::Phase& phase : graph.phases) rounds.push_back(phase.rounds);
+  return least_window(rounds, HopUnion(graph));
+}
+
+std::int64_t distinct_edges(const CayleyGraph& graph) {
+  HopUnion all(graph);
+  for (std::size_t phase = 0; phase < graph.phases.size(); ++phase) all.add(phase);
+  return static_cast<std::int64_t>(all.hops().size()) * graph.group.order();
 }
 
 bool Topology::ever_connects() const {

@@ -1,6 +1,7 @@
 /// Reachability in a phase of a topology, and in the union of several.
 #pragma once
 
+#include "cayley.hpp"
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -49,5 +50,12 @@ class PhaseUnion {
 
 /// Least B such that every B consecutive rounds are jointly strongly connected; none if all rounds together are not.
 [[nodiscard]] std::optional<Round> joint_window(const Topology& topology);
+
+/// The same of a topology that is the same seen from every client, from its hops alone: they lead everywhere if they
+/// generate its group.
+[[nodiscard]] bool strongly_connected(const CayleyGraph& graph, std::size_t phase);
+[[nodiscard]] std::optional<Round> joint_window(const CayleyGraph& graph);
+/// Edges over all phases, those that several have counted once.
+[[nodiscard]] std::int64_t distinct_edges(const CayleyGraph& graph);
 
 }  // namespace starling

@@ -102,7 +102,6 @@ Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool conne
   spectrum.second = unknown;
   spectrum.rounds = topology.phases() == 1 ? 1 : topology.period();
   if (!connected || side == PerronSide::free) return spectrum;
-  if (side == PerronSide::both && is_circulant(topology)) return circulant_spectrum(topology);
   const Index n = topology.clients();
   const PeriodMap period(topology, false);
   const double cost = period.cost();

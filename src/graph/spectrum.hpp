@@ -1,6 +1,7 @@
 /// Eigenvalues and Perron vectors of the product of a topology's mixing matrices over one period.
 #pragma once
 
+#include "cayley.hpp"
 #include <optional>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Spectrum {
   /// How far an eigenvalue may be from `second`, found by iterations: the residual of its vector. (A bound where the
   /// product is normal, as of symmetric graphs; elsewhere an estimate.) 0 where it was computed to the last digits.
   double tolerance = 0;
+  /// How far the log of a period's eigenvalue must be below nothing to be told from that of one.
+  double resolution = 1e-11;
   /// How many times `rounds` it takes until disagreement is exactly gone, where it is (`second` is then 0): by what
   /// single rounds do, not because many rounds of a phase leave less than a double resolves.
   std::optional<Round> exact_after;
@@ -30,11 +33,11 @@ struct Spectrum {
 
 /// Dense, O(n³): for up to 1,000 clients. `connected` says that the union of all phases is strongly connected.
 [[nodiscard]] Spectrum dense_spectrum(const Topology& topology, PerronSide side, bool connected);
-/// Whether all phases are the same seen from every client on a circle: waves are then the eigenvectors of all of them,
-/// and orthogonal.
-[[nodiscard]] bool is_circulant(const Topology& topology);
-/// From the waves, to the last digits; for circulant topologies that are connected, with sums of one.
-[[nodiscard]] Spectrum circulant_spectrum(const Topology& topology);
+/// From the characters of the group, to the last digits; for graphs that are connected over a period, with sums of one.
+/// Costs a pass over the group for every hop.
+[[nodiscard]] Spectrum cayley_spectrum(const CayleyGraph& graph);
+/// The same of a path, given as the circle that it is when unfolded.
+[[nodiscard]] Spectrum folded_spectrum(const CayleyGraph& circle);
 /// By iterations over the links, bounded in work; `second` is NaN where they do not resolve it. For `free`, nothing.
 [[nodiscard]] Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool connected);
 

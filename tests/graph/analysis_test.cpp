@@ -293,25 +293,6 @@ TEST(Analysis, ManyClientsOnCirclesHaveExactRates) {
   EXPECT_NEAR(analysis_of_family("one-peer-exponential", 4095).contraction, std::pow(worst, 1.0 / 12), 1e-9);
 }
 
-// Known eigenvalues of graphs that are symmetric and no circles: iterations come as near as they say.
-TEST(Analysis, IterationsFindWhatIsKnownOfSymmetricGraphs) {
-  const auto cosine = [](double periods) { return std::cos(2 * std::numbers::pi / periods); };
-  struct Known {
-    const char* spec;
-    Client clients;
-    WeightRule rule;
-    double contraction;
-  };
-  for (const Known& known : {Known{"torus:rows=40", 2000, WeightRule::sender, (3 + 2 * cosine(50)) / 5},
-                             Known{"hypercube", 2048, WeightRule::sender, 10.0 / 12},
-                             Known{"path", 1500, WeightRule::metropolis, (1 + 2 * cosine(3000)) / 3}}) {
-    const TopologyAnalysis analysis = analysis_of_family(known.spec, known.clients, known.rule);
-    const double resolved = 1e-4 * (1 - known.contraction);
-    EXPECT_NEAR(analysis.contraction, known.contraction, analysis.contraction_tolerance + resolved) << known.spec;
-    EXPECT_LT(analysis.contraction_tolerance, 0.1 * (1 - known.contraction)) << known.spec;
-  }
-}
-
 TEST(Dot, ShowsWeightsSelfLoopsAndPhases) {
   const std::string fixed = to_dot(Topology::parse("clients 2\nedge 0 1\n", "f.topo"));
   EXPECT_THAT(fixed, HasSubstr("p0_0 -> p0_1 [label=\"0.5\"]"));
