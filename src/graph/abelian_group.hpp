@@ -13,7 +13,7 @@ namespace starling {
 /// changes from one number to the next, are coordinates.
 class AbelianGroup {
  public:
-  /// Sides are 1 or more; their product, the order, is at most `max_clients`.
+  /// Sides are 1 or more; their product, the order, is at most 2^30.
   explicit AbelianGroup(std::vector<Client> sides);
 
   [[nodiscard]] const std::vector<Client>& sides() const { return sides_; }
