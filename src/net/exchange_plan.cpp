@@ -20,6 +20,13 @@ void require_countable(std::size_t vectors, std::size_t length, int rank) {
         vectors, length, rank, most);
 }
 
+/// What is in the buffer is lost.
+void enlarge(BlockVector& buffer, std::size_t numbers) {
+  if (buffer.size() >= numbers) return;
+  buffer = BlockVector();
+  buffer.resize(numbers);
+}
+
 }  // namespace
 
 Neighbours::Plan::State::~State() {
@@ -54,8 +61,12 @@ void Neighbours::Plan::State::lay_out(std::span<const Links> links, const Layout
   for (const std::vector<Transfer>* transfers : {&sends, &receives}) {
     for (const Transfer& transfer : *transfers) require_countable(transfer.count, length, transfer.rank);
   }
-  packed.resize(sent_columns.size() * length);
-  received.resize(buffered * length);
+}
+
+void Neighbours::Plan::State::make_room(std::size_t length) {
+  const bool packs = !std::all_of(sends.begin(), sends.end(), [](const Transfer& send) { return send.in_place; });
+  if (packs) enlarge(buffers->packed, sent_columns.size() * length);
+  enlarge(buffers->received, buffered * length);
 }
 
 bool Neighbours::Plan::State::in_order(const Crossing& a, const Crossing& b) {

@@ -26,6 +26,12 @@ struct Transfer {
   bool in_place = false;  ///< sent from the outgoing block itself (its columns are adjacent there)
 };
 
+/// What messages are sent from, where columns do not lie together, and received in.
+struct Buffers {
+  BlockVector packed;
+  BlockVector received;
+};
+
 struct Neighbours::Plan::State {
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
@@ -42,9 +48,8 @@ struct Neighbours::Plan::State {
   std::int64_t other_edges = 0;         ///< those that are not
   std::int64_t uses = 0;
   std::shared_ptr<EdgeCounts> counts;
-  BlockVector packed;
-  BlockVector received;
-  std::size_t buffered = 0;                              ///< vectors in it
+  std::shared_ptr<Buffers> buffers;                      ///< of all plans, or of this one if its requests are bound
+  std::size_t buffered = 0;                              ///< vectors that are received there
   std::array<std::vector<const double*>, 2> in_windows;  ///< the vectors that are, by the parity of the turn
   const Windows* windows = nullptr;                      ///< that vectors go through, if they do
   std::size_t last_parity = 0;                           ///< of the turn of the last exchange
@@ -60,8 +65,10 @@ struct Neighbours::Plan::State {
   State& operator=(const State&) = delete;
   ~State();
 
-  /// Lays out the exchange for these links of the clients from `first` on; buffers keep their storage.
+  /// Lays out the exchange for these links of the clients from `first` on.
   void lay_out(std::span<const Links> links, const Layout& layout, int rank, Client first, std::size_t length);
+  /// Before an exchange: buffers become as large as it needs them. The links are no longer there then.
+  void make_room(std::size_t length);
   void count_uses();
   void free_requests();
   /// Gives back what only another layout would need.

@@ -41,6 +41,7 @@ struct Neighbours::State {
   std::array<std::vector<Transfer>, 2> readers;  ///< of this rank's two blocks there, when they were last used
   std::string note;
   std::optional<Released<Columns>> block = std::nullopt;  ///< for what does not go through windows
+  std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
   WireTraffic wire = {};
 
   void open(World& the_world, ExchangeWay way);
@@ -50,7 +51,7 @@ struct Neighbours::State {
   /// Where a send's vectors start: in the outgoing block, or packed.
   [[nodiscard]] const double* source(const Plan::State& plan, const Transfer& send, View outgoing) const {
     return send.in_place ? outgoing.data() + plan.sent_columns[send.offset] * length
-                         : plan.packed.data() + send.offset * length;
+                         : plan.buffers->packed.data() + send.offset * length;
   }
   void pack(Plan::State& plan, View outgoing) const;
   void bind(Plan::State& plan, View outgoing) const;
@@ -129,7 +130,7 @@ void Neighbours::State::add_to_wire(const std::vector<Transfer>& transfers) {
 void Neighbours::State::pack(Plan::State& plan, View outgoing) const {
   for (const Transfer& send : plan.sends) {
     if (send.in_place) continue;
-    double* target = plan.packed.data() + send.offset * length;
+    double* target = plan.buffers->packed.data() + send.offset * length;
     for (std::size_t i = 0; i < send.count; ++i) {
       target = std::copy_n(outgoing.data() + plan.sent_columns[send.offset + i] * length, length, target);
     }
@@ -142,8 +143,8 @@ void Neighbours::State::bind(Plan::State& plan, View outgoing) const {
   plan.free_requests();
   plan.requests.clear();
   for (const Transfer& receive : plan.receives) {
-    MPI_Recv_init(plan.received.data() + receive.offset * length, static_cast<int>(receive.count * length), MPI_DOUBLE,
-                  receive.rank, 0, world.data, &plan.requests.emplace_back());
+    MPI_Recv_init(plan.buffers->received.data() + receive.offset * length, static_cast<int>(receive.count * length),
+                  MPI_DOUBLE, receive.rank, 0, world.data, &plan.requests.emplace_back());
   }
   for (const Transfer& send : plan.sends) {
     MPI_Send_init(source(plan, send, outgoing), static_cast<int>(send.count * length), MPI_DOUBLE, send.rank, 0,
@@ -156,8 +157,8 @@ void Neighbours::State::post(Plan::State& plan, View outgoing) const {
   plan.requests.assign(plan.receives.size() + plan.sends.size(), MPI_REQUEST_NULL);
   MPI_Request* request = plan.requests.data();
   for (const Transfer& receive : plan.receives) {
-    MPI_Irecv(plan.received.data() + receive.offset * length, static_cast<int>(receive.count * length), MPI_DOUBLE,
-              receive.rank, 0, world.data, request++);
+    MPI_Irecv(plan.buffers->received.data() + receive.offset * length, static_cast<int>(receive.count * length),
+              MPI_DOUBLE, receive.rank, 0, world.data, request++);
   }
   for (const Transfer& send : plan.sends) {
     MPI_Isend(source(plan, send, outgoing), static_cast<int>(send.count * length), MPI_DOUBLE, send.rank, 0, world.data,
@@ -220,6 +221,7 @@ Neighbours::Plan Neighbours::plan(std::span<const Links> links, PlanUse use, Par
   plan->windows = parcels == Parcels::per_sender ? state_->windows.get() : nullptr;
   plan->persistent =
       use == PlanUse::fixed_graph && state_->length >= persistent_from_length && plan->windows == nullptr;
+  plan->buffers = plan->persistent ? std::make_shared<Buffers>() : state_->buffers;
   plan->lay_out(links, state_->layout, state_->world.rank, state_->first, state_->length);
   if (use == PlanUse::fixed_graph) plan->drop_scratch();
   return Plan(std::move(plan));
@@ -253,6 +255,7 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
   state_->add_to_wire(p.sends);
   state_->add_to_wire(p.readers);
   if (p.receives.empty() && p.sends.empty() && p.writers.empty()) return;
+  p.make_room(state_->length);
   state_->pack(p, block);
   if (p.persistent) {
     state_->bind(p, block);
@@ -267,13 +270,18 @@ Received Neighbours::received(const Plan& plan, const Released<Columns>& outgoin
   const Plan::State& p = *plan.state_;
   Received result;
   result.block_ = outgoing.value().flat().data();
-  result.buffer_ = p.received.data();
+  result.buffer_ = p.buffers->received.data();
   result.buffered_ = p.buffered;
   result.in_windows_ = p.in_windows[p.last_parity].data();
   result.length_ = state_->length;
   result.slots_ = p.slots.data();
   result.begin_ = p.slot_begin.data();
   return result;
+}
+
+void Neighbours::give_back_room() {
+  *state_->buffers = {};
+  state_->block.reset();
 }
 
 void Neighbours::count_edges_of(const std::vector<Client>& senders) {

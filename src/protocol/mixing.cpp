@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "starling/core/check.hpp"
+#include "starling/core/heap.hpp"
 #include "starling/core/kernels.hpp"
 
 namespace starling {
@@ -197,6 +198,12 @@ SynchronousMixer::Stage& SynchronousMixer::stage_of(Round step) {
   auto& stage = stages_[static_cast<std::size_t>(step % kept)];
   const bool repeats = schedule_.period() == kept;
   if (stage && repeats) return *stage;
+  make_stage(stage, step);
+  if (repeats) trim_heap();  // of the links of so many clients, which will not be needed again
+  return *stage;
+}
+
+void SynchronousMixer::make_stage(std::optional<Stage>& stage, Round step) {
   std::vector<Links> links = links_of(step);
   if (!stage) {
     Neighbours::Plan plan =
@@ -208,7 +215,6 @@ SynchronousMixer::Stage& SynchronousMixer::stage_of(Round step) {
   }
   stage->weights.assign(links, first());
   if (settings_.running_sums) stage->links = std::move(links);
-  return *stage;
 }
 
 void SynchronousMixer::prepare(const Stage& stage, const Holdings& holdings) {
@@ -330,9 +336,11 @@ void SynchronousMixer::mix_running_sums(const Stage& stage, std::size_t k, Mutab
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = sum_[i] / mass;
 }
 
-// Traffic is counted when a plan goes.
+// Traffic is counted when a plan goes. The end of a run needs the room of vectors for copies of models.
 void SynchronousMixer::finish(Holdings&) {
   for (auto& stage : stages_) stage.reset();
+  outgoing_ = nullptr;
+  neighbours_.give_back_room();
 }
 
 void SynchronousMixer::persist(Snapshot& snapshot) {

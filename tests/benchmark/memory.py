@@ -28,6 +28,25 @@ def play_rank(words):
     return code
 
 
+def time_and_peaks(options, words, folder):
+    """(seconds, peak bytes of each rank) of `starling omd` with these words"""
+    began = time.monotonic()
+    subprocess.run([options.mpirun, "--oversubscribe", "-n", str(options.ranks), sys.executable, str(pathlib.Path(__file__).resolve()),
+                    "--rank", options.starling, "omd", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    seconds = time.monotonic() - began
+    return seconds, [int((folder / f"peak-{rank}").read_text()) for rank in range(options.ranks)]
+
+
+def split_words(words):
+    """(those of this program, those after --: more options of starling omd)"""
+    end = words.index("--") if "--" in words else len(words)
+    return words[:end], words[end + 1:]
+
+
+def allow_root():
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+
 def measure(options, clients, folder):
     """(seconds, peak bytes of each rank, bytes on disk by the name of a file or folder)"""
     folder.mkdir()
@@ -36,14 +55,9 @@ def measure(options, clients, folder):
         subprocess.run([options.starling, "topology", "make", options.topology, "--clients", str(clients), "--output", "graph.topo"],
                        cwd=folder, check=True)
         topology = ["--topology", "graph.topo"]
-    words = [options.starling, "omd", *topology, "--clients", str(clients), "--source", f"synthetic:drift:d={options.dimension}",
-             "--mechanism", "laplace", "--epsilon", "1", "--rounds", str(options.rounds), "--seed", "1", "--output", "run",
-             "--progress", "off", *options.words]
-    began = time.monotonic()
-    subprocess.run([options.mpirun, "--oversubscribe", "-n", str(options.ranks), sys.executable, str(pathlib.Path(__file__).resolve()),
-                    "--rank", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    seconds = time.monotonic() - began
-    peaks = [int((folder / f"peak-{rank}").read_text()) for rank in range(options.ranks)]
+    words = [*topology, "--clients", str(clients), "--source", f"synthetic:drift:d={options.dimension}", "--mechanism", "laplace",
+             "--epsilon", "1", "--rounds", str(options.rounds), "--seed", "1", "--output", "run", "--progress", "off", *options.words]
+    seconds, peaks = time_and_peaks(options, words, folder)
     disk = {}
     for path in (folder / "run").rglob("*"):
         if path.is_file():
@@ -64,11 +78,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--topology", default="random-regular:degree=8", help="a family, or ring")
     parser.add_argument("--mpirun", default="mpirun")
-    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)  # after it: more options of starling omd
-    options = parser.parse_args(sys.argv[1:end])
-    options.words = sys.argv[end + 1:]
-    environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    os.environ.update(environment)
+    words, more = split_words(sys.argv[1:])
+    options = parser.parse_args(words)
+    options.words = more
+    allow_root()
     folder = pathlib.Path(tempfile.mkdtemp())
     try:
         few = max(options.clients // 10, options.ranks)

@@ -14,7 +14,7 @@ namespace {
 using testing_support::world;
 
 constexpr std::size_t d = 3;
-constexpr std::size_t clients = 11;
+constexpr std::size_t clients = 83;
 
 /// Where client j of rank r is after `done` rounds: at places that no sum of theirs holds exactly.
 Vector place_of(int r, std::size_t j, Round done) {
@@ -85,7 +85,7 @@ TEST(NetworkReporter, LooksAtAFewModelsAtATimeForTheSameBits) {
   EXPECT_EQ(whole.blocks, 3U) << "each report works models out once";
   EXPECT_EQ(reports_of(clients * d).blocks, 3U);
   for (const std::size_t at_once : {1U, 2U, 4U, 10U}) {
-    const Reports some = reports_of(at_once * d + d - 1);
+    const Reports some = reports_of(8 * at_once * d + d - 1);
     EXPECT_EQ(bits_of(some.history), bits_of(whole.history)) << at_once;
     EXPECT_EQ(some.blocks, 3 * 2 * ((clients + at_once - 1) / at_once)) << at_once;
     EXPECT_EQ(some.given, 3 * 2 * clients) << at_once;

@@ -5,19 +5,25 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
-#include <sys/mman.h>
 #include <vector>
 
 namespace starling {
 
-/// Aligned to a cache line; from two huge pages on to such a page, with the advice to use them. Without them it is
-/// memory like any other.
+inline constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+/// `bytes` of zeros that lie apart from the heap, aligned to a huge page, with the advice to use such pages. Null where
+/// the system gives none. Throws nothing.
+[[nodiscard]] void* map_block(std::size_t bytes);
+/// Gives the system back what map_block() has given for as many bytes, at once.
+void unmap_block(void* block, std::size_t bytes);
+
+/// Aligned to a cache line. From two huge pages on blocks are mapped: the heap would keep the room of one that is freed
+/// between others, and very many clients' are most of what a rank has. Throws std::bad_alloc.
 template <class T>
 class HugePageAllocator {
  public:
   using value_type = T;
   static constexpr std::size_t line = 64;
-  static constexpr std::size_t huge_page = std::size_t{1} << 21;
 
   HugePageAllocator() = default;
   template <class U>
@@ -25,23 +31,24 @@ class HugePageAllocator {
 
   [[nodiscard]] T* allocate(std::size_t count) {
     if (count > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_array_new_length();
-    const std::size_t alignment = count * sizeof(T) < 2 * huge_page ? line : huge_page;
-    const std::size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment;
-    void* const memory = std::aligned_alloc(alignment, bytes);
+    const std::size_t bytes = count * sizeof(T);
+    void* const memory =
+        is_mapped(bytes) ? map_block(bytes) : std::aligned_alloc(line, (bytes + line - 1) / line * line);
     if (memory == nullptr) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (alignment == huge_page) static_cast<void>(madvise(memory, bytes, MADV_HUGEPAGE));
-#endif
     return static_cast<T*>(memory);
   }
-  void deallocate(T* memory, std::size_t) {
-    std::free(memory);
+  void deallocate(T* memory, std::size_t count) {
+    const std::size_t bytes = count * sizeof(T);
+    is_mapped(bytes) ? unmap_block(memory, bytes) : std::free(memory);
   }
 
   template <class U>
   friend bool operator==(const HugePageAllocator&, const HugePageAllocator<U>&) {
     return true;
   }
+
+ private:
+  [[nodiscard]] static bool is_mapped(std::size_t bytes) { return bytes >= 2 * huge_page; }
 };
 
 /// A vector of doubles that may become large.

@@ -45,7 +45,7 @@ enum class ExchangeWay {
 };
 
 /// Where the vectors of all in-neighbours lie after an exchange: those of clients of this rank in the block that they
-/// were sent from, all others in a buffer of the plan, or in windows where their senders have written them.
+/// were sent from, all others in a buffer, or in windows where their senders have written them.
 class Received {
  public:
   /// Vector of in-neighbour number i (in the order of `links[k].in`) of local client k.
@@ -107,7 +107,7 @@ class Neighbours {
   /// `links[k]` are those of client first() + k. Local; both ends of an edge must know of it. Messages over `lost`
   /// edges count as traffic, and that is all.
   [[nodiscard]] Plan plan(std::span<const Links> links, PlanUse use, Parcels parcels = Parcels::per_sender);
-  /// The same plan for other links; its buffers keep their storage.
+  /// The same plan for other links.
   void plan_again(Plan& plan, std::span<const Links> links);
 
   /// Where the vectors of the next exchange, which is to be of this plan, are written best: a block of at least as many
@@ -124,6 +124,10 @@ class Neighbours {
 
   /// What the last exchange has brought, which was of this plan, until the next. `outgoing` is that exchange's.
   [[nodiscard]] Received received(const Plan& plan, const Released<Columns>& outgoing) const;
+
+  /// After the last exchange: what it has brought is gone, and so is the block that outgoing() has given. (Windows stay:
+  /// others may read them still.)
+  void give_back_room();
 
   /// Before the first plan: the messages of these clients are counted by edge, those of all others together.
   void count_edges_of(const std::vector<Client>& senders);

@@ -193,6 +193,7 @@ class SynchronousMixer final : public Mixer {
   };
   void gossip(Round step, Holdings& holdings, Stopwatch& watch, TimeShares& shares);
   Stage& stage_of(Round step);
+  void make_stage(std::optional<Stage>& stage, Round step);
   [[nodiscard]] std::vector<Links> links_of(Round step) const;
   void prepare(const Stage& stage, const Holdings& holdings);
   void prepare_sums(const Stage& stage, const Holdings& holdings);
