@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 
 #include "starling/protocol/observer.hpp"
 
@@ -27,8 +26,9 @@ class ModelsInTurn {
   template <class F>
   void each(F&& f) {
     if (clients_ <= at_most_) {
-      if (!all_) all_.emplace(view_.some_models(0, clients_));
-      f(std::size_t{0}, *all_);
+      if (!kept_) all_ = view_.some_models(0, clients_);
+      kept_ = true;
+      f(std::size_t{0}, all_);
       return;
     }
     for (std::size_t k = 0; k < clients_; k += at_once_) f(k, view_.some_models(k, std::min(at_once_, clients_ - k)));
@@ -39,7 +39,8 @@ class ModelsInTurn {
   std::size_t clients_;
   std::size_t at_most_;
   std::size_t at_once_;
-  std::optional<Released<Columns>> all_;
+  bool kept_ = false;
+  Released<Columns> all_ = declare_public(Columns());  // if kept_
 };
 
 }  // namespace starling
