@@ -79,6 +79,7 @@ bool AbelianGroup::is_spanned_modulo(Client prime, const std::vector<Client>& el
   for (const Client element : elements) {
     const std::vector<Client> all = digits(element);
     std::vector<std::int64_t> row;
+    row.reserve(left.size());
     for (const std::size_t j : left) row.push_back(all[j] % prime);
     echelon.add(std::move(row));
     if (echelon.is_full()) return true;
