@@ -183,8 +183,7 @@ void check_shape(InferConfig& config, const Options& options) {
   check(config.replications == 0 || config.random_scaling || config.plug_in || config.batch_means,
         "--replications with --intervals none (there is nothing to cover) leave one of them out");
   // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
-  const bool chosen = config.mixing.exchange != ExchangeWay::automatic;
-  if (config.replications > 0 && config.decentralized() && !chosen) config.mixing.exchange = ExchangeWay::messages;
+  if (config.replications > 0 && !options.given("exchange")) config.mixing.exchange = ExchangeWay::messages;
   check(!config.intercept || config.data.features != ReadSettings::Features::hog,
         "--intercept with --features hog (its last feature is a constant already) leave it out");
   check(config.data.epochs == 1 || config.intervals_text == "none",

@@ -32,6 +32,7 @@ nlohmann::json to_json(const Graph& graph, const GraphSample& sample, const Topo
           {"perron", analysis.perron},
           {"bias", known(analysis.bias)},
           {"contraction", known(analysis.contraction)},
+          {"spectral_gap", known(analysis.gap)},
           {"contraction_tolerance", analysis.contraction_tolerance},
           {"rounds_to_1e-3", optional(analysis.rounds_to_1e_3)},
           {"digest", graph.digest()}};
@@ -66,11 +67,13 @@ std::string shares(const std::vector<double>& perron) {
   return perron.size() > most ? text + " … (all of them with --json)" : text;
 }
 
-std::string rate(double contraction, double tolerance) {
-  if (std::isnan(contraction)) return "not resolved (too many clients for mixing this slow)";
+std::string rate(const TopologyAnalysis& analysis) {
+  const double tolerance = analysis.contraction_tolerance;
+  if (std::isnan(analysis.contraction)) return "not resolved (too many clients for mixing this slow)";
   const std::string within = tolerance > 0 ? fmt::format(" ± {:.1g}", tolerance) : "";
-  const std::string figure = contraction > 0.9995 && contraction < 1 ? fmt::format("1 - {:.3g}", 1 - contraction)
-                                                                     : fmt::format("{:.4f}", contraction);
+  const bool falls = analysis.rounds_to_1e_3.has_value();
+  const std::string figure = analysis.contraction > 0.9995 && falls ? fmt::format("1 - {:.3g}", analysis.gap)
+                                                                    : fmt::format("{:.4f}", analysis.contraction);
   return fmt::format("{}{} (of disagreement, per round{})", figure, within, tolerance > 0 ? "; by iterations" : "");
 }
 
@@ -92,7 +95,7 @@ std::string table_of(const Graph& graph, const GraphSample& sample, const Topolo
       {"joint window", shown(analysis.joint_window, "none") + " (rounds whose union is strongly connected)"},
       {"diameter", diameter},
       {"limit weight * n", shares(analysis.perron)},
-      {"contraction", rate(analysis.contraction, analysis.contraction_tolerance)},
+      {"contraction", rate(analysis)},
       {"rounds to 1e-3", shown(analysis.rounds_to_1e_3, "none")},
       {"digest", graph.digest()},
   }};
@@ -188,7 +191,8 @@ int run_check(const Words& words) {
   usage.visible.add_options()(
       "json",
       "print one JSON object: clients, phases, sampled_rounds, edges, sender_sums, receiver_sums, "
-      "strongly_connected, joint_window, perron, bias, contraction, contraction_tolerance, rounds_to_1e-3, "
+      "strongly_connected, joint_window, perron, bias, contraction, spectral_gap, contraction_tolerance, "
+      "rounds_to_1e-3, "
       "digest")("help", "print this text");
   const auto values = parse_words(words, usage);
   if (helped(values, usage)) return 0;

@@ -63,7 +63,9 @@ double bias_of(const std::vector<double>& perron) {
 
 void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& result) {
   const double root = 1 / static_cast<double>(spectrum.rounds);
+  const double of_round = root * (spectrum.gap ? std::log1p(-*spectrum.gap) : std::log(spectrum.second));
   result.contraction = std::pow(spectrum.second, root);
+  result.gap = -std::expm1(of_round);
   if (spectrum.tolerance > 0) {
     result.contraction_tolerance = std::pow(spectrum.second + spectrum.tolerance, root) - result.contraction;
   }
@@ -72,10 +74,10 @@ void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& resu
     result.rounds_to_1e_3 = spectrum.rounds * *spectrum.exact_after;
     return;
   }
-  const double of_round = root * std::log(spectrum.second);
   if (of_round * static_cast<double>(period) < -spectrum.resolution) {  // false for NaN too
-    const double rounds = std::log(1e-3) / of_round;
-    result.rounds_to_1e_3 = std::max<Round>(1, static_cast<Round>(std::ceil(rounds - 1e-9)));
+    const double rounds = std::ceil(std::log(1e-3) / of_round - 1e-9);
+    constexpr Round most = std::numeric_limits<Round>::max();
+    result.rounds_to_1e_3 = rounds < static_cast<double>(most) ? std::max<Round>(1, static_cast<Round>(rounds)) : most;
   }
 }
 
@@ -126,6 +128,7 @@ TopologyAnalysis analyse(const GraphSample& sample) {
   analyse_connectivity(topology, result);
   const MeasuredRate rate = measure_rate(topology);
   result.contraction = rate.contraction;
+  result.gap = 1 - rate.contraction;
   result.rounds_to_1e_3 = rate.rounds_to_1e_3;
   const auto n = static_cast<std::size_t>(topology.clients());
   if (side_of(result) == PerronSide::both) result.perron.assign(n, 1 / static_cast<double>(n));

@@ -102,8 +102,11 @@ double log_of_slowest(const CayleyGraph& graph, Client end) {
 Spectrum spectrum_of(const CayleyGraph& graph, Client n, double slowest) {
   Spectrum spectrum;
   spectrum.perron.assign(static_cast<std::size_t>(n), 1.0 / static_cast<double>(n));
-  spectrum.second = std::exp(slowest / static_cast<double>(graph.period()));
-  spectrum.resolution = 0;
+  const double of_round = slowest / static_cast<double>(graph.period());
+  spectrum.second = std::exp(of_round);
+  spectrum.gap = -std::expm1(of_round);
+  // What turns for ever comes out at some 1e-32 a round.
+  spectrum.resolution = 1e-20 * static_cast<double>(graph.period());
   if (std::isinf(slowest)) {
     spectrum.exact_after = 1;
     if (graph.phases.size() > 1) spectrum.rounds = graph.period();

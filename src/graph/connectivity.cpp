@@ -1,6 +1,8 @@
 #include "connectivity.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 namespace starling {
 
@@ -160,25 +162,37 @@ std::optional<Round> least_window(const std::vector<Round>& rounds_of_phase, Win
 /// Hops along which clients are given something in some phases.
 class HopUnion {
  public:
-  explicit HopUnion(const CayleyGraph& graph) : graph_(graph), present_(graph.phases.size()) {}
-  void add(std::size_t phase) { ++present_[phase]; }
-  void remove(std::size_t phase) { --present_[phase]; }
-  [[nodiscard]] bool strongly_connected() const { return graph_.group.is_generated_by(hops()); }
-  /// Of client 0, ascending.
+  explicit HopUnion(const CayleyGraph& graph) : graph_(graph) {}
+  void add(std::size_t phase) {
+    for (const Arc& arc : graph_.phases[phase].in) {
+      if (uses_[arc.peer]++ == 0) connected_.reset();
+    }
+  }
+  void remove(std::size_t phase) {
+    for (const Arc& arc : graph_.phases[phase].in) {
+      const auto hop = uses_.find(arc.peer);
+      if (--hop->second > 0) continue;
+      uses_.erase(hop);
+      connected_.reset();
+    }
+  }
+  [[nodiscard]] bool strongly_connected() {
+    if (!connected_) connected_ = graph_.group.is_generated_by(hops());
+    return *connected_;
+  }
+  [[nodiscard]] std::size_t size() const { return uses_.size(); }
+
+ private:
   [[nodiscard]] std::vector<Client> hops() const {
     std::vector<Client> hops;
-    for (std::size_t phase = 0; phase < present_.size(); ++phase) {
-      if (present_[phase] == 0) continue;
-      for (const Arc& arc : graph_.phases[phase].in) hops.push_back(arc.peer);
-    }
-    std::sort(hops.begin(), hops.end());
-    hops.erase(std::unique(hops.begin(), hops.end()), hops.end());
+    hops.reserve(uses_.size());
+    for (const auto& [hop, uses] : uses_) hops.push_back(hop);
     return hops;
   }
 
- private:
   const CayleyGraph& graph_;
-  std::vector<int> present_;  ///< by phase
+  std::map<Client, int> uses_;     ///< of each hop, the phases that have it
+  std::optional<bool> connected_;  ///< where the hops are those of the last look
 };
 
 }  // namespace
@@ -205,7 +219,7 @@ std::optional<Round> joint_window(const CayleyGraph& graph) {
 std::int64_t distinct_edges(const CayleyGraph& graph) {
   HopUnion all(graph);
   for (std::size_t phase = 0; phase < graph.phases.size(); ++phase) all.add(phase);
-  return static_cast<std::int64_t>(all.hops().size()) * graph.group.order();
+  return static_cast<std::int64_t>(all.size()) * graph.group.order();
 }
 
 bool Topology::ever_connects() const {

@@ -20,6 +20,7 @@ enum class PerronSide {
 struct Spectrum {
   std::vector<double> perron;  ///< sums to one; empty where there is no single one
   double second = 0;           ///< modulus of the second eigenvalue over the first; NaN where unknown
+  std::optional<double> gap;   ///< 1 − second, where it is known to more digits than a number beside one has
   Round rounds = 1;            ///< that `second` and `exact_after` count: those of a period, or one
   /// How far an eigenvalue may be from `second`, found by iterations: the residual of its vector. (A bound where the
   /// product is normal, as of symmetric graphs; elsewhere an estimate.) 0 where it was computed to the last digits.

@@ -1,5 +1,6 @@
 #include "exchange_plan.hpp"
 
+#include "state.hpp"
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -44,14 +45,19 @@ void Neighbours::Plan::State::free_requests() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
+  bool open = false;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (requests[i] == MPI_REQUEST_NULL) continue;
-    // After a failure a receive may still be open on a buffer that is about to go.
     int done = 0;
     MPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
     if (done == 0 && i < receives.size()) MPI_Cancel(&requests[i]);
+    open = open || done == 0;
     MPI_Request_free(&requests[i]);
   }
+  if (!open) return;
+  // After a failure: a message of which a part is here cannot be called off, and MPI goes on until the run has ended.
+  world->keep(buffers);
+  world->keep(sent_from);
 }
 
 void Neighbours::Plan::State::lay_out(std::span<const Links> links, const Layout& layout, int rank, Client first,

@@ -48,7 +48,9 @@ struct Neighbours::Plan::State {
   std::int64_t other_edges = 0;         ///< those that are not
   std::int64_t uses = 0;
   std::shared_ptr<EdgeCounts> counts;
+  World::State* world = nullptr;
   std::shared_ptr<Buffers> buffers;                      ///< of all plans, or of this one if its requests are bound
+  std::shared_ptr<const void> sent_from;                 ///< the door's block, if the last exchange was of it
   std::size_t buffered = 0;                              ///< vectors that are received there
   std::array<std::vector<const double*>, 2> in_windows;  ///< the vectors that are, by the parity of the turn
   const Windows* windows = nullptr;                      ///< that vectors go through, if they do

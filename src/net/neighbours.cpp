@@ -40,7 +40,7 @@ struct Neighbours::State {
   std::unique_ptr<Windows> windows;
   std::array<std::vector<Transfer>, 2> readers;  ///< of this rank's two blocks there, when they were last used
   std::string note;
-  std::optional<Released<Columns>> block = std::nullopt;  ///< for what does not go through windows
+  std::shared_ptr<Released<Columns>> block = nullptr;  ///< for what does not go through windows
   std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
   WireTraffic wire = {};
 
@@ -217,6 +217,7 @@ bool Neighbours::begin_round(Round t) {
 Neighbours::Plan Neighbours::plan(std::span<const Links> links, PlanUse use, Parcels parcels) {
   auto plan = std::make_unique<Plan::State>();
   plan->counts = state_->counts;
+  plan->world = &state_->world;
   plan->parcels = parcels;
   plan->windows = parcels == Parcels::per_sender ? state_->windows.get() : nullptr;
   plan->persistent =
@@ -242,20 +243,25 @@ Released<Columns>& Neighbours::outgoing(Round t, const Plan& plan) {
     state_->begin_turn(t);
     return state_->windows->block();
   }
-  std::optional<Released<Columns>>& block = state_->block;
-  if (!block || block->value().size() < p.columns) block.emplace(declare_public(Columns(length(), p.columns)));
+  std::shared_ptr<Released<Columns>>& block = state_->block;
+  if (!block || block->value().size() < p.columns) {
+    block.reset();
+    block = std::make_shared<Released<Columns>>(declare_public(Columns(length(), p.columns)));
+  }
   return *block;
 }
 
 void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing) {
   Plan::State& p = *plan.state_;
+  const bool moves = !(p.receives.empty() && p.sends.empty() && p.writers.empty());
+  if (moves) p.make_room(state_->length);
   ++p.uses;
   const View block = outgoing.value().flat();
+  p.sent_from = &outgoing == state_->block.get() ? state_->block : nullptr;
   if (p.windows != nullptr) state_->publish(t, p, block);
   state_->add_to_wire(p.sends);
   state_->add_to_wire(p.readers);
-  if (p.receives.empty() && p.sends.empty() && p.writers.empty()) return;
-  p.make_room(state_->length);
+  if (!moves) return;
   state_->pack(p, block);
   if (p.persistent) {
     state_->bind(p, block);

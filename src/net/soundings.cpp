@@ -191,16 +191,14 @@ class Exchanges {
       : neighbours_(world, layout, length, ExchangeWay::automatic),
         links_(links),
         rounds_(rounds),
-        own_(links(0)),
-        plan_(neighbours_.plan(own_, rounds == 1 ? PlanUse::fixed_graph : PlanUse::changing_graph)) {}
+        plan_(neighbours_.plan(links(0), rounds == 1 ? PlanUse::fixed_graph : PlanUse::changing_graph)) {}
 
   void play(Round count) {
     seconds_.clear();
     for (const Round end = t_ + count; neighbours_.count() > 0 && t_ < end && neighbours_.begin_round(t_); ++t_) {
-      if (rounds_ > 1) neighbours_.plan_again(plan_, own_ = links_(t_ % rounds_));
-      const auto start = Clock::now();
+      if (rounds_ > 1) neighbours_.plan_again(plan_, links_(t_ % rounds_));
+      if (rounds_ > 1 || t_ == 0) note_foreign(links_(t_ % rounds_));
       exchange();
-      seconds_.push_back(seconds_since(start));
     }
   }
 
@@ -210,24 +208,38 @@ class Exchanges {
   }
 
  private:
-  /// Vectors are written, and those of neighbours read: what windows do not copy is on its way then.
+  /// Which vectors come from other ranks, each sender's once.
+  void note_foreign(const std::vector<Links>& own) {
+    std::map<Client, std::pair<std::size_t, std::size_t>> found;
+    const Client first = neighbours_.first();
+    const Client end = first + static_cast<Client>(neighbours_.count());
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      for (std::size_t i = 0; i < own[k].in.size(); ++i) {
+        const Client peer = own[k].in[i].peer;
+        if (peer < first || peer >= end) found.try_emplace(peer, k, i);
+      }
+    }
+    foreign_.clear();
+    for (const auto& [peer, place] : found) foreign_.push_back(place);
+  }
+  /// Until the vectors of other ranks have been read: what windows do not copy is on its way only then.
   void exchange() {
     Released<Columns>& outgoing = neighbours_.outgoing(t_, plan_);
     outgoing.update([&](Columns& block) { std::fill(block.flat().begin(), block.flat().end(), read_); });
+    const auto start = Clock::now();
     neighbours_.exchange(t_, plan_, outgoing);
     const Received received = neighbours_.received(plan_, outgoing);
     double total = 0;
-    for (std::size_t k = 0; k < own_.size(); ++k) {
-      for (std::size_t i = 0; i < own_[k].in.size(); ++i) total += sum(received(k, i));
-    }
+    for (const auto& [k, i] : foreign_) total += sum(received(k, i));
+    seconds_.push_back(seconds_since(start));
     read_ = std::min(total, 1.0);
   }
 
   Neighbours neighbours_;
   const OwnLinks& links_;
   Round rounds_;
-  std::vector<Links> own_;
   Neighbours::Plan plan_;
+  std::vector<std::pair<std::size_t, std::size_t>> foreign_;  ///< client of this rank, number of its in-neighbour
   Round t_ = 0;
   double read_ = 0;  ///< which is written next, so that nothing is read in vain
   std::vector<double> seconds_;

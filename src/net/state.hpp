@@ -7,6 +7,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -116,6 +117,8 @@ struct World::State {
   /// For a request that may still be under way when its owner goes, after a failure: forgets it, and keeps its buffer
   /// as long as MPI may touch it.
   void abandon(MPI_Request& request, Vector&& buffer);
+  /// Likewise for memory whose requests have been freed: it stays until MPI has ended.
+  void keep(std::shared_ptr<const void> memory) { abandoned_.push_back(std::move(memory)); }
   /// Around an aggregator, where others may wait for this rank while it waits itself, or computes for long: tells them
   /// now and then that it lives; rank 0 all others, these rank 0.
   void show_life();
@@ -188,7 +191,7 @@ struct World::State {
   Notice inbox_;
   MPI_Request inbox_request_ = MPI_REQUEST_NULL;
   std::list<Outgoing> outbox_;
-  std::list<Vector> abandoned_;
+  std::list<std::shared_ptr<const void>> abandoned_;
   std::vector<int> active_;
 
   // Agreement on a common round, the last after a signal above all: whoever wants one asks rank 0, which asks all for

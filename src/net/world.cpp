@@ -261,7 +261,7 @@ void World::State::abandon(MPI_Request& request, Vector&& buffer) {
   MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   if (done != 0) return;
   MPI_Request_free(&request);
-  abandoned_.push_back(std::move(buffer));
+  keep(std::make_shared<Vector>(std::move(buffer)));
 }
 
 bool World::State::is_nearest_to_the_cause() {

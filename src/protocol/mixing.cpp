@@ -15,6 +15,8 @@ namespace {
 
 /// Periods up to this are worked out once and kept; longer or endless schedules are worked out as rounds come.
 constexpr Round longest_kept_period = 64;
+/// From so many clients of a rank on the heap is asked for what their links have taken.
+constexpr std::size_t many_clients = 10'000;
 
 /// Mass below this is not split any further, nor divided by: a client that only gives would come to denormal numbers,
 /// and what rounding leaves of a share of 0 is no mass at all. The client keeps its model until it is given more.
@@ -199,7 +201,8 @@ SynchronousMixer::Stage& SynchronousMixer::stage_of(Round step) {
   const bool repeats = schedule_.period() == kept;
   if (stage && repeats) return *stage;
   make_stage(stage, step);
-  if (repeats) trim_heap();  // of the links of so many clients, which will not be needed again
+  const bool all = std::all_of(stages_.begin(), stages_.end(), [](const auto& each) { return each.has_value(); });
+  if (repeats && all && count() >= many_clients) trim_heap();  // of their links, which will not be needed again
   return *stage;
 }
 

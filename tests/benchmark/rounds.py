@@ -88,7 +88,7 @@ class Turns:
 
 
 def exchange(build, turns):
-    heading("Exchange and mixing beside the best loop by hand over bare MPI (µs a round)", "ranks", "<graph", "d", "starling",
+    heading("Exchange and mixing by messages beside the best loop by hand over bare MPI (µs a round)", "ranks", "<graph", "d", "starling",
             "by hand", "ratio", "p10 ratio", "bare call", "<bar", "Bluefog / starling")
     cases = []
     for ranks in (2, 4, 8):
@@ -108,14 +108,12 @@ def windows(cases):
     heading("Exchange and mixing through windows (all ranks on this host), µs a round", "ranks", "<graph", "degree", "d", "windows",
             "messages", "by hand", "by hand / windows", "p10", "bare call / windows", "<bar")
     for ranks, graph, d, case in cases:
-        if d < 10000:
-            continue
         degree = {"ring": min(2, ranks - 1), "exponential": ranks.bit_length() - 1, "complete": ranks - 1}.get(graph, 1)
         ratio = 1 / case.ratio(ours="windows")
-        line(ranks, graph, degree, d, f"{case.median(lambda row: row['windows']):.1f}",
-             f"{case.median(lambda row: row['starling']):.1f}", f"{case.best():.1f}", f"{ratio:.2f}",
+        line(ranks, graph, degree, d, f"{case.median(lambda row: row['windows']):.2f}",
+             f"{case.median(lambda row: row['starling']):.2f}", f"{case.best():.2f}", f"{ratio:.2f}",
              f"{1 / case.ratio('_p10', ours='windows'):.2f}", f"{case.best('_call') / case.median(lambda row: row['windows']):.2f}",
-             verdict(ratio, WINDOW_BAR, at_most=False) if degree >= 3 else "")
+             verdict(ratio, WINDOW_BAR, at_most=False) if degree >= 3 and d >= 10000 else "")
 
 
 def whole_round(build, turns):

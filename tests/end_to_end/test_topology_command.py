@@ -7,7 +7,7 @@ import unittest
 from harness import *
 
 KEYS = {"clients", "phases", "sampled_rounds", "edges", "sender_sums", "receiver_sums", "strongly_connected", "joint_window", "perron", "bias",
-        "contraction", "contraction_tolerance", "rounds_to_1e-3", "digest"}
+        "contraction", "spectral_gap", "contraction_tolerance", "rounds_to_1e-3", "digest"}
 FAMILIES = ["ring", "directed-ring", "path", "star", "complete", "torus", "grid", "hypercube", "barbell", "exponential",
             "one-peer-exponential", "erdos-renyi", "random-regular", "small-world", "random-matching", "b-connected"]
 ENDLESS = ["random-matching", "one-peer-exponential", "b-connected", "erdos-renyi", "random-regular"]

@@ -242,6 +242,7 @@ TEST(CayleySpectrum, TellsSlowFromNever) {
     const double gap = 4.0 / 3 * std::pow(std::sin(std::numbers::pi / n), 2);
     const CayleyGraph ring{AbelianGroup({n}), {{1, 1.0 / 3, {{1, 1.0 / 3}, {n - 1, 1.0 / 3}}}}};
     EXPECT_NEAR(1 - cayley_spectrum(ring).second, gap, 2e-16);
+    EXPECT_NEAR(cayley_spectrum(ring).gap.value(), gap, 1e-6 * gap);
     CayleyGraph turning{AbelianGroup({n}), {{7, 0, {{1, 1}}}, {3, 0, {}}}};  // every seventh wave keeps its length
     for (Client k = 0; k < 7; ++k) turning.phases[1].in.push_back({1 + k * (n / 7), 1.0 / 7});
     EXPECT_EQ(cayley_spectrum(turning).second, 1);

@@ -37,9 +37,12 @@ struct TopologyAnalysis {
   /// Modulus of the second eigenvalue of the period's product over that of the first, per round; 0 where disagreement
   /// is gone after finitely many rounds. NaN where more than 1,000 clients mix too slowly for the iteration.
   double contraction = 0;
+  /// 1 − contraction: the spectral gap per round; of graphs whose rates are exact to four digits however small it is,
+  /// elsewhere as far as a number beside one tells it.
+  double gap = 0;
   /// How far the contraction may be off, where iterations have told a few digits only: on symmetric graphs with a
-  /// period of one round some eigenvalue is that near, elsewhere it is an estimate. 0 where 1 − contraction is known to
-  /// four digits; NaN where nothing is known.
+  /// period of one round some eigenvalue is that near, elsewhere it is an estimate. 0 where the gap is known as it
+  /// says; NaN where nothing is known.
   double contraction_tolerance = 0;
   /// Rounds until disagreement has fallen by 1e-3 at that rate; none where it does not, or where the rate is not known.
   std::optional<Round> rounds_to_1e_3;

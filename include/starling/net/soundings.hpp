@@ -71,10 +71,10 @@ struct WaysPace {
 /// beyond the watchdog.
 [[nodiscard]] double sound_message(World& world, int from, int to);
 
-/// **Collective.** Seconds that an exchange of vectors of `length` doubles takes through Neighbours: of each rank that
-/// hosts clients the median over some rounds, in rank order, the same on all ranks; nothing of the others. The graph
-/// repeats after `rounds` rounds or is to be taken for such a one. As many rounds are played as take about a second,
-/// 5 to 1,000.
+/// **Collective.** Seconds that an exchange of vectors of `length` doubles takes through Neighbours, until those of
+/// other ranks have been read: of each rank that hosts clients the median over some rounds, in rank order, the same on
+/// all ranks; nothing of the others. The graph repeats after `rounds` rounds or is to be taken for such a one. As many
+/// rounds are played as take about a second, 5 to 1,000.
 [[nodiscard]] std::vector<std::optional<double>> sound_exchange(World& world, const Layout& layout,
                                                                 const OwnLinks& links, Round rounds,
                                                                 std::size_t length);
