@@ -95,6 +95,7 @@ if [[ $(id -u) == 0 ]]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_R
 # a thousand of them.
 if [[ -z ${TMPDIR:-} && -w /dev/shm && $(df --output=avail -B1M /dev/shm | tail -n 1) -ge 2048 ]]; then
   TMPDIR=$(mktemp -d /dev/shm/starling-tests-XXXXXX)
+  chmod 711 -- "$TMPDIR"  # tests have programs of other users
   export TMPDIR
   trap 'rm -rf -- "$TMPDIR"' EXIT
 fi
