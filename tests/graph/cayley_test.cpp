@@ -249,6 +249,19 @@ TEST(CayleySpectrum, TellsSlowFromNever) {
   }
 }
 
+// Between two rounds of mixing clients rest for very long: what is left of the gap is lost beside one.
+TEST(CayleySpectrum, KnowsGapsBelowWhatANumberBesideOneTells) {
+  constexpr Client n = 1001;
+  CayleyGraph resting{AbelianGroup({n}), {{1, 0.5, {{1, 0.25}, {n - 1, 0.25}}}}};
+  for (int k = 0; k < 250; ++k) resting.phases.push_back({1'000'000'000, 1, {}});
+  const TopologyAnalysis analysis = analyse(topology_of(resting));
+  const auto period = static_cast<double>(resting.period());
+  const double of_round = 2 * std::log(std::cos(std::numbers::pi / n)) / period;
+  EXPECT_EQ(analysis.contraction, 1) << "to the last digit";
+  EXPECT_NEAR(analysis.gap, -of_round, -1e-9 * of_round);
+  EXPECT_NEAR(static_cast<double>(analysis.rounds_to_1e_3.value()), std::log(1e-3) / of_round, 1e9);
+}
+
 // Any groups, hops, weights and phases, also those that no family has.
 TEST(CayleySpectrum, IsThatOfTheMatrixOfRandomGraphs) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
