@@ -144,9 +144,9 @@ bool is_file(const std::string& topology) {
 /// What one rank has to do in a round.
 struct Load {
   double clients = 0;
-  double gathered = 0;  ///< bytes
-  double messages = 0;  ///< at its ends
-  double far = 0;       ///< of these, to and from other hosts
+  double gathered = 0;     ///< bytes
+  double messages = 0;     ///< at its ends
+  double far = 0;          ///< of these, to and from other hosts
   double longest_far = 0;  ///< bytes of a message
 };
 

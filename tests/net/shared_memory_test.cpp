@@ -4,10 +4,10 @@
 #include "support/testing.hpp"
 #include <cstdint>
 #include <functional>
+#include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "starling/core/check.hpp"

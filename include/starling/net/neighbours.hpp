@@ -125,8 +125,8 @@ class Neighbours {
   /// What the last exchange has brought, which was of this plan, until the next. `outgoing` is that exchange's.
   [[nodiscard]] Received received(const Plan& plan, const Released<Columns>& outgoing) const;
 
-  /// After the last exchange: what it has brought is gone, and so is the block that outgoing() has given. (Windows stay:
-  /// others may read them still.)
+  /// After the last exchange: what it has brought is gone, and so is the block that outgoing() has given. (Windows
+  /// stay: others may read them still.)
   void give_back_room();
 
   /// Before the first plan: the messages of these clients are counted by edge, those of all others together.
