@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/huge_pages.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr std::size_t huge_page = std::size_t{1} << 21;  // bytes
 /// MADV_COLLAPSE (Linux 6.1), which C libraries do not name yet: makes huge pages of small ones, whatever the system's
 /// policy for shared memory (which gives none by default). Without it they stay small.
 constexpr int collapse = 25;

@@ -11,13 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/huge_pages.hpp"
 
 namespace starling {
 namespace {
 
 using testing_support::message_of;
-
-constexpr std::size_t huge_page = std::size_t{1} << 21;
 
 /// What a child process finds: 0 if all is well.
 int in_child(const std::function<int()>& look) {
