@@ -9,9 +9,14 @@ from slurm_case import *
 STOPPED_SAFELY = 75
 # SLURM looks at time limits twice a minute, and its shortest is a minute: the warning comes 10 to 40 s after the start.
 SHORT_LIMIT = ["--time=1", "--signal=B:USR1@20"]
-LONGEST_UNTIL_WARNED = 40
 WORDS = ["--noise-key", "seed", "--record-every", "500"]
 ENDLESS = [*WORDS, "--rounds", "1e9"]
+
+
+def pending(pid, number):
+    """A process has got a signal and has not seen it yet."""
+    masks = re.findall(r"^S(?:ig|hd)Pnd:\s*([0-9a-f]+)$", pathlib.Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
 
 class Stops(SlurmCase):
@@ -90,11 +95,11 @@ class Resumed(SlurmCase):
 
     def rounds_of(self, seconds, ranks):
         """So many rounds as the job at hand does in this time, on this machine."""
-        words = [*WORDS, "--rounds", "4000"]
+        words = [*WORDS, "--rounds", "20000"]
         job = self.submit("omd", *words, options=[f"--ntasks={ranks}"])
         self.finished(job)
         rate = self.summary(f"run-omd-{job}")["time"]["rounds_per_second"]
-        return max(4000, int(seconds * rate))
+        return max(20000, int(seconds * rate))
 
     def check_against_uninterrupted(self, job, words):
         """The job's run has the bits of one by the same words on one rank, which is much faster."""
@@ -124,11 +129,14 @@ class Resumed(SlurmCase):
         self.check_against_uninterrupted(job, words)
 
     def test_time_limit_checkpoint_requeue_finish(self):
-        words = [*WORDS, "--rounds", str(self.rounds_of(LONGEST_UNTIL_WARNED + 10, 5))]
+        words = [*WORDS, "--watchdog", "300", "--rounds", str(self.rounds_of(5, 5))]
         scratch, results = self.folder / "scratch", self.folder / "results"
         job = self.submit("omd", *words, options=SHORT_LIMIT, SCRATCH=str(scratch), RESULTS=str(results))
-        ended = self.finished(job, 400)
-        self.assertGreaterEqual(ended.restarts, 1, ended)
+        self.under_way(f"scratch/run-omd-{job}")
+        with self.held(range(5)) as ranks:
+            wait_until(lambda: all(pending(pid, signal.SIGUSR1) for pid in ranks.values()), "SLURM has warned all ranks", 90)
+        ended = self.finished(job)
+        self.assertEqual(ended.restarts, 1, ended)
         self.assertIn("stopped by SLURM after", ended.log)
         self.assertIn(f"goes on with {scratch}/run-omd-{job}", ended.log)
         (results / f"run-omd-{job}").rename(self.folder / f"run-omd-{job}")
@@ -190,6 +198,19 @@ class Resumed(SlurmCase):
                     if rank:
                         found[int(rank[1])] = pid
         return found
+
+    @contextlib.contextmanager
+    def held(self, expected):
+        """All ranks stand still meanwhile, so that the job outlasts its time on however fast a machine."""
+        ranks = self.ranks()
+        self.assertEqual(sorted(ranks), list(expected))
+        for pid in ranks.values():
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield ranks
+        finally:
+            for pid in ranks.values():
+                os.kill(pid, signal.SIGCONT)
 
     def lose(self, number, *more, **variables):
         """A job of three ranks, the second of which gets a signal in mid-run: (job, words, how it ended, seconds until
