@@ -32,7 +32,7 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   for (const auto& stream : dataset.streams) {
     served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
   }
-  // Noise differs from run to run, since its keys are made from what it is added to.
+  // Noise differs from run to run, since its streams follow from what it is added to.
   Accounts accounts(privacy_->protection(), privacy_->prices(), config_.sgd.steps, first_client(), served);
   const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset.streams), accounts);
   const bool along = first_rank() && !schedule_ && config_.record_every;

@@ -5,6 +5,7 @@
 
 #include "starling/app/commands.hpp"
 #include "starling/app/launch.hpp"
+#include "starling/core/heap.hpp"
 #include "starling/record/model_average.hpp"
 #include "starling/record/network_picture.hpp"
 
@@ -78,6 +79,7 @@ std::optional<Regret> OmdRun::regret_of(const DecentralizedOmd& omd, const Playe
 }
 
 ExitCode OmdRun::play() {
+  trim_heap();  // of what setting up has taken for the moment: with many clients more than they stay with
   const MetricsPolicy policy = metrics_policy();
   std::optional<Learning> learning;
   if (config_.learns()) {
@@ -100,10 +102,15 @@ ExitCode OmdRun::play() {
       who_is_recorded(layout_->clients(), config_.record_clients.value_or(RecordedChoice()), dimension_);
   if (recorded.figures == Figures::of_some) door.count_edges_of(recorded.listed);
   if (!door.note().empty()) notes_.push_back(door.note());
-  DecentralizedOmd omd(door.mixer(), *mirror_, std::move(learning), config_.omd, *start_);
+  const bool hosts_clients = client_count() > 0;
+  const std::string topology_digest = schedule_->digest();
+  if (hosts_clients && door.mixer().plan_ahead() && !constraints_) {
+    schedule_->forget_links();  // of a file's graph every rank has all
+    trim_heap();
+  }
+  DecentralizedOmd omd(door.mixer(), *mirror_, std::move(learning), config_.omd, std::move(*start_));
   start_.reset();
 
-  const bool hosts_clients = client_count() > 0;
   const bool regrets = config_.regret != RegretChoice::none;
   PlayedRecorder played(regrets ? growth_marks(config_.omd.rounds) : std::vector<Round>(),
                         regrets ? static_cast<std::size_t>(client_count()) : 0);
@@ -121,7 +128,7 @@ ExitCode OmdRun::play() {
   if (test_) test = [this](View x) { return model_->score(x, *test_); };
   find_checkpoint(config_.omd.rounds);
   open_records(
-      {config_.omd.rounds, recorded, scores(), test, Models::one_each, {{"topology_digest", schedule_->digest()}}});
+      {config_.omd.rounds, recorded, scores(), test, Models::one_each, {{"topology_digest", topology_digest}}});
 
   std::vector<Observer*> observers = recorders();
   observers.push_back(&played);
@@ -137,7 +144,6 @@ ExitCode OmdRun::play() {
   const double wall = time_rounds([&] {
     if (hosts_clients) omd.run(observers);
   });
-  Released<Columns> models = average ? average->models(omd) : omd.models();
   // Where rounds are not in step, ranks that a signal has stopped stand at different ones.
   Round done = 0;
   Round least_done = config_.omd.rounds;
@@ -147,6 +153,9 @@ ExitCode OmdRun::play() {
     done = std::max(done, of_this);
     if (of_this >= 0) least_done = std::min(least_done, of_this);
   }
+  door.give_back_room();  // models are copied
+  trim_heap();            // plans have gone
+  Released<Columns> models = average ? average->models(omd) : omd.models();
   const bool stopped = least_done < config_.omd.rounds;
   checkpoint_the_end(done, stopped);
   finish_records(omd, done, models);

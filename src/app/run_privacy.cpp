@@ -92,6 +92,7 @@ void RunPrivacy::open() {
 void RunPrivacy::move_in(const std::string& private_folder) {
   agreement_.together([&] {
     if (key_policy() == NoiseKeyPolicy::random && !earlier_) store_noise_keys(keys_, first(), private_folder);
+    for (NoiseKey& key : keys_) key = key.for_run(run_id_);
     if (!options_.ledger && count() > 0) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
   });
   if (!options_.ledger) start_accounts();

@@ -1,6 +1,7 @@
 #include "starling/core/huge_pages.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,6 +31,22 @@ void* map_block(std::size_t bytes) {
   ::madvise(block, size, MADV_HUGEPAGE);  // without such pages it is memory like any other
 #endif
   return block;
+}
+
+// The heap's own address stands before the block.
+void* allocate_lines(std::size_t bytes) {
+  const std::size_t before = cache_line + sizeof(void*);
+  if (bytes > static_cast<std::size_t>(-1) - before) return nullptr;
+  void* const memory = std::malloc(bytes + before);
+  if (memory == nullptr) return nullptr;
+  const auto earliest = reinterpret_cast<std::uintptr_t>(memory) + sizeof(void*);
+  auto* const block = reinterpret_cast<void**>((earliest + cache_line - 1) / cache_line * cache_line);
+  block[-1] = memory;
+  return block;
+}
+
+void free_lines(void* block) {
+  if (block != nullptr) std::free(static_cast<void**>(block)[-1]);
 }
 
 void unmap_block(void* block, std::size_t bytes) {

@@ -242,6 +242,10 @@ Topology::Row Topology::row(std::size_t phase, Client u) const {
   return {own, sent, received};
 }
 
+void Topology::require_links() const {
+  check<std::logic_error>(!phases_.empty(), "a topology of {} clients has been told to forget its links", clients_);
+}
+
 Links Topology::phase_links(std::size_t phase, Client u) const {
   const Row found = row(phase, u);
   return {found.own, found.out.arcs(), found.in.arcs()};
@@ -250,12 +254,14 @@ Links Topology::phase_links(std::size_t phase, Client u) const {
 Links Topology::links(Client u, Round t) const {
   check(u >= 0 && u < clients_ && t >= 0, "client {} in round {} (clients are 0 to {}, rounds count from 0)", u, t,
         clients_ - 1);
+  require_links();
   const auto after = std::upper_bound(phases_.begin(), phases_.end(), t % period_,
                                       [](Round round, const Mixing& phase) { return round < phase.start; });
   return phase_links(static_cast<std::size_t>(std::prev(after) - phases_.begin()), u);
 }
 
 std::string Topology::text() const {
+  require_links();
   std::string text = fmt::format("clients {}\nweights {}\n", clients_, name_of(rule_));
   const bool weights = rule_ == WeightRule::explicit_weights;
   auto out = std::back_inserter(text);
@@ -275,6 +281,7 @@ std::string Topology::text() const {
 }
 
 std::string Topology::digest() const {
+  require_links();
   DigestWriter writer(clients_);
   for (std::size_t phase = 0; phase < phases(); ++phase) {
     writer.begin_phase(phase_rounds(phase));

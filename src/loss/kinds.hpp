@@ -18,7 +18,10 @@ class Binary : public Base {
                      "label {} is outside the set of the {} loss ({{-1, 1}} or {{0, 1}})", raw, name_);
     return raw == 1 ? 1 : -1;
   }
-  [[nodiscard]] bool correct(View scores, double label) const final { return (scores[0] > 0) == (label > 0); }
+  [[nodiscard]] bool correct(View scores, double label) const final { return is_right(scores[0], label); }
+
+ protected:
+  [[nodiscard]] static bool is_right(double score, double label) { return (score > 0) == (label > 0); }
 
  private:
   const char* name_;
@@ -34,7 +37,7 @@ class Regression : public Base {
 };
 
 /// Loss::evaluate of any loss: where `Final` is its own class, which the compiler sees, no function of it is a virtual
-/// call. One that has `value_and_slope` gives both at once.
+/// call.
 template <class Final>
 void evaluate_each(const Final& loss, View scores, View labels, MutableView derivatives, LossTally& tally) {
   const std::size_t count = loss.scores();
@@ -42,14 +45,8 @@ void evaluate_each(const Final& loss, View scores, View labels, MutableView deri
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const View own = scores.subspan(i * count, count);
     const MutableView derivative = derivatives.subspan(i * count, count);
-    if constexpr (requires { loss.value_and_slope(0.0, 0.0); }) {
-      const auto [value, slope] = loss.value_and_slope(own[0], labels[i]);
-      tally.value += value;
-      derivative[0] = slope;
-    } else {
-      tally.value += loss.value(own, labels[i]);
-      loss.derivative(own, labels[i], derivative);
-    }
+    tally.value += loss.value(own, labels[i]);
+    loss.derivative(own, labels[i], derivative);
     if (classifies && loss.correct(own, labels[i])) ++tally.correct;
   }
 }

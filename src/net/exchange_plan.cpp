@@ -21,6 +21,20 @@ void require_countable(std::size_t vectors, std::size_t length, int rank) {
         vectors, length, rank, most);
 }
 
+/// Of a client's number.
+constexpr int bits_of_clients = 31;
+
+bool ascend(const std::vector<Arc>& arcs) {
+  const auto falls = [](const Arc& a, const Arc& b) { return a.peer >= b.peer; };
+  return std::adjacent_find(arcs.begin(), arcs.end(), falls) == arcs.end();
+}
+
+/// Each once, ascending.
+void sort_out(std::vector<std::uint64_t>& keys) {
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
 /// What is in the buffer is lost.
 void enlarge(BlockVector& buffer, std::size_t numbers) {
   if (buffer.size() >= numbers) return;
@@ -60,10 +74,30 @@ void Neighbours::Plan::State::free_requests() {
   world->keep(sent_from);
 }
 
-void Neighbours::Plan::State::lay_out(std::span<const Links> links, const Layout& layout, int rank, Client first,
-                                      std::size_t length) {
-  lay_out_sends(links, layout, rank, first);
-  lay_out_receives(links, layout, rank, first);
+void Neighbours::Plan::State::lay_out(const LinksOf& links, const Layout& layout, int rank, std::size_t length) {
+  const Client first = layout.first(rank);
+  const auto clients = static_cast<std::size_t>(layout.count(rank));
+  edges.clear();
+  other_edges = 0;
+  readers.clear();
+  leaving_.clear();
+  coming_.clear();
+  column_begin_.clear();
+  column_to_.clear();
+  slots.clear();
+  slot_begin.clear();
+  slot_begin.reserve(clients);
+  for (std::size_t k = 0; k < clients; ++k) {
+    const Links& of_client = links(k);
+    const Client u = first + static_cast<Client>(k);
+    check(ascend(of_client.out) && ascend(of_client.in),
+          "the neighbours of client {} do not ascend (each comes once, in the order of their numbers)", u);
+    add_out_edges(of_client, layout, rank, u, k);
+    add_in_edges(of_client, layout, rank, u);
+  }
+  columns = has_parcels_per_edge() ? column_to_.size() : clients;
+  place_sends(layout);
+  place_receives(layout, first);
   for (const std::vector<Transfer>* transfers : {&sends, &receives}) {
     for (const Transfer& transfer : *transfers) require_countable(transfer.count, length, transfer.rank);
   }
@@ -75,130 +109,147 @@ void Neighbours::Plan::State::make_room(std::size_t length) {
   enlarge(buffers->received, buffered * length);
 }
 
-bool Neighbours::Plan::State::in_order(const Crossing& a, const Crossing& b) {
-  return std::tie(a.through_window, a.rank, a.from, a.to) < std::tie(b.through_window, b.rank, b.from, b.to);
-}
-
 void Neighbours::Plan::State::drop_scratch() {
-  crossings_ = std::vector<Crossing>();  // `= {}` would keep its room
+  leaving_ = std::vector<Crossing>();  // `= {}` would keep its room
+  coming_ = std::vector<std::uint64_t>();
   column_begin_ = std::vector<std::size_t>();
+  column_to_ = std::vector<Client>();
   edges.shrink_to_fit();
   sent_columns.shrink_to_fit();
+  slots.shrink_to_fit();
+  for (auto& vectors : in_windows) vectors.shrink_to_fit();
 }
 
-void Neighbours::Plan::State::lay_out_sends(std::span<const Links> links, const Layout& layout, int rank,
-                                            Client first) {
-  edges.clear();
-  other_edges = 0;
-  crossings_.clear();
-  column_begin_.clear();
-  column_begin_.reserve(links.size());
-  const bool each = parcels == Parcels::per_edge;
-  std::size_t column = 0;
-  for (std::size_t k = 0; k < links.size(); ++k) {
-    const Client u = first + static_cast<Client>(k);
-    column_begin_.push_back(column);
-    const bool counted = counts->counts(u);
-    if (!counted) other_edges += static_cast<std::int64_t>(links[k].out.size() + links[k].lost.size());
-    for (const Arc& arc : links[k].out) {
-      if (counted) edges.emplace_back(u, arc.peer);
-      const int other = layout.rank_of(arc.peer);
-      if (other != rank) {
-        crossings_.push_back({through_window(other), other, u, each ? arc.peer : -1, each ? column : k});
-      }
-      ++column;
-    }
-    for (const Arc& arc : links[k].lost) {
-      if (counted) edges.emplace_back(u, arc.peer);
-    }
+/// One of this rank's vectors more that another rank reads where it lies.
+void Neighbours::Plan::State::add_reader(int rank, const Layout& layout) {
+  auto reader = std::lower_bound(readers.begin(), readers.end(), rank,
+                                 [](const Transfer& other, int sought) { return other.rank < sought; });
+  if (reader == readers.end() || reader->rank != rank) {
+    reader = readers.insert(reader, {rank, layout.first(rank), 0, 0, true});
   }
-  columns = each ? column : links.size();
-  std::sort(crossings_.begin(), crossings_.end(), in_order);
-  sends.clear();
-  readers.clear();
-  sent_columns.clear();
-  for (std::size_t i = 0; i < crossings_.size(); ++i) {
-    const Crossing& crossing = crossings_[i];
-    if (i > 0 && !in_order(crossings_[i - 1], crossing)) continue;  // one vector for all receivers there
-    std::vector<Transfer>& transfers = crossing.through_window ? readers : sends;
-    if (transfers.empty() || transfers.back().rank != crossing.rank) {
-      transfers.push_back({crossing.rank, layout.first(crossing.rank), sent_columns.size(), 0, true});
-    }
-    Transfer& send = transfers.back();
-    ++send.count;
-    if (crossing.through_window) continue;
-    send.in_place = send.in_place && (send.count == 1 || sent_columns.back() + 1 == crossing.place);
-    sent_columns.push_back(crossing.place);
-  }
+  ++reader->count;
 }
 
-void Neighbours::Plan::State::lay_out_receives(std::span<const Links> links, const Layout& layout, int rank,
-                                               Client first) {
-  crossings_.clear();
-  slots.clear();
-  slot_begin.clear();
-  std::size_t arcs = 0;
-  for (const Links& each : links) arcs += each.in.size();
-  slots.reserve(arcs);
-  slot_begin.reserve(links.size());
-  for (std::size_t k = 0; k < links.size(); ++k) {
-    const Client u = first + static_cast<Client>(k);
-    slot_begin.push_back(slots.size());
-    for (const Arc& arc : links[k].in) {
-      const int other = layout.rank_of(arc.peer);
-      if (other == rank) {
-        slots.push_back(static_cast<std::uint32_t>(local_column(links, first, arc.peer, u)));
+/// A vector that comes to many clients is named by each of them: what is there twice goes before more room is taken.
+void Neighbours::Plan::State::add_coming(std::uint64_t key) {
+  if (coming_.size() == coming_.capacity()) {
+    sort_out(coming_);
+    if (coming_.size() > coming_.capacity() / 2) coming_.reserve(2 * coming_.capacity());
+  }
+  coming_.push_back(key);
+}
+
+void Neighbours::Plan::State::add_out_edges(const Links& links, const Layout& layout, int rank, Client u,
+                                            std::size_t k) {
+  const bool counted = counts->counts(u);
+  if (!counted) other_edges += static_cast<std::int64_t>(links.out.size() + links.lost.size());
+  if (has_parcels_per_edge()) column_begin_.push_back(column_to_.size());
+  int last = rank;  // neighbours ascend, and so do their ranks
+  for (const Arc& arc : links.out) {
+    if (counted) edges.emplace_back(u, arc.peer);
+    const int other = layout.rank_of(arc.peer);
+    if (has_parcels_per_edge()) {
+      if (other != rank) leaving_.push_back({other, u, arc.peer, column_to_.size()});
+      column_to_.push_back(arc.peer);
+    } else if (other != rank && other != last) {
+      if (through_window(other)) {
+        add_reader(other, layout);
       } else {
-        crossings_.push_back(
-            {through_window(other), other, arc.peer, parcels == Parcels::per_edge ? u : -1, slots.size()});
-        slots.push_back(0);
+        leaving_.push_back({other, u, -1, k});
       }
     }
+    last = other;
   }
-  std::sort(crossings_.begin(), crossings_.end(), in_order);
-  place_receives(layout);
+  for (const Arc& arc : links.lost) {
+    if (counted) edges.emplace_back(u, arc.peer);
+  }
+}
+
+void Neighbours::Plan::State::place_sends(const Layout& layout) {
+  std::sort(leaving_.begin(), leaving_.end(), [](const Crossing& a, const Crossing& b) {
+    return std::tie(a.rank, a.from, a.to) < std::tie(b.rank, b.from, b.to);
+  });
+  sends.clear();
+  sent_columns.clear();
+  for (const Crossing& crossing : leaving_) {
+    if (sends.empty() || sends.back().rank != crossing.rank) {
+      sends.push_back({crossing.rank, layout.first(crossing.rank), sent_columns.size(), 0, true});
+    }
+    Transfer& send = sends.back();
+    ++send.count;
+    send.in_place = send.in_place && (send.count == 1 || sent_columns.back() + 1 == crossing.column);
+    sent_columns.push_back(crossing.column);
+  }
+}
+
+/// Slots hold the senders' numbers at first: of those of other ranks with `from_buffer`.
+void Neighbours::Plan::State::add_in_edges(const Links& links, const Layout& layout, int rank, Client u) {
+  slot_begin.push_back(slots.size());
+  for (const Arc& arc : links.in) {
+    const bool comes = layout.rank_of(arc.peer) != rank;
+    slots.push_back(static_cast<std::uint32_t>(arc.peer) + (comes ? from_buffer : 0));
+    if (comes) add_coming(key(arc.peer, u, layout));
+  }
+}
+
+std::uint64_t Neighbours::Plan::State::key(Client from, Client to, const Layout& layout) const {
+  const std::uint64_t last = through_window(layout.rank_of(from)) ? 1 : 0;
+  const auto receiver = static_cast<std::uint64_t>(has_parcels_per_edge() ? to : 0);
+  return (last << (2 * bits_of_clients)) + (static_cast<std::uint64_t>(from) << bits_of_clients) + receiver;
+}
+
+Client Neighbours::Plan::State::sender(std::uint64_t key) {
+  return static_cast<Client>((key >> bits_of_clients) & std::numeric_limits<Client>::max());
 }
 
 /// Gives a place to each vector that comes, and to each slot its vector.
-void Neighbours::Plan::State::place_receives(const Layout& layout) {
+void Neighbours::Plan::State::place_receives(const Layout& layout, Client first) {
+  sort_out(coming_);
   receives.clear();
   writers.clear();
   for (auto& vectors : in_windows) vectors.clear();
   buffered = 0;
-  std::size_t vectors = 0;
-  for (std::size_t i = 0; i < crossings_.size(); ++i) {
-    const Crossing& crossing = crossings_[i];
-    if (i == 0 || in_order(crossings_[i - 1], crossing)) {
-      std::vector<Transfer>& transfers = crossing.through_window ? writers : receives;
-      if (transfers.empty() || transfers.back().rank != crossing.rank) {
-        transfers.push_back({crossing.rank, crossing.from, vectors, 0, false});
-      }
-      ++transfers.back().count;
-      ++vectors;
-      if (crossing.through_window) {
-        const auto column = static_cast<std::size_t>(crossing.from - layout.first(crossing.rank));
-        for (const std::size_t parity : {0U, 1U}) {
-          in_windows[parity].push_back(windows->vector(crossing.rank, column, parity));
-        }
+  check(coming_.size() <= from_buffer,
+        "more than {} vectors come to one rank (its clients have too many) start more ranks", from_buffer);
+  for (std::size_t vector = 0; vector < coming_.size(); ++vector) add_receive(vector, sender(coming_[vector]), layout);
+  for (std::size_t k = 0; k < slot_begin.size(); ++k) {
+    const Client u = first + static_cast<Client>(k);
+    const std::size_t end = k + 1 < slot_begin.size() ? slot_begin[k + 1] : slots.size();
+    for (std::size_t i = slot_begin[k]; i < end; ++i) {
+      const auto from = static_cast<Client>(slots[i] & ~from_buffer);
+      if (slots[i] < from_buffer) {
+        slots[i] = static_cast<std::uint32_t>(local_column(static_cast<std::size_t>(from - first), u));
       } else {
-        ++buffered;
+        const auto place = std::lower_bound(coming_.begin(), coming_.end(), key(from, u, layout));
+        slots[i] = from_buffer + static_cast<std::uint32_t>(place - coming_.begin());
       }
     }
-    check(vectors <= from_buffer, "more than {} vectors come to one rank (its clients have too many) start more ranks",
-          from_buffer);
-    slots[crossing.place] = from_buffer + static_cast<std::uint32_t>(vectors - 1);
   }
 }
 
-/// The outgoing column of an edge between two clients of this rank.
-std::size_t Neighbours::Plan::State::local_column(std::span<const Links> links, Client first, Client from,
-                                                  Client to) const {
-  const auto k = static_cast<std::size_t>(from - first);
-  if (parcels == Parcels::per_sender) return k;
-  const auto& out = links[k].out;
-  const auto arc =
-      std::lower_bound(out.begin(), out.end(), to, [](const Arc& each, Client peer) { return each.peer < peer; });
-  return column_begin_[k] + static_cast<std::size_t>(arc - out.begin());
+void Neighbours::Plan::State::add_receive(std::size_t vector, Client from, const Layout& layout) {
+  const int rank = layout.rank_of(from);
+  const bool in_window = through_window(rank);
+  std::vector<Transfer>& transfers = in_window ? writers : receives;
+  if (transfers.empty() || transfers.back().rank != rank) transfers.push_back({rank, from, vector, 0, false});
+  ++transfers.back().count;
+  if (!in_window) {
+    ++buffered;
+    return;
+  }
+  const auto column = static_cast<std::size_t>(from - layout.first(rank));
+  for (std::size_t block = 0; block < windows->blocks(); ++block) {
+    in_windows[block].push_back(windows->vector(rank, column, block));
+  }
+}
+
+/// The outgoing column of what local client k sends to another client of this rank.
+std::size_t Neighbours::Plan::State::local_column(std::size_t k, Client to) const {
+  if (!has_parcels_per_edge()) return k;
+  const auto begin = column_to_.begin() + static_cast<std::ptrdiff_t>(column_begin_[k]);
+  const auto end = k + 1 < column_begin_.size() ? column_to_.begin() + static_cast<std::ptrdiff_t>(column_begin_[k + 1])
+                                                : column_to_.end();
+  return static_cast<std::size_t>(std::lower_bound(begin, end, to) - column_to_.begin());
 }
 
 }  // namespace starling

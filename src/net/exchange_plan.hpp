@@ -52,9 +52,9 @@ struct Neighbours::Plan::State {
   std::shared_ptr<Buffers> buffers;                      ///< of all plans, or of this one if its requests are bound
   std::shared_ptr<const void> sent_from;                 ///< the door's block, if the last exchange was of it
   std::size_t buffered = 0;                              ///< vectors that are received there
-  std::array<std::vector<const double*>, 2> in_windows;  ///< the vectors that are, by the parity of the turn
+  std::array<std::vector<const double*>, 2> in_windows;  ///< the vectors that are, by the block of the turn
   const Windows* windows = nullptr;                      ///< that vectors go through, if they do
-  std::size_t last_parity = 0;                           ///< of the turn of the last exchange
+  std::size_t last_block = 0;                            ///< that served the last exchange
   std::vector<MPI_Request> requests;                     ///< receives first, then sends
   Parcels parcels = Parcels::per_sender;
   bool persistent = false;
@@ -67,8 +67,8 @@ struct Neighbours::Plan::State {
   State& operator=(const State&) = delete;
   ~State();
 
-  /// Lays out the exchange for these links of the clients from `first` on.
-  void lay_out(std::span<const Links> links, const Layout& layout, int rank, Client first, std::size_t length);
+  /// Lays out the exchange for these links.
+  void lay_out(const LinksOf& links, const Layout& layout, int rank, std::size_t length);
   /// Before an exchange: buffers become as large as it needs them. The links are no longer there then.
   void make_room(std::size_t length);
   void count_uses();
@@ -77,25 +77,32 @@ struct Neighbours::Plan::State {
   void drop_scratch();
 
  private:
-  /// A vector that crosses between ranks, told by its ends; `to` is −1 where it serves all receivers on a rank.
+  /// A vector that goes to another rank in a message, told by its ends; `to` is −1 where it serves all receivers there.
   struct Crossing {
-    bool through_window;
     int rank;
     Client from;
     Client to;
-    std::size_t place;  ///< outgoing column of a send, slot of a receive
+    std::size_t column;  ///< of the outgoing block
   };
-  void lay_out_sends(std::span<const Links> links, const Layout& layout, int rank, Client first);
-  void lay_out_receives(std::span<const Links> links, const Layout& layout, int rank, Client first);
-  void place_receives(const Layout& layout);
+  void add_reader(int rank, const Layout& layout);
+  void add_coming(std::uint64_t key);
+  void add_out_edges(const Links& links, const Layout& layout, int rank, Client u, std::size_t k);
+  void add_in_edges(const Links& links, const Layout& layout, int rank, Client u);
+  void place_sends(const Layout& layout);
+  void place_receives(const Layout& layout, Client first);
+  void add_receive(std::size_t vector, Client from, const Layout& layout);
+  [[nodiscard]] std::size_t local_column(std::size_t k, Client to) const;
+  /// What comes from one rank lies together, messages first; where each edge has its own vector, by its ends.
+  [[nodiscard]] std::uint64_t key(Client from, Client to, const Layout& layout) const;
+  [[nodiscard]] static Client sender(std::uint64_t key);
   [[nodiscard]] bool through_window(int rank) const { return windows != nullptr && windows->shares_with(rank); }
-  /// What goes to or comes from one rank lies together, messages first.
-  [[nodiscard]] static bool in_order(const Crossing& a, const Crossing& b);
-  [[nodiscard]] std::size_t local_column(std::span<const Links> links, Client first, Client from, Client to) const;
+  [[nodiscard]] bool has_parcels_per_edge() const { return parcels == Parcels::per_edge; }
 
   // Reused from one layout to the next.
-  std::vector<Crossing> crossings_;
+  std::vector<Crossing> leaving_;
+  std::vector<std::uint64_t> coming_;      ///< keys of the vectors that come from other ranks
   std::vector<std::size_t> column_begin_;  ///< per edge: the first outgoing column of client k
+  std::vector<Client> column_to_;          ///< likewise: whom a column is for
 };
 
 }  // namespace starling

@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "starling/core/check.hpp"
 #include "starling/net/agreement.hpp"
 
 namespace starling {
@@ -21,6 +22,12 @@ std::string waiting_for(Round t, bool receiving, const Transfer& transfer) {
   return fmt::format("round {}: {} rank {} (client {})", t + 1,
                      receiving ? "waiting for a message from" : "a message is not taken by", transfer.rank,
                      transfer.client);
+}
+
+LinksOf one_by_one(std::span<const Links> links, std::size_t clients) {
+  check(links.size() == clients, "the links of {} clients of {} (each of a rank's needs its own)", links.size(),
+        clients);
+  return [links](std::size_t k) -> const Links& { return links[k]; };
 }
 
 }  // namespace
@@ -38,7 +45,7 @@ struct Neighbours::State {
   std::size_t count;
   std::shared_ptr<EdgeCounts> counts;
   std::unique_ptr<Windows> windows;
-  std::array<std::vector<Transfer>, 2> readers;  ///< of this rank's two blocks there, when they were last used
+  std::array<std::vector<Transfer>, 2> readers;  ///< of this rank's blocks there, when they were last used
   std::string note;
   std::shared_ptr<Released<Columns>> block = nullptr;  ///< for what does not go through windows
   std::shared_ptr<Buffers> buffers = std::make_shared<Buffers>();
@@ -78,7 +85,7 @@ void Neighbours::State::open(World& the_world, ExchangeWay way) {
 void Neighbours::State::begin_turn(Round t) {
   if (windows->is_begun()) return;
   windows->begin();
-  const std::vector<Transfer>& last = readers[windows->parity()];
+  const std::vector<Transfer>& last = readers[windows->block_of(windows->turn())];
   std::size_t i = 0;
   unsigned looks = 0;
   const auto free = [&] {
@@ -97,13 +104,14 @@ void Neighbours::State::publish(Round t, Plan::State& plan, View outgoing) {
   if (outgoing.data() != block_of_turn.data())
     std::copy_n(outgoing.begin(), block_of_turn.size(), block_of_turn.begin());
   windows->publish();
-  plan.last_parity = windows->parity();
-  readers[plan.last_parity] = plan.readers;
+  plan.last_block = windows->block_of(windows->turn());
+  readers[plan.last_block] = plan.readers;
 }
 
 /// For messages and windows together: while it waits for these, those get on.
 void Neighbours::State::wait(Round t, Plan::State& plan) {
-  if (plan.windows == nullptr) return world.wait(plan.requests, world.watchdog, [&] { return awaited(t, plan); });
+  const auto words = [&] { return awaited(t, plan); };
+  if (plan.windows == nullptr) return world.wait(plan.requests, world.watchdog, std::cref(words));
   std::size_t i = 0;
   unsigned looks = 0;
   int done = plan.requests.empty() ? 1 : 0;
@@ -117,7 +125,7 @@ void Neighbours::State::wait(Round t, Plan::State& plan) {
     return false;
   };
   world.wait_until(all_there,
-                   [&] { return i == plan.writers.size() ? awaited(t, plan) : waiting_for(t, true, plan.writers[i]); });
+                   [&] { return i == plan.writers.size() ? words() : waiting_for(t, true, plan.writers[i]); });
 }
 
 void Neighbours::State::add_to_wire(const std::vector<Transfer>& transfers) {
@@ -214,7 +222,7 @@ bool Neighbours::begin_round(Round t) {
   return state_->world.begin_round(t);
 }
 
-Neighbours::Plan Neighbours::plan(std::span<const Links> links, PlanUse use, Parcels parcels) {
+Neighbours::Plan Neighbours::plan(const LinksOf& links, PlanUse use, Parcels parcels) {
   auto plan = std::make_unique<Plan::State>();
   plan->counts = state_->counts;
   plan->world = &state_->world;
@@ -223,18 +231,26 @@ Neighbours::Plan Neighbours::plan(std::span<const Links> links, PlanUse use, Par
   plan->persistent =
       use == PlanUse::fixed_graph && state_->length >= persistent_from_length && plan->windows == nullptr;
   plan->buffers = plan->persistent ? std::make_shared<Buffers>() : state_->buffers;
-  plan->lay_out(links, state_->layout, state_->world.rank, state_->first, state_->length);
-  if (use == PlanUse::fixed_graph) plan->drop_scratch();
+  plan->lay_out(links, state_->layout, state_->world.rank, state_->length);
+  if (use != PlanUse::changing_graph) plan->drop_scratch();
   return Plan(std::move(plan));
 }
 
+Neighbours::Plan Neighbours::plan(std::span<const Links> links, PlanUse use, Parcels parcels) {
+  return plan(one_by_one(links, count()), use, parcels);
+}
+
 void Neighbours::plan_again(Plan& plan, std::span<const Links> links) {
+  plan_again(plan, one_by_one(links, count()));
+}
+
+void Neighbours::plan_again(Plan& plan, const LinksOf& links) {
   Plan::State& p = *plan.state_;
   p.count_uses();
   p.free_requests();
   p.requests.clear();
   p.bound_to = nullptr;
-  p.lay_out(links, state_->layout, state_->world.rank, state_->first, state_->length);
+  p.lay_out(links, state_->layout, state_->world.rank, state_->length);
 }
 
 Released<Columns>& Neighbours::outgoing(Round t, const Plan& plan) {
@@ -257,7 +273,8 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
   if (moves) p.make_room(state_->length);
   ++p.uses;
   const View block = outgoing.value().flat();
-  p.sent_from = &outgoing == state_->block.get() ? state_->block : nullptr;
+  const bool of_door = &outgoing == state_->block.get();
+  if (p.sent_from.get() != (of_door ? &outgoing : nullptr)) p.sent_from = of_door ? state_->block : nullptr;
   if (p.windows != nullptr) state_->publish(t, p, block);
   state_->add_to_wire(p.sends);
   state_->add_to_wire(p.readers);
@@ -278,16 +295,21 @@ Received Neighbours::received(const Plan& plan, const Released<Columns>& outgoin
   result.block_ = outgoing.value().flat().data();
   result.buffer_ = p.buffers->received.data();
   result.buffered_ = p.buffered;
-  result.in_windows_ = p.in_windows[p.last_parity].data();
+  result.in_windows_ = p.in_windows[p.last_block].data();
   result.length_ = state_->length;
   result.slots_ = p.slots.data();
   result.begin_ = p.slot_begin.data();
   return result;
 }
 
+void Neighbours::finish_reading() {
+  if (has_windows() && !state_->windows->is_begun()) state_->windows->finish();
+}
+
 void Neighbours::give_back_room() {
   *state_->buffers = {};
   state_->block.reset();
+  if (has_windows()) state_->windows->give_back_room();
 }
 
 void Neighbours::count_edges_of(const std::vector<Client>& senders) {

@@ -80,6 +80,12 @@ void SharedMemory::close() {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
+void SharedMemory::drop(std::size_t begin) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t first = (begin + page - 1) / page * page;
+  if (first < bytes_) static_cast<void>(::madvise(data_ + first, bytes_ - first, MADV_REMOVE));
+}
+
 bool SharedMemory::has_huge_pages() const {
   return bytes_ >= 2 * huge_page;
 }

@@ -35,6 +35,9 @@ class SharedMemory {
   [[nodiscard]] SharedPlace place() const;
   /// Nobody else attaches any more.
   void close();
+  /// What lies on whole pages from `begin` on is lost, for all who share it, and the system gets their room back; from
+  /// then on an access may fail for want of memory.
+  void drop(std::size_t begin);
 
  private:
   /// Whether it is long enough for some. Whoever reads vectors here and there finds them sooner on huge pages.

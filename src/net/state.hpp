@@ -171,10 +171,11 @@ struct World::State {
   void keep_waiting(PatienceClock& clock, double patience, const std::function<std::string()>& awaited);
   template <unsigned looks_between_polls, class Done, class Awaited>
   void wait_until(Done&& done, double patience, Awaited&& awaited) {
-    if (done()) return;
-    PatienceClock clock;
-    for (unsigned looks = 1; !done(); ++looks) {
-      if (looks % looks_between_polls == 0) keep_waiting(clock, patience, awaited);
+    std::optional<PatienceClock> clock;  // a look at the time costs a tenth of a short wait
+    for (unsigned looks = 0; !done(); ++looks) {
+      if (looks == 0 || looks % looks_between_polls != 0) continue;
+      if (!clock) clock.emplace();
+      keep_waiting(*clock, patience, awaited);
     }
   }
   void post_inbox();

@@ -9,6 +9,7 @@
 #include <sched.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/huge_pages.hpp"
 #include "starling/net/agreement.hpp"
 
 namespace starling {
@@ -16,8 +17,8 @@ namespace starling {
 /// What a rank says of itself, at the beginning of its memory. Each counter has its cache line: others look at it
 /// often.
 struct Windows::Progress {
-  alignas(64) std::atomic<std::uint64_t> begun{0};
-  alignas(64) std::atomic<std::uint64_t> published{0};
+  alignas(cache_line) std::atomic<std::uint64_t> finished{0};
+  alignas(cache_line) std::atomic<std::uint64_t> published{0};
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "counters in shared memory must be lock-free");
 };
 
@@ -27,14 +28,24 @@ constexpr std::size_t page = 4096;
 /// Looks without leaving the processor: some microseconds, less than it takes to come back to it.
 constexpr unsigned looks_before_leaving = 100;
 
+/// Where a rank has one that is as long or longer, each rank has one block.
+constexpr std::size_t long_block = std::size_t{4} << 20;
+
+/// Of each rank.
+std::size_t blocks_of(const Layout& layout, std::size_t length) {
+  Client most = 0;
+  for (int rank = 0; rank < layout.ranks(); ++rank) most = std::max(most, layout.count(rank));
+  return static_cast<std::size_t>(most) * length * sizeof(double) < long_block ? 2 : 1;
+}
+
 /// Where a rank's blocks lie in its memory. Blocks of different ranks begin at different places of a page: a receiver
 /// reads many of them at once, entry by entry, and the nearest cache keeps only a few lines of the same place.
 struct Places {
   Places(const Layout& layout, int rank, std::size_t length)
       : first(page + static_cast<std::size_t>(rank % 12) * 320),
         apart((static_cast<std::size_t>(layout.count(rank)) * length * sizeof(double) + page - 1) / page * page) {}
-  [[nodiscard]] std::size_t block(std::size_t parity) const { return first + parity * apart; }
-  [[nodiscard]] std::size_t bytes() const { return first + 2 * apart; }
+  [[nodiscard]] std::size_t block(std::size_t number) const { return first + number * apart; }
+  [[nodiscard]] std::size_t bytes(std::size_t blocks) const { return block(blocks); }
   std::size_t first;
   std::size_t apart;
 };
@@ -110,15 +121,16 @@ Windows::Windows(World& world, const Layout& layout, std::size_t length)
       spins_(!oversubscribed()),
       memory_(static_cast<std::size_t>(world.size()), nullptr),
       progress_(static_cast<std::size_t>(world.size()), nullptr),
-      blocks_(2, Released<Columns>(declare_public(Columns()))) {
+      blocks_(blocks_of(layout, length), Released<Columns>(declare_public(Columns()))),
+      places_(blocks_.size()) {
   const Places places(layout_, world.rank(), length_);
   const Host host(world);
-  const std::vector<Wish> wishes = host.gather(Wish{places.bytes(), usable_memory()});
+  const std::vector<Wish> wishes = host.gather(Wish{places.bytes(blocks()), usable_memory()});
   SharedPlace place;
   if (host.size() > 1) {
     try {
       require_memory(wishes);
-      own_ = SharedMemory::create(places.bytes());
+      own_ = SharedMemory::create(places.bytes(blocks()));
       new (own_.data()) Progress;
       place = own_.place();
     } catch (const FailureError& error) {
@@ -132,9 +144,9 @@ Windows::Windows(World& world, const Layout& layout, std::size_t length)
   if (!problem_.empty() || !shares()) return;
   memory_[static_cast<std::size_t>(world.rank())] = own_.data();
   const auto count = static_cast<std::size_t>(layout_.count(world.rank()));
-  for (std::size_t parity = 0; parity < 2; ++parity) {
-    places_[parity] = {reinterpret_cast<double*>(own_.data() + places.block(parity)), count * length_};
-    blocks_[parity].update([&](Columns& columns) { columns = Columns(length_, count, places_[parity].data()); });
+  for (std::size_t i = 0; i < blocks(); ++i) {
+    places_[i] = {reinterpret_cast<double*>(own_.data() + places.block(i)), count * length_};
+    blocks_[i].update([&](Columns& columns) { columns = Columns(length_, count, places_[i].data()); });
   }
 }
 
@@ -151,19 +163,25 @@ void Windows::share(int rank, const SharedPlace& place) {
   progress_[static_cast<std::size_t>(rank)] = std::launder(reinterpret_cast<const Progress*>(memory));
 }
 
-const double* Windows::vector(int rank, std::size_t column, std::size_t parity) const {
-  const std::size_t begin = Places(layout_, rank, length_).block(parity);
+const double* Windows::vector(int rank, std::size_t column, std::size_t block) const {
+  const std::size_t begin = Places(layout_, rank, length_).block(block);
   return reinterpret_cast<const double*>(memory_[static_cast<std::size_t>(rank)] + begin) + column * length_;
 }
 
 void Windows::begin() {
+  finish();
   ++turn_;
   begun_ = true;
-  std::launder(reinterpret_cast<Progress*>(own_.data()))->begun.store(turn_, std::memory_order_release);
+}
+
+void Windows::finish() {
+  if (finished_ == turn_) return;  // the others would look at the same number again
+  finished_ = turn_;
+  std::launder(reinterpret_cast<Progress*>(own_.data()))->finished.store(turn_, std::memory_order_release);
 }
 
 bool Windows::has_finished(int reader) const {
-  return progress_[static_cast<std::size_t>(reader)]->begun.load(std::memory_order_acquire) + 1 >= turn_;
+  return progress_[static_cast<std::size_t>(reader)]->finished.load(std::memory_order_acquire) + blocks() >= turn_;
 }
 
 void Windows::publish() {
@@ -173,6 +191,10 @@ void Windows::publish() {
 
 bool Windows::has_published(int writer) const {
   return progress_[static_cast<std::size_t>(writer)]->published.load(std::memory_order_acquire) >= turn_;
+}
+
+void Windows::give_back_room() {
+  own_.drop(sizeof(Progress));
 }
 
 void Windows::idle(unsigned looks) const {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "shared_memory.hpp"
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,11 +14,11 @@
 namespace starling {
 
 /// Every rank of a host has two blocks of vectors, a column per client, that all others there can read. Exchanges take
-/// turns: those of an even number go through one block, those of an odd number through the other. A rank says how far
-/// it is by two counters of its own, and nobody waits for anybody but
+/// turns: those of an even number go through one block, those of an odd number through the other. Where some rank's
+/// is long, which takes much longer to be mixed than two ranks take to meet, each has one for all turns. A rank says
+/// how far it is by two counters of its own, and nobody waits for anybody but
 /// * for a block to be written: a reader waits for the writer's turn;
-/// * for a block to be read: a writer waits until those who read the block two turns ago have begun a later turn, by
-///   which they say that they have finished.
+/// * for a block to be read: a writer waits until those who have read it the last time have finished that turn.
 /// Whoever is furthest behind waits for nobody for long, so that there is no deadlock on any graph.
 class Windows {
  public:
@@ -36,23 +35,32 @@ class Windows {
   [[nodiscard]] bool shares() const { return !others_.empty(); }
   /// Whether that rank's vectors lie in a window here, and this rank's in one there.
   [[nodiscard]] bool shares_with(int rank) const { return progress_[static_cast<std::size_t>(rank)] != nullptr; }
-  /// Where that rank writes this column in turns of this parity.
-  [[nodiscard]] const double* vector(int rank, std::size_t column, std::size_t parity) const;
+  /// Blocks of each rank.
+  [[nodiscard]] std::size_t blocks() const { return blocks_.size(); }
+  /// Where that rank writes this column in turns of that block.
+  [[nodiscard]] const double* vector(int rank, std::size_t column, std::size_t block) const;
 
   /// Begins a turn: what the turns before have brought is no longer read.
   void begin();
   [[nodiscard]] bool is_begun() const { return begun_; }
-  /// This rank's block of the turn; to be written once all who read it two turns ago have finished.
-  [[nodiscard]] Released<Columns>& block() { return blocks_[parity()]; }
+  /// From 1; 0 before the first.
+  [[nodiscard]] std::uint64_t turn() const { return turn_; }
+  /// Number of the block that serves a turn.
+  [[nodiscard]] std::size_t block_of(std::uint64_t turn) const { return turn % blocks(); }
+  /// This rank's block of the turn; to be written once all who have read it the last time have finished.
+  [[nodiscard]] Released<Columns>& block() { return blocks_[block_of(turn_)]; }
   /// Where the others read it.
-  [[nodiscard]] MutableView place() const { return places_[parity()]; }
-  /// Whether that rank has finished with what this one published two turns ago.
-  [[nodiscard]] bool has_finished(int reader) const;
+  [[nodiscard]] MutableView place() const { return places_[block_of(turn_)]; }
   /// The block has been written: others may read it.
   void publish();
   /// Whether that rank has published the block of this turn.
   [[nodiscard]] bool has_published(int writer) const;
-  [[nodiscard]] std::size_t parity() const { return turn_ % 2; }
+  /// What this turn has brought, once all of it has been published, is no longer read.
+  void finish();
+  /// Whether that rank has finished with what this rank's block held the last time.
+  [[nodiscard]] bool has_finished(int reader) const;
+  /// Once nobody reads them: the system gets the memory of this rank's blocks, whose vectors are lost.
+  void give_back_room();
 
   /// Between two looks at the counters of others: a moment's pause at first, then the processor is left to who may have
   /// something to do on it.
@@ -71,8 +79,9 @@ class Windows {
   std::vector<const std::byte*> memory_;   ///< by rank; null where nothing is shared
   std::vector<const Progress*> progress_;  ///< likewise
   std::vector<Released<Columns>> blocks_;  ///< of this rank, in its memory
-  std::array<MutableView, 2> places_;      ///< their storage
+  std::vector<MutableView> places_;        ///< their storage
   std::uint64_t turn_ = 0;
+  std::uint64_t finished_ = 0;  ///< the last turn that this rank has said to have finished
   bool begun_ = false;
 };
 

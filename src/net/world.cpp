@@ -90,15 +90,16 @@ World::State::~State() {
     std::signal(SIGALRM, on_finalize_timeout);
     alarm(5);
   }
-  // Notices under way (a failure above all) are delivered while peers still listen.
+  // Notices under way (a failure above all) are delivered while peers still listen, and so are reports; but nobody need
+  // have asked for these.
   PatienceClock clock;
-  while (!outbox_.empty() && clock.seconds() < 2) {
+  while (!(outbox_.empty() && (failed || sent_reports.empty())) && clock.seconds() < 2) {
     drop_delivered(outbox_);
+    drop_delivered(sent_reports);
   }
   MPI_Cancel(&inbox_request_);
   MPI_Request_free(&inbox_request_);
   if (!failed) {
-    for (Report& report : sent_reports) MPI_Wait(&report.request, MPI_STATUS_IGNORE);
     for (MPI_Comm* communicator : {&data, &control, &agreement, &reports}) MPI_Comm_free(communicator);
   }
   MPI_Finalize();

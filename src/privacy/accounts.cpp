@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-constexpr const char* digest_policy = "Poly1305 of the clipped integers, into a release key that BLAKE2b makes";
+constexpr const char* digest_policy = "Poly1305 of the clipped integers, into the start of a ChaCha20 stream";
 
 constexpr std::size_t most_known = 1024;  // losses of so many are remembered
 

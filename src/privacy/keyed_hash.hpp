@@ -1,6 +1,7 @@
-/// The keyed hash that keys are made with, and what it shares with other keyed functions.
+/// The keyed hashes that keys are made with, and what they share with other keyed functions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -31,10 +32,10 @@ struct SecretBytes {
   ~SecretBytes() { OPENSSL_cleanse(bytes.data(), size); }
 };
 
-/// BLAKE2b with a 32-byte key over an injective encoding. At most one lives at a time in a thread.
+/// BLAKE2b or Poly1305 with a 32-byte key over an injective encoding. At most one of each lives at a time in a thread.
 class KeyedHash {
  public:
-  /// `size` is the length of the result in bytes.
+  /// BLAKE2b; `size` is the length of the result in bytes.
   KeyedHash(std::span<const unsigned char, 32> key, std::string_view domain,
             std::size_t size = std::tuple_size_v<NoiseKey::Bytes>)
       : context_(blake2b_context()) {
@@ -42,6 +43,12 @@ class KeyedHash {
                                      OSSL_PARAM_construct_end()};
     check_mac(EVP_MAC_init(context_, key.data(), key.size(), parameters) == 1);
     text(domain);
+  }
+  /// Poly1305 (RFC 8439), whose result has 16 bytes, under a key that has no other use.
+  [[nodiscard]] static KeyedHash poly1305(std::span<const unsigned char, 32> key) {
+    KeyedHash hash(poly1305_context());
+    check_mac(EVP_MAC_init(hash.context_, key.data(), key.size(), nullptr) == 1);
+    return hash;
   }
 
   KeyedHash& number(std::uint64_t value) {
@@ -54,14 +61,36 @@ class KeyedHash {
   }
   KeyedHash& integer(std::int64_t value) { return number(static_cast<std::uint64_t>(value)); }
   KeyedHash& real(double value) { return number(std::bit_cast<std::uint64_t>(value)); }
-  KeyedHash& text(std::string_view value) {
-    number(value.size());
-    flush();
-    check_mac(EVP_MAC_update(context_, reinterpret_cast<const unsigned char*>(value.data()), value.size()) == 1);
+  /// Preceded by their number. Wiped where they are copied.
+  KeyedHash& integers(std::span<const std::int64_t> values) {
+    number(values.size());
+    if constexpr (std::endian::native == std::endian::little) {
+      flush();
+      update(reinterpret_cast<const unsigned char*>(values.data()), values.size_bytes());
+    } else {
+      for (const std::int64_t value : values) integer(value);
+      flush();
+      OPENSSL_cleanse(buffer_.data(), buffer_.size());
+    }
     return *this;
   }
+  /// Preceded by its length; nothing secret, as its copy is not wiped.
+  KeyedHash& text(std::string_view value) {
+    number(value.size());
+    if (used_ + value.size() > buffer_.size()) {
+      flush();
+      update(reinterpret_cast<const unsigned char*>(value.data()), value.size());
+    } else {
+      used_ = static_cast<std::size_t>(std::copy(value.begin(), value.end(), &buffer_[used_]) - buffer_.data());
+    }
+    return *this;
+  }
+  /// Preceded by their number.
   KeyedHash& bytes(std::span<const unsigned char> values) {
-    return text({reinterpret_cast<const char*>(values.data()), values.size()});
+    number(values.size());
+    flush();
+    update(values.data(), values.size());
+    return *this;
   }
 
   NoiseKey finish() {
@@ -69,7 +98,7 @@ class KeyedHash {
     finish(result.bytes);
     return NoiseKey(result.bytes);
   }
-  /// Writes the result, whose length is that of the constructor.
+  /// Writes the result, all of it.
   void finish(std::span<unsigned char> result) {
     flush();
     std::size_t length = 0;
@@ -77,8 +106,11 @@ class KeyedHash {
   }
 
  private:
+  explicit KeyedHash(EVP_MAC_CTX* context) : context_(context) {}
+
+  void update(const unsigned char* data, std::size_t size) { check_mac(EVP_MAC_update(context_, data, size) == 1); }
   void flush() {
-    check_mac(EVP_MAC_update(context_, buffer_.data(), used_) == 1);
+    update(buffer_.data(), used_);
     used_ = 0;
   }
 

@@ -2,10 +2,10 @@
 
 #include "keyed_hash.hpp"
 #include <algorithm>
-#include <bit>
 #include <cctype>
 #include <cstring>
 #include <fstream>
+#include <memory>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -18,23 +18,38 @@ namespace starling {
 
 namespace {
 
-/// Poly1305 (RFC 8439) of integers in 64-bit little-endian form under a key that has no other use.
-SecretBytes<16> poly1305(std::span<const unsigned char, 32> key, std::span<const std::int64_t> integers) {
-  EVP_MAC_CTX* const context = poly1305_context();
-  check_mac(EVP_MAC_init(context, key.data(), key.size(), nullptr) == 1);
-  if constexpr (std::endian::native == std::endian::little) {
-    check_mac(EVP_MAC_update(context, reinterpret_cast<const unsigned char*>(integers.data()), integers.size_bytes()) ==
-              1);
-  } else {
-    for (const std::int64_t integer : integers) {
-      const std::uint64_t swapped = __builtin_bswap64(static_cast<std::uint64_t>(integer));
-      check_mac(EVP_MAC_update(context, reinterpret_cast<const unsigned char*>(&swapped), sizeof swapped) == 1);
-    }
+struct FreeCipher {
+  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
+};
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeCipher>;
+
+void check_cipher(bool done) {
+  check<FailureError>(done, "ChaCha20 failed in the cryptographic library (noise keys are made with it)");
+}
+
+/// ChaCha20's block function (RFC 8439, section 2.3) of a key and of the 16 bytes that are its counter and nonce.
+void chacha20_block(std::span<const unsigned char, 32> key, std::span<const unsigned char, 16> input,
+                    SecretBytes<64>& block) {
+  static constexpr unsigned char zeros[64] = {};
+  thread_local const CipherContext context = [] {
+    CipherContext made(EVP_CIPHER_CTX_new());
+    check_cipher(made != nullptr && EVP_EncryptInit_ex2(made.get(), EVP_chacha20(), nullptr, nullptr, nullptr) == 1);
+    return made;
+  }();
+  int length = 0;
+  check_cipher(EVP_EncryptInit_ex2(context.get(), nullptr, key.data(), input.data(), nullptr) == 1 &&
+               EVP_EncryptUpdate(context.get(), block.bytes.data(), &length, zeros, sizeof zeros) == 1 &&
+               length == sizeof zeros);
+}
+
+/// Little-endian.
+std::array<unsigned char, 16> two_numbers(std::uint64_t first, std::uint64_t second) {
+  std::array<unsigned char, 16> bytes;
+  for (std::size_t i = 0; i < 8; ++i) {
+    bytes[i] = static_cast<unsigned char>(first >> (8 * i));
+    bytes[8 + i] = static_cast<unsigned char>(second >> (8 * i));
   }
-  SecretBytes<16> tag;
-  std::size_t length = 0;
-  check_mac(EVP_MAC_final(context, tag.bytes.data(), &length, tag.bytes.size()) == 1 && length == tag.bytes.size());
-  return tag;
+  return bytes;
 }
 
 std::string hex_of(std::span<const unsigned char> bytes) {
@@ -126,22 +141,33 @@ std::string NoiseKey::hex() const {
   return hex_of(bytes_);
 }
 
-NoiseKey release_key(const NoiseKey& client_key, std::string_view run_id, const ReleaseAddress& address,
-                     std::string_view mechanism, double scale, double step, std::span<const std::int64_t> integers) {
-  SecretBytes<64> keys;  // the address key, then the key of Poly1305: a hash's halves are independent
+NoiseKey NoiseKey::for_run(std::string_view run_id) const {
+  return KeyedHash(bytes_, "starling noise key of a run 1").text(run_id).finish();
+}
+
+StreamStart::~StreamStart() {
+  OPENSSL_cleanse(counter_and_nonce.data(), counter_and_nonce.size());
+}
+
+StreamStart release_stream(const NoiseKey& run_key, std::string_view run_id, const ReleaseAddress& address,
+                           std::string_view mechanism, double scale, double step,
+                           std::span<const std::int64_t> integers) {
+  SecretBytes<64> keys;  // the stream key, then the one-time key
+  // The second number is never 0, as it is in the stream of the run key itself.
+  const std::uint64_t place = (std::uint64_t{address.block} << 32) + address.index + 1;
+  chacha20_block(run_key.bytes(), two_numbers(static_cast<std::uint64_t>(address.round), place), keys);
   const std::span<const unsigned char, 64> both(keys.bytes);
-  KeyedHash(client_key.bytes(), "starling release address 2", both.size())
-      .text(run_id)
+  StreamStart start{NoiseKey(both.first<32>())};
+  KeyedHash::poly1305(both.last<32>())
       .integer(address.client)
-      .integer(address.round)
-      .number(address.index)
-      .text(mechanism)
       .real(scale)
       .real(step)
-      .number(integers.size())
-      .finish(keys.bytes);
-  const SecretBytes<16> tag = poly1305(both.last<32>(), integers);
-  return KeyedHash(both.first<32>(), "starling release key 2").bytes(tag.bytes).finish();
+      .text(run_id)
+      .text(mechanism)
+      .integers(integers)
+      .finish(start.counter_and_nonce);
+  start.counter_and_nonce[3] &= 0x7f;
+  return start;
 }
 
 }  // namespace starling

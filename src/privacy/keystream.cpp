@@ -41,10 +41,10 @@ void order_bytes(std::span<std::uint64_t> words) {
 
 struct Keystream::State {
   ~State() { OPENSSL_cleanse(buffer.data(), buffer.size()); }
-  /// Starts again at counter 0, nonce 0 (RFC 8439); `cipher` is null where the context has it already.
-  void start(const EVP_CIPHER* cipher, const NoiseKey& key) {
-    static constexpr unsigned char counter_and_nonce[16] = {};
-    check_cipher(EVP_EncryptInit_ex(context.get(), cipher, nullptr, key.bytes().data(), counter_and_nonce) == 1);
+  /// `cipher` is null where the context has it already.
+  void start(const EVP_CIPHER* cipher, const StreamStart& start) {
+    check_cipher(EVP_EncryptInit_ex2(context.get(), cipher, start.key.bytes().data(), start.counter_and_nonce.data(),
+                                     nullptr) == 1);
     used = filled = 0;
     next_fill = first_fill;
   }
@@ -92,17 +92,17 @@ struct Keystream::State {
   std::array<unsigned char, full_buffer> buffer{};
 };
 
-Keystream::Keystream(const NoiseKey& key) : state_(std::make_unique<State>()) {
+Keystream::Keystream(const StreamStart& start) : state_(std::make_unique<State>()) {
   check_cipher(state_->context != nullptr);
-  state_->start(EVP_chacha20(), key);
+  state_->start(EVP_chacha20(), start);
 }
 
 Keystream::~Keystream() = default;
 Keystream::Keystream(Keystream&&) noexcept = default;
 Keystream& Keystream::operator=(Keystream&&) noexcept = default;
 
-void Keystream::restart(const NoiseKey& key) {
-  state_->start(nullptr, key);
+void Keystream::restart(const StreamStart& start) {
+  state_->start(nullptr, start);
 }
 
 std::uint64_t Keystream::operator()() {

@@ -124,7 +124,7 @@ Masked MaskedGaussian::contribute(const ReleaseAddress& address, double price, c
   if (state.share(price) != state.noise.sigma()) state.noise = DiscreteGaussian(state.share(price));
   const std::span<std::int64_t> integers = state.rounding.round(address, price, values);
   state.words.restart(
-      release_key(key, settings_.run_id, address, "masked-gaussian", state.noise.sigma(), step(price), integers));
+      release_stream(key, settings_.run_id, address, "masked-gaussian", state.noise.sigma(), step(price), integers));
   state.noise.add(state.words, integers);
   std::vector<std::uint64_t> words(integers.begin(), integers.end());  // modulo 2^64
   OPENSSL_cleanse(integers.data(), integers.size_bytes());

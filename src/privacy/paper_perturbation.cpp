@@ -93,7 +93,7 @@ Secret<Vector> PaperPerturbation::noise(const ReleaseAddress& address, const Noi
   const bool laplace = terms_.noise == PaperTerms::Noise::laplace;
   const double scale = noise_scale(before, now);
   Keystream words(
-      release_key(key, settings_.run_id, address, laplace ? "paper-laplace" : "paper-gaussian", scale, 0, {}));
+      release_stream(key, settings_.run_id, address, laplace ? "paper-laplace" : "paper-gaussian", scale, 0, {}));
   Vector xi(settings_.dimension);
   for (double& entry : xi) entry = laplace ? floating_laplace(words, scale) : scale * floating_normal(words);
   return Secret<Vector>(std::move(xi));

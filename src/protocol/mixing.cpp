@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "starling/core/check.hpp"
-#include "starling/core/heap.hpp"
+#include "starling/core/huge_pages.hpp"
 #include "starling/core/kernels.hpp"
 
 namespace starling {
@@ -15,8 +15,6 @@ namespace {
 
 /// Periods up to this are worked out once and kept; longer or endless schedules are worked out as rounds come.
 constexpr Round longest_kept_period = 64;
-/// From so many clients of a rank on the heap is asked for what their links have taken.
-constexpr std::size_t many_clients = 10'000;
 
 /// Mass below this is not split any further, nor divided by: a client that only gives would come to denormal numbers,
 /// and what rounding leaves of a share of 0 is no mass at all. The client keeps its model until it is given more.
@@ -36,19 +34,34 @@ constexpr int bits_of_rows_remembered = 6;
 constexpr std::size_t rows_remembered = std::size_t{1} << bits_of_rows_remembered;
 constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
 
-/// Entries of a client's sum between which it does not leave the nearest cache.
+/// Entries of a client's vectors that stay in the nearest cache from one look at them to the next.
 constexpr std::size_t stretch = 1024;
 
 /// Of longer vectors the processor sees by itself what comes next.
 constexpr std::size_t longest_fetched = 512;
 
-/// Asks for a vector of `length` numbers before it is needed. Into the second cache: it can be waiting for many more
-/// lines than the first.
+/// Asks for a vector of `length` numbers before it is needed, each cache line once. Into the second cache: it can be
+/// waiting for many more lines than the first.
 void fetch_ahead(const double* x, std::size_t length) {
   if (length > longest_fetched) return;
-  constexpr std::size_t line = 8;
-  for (std::size_t i = 0; i < length; i += line) __builtin_prefetch(x + i, 0, 1);
-  __builtin_prefetch(x + length - 1, 0, 1);
+  const auto* const end = reinterpret_cast<const char*>(x + length);
+  const auto* place = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(x) / cache_line * cache_line);
+  for (; place < end; place += cache_line) __builtin_prefetch(place, 0, 1);
+}
+
+/// Σ weight × mass in the order of the terms, where a vector's mass is its entry `last`, but that of term `own`.
+double sum_of_masses(std::span<const Term> terms, std::size_t last, std::size_t own, double own_mass) {
+  double sum = 0;
+  for (std::size_t i = 0; i < terms.size(); ++i) sum += terms[i].weight * (i == own ? own_mass : terms[i].x[last]);
+  return sum;
+}
+
+/// Of `mass`, when shares w_j of `sent` have been given away.
+double mass_left(double mass, View shares, double sent) {
+  const double one = 1;
+  double left = 0;
+  what_is_left(mass, &one, shares, &sent, 1, &left);
+  return left;
 }
 
 }  // namespace
@@ -83,23 +96,24 @@ void SynchronousMixer::WeightRows::add(const std::vector<Arc>& arcs) {
   row_.push_back(seen);
 }
 
-void SynchronousMixer::Weights::assign(const std::vector<Links>& links, Client first) {
-  in.clear(links.size());
-  out.clear(links.size());
-  own_place.clear();
-  own.clear();
-  share.clear();
-  for (std::vector<double>* each : {&own, &share}) each->reserve(links.size());
-  own_place.reserve(links.size());
-  for (const Links& row : links) {
-    own.push_back(row.own);
-    share.push_back(row.share);
-    const Client u = first + static_cast<Client>(own_place.size());
-    const auto before = [u](const Arc& arc) { return arc.peer < u; };
-    own_place.push_back(static_cast<std::uint32_t>(std::count_if(row.in.begin(), row.in.end(), before)));
-    in.add(row.in);
-    out.add(row.out);
+void SynchronousMixer::Weights::clear(std::size_t clients) {
+  in.clear(clients);
+  out.clear(clients);
+  for (std::vector<double>* each : {&own, &share}) {
+    each->clear();
+    each->reserve(clients);
   }
+  own_place.clear();
+  own_place.reserve(clients);
+}
+
+void SynchronousMixer::Weights::add(const Links& links, Client u) {
+  own.push_back(links.own);
+  share.push_back(links.share);
+  const auto before = [u](const Arc& arc) { return arc.peer < u; };
+  own_place.push_back(static_cast<std::uint32_t>(std::count_if(links.in.begin(), links.in.end(), before)));
+  in.add(links.in);
+  out.add(links.out);
 }
 
 View RunningSums::send(Client peer, double weight, View message, MutableView left, bool arrives) {
@@ -158,6 +172,12 @@ Attendance SynchronousMixer::attendance(std::size_t k) const {
   return schedule_.attendance(first() + static_cast<Client>(k), round_);
 }
 
+bool SynchronousMixer::plan_ahead() {
+  if (schedule_.period() != 1) return false;
+  static_cast<void>(stage_of(0));
+  return true;
+}
+
 void SynchronousMixer::mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) {
   for (Round g = 0; g < settings_.gossip_steps; ++g) {
     gossip(round_ * settings_.gossip_steps + g, holdings, watch, shares);
@@ -181,59 +201,91 @@ void SynchronousMixer::gossip(Round step, Holdings& holdings, Stopwatch& watch, 
     if (!settings_.running_sums) return mix_block(stage, state, holdings.mass);
     for (std::size_t k = 0; k < state.size(); ++k) mix_running_sums(stage, k, state[k], holdings.mass[k]);
   });
+  neighbours_.finish_reading();
   watch.lap(shares.mixing);
-}
-
-std::vector<Links> SynchronousMixer::links_of(Round step) const {
-  std::vector<Links> links;
-  links.reserve(count());
-  for (std::size_t k = 0; k < count(); ++k) {
-    Links& each = links.emplace_back(schedule_.links(first() + static_cast<Client>(k), step));
-    each.share *= 1 - settings_.lazy;
-    each.own = settings_.lazy + (1 - settings_.lazy) * each.own;
-  }
-  return links;
 }
 
 SynchronousMixer::Stage& SynchronousMixer::stage_of(Round step) {
   const auto kept = static_cast<Round>(stages_.size());
   auto& stage = stages_[static_cast<std::size_t>(step % kept)];
-  const bool repeats = schedule_.period() == kept;
-  if (stage && repeats) return *stage;
-  make_stage(stage, step);
-  const bool all = std::all_of(stages_.begin(), stages_.end(), [](const auto& each) { return each.has_value(); });
-  if (repeats && all && count() >= many_clients) trim_heap();  // of their links, which will not be needed again
+  if (!stage || schedule_.period() != kept) make_stage(stage, step);
   return *stage;
 }
 
-void SynchronousMixer::make_stage(std::optional<Stage>& stage, Round step) {
-  std::vector<Links> links = links_of(step);
-  if (!stage) {
-    Neighbours::Plan plan =
-        neighbours_.plan(links, schedule_.period() == 1 ? PlanUse::fixed_graph : PlanUse::changing_graph,
-                         settings_.running_sums ? Parcels::per_edge : Parcels::per_sender);
-    stage.emplace(Stage{{}, {}, std::move(plan)});
-  } else {
-    neighbours_.plan_again(stage->plan, links);
-  }
-  stage->weights.assign(links, first());
-  if (settings_.running_sums) stage->links = std::move(links);
+Links SynchronousMixer::links_of(Client u, Round step) const {
+  Links links = schedule_.links(u, step);
+  links.share *= 1 - settings_.lazy;
+  links.own = settings_.lazy + (1 - settings_.lazy) * links.own;
+  return links;
 }
 
-void SynchronousMixer::prepare(const Stage& stage, const Holdings& holdings) {
-  outgoing_->update(
-      [&](Columns& outgoing, const Columns& state) {
-        for (std::size_t k = 0; k < state.size(); ++k) {
-          const double w = holdings.mass[k];
-          const bool keeps = settings_.mixing == Mixing::push_sum && w < least_mass;
-          const double share = keeps ? 0 : stage.weights.share[k];
+// Clients' links come one after the other: all at once would take more room than models.
+void SynchronousMixer::make_stage(std::optional<Stage>& stage, Round step) {
+  Weights weights;
+  std::vector<Links> all;
+  if (stage) {
+    std::swap(weights, stage->weights);
+    std::swap(all, stage->links);
+  }
+  weights.clear(count());
+  all.clear();
+  Links row;
+  const auto links = [&](std::size_t k) -> const Links& {
+    const Client u = first() + static_cast<Client>(k);
+    row = links_of(u, step);
+    weights.add(row, u);
+    if (settings_.running_sums) all.push_back(row);
+    return row;
+  };
+  if (stage) {
+    neighbours_.plan_again(stage->plan, links);
+    std::swap(weights, stage->weights);
+    std::swap(all, stage->links);
+  } else {
+    const Parcels parcels = settings_.running_sums ? Parcels::per_edge : Parcels::per_sender;
+    Neighbours::Plan plan = neighbours_.plan(links, use_of_plans(), parcels);
+    stage.emplace(Stage{std::move(weights), std::move(all), std::move(plan)});
+  }
+}
+
+PlanUse SynchronousMixer::use_of_plans() const {
+  if (schedule_.period() == 1) return PlanUse::fixed_graph;
+  const bool all_are_kept = schedule_.period() == static_cast<Round>(stages_.size());
+  return all_are_kept ? PlanUse::repeating_graph : PlanUse::changing_graph;
+}
+
+void SynchronousMixer::prepare(const Stage& stage, Holdings& holdings) {
+  staying_.clear();
+  holdings.state.update([&](Columns& state) {
+    outgoing_->update([&](Columns& outgoing) {
+      for (std::size_t k = 0; k < state.size(); ++k) {
+        if (settings_.mixing == Mixing::push_sum) {
+          split(stage, k, state[k], holdings.mass[k], outgoing[k]);
+        } else {
           const View z = state[k];
-          const MutableView message = outgoing[k];
-          for (std::size_t i = 0; i < z.size(); ++i) message[i] = share * (w * z[i]);
-          if (settings_.mixing == Mixing::push_sum) message[z.size()] = share * w;
+          for (std::size_t i = 0; i < z.size(); ++i) outgoing[k][i] = stage.weights.share[k] * z[i];
         }
-      },
-      holdings.state);
+      }
+    });
+  });
+}
+
+// message = share (w z, w). What a client keeps is what the others leave, so that no rounding loses mass. It takes the
+// place of (z, w) while both are at hand, but for z of those who may have to stay with it.
+void SynchronousMixer::split(const Stage& stage, std::size_t k, MutableView z, double& mass, MutableView message) {
+  const std::size_t d = z.size();
+  const View given = stage.weights.out[k];
+  const double w = mass;
+  const double share = w < least_mass ? 0 : stage.weights.share[k];
+  message[d] = share * w;
+  mass = mass_left(w, given, message[d]);
+  const bool stays = mass < least_mass || stage.weights.is_alone(k);
+  if (stays) staying_.push_back({k, w});
+  for (std::size_t i = 0; i < d; i += stretch) {
+    const std::size_t end = std::min(i + stretch, d);
+    for (std::size_t j = i; j < end; ++j) message[j] = share * (w * z[j]);
+    if (!stays) what_is_left(w, &z[i], given, &message[i], end - i, &z[i]);
+  }
 }
 
 // Messages that get lost add to the sums too, and leave the sender all the same.
@@ -260,7 +312,7 @@ void SynchronousMixer::prepare_sums(const Stage& stage, const Holdings& holdings
       holdings.state);
 }
 
-/// Those of client k, the whole list in the order of senders; `own` is where its own part will be.
+/// Those of client k, the whole list in the order of senders; `own` is where its own part is.
 void SynchronousMixer::list_terms(const Stage& stage, const Received& received, std::size_t k, const double* own) {
   const Weights& weights = stage.weights;
   const View in = weights.in[k];
@@ -280,46 +332,50 @@ void SynchronousMixer::list_terms(const Stage& stage, const Received& received, 
 void SynchronousMixer::mix_block(const Stage& stage, Columns& state, Vector& mass) {
   const Received received = neighbours_.received(stage.plan, *outgoing_);
   const std::size_t clients = state.size();
-  const bool plain = settings_.mixing == Mixing::plain;
   const auto list = [&](std::size_t k) {
-    if (k < clients) list_terms(stage, received, k, plain ? std::as_const(state)[k].data() : left_.data());
+    if (k < clients) list_terms(stage, received, k, state[k].data());
   };
+  auto staying = staying_.begin();
   list(0);
   for (std::size_t k = 0; k < clients; ++k) {
     std::swap(terms_, next_terms_);
     list(k + 1);
-    if (plain) {
+    if (settings_.mixing == Mixing::plain) {
       mix_plain(state[k]);
+    } else if (staying != staying_.end() && staying->client == k) {
+      mix_staying(stage, *staying++, state[k], mass[k]);
     } else {
       mix_push_sum(stage, k, state[k], mass[k]);
     }
   }
 }
 
-// s_u = Σ_v A[u,v] w_v z_v,  w_u ← Σ_v A[u,v] w_v,  x_u = s_u / w_u  (method 1, mixing).
-// Shares are applied to what each sender sent once, in sender order. What a client keeps is what the others leave, so
-// that no rounding loses mass. One that has given its mass away and got none keeps its model, which then counts for
-// nothing.
-void SynchronousMixer::mix_push_sum(const Stage& stage, std::size_t k, MutableView x, double& mass) {
-  if (stage.weights.is_alone(k)) return;
-  const View given = stage.weights.out[k];
-  const View sent = outgoing_->value()[k];
-  const std::size_t d = x.size();
-  const double one = 1;
-  const double own_mass = mass;
-  what_is_left(own_mass, &one, given, &sent[d], 1, &left_[d]);
-  weighted_sum(terms_, d, d + 1, 1, &mass);
-  if (mass < least_mass) return;
-  for (std::size_t i = 0; i < d; i += stretch) {
-    const std::size_t end = std::min(i + stretch, d);
-    what_is_left(own_mass, &x[i], given, &sent[i], end - i, &left_[i]);
-    weighted_sum(terms_, i, end, mass, &x[i]);
-  }
-}
-
 // x_u = Σ_v A[u,v] z_v in sender order (method 1, mixing, plain).
 void SynchronousMixer::mix_plain(MutableView x) {
   weighted_sum(terms_, 0, x.size(), 1, x.data());
+}
+
+// s_u = Σ_v A[u,v] w_v z_v,  w_u ← Σ_v A[u,v] w_v,  x_u = s_u / w_u  (method 1, mixing), where x and mass are at first
+// what u has kept. Shares are applied to what each sender sent once, in sender order.
+void SynchronousMixer::mix_push_sum(const Stage& stage, std::size_t k, MutableView x, double& mass) {
+  mass = sum_of_masses(terms_, x.size(), stage.weights.own_place[k], mass);
+  weighted_sum(terms_, 0, x.size(), mass, x.data());
+}
+
+// The same, where x is still z. A client that has given its mass away and got none keeps its model, which then counts
+// for nothing.
+void SynchronousMixer::mix_staying(const Stage& stage, const Staying& staying, MutableView x, double& mass) {
+  const std::size_t k = staying.client;
+  if (stage.weights.is_alone(k)) {
+    mass = staying.mass;
+    return;
+  }
+  const std::size_t own = stage.weights.own_place[k];
+  mass = sum_of_masses(terms_, x.size(), own, mass);
+  if (mass < least_mass) return;
+  what_is_left(staying.mass, x.data(), stage.weights.out[k], outgoing_->value()[k].data(), x.size(), left_.data());
+  terms_[own].x = left_.data();
+  weighted_sum(terms_, 0, x.size(), mass, x.data());
 }
 
 // The same as push-sum, where what a client keeps was worked out when it sent, and what came is the news in sums.
@@ -339,11 +395,10 @@ void SynchronousMixer::mix_running_sums(const Stage& stage, std::size_t k, Mutab
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = sum_[i] / mass;
 }
 
-// Traffic is counted when a plan goes. The end of a run needs the room of vectors for copies of models.
+// Traffic is counted when a plan goes.
 void SynchronousMixer::finish(Holdings&) {
   for (auto& stage : stages_) stage.reset();
   outgoing_ = nullptr;
-  neighbours_.give_back_room();
 }
 
 void SynchronousMixer::persist(Snapshot& snapshot) {

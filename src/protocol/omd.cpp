@@ -4,19 +4,38 @@
 #include <algorithm>
 #include <cmath>
 
+#include "starling/core/check.hpp"
 #include "starling/core/kernels.hpp"
 
 namespace starling {
 
+namespace {
+
+/// The mirror states of models; most maps have these for states, and then they stay where they are.
+Released<Columns> embedded(const MirrorMap& mirror, Released<Columns> models) {
+  const std::size_t d = models.value().rows();
+  const std::size_t size = mirror.state_size(d);
+  if (size == d) return models;
+  return post_process(
+      [&](const Columns& each) {
+        Columns states(size, each.size());
+        for (std::size_t k = 0; k < each.size(); ++k) mirror.embed(each[k], states[k]);
+        return states;
+      },
+      models);
+}
+
+}  // namespace
+
 DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optional<Learning> learning,
-                                   const OmdSettings& settings, const Released<Columns>& start)
+                                   const OmdSettings& settings, Released<Columns> start)
     : mixer_(mixer),
       mirror_(mirror),
       learning_(std::move(learning)),
       settings_(settings),
       longest_step_(settings.step_cap * eta(0)),
       dimension_(start.value().rows()),
-      holdings_{declare_public(Columns(mirror.state_size(dimension_), mixer.count())), Vector(mixer.count(), 1.0)},
+      holdings_{embedded(mirror, std::move(start)), Vector(mixer.count(), 1.0)},
       debt_(mixer.count(), 0.0),
       stepped_(mixer.count(), 0),
       tallies_(mixer.count()),
@@ -25,11 +44,8 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       noisy_gradient_(declare_public(Vector(dimension_))),
       scratch_(dimension_),
       shown_(dimension_) {
-  holdings_.state.update(
-      [&](Columns& state, const Columns& models) {
-        for (std::size_t k = 0; k < models.size(); ++k) mirror_.embed(models[k], state[k]);
-      },
-      start);
+  check(holdings_.state.value().size() == mixer.count(), "{} start models for {} clients (each needs one)",
+        holdings_.state.value().size(), mixer.count());
 }
 
 void DecentralizedOmd::run(const std::vector<Observer*>& observers) {

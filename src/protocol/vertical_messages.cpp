@@ -100,9 +100,9 @@ const Released<Vector>& Vertical::contribution(Party& party, std::size_t first, 
       embed(party, first, count);
       rows_ = party.embedding;
     }
-    for (std::size_t from = 0; from < count; from += plan_.batch) {
-      release_rows(parts_.sent[party.k()], width, from, address(party.client, first == 0 ? 0 : 1), *party.price,
-                   keys_[party.local]);
+    ReleaseAddress place = address(party.client, first == 0 ? 0 : 1);
+    for (std::size_t from = 0; from < count; from += plan_.batch, ++place.block) {
+      release_rows(parts_.sent[party.k()], width, from, place, *party.price, keys_[party.local]);
     }
     sent_.update([&](Vector& sent) { sent.resize(count * width); });
   });

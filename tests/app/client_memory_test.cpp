@@ -157,7 +157,7 @@ TEST(ClientMemory, IsAFewHundredBytesBesideModels) {
              each(&Bytes::standing), each(&Bytes::most));
   EXPECT_LE(each(&Bytes::streams), 64);
   EXPECT_LE(each(&Bytes::standing), 300);
-  EXPECT_LE(each(&Bytes::most), 850) << "plans are made from lists of links, which go again";
+  EXPECT_LE(each(&Bytes::most), 450) << "plans are made from one client's links at a time";
 }
 
 }  // namespace

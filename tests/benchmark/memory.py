@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What very many clients take: seconds, memory and disk of private runs of `starling omd`.
 
-Two runs, of a tenth of the clients and of all: the difference in peak memory is what a client takes, models included, in every process.
+Two runs, of a hundredth of the clients and of all: the difference in peak memory is what a client takes, models included, in every process.
 
     python3 tests/benchmark/memory.py build/release/starling --clients 100000 --dimension 50 [-- more options of starling omd]
 """
@@ -19,11 +19,12 @@ MEGABYTE = 1 << 20
 
 
 def share_of_memory(process):
-    """Bytes that are its own, and its share of those that it has together with others; 0 of one that has ended."""
+    """Bytes that are its own, and its share of those that it has together with others; 0 of one that has ended. What it reads in files
+    (its program, libraries) is not counted: a process takes more of that once the others that share it have ended."""
     try:
         with open(f"/proc/{process}/smaps_rollup") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
-    except (OSError, StopIteration):
+            return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(("Pss_Anon:", "Pss_Shmem:")))
+    except OSError:
         return 0
 
 
@@ -96,7 +97,7 @@ def main():
     allow_root()
     folder = pathlib.Path(tempfile.mkdtemp())
     try:
-        few = max(options.clients // 10, options.ranks)
+        few = max(options.clients // 100, 10 * options.ranks)
         _, base, _ = measure(options, few, folder / "few")
         seconds, peaks, disk = measure(options, options.clients, folder / "many")
     finally:

@@ -49,6 +49,8 @@ class Watched {
     reporter_.keep_in(directory_.private_folder(world.rank()) + "/reports", true);
   }
   [[nodiscard]] std::vector<Observer*> observers() { return {&recorder_, &reporter_}; }
+  /// **Collective.** Takes in the reports that are under way.
+  void finish(const RoundView& view) { reporter_.finish(view, view.done()); }
   [[nodiscard]] Ledger& ledger() { return ledger_; }
 
  private:
@@ -78,6 +80,7 @@ void measure(World& world, const std::string& folder, const std::string& graph, 
                               {[&](int rounds) { without.play(rounds); }}};
   // Long blocks: what is written twice a second is in each of them.
   take_turns(all, blocks, 1, 1'000'000);
+  watched.finish(with.view());
   if (world.rank() == 0) print_row(world.size(), graph, d, all);
 }
 

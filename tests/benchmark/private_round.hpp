@@ -110,6 +110,7 @@ class PrivateRound {
     blocks_.allow(rounds);
     omd_.run(observers);
   }
+  [[nodiscard]] const RoundView& view() const { return omd_; }
   [[nodiscard]] Mechanism& mechanism() { return *mechanism_; }
   [[nodiscard]] Accounts& accounts() { return accounts_; }
 

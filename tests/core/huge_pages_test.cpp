@@ -1,9 +1,12 @@
 #include "starling/core/huge_pages.hpp"
 
+#include "support/sanitized.hpp"
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <limits>
 #include <malloc.h>
+#include <memory>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,7 +16,6 @@ namespace starling {
 namespace {
 
 constexpr std::size_t least_mapped = 2 * huge_page / sizeof(double);
-constexpr std::size_t line = HugePageAllocator<double>::line;
 
 std::size_t place_in(const void* memory, std::size_t alignment) {
   return reinterpret_cast<std::uintptr_t>(memory) % alignment;
@@ -28,10 +30,27 @@ bool is_there(const void* memory) {
   return ::mincore(begin, 1, &state) == 0 || errno != ENOMEM;
 }
 
+// Between other things in the heap.
+TEST(HugePages, AreTakenFromTheRoomOfAFreedBlock) {
+#ifdef __GLIBC__
+  if (testing_support::sanitized) GTEST_SKIP() << "sanitizers have a heap of their own";
+  for (const std::size_t count : {1000, 5000}) {
+    auto block = std::make_unique<BlockVector>(count);
+    const auto behind = std::make_unique<std::array<char, 200>>();
+    const double* const place = block->data();
+    block.reset();
+    const BlockVector next(count);
+    EXPECT_EQ(next.data(), place) << behind->size();
+  }
+#else
+  GTEST_SKIP() << "other heaps give what they like";
+#endif
+}
+
 TEST(HugePages, AlignLargeBlocksToThemselvesAndSmallOnesToALine) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{9}, least_mapped - 1}) {
     const BlockVector small(count, 1.5);
-    EXPECT_EQ(place_in(small.data(), line), 0U) << count;
+    EXPECT_EQ(place_in(small.data(), cache_line), 0U) << count;
     EXPECT_EQ(small.back(), 1.5);
   }
   for (const std::size_t count : {least_mapped, least_mapped + 1, 5 * least_mapped / 3}) {

@@ -13,10 +13,10 @@ WORDS = ["--source", "synthetic:drift:informative=1", "--rounds", "1e9", "--mech
 
 @needs_h5py
 class Signals(TestCase):
-    def recorded(self):
+    def recorded(self, name="run.h5"):
         """Rounds on record; empty while there are none."""
         try:
-            with h5py.File(self.folder / "run" / "run.h5") as file:
+            with h5py.File(self.folder / "run" / name) as file:
                 return file["rounds"][()].tolist()
         except (OSError, KeyError, RuntimeError):
             return []
@@ -142,6 +142,7 @@ class Signals(TestCase):
 
     def test_reading_during_the_run_does_not_disturb_it(self):
         job, pids, before = self.started(2)
+        wait_until(lambda: len(self.recorded("clients/1.h5")) >= 3, "the other rank has written its file")
         with h5py.File(self.folder / "run" / "run.h5") as file, h5py.File(self.folder / "run/clients/1.h5") as part:
             self.assertGreaterEqual(len(file["rounds"]), 3)
             self.assertGreaterEqual(len(part["rounds"]), 3)

@@ -191,5 +191,17 @@ TEST(Topology, NamesTheClientWhoseSumIsWrong) {
               StartsWith("weights of client 0 as receiver sum to 1.4 in phase 0 (plain mixing needs 1 within 1e-9): "));
 }
 
+TEST(Topology, ForgetsItsLinksForGood) {
+  Topology topology =
+      Topology::parse("clients 3\nweights sender\nedge 0 1\nphase 2\nedge 1 2\nphase 1\nedge 2 0\n", "t");
+  topology.forget_links();
+  EXPECT_EQ(topology.clients(), 3);
+  EXPECT_EQ(topology.period(), 3);
+  EXPECT_EQ(topology.attendance(1, 5), Attendance::present);
+  EXPECT_THROW(static_cast<void>(topology.links(0, 0)), std::logic_error);
+  EXPECT_THROW(static_cast<void>(topology.digest()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(topology.text()), std::logic_error);
+}
+
 }  // namespace
 }  // namespace starling

@@ -147,6 +147,9 @@ TEST_P(AnyMirrorMap, EmbeddingRoundTrips) {
       const Vector x = GetParam().domain.point(d, random_);
       Vector state(mirror_->state_size(d), std::nan(""));
       mirror_->embed(x, state);
+      if (state.size() == d) {
+        EXPECT_EQ(state, x) << "models are taken for their states where these are as long";
+      }
       Vector scratch(d);
       const View model = mirror_->model(state, scratch);
       ASSERT_EQ(model.size(), d);

@@ -97,6 +97,25 @@ INSTANTIATE_TEST_SUITE_P(Layouts, Exchange,
                                               row.param.changing ? "changing" : "fixed");
                          });
 
+TEST(Plan, RefusesNeighboursOutOfOrderAndClientsWithoutLinks) {
+  const Layout layout(4 * world().size(), world().size());
+  Neighbours neighbours(world(), layout, 3);
+  const auto refusal = [&](const std::vector<Links>& links) {
+    return testing_support::message_of([&] { static_cast<void>(neighbours.plan(links, PlanUse::fixed_graph)); });
+  };
+  const Client me = neighbours.first() + 2;
+  for (const bool out : {true, false}) {
+    for (const std::vector<Arc>& arcs : {std::vector<Arc>{{1, 0.5}, {0, 0.5}}, std::vector<Arc>{{1, 0.5}, {1, 0.5}}}) {
+      std::vector<Links> links(4);
+      (out ? links[2].out : links[2].in) = arcs;
+      EXPECT_EQ(refusal(links), fmt::format("the neighbours of client {} do not ascend (each comes once, in the order "
+                                            "of their numbers)",
+                                            me));
+    }
+  }
+  EXPECT_EQ(refusal(std::vector<Links>(3)), "the links of 3 clients of 4 (each of a rank's needs its own)");
+}
+
 TEST(RootDoor, GathersInClientOrderAndBroadcasts) {
   const Layout layout(11, world().size());
   Root root(world(), layout);

@@ -50,6 +50,20 @@ TEST_P(AnySharedMemory, IsReadByWhoAttachesIt) {
             0);
 }
 
+TEST_P(AnySharedMemory, LosesWhatIsDroppedForAll) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  SharedMemory memory = SharedMemory::create(page + GetParam());
+  const SharedMemory same = SharedMemory::attach(memory.place());
+  const std::size_t last = page + GetParam() - 1;
+  for (const std::size_t i : {page - 1, page, last}) memory.data()[i] = std::byte{7};
+  memory.drop(page - 3);
+  EXPECT_EQ(same.data()[page - 1], std::byte{7});
+  EXPECT_EQ(same.data()[page], std::byte{0});
+  EXPECT_EQ(memory.data()[last], std::byte{0});
+  memory.data()[last] = std::byte{9};
+  EXPECT_EQ(same.data()[last], std::byte{9});
+}
+
 TEST_P(AnySharedMemory, ShowsWhatIsWrittenAfterwards) {
   const SharedMemory memory = SharedMemory::create(GetParam());
   const SharedMemory same = SharedMemory::attach(memory.place());

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <gmock/gmock.h>
 #include <optional>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
 
 #include "starling/core/random.hpp"
 #include "starling/net/agreement.hpp"
@@ -153,6 +155,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"complete_slow_readers", complete, false, 7, 3, Slow::readers, true},
                     Case{"star_slow_readers", star, false, 7, 3000, Slow::readers, true},
                     Case{"star_slow_writers", star, false, 14, 3000, Slow::writers, false},
+                    Case{"one_long_block", complete, false, 2, 530'000, Slow::nobody, true},
+                    Case{"one_long_block_slow_readers", star, true, 3, 530'000, Slow::readers, true},
+                    Case{"one_long_block_copied", complete, false, 2, 530'000, Slow::writers, false},
                     Case{"alone", complete, false, 1, 10, Slow::nobody, true}),
     [](const auto& row) { return row.param.name; });
 
@@ -173,6 +178,106 @@ TEST(Windows, HoldAWriterBack) {
     }
   }
   Agreement(world()).barrier();
+}
+
+/// Numbers of a vector that makes a long block by itself.
+constexpr std::size_t long_length = (std::size_t{4} << 20) / sizeof(double);
+
+/// A client on each rank of a fixed graph.
+struct OneEach {
+  OneEach(const Graph& graph, std::size_t length)
+      : own{graph(world().rank(), world().size(), 0)},
+        neighbours(world(), Layout(world().size(), world().size()), length, ExchangeWay::windows),
+        plan(neighbours.plan(own, PlanUse::fixed_graph)) {}
+  std::vector<Links> own;
+  Neighbours neighbours;
+  Neighbours::Plan plan;
+};
+
+// Two short blocks, so that nobody waits for a reader of the last exchange; one long one, for its room.
+TEST(Windows, HaveOneBlockIfItIsLong) {
+  if (world().size() < 2) GTEST_SKIP() << "one rank has no windows";
+  for (const std::size_t length : {long_length - 1, long_length}) {
+    OneEach ranks(complete, length);
+    auto& [own, neighbours, plan] = ranks;
+    std::vector<const double*> blocks;
+    for (Round t = 0; t < 3; ++t) {
+      Released<Columns>& outgoing = neighbours.outgoing(t, plan);
+      blocks.push_back(outgoing.value().flat().data());
+      neighbours.exchange(t, plan, outgoing);
+    }
+    EXPECT_EQ(blocks[0] == blocks[1], length == long_length);
+    EXPECT_EQ(blocks[0], blocks[2]);
+  }
+}
+
+// A writer goes on once its readers say that they have finished, wherever they wait then. (If it did not, this would
+// end by the watchdog: readers wait in the barrier for a writer that waits for them.)
+TEST(Windows, AreFreeOnceTheirReadersHaveFinished) {
+  if (world().size() < 2) GTEST_SKIP() << "one rank has nobody to wait for";
+  OneEach ranks(star, long_length);
+  auto& [own, neighbours, plan] = ranks;
+  for (Round t = 0; t < 3; ++t) {
+    if (world().rank() > 0 && t > 0) Agreement(world()).barrier();
+    Released<Columns>& outgoing = neighbours.outgoing(t, plan);
+    if (world().rank() == 0 && t > 0) Agreement(world()).barrier();
+    outgoing.update([&](Columns& block) { block[0][long_length - 1] = static_cast<double>(t); });
+    neighbours.exchange(t, plan, outgoing);
+    if (world().rank() > 0) {
+      EXPECT_EQ(neighbours.received(plan, outgoing)(0, 0)[long_length - 1], static_cast<double>(t));
+    }
+    neighbours.finish_reading();
+  }
+}
+
+/// Whether the system has memory for the page of this number.
+bool takes_memory(const double* number) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const char* const place = reinterpret_cast<const char*>(number);
+  unsigned char state = 0;
+  const char* const begin = place - reinterpret_cast<std::uintptr_t>(place) % page;
+  return ::mincore(const_cast<char*>(begin), 1, &state) == 0 && (state & 1) != 0;
+}
+
+// Who says too early that it has finished, once it has asked for the next block, is not believed.
+TEST(Windows, StayUntilTheirReadersHaveHadThem) {
+  if (world().size() < 2) GTEST_SKIP() << "one rank has no windows";
+  OneEach ranks(star, long_length);
+  auto& [own, neighbours, plan] = ranks;
+  for (Round t = 0; t < 4; ++t) {
+    Released<Columns>& outgoing = neighbours.outgoing(t, plan);
+    neighbours.finish_reading();
+    outgoing.update([&](Columns& block) { block[0][7] = static_cast<double>(t); });
+    neighbours.exchange(t, plan, outgoing);
+    if (world().rank() == 0) continue;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(neighbours.received(plan, outgoing)(0, 0)[7], static_cast<double>(t));
+  }
+  Agreement(world()).barrier();
+}
+
+TEST(Windows, GiveTheirRoomBackOnceAllHaveReadThem) {
+  if (world().size() < 2) GTEST_SKIP() << "one rank has no windows";
+  for (const std::size_t length : {long_length / 8, long_length}) {
+    OneEach ranks(complete, length);
+    auto& [own, neighbours, plan] = ranks;
+    std::vector<const double*> blocks;
+    for (Round t = 0; t < 3; ++t) {
+      Released<Columns>& outgoing = neighbours.outgoing(t, plan);
+      outgoing.update([&](Columns& block) { block[0][length / 2] = content(world().rank(), t, 0); });
+      neighbours.exchange(t, plan, outgoing);
+      blocks.push_back(outgoing.value().flat().data());
+      if (world().rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      for (std::size_t j = 0; j < own[0].in.size(); ++j) {
+        EXPECT_EQ(neighbours.received(plan, outgoing)(0, j)[length / 2], content(own[0].in[j].peer, t, 0));
+      }
+    }
+    for (const double* block : blocks) EXPECT_TRUE(takes_memory(block + length / 2));
+    Agreement(world()).barrier();
+    neighbours.give_back_room();
+    for (const double* block : blocks) EXPECT_FALSE(takes_memory(block + length / 2));
+    Agreement(world()).barrier();
+  }
 }
 
 // Vectors that are each edge's own go as messages through the same door.

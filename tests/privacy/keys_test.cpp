@@ -1,12 +1,15 @@
 #include "starling/privacy/keys.hpp"
 
 #include "support/testing.hpp"
+#include <array>
 #include <bit>
 #include <cmath>
 #include <set>
 #include <thread>
 
 #include "starling/core/check.hpp"
+#include "starling/core/digest.hpp"
+#include "starling/privacy/keystream.hpp"
 
 namespace starling {
 namespace {
@@ -22,7 +25,16 @@ NoiseKey counting_key() {
 
 const std::string counting_hex = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-/// The arguments of release_key, to change one at a time.
+/// The first bits of a stream.
+using Bits = std::array<std::uint64_t, 4>;
+
+Bits first_bits(const StreamStart& start) {
+  Bits bits;
+  Keystream(start).words(bits);
+  return bits;
+}
+
+/// The arguments of release_stream, to change one at a time.
 struct Arguments {
   NoiseKey key = counting_key();
   std::string run_id = "run-1";
@@ -32,39 +44,67 @@ struct Arguments {
   double step = 0.125;
   std::vector<std::int64_t> integers = {1, -2, std::int64_t{1} << 61};
 
-  [[nodiscard]] std::string hex() const {
-    return release_key(key, run_id, address, mechanism, scale, step, integers).hex();
+  [[nodiscard]] StreamStart start() const {
+    return release_stream(key, run_id, address, mechanism, scale, step, integers);
   }
+  [[nodiscard]] Bits bits() const { return first_bits(start()); }
 };
 
+std::string hex_of(const StreamStart& start) {
+  const auto& bytes = start.counter_and_nonce;
+  return start.key.hex() + " " + to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 // Expected values of the next two tests: Python's hashlib.blake2b(message, key=…, digest_size=…) over the encoding that
-// the header describes, and Poly1305 in Python's integers, which gives RFC 8439's example (section 2.5.2).
-TEST(ReleaseKey, IsWhatTheHeaderDescribes) {
-  EXPECT_EQ(Arguments{}.hex(), "4847c3ee40cfc4ec836c59f93ad7b9f86ba18fa447c1cb23d6b2bb9c20bae264");
+// the header describes, and ChaCha20 and Poly1305 in Python's integers, which give RFC 8439's examples (sections 2.3.2
+// and 2.5.2).
+TEST(ReleaseStream, IsWhatTheHeaderDescribes) {
+  EXPECT_EQ(hex_of(Arguments{}.start()),
+            "3250750dad839800296a7a29660ec7f3aa2491a4433db7e9f8548958065be375 e4ea506e0e234df47006b57a81c9991e");
   Arguments many;
   many.integers.clear();
-  EXPECT_EQ(many.hex(), "d9e458fe5d20193865d285326e1f36eeb8fe761e6909f634f4fd61fb9cc4905d");
+  EXPECT_EQ(hex_of(many.start()),
+            "3250750dad839800296a7a29660ec7f3aa2491a4433db7e9f8548958065be375 27ecce24e91220713f3fcb2394a1bca0");
   for (std::int64_t i = 0; i < 200; ++i) many.integers.push_back((i % 2 == 0 ? 1 : -1) * i * i * 1000003);
-  EXPECT_EQ(many.hex(), "10ae08bcf50fd64cd67580a0641e31d3397a7e4267d126a4bab5ecbaeb4e8b47");
+  EXPECT_EQ(hex_of(many.start()),
+            "3250750dad839800296a7a29660ec7f3aa2491a4433db7e9f8548958065be375 a467ea4beb6b5a8e52a49671b52e88bd");
+  many.run_id = std::string(1000, 'r');
+  many.address.block = 5;
+  EXPECT_EQ(hex_of(many.start()),
+            "41458153c539249b1f139f3418779adf8a56d6a09ee4301761afadc15e3eeda6 a2236f4a752e53490ba2f62e1c5e13f6");
 }
 
-TEST(NoiseKey, DerivationsAreKeyedBlake2bToo) {
+TEST(NoiseKey, DerivationsAreKeyedBlake2b) {
   EXPECT_EQ(NoiseKey::from_seed(42, 5).hex(), "906ae0e15a48106b8ac6ea44af23b8cce6a7ba351a1f711ad59ede3ef513afe6");
   EXPECT_EQ(counting_key().commitment("run-1"), "b061f5436660dd1b039a4d44c7c7ae0595645b576cf1bb860937a95deeb3516e");
+  EXPECT_EQ(counting_key().for_run("run-1").hex(), "a4372140adfb93f3ffa149d1f089755b1e1afd965105ee4c30c80600caac00bb");
 }
 
-TEST(ReleaseKey, IsTheSameForTheSameArguments) {
-  EXPECT_EQ(Arguments{}.hex(), Arguments{}.hex());
+// A counter that overflowed would leave it to the library what comes next.
+TEST(ReleaseStream, NeverStartsInTheUpperHalfOfItsCounters) {
+  int set = 0;
+  for (Round round = 0; round < 1000; ++round) {
+    Arguments arguments;
+    arguments.address.round = round;
+    const auto start = arguments.start().counter_and_nonce;
+    EXPECT_EQ(start[3] & 0x80, 0);
+    set += start[7] >> 7;
+  }
+  EXPECT_NEAR(set, 500, 80) << "as the first bit of another word shows; error rate 4e-7";
 }
 
-TEST(ReleaseKey, IsTheSameInEveryThread) {
-  std::string elsewhere;
-  std::thread([&] { elsewhere = Arguments{}.hex(); }).join();
-  EXPECT_EQ(elsewhere, Arguments{}.hex());
+TEST(ReleaseStream, IsTheSameForTheSameArguments) {
+  EXPECT_EQ(Arguments{}.bits(), Arguments{}.bits());
 }
 
-TEST(ReleaseKey, ChangesWithEveryField) {
-  std::vector<Arguments> variants(17);
+TEST(ReleaseStream, IsTheSameInEveryThread) {
+  Bits elsewhere{};
+  std::thread([&] { elsewhere = Arguments{}.bits(); }).join();
+  EXPECT_EQ(elsewhere, Arguments{}.bits());
+}
+
+TEST(ReleaseStream, ChangesWithEveryField) {
+  std::vector<Arguments> variants(19);
   variants[1].key = NoiseKey::from_seed(1, 0);
   variants[2].run_id = "run-2";
   variants[3].address.client = 4;
@@ -81,87 +121,99 @@ TEST(ReleaseKey, ChangesWithEveryField) {
   variants[14].integers = {-2, 1, std::int64_t{1} << 61};
   variants[15].integers = {};
   variants[16].integers = {0};
-  std::set<std::string> keys;
-  for (const Arguments& variant : variants) keys.insert(variant.hex());
-  EXPECT_EQ(keys.size(), variants.size());
+  variants[17].address.block = 1;
+  variants[18].address = {3, 7, 0, 2};  // index and block exchanged
+  std::set<Bits> streams;
+  for (const Arguments& variant : variants) streams.insert(variant.bits());
+  EXPECT_EQ(streams.size(), variants.size());
 }
 
-/// In how many of their 256 bits two keys differ.
-int distance(const NoiseKey& a, const NoiseKey& b) {
+/// In how many of their first 256 bits two streams differ.
+int distance(const Bits& a, const Bits& b) {
   int bits = 0;
-  for (std::size_t i = 0; i < 32; ++i) bits += std::popcount(static_cast<unsigned>(a.bytes()[i] ^ b.bytes()[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) bits += std::popcount(a[i] ^ b[i]);
   return bits;
 }
 
-// Each bit of each integer, of a short and of a longer list, changes half of the key's bits: 128, standard deviation 8;
-// 70 and 186 are 7.25 of them away, error rate 1e-9 for 832 changes. Their mean has error rate 2e-4.
-TEST(ReleaseKey, IsUnrelatedAfterAnyBitOfTheIntegersChanges) {
+// Each bit of each integer, of a short and of a longer list, changes half of the stream's bits: 128, standard deviation
+// 8; 70 and 186 are 7.25 of them away, error rate 1e-9 for 832 changes. Their mean has error rate 2e-4.
+TEST(ReleaseStream, IsUnrelatedAfterAnyBitOfTheIntegersChanges) {
   double total = 0;
   double changes = 0;
   for (const std::size_t count : {3U, 10U}) {
     std::vector<std::int64_t> integers(count, -77);
-    const auto key = [&] { return release_key(counting_key(), "run-1", {3, 7, 2}, "laplace", 1, 2, integers); };
-    const NoiseKey before = key();
+    const auto stream = [&] {
+      return first_bits(release_stream(counting_key(), "run-1", {3, 7, 2}, "laplace", 1, 2, integers));
+    };
+    const Bits before = stream();
     for (std::int64_t& integer : integers) {
       for (int bit = 0; bit < 64; ++bit) {
         const std::int64_t kept = integer;
         integer = static_cast<std::int64_t>(static_cast<std::uint64_t>(integer) ^ (std::uint64_t{1} << bit));
-        const int changed = distance(before, key());
+        const int changed = distance(before, stream());
         integer = kept;
         EXPECT_TRUE(changed > 70 && changed < 186) << changed;
         total += changed;
         ++changes;
       }
     }
-    EXPECT_EQ(distance(before, key()), 0);
+    EXPECT_EQ(distance(before, stream()), 0);
   }
   EXPECT_NEAR(total / changes, 128, 3.719 * 8 / std::sqrt(changes));
 }
 
 // The same integers at another address have another one-time key: what collides at one does not at the next.
-TEST(ReleaseKey, IsUnrelatedAtTheNextAddress) {
+TEST(ReleaseStream, IsUnrelatedAtTheNextAddress) {
   const std::vector<std::int64_t> integers(100, 5);
-  const auto key = [&](Round round) {
-    return release_key(counting_key(), "run-1", {3, round, 2}, "laplace", 1, 2, integers);
+  const auto stream = [&](Round round) {
+    return first_bits(release_stream(counting_key(), "run-1", {3, round, 2}, "laplace", 1, 2, integers));
   };
   double total = 0;
-  for (Round round = 0; round < 1000; ++round) total += distance(key(round), key(round + 1));
+  for (Round round = 0; round < 1000; ++round) total += distance(stream(round), stream(round + 1));
   EXPECT_NEAR(total / 1000, 128, 3.719 * 8 / std::sqrt(1000.0));  // error rate 2e-4
 }
 
 // Integers are read where they lie, from any address and of any number.
-TEST(ReleaseKey, DependsOnTheIntegersAndNotOnTheirPlace) {
+TEST(ReleaseStream, DependsOnTheIntegersAndNotOnTheirPlace) {
   std::vector<std::int64_t> integers(300);
   for (std::size_t i = 0; i < integers.size(); ++i) integers[i] = static_cast<std::int64_t>(i % 10);
   for (const std::size_t count : {0U, 1U, 2U, 3U, 31U, 64U, 129U}) {
-    const auto key = [&](std::size_t from) {
-      return release_key(counting_key(), "run-1", {}, "laplace", 1, 2,
-                         std::span<const std::int64_t>(integers).subspan(from, count));
+    const auto stream = [&](std::size_t from) {
+      return first_bits(release_stream(counting_key(), "run-1", {}, "laplace", 1, 2,
+                                       std::span<const std::int64_t>(integers).subspan(from, count)));
     };
-    EXPECT_EQ(distance(key(0), key(10)), 0) << count;
-    EXPECT_EQ(distance(key(0), key(30)), 0) << count;
+    EXPECT_EQ(stream(0), stream(10)) << count;
+    EXPECT_EQ(stream(0), stream(30)) << count;
     if (count > 0) {
-      EXPECT_NE(distance(key(0), key(1)), 0) << count;
+      EXPECT_NE(stream(0), stream(1)) << count;
     }
   }
 }
 
-TEST(ReleaseKey, DoesNotConfuseWhereOneTextEnds) {
+TEST(ReleaseStream, DoesNotConfuseWhereOneTextEnds) {
   Arguments a;
   a.run_id = "run";
   a.mechanism = "laplace";
   Arguments b = a;
   b.run_id = "runl";
   b.mechanism = "aplace";
-  EXPECT_NE(a.hex(), b.hex());
+  EXPECT_NE(a.bits(), b.bits());
 }
 
-TEST(ReleaseKey, SeesTheSignOfZeroInItsDoubles) {
+TEST(ReleaseStream, SeesTheSignOfZeroInItsDoubles) {
   Arguments a;
   a.step = 0.0;
   Arguments b;
   b.step = -0.0;
-  EXPECT_NE(a.hex(), b.hex());
+  EXPECT_NE(a.bits(), b.bits());
+}
+
+TEST(NoiseKey, OfARunDependsOnTheKeyAndOnTheRun) {
+  const NoiseKey key = NoiseKey::from_seed(1, 2);
+  EXPECT_EQ(key.for_run("run").hex(), key.for_run("run").hex());
+  EXPECT_NE(key.for_run("run").hex(), key.for_run("another").hex());
+  EXPECT_NE(key.for_run("run").hex(), NoiseKey::from_seed(1, 3).for_run("run").hex());
+  EXPECT_NE(key.for_run("run").hex(), key.hex());
 }
 
 TEST(NoiseKey, RandomKeysDiffer) {

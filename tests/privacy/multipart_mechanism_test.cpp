@@ -145,8 +145,8 @@ TEST_P(Parts, NoiseIsOfTheDeviationThatIsClaimed) {
   EXPECT_NEAR(gradients / (2 * unit), 1, 1e-9);
 }
 
-// Also of what is the same in all but part or index. Correlation of n = 20,000 pairs: standard error 1/√n, within 6,
-// error rate 2e-9 each (less for Laplace noise, whose products have heavier tails but are as many).
+// Also of what is the same in all but part, index or block. Correlation of n = 20,000 pairs: standard error 1/√n,
+// within 6, error rate 2e-9 each (less for Laplace noise, whose products have heavier tails but are as many).
 TEST_P(Parts, NoiseIsIndependent) {
   constexpr std::size_t n = 20'000;
   MultipartMechanism even(GetParam(), settings_of(price_), releases);
@@ -157,7 +157,7 @@ TEST_P(Parts, NoiseIsIndependent) {
       released(even, one, {0, 0, 0}, price_, zeros), released(even, one, {0, 0, 1}, price_, zeros),
       released(even, one, {0, 0, 2}, price_, zeros), released(even, two, {0, 0, 0}, price_, zeros),
       released(even, two, {0, 0, 1}, price_, zeros), released(even, one, {0, 1, 0}, price_, zeros),
-      released(even, one, {1, 0, 0}, price_, zeros)};
+      released(even, one, {1, 0, 0}, price_, zeros), released(even, one, {0, 0, 0, 1}, price_, zeros)};
   const double variance = even.deviation(one, price_) * even.deviation(one, price_);
   for (std::size_t a = 0; a < noise.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {

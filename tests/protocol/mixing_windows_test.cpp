@@ -1,6 +1,7 @@
 // Mixing through windows: the bits of mixing by messages, on any graph and layout, whoever is slow.
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
+#include "troubled.hpp"
 #include <bit>
 #include <chrono>
 #include <functional>
@@ -9,7 +10,6 @@
 
 #include "starling/core/random.hpp"
 #include "starling/graph/graph.hpp"
-#include "starling/graph/overlays.hpp"
 #include "starling/graph/topology.hpp"
 #include "starling/protocol/mixing.hpp"
 
@@ -23,6 +23,7 @@ struct Case {
   std::function<std::unique_ptr<Schedule>()> schedule;
   std::size_t dimension;
   MixingSettings settings = {};
+  Round rounds = 30;
 };
 
 /// Ranks take their time for their steps, now one and now another.
@@ -38,7 +39,8 @@ struct Outcome {
   std::vector<std::int64_t> traffic;
 };
 
-Outcome play(const Schedule& schedule, std::size_t d, const MixingSettings& settings, ExchangeWay way) {
+Outcome play(const Schedule& schedule, const Case& c, ExchangeWay way) {
+  const auto& [name, make, d, settings, rounds] = c;
   const Layout layout(schedule.clients(), world().size());
   Neighbours neighbours(world(), layout, message_length(d, settings.mixing), way);
   EXPECT_EQ(neighbours.has_windows(), way == ExchangeWay::windows && world().size() > 1);
@@ -46,7 +48,7 @@ Outcome play(const Schedule& schedule, std::size_t d, const MixingSettings& sett
   const std::size_t count = neighbours.count();
   Holdings holdings{declare_public(Columns(d, count)), Vector(count, 1.0)};
   TimeShares shares;
-  for (Round t = 0; t < 30 && count > 0; ++t) {
+  for (Round t = 0; t < rounds && count > 0; ++t) {
     EXPECT_TRUE(mixer.begin_round(t));
     dawdle(t);
     holdings.state.update([&](Columns& state) {
@@ -76,8 +78,8 @@ class MixingWindows : public testing::TestWithParam<Case> {};
 TEST_P(MixingWindows, GiveTheBitsOfMessages) {
   const Case c = GetParam();
   const auto schedule = c.schedule();
-  const Outcome expected = play(*schedule, c.dimension, c.settings, ExchangeWay::messages);
-  const Outcome found = play(*schedule, c.dimension, c.settings, ExchangeWay::windows);
+  const Outcome expected = play(*schedule, c, ExchangeWay::messages);
+  const Outcome found = play(*schedule, c, ExchangeWay::windows);
   EXPECT_EQ(found.traffic, expected.traffic);
   EXPECT_EQ(found.numbers.size(), expected.numbers.size());
   std::size_t different = 0;
@@ -86,17 +88,6 @@ TEST_P(MixingWindows, GiveTheBitsOfMessages) {
         std::bit_cast<std::uint64_t>(found.numbers[i]) != std::bit_cast<std::uint64_t>(expected.numbers[i]) ? 1 : 0;
   }
   EXPECT_EQ(different, 0U);
-}
-
-std::unique_ptr<Schedule> troubled(Client n, Round steps_per_round = 1) {
-  Departures departures(static_cast<std::size_t>(n));
-  departures[1] = 20;
-  auto attended = std::make_unique<AttendedSchedule>(
-      make_graph("erdos-renyi:rounds=endless,p=0.4", n, WeightRule::sender),
-      absence_table().make("markov:length=3", Dropout{std::vector<double>(departures.size(), 0.3), 5}), departures,
-      MissingWeight::split_anew, steps_per_round);
-  return std::make_unique<LossySchedule>(std::move(attended), LinkLossSettings{0.2, LossModel::acknowledged, 6},
-                                         MissingWeight::sender_keeps);
 }
 
 std::vector<Case> cases() {
@@ -119,10 +110,11 @@ std::vector<Case> cases() {
       {"one peer", sender("one-peer-exponential", 8), 40},
       {"one peer lazily", sender("one-peer-exponential", 11), 40, lazy},
       {"endless matching", sender("random-matching:rounds=endless", 9), 100},
-      {"absences and losses", [] { return troubled(10); }, 70},
-      {"absences and losses in two gossip steps", [] { return troubled(9, 2); }, 7, twice},
+      {"absences and losses", [] { return testing_support::troubled(10); }, 70},
+      {"absences and losses in two gossip steps", [] { return testing_support::troubled(9, 2); }, 7, twice},
       {"plain", sender("ring", 6), 60, plain},
       {"fewer clients than ranks", sender("complete", 3), 60},
+      {"one long block of a rank", sender("directed-ring", 8), 280'000, {}, 4},  // on two ranks and four
   };
 }
 

@@ -64,7 +64,8 @@ class RunPrivacy {
   /// Makes keys, opens the owner's ledgers, settles the run's id, and makes mechanism and accounts; the first rounds
   /// are reserved in the owner's ledgers. **Collective.** Throws BudgetError if no client may release anything.
   void open();
-  /// Stores keys in the rank's private folder, and opens the run's own ledger there if there is no other.
+  /// Stores keys in the rank's private folder, keeps in memory those of this run alone that are made from them, and
+  /// opens the run's own ledger in that folder if there is no other.
   /// **Collective.**
   void move_in(const std::string& private_folder);
 
@@ -78,6 +79,7 @@ class RunPrivacy {
   /// The protection, where a round's release has several parts, equally dear; else null.
   [[nodiscard]] MultipartMechanism* multipart() { return dynamic_cast<MultipartMechanism*>(protection_.get()); }
   [[nodiscard]] Accounts& accounts() { return *accounts_; }
+  /// Of this run, once it has moved in.
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
   /// The same, for one who keeps them: very many clients' need not lie here too.
   [[nodiscard]] std::vector<NoiseKey> take_keys() { return std::move(keys_); }

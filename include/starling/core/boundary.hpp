@@ -104,6 +104,8 @@ class Public {
   explicit Public(T value) : value_(std::move(value)) {}
   template <class U>
   friend Public<std::decay_t<U>> declare_public(U&& value);
+  template <class>
+  friend class Released;
   T value_;
 };
 
@@ -118,7 +120,7 @@ class Released {
  public:
   Released(const ReleaseKey&, T value) : value_(std::move(value)) {}
   /// Public ⊕ Released is Released.
-  Released(Public<T> value) : value_(value.value()) {}  // NOLINT(google-explicit-constructor)
+  Released(Public<T> value) : value_(std::move(value.value_)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] const T& value() const { return value_; }
   /// Post-processing: f(value, released others…), in place.

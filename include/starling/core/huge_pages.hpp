@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 #include <vector>
 
 namespace starling {
 
 inline constexpr std::size_t huge_page = std::size_t{1} << 21;
+inline constexpr std::size_t cache_line = 64;
 
 /// `bytes` of zeros that lie apart from the heap, aligned to a huge page, with the advice to use such pages. Null where
 /// the system gives none. Throws nothing.
@@ -17,13 +17,18 @@ inline constexpr std::size_t huge_page = std::size_t{1} << 21;
 /// Gives the system back what map_block() has given for as many bytes, at once.
 void unmap_block(void* block, std::size_t bytes);
 
+/// `bytes` of the heap, aligned to a cache line. Null where it has none. (std::aligned_alloc, in glibc before 2.38,
+/// never uses again what such a block has freed: the heap would grow with each of the copies of models that observers
+/// take.)
+[[nodiscard]] void* allocate_lines(std::size_t bytes);
+void free_lines(void* block);
+
 /// Aligned to a cache line. From two huge pages on blocks are mapped: the heap would keep the room of one that is freed
 /// between others, and very many clients' are most of what a rank has. Throws std::bad_alloc.
 template <class T>
 class HugePageAllocator {
  public:
   using value_type = T;
-  static constexpr std::size_t line = 64;
 
   HugePageAllocator() = default;
   template <class U>
@@ -32,14 +37,13 @@ class HugePageAllocator {
   [[nodiscard]] T* allocate(std::size_t count) {
     if (count > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_array_new_length();
     const std::size_t bytes = count * sizeof(T);
-    void* const memory =
-        is_mapped(bytes) ? map_block(bytes) : std::aligned_alloc(line, (bytes + line - 1) / line * line);
+    void* const memory = is_mapped(bytes) ? map_block(bytes) : allocate_lines(bytes);
     if (memory == nullptr) throw std::bad_alloc();
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
-    is_mapped(bytes) ? unmap_block(memory, bytes) : std::free(memory);
+    is_mapped(bytes) ? unmap_block(memory, bytes) : free_lines(memory);
   }
 
   template <class U>

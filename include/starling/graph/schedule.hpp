@@ -31,6 +31,9 @@ class Schedule {
     static_cast<void>(t);
     return Attendance::present;
   }
+  /// From here on nobody asks for links or the digest: what they are made from may go. Size, period and attendances
+  /// stay.
+  virtual void forget_links() {}
   /// SHA-256 of what it means: equal for schedules whose links and attendances are the same for all clients and rounds
   /// by construction.
   [[nodiscard]] virtual std::string digest() const = 0;

@@ -62,6 +62,8 @@ class Topology final : public Graph {
   [[nodiscard]] Round period() const override { return period_; }
   /// Throws UsageError for a client out of range or a negative round.
   [[nodiscard]] Links links(Client u, Round t) const override;
+  /// Frees all rows. Who asks for links, digest or text then gets a std::logic_error.
+  void forget_links() override { phases_ = std::vector<Mixing>(); }
 
   [[nodiscard]] WeightRule rule() const override { return rule_; }
   [[nodiscard]] std::size_t phases() const { return phases_.size(); }
@@ -100,6 +102,7 @@ class Topology final : public Graph {
   };
   friend Topology written_out(const Schedule& schedule, Round rounds, WeightRule rule);
   Topology(Client clients, WeightRule rule) : clients_(clients), rule_(rule) {}
+  void require_links() const;
   /// A phase of so many rounds more; `own` and the weights of `out` as they were written under `explicit_weights`.
   void add_phase(Round rounds, std::vector<double> own, Adjacency out);
 

@@ -45,7 +45,7 @@ class MirrorMap {
     static_cast<void>(scratch);
     return state;
   }
-  /// State of a given model (used at the start only).
+  /// State of a given model: the model itself where it has as many entries. Used at the start only.
   virtual void embed(View model, MutableView state) const {
     for (std::size_t i = 0; i < model.size(); ++i) state[i] = model[i];
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,8 +32,11 @@ struct WireTraffic {
   void persist(Snapshot& snapshot) { snapshot(messages, bytes); }
 };
 
-/// Whether a plan serves many rounds (worth setting up) or one.
-enum class PlanUse { fixed_graph, changing_graph };
+/// Tells the links of local client k, which hold until it is asked again.
+using LinksOf = std::function<const Links&(std::size_t k)>;
+
+/// Whether a plan serves all rounds (worth setting up), some of them again and again, or one.
+enum class PlanUse { fixed_graph, repeating_graph, changing_graph };
 
 /// Whether a sender's vector is the same for all of its out-neighbours, or each edge has its own.
 enum class Parcels { per_sender, per_edge };
@@ -104,15 +108,18 @@ class Neighbours {
   /// Starts round t. False when a signal has asked the run to end before it; all ranks then end before the same round.
   [[nodiscard]] bool begin_round(Round t);
 
-  /// `links[k]` are those of client first() + k. Local; both ends of an edge must know of it. Messages over `lost`
-  /// edges count as traffic, and that is all.
+  /// Asks for the links of each local client once, in order; neighbours ascend, and none comes twice. Local; both ends
+  /// of an edge must know of it. Messages over `lost` edges count as traffic, and that is all.
+  [[nodiscard]] Plan plan(const LinksOf& links, PlanUse use, Parcels parcels = Parcels::per_sender);
+  /// `links[k]` are those of client first() + k.
   [[nodiscard]] Plan plan(std::span<const Links> links, PlanUse use, Parcels parcels = Parcels::per_sender);
-  /// The same plan for other links.
+  /// The same plan, of a changing graph, for other links.
+  void plan_again(Plan& plan, const LinksOf& links);
   void plan_again(Plan& plan, std::span<const Links> links);
 
   /// Where the vectors of the next exchange, which is to be of this plan, are written best: a block of at least as many
   /// columns as it sends. With windows nothing is copied from there, and this waits, as exchange() does, until all who
-  /// read the block two exchanges ago have finished; then what the last exchange has brought is gone.
+  /// have read the block before have finished; then what the last exchange has brought is gone.
   [[nodiscard]] Released<Columns>& outgoing(Round t, const Plan& plan);
 
   /// Sends column k of `outgoing` to the out-neighbours of client first() + k (per edge: a column each, in the order of
@@ -124,9 +131,12 @@ class Neighbours {
 
   /// What the last exchange has brought, which was of this plan, until the next. `outgoing` is that exchange's.
   [[nodiscard]] Received received(const Plan& plan, const Released<Columns>& outgoing) const;
+  /// After exchange(): what the last has brought is no longer read, so that with windows its senders need not wait
+  /// until the next.
+  void finish_reading();
 
-  /// After the last exchange: what it has brought is gone, and so is the block that outgoing() has given. (Windows
-  /// stay: others may read them still.)
+  /// After the last exchange of *all* ranks, as a collective between tells: what it has brought is gone, and so is the
+  /// block that outgoing() has given.
   void give_back_room();
 
   /// Before the first plan: the messages of these clients are counted by edge, those of all others together.

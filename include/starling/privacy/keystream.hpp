@@ -10,11 +10,11 @@
 
 namespace starling {
 
-/// The keystream of one release key, nonce and counter zero. Words are little-endian. What was drawn is wiped when the
-/// stream goes; its buffer is part of it, so that drawing allocates nothing.
+/// A ChaCha20 keystream. Words are little-endian. What was drawn is wiped when the stream goes; its buffer is part of
+/// it, so that drawing allocates nothing.
 class Keystream {
  public:
-  explicit Keystream(const NoiseKey& key);
+  explicit Keystream(const StreamStart& start);
   ~Keystream();
   Keystream(Keystream&&) noexcept;
   Keystream& operator=(Keystream&&) noexcept;
@@ -26,8 +26,8 @@ class Keystream {
   /// Fills `out` with the words that as many calls of operator() would return, at the speed of the cipher where there
   /// are many. The caller wipes them.
   void words(std::span<std::uint64_t> out);
-  /// Starts the stream of another key, reusing the cipher's state: nothing is allocated.
-  void restart(const NoiseKey& key);
+  /// Starts another stream, reusing the cipher's state: nothing is allocated.
+  void restart(const StreamStart& start);
 
  private:
   struct State;

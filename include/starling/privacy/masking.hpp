@@ -4,10 +4,11 @@
 ///
 ///   BLAKE2b-256, keyed with that secret, of ("starling pair mask 1", run id, u, v, public key of u, public key of v)
 ///
-/// in the encoding of privacy/keys.hpp. The ChaCha20 keystream (RFC 8439) of the pair's key, with the round and the
-/// release's index as nonce, is added by u and subtracted by v, modulo 2^64: no two releases of a run share a block.
-/// Without one of the two private keys each keystream is indistinguishable from uniform words, and so is, to all who do
-/// not know all of a client's pairs, what the client sends; in the sum over all clients each keystream cancels.
+/// texts and bytes preceded by their length, numbers 64-bit little-endian. The ChaCha20 keystream (RFC 8439) of the
+/// pair's key, with the round and the release's index as nonce, is added by u and subtracted by v, modulo 2^64: no two
+/// releases of a run share a block. Without one of the two private keys each keystream is indistinguishable from
+/// uniform words, and so is, to all who do not know all of a client's pairs, what the client sends; in the sum over all
+/// clients each keystream cancels.
 ///
 /// Who relays the public keys learns nothing from them; one who exchanges them for its own can unmask
 /// (docs/privacy.md). A pair's masks are the same whenever a release is made again, so a private key serves one

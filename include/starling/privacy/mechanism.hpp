@@ -132,9 +132,9 @@ class Mechanism : public Protection {
   using Protection::Protection;
 
   /// The noisy mean of a batch's clipped gradients: `sum` is their sum over at most m records, the result has the scale
-  /// of sum / m. `price` lies in the settings' range, `key` is the client's. The same arguments give the same bytes.
-  /// Allocates nothing once `noisy_mean` has d components. Throws DataError if `sum` is not finite or not within what
-  /// the clip promises.
+  /// of sum / m. `price` lies in the settings' range, `key` is the client's for the run. The same arguments give the
+  /// same bytes. Allocates nothing once `noisy_mean` has d components. Throws DataError if `sum` is not finite or not
+  /// within what the clip promises.
   virtual void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                        Released<Vector>& noisy_mean) = 0;
 };

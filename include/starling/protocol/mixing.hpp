@@ -73,7 +73,11 @@ class Mixer {
   [[nodiscard]] virtual bool has_all_in_step() const { return false; }
   /// Of local client k in the round that has begun.
   [[nodiscard]] virtual Attendance attendance(std::size_t k) const = 0;
-  /// Mixes once the round's steps are taken. Throws FailureError and PeerError as the doors do.
+  /// Before the first round, where the graph is the same in all of them: asks for its links now, and never again. False
+  /// where they are asked for as rounds go on. No communication.
+  [[nodiscard]] virtual bool plan_ahead() { return false; }
+  /// Mixes once the round's steps are taken. Throws FailureError and PeerError as the doors do; the holdings are of no
+  /// use then.
   virtual void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) = 0;
   /// After this rank's last round: mixes on until all have ended, and takes in what is still under way.
   virtual void finish(Holdings& holdings) = 0;
@@ -151,6 +155,7 @@ class SynchronousMixer final : public Mixer {
   /// Who leaves or stays away makes a schedule endless.
   [[nodiscard]] bool has_all_in_step() const override { return schedule_.period() > 0; }
   [[nodiscard]] Attendance attendance(std::size_t k) const override;
+  [[nodiscard]] bool plan_ahead() override;
   /// Collective among neighbours: waits for in-neighbours, never for everybody.
   void mix(Holdings& holdings, Stopwatch& watch, TimeShares& shares) override;
   void finish(Holdings& holdings) override;
@@ -182,7 +187,9 @@ class SynchronousMixer final : public Mixer {
     std::vector<double> own;
     std::vector<double> share;
 
-    void assign(const std::vector<Links>& links, Client first);
+    void clear(std::size_t clients);
+    /// Those of the next client, which is u.
+    void add(const Links& links, Client u);
     [[nodiscard]] bool is_alone(std::size_t k) const { return in[k].empty() && out[k].empty(); }
   };
   /// A plan with what the links that it was made for weigh; with running sums also the links.
@@ -193,13 +200,21 @@ class SynchronousMixer final : public Mixer {
   };
   void gossip(Round step, Holdings& holdings, Stopwatch& watch, TimeShares& shares);
   Stage& stage_of(Round step);
+  [[nodiscard]] PlanUse use_of_plans() const;
   void make_stage(std::optional<Stage>& stage, Round step);
-  [[nodiscard]] std::vector<Links> links_of(Round step) const;
-  void prepare(const Stage& stage, const Holdings& holdings);
+  [[nodiscard]] Links links_of(Client u, Round step) const;
+  /// A client that may get so little mass that it stays with its model, and its mass before it gave some away.
+  struct Staying {
+    std::size_t client = 0;
+    double mass = 0;
+  };
+  void prepare(const Stage& stage, Holdings& holdings);
+  void split(const Stage& stage, std::size_t k, MutableView z, double& mass, MutableView message);
   void prepare_sums(const Stage& stage, const Holdings& holdings);
   void mix_block(const Stage& stage, Columns& state, Vector& mass);
-  void mix_push_sum(const Stage& stage, std::size_t k, MutableView x, double& mass);
   void mix_plain(MutableView x);
+  void mix_push_sum(const Stage& stage, std::size_t k, MutableView x, double& mass);
+  void mix_staying(const Stage& stage, const Staying& staying, MutableView x, double& mass);
   void mix_running_sums(const Stage& stage, std::size_t k, MutableView x, double& mass);
   void list_terms(const Stage& stage, const Received& received, std::size_t k, const double* own);
 
@@ -210,7 +225,8 @@ class SynchronousMixer final : public Mixer {
   Round round_ = 0;
   Released<Columns>* outgoing_ = nullptr;     ///< the door's: a column per sender or, with running sums, per edge
   std::vector<std::optional<Stage>> stages_;  ///< by step modulo the period, or one that is made anew
-  Vector left_;                               ///< what the client at work keeps of its own message
+  std::vector<Staying> staying_;              ///< of the exchange at work, ascending
+  Vector left_;                               ///< what such a client keeps of its own; with running sums, news
   std::vector<Term> terms_;                   ///< of its sum, in the order of senders, itself included
   std::vector<Term> next_terms_;              ///< of the client after it, on their way into the cache
   Vector sum_;                                ///< (s, w) of the client at work, with running sums

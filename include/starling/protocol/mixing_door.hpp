@@ -36,6 +36,10 @@ class MixingDoor {
   }
   /// What a user should know of how vectors go; empty if there is nothing to be said.
   [[nodiscard]] std::string note() const { return neighbours_ ? neighbours_->note() : ""; }
+  /// Once all ranks have finished mixing: the memory of vectors goes back to the system.
+  void give_back_room() const {
+    if (neighbours_) neighbours_->give_back_room();
+  }
   [[nodiscard]] WireTraffic wire_traffic() const {
     return neighbours_ ? neighbours_->wire_traffic() : mailboxes_->wire_traffic();
   }

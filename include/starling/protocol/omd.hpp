@@ -44,7 +44,7 @@ class DecentralizedOmd final : public RoundView {
  public:
   /// `start` has a column (a model, d entries) per local client. Keeps references to the mixer and the mirror map.
   DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optional<Learning> learning, const OmdSettings& settings,
-                   const Released<Columns>& start);
+                   Released<Columns> start);
 
   /// Plays settings.rounds rounds, or fewer if a signal stops the run. Where the mixer does not keep rounds in step, a
   /// client that is slower than the fastest plays fewer, and its steps make up for those that it has missed.
