@@ -1,7 +1,6 @@
 #include "ledger_row.hpp"
 
 #include <initializer_list>
-#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/core/whole_number.hpp"
 #include "starling/privacy/statement.hpp"
 
 namespace starling {
@@ -181,9 +181,9 @@ class Members {
   }
   template <class T>
   static T integer_of(const Json& value, const char* name) {
-    const bool whole = value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() < half);
-    if (!whole || !std::in_range<T>(value.get<std::int64_t>())) refuse(fmt::format("'{}' is not a whole number", name));
-    return static_cast<T>(value.get<std::int64_t>());
+    const std::optional<T> whole = whole_number<T>(value);
+    if (!whole) refuse(fmt::format("'{}' is not a whole number", name));
+    return *whole;
   }
   template <class T>
   T one_of(const char* name, const Words<T>& words) {
@@ -203,7 +203,6 @@ class Members {
   }
 
  private:
-  static constexpr std::uint64_t half = std::uint64_t{1} << 63;
   const Json& object_;
   Json::const_iterator next_;
 };

@@ -1,9 +1,8 @@
-#include <tuple>
-
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/core/whole_number.hpp"
 #include "starling/record/checkpoint.hpp"
 
 namespace starling {
@@ -11,7 +10,6 @@ namespace starling {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using NamedDigest = std::tuple<std::string, std::int64_t, std::string>;
 
 constexpr int format = 2;
 constexpr std::string_view before_digest = ",\"sha256\":\"";
@@ -40,13 +38,43 @@ std::string digest_of(std::string_view head, std::string_view state) {
   throw DataError(fmt::format("byte {}: {}", byte, what));
 }
 
+[[noreturn]] void refuse_member(std::string_view name) {
+  refuse(0, fmt::format("its first line has no fitting '{}'", name));
+}
+
+/// `value`, which stands in the member `name`.
 template <class T>
-T member(const Json& head, const char* name) {
-  try {
-    return head.at(name).get<T>();
-  } catch (const Json::exception&) {
-    refuse(0, fmt::format("its first line has no fitting '{}'", name));
+T read(const Json& value, std::string_view name) {
+  if constexpr (std::integral<T>) {
+    if (const std::optional<T> number = whole_number<T>(value)) return *number;
+  } else {
+    if (value.is_string()) return value.get<T>();
   }
+  refuse_member(name);
+}
+
+const Json& find(const Json& head, std::string_view name) {
+  const auto found = head.find(name);
+  if (found == head.end()) refuse_member(name);
+  return *found;
+}
+
+template <class T>
+T member(const Json& head, std::string_view name) {
+  return read<T>(find(head, name), name);
+}
+
+std::vector<Companion> files_of(const Json& head) {
+  const std::string_view name = "files";
+  const Json& files = find(head, name);
+  if (!files.is_array()) refuse_member(name);
+  std::vector<Companion> result;
+  for (const Json& file : files) {
+    if (!file.is_array() || file.size() != 3) refuse_member(name);
+    result.push_back(
+        {read<std::string>(file[0], name), read<std::int64_t>(file[1], name), read<std::string>(file[2], name)});
+  }
+  return result;
 }
 
 }  // namespace
@@ -83,9 +111,7 @@ CheckpointFile read_checkpoint(std::string_view file) {
                   member<int>(json, "rank"),          member<int>(json, "ranks"),
                   member<Client>(json, "first"),      member<Client>(json, "clients")};
   result.round = member<Round>(json, "round");
-  for (const auto& [name, size, sum] : member<std::vector<NamedDigest>>(json, "files")) {
-    result.files.push_back({name, size, sum});
-  }
+  result.files = files_of(json);
   result.state = Secret<std::string>(std::string(state));
   return result;
 }

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "starling/core/whole_number.hpp"
 #include "starling/record/history.hpp"
 
 namespace starling {
@@ -155,11 +156,11 @@ std::optional<Round> RunDirectory::finished_rounds() const {
   if (!text) return std::nullopt;
   const auto summary = nlohmann::json::parse(*text, nullptr, false);
   if (!summary.is_object() || !summary.contains("rounds") || !summary.contains("rounds_planned")) return std::nullopt;
-  if (!summary["rounds"].is_number_integer() || summary["rounds"] != summary["rounds_planned"]) return std::nullopt;
-  const auto rounds = summary["rounds"].get<Round>();
+  const auto rounds = whole_number<Round>(summary["rounds"]);
+  if (!rounds || summary["rounds"] != summary["rounds_planned"]) return std::nullopt;
   const bool whole = read_whole_file(path_ + "/run-id").value_or("").ends_with(finished_line);
   // Else it was killed while it wrote its results, which are made again from its last checkpoint, if it has one.
-  if (!whole && fs::exists(fmt::format("{}/checkpoint-{}", private_folder(0), rounds))) return std::nullopt;
+  if (!whole && fs::exists(fmt::format("{}/checkpoint-{}", private_folder(0), *rounds))) return std::nullopt;
   return rounds;
 }
 

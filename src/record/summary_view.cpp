@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "starling/core/check.hpp"
+#include "starling/core/whole_number.hpp"
 
 namespace starling {
 
@@ -12,12 +13,6 @@ namespace {
 
 bool is_null(const Json* value) {
   return value == nullptr || value->is_null();
-}
-
-/// A whole number that fits; a fraction or something beyond is none.
-std::optional<std::int64_t> whole(const Json& value) {
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) return {};
-  return value.is_number_integer() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
 }
 
 }  // namespace
@@ -67,7 +62,7 @@ double SummaryView::number(const std::string& path) const {
 std::optional<std::int64_t> SummaryView::integer(const std::string& path) const {
   const Json* value = find(path);
   if (is_null(value)) return std::nullopt;
-  const auto result = whole(*value);
+  const auto result = whole_number<std::int64_t>(*value);
   if (!result) throw wrong(path, "a whole number");
   return result;
 }
@@ -134,7 +129,7 @@ std::vector<EdgeTraffic> SummaryView::edges() const {
     if (!entry.is_array() || entry.size() != 4) throw refused();
     std::int64_t numbers[4];
     for (std::size_t k = 0; k < 4; ++k) {
-      const auto number = whole(entry[k]);
+      const auto number = whole_number<std::int64_t>(entry[k]);
       if (!number || *number < 0 || (k < 2 && *number > std::numeric_limits<Client>::max())) throw refused();
       numbers[k] = *number;
     }

@@ -59,6 +59,33 @@ TEST(Checkpoint, IsRefusedWhateverByteIsChangedOrMissing) {
   EXPECT_THROW(static_cast<void>(read_checkpoint(whole + "x")), DataError);
 }
 
+/// Some of the library's conversions are undefined (1e25) or wrap (2^32 + 2 became format 2).
+TEST(Checkpoint, IsRefusedWhereANumberIsNoneOrDoesNotFit) {
+  const std::string whole = example();
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string head = whole.substr(0, whole.find(",\"sha256\":"));
+    const std::size_t place = head.find(from);
+    if (place == std::string::npos) throw std::logic_error(from);
+    head.replace(place, from.size(), to);
+    const std::string state = whole.substr(whole.find('\n') + 1);
+    return head + ",\"sha256\":\"" + sha256(head + sha256(state)) + "\"}\n" + state;
+  };
+  EXPECT_EQ(read_checkpoint(with("\"round\":7", "\"round\":8")).round, 8);
+  for (const char* number : {"5.5e25", "4294967298", "2.0", "\"2\"", "[2]", "null"}) {
+    EXPECT_THROW(static_cast<void>(read_checkpoint(with("\"format\":2", fmt::format("\"format\":{}", number)))),
+                 DataError)
+        << number;
+  }
+  for (const char* number : {"1e300", "9223372036854775808", "12.5", "\"12\"", "{}"}) {
+    EXPECT_THROW(static_cast<void>(read_checkpoint(with("\"round\":7", fmt::format("\"round\":{}", number)))),
+                 DataError)
+        << number;
+    EXPECT_THROW(static_cast<void>(read_checkpoint(with(",12,", fmt::format(",{},", number)))), DataError) << number;
+  }
+  EXPECT_THROW(static_cast<void>(read_checkpoint(with(",12,", ","))), DataError);
+  EXPECT_THROW(static_cast<void>(read_checkpoint(with("\"journal\"", "7"))), DataError);
+}
+
 TEST(CheckpointFolder, FindsWhatIsWholeAndSaysWhatIsNot) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "private");
