@@ -15,28 +15,34 @@ namespace {
 class Logistic final : public Binary<CurvedLoss> {
  public:
   Logistic() : Binary("logistic") {}
-  [[nodiscard]] double value_at(double score, double label) const override { return both(score, label).value; }
-  [[nodiscard]] double slope(double score, double label) const override { return both(score, label).slope; }
+  [[nodiscard]] double value_at(double score, double label) const override {
+    return value_of(score, label, smaller_power(score, label));
+  }
+  [[nodiscard]] double slope(double score, double label) const override {
+    return slope_of(score, label, smaller_power(score, label));
+  }
   [[nodiscard]] double curvature(double score, double) const override {
     const double small = exponential(-std::abs(score));
     return small / ((1 + small) * (1 + small));
   }
   [[nodiscard]] double most_curvature() const override { return 0.25; }
   [[nodiscard]] double most_slope() const override { return 1; }
-  /// Some records at a time, of which the compiler works on four at once.
+  /// Some records at a time, of which the compiler works on four at once. In loops of their own, since what comes of a
+  /// record is a long chain, of which the processor must see several at a time.
   void evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const override {
     constexpr std::size_t at_once = 32;
+    std::array<double, at_once> smalls;
     std::array<double, at_once> values;
     std::array<double, at_once> slopes;
     for (std::size_t first = 0; first < labels.size(); first += at_once) {
       const std::size_t count = std::min(at_once, labels.size() - first);
       const View own = scores.subspan(first, count);
       const View of = labels.subspan(first, count);
+      for (std::size_t i = 0; i < count; ++i) smalls[i] = smaller_power(own[i], of[i]);
+      for (std::size_t i = 0; i < count; ++i) values[i] = value_of(own[i], of[i], smalls[i]);
       std::int64_t right = 0;
       for (std::size_t i = 0; i < count; ++i) {
-        const Both found = both(own[i], of[i]);
-        values[i] = found.value;
-        slopes[i] = found.slope;
+        slopes[i] = slope_of(own[i], of[i], smalls[i]);
         right += is_right(own[i], of[i]) ? 1 : 0;
       }
       for (std::size_t i = 0; i < count; ++i) tally.value += values[i];
@@ -46,15 +52,18 @@ class Logistic final : public Binary<CurvedLoss> {
   }
 
  private:
-  struct Both {
-    double value;
-    double slope;  ///< −y / (1 + e^{margin})
-  };
-  /// Of one exponential, whose sign keeps it below one, and without branches.
-  [[nodiscard]] static Both both(double score, double label) {
+  // Without branches, both of one exponential: e^{−|margin|}, whose sign keeps it below one.
+  [[nodiscard]] static double smaller_power(double score, double label) {
     const double margin = label * score;
-    const double small = exponential(margin > 0 ? -margin : margin);
-    return {logarithm_of_one_and(small) - (margin > 0 ? 0 : margin), -label * ((margin > 0 ? small : 1) / (1 + small))};
+    return exponential(margin > 0 ? -margin : margin);
+  }
+  [[nodiscard]] static double value_of(double score, double label, double small) {
+    const double margin = label * score;
+    return logarithm_of_one_and(small) - (margin > 0 ? 0 : margin);
+  }
+  /// −y / (1 + e^{margin}).
+  [[nodiscard]] static double slope_of(double score, double label, double small) {
+    return -label * ((label * score > 0 ? small : 1) / (1 + small));
   }
 };
 

@@ -1,7 +1,9 @@
 #include "clippable.hpp"
 #include "row_arithmetic.hpp"
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "starling/model/model.hpp"
 
@@ -16,7 +18,7 @@ constexpr std::size_t most_at_once = 64;
 
 /// The norm that gradients are clipped by, of a record's derivatives: nearly always one.
 inline double norm_of_derivative(View v, ClipKind kind) {
-  if (v.size() == 1) return kind == ClipKind::l1 ? std::abs(v[0]) : upper_norm2(v, v[0] * v[0]);
+  if (v.size() == 1) return std::abs(v[0]);
   return kind == ClipKind::l1 ? norm1(v) : upper_norm2(v, dot(v, v));
 }
 
@@ -31,7 +33,9 @@ LinearModel::LinearModel(const Loss& loss, std::size_t features, bool intercept)
       at_once_(std::clamp<std::size_t>(features_at_once / std::max<std::size_t>(features, 1), 1, most_at_once)),
       scores_(at_once_ * per_record_),
       derivatives_(at_once_ * per_record_),
-      norms_(at_once_) {}
+      norms_(at_once_),
+      slopes_(at_once_),
+      terms_(at_once_) {}
 
 /// Scores of a row from the `from`-th on.
 void LinearModel::compute_scores(View parameters, const Row& row, std::size_t from, MutableView scores) const {
@@ -60,6 +64,18 @@ void LinearModel::look_at_rows(View parameters, const Batch& batch, std::size_t 
 
 template <class Of, class NormOf>
 void LinearModel::look_at_rows(View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of) {
+  const bool few = per_record_ == 1 && !batch.sparse();
+  sized(few ? features_ : 0, [&](auto n) {
+    if constexpr (std::is_same_v<decltype(n), std::size_t>) {
+      look_at_any_rows(parameters, batch, first, of, norm_of);
+    } else {
+      look_at_rows_of(n, parameters, batch, first, of, norm_of);
+    }
+  });
+}
+
+template <class Of, class NormOf>
+void LinearModel::look_at_any_rows(View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of) {
   const View weights = parameters.first(features_);
   const double intercept = intercept_of(parameters);
   for (std::size_t i = 0; i < count_; ++i) {
@@ -70,6 +86,33 @@ void LinearModel::look_at_rows(View parameters, const Batch& batch, std::size_t 
     norms_[i] = norm_of(row, sums.sum);
     compute_scores(parameters, row, 1, scores);
   }
+}
+
+/// Of dense rows of n features, n being known to the compiler, and one score: four rows side by side.
+template <class Size, class Of, class NormOf>
+void LinearModel::look_at_rows_of(Size n, View parameters, const Batch& batch, std::size_t first, Of of,
+                                  NormOf norm_of) {
+  constexpr std::size_t four = FourLanes::lanes;
+  std::array<double, n> weights;
+  std::copy_n(parameters.begin(), n, weights.begin());
+  const double intercept = intercept_of(parameters);
+  const double* const rows = batch.values_from(first);
+  double* const scores = scores_.data();
+  double* const sums = norms_.data();
+  const std::size_t whole = count_ / four * four;
+  for (std::size_t i = 0; i < whole; i += four) {
+    const double* const x = rows + i * n;
+    FourLanes::Number entries[n];
+    for (std::size_t j = 0; j < n; ++j) entries[j] = FourLanes::Number{x[j], x[n + j], x[2 * n + j], x[3 * n + j]};
+    FourLanes::store(&scores[i], few_sum(n, [&](std::size_t j) { return entries[j] * weights[j]; }) + intercept);
+    FourLanes::store(&sums[i], few_sum(n, [&](std::size_t j) { return of(entries[j]); }));
+  }
+  for (std::size_t i = whole; i < count_; ++i) {
+    const double* const x = rows + i * n;
+    scores[i] = few_dot(x, weights.data(), n) + intercept;
+    sums[i] = few_sum(n, [x, of](std::size_t j) { return of(x[j]); });
+  }
+  for (std::size_t i = 0; i < count_; ++i) sums[i] = norm_of(Row{View(rows + i * n, n), {}}, sums[i]);
 }
 
 inline double LinearModel::clip_factor(double of_row, View derivative, const Clip& clip) {
@@ -105,6 +148,51 @@ void LinearModel::add_component_clipped(const Row& row, View derivative, double 
   }
 }
 
+void LinearModel::add_gradients(const Batch& batch, std::size_t first, const Clip& clip, MutableView gradient) {
+  if (per_record_ == 1 && clip.kind != ClipKind::component && !batch.sparse()) {
+    return add_dense_gradients(batch, first, clip, gradient);
+  }
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Row row = batch.row(first + i);
+    const View derivative = View(derivatives_).subspan(i * per_record_, per_record_);
+    if (clip.kind == ClipKind::component) {
+      add_component_clipped(row, derivative, clip.bound, gradient);
+    } else {
+      add_gradient(row, derivative, clip_factor(norms_[i], derivative, clip), gradient);
+    }
+  }
+}
+
+/// To the bit the same for dense rows and one score, in one pass over the gradient.
+void LinearModel::add_dense_gradients(const Batch& batch, std::size_t first, const Clip& clip, MutableView gradient) {
+  find_slopes(clip);
+  const double* x = batch.values_from(first);
+  for (std::size_t i = 0; i < count_; ++i) terms_[i] = {slopes_[i], x + i * features_};
+  add_weighted(std::span(terms_).first(count_), features_, gradient.data());
+  if (!intercept_) return;
+  for (std::size_t i = 0; i < count_; ++i) gradient[features_] += slopes_[i];
+}
+
+/// Derivatives times their clip factors, several at a time.
+void LinearModel::find_slopes(const Clip& clip) {
+  const double* const derivatives = derivatives_.data();
+  const double* const norms = norms_.data();
+  double* const slopes = slopes_.data();
+  if (clip.kind == ClipKind::none) {
+    std::copy_n(derivatives, count_, slopes);
+    return;
+  }
+  int refused = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const double norm = std::abs(derivatives[i]) * norms[i];
+    refused |= norm <= largest_clippable_norm && norms[i] <= largest_clippable_norm ? 0 : 1;
+    slopes[i] = (norm > clip.bound ? clip.bound / norm : 1) * derivatives[i];
+  }
+  for (std::size_t i = 0; refused != 0 && i < count_; ++i) {
+    static_cast<void>(clip_factor(norms[i], View(&derivatives[i], 1), clip));  // says which
+  }
+}
+
 Score LinearModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
   gradient.assign(dimension(), 0.0);
   LossTally tally;
@@ -113,15 +201,7 @@ Score LinearModel::evaluate(View parameters, const Batch& batch, const Clip& cli
     look_at_rows(parameters, batch, first, clip.kind);
     loss_.evaluate(View(scores_).first(count_ * per_record_), batch.labels().subspan(first, count_), derivatives_,
                    tally);
-    for (std::size_t i = 0; i < count_; ++i) {
-      const Row row = batch.row(first + i);
-      const View derivative = View(derivatives_).subspan(i * per_record_, per_record_);
-      if (clip.kind == ClipKind::component) {
-        add_component_clipped(row, derivative, clip.bound, gradient);
-      } else {
-        add_gradient(row, derivative, clip_factor(norms_[i], derivative, clip), gradient);
-      }
-    }
+    add_gradients(batch, first, clip, gradient);
   }
   return {tally.value, tally.correct, static_cast<std::int64_t>(batch.size())};
 }

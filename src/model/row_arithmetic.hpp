@@ -1,7 +1,10 @@
 // A row with a dense vector, whether the row is sparse or not. Internal to the model room.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "starling/core/batch.hpp"
@@ -32,13 +35,15 @@ template <class Few, class Any>
   });
 }
 
-/// lane_sum of n <= 6 numbers to the bit, without lanes in memory.
+/// lane_sum of n <= 6 numbers (or of four such lists side by side) to the bit, without lanes in memory. (There each
+/// lane begins with 0: what that makes of a minus zero one 0 at the end makes of it too.)
 template <class Size, class Term>
-inline double few_sum(Size n, Term term) {
-  double lanes[8] = {};
-  for (std::size_t i = 0; i < n; ++i) lanes[i] += term(i);
-  if (n <= 4) return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
-  return ((lanes[0] + lanes[4]) + lanes[2]) + ((lanes[1] + lanes[5]) + lanes[3]);
+inline auto few_sum(Size n, Term term) {
+  decltype(term(0)) lanes[6] = {};
+  for (std::size_t i = 0; i < n; ++i) lanes[i] = term(i);
+  const auto sum = n <= 4 ? (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+                          : ((lanes[0] + lanes[4]) + lanes[2]) + ((lanes[1] + lanes[5]) + lanes[3]);
+  return 0 + sum;
 }
 
 /// dot of n <= 6 numbers to the bit.
@@ -66,9 +71,10 @@ struct DotAndSum {
 
 /// |x| and x², of one number or of four side by side.
 struct Magnitude {
-  template <class Number>
-  Number operator()(Number x) const {
-    return x < 0 ? -x : x;
+  double operator()(double x) const { return std::abs(x); }
+  FourLanes::Number operator()(FourLanes::Number x) const {
+    using Bits [[gnu::vector_size(sizeof x)]] = std::int64_t;
+    return std::bit_cast<FourLanes::Number>(std::bit_cast<Bits>(x) & std::numeric_limits<std::int64_t>::max());
   }
 };
 struct Square {

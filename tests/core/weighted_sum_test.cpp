@@ -56,6 +56,24 @@ TEST_P(Lengths, WeightedSumInPlaceOfATerm) {
   EXPECT_EQ(got, expected);
 }
 
+TEST_P(Lengths, AddWeightedIsTheChainFromWhereItStands) {
+  const std::size_t n = GetParam();
+  for (const std::size_t count : {0U, 1U, 2U, 9U, 40U}) {
+    std::vector<Vector> vectors;
+    std::vector<Term> terms;
+    const Vector weights = rough_numbers(count, 1);
+    Vector expected = rough_numbers(n, 2);
+    Vector got = expected;
+    for (std::size_t i = 0; i < count; ++i) {
+      vectors.push_back(rough_numbers(n, 10 + i));
+      axpy(weights[i], vectors[i], expected);
+    }
+    for (std::size_t i = 0; i < count; ++i) terms.push_back({weights[i], vectors[i].data()});
+    add_weighted(terms, n, got.data());
+    EXPECT_EQ(got, expected) << count << " terms";
+  }
+}
+
 // A term of no weight is added like any other: a negative zero becomes a positive one.
 TEST(WeightedSum, StartsAtZero) {
   const double zero = -0.0;
@@ -82,7 +100,8 @@ TEST_P(Lengths, WhatIsLeftIsTheChain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AroundTiles, Lengths,
-                         testing::Values(0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 51, 63, 64, 65, 100, 1000));
+                         testing::Values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 51, 63, 64, 65, 100,
+                                         1000));
 
 }  // namespace
 }  // namespace starling

@@ -1,6 +1,7 @@
 // Rows of a few features have ways of their own, which must come to the bits of the general ones.
 #include "row_arithmetic.hpp"
 
+#include <array>
 #include <bit>
 #include <numeric>
 
@@ -52,6 +53,28 @@ TEST_P(RowsOfAnyLength, HaveTheSumsOfTheKernelsBesideTheProducts) {
       EXPECT_EQ(bits(squares.sum), bits(dot(x, x)));
     }
   }
+}
+
+// All of minus zeros, whose sum is the zero that lanes begin with; in one list, and in four side by side.
+TEST_P(RowsOfAnyLength, HaveTheSumsOfTheKernelsOfMinusZerosAndInRegisters) {
+  const Vector zeros(GetParam(), -0.0);
+  EXPECT_EQ(bits(row_dot({zeros, {}}, Vector(GetParam(), 1))), bits(dot(zeros, Vector(GetParam(), 1))));
+  sized(GetParam(), [&](auto n) {
+    if constexpr (!std::is_same_v<decltype(n), std::size_t>) {
+      const std::array<Vector, 4> lists = {drawn(1), drawn(2), zeros, drawn(4)};
+      const auto entries = [&](std::size_t j) {
+        return FourLanes::Number{lists[0][j], lists[1][j], lists[2][j], lists[3][j]};
+      };
+      std::array<double, 4> sums;
+      std::array<double, 4> magnitudes;
+      FourLanes::store(sums.data(), few_sum(n, entries));
+      FourLanes::store(magnitudes.data(), few_sum(n, [&](std::size_t j) { return Magnitude()(entries(j)); }));
+      for (std::size_t k = 0; k < lists.size(); ++k) {
+        EXPECT_EQ(bits(sums[k]), bits(sum(lists[k]))) << k;
+        EXPECT_EQ(bits(magnitudes[k]), bits(norm1(lists[k]))) << k;
+      }
+    }
+  });
 }
 
 TEST_P(RowsOfAnyLength, AreAddedAsByTheKernels) {

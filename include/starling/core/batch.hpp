@@ -34,6 +34,12 @@ class Batch {
     if (rows.sparse_) result.index = std::span<const std::int32_t>(rows.index_).subspan(from, count);
     return result;
   }
+  [[nodiscard]] bool sparse() const { return held().sparse_; }
+  /// Features of the records from the i-th on, one record's after the other's.
+  [[nodiscard]] const double* values_from(std::size_t i) const {
+    const Batch& rows = held();
+    return rows.values_.data() + rows.ends_[first_ + i];
+  }
 
   void clear() {
     store_ = nullptr;

@@ -34,13 +34,26 @@ struct OneLane {
   static void store(double* x, Number value) { *x = value; }
 };
 
-/// f.operator()<T, n>(i): n of T for the entries from i on; many at first, and the last ones one by one.
+/// f.operator()<T, n>(i): n of T for the entries from i on; many at first, then fewer.
 template <class F>
 inline void in_tiles(std::size_t begin, std::size_t end, F f) {
   std::size_t i = begin;
   for (; i + 32 <= end; i += 32) f.template operator()<FourLanes, 8>(i);
   for (; i + 8 <= end; i += 8) f.template operator()<FourLanes, 2>(i);
-  for (; i < end; ++i) f.template operator()<OneLane, 1>(i);
+  if (i + 4 <= end) {
+    f.template operator()<FourLanes, 1>(i);
+    i += 4;
+  }
+  switch (end - i) {
+    case 3:
+      return f.template operator()<OneLane, 3>(i);
+    case 2:
+      return f.template operator()<OneLane, 2>(i);
+    case 1:
+      return f.template operator()<OneLane, 1>(i);
+    default:
+      return;
+  }
 }
 
 /// y[i − begin] = (((0 + w_1 x_1[i]) + w_2 x_2[i]) + …) / divisor for begin ≤ i < end, in the order of the terms. y may
@@ -52,6 +65,18 @@ inline void weighted_sum(std::span<const Term> terms, std::size_t begin, std::si
       for (std::size_t j = 0; j < n; ++j) sum[j] += term.weight * T::load(term.x + i + j * T::lanes);
     }
     for (std::size_t j = 0; j < n; ++j) T::store(y + (i - begin) + j * T::lanes, sum[j] / divisor);
+  });
+}
+
+/// y[i] = ((y[i] + w_1 x_1[i]) + w_2 x_2[i]) + … for i < n.
+inline void add_weighted(std::span<const Term> terms, std::size_t n, double* y) {
+  in_tiles(0, n, [&]<class T, std::size_t count>(std::size_t i) {
+    typename T::Number sum[count];
+    for (std::size_t j = 0; j < count; ++j) sum[j] = T::load(y + i + j * T::lanes);
+    for (const Term& term : terms) {
+      for (std::size_t j = 0; j < count; ++j) sum[j] += term.weight * T::load(term.x + i + j * T::lanes);
+    }
+    for (std::size_t j = 0; j < count; ++j) T::store(y + i + j * T::lanes, sum[j]);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "starling/core/batch.hpp"
 #include "starling/core/boundary.hpp"
 #include "starling/core/snapshot.hpp"
+#include "starling/core/weighted_sum.hpp"
 #include "starling/loss/loss.hpp"
 
 namespace starling {
@@ -58,8 +59,15 @@ class LinearModel final : public Model {
   void look_at_rows(View parameters, const Batch& batch, std::size_t first, ClipKind kind);
   template <class Of, class NormOf>
   void look_at_rows(View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of);
+  template <class Of, class NormOf>
+  void look_at_any_rows(View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of);
+  template <class Size, class Of, class NormOf>
+  void look_at_rows_of(Size n, View parameters, const Batch& batch, std::size_t first, Of of, NormOf norm_of);
   void compute_scores(View parameters, const Row& row, std::size_t from, MutableView scores) const;
   [[nodiscard]] double intercept_of(View weights) const { return intercept_ ? weights[features_] : 0; }
+  void add_gradients(const Batch& batch, std::size_t first, const Clip& clip, MutableView gradient);
+  void add_dense_gradients(const Batch& batch, std::size_t first, const Clip& clip, MutableView gradient);
+  void find_slopes(const Clip& clip);
   [[nodiscard]] static double clip_factor(double of_row, View derivative, const Clip& clip);
   void add_gradient(const Row& row, View derivative, double factor, MutableView gradient) const;
   void add_component_clipped(const Row& row, View derivative, double bound, MutableView gradient) const;
@@ -74,7 +82,9 @@ class LinearModel final : public Model {
   std::size_t count_ = 0;
   Vector scores_;
   Vector derivatives_;
-  Vector norms_;  ///< of rows
+  Vector norms_;             ///< of rows
+  Vector slopes_;            ///< of records of one score: derivatives as they are clipped
+  std::vector<Term> terms_;  ///< these and their rows
 };
 
 /// A point x ∈ R^d, d = number of features: a record z costs ρ(‖x − z‖₂), where ρ is a loss of one score at label 0.
