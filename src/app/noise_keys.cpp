@@ -8,10 +8,9 @@
 #include <optional>
 #include <tuple>
 
-#include <openssl/crypto.h>
-
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
+#include "starling/core/wipe.hpp"
 #include "starling/record/run_directory.hpp"
 
 namespace starling {
@@ -40,11 +39,6 @@ std::string stored_key(const std::string& folder, Client client) {
 /// One file for the keys of more clients than that, in their order.
 std::string stored_keys(const std::string& folder) {
   return folder + "/keys";
-}
-
-template <class Text>
-void wipe(Text& text) {
-  OPENSSL_cleanse(text.data(), text.size());
 }
 
 /// Wiped when it goes.

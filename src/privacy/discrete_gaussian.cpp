@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <openssl/crypto.h>
+#include "starling/core/wipe.hpp"
 
 namespace starling {
 
@@ -127,8 +127,8 @@ void DiscreteGaussian::add(Keystream& words, std::span<std::int64_t> integers) {
     }
     integers[j] += draws_[j];
   }
-  OPENSSL_cleanse(draws_.data(), draws_.size() * sizeof(std::int64_t));
-  OPENSSL_cleanse(words_.data(), words_.size() * sizeof(std::uint64_t));
+  wipe(draws_);
+  wipe(words_);
 }
 
 }  // namespace starling

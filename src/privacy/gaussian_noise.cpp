@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <openssl/crypto.h>
-
 #include "starling/core/check.hpp"
+#include "starling/core/wipe.hpp"
 
 namespace starling {
 
@@ -36,7 +35,7 @@ double rough_quantile(std::uint64_t word) {
 class WordsAhead {
  public:
   explicit WordsAhead(Keystream& stream) : stream_(stream) {}
-  ~WordsAhead() { OPENSSL_cleanse(block_.data(), most_ * sizeof(std::uint64_t)); }
+  ~WordsAhead() { wipe(block_.data(), most_ * sizeof(std::uint64_t)); }
   WordsAhead(const WordsAhead&) = delete;
   WordsAhead& operator=(const WordsAhead&) = delete;
 

@@ -200,7 +200,8 @@ template class GridMechanism<Norm::l2>;
 std::int64_t laplace_reach(double epsilon) {
   // Beyond 2^62 the sums do not fit either, and make_grid says so.
   if (!(epsilon > 0)) return 0;
-  return static_cast<std::int64_t>(std::floor(std::min(std::ldexp(epsilon, laplace_scale_bits - 1), most_integer)));
+  constexpr double half_scale = static_cast<double>(std::int64_t{1} << (laplace_scale_bits - 1));
+  return static_cast<std::int64_t>(std::floor(std::min(epsilon * half_scale, most_integer)));
 }
 
 std::int64_t gaussian_reach(double /*mu*/) {

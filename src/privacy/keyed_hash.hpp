@@ -10,10 +10,10 @@
 #include <tuple>
 
 #include <openssl/core_names.h>
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include "starling/core/wipe.hpp"
 #include "starling/privacy/keys.hpp"
 
 namespace starling {
@@ -29,7 +29,7 @@ EVP_MAC_CTX* poly1305_context();
 template <std::size_t size>
 struct SecretBytes {
   std::array<unsigned char, size> bytes{};
-  ~SecretBytes() { OPENSSL_cleanse(bytes.data(), size); }
+  ~SecretBytes() { wipe(bytes); }
 };
 
 /// BLAKE2b or Poly1305 with a 32-byte key over an injective encoding. At most one of each lives at a time in a thread.
@@ -61,16 +61,15 @@ class KeyedHash {
   }
   KeyedHash& integer(std::int64_t value) { return number(static_cast<std::uint64_t>(value)); }
   KeyedHash& real(double value) { return number(std::bit_cast<std::uint64_t>(value)); }
-  /// Preceded by their number. Wiped where they are copied.
+  /// Preceded by their number; secret.
   KeyedHash& integers(std::span<const std::int64_t> values) {
     number(values.size());
-    if constexpr (std::endian::native == std::endian::little) {
+    if (std::endian::native == std::endian::little && used_ + values.size_bytes() > buffer_.size()) {
       flush();
       update(reinterpret_cast<const unsigned char*>(values.data()), values.size_bytes());
     } else {
+      holds_secrets_ = true;
       for (const std::int64_t value : values) integer(value);
-      flush();
-      OPENSSL_cleanse(buffer_.data(), buffer_.size());
     }
     return *this;
   }
@@ -111,12 +110,14 @@ class KeyedHash {
   void update(const unsigned char* data, std::size_t size) { check_mac(EVP_MAC_update(context_, data, size) == 1); }
   void flush() {
     update(buffer_.data(), used_);
+    if (holds_secrets_) wipe(buffer_.data(), used_);
     used_ = 0;
   }
 
   EVP_MAC_CTX* context_;
   std::array<unsigned char, 512> buffer_;
   std::size_t used_ = 0;
+  bool holds_secrets_ = false;
 };
 
 }  // namespace starling

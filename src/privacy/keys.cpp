@@ -7,12 +7,12 @@
 #include <fstream>
 #include <memory>
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
+#include "starling/core/wipe.hpp"
 
 namespace starling {
 
@@ -27,19 +27,11 @@ void check_cipher(bool done) {
   check<FailureError>(done, "ChaCha20 failed in the cryptographic library (noise keys are made with it)");
 }
 
-/// ChaCha20's block function (RFC 8439, section 2.3) of a key and of the 16 bytes that are its counter and nonce.
-void chacha20_block(std::span<const unsigned char, 32> key, std::span<const unsigned char, 16> input,
-                    SecretBytes<64>& block) {
-  static constexpr unsigned char zeros[64] = {};
-  thread_local const CipherContext context = [] {
-    CipherContext made(EVP_CIPHER_CTX_new());
-    check_cipher(made != nullptr && EVP_EncryptInit_ex2(made.get(), EVP_chacha20(), nullptr, nullptr, nullptr) == 1);
-    return made;
-  }();
-  int length = 0;
-  check_cipher(EVP_EncryptInit_ex2(context.get(), nullptr, key.data(), input.data(), nullptr) == 1 &&
-               EVP_EncryptUpdate(context.get(), block.bytes.data(), &length, zeros, sizeof zeros) == 1 &&
-               length == sizeof zeros);
+CipherContext chacha20_context() {
+  CipherContext context(EVP_CIPHER_CTX_new());
+  check_cipher(context != nullptr &&
+               EVP_EncryptInit_ex2(context.get(), EVP_chacha20(), nullptr, nullptr, nullptr) == 1);
+  return context;
 }
 
 /// Little-endian.
@@ -52,6 +44,56 @@ std::array<unsigned char, 16> two_numbers(std::uint64_t first, std::uint64_t sec
   return bytes;
 }
 
+/// ChaCha20 blocks (RFC 8439, section 2.3) of run keys, whose counter and nonce are a round and a place in it.
+class RoundBlocks {
+ public:
+  static constexpr std::size_t size = 64;
+  using Block = std::span<const unsigned char, size>;
+
+  /// Valid until the next call. Sixteen rounds take the cipher as long as two, so they are made together where a key
+  /// has come for one round and comes for the next. (Where a rank has more clients than there are places here, others
+  /// come between, and each round is made when it is asked for.)
+  Block of(const NoiseKey& key, Client client, std::uint64_t round, std::uint64_t place) {
+    Row& row = rows_[(static_cast<std::uint64_t>(client) + place) % rows_.size()];
+    const bool same = row.place == place && std::ranges::equal(row.key.bytes(), key.bytes());
+    if (!same || round - row.first >= row.count) {
+      const bool follows = same && round / at_once - row.first / at_once <= 1;
+      row.count = 0;  // nothing is there until all of it is
+      row.key = key;
+      row.place = place;
+      row.first = follows ? round / at_once * at_once : round;
+      fill(row, follows ? at_once : 1);
+    }
+    return std::span<const unsigned char>(row.blocks.bytes).subspan((round - row.first) * size).first<size>();
+  }
+
+ private:
+  static constexpr std::uint64_t at_once = 16;
+  /// Blocks of rounds one after the other, which do not go across a multiple of 2^32: the counter has 32 bits.
+  struct Row {
+    NoiseKey key{NoiseKey::Bytes{}};
+    std::uint64_t place = 0;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    SecretBytes<at_once * size> blocks;
+  };
+
+  void fill(Row& row, std::uint64_t count) {
+    static constexpr std::array<unsigned char, at_once * size> zeros{};
+    if (!context_) context_ = chacha20_context();
+    const int wanted = static_cast<int>(count * size);
+    int length = 0;
+    check_cipher(EVP_EncryptInit_ex2(context_.get(), nullptr, row.key.bytes().data(),
+                                     two_numbers(row.first, row.place).data(), nullptr) == 1 &&
+                 EVP_EncryptUpdate(context_.get(), row.blocks.bytes.data(), &length, zeros.data(), wanted) == 1 &&
+                 length == wanted);
+    row.count = count;
+  }
+
+  std::array<Row, 8> rows_;
+  CipherContext context_;
+};
+
 std::string hex_of(std::span<const unsigned char> bytes) {
   return to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
@@ -60,7 +102,7 @@ std::string hex_of(std::span<const unsigned char> bytes) {
 struct KeyText {
   std::array<char, 67> bytes{};
   std::size_t size = 0;
-  ~KeyText() { OPENSSL_cleanse(bytes.data(), bytes.size()); }
+  ~KeyText() { wipe(bytes); }
 };
 
 void load(const std::string& path, KeyText& text) {
@@ -104,7 +146,7 @@ void parse_hex(std::string_view digits, const std::string& path, NoiseKey::Bytes
 }  // namespace
 
 NoiseKey::~NoiseKey() {
-  OPENSSL_cleanse(bytes_.data(), bytes_.size());
+  wipe(bytes_);
 }
 
 NoiseKey NoiseKey::random() {
@@ -146,19 +188,19 @@ NoiseKey NoiseKey::for_run(std::string_view run_id) const {
 }
 
 StreamStart::~StreamStart() {
-  OPENSSL_cleanse(counter_and_nonce.data(), counter_and_nonce.size());
+  wipe(counter_and_nonce);
 }
 
 StreamStart release_stream(const NoiseKey& run_key, std::string_view run_id, const ReleaseAddress& address,
                            std::string_view mechanism, double scale, double step,
                            std::span<const std::int64_t> integers) {
-  SecretBytes<64> keys;  // the stream key, then the one-time key
-  // The second number is never 0, as it is in the stream of the run key itself.
+  thread_local RoundBlocks blocks;
+  // The place is never 0, as it is in the stream of the run key itself.
   const std::uint64_t place = (std::uint64_t{address.block} << 32) + address.index + 1;
-  chacha20_block(run_key.bytes(), two_numbers(static_cast<std::uint64_t>(address.round), place), keys);
-  const std::span<const unsigned char, 64> both(keys.bytes);
-  StreamStart start{NoiseKey(both.first<32>())};
-  KeyedHash::poly1305(both.last<32>())
+  // The stream key, then the one-time key.
+  const RoundBlocks::Block keys = blocks.of(run_key, address.client, static_cast<std::uint64_t>(address.round), place);
+  StreamStart start{NoiseKey(keys.first<32>())};
+  KeyedHash::poly1305(keys.last<32>())
       .integer(address.client)
       .real(scale)
       .real(step)

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstring>
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/wipe.hpp"
 
 namespace starling {
 
@@ -40,7 +40,7 @@ void order_bytes(std::span<std::uint64_t> words) {
 }  // namespace
 
 struct Keystream::State {
-  ~State() { OPENSSL_cleanse(buffer.data(), buffer.size()); }
+  ~State() { wipe(buffer); }
   /// `cipher` is null where the context has it already.
   void start(const EVP_CIPHER* cipher, const StreamStart& start) {
     check_cipher(EVP_EncryptInit_ex2(context.get(), cipher, start.key.bytes().data(), start.counter_and_nonce.data(),

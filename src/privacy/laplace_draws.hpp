@@ -1,4 +1,5 @@
-/// Many draws of the discrete Laplace noise at once: what laplace_exact.hpp says of one draw, for 16 side by side.
+/// Many draws of the discrete Laplace noise at once: what laplace_exact.hpp says of one draw, for 16 side by side. (The
+/// last ones, where they are at most 8, have the words of 8: to encrypt 512 bytes takes twice as long as 256.)
 ///
 /// Bits are used once: a draw has one 64-bit word (U, 31 bits of A, the sign) and twelve 16-bit words; what the rare
 /// cases draw in addition is fresh, and the rest of such a word is thrown away.
@@ -26,11 +27,31 @@ inline constexpr std::size_t block_groups = 16;  ///< groups whose words are rea
 inline constexpr std::size_t spare_words = 128;  ///< 1 KiB: for the rare lanes of some 60 blocks
 
 /// The keystream words of 16 draws: 16 U's and 16 times (31 bits of A, the sign above) of 32 bits, then of 16 bits 16
-/// fractions for each digit 32 … 42 and for V ≥ 1. In a word, what comes first is lowest.
+/// fractions for each digit 32 … 42 and for V ≥ 1. In a word, what comes first is lowest. The words of 8 draws are the
+/// same with 8 for 16.
 using Group = std::span<const std::uint64_t, group_words>;
 inline constexpr std::size_t top_word = 8;        ///< where the A's begin
 inline constexpr std::size_t fraction_word = 16;  ///< where the fractions begin
 inline constexpr std::size_t row_words = 4;       ///< words of 16 fractions
+
+/// Words of so many draws, at most a block's. The last group of a block is half as wide where 8 lanes are enough.
+inline std::size_t words_of(std::size_t draws) {
+  const std::size_t rest = draws % lanes;
+  return draws / lanes * group_words + (rest == 0 ? 0 : rest <= lanes / 2 ? group_words / 2 : group_words);
+}
+
+/// Makes a group of the words of 8 draws, with which it begins: each of their lanes stands there twice.
+inline void widen(std::span<std::uint64_t, group_words> words) {
+  const auto widen_row = [words](std::size_t begin, std::size_t end) {
+    const std::size_t half = (end - begin) / 2;
+    std::copy_n(&words[begin / 2], half, &words[begin + half]);
+    std::copy_n(&words[begin / 2], half, &words[begin]);
+  };
+  // From the last row on: none is overwritten before it is moved.
+  for (std::size_t end = group_words; end > fraction_word; end -= row_words) widen_row(end - row_words, end);
+  widen_row(top_word, fraction_word);
+  widen_row(0, top_word);
+}
 
 /// Number `i` of the numbers of type T that begin with `word`.
 template <class T>
@@ -174,7 +195,9 @@ void add_draws(Words& words, Reserve<Words>& reserve, std::span<std::int64_t> in
   while (!integers.empty()) {
     const std::size_t count = std::min(integers.size(), block.size() / group_words * lanes);
     const std::size_t groups = (count + lanes - 1) / lanes;
-    words.words(block.first(groups * group_words));
+    const std::size_t drawn = words_of(count);
+    words.words(block.first(drawn));
+    if (drawn < groups * group_words) widen(block.subspan((groups - 1) * group_words).first<group_words>());
     for (std::size_t g = 0; g < groups; ++g) {
       const Group group(&block[g * group_words], group_words);
       add_group(reserve, group, integers.subspan(g * lanes, std::min(lanes, count - g * lanes)));

@@ -1,7 +1,7 @@
 #include "laplace_draws.hpp"
 #include <algorithm>
 
-#include <openssl/crypto.h>
+#include "starling/core/wipe.hpp"
 
 namespace starling {
 
@@ -13,8 +13,8 @@ struct Block {
       : used(std::min(words.size(),
                       (draws + laplace_draws::lanes - 1) / laplace_draws::lanes * laplace_draws::group_words)) {}
   ~Block() {
-    OPENSSL_cleanse(words.data(), used * sizeof(std::uint64_t));
-    if (spare_used) OPENSSL_cleanse(spare.data(), sizeof spare);
+    wipe(words.data(), used * sizeof(std::uint64_t));
+    if (spare_used) wipe(spare);
   }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include <openssl/crypto.h>
-
 #include "starling/core/check.hpp"
+#include "starling/core/wipe.hpp"
 #include "starling/privacy/discrete_gaussian.hpp"
 #include "starling/privacy/grid.hpp"
 #include "starling/privacy/keystream.hpp"
@@ -127,7 +126,7 @@ Masked MaskedGaussian::contribute(const ReleaseAddress& address, double price, c
       release_stream(key, settings_.run_id, address, "masked-gaussian", state.noise.sigma(), step(price), integers));
   state.noise.add(state.words, integers);
   std::vector<std::uint64_t> words(integers.begin(), integers.end());  // modulo 2^64
-  OPENSSL_cleanse(integers.data(), integers.size_bytes());
+  wipe(integers);
   masker.mask(address.round, address.index, words);
   return make_share(std::move(words));
 }

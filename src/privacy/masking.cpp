@@ -9,6 +9,7 @@
 #include <openssl/rand.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/wipe.hpp"
 
 namespace starling {
 
@@ -62,7 +63,7 @@ NoiseKey pair_key(const SecretBytes<32>& secret, const std::string& run_id, Clie
 struct Block {
   static constexpr std::size_t size = 1024;
   std::array<std::uint64_t, size> words{};
-  ~Block() { OPENSSL_cleanse(words.data(), sizeof words); }
+  ~Block() { wipe(words); }
 };
 
 }  // namespace
@@ -74,18 +75,18 @@ MaskKey::MaskKey(const Bytes& secret) : secret_(secret) {
 }
 
 MaskKey::~MaskKey() {
-  OPENSSL_cleanse(secret_.data(), secret_.size());
+  wipe(secret_);
 }
 
 MaskKey::MaskKey(MaskKey&& other) noexcept : secret_(other.secret_), public_(other.public_) {
-  OPENSSL_cleanse(other.secret_.data(), other.secret_.size());
+  wipe(other.secret_);
 }
 
 MaskKey& MaskKey::operator=(MaskKey&& other) noexcept {
   if (this == &other) return *this;
   secret_ = other.secret_;
   public_ = other.public_;
-  OPENSSL_cleanse(other.secret_.data(), other.secret_.size());
+  wipe(other.secret_);
   return *this;
 }
 

@@ -103,6 +103,30 @@ TEST(ReleaseStream, IsTheSameInEveryThread) {
   EXPECT_EQ(elsewhere, Arguments{}.bits());
 }
 
+// Blocks of rounds to come are made together; a thread that begins makes one alone.
+TEST(ReleaseStream, IsTheSameWhateverWasAskedForBefore) {
+  std::vector<Arguments> asked;
+  const auto ask = [&](std::uint64_t seed, Client client, Round round, std::uint32_t index) {
+    Arguments& last = asked.emplace_back();
+    last.key = NoiseKey::from_seed(seed, client);
+    last.address = {client, round, index};
+  };
+  for (Round round = 0; round < 40; ++round) ask(1, 0, round, 0);                               // one after the other
+  for (Round round = 0; round < 40; ++round) ask(1, static_cast<Client>(round % 2), round, 0);  // of two clients
+  for (Round round = 0; round < 20; ++round) ask(1, static_cast<Client>(round % 2 * 8), round, 0);  // who share a place
+  for (Round round = 0; round < 20; ++round) ask(static_cast<std::uint64_t>(round % 2), 0, round, 0);
+  for (Round round = 0; round < 20; ++round) ask(1, 0, round, static_cast<std::uint32_t>(round % 2));
+  for (const Round first : {Round{1} << 32, Round{1} << 40, Round{1} << 62}) {
+    for (Round round = first - 20; round < first + 20; ++round) ask(1, 0, round, 0);
+  }
+  for (const Round round : {5, 5, 4, 3, 20, 19, 36, 35, 0, 100, 99}) ask(1, 0, round, 0);
+  for (const Arguments& arguments : asked) {
+    std::string alone;
+    std::thread([&] { alone = hex_of(arguments.start()); }).join();
+    EXPECT_EQ(hex_of(arguments.start()), alone) << arguments.address.client << ' ' << arguments.address.round;
+  }
+}
+
 TEST(ReleaseStream, ChangesWithEveryField) {
   std::vector<Arguments> variants(19);
   variants[1].key = NoiseKey::from_seed(1, 0);

@@ -45,6 +45,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -71,9 +72,9 @@ class GridRounding {
 
   [[nodiscard]] const Grid& grid() const { return grid_; }
   /// N at a price: the clip in steps.
-  [[nodiscard]] std::int64_t reach(double price) const { return reach_(price); }
+  [[nodiscard]] std::int64_t reach(double price) const { return at(price).reach; }
   /// Size of an integer in the sum: C / N.
-  [[nodiscard]] double step(double price) const { return clip_ / static_cast<double>(reach(price)); }
+  [[nodiscard]] double step(double price) const { return at(price).step; }
   /// How far replacing one record can move the integers: F N, rounded up.
   [[nodiscard]] Bound<norm> sensitivity(double price) const;
   /// "Each record's gradient is clipped to …", for descriptions.
@@ -84,6 +85,19 @@ class GridRounding {
   [[nodiscard]] std::span<std::int64_t> round(const ReleaseAddress& address, double price, View sum);
 
  private:
+  struct Size {
+    double price = std::numeric_limits<double>::quiet_NaN();  // no price at first
+    std::int64_t reach = 0;
+    double step = 0;
+  };
+  /// Worked out anew where it is another price than the last time: most runs have one.
+  [[nodiscard]] const Size& at(double price) const {
+    if (price != last_.price) {
+      const std::int64_t reach = reach_(price);
+      last_ = {price, reach, clip_ / static_cast<double>(reach)};
+    }
+    return last_;
+  }
   [[nodiscard]] bool within(std::int64_t limit) const;
 
   std::int64_t (*reach_)(double);
@@ -92,6 +106,7 @@ class GridRounding {
   double replacement_;
   std::size_t batch_;
   PrivacyUnit unit_;
+  mutable Size last_;
   Vector steps_;  ///< the sum in steps, rounded
   std::vector<std::int64_t> integers_;
 };
