@@ -14,12 +14,16 @@
 
 namespace starling {
 
-/// What a rank says of itself, at the beginning of its memory. Each counter has its cache line: others look at it
-/// often.
+namespace {
+
+using Counter = std::atomic<std::uint64_t>;
+static_assert(Counter::is_always_lock_free, "counters in shared memory must be lock-free");
+
+}  // namespace
+
+/// What a rank says of itself, at the beginning of its memory.
 struct Windows::Progress {
-  alignas(cache_line) std::atomic<std::uint64_t> finished{0};
-  alignas(cache_line) std::atomic<std::uint64_t> published{0};
-  static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "counters in shared memory must be lock-free");
+  Counter finished{0};
 };
 
 namespace {
@@ -39,13 +43,17 @@ std::size_t blocks_of(const Layout& layout, std::size_t length) {
 }
 
 /// Where a rank's blocks lie in its memory. Blocks of different ranks begin at different places of a page: a receiver
-/// reads many of them at once, entry by entry, and the nearest cache keeps only a few lines of the same place.
+/// reads many of them at once, entry by entry, and the nearest cache keeps only a few lines of the same place. After a
+/// block's last entry comes the last turn in which it was published: a short block arrives with the look that finds it.
 struct Places {
   Places(const Layout& layout, int rank, std::size_t length)
-      : first(page + static_cast<std::size_t>(rank % 12) * 320),
-        apart((static_cast<std::size_t>(layout.count(rank)) * length * sizeof(double) + page - 1) / page * page) {}
+      : size(static_cast<std::size_t>(layout.count(rank)) * length * sizeof(double)),
+        first(page + static_cast<std::size_t>(rank % 12) * 320),
+        apart((size + sizeof(Counter) + page - 1) / page * page) {}
   [[nodiscard]] std::size_t block(std::size_t number) const { return first + number * apart; }
+  [[nodiscard]] std::size_t published(std::size_t number) const { return block(number) + size; }
   [[nodiscard]] std::size_t bytes(std::size_t blocks) const { return block(blocks); }
+  std::size_t size;
   std::size_t first;
   std::size_t apart;
 };
@@ -121,6 +129,7 @@ Windows::Windows(World& world, const Layout& layout, std::size_t length)
       spins_(!oversubscribed()),
       memory_(static_cast<std::size_t>(world.size()), nullptr),
       progress_(static_cast<std::size_t>(world.size()), nullptr),
+      published_(static_cast<std::size_t>(world.size()), 0),
       blocks_(blocks_of(layout, length), Released<Columns>(declare_public(Columns()))),
       places_(blocks_.size()) {
   const Places places(layout_, world.rank(), length_);
@@ -147,6 +156,7 @@ Windows::Windows(World& world, const Layout& layout, std::size_t length)
   for (std::size_t i = 0; i < blocks(); ++i) {
     places_[i] = {reinterpret_cast<double*>(own_.data() + places.block(i)), count * length_};
     blocks_[i].update([&](Columns& columns) { columns = Columns(length_, count, places_[i].data()); });
+    new (own_.data() + places.published(i)) Counter(0);
   }
 }
 
@@ -180,17 +190,25 @@ void Windows::finish() {
   std::launder(reinterpret_cast<Progress*>(own_.data()))->finished.store(turn_, std::memory_order_release);
 }
 
-bool Windows::has_finished(int reader) const {
-  return progress_[static_cast<std::size_t>(reader)]->finished.load(std::memory_order_acquire) + blocks() >= turn_;
+// Who has published a turn had finished with the one before: where this rank has seen that already, it need not fetch
+// the other counter, which has moved since.
+bool Windows::has_finished(int reader) {
+  const auto rank = static_cast<std::size_t>(reader);
+  if (published_[rank] + blocks() > turn_) return true;
+  return progress_[rank]->finished.load(std::memory_order_acquire) + blocks() >= turn_;
 }
 
 void Windows::publish() {
   begun_ = false;
-  std::launder(reinterpret_cast<Progress*>(own_.data()))->published.store(turn_, std::memory_order_release);
+  const MutableView block = place();
+  std::launder(reinterpret_cast<Counter*>(block.data() + block.size()))->store(turn_, std::memory_order_release);
 }
 
-bool Windows::has_published(int writer) const {
-  return progress_[static_cast<std::size_t>(writer)]->published.load(std::memory_order_acquire) >= turn_;
+bool Windows::has_published(int writer) {
+  const auto rank = static_cast<std::size_t>(writer);
+  const std::byte* const counter = memory_[rank] + Places(layout_, writer, length_).published(block_of(turn_));
+  published_[rank] = std::launder(reinterpret_cast<const Counter*>(counter))->load(std::memory_order_acquire);
+  return published_[rank] >= turn_;
 }
 
 void Windows::give_back_room() {

@@ -54,11 +54,11 @@ class Windows {
   /// The block has been written: others may read it.
   void publish();
   /// Whether that rank has published the block of this turn.
-  [[nodiscard]] bool has_published(int writer) const;
+  [[nodiscard]] bool has_published(int writer);
   /// What this turn has brought, once all of it has been published, is no longer read.
   void finish();
   /// Whether that rank has finished with what this rank's block held the last time.
-  [[nodiscard]] bool has_finished(int reader) const;
+  [[nodiscard]] bool has_finished(int reader);
   /// Once nobody reads them: the system gets the memory of this rank's blocks, whose vectors are lost.
   void give_back_room();
 
@@ -78,6 +78,7 @@ class Windows {
   std::vector<SharedMemory> others_;
   std::vector<const std::byte*> memory_;   ///< by rank; null where nothing is shared
   std::vector<const Progress*> progress_;  ///< likewise
+  std::vector<std::uint64_t> published_;   ///< by rank: what this one has seen of it
   std::vector<Released<Columns>> blocks_;  ///< of this rank, in its memory
   std::vector<MutableView> places_;        ///< their storage
   std::uint64_t turn_ = 0;
