@@ -137,7 +137,8 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
 }
 
 double DecentralizedOmd::eta(Round t) const {
-  return settings_.step / std::pow(static_cast<double>(t + 1) + settings_.step_offset, settings_.step_power);
+  const double round = static_cast<double>(t + 1) + settings_.step_offset;
+  return settings_.step / (settings_.step_power == 0.5 ? std::sqrt(round) : std::pow(round, settings_.step_power));
 }
 
 // η_t / w_u, with the part that would exceed the cap kept as debt (method 1, "Step debt"). A client without mass steps
