@@ -119,15 +119,16 @@ inline void draw_digits(Group group, Fractions& digits, Fractions& open) {
   }
 }
 
-/// No branch depends on a draw. Returns whether all lanes are settled.
-inline bool draw_group(Group group, Draws& draws) {
+/// Of all lanes, or of the first half alone. No branch depends on a draw. Returns whether all of them are settled.
+template <std::size_t halves = 2>
+bool draw_group(Group group, Draws& draws) {
   Fractions digits;
   Fractions open;
   draw_digits(group, digits, open);
   std::memcpy(draws.open.data(), &open, sizeof open);
   const auto parts = std::bit_cast<std::array<Vector<std::uint16_t, lanes / 2>, 2>>(digits);
   Half close{};
-  for (std::size_t h = 0; h < 2; ++h) {
+  for (std::size_t h = 0; h < halves; ++h) {
     Half low;
     Half top;
     load(group, h * lanes / 4, low);
@@ -152,7 +153,8 @@ inline bool draw_group(Group group, Draws& draws) {
 template <class Words>
 void add_group(Words& words, Group group, std::span<std::int64_t> integers) {
   Draws draws;
-  if (!draw_group(group, draws)) {
+  const bool settled = integers.size() <= lanes / 2 ? draw_group<1>(group, draws) : draw_group(group, draws);
+  if (!settled) {
     for (std::size_t i = 0; i < integers.size(); ++i) {
       if ((draws.close[i] | draws.open[i]) != 0) draws.values[i] = exact_draw(words, lane_of(group, i));
     }
