@@ -16,7 +16,7 @@ namespace starling {
 /// Every rank of a host has two blocks of vectors, a column per client, that all others there can read. Exchanges take
 /// turns: those of an even number go through one block, those of an odd number through the other. Where some rank's
 /// is long, which takes much longer to be mixed than two ranks take to meet, each has one for all turns. A rank says
-/// how far it is by two counters of its own, and nobody waits for anybody but
+/// how far it is by counters, and nobody waits for anybody but
 /// * for a block to be written: a reader waits for the writer's turn;
 /// * for a block to be read: a writer waits until those who have read it the last time have finished that turn.
 /// Whoever is furthest behind waits for nobody for long, so that there is no deadlock on any graph.

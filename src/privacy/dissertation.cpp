@@ -82,7 +82,7 @@ class Dissertation final : public Mechanism, public Unscaled {
     check_sum(address, values);
     std::transform(values.begin(), values.end(), bits_.begin(),
                    [](double value) { return std::bit_cast<std::int64_t>(value); });
-    words_.restart(release_stream(key, settings_.run_id, address, "dissertation", 1 / epsilon_, 0, bits_));
+    words_.restart(release_stream(keys_, key, settings_.run_id, address, "dissertation", 1 / epsilon_, 0, bits_));
     noisy_mean.update([&](Vector& mean) {
       mean.resize(values.size());
       for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = noisy(values[j] / static_cast<double>(settings_.batch));
@@ -105,6 +105,7 @@ class Dissertation final : public Mechanism, public Unscaled {
   double epsilon_;
   double truncation_ = 0;  // b
   std::vector<std::int64_t> bits_;
+  ReleaseKeys keys_;
   Keystream words_{NoiseKey(NoiseKey::Bytes{})};
 };
 

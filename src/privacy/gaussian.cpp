@@ -34,7 +34,8 @@ class Gaussian final : public GridMechanism<Norm::l2> {
   void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                  std::span<std::int64_t> integers) override {
     if (sigma(price) != noise_.sigma()) noise_ = GaussianNoise(sigma(price));
-    words_.restart(release_stream(key, settings_.run_id, address, "gaussian", noise_.sigma(), step(price), integers));
+    words_.restart(
+        release_stream(keys_, key, settings_.run_id, address, "gaussian", noise_.sigma(), step(price), integers));
     noise_.add(words_, integers);
   }
 
@@ -53,6 +54,7 @@ class Gaussian final : public GridMechanism<Norm::l2> {
   }
 
   GaussianNoise noise_;  // of the last price
+  ReleaseKeys keys_;
   Keystream words_{NoiseKey(NoiseKey::Bytes{})};
 };
 

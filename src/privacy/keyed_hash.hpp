@@ -46,10 +46,12 @@ class KeyedHash {
   }
   /// Poly1305 (RFC 8439), whose result has 16 bytes, under a key that has no other use.
   [[nodiscard]] static KeyedHash poly1305(std::span<const unsigned char, 32> key) {
-    KeyedHash hash(poly1305_context());
-    check_mac(EVP_MAC_init(hash.context_, key.data(), key.size(), nullptr) == 1);
-    return hash;
+    return KeyedHash(poly1305_context(), key);
   }
+
+  ~KeyedHash() { wipe_secrets(); }
+  KeyedHash(const KeyedHash&) = delete;
+  KeyedHash& operator=(const KeyedHash&) = delete;
 
   KeyedHash& number(std::uint64_t value) {
     if (used_ + sizeof value > buffer_.size()) flush();
@@ -105,13 +107,19 @@ class KeyedHash {
   }
 
  private:
-  explicit KeyedHash(EVP_MAC_CTX* context) : context_(context) {}
+  KeyedHash(EVP_MAC_CTX* context, std::span<const unsigned char, 32> key) : context_(context) {
+    check_mac(EVP_MAC_init(context_, key.data(), key.size(), nullptr) == 1);
+  }
 
   void update(const unsigned char* data, std::size_t size) { check_mac(EVP_MAC_update(context_, data, size) == 1); }
   void flush() {
     update(buffer_.data(), used_);
-    if (holds_secrets_) wipe(buffer_.data(), used_);
+    wipe_secrets();
     used_ = 0;
+  }
+  void wipe_secrets() {
+    if (holds_secrets_) wipe(buffer_.data(), used_);
+    holds_secrets_ = false;
   }
 
   EVP_MAC_CTX* context_;

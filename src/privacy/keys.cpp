@@ -44,56 +44,6 @@ std::array<unsigned char, 16> two_numbers(std::uint64_t first, std::uint64_t sec
   return bytes;
 }
 
-/// ChaCha20 blocks (RFC 8439, section 2.3) of run keys, whose counter and nonce are a round and a place in it.
-class RoundBlocks {
- public:
-  static constexpr std::size_t size = 64;
-  using Block = std::span<const unsigned char, size>;
-
-  /// Valid until the next call. Sixteen rounds take the cipher as long as two, so they are made together where a key
-  /// has come for one round and comes for the next. (Where a rank has more clients than there are places here, others
-  /// come between, and each round is made when it is asked for.)
-  Block of(const NoiseKey& key, Client client, std::uint64_t round, std::uint64_t place) {
-    Row& row = rows_[(static_cast<std::uint64_t>(client) + place) % rows_.size()];
-    const bool same = row.place == place && std::ranges::equal(row.key.bytes(), key.bytes());
-    if (!same || round - row.first >= row.count) {
-      const bool follows = same && round / at_once - row.first / at_once <= 1;
-      row.count = 0;  // nothing is there until all of it is
-      row.key = key;
-      row.place = place;
-      row.first = follows ? round / at_once * at_once : round;
-      fill(row, follows ? at_once : 1);
-    }
-    return std::span<const unsigned char>(row.blocks.bytes).subspan((round - row.first) * size).first<size>();
-  }
-
- private:
-  static constexpr std::uint64_t at_once = 16;
-  /// Blocks of rounds one after the other, which do not go across a multiple of 2^32: the counter has 32 bits.
-  struct Row {
-    NoiseKey key{NoiseKey::Bytes{}};
-    std::uint64_t place = 0;
-    std::uint64_t first = 0;
-    std::uint64_t count = 0;
-    SecretBytes<at_once * size> blocks;
-  };
-
-  void fill(Row& row, std::uint64_t count) {
-    static constexpr std::array<unsigned char, at_once * size> zeros{};
-    if (!context_) context_ = chacha20_context();
-    const int wanted = static_cast<int>(count * size);
-    int length = 0;
-    check_cipher(EVP_EncryptInit_ex2(context_.get(), nullptr, row.key.bytes().data(),
-                                     two_numbers(row.first, row.place).data(), nullptr) == 1 &&
-                 EVP_EncryptUpdate(context_.get(), row.blocks.bytes.data(), &length, zeros.data(), wanted) == 1 &&
-                 length == wanted);
-    row.count = count;
-  }
-
-  std::array<Row, 8> rows_;
-  CipherContext context_;
-};
-
 std::string hex_of(std::span<const unsigned char> bytes) {
   return to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
@@ -145,6 +95,55 @@ void parse_hex(std::string_view digits, const std::string& path, NoiseKey::Bytes
 
 }  // namespace
 
+struct ReleaseKeys::State {
+  static constexpr std::uint64_t at_once = 16;
+  /// Of rounds one after the other, which do not go across a multiple of 2^32: the cipher's counter has 32 bits.
+  struct Row {
+    NoiseKey run_key{NoiseKey::Bytes{}};
+    std::uint64_t place = 0;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    SecretBytes<at_once * size> blocks;
+  };
+
+  void fill(Row& row, const NoiseKey& run_key, std::uint64_t first, std::uint64_t count, std::uint64_t place) {
+    static constexpr std::array<unsigned char, at_once * size> zeros{};
+    if (!context) context = chacha20_context();
+    if (row.count > 1) wipe(row.blocks.bytes);
+    row.count = 0;  // nothing is there until all of it is
+    row.run_key = run_key;
+    row.place = place;
+    row.first = first;
+    const int wanted = static_cast<int>(count * size);
+    int length = 0;
+    check_cipher(EVP_EncryptInit_ex2(context.get(), nullptr, run_key.bytes().data(), two_numbers(first, place).data(),
+                                     nullptr) == 1 &&
+                 EVP_EncryptUpdate(context.get(), row.blocks.bytes.data(), &length, zeros.data(), wanted) == 1 &&
+                 length == wanted);
+    row.count = count;
+  }
+
+  std::array<Row, 8> rows;
+  CipherContext context;
+};
+
+ReleaseKeys::ReleaseKeys() : state_(std::make_unique<State>()) {}
+ReleaseKeys::~ReleaseKeys() = default;
+
+ReleaseKeys::Block ReleaseKeys::of(const NoiseKey& run_key, const ReleaseAddress& address) {
+  // The place is never 0, as it is in the stream of the run key itself.
+  const std::uint64_t place = (std::uint64_t{address.block} << 32) + address.index + 1;
+  const auto round = static_cast<std::uint64_t>(address.round);
+  State::Row& row = state_->rows[(static_cast<std::uint64_t>(address.client) + place) % state_->rows.size()];
+  const bool same = row.place == place && std::ranges::equal(row.run_key.bytes(), run_key.bytes());
+  if (!same || round - row.first >= row.count) {
+    constexpr std::uint64_t window = State::at_once;
+    const bool follows = same && round / window - row.first / window <= 1;
+    state_->fill(row, run_key, follows ? round / window * window : round, follows ? window : 1, place);
+  }
+  return std::span<const unsigned char>(row.blocks.bytes).subspan((round - row.first) * size).first<size>();
+}
+
 NoiseKey::~NoiseKey() {
   wipe(bytes_);
 }
@@ -191,16 +190,12 @@ StreamStart::~StreamStart() {
   wipe(counter_and_nonce);
 }
 
-StreamStart release_stream(const NoiseKey& run_key, std::string_view run_id, const ReleaseAddress& address,
-                           std::string_view mechanism, double scale, double step,
+StreamStart release_stream(ReleaseKeys& keys, const NoiseKey& run_key, std::string_view run_id,
+                           const ReleaseAddress& address, std::string_view mechanism, double scale, double step,
                            std::span<const std::int64_t> integers) {
-  thread_local RoundBlocks blocks;
-  // The place is never 0, as it is in the stream of the run key itself.
-  const std::uint64_t place = (std::uint64_t{address.block} << 32) + address.index + 1;
-  // The stream key, then the one-time key.
-  const RoundBlocks::Block keys = blocks.of(run_key, address.client, static_cast<std::uint64_t>(address.round), place);
-  StreamStart start{NoiseKey(keys.first<32>())};
-  KeyedHash::poly1305(keys.last<32>())
+  const ReleaseKeys::Block block = keys.of(run_key, address);
+  StreamStart start{NoiseKey(block.first<32>())};
+  KeyedHash::poly1305(block.last<32>())
       .integer(address.client)
       .real(scale)
       .real(step)

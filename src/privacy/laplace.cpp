@@ -31,7 +31,7 @@ class Laplace final : public GridMechanism<Norm::l1> {
   void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                  std::span<std::int64_t> integers) override {
     constexpr double scale = static_cast<double>(std::int64_t{1} << laplace_scale_bits);
-    words_.restart(release_stream(key, settings_.run_id, address, "laplace", scale, step(price), integers));
+    words_.restart(release_stream(keys_, key, settings_.run_id, address, "laplace", scale, step(price), integers));
     add_discrete_laplace(words_, integers);
   }
 
@@ -41,6 +41,7 @@ class Laplace final : public GridMechanism<Norm::l1> {
     return std::ldexp(step(price), laplace_scale_bits) / static_cast<double>(settings_.batch);
   }
 
+  ReleaseKeys keys_;
   Keystream words_{NoiseKey(NoiseKey::Bytes{})};
 };
 

@@ -51,6 +51,7 @@ struct MaskedGaussian::State {
   GridRounding<Norm::l2> rounding;
   std::int64_t clients;
   DiscreteGaussian noise;  // of the last price
+  ReleaseKeys keys;
   Keystream words{NoiseKey(NoiseKey::Bytes{})};
 };
 
@@ -122,8 +123,8 @@ Masked MaskedGaussian::contribute(const ReleaseAddress& address, double price, c
   State& state = *state_;
   if (state.share(price) != state.noise.sigma()) state.noise = DiscreteGaussian(state.share(price));
   const std::span<std::int64_t> integers = state.rounding.round(address, price, values);
-  state.words.restart(
-      release_stream(key, settings_.run_id, address, "masked-gaussian", state.noise.sigma(), step(price), integers));
+  state.words.restart(release_stream(state.keys, key, settings_.run_id, address, "masked-gaussian", state.noise.sigma(),
+                                     step(price), integers));
   state.noise.add(state.words, integers);
   std::vector<std::uint64_t> words(integers.begin(), integers.end());  // modulo 2^64
   wipe(integers);

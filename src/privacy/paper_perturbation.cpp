@@ -92,8 +92,9 @@ double PaperPerturbation::noise_scale(double before, double now) const {
 Secret<Vector> PaperPerturbation::noise(const ReleaseAddress& address, const NoiseKey& key, double before, double now) {
   const bool laplace = terms_.noise == PaperTerms::Noise::laplace;
   const double scale = noise_scale(before, now);
+  ReleaseKeys keys;
   Keystream words(
-      release_stream(key, settings_.run_id, address, laplace ? "paper-laplace" : "paper-gaussian", scale, 0, {}));
+      release_stream(keys, key, settings_.run_id, address, laplace ? "paper-laplace" : "paper-gaussian", scale, 0, {}));
   Vector xi(settings_.dimension);
   for (double& entry : xi) entry = laplace ? floating_laplace(words, scale) : scale * floating_normal(words);
   return Secret<Vector>(std::move(xi));

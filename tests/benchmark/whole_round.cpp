@@ -29,7 +29,7 @@ class Learner {
     for (std::size_t j = 0; j < d_; ++j) integers_[j] = std::llrint(gradient_[j] / grid);
     // The same noise for the same data, and no other noise for other data: without it a replay would give them away.
     noise_.restart(
-        release_stream(key_, "benchmark", {0, static_cast<Round>(t_), 0}, "laplace", 0x1p40, grid, integers_));
+        release_stream(keys_, key_, "benchmark", {0, static_cast<Round>(t_), 0}, "laplace", 0x1p40, grid, integers_));
     add_discrete_laplace(noise_, integers_);
     const double eta = step / std::sqrt(static_cast<double>(++t_)) / mass;
     double total = 0;
@@ -77,6 +77,7 @@ class Learner {
   Vector gradient_;
   std::vector<std::int64_t> integers_;
   NoiseKey key_ = NoiseKey::from_seed(1, 1);
+  ReleaseKeys keys_;
   Keystream noise_{NoiseKey::from_seed(1, 1)};
   double loss_ = 0;  ///< progressive, as anybody would keep it
   int correct_ = 0;

@@ -121,6 +121,36 @@ TEST_P(HugeRecords, AreClippedUpToTheLimit) {
   EXPECT_EQ(refusal(clip, {0, 0}, 1e149), "");
 }
 
+// Records are looked at several at a time: the message is of the one that is refused.
+TEST_P(HugeRecords, AreRefusedWhereverTheyStand) {
+  const auto loss = loss_table().make("squared");
+  for (const std::size_t size : {2U, 9U}) {
+    LinearModel model(*loss, size, false);
+    for (const std::size_t place : {0U, 3U, 5U, 63U, 64U, 101U}) {
+      Batch batch;
+      for (std::size_t i = 0; i < 102; ++i) batch.add({Vector(size, i == place ? 1e151 : 1), {}}, 1);
+      Vector gradient;
+      const std::string message = message_of<DataError>([&] {
+        model.evaluate(Vector(size), batch, {GetParam(), 1}, gradient);
+      });
+      const double norm =
+          1e151 * (GetParam() == ClipKind::l1 ? static_cast<double>(size) : std::sqrt(static_cast<double>(size)));
+      EXPECT_NE(message.find(fmt::format("{:.4}", norm).substr(0, 4)), std::string::npos) << message;
+    }
+  }
+}
+
+// A derivative whose square is infinite has a norm all the same.
+TEST_P(HugeRecords, AreClippedWhereTheirGradientsAreNotHuge) {
+  const auto loss = loss_table().make("squared");
+  LinearModel model(*loss, 1, false);
+  Batch batch;
+  batch.add({Vector{1e-20}, {}}, 1e160);
+  Vector gradient;
+  model.evaluate(Vector(1), batch, {GetParam(), 1}, gradient);
+  EXPECT_NEAR(gradient[0], -1, 1e-15);
+}
+
 INSTANTIATE_TEST_SUITE_P(Norms, HugeRecords, testing::Values(ClipKind::l1, ClipKind::l2),
                          [](const auto& row) { return row.param == ClipKind::l1 ? "l1" : "l2"; });
 

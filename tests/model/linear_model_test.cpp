@@ -182,10 +182,12 @@ TEST_P(AnyLinearModel, EvaluatesARecordAlikeWhereverItStands) {
     shown.show(store, first, 90);
     Batch copied;
     for (std::size_t i = first; i < first + 90; ++i) copied.add(store.row(i), store.label(i));
-    const Score one = model_.evaluate(parameters_, shown, {ClipKind::l1, 0.4}, all);
-    const Score other = model_.evaluate(parameters_, copied, {ClipKind::l1, 0.4}, part);
-    EXPECT_EQ(all, part) << first;
-    EXPECT_EQ(one.loss, other.loss) << first;
+    for (const Clip clip : {Clip{}, Clip{ClipKind::l1, 0.4}, Clip{ClipKind::l2, 0.4}}) {
+      const Score one = model_.evaluate(parameters_, shown, clip, all);
+      const Score other = model_.evaluate(parameters_, copied, clip, part);
+      EXPECT_EQ(all, part) << first;
+      EXPECT_EQ(one.loss, other.loss) << first;
+    }
   }
 }
 

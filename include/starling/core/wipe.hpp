@@ -10,7 +10,7 @@ namespace starling {
 /// Writes zeros, which the compiler does not leave out although nobody reads them. (As OPENSSL_cleanse does, but
 /// inlined: a release wipes five things of some bytes each.)
 inline void wipe(void* place, std::size_t bytes) {
-  std::memset(place, 0, bytes);
+  if (bytes != 0) std::memset(place, 0, bytes);  // of nothing the place may be null
   asm volatile("" : : "r"(place) : "memory");
 }
 
