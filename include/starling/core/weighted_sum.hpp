@@ -40,20 +40,8 @@ inline void in_tiles(std::size_t begin, std::size_t end, F f) {
   std::size_t i = begin;
   for (; i + 32 <= end; i += 32) f.template operator()<FourLanes, 8>(i);
   for (; i + 8 <= end; i += 8) f.template operator()<FourLanes, 2>(i);
-  if (i + 4 <= end) {
-    f.template operator()<FourLanes, 1>(i);
-    i += 4;
-  }
-  switch (end - i) {
-    case 3:
-      return f.template operator()<OneLane, 3>(i);
-    case 2:
-      return f.template operator()<OneLane, 2>(i);
-    case 1:
-      return f.template operator()<OneLane, 1>(i);
-    default:
-      return;
-  }
+  for (; i + 4 <= end; i += 4) f.template operator()<FourLanes, 1>(i);
+  for (; i < end; ++i) f.template operator()<OneLane, 1>(i);
 }
 
 /// y[i − begin] = (((0 + w_1 x_1[i]) + w_2 x_2[i]) + …) / divisor for begin ≤ i < end, in the order of the terms. y may
