@@ -9,7 +9,6 @@
 #include <sched.h>
 
 #include "starling/core/check.hpp"
-#include "starling/core/huge_pages.hpp"
 #include "starling/net/agreement.hpp"
 
 namespace starling {
