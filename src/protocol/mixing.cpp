@@ -37,6 +37,10 @@ constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
 /// Entries of a client's vectors that stay in the nearest cache from one look at them to the next.
 constexpr std::size_t stretch = 1024;
 
+/// Numbers that are on their way into the cache while clients are summed: enough that memory answers in time, few
+/// enough that the second cache holds them.
+constexpr std::size_t fetched_at_once = 2048;
+
 /// Of longer vectors the processor sees by itself what comes next.
 constexpr std::size_t longest_fetched = 512;
 
@@ -319,27 +323,28 @@ void SynchronousMixer::list_terms(const Stage& stage, const Received& received, 
   const std::size_t count = in.size();
   const bool whole = settings_.mixing == Mixing::push_sum;  // its part is weighted before
   const Term own_term{whole ? 1 : weights.own[k], own};
-  next_terms_.clear();
+  terms_.clear();
   for (std::size_t i = 0; i < count; ++i) {
-    if (i == weights.own_place[k]) next_terms_.push_back(own_term);
-    next_terms_.push_back({in[i], received(k, i).data()});
-    fetch_ahead(next_terms_.back().x, length_);
+    if (i == weights.own_place[k]) terms_.push_back(own_term);
+    terms_.push_back({in[i], received(k, i).data()});
   }
-  if (count == weights.own_place[k]) next_terms_.push_back(own_term);
+  if (count == weights.own_place[k]) terms_.push_back(own_term);
 }
 
-// While one client's sum is at work the vectors of the next are fetched: they lie anywhere in memory.
+// While clients are summed the vectors of the next ones are fetched: they lie anywhere in memory.
 void SynchronousMixer::mix_block(const Stage& stage, Columns& state, Vector& mass) {
   const Received received = neighbours_.received(stage.plan, *outgoing_);
   const std::size_t clients = state.size();
-  const auto list = [&](std::size_t k) {
-    if (k < clients) list_terms(stage, received, k, state[k].data());
-  };
+  const auto entries = [&](std::size_t k) { return stage.weights.in[k].size() * length_; };
+  std::size_t next = 0;  // of those not asked for
+  std::size_t fetched = 0;
   auto staying = staying_.begin();
-  list(0);
   for (std::size_t k = 0; k < clients; ++k) {
-    std::swap(terms_, next_terms_);
-    list(k + 1);
+    for (; next < clients && (next <= k + 1 || fetched < fetched_at_once); ++next) {
+      for (std::size_t i = 0; i < stage.weights.in[next].size(); ++i) fetch_ahead(received(next, i).data(), length_);
+      fetched += entries(next);
+    }
+    list_terms(stage, received, k, state[k].data());
     if (settings_.mixing == Mixing::plain) {
       mix_plain(state[k]);
     } else if (staying != staying_.end() && staying->client == k) {
@@ -347,6 +352,7 @@ void SynchronousMixer::mix_block(const Stage& stage, Columns& state, Vector& mas
     } else {
       mix_push_sum(stage, k, state[k], mass[k]);
     }
+    fetched -= entries(k);
   }
 }
 

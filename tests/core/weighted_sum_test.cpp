@@ -101,7 +101,7 @@ TEST_P(Lengths, WhatIsLeftIsTheChain) {
 
 INSTANTIATE_TEST_SUITE_P(AroundTiles, Lengths,
                          testing::Values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 51, 63, 64, 65, 100,
-                                         1000));
+                                         127, 128, 129, 1000));
 
 }  // namespace
 }  // namespace starling

@@ -228,7 +228,6 @@ class SynchronousMixer final : public Mixer {
   std::vector<Staying> staying_;              ///< of the exchange at work, ascending
   Vector left_;                               ///< what such a client keeps of its own; with running sums, news
   std::vector<Term> terms_;                   ///< of its sum, in the order of senders, itself included
-  std::vector<Term> next_terms_;              ///< of the client after it, on their way into the cache
   Vector sum_;                                ///< (s, w) of the client at work, with running sums
   std::vector<RunningSums> sums_;             ///< one per client, if messages carry sums
   Columns kept_;                              ///< likewise: what clients keep
