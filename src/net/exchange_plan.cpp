@@ -2,6 +2,7 @@
 
 #include "state.hpp"
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <tuple>
 
@@ -23,6 +24,9 @@ void require_countable(std::size_t vectors, std::size_t length, int rank) {
 
 /// Of a client's number.
 constexpr int bits_of_clients = 31;
+
+/// Marks the numbers of clients of other ranks.
+constexpr std::uint32_t elsewhere = std::uint32_t{1} << bits_of_clients;
 
 bool ascend(const std::vector<Arc>& arcs) {
   const auto falls = [](const Arc& a, const Arc& b) { return a.peer >= b.peer; };
@@ -97,7 +101,8 @@ void Neighbours::Plan::State::lay_out(const LinksOf& links, const Layout& layout
   }
   columns = has_parcels_per_edge() ? column_to_.size() : clients;
   place_sends(layout);
-  place_receives(layout, first);
+  place_receives(layout, rank);
+  place_slots(layout, first);
   for (const std::vector<Transfer>* transfers : {&sends, &receives}) {
     for (const Transfer& transfer : *transfers) require_countable(transfer.count, length, transfer.rank);
   }
@@ -117,7 +122,6 @@ void Neighbours::Plan::State::drop_scratch() {
   edges.shrink_to_fit();
   sent_columns.shrink_to_fit();
   slots.shrink_to_fit();
-  for (auto& vectors : in_windows) vectors.shrink_to_fit();
 }
 
 /// One of this rank's vectors more that another rank reads where it lies.
@@ -182,12 +186,12 @@ void Neighbours::Plan::State::place_sends(const Layout& layout) {
   }
 }
 
-/// Slots hold the senders' numbers at first: of those of other ranks with `from_buffer`.
+/// Slots hold the senders' numbers at first.
 void Neighbours::Plan::State::add_in_edges(const Links& links, const Layout& layout, int rank, Client u) {
   slot_begin.push_back(slots.size());
   for (const Arc& arc : links.in) {
     const bool comes = layout.rank_of(arc.peer) != rank;
-    slots.push_back(static_cast<std::uint32_t>(arc.peer) + (comes ? from_buffer : 0));
+    slots.push_back(static_cast<std::uint32_t>(arc.peer) + (comes ? elsewhere : 0));
     if (comes) add_coming(key(arc.peer, u, layout));
   }
 }
@@ -202,28 +206,25 @@ Client Neighbours::Plan::State::sender(std::uint64_t key) {
   return static_cast<Client>((key >> bits_of_clients) & std::numeric_limits<Client>::max());
 }
 
-/// Gives a place to each vector that comes, and to each slot its vector.
-void Neighbours::Plan::State::place_receives(const Layout& layout, Client first) {
+/// Gives a place to each vector that comes.
+void Neighbours::Plan::State::place_receives(const Layout& layout, int rank) {
   sort_out(coming_);
   receives.clear();
   writers.clear();
-  for (auto& vectors : in_windows) vectors.clear();
   buffered = 0;
-  check(coming_.size() <= from_buffer,
-        "more than {} vectors come to one rank (its clients have too many) start more ranks", from_buffer);
   for (std::size_t vector = 0; vector < coming_.size(); ++vector) add_receive(vector, sender(coming_[vector]), layout);
-  for (std::size_t k = 0; k < slot_begin.size(); ++k) {
-    const Client u = first + static_cast<Client>(k);
-    const std::size_t end = k + 1 < slot_begin.size() ? slot_begin[k + 1] : slots.size();
-    for (std::size_t i = slot_begin[k]; i < end; ++i) {
-      const auto from = static_cast<Client>(slots[i] & ~from_buffer);
-      if (slots[i] < from_buffer) {
-        slots[i] = static_cast<std::uint32_t>(local_column(static_cast<std::size_t>(from - first), u));
-      } else {
-        const auto place = std::lower_bound(coming_.begin(), coming_.end(), key(from, u, layout));
-        slots[i] = from_buffer + static_cast<std::uint32_t>(place - coming_.begin());
-      }
-    }
+  std::size_t most = std::max({columns, buffered, static_cast<std::size_t>(layout.count(rank))});
+  for (const Transfer& writer : writers) most = std::max(most, static_cast<std::size_t>(layout.count(writer.rank)));
+  column_bits = static_cast<unsigned>(std::bit_width(most));
+  check(
+      (first_window + writers.size()) << column_bits <= std::uint64_t{1} << 32U,
+      "vectors of up to {} clients from each of {} places (a rank tells 2^32 of them apart) start more ranks, on more "
+      "hosts",
+      most, first_window + writers.size());
+  for (std::size_t turn = 0; turn < blocks.size(); ++turn) {
+    blocks[turn].assign(first_window, nullptr);
+    for (const Transfer& writer : writers)
+      blocks[turn].push_back(windows->vector(writer.rank, 0, turn % windows->blocks()));
   }
 }
 
@@ -233,14 +234,34 @@ void Neighbours::Plan::State::add_receive(std::size_t vector, Client from, const
   std::vector<Transfer>& transfers = in_window ? writers : receives;
   if (transfers.empty() || transfers.back().rank != rank) transfers.push_back({rank, from, vector, 0, false});
   ++transfers.back().count;
-  if (!in_window) {
-    ++buffered;
-    return;
+  if (!in_window) ++buffered;
+}
+
+/// Gives its vector to each slot.
+void Neighbours::Plan::State::place_slots(const Layout& layout, Client first) {
+  for (std::size_t k = 0; k < slot_begin.size(); ++k) {
+    const Client u = first + static_cast<Client>(k);
+    const std::size_t end = k + 1 < slot_begin.size() ? slot_begin[k + 1] : slots.size();
+    for (std::size_t i = slot_begin[k]; i < end; ++i) {
+      const auto from = static_cast<Client>(slots[i] & ~elsewhere);
+      slots[i] = slots[i] < elsewhere
+                     ? static_cast<std::uint32_t>(local_column(static_cast<std::size_t>(from - first), u))
+                     : slot_of(from, u, layout);
+    }
   }
-  const auto column = static_cast<std::size_t>(from - layout.first(rank));
-  for (std::size_t block = 0; block < windows->blocks(); ++block) {
-    in_windows[block].push_back(windows->vector(rank, column, block));
+}
+
+/// Of what comes from another rank.
+std::uint32_t Neighbours::Plan::State::slot_of(Client from, Client to, const Layout& layout) const {
+  const int rank = layout.rank_of(from);
+  if (!through_window(rank)) {
+    const auto place = std::lower_bound(coming_.begin(), coming_.end(), key(from, to, layout));
+    return (received_block << column_bits) + static_cast<std::uint32_t>(place - coming_.begin());
   }
+  const auto writer = std::lower_bound(writers.begin(), writers.end(), rank,
+                                       [](const Transfer& other, int sought) { return other.rank < sought; });
+  const std::uint32_t block = first_window + static_cast<std::uint32_t>(writer - writers.begin());
+  return (block << column_bits) + static_cast<std::uint32_t>(from - layout.first(rank));
 }
 
 /// The outgoing column of what local client k sends to another client of this rank.

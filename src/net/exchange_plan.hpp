@@ -33,34 +33,35 @@ struct Buffers {
 };
 
 struct Neighbours::Plan::State {
+  enum Block : std::uint32_t { sent_block, received_block, first_window };
+
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
   std::vector<Transfer> readers;          ///< ranks that read this rank's window
   std::vector<Transfer> writers;          ///< ranks whose windows this one reads
   std::size_t columns = 0;                ///< of the outgoing block
   std::vector<std::size_t> sent_columns;  ///< of these, in the order of the sends
-  /// Where the vector of each in-neighbour of each local client lies: a column of the outgoing block, or `from_buffer`
-  /// + a vector of the receive buffer, behind which those in windows are counted; those of client k begin at
-  /// slot_begin[k].
+  /// Where the vector of each in-neighbour of each local client lies: the number of one of `blocks`, then column_bits
+  /// of its column there; those of client k begin at slot_begin[k].
   std::vector<std::uint32_t> slots;
+  unsigned column_bits = 0;
   std::vector<std::size_t> slot_begin;
   std::vector<EdgeCounts::Edge> edges;  ///< over which this rank's clients send, as far as they are counted one by one
   std::int64_t other_edges = 0;         ///< those that are not
   std::int64_t uses = 0;
   std::shared_ptr<EdgeCounts> counts;
   World::State* world = nullptr;
-  std::shared_ptr<Buffers> buffers;                      ///< of all plans, or of this one if its requests are bound
-  std::shared_ptr<const void> sent_from;                 ///< the door's block, if the last exchange was of it
-  std::size_t buffered = 0;                              ///< vectors that are received there
-  std::array<std::vector<const double*>, 2> in_windows;  ///< the vectors that are, by the block of the turn
-  const Windows* windows = nullptr;                      ///< that vectors go through, if they do
-  std::size_t last_block = 0;                            ///< that served the last exchange
-  std::vector<MPI_Request> requests;                     ///< receives first, then sends
+  std::shared_ptr<Buffers> buffers;       ///< of all plans, or of this one if its requests are bound
+  std::shared_ptr<const void> sent_from;  ///< the door's block, if the last exchange was of it
+  std::size_t buffered = 0;               ///< vectors that are received there
+  /// Where vectors lie in turns of either block: what this rank sends, what it has received, the writers' windows.
+  std::array<std::vector<const double*>, 2> blocks;
+  const Windows* windows = nullptr;   ///< that vectors go through, if they do
+  std::size_t last_block = 0;         ///< that served the last exchange
+  std::vector<MPI_Request> requests;  ///< receives first, then sends
   Parcels parcels = Parcels::per_sender;
   bool persistent = false;
   const double* bound_to = nullptr;  ///< outgoing block that the persistent sends read
-
-  static constexpr std::uint32_t from_buffer = Received::from_buffer;
 
   State() = default;
   State(const State&) = delete;
@@ -89,8 +90,10 @@ struct Neighbours::Plan::State {
   void add_out_edges(const Links& links, const Layout& layout, int rank, Client u, std::size_t k);
   void add_in_edges(const Links& links, const Layout& layout, int rank, Client u);
   void place_sends(const Layout& layout);
-  void place_receives(const Layout& layout, Client first);
+  void place_receives(const Layout& layout, int rank);
   void add_receive(std::size_t vector, Client from, const Layout& layout);
+  void place_slots(const Layout& layout, Client first);
+  [[nodiscard]] std::uint32_t slot_of(Client from, Client to, const Layout& layout) const;
   [[nodiscard]] std::size_t local_column(std::size_t k, Client to) const;
   /// What comes from one rank lies together, messages first; where each edge has its own vector, by its ends.
   [[nodiscard]] std::uint64_t key(Client from, Client to, const Layout& layout) const;

@@ -276,6 +276,8 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
   const bool of_door = &outgoing == state_->block.get();
   if (p.sent_from.get() != (of_door ? &outgoing : nullptr)) p.sent_from = of_door ? state_->block : nullptr;
   if (p.windows != nullptr) state_->publish(t, p, block);
+  p.blocks[p.last_block][Plan::State::sent_block] = block.data();
+  p.blocks[p.last_block][Plan::State::received_block] = p.buffers->received.data();
   state_->add_to_wire(p.sends);
   state_->add_to_wire(p.readers);
   if (!moves) return;
@@ -289,13 +291,11 @@ void Neighbours::exchange(Round t, Plan& plan, const Released<Columns>& outgoing
   state_->wait(t, p);
 }
 
-Received Neighbours::received(const Plan& plan, const Released<Columns>& outgoing) const {
+Received Neighbours::received(const Plan& plan) const {
   const Plan::State& p = *plan.state_;
   Received result;
-  result.block_ = outgoing.value().flat().data();
-  result.buffer_ = p.buffers->received.data();
-  result.buffered_ = p.buffered;
-  result.in_windows_ = p.in_windows[p.last_block].data();
+  result.blocks_ = p.blocks[p.last_block].data();
+  result.column_bits_ = p.column_bits;
   result.length_ = state_->length;
   result.slots_ = p.slots.data();
   result.begin_ = p.slot_begin.data();

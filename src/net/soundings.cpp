@@ -228,7 +228,7 @@ class Exchanges {
     outgoing.update([&](Columns& block) { std::fill(block.flat().begin(), block.flat().end(), read_); });
     const auto start = Clock::now();
     neighbours_.exchange(t_, plan_, outgoing);
-    const Received received = neighbours_.received(plan_, outgoing);
+    const Received received = neighbours_.received(plan_);
     double total = 0;
     for (const auto& [k, i] : foreign_) total += sum(received(k, i));
     seconds_.push_back(seconds_since(start));

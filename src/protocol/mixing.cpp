@@ -34,9 +34,6 @@ constexpr int bits_of_rows_remembered = 6;
 constexpr std::size_t rows_remembered = std::size_t{1} << bits_of_rows_remembered;
 constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
 
-/// Entries of a client's vectors that stay in the nearest cache from one look at them to the next.
-constexpr std::size_t stretch = 1024;
-
 /// Numbers that are on their way into the cache while clients are summed: enough that memory answers in time, few
 /// enough that the second cache holds them.
 constexpr std::size_t fetched_at_once = 2048;
@@ -44,13 +41,13 @@ constexpr std::size_t fetched_at_once = 2048;
 /// Of longer vectors the processor sees by itself what comes next.
 constexpr std::size_t longest_fetched = 512;
 
-/// Asks for a vector of `length` numbers before it is needed, each cache line once. Into the second cache: it can be
-/// waiting for many more lines than the first.
+/// Asks for a vector of `length` numbers before it is needed, by as many requests wherever it begins, so that nothing
+/// has to be guessed. Into the second cache: it can be waiting for many more lines than the first.
 void fetch_ahead(const double* x, std::size_t length) {
   if (length > longest_fetched) return;
-  const auto* const end = reinterpret_cast<const char*>(x + length);
-  const auto* place = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(x) / cache_line * cache_line);
-  for (; place < end; place += cache_line) __builtin_prefetch(place, 0, 1);
+  constexpr std::size_t numbers = cache_line / sizeof(double);
+  for (std::size_t i = 0; i < length; i += numbers) __builtin_prefetch(x + i, 0, 1);
+  __builtin_prefetch(x + length - 1, 0, 1);
 }
 
 /// Σ weight × mass in the order of the terms, where a vector's mass is its entry `last`, but that of term `own`.
@@ -285,11 +282,8 @@ void SynchronousMixer::split(const Stage& stage, std::size_t k, MutableView z, d
   mass = mass_left(w, given, message[d]);
   const bool stays = mass < least_mass || stage.weights.is_alone(k);
   if (stays) staying_.push_back({k, w});
-  for (std::size_t i = 0; i < d; i += stretch) {
-    const std::size_t end = std::min(i + stretch, d);
-    for (std::size_t j = i; j < end; ++j) message[j] = share * (w * z[j]);
-    if (!stays) what_is_left(w, &z[i], given, &message[i], end - i, &z[i]);
-  }
+  if (!stays) return give_away(w, share, z.data(), given, d, message.data());
+  for (std::size_t i = 0; i < d; ++i) message[i] = share * (w * z[i]);
 }
 
 // Messages that get lost add to the sums too, and leave the sender all the same.
@@ -333,7 +327,7 @@ void SynchronousMixer::list_terms(const Stage& stage, const Received& received, 
 
 // While clients are summed the vectors of the next ones are fetched: they lie anywhere in memory.
 void SynchronousMixer::mix_block(const Stage& stage, Columns& state, Vector& mass) {
-  const Received received = neighbours_.received(stage.plan, *outgoing_);
+  const Received received = neighbours_.received(stage.plan);
   const std::size_t clients = state.size();
   const auto entries = [&](std::size_t k) { return stage.weights.in[k].size() * length_; };
   std::size_t next = 0;  // of those not asked for
@@ -388,7 +382,7 @@ void SynchronousMixer::mix_staying(const Stage& stage, const Staying& staying, M
 void SynchronousMixer::mix_running_sums(const Stage& stage, std::size_t k, MutableView x, double& mass) {
   const Links& links = stage.links[k];
   if (links.in.empty() && links.out.empty() && links.lost.empty()) return;
-  const Received received = neighbours_.received(stage.plan, *outgoing_);
+  const Received received = neighbours_.received(stage.plan);
   std::fill(sum_.begin(), sum_.end(), 0.0);
   in_sender_order(
       links, first() + static_cast<Client>(k), [&] { axpy(1, std::as_const(kept_)[k], sum_); },

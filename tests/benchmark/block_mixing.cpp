@@ -1,16 +1,16 @@
-/// Mixing many clients on few ranks: a round of SynchronousMixer on a random regular graph, beside Eigen's product of
-/// the mixing matrix's rows of this rank (sparse, row by row) with all clients' vectors (a row each), as if they were
-/// here already. The two alternate. Usage: [mpirun -n R] block_mixing [CLIENTS DIMENSION DEGREE ROUNDS]
-#include "benchmark/timing.hpp"
-#include <chrono>
-#include <cstdio>
+/// Mixing many clients on few ranks: rounds of SynchronousMixer on a random regular graph, their exchange included,
+/// beside Eigen's product of this rank's rows of the mixing matrix (sparse, row by row) with all clients' vectors (a
+/// row each), as if they were here already. Eigen's vectors and what it makes of them lie where malloc puts them, and
+/// on huge pages. All take turns in blocks of rounds; a block's time is that of its slowest rank.
+///
+/// Usage: [mpirun -n R] block_mixing [BLOCKS [CLIENTS DIMENSION DEGREE]]; prints a line of comma-separated values
+#include "benchmark/by_hand.hpp"
 #include <cstdlib>
 #include <string>
 
 #include <Eigen/SparseCore>
 
 #include "starling/graph/topology.hpp"
-#include "starling/net/agreement.hpp"
 #include "starling/net/neighbours.hpp"
 #include "starling/net/world.hpp"
 #include "starling/protocol/mixing.hpp"
@@ -18,14 +18,15 @@
 namespace starling {
 namespace {
 
+using namespace benchmark;
 using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t>;
 
 struct Sizes {
+  int blocks = 21;
   Client clients = 100000;
   std::size_t dimension = 50;
   int degree = 8;
-  int rounds = 40;
 };
 
 /// Rows of the mixing matrix of the clients from `first` on.
@@ -42,61 +43,59 @@ Sparse rows_of(const Topology& topology, Client first, std::size_t count) {
   return matrix;
 }
 
-struct Times {
-  std::vector<double> mixing;
-  std::vector<double> exchange;
-  std::vector<double> eigen;
+double some_number(std::size_t i) {
+  return static_cast<double>(i % 1000);
+}
+
+/// Eigen's product, with its matrices of numbers in a Storage each.
+template <class Storage>
+class Product {
+ public:
+  Product(const Sparse& rows, std::size_t d) : rows_(rows), d_(d) {
+    vectors_.resize(static_cast<std::size_t>(rows.cols()) * d);
+    for (std::size_t i = 0; i < vectors_.size(); ++i) vectors_[i] = some_number(i);
+    result_.resize(static_cast<std::size_t>(rows.rows()) * d);
+  }
+  void multiply() {
+    const auto d = static_cast<Eigen::Index>(d_);
+    const Eigen::Map<const Dense> vectors(vectors_.data(), rows_.cols(), d);
+    Eigen::Map<Dense>(result_.data(), rows_.rows(), d).noalias() = rows_ * vectors;
+  }
+
+ private:
+  const Sparse& rows_;
+  std::size_t d_;
+  Storage vectors_;
+  Storage result_;
 };
-
-double wall(const std::function<void()>& action) {
-  const auto start = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-void report(const Sizes& sizes, const Layout& layout, int rank, const Times& times) {
-  const double gathered =
-      static_cast<double>(layout.count(rank)) * sizes.degree * static_cast<double>(sizes.dimension) * sizeof(double);
-  const auto line = [&](const char* name, const std::vector<double>& seconds) {
-    const double median = benchmark::median(seconds);
-    std::printf("rank %d  %-22s median %8.3f ms, a tenth below %8.3f ms, %6.2f GB/s gathered, %.2f of Eigen's time\n",
-                rank, name, 1e3 * median, 1e3 * benchmark::quantile(seconds, 0.1), gathered / median / 1e9,
-                median / benchmark::median(times.eigen));
-  };
-  line("mixing", times.mixing);
-  line("waiting for messages", times.exchange);
-  line("Eigen, product alone", times.eigen);
-  std::fflush(stdout);
-}
 
 void measure(World& world, const Sizes& sizes) {
   const Topology topology =
       Topology::parse(fmt::format("generate random-regular clients={} degree={} seed=1\n", sizes.clients, sizes.degree),
                       "block_mixing");
   const Layout layout(sizes.clients, world.size());
-  const std::size_t length = message_length(sizes.dimension, Mixing::push_sum);
-  Neighbours neighbours(world, layout, length, ExchangeWay::automatic);
+  Neighbours neighbours(world, layout, message_length(sizes.dimension, Mixing::push_sum), ExchangeWay::automatic);
   SynchronousMixer mixer(neighbours, topology, {});
-  const std::size_t count = neighbours.count();
-  Columns start(sizes.dimension, count);
-  for (std::size_t i = 0; i < start.flat().size(); ++i) start.flat()[i] = static_cast<double>(i % 1000);
-  Holdings holdings{declare_public(std::move(start)), Vector(count, 1)};
-  const Sparse rows = rows_of(topology, neighbours.first(), count);
-  const Dense all = Dense::Random(sizes.clients, static_cast<Eigen::Index>(sizes.dimension));
-  Dense product(static_cast<Eigen::Index>(count), static_cast<Eigen::Index>(sizes.dimension));
-  Times times;
-  for (int t = -3; t < sizes.rounds && mixer.begin_round(t + 3); ++t) {
-    TimeShares shares;
-    Stopwatch watch(true);
-    mixer.mix(holdings, watch, shares);
-    const double eigen = wall([&] { product.noalias() = rows * all; });
-    if (t < 0) continue;
-    times.mixing.push_back(shares.mixing / static_cast<double>(Stopwatch::timed_rounds_apart));
-    times.exchange.push_back(shares.exchange / static_cast<double>(Stopwatch::timed_rounds_apart));
-    times.eigen.push_back(eigen);
+  Columns start(sizes.dimension, neighbours.count());
+  for (std::size_t i = 0; i < start.flat().size(); ++i) start.flat()[i] = some_number(i);
+  Holdings holdings{declare_public(std::move(start)), Vector(neighbours.count(), 1)};
+  Round round = 0;
+  TimeShares shares;
+  Stopwatch watch(false);
+  const Sparse rows = rows_of(topology, neighbours.first(), neighbours.count());
+  Product<Vector> product(rows, sizes.dimension);
+  Product<BlockVector> product_on_huge_pages(rows, sizes.dimension);
+  std::vector<Contestant> all = {
+      round_by_round([&] { static_cast<void>(mixer.begin_round(round++)), mixer.mix(holdings, watch, shares); }),
+      round_by_round([&] { product.multiply(); }),
+      round_by_round([&] { product_on_huge_pages.multiply(); }),
+  };
+  take_turns(all, sizes.blocks, 0.05, 100);
+  if (world.rank() == 0) {
+    print_header({"starling", "eigen", "eigen_huge"});
+    print_row(world.size(), "random-regular", sizes.dimension, all);
   }
   mixer.finish(holdings);
-  report(sizes, layout, world.rank(), times);
 }
 
 }  // namespace
@@ -104,10 +103,10 @@ void measure(World& world, const Sizes& sizes) {
 
 int main(int argc, char** argv) {
   starling::Sizes sizes;
-  if (argc > 1) sizes.clients = std::atoi(argv[1]);
-  if (argc > 2) sizes.dimension = static_cast<std::size_t>(std::atoi(argv[2]));
-  if (argc > 3) sizes.degree = std::atoi(argv[3]);
-  if (argc > 4) sizes.rounds = std::atoi(argv[4]);
+  if (argc > 1) sizes.blocks = std::atoi(argv[1]);
+  if (argc > 2) sizes.clients = std::atoi(argv[2]);
+  if (argc > 3) sizes.dimension = static_cast<std::size_t>(std::atoi(argv[3]));
+  if (argc > 4) sizes.degree = std::atoi(argv[4]);
   starling::World world;
   starling::measure(world, sizes);
   return 0;

@@ -30,6 +30,7 @@ EXCHANGE_BARS = {5: 1.5, 100: 1.25, 10000: 1.15, 100000: 1.15}
 ROUND_BARS = {5: 1.25, 1000: 1.10}
 WINDOW_BAR = 2
 NUMPY_BARS = {(2, 5): 20, (2, 1000): 2.2, (3, 1000): 3}
+BLOCKS_BAR = 0.56
 WATCHED_BAR = 0.03
 CROWDED_BAR = 100
 STARTUP_BAR = 1.2
@@ -143,12 +144,16 @@ def whole_round(build, turns):
 
 
 def blocks(build, turns):
-    print("\n## Mixing 100,000 clients of 50 numbers on a random graph of degree 8, beside Eigen's sparse product\n")
+    heading("Mixing 100,000 clients of 50 numbers on a random graph of degree 8, exchange included, beside Eigen's sparse product "
+            "alone (ms)", "ranks", "starling", "GB/s gathered", "Eigen", "ratio", "p10 ratio", "<bar", "Eigen on huge pages", "ratio")
+    gathered = 100000 * 8 * 50 * 8
     for ranks in (1, 2):
-        for _ in range(turns):
-            # Eigen's vectors come from malloc: with this they too are on huge pages, where the system lends them.
-            print(run(ranks, "env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1", build / "tests/benchmark/block_mixing"), end="",
-                  flush=True)
+        case = Turns([rows(run(ranks, build / "tests/benchmark/block_mixing")) for _ in range(turns)], (ranks, "random-regular", 50))
+        ours, eigen, on_huge_pages = (case.median(lambda row: row[name]) for name in ("starling", "eigen", "eigen_huge"))
+        ratio = case.median(lambda row: row["starling"] / row["eigen"])
+        line(ranks, f"{ours / 1e3:.1f}", f"{gathered / ours / 1e3:.1f}", f"{eigen / 1e3:.1f}", f"{ratio:.2f}",
+             f"{case.median(lambda row: row['starling_p10'] / row['eigen_p10']):.2f}", verdict(ratio, BLOCKS_BAR),
+             f"{on_huge_pages / 1e3:.1f}", f"{case.median(lambda row: row['starling'] / row['eigen_huge']):.2f}")
 
 
 def observers(build, turns):

@@ -99,6 +99,23 @@ TEST_P(Lengths, WhatIsLeftIsTheChain) {
   }
 }
 
+TEST_P(Lengths, GiveAwayIsWhatIsLeftOfWhatWasThere) {
+  const std::size_t n = GetParam();
+  const Vector before = rough_numbers(n, 2);
+  for (const std::size_t count : {0U, 1U, 2U, 8U, 31U}) {
+    const Vector shares = rough_numbers(count, 4);
+    Vector given_away(n);
+    for (std::size_t i = 0; i < n; ++i) given_away[i] = 0.7 * (0.3 * before[i]);
+    Vector left(n);
+    what_is_left(0.3, before.data(), shares, given_away.data(), n, left.data());
+    Vector z = before;
+    Vector given(n);
+    give_away(0.3, 0.7, z.data(), shares, n, given.data());
+    EXPECT_EQ(given, given_away) << count << " shares";
+    EXPECT_EQ(z, left) << count << " shares";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(AroundTiles, Lengths,
                          testing::Values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 51, 63, 64, 65, 100,
                                          127, 128, 129, 1000));

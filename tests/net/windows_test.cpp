@@ -106,7 +106,7 @@ class WindowExchange : public testing::TestWithParam<Case> {
       dawdle(Slow::readers, t);
       for (std::size_t k = 0; k < own.size(); ++k) {
         for (std::size_t j = 0; j < own[k].in.size(); ++j) {
-          const View got = neighbours.received(*plan, outgoing)(k, j);
+          const View got = neighbours.received(*plan)(k, j);
           for (std::size_t i = 0; i < c.length; ++i) wrong += got[i] != content(own[k].in[j].peer, t, i) ? 1 : 0;
         }
       }
@@ -174,7 +174,7 @@ TEST(Windows, HoldAWriterBack) {
     outgoing.update([&](Columns& block) { block[0][0] = static_cast<double>(t); });
     neighbours.exchange(t, plan, outgoing);
     if (world().rank() > 0) {
-      EXPECT_EQ(neighbours.received(plan, outgoing)(0, 0)[0], static_cast<double>(t));
+      EXPECT_EQ(neighbours.received(plan)(0, 0)[0], static_cast<double>(t));
     }
   }
   Agreement(world()).barrier();
@@ -224,7 +224,7 @@ TEST(Windows, AreFreeOnceTheirReadersHaveFinished) {
     outgoing.update([&](Columns& block) { block[0][long_length - 1] = static_cast<double>(t); });
     neighbours.exchange(t, plan, outgoing);
     if (world().rank() > 0) {
-      EXPECT_EQ(neighbours.received(plan, outgoing)(0, 0)[long_length - 1], static_cast<double>(t));
+      EXPECT_EQ(neighbours.received(plan)(0, 0)[long_length - 1], static_cast<double>(t));
     }
     neighbours.finish_reading();
   }
@@ -251,7 +251,7 @@ TEST(Windows, StayUntilTheirReadersHaveHadThem) {
     neighbours.exchange(t, plan, outgoing);
     if (world().rank() == 0) continue;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    EXPECT_EQ(neighbours.received(plan, outgoing)(0, 0)[7], static_cast<double>(t));
+    EXPECT_EQ(neighbours.received(plan)(0, 0)[7], static_cast<double>(t));
   }
   Agreement(world()).barrier();
 }
@@ -269,7 +269,7 @@ TEST(Windows, GiveTheirRoomBackOnceAllHaveReadThem) {
       blocks.push_back(outgoing.value().flat().data());
       if (world().rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       for (std::size_t j = 0; j < own[0].in.size(); ++j) {
-        EXPECT_EQ(neighbours.received(plan, outgoing)(0, j)[length / 2], content(own[0].in[j].peer, t, 0));
+        EXPECT_EQ(neighbours.received(plan)(0, j)[length / 2], content(own[0].in[j].peer, t, 0));
       }
     }
     for (const double* block : blocks) EXPECT_TRUE(takes_memory(block + length / 2));
@@ -297,13 +297,13 @@ TEST(Windows, LeaveTheVectorsOfEdgesToMessages) {
     for (std::size_t j = 0; j < own[0].in.size(); ++j) {
       const Client peer = own[0].in[j].peer;
       const std::size_t place = static_cast<std::size_t>(me < peer ? me : me - 1);  // of this client there
-      EXPECT_EQ(neighbours.received(per_edge, of_edges)(0, j)[5], content(peer, t, 10 * place));
+      EXPECT_EQ(neighbours.received(per_edge)(0, j)[5], content(peer, t, 10 * place));
     }
     Released<Columns>& of_senders = neighbours.outgoing(t, per_sender);
     of_senders.update([&](Columns& block) { block[0][5] = content(me, t, 5); });
     neighbours.exchange(t, per_sender, of_senders);
     for (std::size_t j = 0; j < own[0].in.size(); ++j) {
-      EXPECT_EQ(neighbours.received(per_sender, of_senders)(0, j)[5], content(own[0].in[j].peer, t, 5));
+      EXPECT_EQ(neighbours.received(per_sender)(0, j)[5], content(own[0].in[j].peer, t, 5));
     }
   }
 }
@@ -322,7 +322,7 @@ TEST(Windows, TakeABlockWithOtherStorage) {
     });
     neighbours.exchange(t, plan, outgoing);
     for (std::size_t j = 0; j < own[0].in.size(); ++j) {
-      EXPECT_EQ(neighbours.received(plan, outgoing)(0, j)[3], content(own[0].in[j].peer, t, 3));
+      EXPECT_EQ(neighbours.received(plan)(0, j)[3], content(own[0].in[j].peer, t, 3));
     }
   }
 }
@@ -387,7 +387,7 @@ TEST_P(LimitedWindows, GiveWayToMessagesOnAllRanksTogether) {
   outgoing.update([&](Columns& block) { block[0][1] = content(neighbours.first(), 0, 1); });
   neighbours.exchange(0, plan, outgoing);
   for (std::size_t j = 0; j < own[0].in.size(); ++j) {
-    EXPECT_EQ(neighbours.received(plan, outgoing)(0, j)[1], content(own[0].in[j].peer, 0, 1));
+    EXPECT_EQ(neighbours.received(plan)(0, j)[1], content(own[0].in[j].peer, 0, 1));
   }
 }
 

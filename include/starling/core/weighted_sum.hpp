@@ -84,4 +84,21 @@ inline void what_is_left(double a, const double* z, std::span<const double> shar
   });
 }
 
+/// given[i] = share (a z[i]), and z[i] = a z[i] − w_1 given[i] − w_2 given[i] − … for i < n, as what_is_left has it.
+inline void give_away(double a, double share, double* z, std::span<const double> shares, std::size_t n, double* given) {
+  in_tiles(0, n, [&]<class T, std::size_t count>(std::size_t i) {
+    typename T::Number rest[count];
+    typename T::Number x[count];
+    for (std::size_t j = 0; j < count; ++j) {
+      rest[j] = a * T::load(z + i + j * T::lanes);
+      x[j] = share * rest[j];
+      T::store(given + i + j * T::lanes, x[j]);
+    }
+    for (const double weight : shares) {
+      for (std::size_t j = 0; j < count; ++j) rest[j] -= weight * x[j];
+    }
+    for (std::size_t j = 0; j < count; ++j) T::store(z + i + j * T::lanes, rest[j]);
+  });
+}
+
 }  // namespace starling

@@ -57,20 +57,16 @@ class Received {
 
  private:
   friend class Neighbours;
-  static constexpr std::uint32_t from_buffer = std::uint32_t{1} << 31;
+  /// Without a branch: whether a neighbour is of this rank is as good as random, and nobody could guess it.
   [[nodiscard]] const double* start(std::uint32_t slot) const {
-    if (slot < from_buffer) return block_ + slot * length_;
-    const std::uint32_t number = slot - from_buffer;
-    return number < buffered_ ? buffer_ + number * length_ : in_windows_[number - buffered_];
+    return blocks_[slot >> column_bits_] + (slot & ((std::uint32_t{1} << column_bits_) - 1)) * length_;
   }
 
-  const double* block_ = nullptr;
-  const double* buffer_ = nullptr;
-  std::size_t buffered_ = 0;  ///< vectors that came as messages
-  const double* const* in_windows_ = nullptr;
+  const double* const* blocks_ = nullptr;
+  unsigned column_bits_ = 0;
   std::size_t length_ = 0;
-  const std::uint32_t* slots_ = nullptr;
-  const std::size_t* begin_ = nullptr;  ///< of each client's slots
+  const std::uint32_t* slots_ = nullptr;  ///< of an in-neighbour each: a block, and its column there
+  const std::size_t* begin_ = nullptr;    ///< of each client's slots
 };
 
 class Neighbours {
@@ -129,8 +125,8 @@ class Neighbours {
   /// stays silent beyond the watchdog, PeerError when another rank has failed.
   void exchange(Round t, Plan& plan, const Released<Columns>& outgoing);
 
-  /// What the last exchange has brought, which was of this plan, until the next. `outgoing` is that exchange's.
-  [[nodiscard]] Received received(const Plan& plan, const Released<Columns>& outgoing) const;
+  /// What the last exchange has brought, which was of this plan, until the next.
+  [[nodiscard]] Received received(const Plan& plan) const;
   /// After exchange(): what the last has brought is no longer read, so that with windows its senders need not wait
   /// until the next.
   void finish_reading();
