@@ -93,11 +93,18 @@ class DriftingStream(Experiment):
 
 
 class Cost(Experiment):
-    def test_time_and_memory(self):
+    def figures(self):
         self.run_script("renewable-cost.py", "--batches", 3000, "--repetitions", 1)
-        rows = {(row["figure"], row["case"]): float(row["ours"]) for row in self.rows("cost.csv")}
-        # How much it grows is for the script to say: on a busy machine progress lines are read late, and so few tell nothing.
-        self.assertGreater(rows["time per batch, last tenth / first tenth", "b = 3000"], 0)
+        return {(row["figure"], row["case"]): float(row["ours"]) for row in self.rows("cost.csv")}
+
+    def test_time_and_memory(self):
+        # Growth with b would make this thousands each time; a busy machine, on which progress lines are read late, not often.
+        for _ in range(3):
+            rows = self.figures()
+            growth = rows["time per batch, last tenth / first tenth", "b = 3000"]
+            if growth < 10:
+                break
+        self.assertLess(growth, 10)
         few, many = (rows["bytes beyond the program's own", f"p = 500, b = {b}"] for b in (10, 100))
         self.assertLess(many, 2 * few + 4e6)
         self.expect_pictures("batches")
