@@ -1,0 +1,67 @@
+"""tools/house.py: no circle between the folders of this tree, and in a small tree everything is counted."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "house.py"
+LONG_BODY = "  step();\n" * 49
+
+
+def run(tool, *options):
+    return subprocess.run([sys.executable, "-B", tool, *options], capture_output=True, text=True, check=False)
+
+
+class ThisTree(unittest.TestCase):
+    def test_no_folder_includes_one_that_includes_it(self):
+        result = run(TOOL, "--check")
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+
+
+class SmallTree(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        (self.root / "tools").mkdir()
+        self.tool = shutil.copy(TOOL, self.root / "tools")
+        self.write("README.md", "# Title\nFour words are here. Then there are five more.\n")
+        self.write("src/low/a.cpp", '#include "starling/low/a.hpp"\n')
+        self.write("include/starling/low/a.hpp", "void step();\n")
+        self.write("src/high/b.cpp", '#include "starling/low/a.hpp"\n\nvoid twice();\n\nvoid work(int n) {\n' + LONG_BODY + "}\n")
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def figures(self):
+        return json.loads(run(self.tool, "--json").stdout)
+
+    def test_arrows_that_point_one_way_are_no_circle(self):
+        self.assertEqual(run(self.tool, "--check").returncode, 0)
+        self.assertEqual(self.figures()["circles"], [])
+
+    def test_a_circle_is_found_through_a_third_folder_and_named(self):
+        self.write("src/low/c.cpp", '#include "starling/middle/m.hpp"\n')
+        self.write("include/starling/middle/m.hpp", '#include "starling/high/b.hpp"\n')
+        self.write("include/starling/high/b.hpp", "\n")
+        result = run(self.tool, "--check")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("high, low, middle", result.stdout)
+        self.assertIn("src/low/c.cpp -> starling/middle/m.hpp", result.stdout)
+
+    def test_files_lines_functions_and_sentences_are_counted(self):
+        figures = self.figures()
+        self.assertEqual(figures["files_per_folder"]["src"], {"high": 1, "low": 1})
+        self.assertEqual(figures["lines_per_room"]["high"], {"src": 55, "include": 0, "tests": 0})
+        self.assertEqual(figures["long_functions"], [[51, "src/high/b.cpp:5"]])
+        self.assertEqual(figures["words_per_sentence"]["README.md"], [2, 4.5])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Measures of the source tree: folders, circles between them, lines, long functions, sentences, build and test times.
+
+usage: tools/house.py [--check] [--json] [--build DIR]
+
+  --check      print only what breaks a rule (circles between folders), and end with 1 if anything does
+  --json       one JSON object in place of the table
+  --build DIR  the build whose ninja log and test times are read (build/release)
+
+A folder is a directory below src together with the directory of the same name below include/starling. Times are of the
+last build of each file and the last run of each test; after a clean build and a whole test run they are those of both.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TREES = {"src": ROOT / "src", "include": ROOT / "include" / "starling", "tests": ROOT / "tests"}
+CODE = {".cpp", ".hpp"}
+LONG_FUNCTION = 50
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+NO_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|using|typedef|template|extern|static_assert|#|//|/\*|\})")
+
+
+def sources(tree, endings=CODE):
+    return sorted(path for path in TREES[tree].rglob("*") if path.suffix in endings)
+
+
+def folder_of(path, tree):
+    return path.parent.relative_to(TREES[tree]).as_posix()
+
+
+def files_per_folder():
+    """For each tree, {folder: number of C++ files}."""
+    return {tree: dict(collections.Counter(folder_of(path, tree) for path in sources(tree))) for tree in TREES}
+
+
+def includes_between_folders():
+    """{folder: {folder that it includes: "file -> header", an example}} of src and include taken together."""
+    graph = collections.defaultdict(dict)
+    for tree in ("src", "include"):
+        for path in sources(tree):
+            folder = folder_of(path, tree)
+            for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
+                if name.startswith("starling/"):
+                    target = pathlib.PurePosixPath(name.removeprefix("starling/")).parent.as_posix()
+                else:
+                    found = (path.parent / name).resolve()
+                    if not found.is_relative_to(TREES[tree]):
+                        continue
+                    target = folder_of(found, tree)
+                if target != folder:
+                    graph[folder].setdefault(target, f"{path.relative_to(ROOT)} -> {name}")
+    return graph
+
+
+def circles(graph):
+    """Groups of folders that reach each other: the strongly connected components with more than one folder."""
+    def reached_from(start):
+        seen, stack = set(), [start]
+        while stack:
+            for target in graph.get(stack.pop(), ()):
+                if target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+        return seen
+
+    reached = {folder: reached_from(folder) for folder in list(graph)}
+    groups = {frozenset(other for other in reached[folder] if folder in reached.get(other, ()))
+              for folder in reached if folder in reached[folder]}
+    return [sorted(group) for group in sorted(groups, key=sorted)]
+
+
+def lines_per_room():
+    """{room: {tree: lines}}; a room is a first-level folder."""
+    result = collections.defaultdict(lambda: dict.fromkeys(TREES, 0))
+    for tree in TREES:
+        for path in sources(tree):
+            room = folder_of(path, tree).split("/")[0]
+            result[room][tree] += len(path.read_text(encoding="utf-8").splitlines())
+    return dict(sorted(result.items()))
+
+
+def long_functions():
+    """[(lines, "file:line")] of functions of namespace scope in src with more than 50 lines.
+
+    clang-format puts the first line of a definition and its closing brace into the first column; that is all that is relied on.
+    """
+    found = []
+    for path in sources("src"):
+        begin, has_body = None, False
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if begin is None and line and not line[0].isspace() and "(" in line and not NO_FUNCTION.match(line):
+                begin, has_body = number, False
+            if begin is None:
+                continue
+            if not has_body and line.endswith((";", "}")):
+                begin = None  # a declaration, or a definition on one line
+            has_body = has_body or line.endswith("{")
+            if begin is not None and line.startswith("}"):
+                if number - begin + 1 > LONG_FUNCTION:
+                    found.append((number - begin + 1, f"{path.relative_to(ROOT)}:{begin}"))
+                begin = None
+    return sorted(found, reverse=True)
+
+
+def words_per_sentence():
+    """{page: (sentences, mean words)} of prose: no code, tables or headings."""
+    result = {}
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in pages:
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        prose = "\n".join(line for line in text.splitlines() if not line.startswith(("|", "#", "!")))
+        sentences = [part.split() for part in re.split(r"(?<=[.!?:;])\s+", prose)]
+        lengths = [len(words) for words in sentences if len(words) > 2]
+        if lengths:
+            result[page.relative_to(ROOT).as_posix()] = (len(lengths), round(statistics.mean(lengths), 1))
+    return result
+
+
+def build_seconds(build):
+    """Step-seconds of all that ninja's log has of the last time each output was made, or None without a log."""
+    log = build / ".ninja_log"
+    if not log.exists():
+        return None
+    steps = {}
+    for line in log.read_text(encoding="utf-8").splitlines():
+        parts = line.split("\t")
+        if len(parts) == 5:
+            begin, end, _, _, command = parts
+            steps[command] = int(end) - int(begin)  # a step with several outputs has a line for each
+    return round(sum(steps.values()) / 1000)
+
+
+def test_seconds(build):
+    """(tests, sum of their seconds in the last run of each), or None where no test ran."""
+    costs = build / "Testing" / "Temporary" / "CTestCostData.txt"
+    if not costs.exists():
+        return None
+    found = [line.split() for line in costs.read_text(encoding="utf-8").split("---")[0].splitlines()]
+    return len(found), round(sum(float(parts[2]) for parts in found if len(parts) == 3))
+
+
+def measured(build):
+    graph = includes_between_folders()
+    return {
+        "files_per_folder": files_per_folder(),
+        "circles": circles(graph),
+        "lines_per_room": lines_per_room(),
+        "long_functions": long_functions(),
+        "words_per_sentence": words_per_sentence(),
+        "build_step_seconds": build_seconds(build),
+        "tests": test_seconds(build),
+    }
+
+
+def table(figures):
+    yield "Files per folder      folders  median  most"
+    for tree, counts in figures["files_per_folder"].items():
+        largest = max(counts, key=counts.get)
+        yield f"  {tree:<18}{len(counts):>9}{statistics.median(counts.values()):>8g}{counts[largest]:>6}  ({largest})"
+    yield f"Circles between folders: {len(figures['circles'])}"
+    yield from (f"  {' <-> '.join(group)}" for group in figures["circles"])
+    yield "Lines per room            src   include     tests"
+    totals = dict.fromkeys(TREES, 0)
+    for room, lines in figures["lines_per_room"].items():
+        yield f"  {room:<16}" + "".join(f"{lines[tree]:>10}" for tree in TREES)
+        for tree in TREES:
+            totals[tree] += lines[tree]
+    yield f"  {'all':<16}" + "".join(f"{totals[tree]:>10}" for tree in TREES)
+    functions = figures["long_functions"]
+    yield f"Functions of more than {LONG_FUNCTION} lines: {len(functions)}"
+    yield from (f"  {lines:>4}  {place}" for lines, place in functions[:10])
+    yield "Words per sentence"
+    yield from (f"  {page:<32}{mean:>6}  ({count} sentences)" for page, (count, mean) in figures["words_per_sentence"].items())
+    seconds, tests = figures["build_step_seconds"], figures["tests"]
+    yield "Step-seconds of the build: " + ("no ninja log" if seconds is None else str(seconds))
+    yield "Seconds of tests: " + ("none ran" if tests is None else f"{tests[1]} ({tests[0]} tests)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only what breaks a rule; ends with 1 if anything does")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", metavar="DIR")
+    options = parser.parse_args()
+    if options.check:
+        graph = includes_between_folders()
+        found = circles(graph)
+        for group in found:
+            print("folders include each other:", ", ".join(group))
+            for folder in group:
+                for target in sorted(set(group) & set(graph[folder])):
+                    print("  ", graph[folder][target])
+        return 1 if found else 0
+    figures = measured(options.build)
+    print(json.dumps(figures, indent=1) if options.json else "\n".join(table(figures)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
