@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <set>
 #include <sstream>
@@ -13,14 +12,13 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
+#include "starling/core/text.hpp"
 
 namespace starling {
 
 namespace po = boost::program_options;
 
 namespace {
-
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 std::string trimmed(const std::string& text) {
   const auto from = text.find_first_not_of(" \t\r");
@@ -147,12 +145,7 @@ void Options::read_command_line(const std::vector<std::string>& words) {
 
 std::map<std::string, Options::Given> Options::read_file(const std::string& path) const {
   std::map<std::string, Given> result;
-  std::ifstream file(path);
-  check(file.good(), "cannot read --config '{}'", path);
-  std::ostringstream content;
-  content << file.rdbuf();
-  std::string text = content.str();
-  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+  const std::string text = fmt::format("{}\n", fmt::join(read_lines(path, fmt::format("--config '{}'", path)), "\n"));
   refuse_placeholders(text, path);
   std::istringstream lines(text);
   try {
@@ -181,6 +174,8 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
     check(!given(other),
           "--resume with --{} (a run has its configuration and its results in its directory) leave it out", other);
   }
+  check(std::filesystem::is_directory(directory), "--resume '{}': no such directory. Name the directory of a run",
+        directory);
   const std::string path = directory + "/config.ini";
   check(std::filesystem::is_regular_file(path), "--resume '{}': it has no config.ini (a run's directory has one)",
         directory);

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <map>
 
 #include "starling/app/options.hpp"
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
+#include "starling/core/text.hpp"
 #include "starling/privacy/accounting.hpp"
 #include "starling/privacy/mechanism.hpp"
 
@@ -200,12 +200,10 @@ Charge charge_of(const ReleaseTerms& terms, const std::string& where) {
 }
 
 std::vector<ChargeGroup> read_charge_groups(const std::string& path) {
-  std::ifstream file(path);
-  check(file.good(), "cannot read --groups '{}' (is it there, and may it be read?)", path);
   std::vector<ChargeGroup> groups;
   std::vector<std::string> names;
   int number = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line : read_lines(path, fmt::format("--groups '{}'", path))) {
     const std::string where = fmt::format("{}:{}", path, ++number);
     line = trimmed(line.substr(0, line.find('#')));
     if (line.empty()) continue;

@@ -1,7 +1,8 @@
 #include "starling/app/start_models.hpp"
 
 #include <cmath>
-#include <fstream>
+
+#include "starling/core/text.hpp"
 
 namespace starling {
 
@@ -26,12 +27,11 @@ Vector parse_row(const std::string& line, const std::string& where) {
 }
 
 std::vector<Vector> read_rows(const std::string& path) {
-  std::ifstream file(path);
-  check(file.good(), "cannot read --start '{}' (it is neither uniform nor zero, so it must be a file)", path);
   std::vector<Vector> rows;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos || line.front() == '#') continue;
+  int number = 0;
+  for (const std::string& line : read_lines(path, fmt::format("--start '{}' (a file, as it is no word known)", path))) {
+    ++number;
+    if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
     rows.push_back(parse_row(line, fmt::format("{}:{}", path, number)));
     check(rows.back().size() == rows.front().size(), "{}:{}: {} numbers where the first row has {}", path, number,
           rows.back().size(), rows.front().size());

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <string_view>
 
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
+#include "starling/core/text.hpp"
 
 namespace starling {
 
@@ -38,12 +36,11 @@ bool names_columns(std::string_view line) {
 }  // namespace
 
 std::vector<NumberPair> read_number_pairs(const std::string& path) {
-  std::ifstream file(path);
-  check(file.is_open(), "cannot read '{}' ({})", path, std::strerror(errno));
   std::vector<NumberPair> pairs;
-  std::string text;
   bool first = true;
-  for (std::size_t number = 1; std::getline(file, text); ++number) {
+  std::size_t number = 0;
+  for (const std::string& text : read_lines(path, fmt::format("'{}'", path))) {
+    ++number;
     const std::string_view line = trimmed(text);
     if (line.empty() || line.front() == '#') continue;
     if (!(first && names_columns(line))) {
@@ -52,7 +49,6 @@ std::vector<NumberPair> read_number_pairs(const std::string& path) {
     }
     first = false;
   }
-  check(!file.bad(), "cannot read '{}' ({})", path, std::strerror(errno));
   check(!pairs.empty(), "'{}' holds no numbers (lines of two numbers, as in 0,0.5, are needed)", path);
   return pairs;
 }

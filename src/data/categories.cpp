@@ -1,5 +1,6 @@
 #include "categories.hpp"
 
+#include "gz_file.hpp"
 #include "number.hpp"
 #include "readers.hpp"
 #include <algorithm>
@@ -18,6 +19,7 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const std::str
   settings.drop = {other};
   settings.header = ReadSettings::Header::yes;
   std::unique_ptr<RecordReader> reader;
+  require_readable(path);
   try {
     reader = open_csv(path, settings, Part::features);
   } catch (const UsageError&) {

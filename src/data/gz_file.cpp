@@ -32,8 +32,8 @@ GzFile::GzFile(std::string path) : path_(std::move(path)) {
       "many of those whose records do not fit into --memory, have one each) raise --memory, or the "
       "limit with ulimit -n",
       path_);
-  check<DataError>(file_ != nullptr, "cannot open '{}' ({}) check the path and its permissions", path_,
-                   errno == 0 ? "out of memory" : std::strerror(errno));
+  check(file_ != nullptr, "cannot open '{}' ({}) check the path and its permissions", path_,
+        errno == 0 ? "out of memory" : std::strerror(errno));
   gzbuffer(file_.get(), inner_buffer);
 }
 
@@ -55,6 +55,10 @@ void GzFile::seek(std::uint64_t offset) {
   if (gzseek(file_.get(), static_cast<z_off_t>(offset), SEEK_SET) >= 0) return;
   check_stream();
   throw DataError(fmt::format("cannot go back in '{}' (it is not a regular file) copy it into one", path_));
+}
+
+void require_readable(const std::string& path) {
+  GzFile file(path);
 }
 
 bool is_gzipped(const std::string& path) {

@@ -26,7 +26,7 @@ class Bytes {
 /// Reads a file from its start; gzip is told from the content. Places count in bytes after decompression.
 class GzFile final : public Bytes {
  public:
-  /// Throws DataError if the file cannot be opened.
+  /// Throws UsageError if the file cannot be opened: an option names it.
   explicit GzFile(std::string path);
 
   /// Fills `buffer` with up to `room` bytes; fewer only at the end of the file. Throws DataError if the file cannot be
@@ -48,7 +48,10 @@ class GzFile final : public Bytes {
   std::unique_ptr<gzFile_s, Closer> file_;
 };
 
-/// Whether a file's content is compressed. Throws DataError if it cannot be read.
+/// Throws UsageError if a file cannot be opened.
+void require_readable(const std::string& path);
+
+/// Whether a file's content is compressed. Throws as GzFile does.
 [[nodiscard]] bool is_gzipped(const std::string& path);
 
 }  // namespace starling

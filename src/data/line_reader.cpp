@@ -4,13 +4,13 @@
 #include <cstring>
 
 #include "starling/core/check.hpp"
+#include "starling/core/text.hpp"
 
 namespace starling {
 
 namespace {
 
 constexpr std::size_t start_size = std::size_t{1} << 16;
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 }  // namespace
 
@@ -72,6 +72,7 @@ std::string_view LineReader::take(std::size_t end, std::size_t next_begin) {
   ++row_;
   if (row_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   if (line.ends_with('\r')) line.remove_suffix(1);
+  if (const auto fault = text_fault(line)) throw DataError(where() + ": " + *fault);
   return line;
 }
 

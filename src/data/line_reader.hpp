@@ -14,17 +14,17 @@
 
 namespace starling {
 
-/// Reads lines of any length into one reused buffer; a carriage return before the newline, a byte order mark at the
-/// start and a last line without newline are all taken as they are meant.
+/// Reads lines of any length into one reused buffer. They are UTF-8 in lines as core/text.hpp says; the last may lack
+/// its line feed.
 class LineReader {
  public:
-  /// A file, or a pipe that is read as it arrives (pipe.hpp says when it asks). Throws DataError if it cannot be
+  /// A file, or a pipe that is read as it arrives (pipe.hpp says when it asks). Throws UsageError if it cannot be
   /// opened.
   explicit LineReader(
       const std::string& path, const std::function<bool()>& go_on_waiting = [] { return true; });
 
   /// The next line without its end; false at the end of the file. The view holds until the next call. Throws DataError
-  /// if the file cannot be read or its gzip stream is truncated or damaged.
+  /// if the file cannot be read, its gzip stream is truncated or damaged, or the line is not such text.
   [[nodiscard]] bool next(std::string_view& line);
 
   [[nodiscard]] const std::string& path() const { return bytes_->path(); }

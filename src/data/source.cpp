@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/text.hpp"
 
 namespace starling {
 
@@ -39,10 +40,11 @@ bool is_idx(std::string_view head) {
   return head.size() >= 4 && head.starts_with("\0\0"sv) && types.find(head[2]) != std::string_view::npos;
 }
 
+/// UTF-16 is text too: what reads text names it.
 bool is_text(std::string_view head) {
-  return std::none_of(head.begin(), head.end(), [](unsigned char c) {
-    return c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\v';
-  });
+  return begins_as_utf16(head) || std::none_of(head.begin(), head.end(), [](unsigned char c) {
+           return c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\v';
+         });
 }
 
 /// The second of the tokens of a line; empty where there are not two.

@@ -1,4 +1,5 @@
 // Features, and a label that is a quantity, standardised by public constants.
+#include "gz_file.hpp"
 #include "number.hpp"
 #include "readers.hpp"
 #include <cmath>
@@ -32,6 +33,7 @@ std::unique_ptr<RecordReader> open_constants(const std::string& path) {
   settings.label = "sd";
   settings.header = ReadSettings::Header::yes;
   std::unique_ptr<RecordReader> reader;
+  require_readable(path);
   try {
     reader = open_csv(path, settings, Part::records);
   } catch (const UsageError&) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "starling/core/spec.hpp"
+#include "starling/core/text.hpp"
 
 namespace starling {
 
@@ -41,7 +42,6 @@ std::string shown(std::string_view word) {
 }
 
 TextLines::TextLines(std::string_view text, const std::string& name) : rest_(text), name_(name) {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
 }
 
@@ -51,6 +51,8 @@ bool TextLines::next(std::string_view& line) {
   ++line_;
   line = rest_.substr(0, end);
   rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (const auto fault = text_fault(line)) throw UsageError(at(line_) + *fault);
   return true;
 }
 

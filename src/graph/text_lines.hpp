@@ -27,7 +27,8 @@ class TextLines {
   /// Skips a byte order mark.
   TextLines(std::string_view text, const std::string& name);
 
-  /// The next line, without its end; false at the end of the text.
+  /// The next line, without its end; false at the end of the text. Throws UsageError where it is not UTF-8
+  /// (core/text.hpp).
   [[nodiscard]] bool next(std::string_view& line);
 
   [[nodiscard]] std::int64_t number() const { return line_; }  ///< of the last line, from 1; 0 before the first

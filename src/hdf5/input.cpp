@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "starling/core/text.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling::hdf5 {
@@ -39,8 +40,7 @@ void require_data(bool done, const std::string& what) {
 void check_signature(const std::string& path) {
   errno = 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  check<DataError>(file != nullptr, "cannot open '{}' ({}) check the path and its permissions", path,
-                   std::strerror(errno));
+  check(file != nullptr, "cannot open '{}' ({}) check the path and its permissions", path, std::strerror(errno));
   std::array<char, 2> head{};
   const std::size_t got = std::fread(head.data(), 1, head.size(), file.get());
   check<DataError>(got != head.size() || std::string_view(head.data(), 2) != "\x1F\x8B",
@@ -268,8 +268,15 @@ std::vector<std::string> NumberRows::texts(const std::string& attribute) const {
   const auto count = static_cast<std::size_t>(sizes[0]);
   check<DataError>(count == width_, "{} has {} names (there are {} columns) store one name per column or remove it",
                    place, count, width_);
-  if (H5Tis_variable_str(type) > 0) return variable_texts(opened, type, space, count, place);
-  return fixed_texts(opened, type, count, place);
+  auto texts = H5Tis_variable_str(type) > 0 ? variable_texts(opened, type, space, count, place)
+                                            : fixed_texts(opened, type, count, place);
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    check<DataError>(!text_fault(texts[k]),
+                     "{}: name {} (from 0) is not UTF-8: names stand in tables and pictures, which are UTF-8. Write it "
+                     "as UTF-8",
+                     place, k);
+  }
+  return texts;
 }
 
 }  // namespace starling::hdf5

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <numeric>
 
 #include "starling/core/check.hpp"
 #include "starling/core/kernels.hpp"
+#include "starling/core/text.hpp"
 #include "starling/protocol/constraint.hpp"
 
 namespace starling {
@@ -43,12 +43,11 @@ std::string short_name(const std::string& path) {
 
 std::unique_ptr<ConstraintSet> make_linear(const Spec& spec, const ConstraintFacts& facts) {
   const std::string path = spec.require("file");
-  std::ifstream file(path);
-  check(file.good(), "cannot read '{}' of --constraint {} (a CSV file a_1,...,a_d,b is needed)", path, spec.text());
   auto set = std::make_unique<ConstraintSet>();
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos || line.front() == '#') continue;
+  int number = 0;
+  for (const std::string& line : read_lines(path, fmt::format("'{}' of --constraint {}", path, spec.text()))) {
+    ++number;
+    if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
     const std::string where = fmt::format("{}:{}", path, number);
     const Vector numbers = parse_numbers(line, where);
     check(numbers.size() == facts.dimension + 1,

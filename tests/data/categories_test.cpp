@@ -114,7 +114,7 @@ TEST_F(Encode, RefusesTablesThatDoNotFit) {
       faults, [&](const std::string& codes) { read("age,smoker,y\n30,yes,2.5\n40,no,3\n", with(codes)); });
   DataSettings nowhere;
   nowhere.encode = folder_ / "nowhere.csv";
-  expect_all_in(message_of<DataError>([&] { read("a,y\n1,2\n", nowhere); }), {"nowhere.csv"});
+  expect_all_in(message_of<UsageError>([&] { read("a,y\n1,2\n", nowhere); }), {"nowhere.csv"});
   nowhere.encode = "-";
   expect_all_in(message_of<DataError>([&] { read("a,y\n1,2\n", nowhere); }), {"'-' is not a regular file"});
   expect_all_in(message_of<DataError>([&] { read("smoker,smoker,y\nyes,no,1\n", with(smoker_)); }),

@@ -44,6 +44,26 @@ TEST_F(Csv, TakesLinesAsTheyAreMeant) {
   EXPECT_EQ(read("\"1\",2,0.5\n-3,\"4e2\",1\n"), two_rows) << "quoted numbers";
 }
 
+// One rule for headers, ids, columns that are left out and numbers; the byte's value is in no message.
+TEST_F(Csv, TextOfOtherEncodingsIsRefusedByName) {
+  using namespace std::string_literals;
+  const auto refuse = [this](const std::string& text) {
+    return message_of<DataError>([&] {
+      DataSettings settings;
+      settings.drop = {"0"};
+      static_cast<void>(read_all(folder_.write("x.csv", text), settings));
+    });
+  };
+  EXPECT_EQ(read("\xC3\xA9,b,y\n1,2,0.5\n-3,4e2,1\n"), two_rows) << "UTF-8";
+  EXPECT_EQ(refuse("a\xE9,b,y\n1,2,3\n"),
+            (folder_ / "x.csv") +
+                ": row 1: byte 2 is not UTF-8: text is read as UTF-8. Convert the file: iconv -f "
+                "LATIN1 -t UTF-8 FILE > NEW");
+  EXPECT_THAT(refuse("n,b,y\nx,1,2\nJos\xE9,1,2\n"), HasSubstr("x.csv: row 3: byte 4 is not UTF-8"));
+  EXPECT_THAT(refuse("\xFF\xFEn\0,\0b\0,\0y\0\n\0"s), HasSubstr("x.csv: row 1: byte 1 is part of UTF-16"));
+  EXPECT_THAT(refuse("n,b,y\r1,2,3\r4,5,6\r"), HasSubstr("x.csv: row 1: byte 6 is a carriage return"));
+}
+
 TEST_F(Csv, FindsTheLabel) {
   EXPECT_EQ(read("a,b,c\n1,2,0.5\n-3,4e2,1\n"), two_rows) << "the last";
   EXPECT_EQ(read("a,Y,b\n1,0.5,2\n-3,1,4e2\n"), two_rows);

@@ -196,7 +196,7 @@ TEST_F(PerClient, EachClientReadsItsOwnFileAndNoOther) {
     EXPECT_THAT(sizes(serve(*data.streams[2], 2)), testing::ElementsAre(1, 0));
     std::filesystem::remove(folder_ / "part-1.csv");
     EXPECT_EQ(open_dataset(settings_, 3, 1, 2).shape.rounds, 5) << "client 0 lives elsewhere";
-    EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(open_dataset(settings_, 3, 0, 1)); }),
+    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(open_dataset(settings_, 3, 0, 1)); }),
                 HasSubstr("part-1.csv"));
     static_cast<void>(folder_.write("part-1.csv", csv_of(5)));
   }
@@ -368,7 +368,7 @@ TEST_F(Datasets, OnlyWhatCanBeReadTwiceIsASource) {
   settings.source = folder_ / "folder.csv";
   EXPECT_THAT(error(settings), HasSubstr("is not a regular file (a source is read more than once)"));
   settings.source = "no-such.csv";
-  EXPECT_THAT(error(settings), HasSubstr("cannot open 'no-such.csv' (No such file or directory)"));
+  EXPECT_THAT(usage(settings), HasSubstr("cannot open 'no-such.csv' (No such file or directory)"));
 }
 
 TEST_F(Datasets, SyntheticSourcesArePublicAndHaveADigest) {

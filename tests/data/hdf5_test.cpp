@@ -342,6 +342,16 @@ TEST_F(Hdf5, AMissingFilterIsNamed) {
               HasSubstr("x.h5: /x is compressed by filter 32765 'squeeze' (this HDF5 library does not have it)"));
 }
 
+TEST_F(Hdf5, NamesAreUtf8) {
+  {
+    const File file(folder_ / "n.h5", File::Mode::create);
+    write_numbers(file, "x", {1, 2}, count_up(2), {});
+    write_numbers(file, "y", {1}, count_up(1), {});
+    write_texts(file, {"caf\xC3\xA9", "caf\xE9"});
+  }
+  EXPECT_THAT(message_of<DataError>([&] { read_all(folder_ / "n.h5"); }), HasSubstr("name 1 (from 0) is not UTF-8"));
+}
+
 TEST_F(Hdf5, FilesThatAreNoneAreTold) {
   const auto content = [this](const std::string& bytes) {
     return message_of<DataError>([&] { read_all(folder_.write("y.h5", bytes)); });
@@ -350,7 +360,7 @@ TEST_F(Hdf5, FilesThatAreNoneAreTold) {
             (folder_ / "y.h5") + ": not an HDF5 file (it has no HDF5 signature) check the path or --format");
   EXPECT_THAT(content(""), HasSubstr("not an HDF5 file"));
   EXPECT_THAT(content("\x1F\x8B\x08"), HasSubstr("gzipped (HDF5 is read in place) gunzip it first"));
-  EXPECT_EQ(message_of<DataError>([] { read_all("no/such.h5"); }),
+  EXPECT_EQ(message_of<UsageError>([] { read_all("no/such.h5"); }),
             "cannot open 'no/such.h5' (No such file or directory) check the path and its permissions");
 }
 

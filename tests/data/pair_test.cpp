@@ -75,7 +75,7 @@ TEST_F(Pair, WhatIsWrongIsTold) {
         message_of<UsageError>([&] { read_all(source); }),
         "'" + source + "' is not a pair of files (a pair is FEATURES,LABELS) give two names with one comma between");
   }
-  EXPECT_THAT(message_of<DataError>([&] { read_all(folder_.write("x.csv", "1\n") + ",no-such.csv"); }),
+  EXPECT_THAT(message_of<UsageError>([&] { read_all(folder_.write("x.csv", "1\n") + ",no-such.csv"); }),
               HasSubstr("cannot open 'no-such.csv'"));
 }
 

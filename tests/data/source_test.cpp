@@ -140,8 +140,8 @@ TEST_F(Prepared, ScalesThatCannotBeAreRefused) {
               HasSubstr("y.csv: row 2: a feature times --scale 1e+300 is beyond the range"));
 }
 
-TEST(Source, AMissingFileIsABadDataError) {
-  EXPECT_EQ(message_of<DataError>([&] { static_cast<void>(open_reader("no/such.csv", {})); }),
+TEST(Source, AMissingFileIsAnErrorOfUsage) {
+  EXPECT_EQ(message_of<UsageError>([&] { static_cast<void>(open_reader("no/such.csv", {})); }),
             "cannot open 'no/such.csv' (No such file or directory) check the path and its permissions");
 }
 

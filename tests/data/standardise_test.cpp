@@ -116,7 +116,7 @@ TEST_F(Standardise, RefusesTablesThatDoNotFit) {
   testing_support::expect_refused(faults, [&](const std::string& constants) { read_all(named_, with(constants)); });
   DataSettings nowhere;
   nowhere.standardise = folder_ / "nowhere.csv";
-  expect_all_in(message_of<DataError>([&] { read_all(named_, nowhere); }), {"nowhere.csv"});
+  expect_all_in(message_of<UsageError>([&] { read_all(named_, nowhere); }), {"nowhere.csv"});
 }
 
 TEST_F(Standardise, IsForDenseRecordsAndStandsAlone) {

@@ -22,6 +22,13 @@ TEST_F(Svmlight, ReadsSparseRows) {
   EXPECT_EQ(read("1 qid:3 1:1  7:-0.5 # 9:9\r\n# a comment\n\n-1 \n2.5\t2:+3e-2"), expected);
 }
 
+TEST_F(Svmlight, TextOfOtherEncodingsIsRefusedByName) {
+  EXPECT_THAT(message_of<DataError>([this] { read("1 1:1\n1 1:2 # \xE9\n"); }),
+              HasSubstr("row 2: byte 9 is not UTF-8"));
+  EXPECT_THAT(message_of<DataError>([this] { read("1 1:1\r1 1:2\r"); }),
+              HasSubstr("row 1: byte 6 is a carriage return"));
+}
+
 TEST_F(Svmlight, AnEmptyRowIsSparse) {
   const auto reader = open_reader(folder_.write("x.svm", "1\n"), settings_);
   Record record;

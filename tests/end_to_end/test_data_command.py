@@ -136,7 +136,7 @@ class Convert(DataCase):
                 self.refused(DATA_ERROR, ["good-1.csv: row 2", "nan"], "convert", "good-1.csv", "--output", output)
                 self.refused(DATA_ERROR, ["head.csv", "no records"], "convert", "head.csv", "--output", output)
                 self.refused(DATA_ERROR, ["empty.csv"], "convert", "empty.csv", "--output", output)
-                self.refused(DATA_ERROR, ["nowhere.csv"], "convert", "nowhere.csv", "--output", output)
+                self.refused(USAGE, ["nowhere.csv"], "convert", "nowhere.csv", "--output", output)
         self.refused(DATA_ERROR, ["good-1.csv: row 2"], "convert", "good-{client}.csv", "--clients", 2, "--output",
                      "o-{client}.h5")
         self.refused(DATA_ERROR, ["wide-1.csv", "2 features", "wide-0.csv has 1"], "convert", "wide-{client}.csv",
@@ -208,7 +208,7 @@ class Convert(DataCase):
         result = self.run_command(2, ["data", "convert", "a.csv", "--output", "a.h5"])
         self.assertEqual((result.code, result.out), (0, "a.h5: 2 records, 1 features\n"), result)
         result = self.run_as_a_user(2, ["data", "convert", "nowhere.csv", "--output", "b.h5"])
-        self.assertEqual((result.code, len(result.messages())), (DATA_ERROR, 1), result)
+        self.assertEqual((result.code, len(result.messages())), (USAGE, 1), result)
 
 
 class Windows(DataCase):
@@ -498,7 +498,7 @@ class Describe(DataCase):
         self.write("b.csv", "a,y\n")
         self.refused(DATA_ERROR, ["a.csv: row 2", "missing"], "describe", "a.csv")
         self.refused(DATA_ERROR, ["b.csv", "no records"], "describe", "b.csv", "--json")
-        self.refused(DATA_ERROR, ["nowhere.csv"], "describe", "nowhere.csv")
+        self.refused(USAGE, ["nowhere.csv"], "describe", "nowhere.csv")
 
 
 if __name__ == "__main__":

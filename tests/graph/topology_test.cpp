@@ -62,6 +62,15 @@ TEST(TopologyFile, GeneratesInOneLine) {
   EXPECT_EQ(random.digest(), topology_table().make("erdos-renyi:0.5,3", 9, WeightRule::metropolis)->digest());
 }
 
+TEST(TopologyFile, TextOfOtherEncodingsIsRefusedByName) {
+  EXPECT_THAT(parse_error("clients 1 # caf\xE9\n"), HasSubstr("f.topo:1: byte 16 is not UTF-8"));
+  EXPECT_THAT(parse_error("clients 2\redge 0 1\r"), HasSubstr("f.topo:1: byte 10 is a carriage return"));
+  EXPECT_THAT(parse_error(std::string("\xFF\xFE"
+                                      "c\0",
+                                      4)),
+              HasSubstr("f.topo:1: byte 1 is part of UTF-16"));
+}
+
 TEST(TopologyFile, ReadsFilesAndSaysWhichItCannotRead) {
   const TemporaryFolder folder;
   EXPECT_EQ(Topology::read(folder.write("a.topo", "clients 1\n")).clients(), 1);
@@ -118,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"clients 3\nphase 1e10", "f.topo:2: rounds of a phase '1e10'"},
         Fault{"clients 10000000\nphase 1\nphase 1\nphase 1", "f.topo: 10000000 clients in 3 phases"},
         Fault{"client 3", "f.topo:1: 'client' starts no statement"},
-        Fault{std::string("cl\0ents 3", 9), "f.topo:1: 'cl?ents' starts no statement"},
+        Fault{std::string("cl\0ents 3", 9), "f.topo:1: byte 3 is part of UTF-16 or of no text"},
         Fault{"generate", "f.topo:1: `generate` with 0 words"},
         Fault{"generate ring", "f.topo:1: `generate` lacks clients=N"},
         Fault{"generate clients=3", "f.topo:1: `generate` lacks a family"},

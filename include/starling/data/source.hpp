@@ -72,8 +72,9 @@ void require_same_names(const std::vector<std::string>& names, const std::vector
 /// Opens a file, or a pair of files `FEATURES,LABELS` of as many records each. Text may be gzipped (told from its
 /// content), binary files too where their format says so. The format is told by the ending of the name, else by
 /// the content, or is `settings.format`. `settings.ignore`, `positive`, `scale`, `standardise` and `features` are
-/// applied. Throws DataError; UsageError for an unknown format, for columns that are not there, for records that are
-/// not what `features` describes and, for dense formats, a `settings.dimension` that is not the file's.
+/// applied. Throws DataError; UsageError for a file that cannot be opened, an unknown format, for columns that are not
+/// there, for records that are not what `features` describes and, for dense formats, a `settings.dimension` that is not
+/// the file's.
 [[nodiscard]] std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings);
 
 }  // namespace starling

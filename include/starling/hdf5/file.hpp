@@ -189,10 +189,10 @@ class File {
   Handle id_;
 };
 
-/// A file of the user that is read and neither written nor locked. What is wrong with it is a DataError.
+/// A file of the user that is read and neither written nor locked. A fault of its content is a DataError.
 class Input {
  public:
-  /// Throws DataError if the file cannot be opened or is not (whole) HDF5.
+  /// Throws UsageError if the file cannot be opened, DataError if it is not (whole) HDF5.
   explicit Input(const std::string& path);
 
   [[nodiscard]] hid_t id() const { return id_; }

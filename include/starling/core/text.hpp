@@ -1,0 +1,28 @@
+/// Text files: encoding and line ends. All text is UTF-8, in lines that end in a line feed or in a carriage return and
+/// a line feed; a byte order mark of UTF-8 may begin a file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace starling {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+/// Whether a file begins with a byte order mark of UTF-16 or UTF-32.
+[[nodiscard]] bool begins_as_utf16(std::string_view head);
+
+/// The fault of a line (without its end) that is not such text, with the remedy, for a message "PLACE: FAULT". It names
+/// the byte's place in the line, from 1, and no content. None where the line is sound.
+[[nodiscard]] std::optional<std::string> text_fault(std::string_view line);
+
+/// The lines of a text, without their ends and without a byte order mark. Throws UsageError "NAME:LINE: FAULT".
+[[nodiscard]] std::vector<std::string> text_lines(std::string_view text, const std::string& name);
+
+/// The lines of a file that an option names; `purpose` says in a message what the file is, as in "--start 'x.csv'".
+/// Throws UsageError as text_lines does, and where the file cannot be read.
+[[nodiscard]] std::vector<std::string> read_lines(const std::string& path, const std::string& purpose);
+
+}  // namespace starling
