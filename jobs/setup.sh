@@ -64,7 +64,7 @@ Spack, without root:
   spack env activate starling
 
 Environment modules (names differ from site to site; see module avail):
-  module load gcc cmake ninja openmpi hdf5 eigen boost fmt nlohmann_json openssl mpfr
+  module load gcc cmake ninja openmpi hdf5 eigen boost fmt nlohmann_json openssl mpfr zlib random123
   what no module offers can come from Spack.
 TEXT
 }
