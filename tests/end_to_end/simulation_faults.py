@@ -1,0 +1,162 @@
+"""Simulations of the method with one fault each. A comparison that is worth anything tells each from the program."""
+
+import numpy as np
+
+from method_simulation import Simulation
+
+
+class PlainSteps(Simulation):
+    """Steps of eta in place of eta / w."""
+
+    def step_lengths(self, t, steps):
+        return np.where(steps, self.eta(t), 0)
+
+
+class NoDebt(Simulation):
+    """What the cap keeps back is forgotten."""
+
+    def step_lengths(self, t, steps):
+        self.debt = np.zeros_like(self.debt)
+        return super().step_lengths(t, steps)
+
+
+class FirstStepTwice(Simulation):
+    """Step sizes count from 0."""
+
+    def eta(self, t):
+        return super().eta(max(t - 1, 0))
+
+
+class UnweightedAverage(Simulation):
+    """The average over rounds does not look at the mass."""
+
+    def average(self, models, masses):
+        return models.mean(axis=0)
+
+
+class Backwards(Simulation):
+    """Edges go the other way, with weights of their receivers."""
+
+    def everybody(self, edges):
+        return super().everybody(edges).T
+
+
+class LostMass(Simulation):
+    """A lost message delays the sum, and loses the mass."""
+
+    def with_what_was_lost(self, arrived, lost, arrives):
+        lost[:, :, -1] = 0
+        return super().with_what_was_lost(arrived, lost, arrives)
+
+
+class LostSum(Simulation):
+    """The other way round."""
+
+    def with_what_was_lost(self, arrived, lost, arrives):
+        lost[:, :, :-1] = 0
+        return super().with_what_was_lost(arrived, lost, arrives)
+
+
+class LostPairs(Simulation):
+    """Nobody keeps a share that does not get to its receiver."""
+
+    def without(self, a, missing):
+        return np.where(missing, 0, a)
+
+
+class AbsentMix(Simulation):
+    """Absent clients send and receive like all others."""
+
+    def mix(self, exchange, present):
+        super().mix(exchange, np.ones_like(present))
+
+
+class AbsentSteps(Simulation):
+    """Those who should freeze step, and those who should step freeze."""
+
+    def stepping(self, present, gone):
+        return ~gone if self.run.freezes else present
+
+
+class GoneSteps(Simulation):
+    """Clients that have left go on learning."""
+
+    def stepping(self, present, gone):
+        return super().stepping(present | gone, np.zeros_like(gone))
+
+
+class OwnBatchSize(Simulation):
+    """A short batch is divided by the number of its records."""
+
+    def released(self, gradients, x):
+        return super().released(gradients * self.run.batch / len(gradients), x)
+
+
+class ClippedMean(Simulation):
+    """The mean gradient is clipped, not each record's."""
+
+    def released(self, gradients, x):
+        return super().released(np.repeat(gradients.mean(axis=0, keepdims=True), len(gradients), axis=0), x)
+
+
+class NoClipping(Simulation):
+    def clipped(self, gradients):
+        return gradients
+
+
+class ClippedPenalty(Simulation):
+    """The penalty's gradient is added before clipping."""
+
+    def released(self, gradients, x):
+        return self.clipped(gradients + self.run.l2 * x).sum(axis=0) / self.run.batch
+
+
+class GraphOfTheRound(Simulation):
+    """All exchanges of a round go over the same graph."""
+
+    def mix(self, exchange, present):
+        super().mix(exchange // self.run.gossip_steps, present)
+
+
+class StandingGraph(Simulation):
+    """The first phase never ends."""
+
+    def mix(self, exchange, present):
+        super().mix(0, present)
+
+
+def masses_differ(case, course):
+    return case.run.mixing == "push-sum" and np.abs(course.masses - 1).max() > 0.05
+
+
+def is_learning(case):
+    return case.run.records is not None
+
+
+def owes(case, course):
+    return is_learning(case) and masses_differ(case, course) and course.masses.min() * case.run.step_cap < 0.5
+
+
+def changes(case):
+    return len(case.run.phases) > 1
+
+
+# Each with the runs in which it makes a difference.
+FAULTS = {
+    PlainSteps: lambda case, course: is_learning(case) and masses_differ(case, course),
+    NoDebt: owes,
+    FirstStepTwice: lambda case, course: is_learning(case) and case.run.step_power > 0 and case.run.step_offset < 5,
+    Backwards: lambda case, course: "weights explicit" in case.traits,
+    LostMass: lambda case, course: "unacknowledged losses" in case.traits,
+    LostSum: lambda case, course: "unacknowledged losses" in case.traits,
+    LostPairs: lambda case, course: "acknowledged losses" in case.traits,
+    AbsentMix: lambda case, course: bool(case.run.absent) and case.run.clients > 1,
+    AbsentSteps: lambda case, course: bool(case.run.absent) and is_learning(case),
+    GoneSteps: lambda case, course: "departures" in case.traits and is_learning(case),
+    OwnBatchSize: lambda case, course: "short batches" in case.traits,
+    ClippedMean: lambda case, course: "clip" in case.traits and case.run.batch > 1,
+    NoClipping: lambda case, course: "clip" in case.traits,
+    ClippedPenalty: lambda case, course: {"clip", "l2"} <= case.traits,
+    GraphOfTheRound: lambda case, course: changes(case) and case.run.gossip_steps > 1,
+    StandingGraph: lambda case, course: changes(case),
+}
