@@ -11,6 +11,7 @@
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
 #include "starling/core/wipe.hpp"
+#include "starling/privacy/key_file.hpp"
 #include "starling/record/run_directory.hpp"
 
 namespace starling {
@@ -142,7 +143,7 @@ std::vector<NoiseKey> make_noise_keys(const std::string& option, std::uint64_t s
         keys.push_back(NoiseKey::from_seed(seed, u));
         break;
       case NoiseKeyPolicy::file:
-        keys.push_back(NoiseKey::read(key_file(option, u)));
+        keys.push_back(read_owners_key(key_file(option, u)));
         break;
     }
   }

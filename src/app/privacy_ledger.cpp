@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -29,6 +28,9 @@ constexpr const char* explanation =
     "all of them together cost. Adjacent clients with the same figures are one line: each of them has what it says. "
     "The\n"
     "ledger is verified first; of a damaged one no figures are given.\n\n"
+    "Runs may have counted different units (--unit). A record then pays for all components of a release that counted\n"
+    "components, and a component pays what its record pays. A loss without a finite bound is 'unbounded' (JSON: "
+    "null).\n\n"
     "A ledger is whole if every row is what its hash says, follows the row before it, and the head file beside it\n"
     "(FILE.head) counts no row that is gone. Who may write both files can rewrite both: that is noticed with "
     "--expect,\n"
@@ -83,10 +85,11 @@ void check_request(const Request& request) {
 
 struct ClientCosts {
   ClientRange clients;  ///< of whom each has these
-  PrivacyUnit unit = PrivacyUnit::record;
   std::int64_t releases = 0;
-  PrivacyLoss record;         ///< of one record (or component, by unit), had every run used the same
-  PrivacyLoss one_per_batch;  ///< of somebody with one in each batch
+  bool components = false;    ///< whether any of them counted components
+  PrivacyLoss component;      ///< of one component of a record's gradient, had every run used the same records
+  PrivacyLoss record;         ///< of one record, had every run used the same
+  PrivacyLoss one_per_batch;  ///< of somebody with one record in each batch
   PrivacyLoss client_loss;    ///< of somebody to whom all records belong
 };
 
@@ -138,49 +141,34 @@ auto figures(const PrivacyLoss& loss) {
 }
 
 auto figures(const ClientCosts& costs) {
-  return std::tuple_cat(std::tie(costs.releases), figures(costs.record), figures(costs.one_per_batch),
-                        figures(costs.client_loss));
+  return std::tuple_cat(std::tie(costs.releases, costs.components), figures(costs.component), figures(costs.record),
+                        figures(costs.one_per_batch), figures(costs.client_loss));
 }
-
-/// A line for each unit of each cohort; neighbours who have the same figures share it, whatever rows these come from.
-class CostLines {
- public:
-  void add(ClientCosts costs) {
-    const auto [place, is_first] = last_of_unit_.emplace(costs.unit, lines_.size());
-    if (!is_first && lines_[place->second].clients.touches(costs.clients) &&
-        figures(lines_[place->second]) == figures(costs)) {
-      lines_[place->second].clients.through = costs.clients.through;
-      return;
-    }
-    place->second = lines_.size();
-    lines_.push_back(std::move(costs));
-  }
-  [[nodiscard]] std::vector<ClientCosts> take() { return std::move(lines_); }
-
- private:
-  std::vector<ClientCosts> lines_;
-  std::map<PrivacyUnit, std::size_t> last_of_unit_;
-};
 
 std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request) {
   Composer composed(request.delta);
-  CostLines lines;
+  std::vector<ClientCosts> lines;
   for (ClientRange clients : book.cohorts()) {
     if (!is_asked_for(clients, request)) continue;
-    for (const PrivacyUnit unit : {PrivacyUnit::record, PrivacyUnit::component}) {
-      if (!book.has(clients.first, unit)) continue;
-      ClientCosts costs;
-      costs.clients = clients;
-      costs.unit = unit;
-      const auto releases = book.spent(clients.first, unit);
-      for (const ChargeGroup& group : releases) costs.releases += group.count;
-      costs.one_per_batch = composed(releases);
-      costs.record = composed(book.spent_by_record(clients.first, unit));
-      costs.client_loss = composed(book.spent_by_client(clients.first, unit));
-      lines.add(std::move(costs));
+    const auto loss = [&](LossLevel level) { return composed(book.spent(clients.first, level)); };
+    ClientCosts costs;
+    costs.clients = clients;
+    costs.components = book.has(clients.first, PrivacyUnit::component);
+    if (!costs.components && !book.has(clients.first, PrivacyUnit::record)) continue;
+    for (const ChargeGroup& group : book.spent(clients.first, LossLevel::record_in_each_batch)) {
+      costs.releases += group.count;
+    }
+    costs.component = loss(LossLevel::component);
+    costs.record = loss(LossLevel::record);
+    costs.one_per_batch = loss(LossLevel::record_in_each_batch);
+    costs.client_loss = loss(LossLevel::client);
+    if (!lines.empty() && lines.back().clients.touches(clients) && figures(lines.back()) == figures(costs)) {
+      lines.back().clients.through = clients.through;
+    } else {
+      lines.push_back(std::move(costs));
     }
   }
-  return lines.take();
+  return lines;
 }
 
 // As JSON.
@@ -232,8 +220,8 @@ Json to_json(const LedgerEntry& entry, const Request& request) {
 
 Json to_json(const ClientCosts& costs) {
   Json json = to_json(costs.clients);
-  json.update({{"unit", name_of(costs.unit)},
-               {"releases", costs.releases},
+  json.update({{"releases", costs.releases},
+               {"component", to_json(costs.component)},
                {"record", to_json(costs.record)},
                {"one_per_batch", to_json(costs.one_per_batch)},
                {"client_total", to_json(costs.client_loss)}});
@@ -303,19 +291,19 @@ std::string shown(const LedgerEntry& entry, const Request& request) {
 
 std::string shown(const ClientCosts& costs) {
   const bool several = costs.clients.count() > 1;
-  return fmt::format(
-      "    {:<12} {} releases{}, unit {}\n"
-      "      one {}: {}\n      one {} in each batch: {}\n      all records of {} client: {}\n",
-      name_of(costs.clients), costs.releases, several ? " each" : "", name_of(costs.unit), name_of(costs.unit),
-      shown(costs.record), name_of(costs.unit), shown(costs.one_per_batch), several ? "a" : "the",
-      shown(costs.client_loss));
+  std::string text =
+      fmt::format("    {:<12} {} releases{}\n", name_of(costs.clients), costs.releases, several ? " each" : "");
+  if (costs.components) text += fmt::format("      one component of a record: {}\n", shown(costs.component));
+  return text +
+         fmt::format("      one record: {}\n      one record in each batch: {}\n      all records of {} client: {}\n",
+                     shown(costs.record), shown(costs.one_per_batch), several ? "a" : "the", shown(costs.client_loss));
 }
 
 std::string table_of(const LedgerReading& reading, const Request& request) {
   std::string text = "Runs\n";
   for (const LedgerEntry& entry : reading.book.entries()) text += shown(entry, request);
   if (reading.book.entries().empty()) text += "  none\n";
-  text += "Losses by all runs together (of one record: had every run used the same)\n";
+  text += "Losses by all runs together, whatever unit each counted (of one record: had every run used the same)\n";
   return text + first_of(costs_of(reading.book, request));
 }
 

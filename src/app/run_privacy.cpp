@@ -423,8 +423,8 @@ LedgerReport RunPrivacy::ledger_report() {
   std::string heads;
   agreement_.together([&] {
     for (const auto& [ledger, u] : different_clients()) {
-      const auto record = ledger->spent_by_record(u);
-      const auto client = ledger->spent_by_client(u);
+      const auto record = ledger->book().spent(u, level_of(protection_->unit()));
+      const auto client = ledger->book().spent(u, LossLevel::client);
       ClientLosses losses;
       losses.record = compose(record, options_.delta.value_or(default_delta(record)));
       losses.client = compose(client, options_.delta.value_or(default_delta(client)));

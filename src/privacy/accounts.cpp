@@ -184,8 +184,8 @@ Reservation Accounts::block(std::size_t k, Round last) const {
 bool Accounts::affordable(std::size_t k, const Reservation& block) const {
   const std::optional<Budget>& budget = terms_of(clients_[k]).budget;
   if (!budget) return true;
-  const auto groups = budget->of_client ? ledger_of(k).spent_by_client(number(k), &block)
-                                        : ledger_of(k).spent_by_record(number(k), &block);
+  const LossLevel level = budget->of_client ? LossLevel::client : level_of(mechanism_.unit());
+  const auto groups = ledger_of(k).book().spent(number(k), level, &block);
   // The plain sum is a bound at any delta, and quick.
   if (compose(groups, 0).epsilon <= budget->epsilon) return true;
   return compose(groups, budget->delta.value_or(default_delta(groups))).epsilon <= budget->epsilon;

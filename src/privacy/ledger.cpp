@@ -24,10 +24,6 @@ std::string now() {
                      utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
-PrivacyUnit other(PrivacyUnit unit) {
-  return unit == PrivacyUnit::record ? PrivacyUnit::component : PrivacyUnit::record;
-}
-
 }  // namespace
 
 BlockSizes::BlockSizes(Round most, bool doubling) : most_(most), doubling_(doubling) {
@@ -53,7 +49,6 @@ struct Ledger::State {
   template <class T>
   [[nodiscard]] std::vector<T> in_format(std::span<const T> items) const;
   [[nodiscard]] const LedgerEntry& at_hand() const;
-  void add_other_unit(std::vector<ChargeGroup>& groups, Client client) const;
 
   LedgerFile file;
   LedgerBook book;
@@ -142,11 +137,6 @@ const LedgerEntry& Ledger::State::at_hand() const {
   return *book.at_hand();
 }
 
-/// What is known of this unit after a run that counted the other one.
-void Ledger::State::add_other_unit(std::vector<ChargeGroup>& groups, Client client) const {
-  if (book.has(client, other(at_hand().run.unit))) groups.push_back({Charge::unbounded(), 1});
-}
-
 Ledger::Ledger(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Ledger::Ledger(Ledger&&) noexcept = default;
 Ledger& Ledger::operator=(Ledger&&) noexcept = default;
@@ -192,24 +182,6 @@ void Ledger::end(std::span<const LedgerEnding> endings) {
   state_->append_by_client(endings, [](const std::string& run, const LedgerEnding& ending) {
     return EndRow{run, ending.clients, now(), ending.released, ending.reason};
   });
-}
-
-std::vector<ChargeGroup> Ledger::spent(Client client, const Reservation* planned) const {
-  auto groups = state_->book.spent(client, state_->at_hand().run.unit, planned);
-  state_->add_other_unit(groups, client);
-  return groups;
-}
-
-std::vector<ChargeGroup> Ledger::spent_by_client(Client client, const Reservation* planned) const {
-  auto groups = state_->book.spent_by_client(client, state_->at_hand().run.unit, planned);
-  state_->add_other_unit(groups, client);
-  return groups;
-}
-
-std::vector<ChargeGroup> Ledger::spent_by_record(Client client, const Reservation* planned) const {
-  auto groups = state_->book.spent_by_record(client, state_->at_hand().run.unit, planned);
-  state_->add_other_unit(groups, client);
-  return groups;
 }
 
 const LedgerBook& Ledger::book() const {

@@ -46,12 +46,53 @@ void raise(ByPass& passes, const Reservation& block) {
   for (const auto& [pass, charge] : block.passes) raise(passes[pass], charge);
 }
 
-/// The client's part in a run that counts this unit; none if there is no such part.
-const LedgerAccount* part_of(const LedgerEntry& entry, Client client, PrivacyUnit unit) {
-  return entry.run.unit == unit ? entry.find(client) : nullptr;
+/// How many of what a run's charges count make up one of what `level` names.
+double units_of(LossLevel level, const LedgerRun& run) {
+  const double of_record = run.batch_units / static_cast<double>(std::max<std::int64_t>(run.batch, 1));
+  switch (level) {
+    case LossLevel::component:
+      return 1;
+    case LossLevel::record:
+      return run.unit == PrivacyUnit::record ? 1 : of_record;
+    case LossLevel::record_in_each_batch:
+      return of_record;
+    case LossLevel::client:
+      break;
+  }
+  return run.batch_units;
+}
+
+/// What a release of the run costs what `level` names, at most.
+Charge at_level(LossLevel level, const Charge& charge, const LedgerRun& run) {
+  const double units = units_of(level, run);
+  return units <= 1 ? charge : of_group(charge, units).value_or(Charge::unbounded());
+}
+
+/// Whether each pass counts once, with its largest charge: who is meant takes part in one release of a pass.
+bool counts_by_pass(LossLevel level) {
+  return level == LossLevel::component || level == LossLevel::record;
+}
+
+/// Adds what blocks of one run cost.
+void add_blocks(Groups& groups, const std::vector<const Reservation*>& blocks, LossLevel level, const LedgerRun& run) {
+  if (!counts_by_pass(level)) {
+    for (const Reservation* block : blocks) {
+      for (const auto& [charge, count] : block->charges) add(groups, {at_level(level, charge, run), count});
+    }
+    return;
+  }
+  ByPass passes;
+  for (const Reservation* block : blocks) raise(passes, *block);
+  for (const auto& [pass, largest] : passes) {
+    for (const Charge& charge : largest) add(groups, {at_level(level, charge, run), 1});
+  }
 }
 
 }  // namespace
+
+LossLevel level_of(PrivacyUnit unit) {
+  return unit == PrivacyUnit::record ? LossLevel::record : LossLevel::component;
+}
 
 const char* name_of(LedgerEnd reason) {
   switch (reason) {
@@ -125,66 +166,19 @@ bool LedgerBook::alike(Client one, Client other) const {
 
 bool LedgerBook::has(Client client, PrivacyUnit unit) const {
   return std::any_of(entries_.begin(), entries_.end(), [&](const LedgerEntry& entry) {
-    const LedgerAccount* part = part_of(entry, client, unit);
+    const LedgerAccount* part = entry.run.unit == unit ? entry.find(client) : nullptr;
     return part != nullptr && !part->blocks.empty();
   });
 }
 
-namespace {
-
-/// What a release counts for who has a record in each: more than its charge where sums over all records are released
-/// later (Protection::accumulation), which the units of a batch have in them.
-Charge in_each_batch(const Charge& charge, const LedgerRun& run) {
-  const double factor = run.batch_units / static_cast<double>(std::max<std::int64_t>(run.batch, 1));
-  if (run.unit != PrivacyUnit::record || factor <= 1) return charge;
-  return of_group(charge, factor).value_or(Charge::unbounded());
-}
-
-}  // namespace
-
-std::vector<ChargeGroup> LedgerBook::spent(Client client, PrivacyUnit unit, const Reservation* planned) const {
-  Groups groups;
-  const auto add_block = [&](const LedgerEntry& entry, const Reservation& block) {
-    for (const auto& [charge, count] : block.charges) add(groups, {in_each_batch(charge, entry.run), count});
-  };
-  for (const LedgerEntry& entry : entries_) {
-    const LedgerAccount* part = part_of(entry, client, unit);
-    if (part == nullptr) continue;
-    for (const Reservation* block : part->blocks.in_order()) add_block(entry, *block);
-  }
-  if (planned != nullptr && at_hand() != nullptr) add_block(*at_hand(), *planned);
-  return groups;
-}
-
-std::vector<ChargeGroup> LedgerBook::spent_by_client(Client client, PrivacyUnit unit,
-                                                     const Reservation* planned) const {
-  Groups groups;
-  const auto add_batches = [&](const LedgerEntry& entry, const Reservation& block) {
-    for (const auto& [charge, count] : block.charges) {
-      add(groups, {of_group(charge, entry.run.batch_units).value_or(Charge::unbounded()), count});
-    }
-  };
-  for (const LedgerEntry& entry : entries_) {
-    const LedgerAccount* part = part_of(entry, client, unit);
-    if (part == nullptr) continue;
-    for (const Reservation* block : part->blocks.in_order()) add_batches(entry, *block);
-  }
-  if (planned != nullptr && at_hand() != nullptr) add_batches(*at_hand(), *planned);
-  return groups;
-}
-
-std::vector<ChargeGroup> LedgerBook::spent_by_record(Client client, PrivacyUnit unit,
-                                                     const Reservation* planned) const {
+std::vector<ChargeGroup> LedgerBook::spent(Client client, LossLevel level, const Reservation* planned) const {
   Groups groups;
   for (const LedgerEntry& entry : entries_) {
-    const LedgerAccount* part = part_of(entry, client, unit);
-    if (part == nullptr) continue;
-    ByPass passes;
-    for (const Reservation* block : part->blocks.in_order()) raise(passes, *block);
-    if (planned != nullptr && &entry == at_hand()) raise(passes, *planned);
-    for (const auto& [pass, largest] : passes) {
-      for (const Charge& charge : largest) add(groups, {charge, 1});
-    }
+    const LedgerAccount* part = entry.find(client);
+    std::vector<const Reservation*> blocks;
+    if (part != nullptr) blocks = part->blocks.in_order();
+    if (planned != nullptr && &entry == at_hand()) blocks.push_back(planned);
+    add_blocks(groups, blocks, level, entry.run);
   }
   return groups;
 }

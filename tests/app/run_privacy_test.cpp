@@ -136,7 +136,7 @@ TEST(VerticalPrivacy, EntersWhatEachClientReleases) {
     for (Client u = run.first(); u < run.first() + run.count(); ++u) {
       EXPECT_EQ(entry.account(u).charged, run.pays(u) ? rounds : 0) << u;
       std::int64_t releases = 0;
-      for (const ChargeGroup& group : book.spent(u, PrivacyUnit::record)) {
+      for (const ChargeGroup& group : book.spent(u, LossLevel::record_in_each_batch)) {
         EXPECT_NEAR(group.charge.mu, std::sqrt(2.0) * mu, 1e-9);
         releases += group.count;
       }

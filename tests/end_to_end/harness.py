@@ -158,6 +158,12 @@ class TestCase(unittest.TestCase):
         path.write_text(text)
         return str(path)
 
+    def write_key(self, name, digits):
+        """A noise key, for its owner's eyes alone."""
+        path = self.write(name, digits + "\n")
+        os.chmod(path, 0o600)
+        return path
+
     def _wrapper(self, script):
         self._logs += 1
         log = self.folder / f"log-{self._logs}"

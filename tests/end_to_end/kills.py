@@ -12,6 +12,7 @@ keys are drawn, no two runs are the same: what the first kill left is copied, an
 
 import argparse
 import dataclasses
+import hashlib
 import random
 import sys
 
@@ -89,7 +90,7 @@ class Trial(TestCase):
         self.write("ring.topo", "generate directed-ring clients=4\n")
         self.write("one-peer.topo", "generate one-peer-exponential clients=8\n")
         for client in range(4):
-            self.write(f"key-{client}", f"{client:064x}\n")
+            self.write_key(f"key-{client}", hashlib.sha256(f"client {client}".encode()).hexdigest())
         self.write("records.csv", "\n".join(csv_rows(400)) + "\n")
 
     def results(self, output):

@@ -137,7 +137,7 @@ class TwoReleases(TestCase):
         super().setUp()
         self.write("data.csv", "\n".join(csv_rows(400)) + "\n")
         for u in range(2):
-            self.write(f"key-{u}", hashlib.sha256(f"client {u}".encode()).hexdigest() + "\n")
+            self.write_key(f"key-{u}", hashlib.sha256(f"client {u}".encode()).hexdigest())
 
     def spend(self, *words):
         return json.loads(self.run_alone(["privacy", "spend", *words, "--json"]).out)

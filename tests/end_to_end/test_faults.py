@@ -198,11 +198,14 @@ STARTS = [
           {"start.csv": "1\n2\n3\n"}),
 ]
 
+KEY = "8f1c0b5e7a93d246e1f08b7c55a2946d3bd8107fe4c96a21f05d7b38c2916ea4"
 KEYS = [
     usage("one key file for all", [*DRIFT, "--noise-key", "key-0"], ["{client}", "key-0"], {"key-0": "1f" * 32 + "\n"},
           never="1f1f1f"),
     usage("equal keys", [*DRIFT, "--noise-key", "key-{client}"], ["client 1", "same noise key"],
-          {"key-0": "1f" * 32 + "\n", "key-1": "1F" * 32 + "\n"}, never="1f1f1f"),
+          {"key-0": KEY + "\n", "key-1": KEY.upper() + "\n"}, never=KEY[:6]),
+    usage("keys that can be guessed", [*DRIFT, "--noise-key", "key-{client}"], ["key-0", "can be guessed", "openssl rand"],
+          {"key-0": "1f" * 32 + "\n", "key-1": KEY + "\n"}, never="1f1f1f"),
     usage("not a key", [*DRIFT, "--noise-key", "key-{client}"], ["key-0", "64 hexadecimal"],
           {"key-0": "1f" * 31 + "\n", "key-1": "2f" * 32 + "\n"}, never="1f1f1f"),
     usage("no such key", [*DRIFT, "--noise-key", "none-{client}"], ["none-0"]),
@@ -316,6 +319,8 @@ class Planted(TestCase):
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(made if isinstance(made, bytes) else made.encode())
+            if name.startswith("key-"):
+                path.chmod(0o600)  # a case that others may read is test_privacy_files'
 
     def parts_of(self, fault):
         """For the harness; all that is written goes to one place that is not there before."""

@@ -1,5 +1,6 @@
 """What leaves a client: keys and the metrics of private records stay in private/, for their owner alone."""
 
+import hashlib
 import stat
 import struct
 import unittest
@@ -66,11 +67,22 @@ class Files(PrivacyCase):
     def test_keys_from_files_are_copied_nowhere(self):
         keys = [f"{u + 1:x}" * 8 + "0123456789abcdef" * 3 + "fedcba98" for u in range(4)]
         for u, key in enumerate(keys):
-            self.write(f"keys/{u}.key", key + "\n")
+            self.write_key(f"keys/{u}.key", key)
         result = self.run_private("--noise-key", "keys/{client}.key")
         self.check_no_key(keys, result)
         self.assertEqual(self.private("key-*"), [])
         self.assertEqual(result.summary()["privacy"]["noise_key"], "file")
+
+
+    def test_keys_that_others_may_read_are_refused(self):
+        for u in range(4):
+            self.write_key(f"keys/{u}.key", hashlib.sha256(f"client {u}".encode()).hexdigest())
+        os.chmod(self.folder / "keys/3.key", 0o640)
+        result = self.run_ranks(2, ["--source", "data.csv", *LAPLACE, "--noise-key", "keys/{client}.key", "--output", "run"])
+        self.assertEqual((result.code, len(result.messages())), (2, 1), result)
+        for text in ("keys/3.key", "chmod 600", "mode 0640"):
+            self.assertIn(text, result.messages()[0])
+        self.assertFalse((self.folder / "run").exists())
 
 
 class Metrics(PrivacyCase):

@@ -114,14 +114,26 @@ class Figures(LedgerCase):
         self.assertAlmostEqual(loss["record"]["mu"], math.sqrt(0.5))
         self.assertEqual((loss["record"]["delta"], loss["record"]["method"]), (1e-5, "gdp"))
 
-    def test_unbounded_charges_and_two_units(self):
+    def test_unbounded_charges(self):
         rows = [START, begin("a"), reserve("a", 0, 0, 0, {"kind": "unbounded"}), begin("b", unit="component"),
                 reserve("b", 0, 0, 1)]
-        record, component = self.found(self.ledger(rows))["losses"]
-        self.assertEqual((record["unit"], record["record"]["epsilon"]), ("record", None))
-        self.assertEqual((component["unit"], component["releases"]), ("component", 2))
-        self.assertAlmostEqual(component["record"]["epsilon"], 0.1)
-        self.assertIn("epsilon unbounded", self.command("ledger").out)
+        loss, = self.found(self.ledger(rows))["losses"]
+        self.assertEqual(loss["releases"], 3)
+        for level in ("component", "record", "one_per_batch", "client_total"):
+            self.assertIsNone(loss[level]["epsilon"])
+        self.assertIn("one component of a record: epsilon unbounded", self.command("ledger").out)
+
+    def test_runs_of_both_units(self):
+        """By hand: a record pays 1 for its own run, and 2 for both components of the other."""
+        both = {**begin("b", unit="component"), "batch": 32, "batch_units": 64}
+        rows = [START, begin("a"), reserve("a", 0, 0, 0, laplace(1)), both, reserve("b", 0, 0, 0, laplace(1))]
+        loss, = self.found(self.ledger(rows))["losses"]
+        self.assertEqual([loss[level]["epsilon"] for level in ("component", "record", "one_per_batch", "client_total")],
+                         [2, 3, 3, 96])
+        out = self.command("ledger").out
+        for text in ("one component of a record: epsilon 2\n", "one record: epsilon 3\n",
+                     "one record in each batch: epsilon 3\n", "all records of the client: epsilon 96\n"):
+            self.assertEqual(out.count(text), 1, out)
 
     def test_the_table(self):
         result = self.command(self.ledger())
@@ -155,13 +167,13 @@ class Figures(LedgerCase):
         run, other = found["runs"]
         self.assertEqual(run["clients"], [{"client": 0, "through": 5, "reserved": 4, "released": None, "charged": 4, "end": None}])
         self.assertEqual([(each["client"], each["through"], each["charged"]) for each in other["clients"]], [(0, 2, 1), (3, 5, 2)])
-        self.assertEqual(sorted((loss["unit"], loss["client"], loss.get("through"), loss["releases"]) for loss in found["losses"]),
-                         [("component", 0, 2, 1), ("component", 3, 5, 2), ("record", 0, 4, 4), ("record", 5, None, 4)])
+        self.assertEqual([(loss["client"], loss.get("through"), loss["releases"]) for loss in found["losses"]],
+                         [(0, 2, 5), (3, 4, 6), (5, None, 6)])
         for loss in found["losses"]:
-            alone, = (each for each in self.found("ledger", "--client", str(loss["client"]))["losses"] if each["unit"] == loss["unit"])
+            alone, = self.found("ledger", "--client", str(loss["client"]))["losses"]
             self.assertEqual({**alone, "through": None}, {**loss, "through": None})
         out = self.command("ledger").out
-        for text in ("clients 0–5  4 rounds reserved, not ended", "clients 0–4  4 releases each, unit record", "client 5     4 releases, unit record"):
+        for text in ("clients 0–5  4 rounds reserved, not ended", "clients 0–2  5 releases each\n", "clients 3–4  6 releases each\n", "client 5     6 releases\n"):
             self.assertEqual(out.count(text), 1, out)
 
 
@@ -193,8 +205,8 @@ class Ranges(LedgerCase):
         self.assertEqual([(loss["client"], loss.get("through"), loss["releases"]) for loss in found["losses"]],
                          [(0, 9, 8), (10, 19, 6), (20, 49999, 8), (50000, 99999, 4), (200000, None, 10)])
         out = self.command("ledger").out
-        for text in ("clients 0–9  8 rounds reserved, not ended", "clients 50000–99999 4 releases each, unit record",
-                     "client 200000 10 releases, unit record", "all records of a client: epsilon 25.6\n"):
+        for text in ("clients 0–9  8 rounds reserved, not ended", "clients 50000–99999 4 releases each\n",
+                     "client 200000 10 releases\n", "all records of a client: epsilon 25.6\n"):
             self.assertIn(text, out)
 
     def test_one_client(self):

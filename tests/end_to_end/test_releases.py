@@ -16,7 +16,7 @@ class ReleaseCase(TestCase):
         super().setUp()
         self.write("data.csv", "\n".join(csv_rows(400)) + "\n")
         for u in range(4):
-            self.write(f"key-{u}", hashlib.sha256(f"client {u}".encode()).hexdigest() + "\n")
+            self.write_key(f"key-{u}", hashlib.sha256(f"client {u}".encode()).hexdigest())
         self._runs = 0
 
     def words(self, *more, mechanism="laplace"):

@@ -79,11 +79,11 @@ void require_sound(const LedgerBook& book) {
     fuzz::require(clients.first > last && clients.count() > 0, "cohorts that ascend");
     fuzz::require(book.alike(clients.first, clients.through), "cohorts of clients who are alike");
     last = clients.through;
-    for (const PrivacyUnit unit : {PrivacyUnit::record, PrivacyUnit::component}) {
-      const Client client = clients.through;
-      for (const ChargeGroup& group : book.spent(client, unit)) fuzz::require(group.count > 0, "releases counted");
-      for (const ChargeGroup& group : book.spent_by_record(client, unit)) fuzz::require(group.count > 0, "passes");
-      for (const ChargeGroup& group : book.spent_by_client(client, unit)) fuzz::require(group.count > 0, "batches");
+    for (const LossLevel level :
+         {LossLevel::component, LossLevel::record, LossLevel::record_in_each_batch, LossLevel::client}) {
+      for (const ChargeGroup& group : book.spent(clients.through, level)) {
+        fuzz::require(group.count > 0, "releases counted");
+      }
     }
   }
 }

@@ -89,7 +89,7 @@ TEST(Accounts, OfWhomThereIsNothingToReleaseAreIdle) {
     EXPECT_EQ(accounts.losses(1, std::nullopt).one_per_batch.epsilon, 1);
     EXPECT_EQ(accounts.worst_losses(std::nullopt).text(), accounts.losses(1, std::nullopt).text());
   }
-  EXPECT_TRUE(ledger.spent_by_client(0).empty());
+  EXPECT_TRUE(ledger.book().spent(0, LossLevel::client).empty());
   // Who has spent all cannot release, and the idle client makes no difference.
   Ledger poor = Ledger::open(folder / "poor");
   poor.begin(run_of(*mechanism, {0, 1}));
@@ -118,7 +118,8 @@ TEST(Accounts, AreAheadOfTheReleases) {
   }
   accounts.close(LedgerEnd::stopped);
   const LedgerReading reading = read_ledger(folder / "ledger");
-  EXPECT_EQ(reading.book.spent(4, PrivacyUnit::record), (std::vector<ChargeGroup>{{Charge::laplace(0.5), 100}}));
+  EXPECT_EQ(reading.book.spent(4, LossLevel::record_in_each_batch),
+            (std::vector<ChargeGroup>{{Charge::laplace(0.5), 100}}));
 }
 
 // A client alone on its rank that is absent for longer than the blocks that it has reserved.
@@ -147,7 +148,7 @@ TEST(Accounts, ReserveNothingBeyondTheStream) {
   EXPECT_EQ(ledger.reserved_through(0), 10);
   EXPECT_THROW(static_cast<void>(accounts.pay(0, 10)), FailureError);
   // Two passes of five rounds: the worst record pays for two releases.
-  EXPECT_EQ(ledger.spent_by_record(0), (std::vector<ChargeGroup>{{Charge::laplace(0.5), 2}}));
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record), (std::vector<ChargeGroup>{{Charge::laplace(0.5), 2}}));
 }
 
 TEST(Accounts, StopAtTheBudgetToTheRound) {
@@ -180,6 +181,35 @@ TEST(Accounts, CountWhatEarlierRunsSpent) {
     EXPECT_EQ(accounts.open(), expected > 0) << id;
     EXPECT_EQ(paid(accounts, 0, 3), expected) << id;
     accounts.close(LedgerEnd::finished);
+  }
+}
+
+// An earlier run of unit component, d = 2, charged a record 2 for each of its two releases at 1, 4 in all for somebody
+// with a record in both: of a budget of 6 that leaves four releases at 0.5. A record that entered both passes of the
+// earlier run has paid 4 as well.
+TEST(Accounts, CountWhatARunOfAnotherUnitSpent) {
+  for (const auto& [of_client, mechanism_spent, expected] : {std::tuple{true, Charge::laplace(1), 4},
+                                                             {false, Charge::laplace(1), 4},
+                                                             {true, Charge::approximate(0.1, 1e-9), 0},
+                                                             {false, Charge::approximate(0.1, 1e-9), 0}}) {
+    const TemporaryFolder folder;
+    const auto mechanism = laplace(0.5, 0.5);
+    Ledger ledger = Ledger::open(folder / "ledger");
+    LedgerRun earlier = run_of(*mechanism, {0}, "earlier");
+    earlier.unit = PrivacyUnit::component;
+    earlier.batch_units = 2;
+    ledger.begin(earlier);
+    for (const Round t : {0, 1}) {
+      ledger.reserve({{0}, t, t, "as they come", {{t + 1, mechanism_spent}}, {{mechanism_spent, 1}}, "keyed"});
+    }
+    ledger.end(0, 2, LedgerEnd::finished);
+    ledger.begin(run_of(*mechanism, {0}));
+    // One round to a pass, so that each release is one of the same records.
+    Accounts accounts(*mechanism, fixed(0.5), 100, 0, {{1, 1, 100}});
+    accounts.keep_in({&ledger}, BlockSizes::fixed(7));
+    accounts.limit({budget(6, of_client)});
+    EXPECT_EQ(accounts.open(), expected > 0);
+    EXPECT_EQ(paid(accounts, 0), expected) << of_client;
   }
 }
 
@@ -237,12 +267,14 @@ TEST(Accounts, LeaveOutWhatOthersMayHaveReleased) {
     EXPECT_EQ(accounts.reserved_through(), life == 1 ? 15 : 24);
     EXPECT_EQ(accounts.leave_out_releases(end), life == 1 ? 12 : 16) << "of those that are charged, all but three";
     EXPECT_EQ(ledger.reserved_through(0), end);
-    EXPECT_EQ(ledger.spent(1), (std::vector<ChargeGroup>{{mechanism->charge(0.5), life == 1 ? 15 : 19}}))
+    EXPECT_EQ(ledger.book().spent(1, LossLevel::record_in_each_batch),
+              (std::vector<ChargeGroup>{{mechanism->charge(0.5), life == 1 ? 15 : 19}}))
         << "what is left out costs nothing";
     EXPECT_EQ(accounts.spending(0).releases(), life == 1 ? 15 : 19);
     pay_both(accounts, end, end + 1);  // another four are reserved, in another feed
     EXPECT_EQ(accounts.spending(0).participations(), life + 1) << "a record may have come in each";
-    EXPECT_EQ(ledger.spent_by_record(0), (std::vector<ChargeGroup>{{mechanism->charge(0.5), life + 1}}));
+    EXPECT_EQ(ledger.book().spent(0, LossLevel::record),
+              (std::vector<ChargeGroup>{{mechanism->charge(0.5), life + 1}}));
   }
   EXPECT_FALSE(read_ledger(folder / "ledger").damage);
 }
@@ -314,7 +346,8 @@ TEST(Replay, GivesTheSameBytesAndCostsNothingMore) {
     const LedgerReading reading = read_ledger(path);
     EXPECT_FALSE(reading.damage.has_value());
     EXPECT_EQ(reading.book.entries().size(), 1U);
-    EXPECT_EQ(reading.book.spent(0, PrivacyUnit::record), (std::vector<ChargeGroup>{{Charge::laplace(0.5), rounds}}));
+    EXPECT_EQ(reading.book.spent(0, LossLevel::record_in_each_batch),
+              (std::vector<ChargeGroup>{{Charge::laplace(0.5), rounds}}));
   }
 }
 

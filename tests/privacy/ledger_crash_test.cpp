@@ -169,7 +169,7 @@ TEST(LedgerCrash, ARowIsSyncedBeforeItsHeadAndBothBeforeTheCallReturns) {
   ledger.reserve(block_of(0, 0, 0));
   EXPECT_EQ(plan.trace, row + head);
   plan = {};
-  static_cast<void>(ledger.spent(0));
+  static_cast<void>(ledger.book().spent(0, LossLevel::record_in_each_batch));
   static_cast<void>(ledger.reserved_through(0));
   EXPECT_EQ(plan.trace, "");
 }

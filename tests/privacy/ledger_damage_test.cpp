@@ -304,7 +304,9 @@ TEST(LedgerDamageTest, ARowAboutHugeRangesIsSmall) {
   EXPECT_EQ(shown(reading.damage), "whole");
   EXPECT_EQ(reading.book.cohorts(),
             (std::vector<ClientRange>{{0, 999999999}, 1000000000, {1000000001, 2147483646}, 2147483647}));
-  const auto releases = [&](Client client) { return reading.book.spent(client, PrivacyUnit::record).at(0).count; };
+  const auto releases = [&](Client client) {
+    return reading.book.spent(client, LossLevel::record_in_each_batch).at(0).count;
+  };
   EXPECT_EQ(releases(0), 4);
   EXPECT_EQ(releases(1000000000), 3);
   EXPECT_EQ(releases(2147483646), 4);

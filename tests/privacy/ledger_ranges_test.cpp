@@ -54,19 +54,21 @@ class PlainBook {
     for (std::string line; std::getline(file, line); ++rows) take(Json::parse(line));
   }
 
-  [[nodiscard]] Groups spent(Client client, const std::string& unit) const {
-    return sum(client, unit, [](const Json& /*run*/, const Charge& charge) { return charge; });
+  [[nodiscard]] Groups spent(Client client) const {
+    return sum(client, [](const Json& run, const Charge& charge) {
+      return of_group(charge, units(run)).value_or(Charge::unbounded());
+    });
   }
-  [[nodiscard]] Groups spent_by_client(Client client, const std::string& unit) const {
-    return sum(client, unit, [](const Json& run, const Charge& charge) {
+  [[nodiscard]] Groups spent_by_client(Client client) const {
+    return sum(client, [](const Json& run, const Charge& charge) {
       return of_group(charge, run["batch_units"]).value_or(Charge::unbounded());
     });
   }
   /// Of charges of one kind.
-  [[nodiscard]] Groups spent_by_record(Client client, const std::string& unit) const {
+  [[nodiscard]] Groups spent_by_one(Client client, bool component) const {
     Groups groups;
     for (const auto& [id, run] : runs) {
-      if (run.open["unit"] != unit || run.parts.count(client) == 0) continue;
+      if (run.parts.count(client) == 0) continue;
       std::map<std::int64_t, Charge> largest;
       for (const Json& block : run.parts.at(client).blocks) {
         for (const Json& pass : block["passes"]) {
@@ -75,7 +77,8 @@ class PlainBook {
           if (charge.epsilon + charge.mu > most.epsilon + most.mu) most = charge;
         }
       }
-      for (const auto& [pass, charge] : largest) add(groups, charge, 1);
+      const bool group = !component && run.open["unit"] == "component";
+      for (const auto& [pass, charge] : largest) add(groups, group ? *of_group(charge, units(run.open)) : charge, 1);
     }
     return groups;
   }
@@ -88,6 +91,10 @@ class PlainBook {
     if (json["kind"] == "laplace") return Charge::laplace(json["epsilon"]);
     return Charge::gaussian(json["mu"]);
   }
+  /// That a record is, of what the run's charges count.
+  static double units(const Json& run) {
+    return std::max(1.0, run["batch_units"].get<double>() / run["batch"].get<double>());
+  }
   static void add(Groups& groups, const Charge& charge, std::int64_t count) {
     for (ChargeGroup& group : groups) {
       if (group.charge == charge) {
@@ -98,10 +105,10 @@ class PlainBook {
     groups.push_back({charge, count});
   }
   template <class Convert>
-  [[nodiscard]] Groups sum(Client client, const std::string& unit, const Convert& convert) const {
+  [[nodiscard]] Groups sum(Client client, const Convert& convert) const {
     Groups groups;
     for (const auto& [id, run] : runs) {
-      if (run.open["unit"] != unit || run.parts.count(client) == 0) continue;
+      if (run.parts.count(client) == 0) continue;
       for (const Json& block : run.parts.at(client).blocks) {
         for (const Json& group : block["charges"]) add(groups, convert(run.open, charge_of(group)), group["count"]);
       }
@@ -195,11 +202,10 @@ void expect_equal(const LedgerBook& book, const PlainBook& plain, Client clients
     expect_equal_parts(book.entries()[k], plain.runs[k].second);
   }
   for (Client u = 0; u < clients; ++u) {
-    for (const PrivacyUnit unit : {PrivacyUnit::record, PrivacyUnit::component}) {
-      EXPECT_EQ(book.spent(u, unit), plain.spent(u, name_of(unit))) << u;
-      EXPECT_EQ(book.spent_by_client(u, unit), plain.spent_by_client(u, name_of(unit))) << u;
-      EXPECT_EQ(book.spent_by_record(u, unit), plain.spent_by_record(u, name_of(unit))) << u;
-    }
+    EXPECT_EQ(book.spent(u, LossLevel::component), plain.spent_by_one(u, true)) << u;
+    EXPECT_EQ(book.spent(u, LossLevel::record), plain.spent_by_one(u, false)) << u;
+    EXPECT_EQ(book.spent(u, LossLevel::record_in_each_batch), plain.spent(u)) << u;
+    EXPECT_EQ(book.spent(u, LossLevel::client), plain.spent_by_client(u)) << u;
   }
 }
 
@@ -346,7 +352,7 @@ TEST_F(LedgerRanges, SayWhatRowsOfSingleClientsWould) {
       for (Client u = 0; u < clients; ++u) {
         if (together.book().at_hand()->find(u) == nullptr) continue;
         EXPECT_EQ(together.reserved_through(u), singly.reserved_through(u));
-        EXPECT_EQ(together.spent_by_client(u), singly.spent_by_client(u));
+        EXPECT_EQ(together.book().spent(u, LossLevel::client), singly.book().spent(u, LossLevel::client));
       }
     }
     expect_equal_ledgers(clients);
@@ -437,7 +443,7 @@ std::vector<double> play(const std::string& path, const Lives& lives, const std:
     for (const auto& [price, count] : all.counts()) sum += price * static_cast<double>(count);
     EXPECT_GE(sum, paid[k] * (1 - 1e-12));
     double charged = 0;
-    for (const auto& [charge, count] : ledger.spent(static_cast<Client>(k))) {
+    for (const auto& [charge, count] : ledger.book().spent(static_cast<Client>(k), LossLevel::record_in_each_batch)) {
       charged += charge.epsilon * static_cast<double>(count);
     }
     EXPECT_GE(charged, sum * (1 - 1e-9)) << "nothing is released that does not stand in the ledger";
@@ -445,7 +451,7 @@ std::vector<double> play(const std::string& path, const Lives& lives, const std:
     const PriceTally dearest = accounts.spending(k).dearest_of_passes();
     for (const auto& [price, count] : dearest.counts()) of_passes += price * static_cast<double>(count);
     double charged_to_record = 0;
-    for (const auto& [charge, count] : ledger.spent_by_record(static_cast<Client>(k))) {
+    for (const auto& [charge, count] : ledger.book().spent(static_cast<Client>(k), LossLevel::record)) {
       charged_to_record += charge.epsilon * static_cast<double>(count);
     }
     EXPECT_GE(charged_to_record, of_passes * (1 - 1e-9)) << "of a record, too";
@@ -493,7 +499,8 @@ TEST_F(LedgerRanges, OfClientsInStepTakeAsManyRowsAsOfOne) {
   EXPECT_EQ(PlainBook(together_).rows, PlainBook(singly_).rows);
   const LedgerBook book = read_ledger(together_).book;
   EXPECT_EQ(book.cohorts(), (std::vector<ClientRange>{{0, 999}}));
-  EXPECT_EQ(book.spent(567, PrivacyUnit::record), read_ledger(singly_).book.spent(0, PrivacyUnit::record));
+  EXPECT_EQ(book.spent(567, LossLevel::record_in_each_batch),
+            read_ledger(singly_).book.spent(0, LossLevel::record_in_each_batch));
 }
 
 TEST_F(LedgerRanges, OfFormat1ItIsWrittenOnWithARowForEachClient) {

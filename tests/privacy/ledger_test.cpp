@@ -199,8 +199,8 @@ TEST_F(LedgerTest, RefusesWhatIsNoFile) {
 TEST_F(LedgerTest, ChargesWhatWasReservedAndNeverEnded) {
   crashed_run(run_of("run"), 8);
   const Ledger ledger = open();
-  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 8}}));
-  EXPECT_EQ(ledger.spent(3), Groups());
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record_in_each_batch), (Groups{{laplace, 8}}));
+  EXPECT_EQ(ledger.book().spent(3, LossLevel::record_in_each_batch), Groups());
 }
 
 TEST_F(LedgerTest, GivesBackWhatAnEndSaysWasNotReleased) {
@@ -210,7 +210,7 @@ TEST_F(LedgerTest, GivesBackWhatAnEndSaysWasNotReleased) {
   ledger.reserve(block_of(0, 4, 7));
   ledger.reserve(block_of(0, 8, 15));
   ledger.end(0, 5, LedgerEnd::stopped);
-  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 5}}));
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record_in_each_batch), (Groups{{laplace, 5}}));
   EXPECT_EQ(ledger.reserved_through(0), 5);
   EXPECT_EQ(ledger.book().at_hand()->account(0).reserved, 16);
 }
@@ -222,7 +222,7 @@ TEST_F(LedgerTest, TakingARunUpAgainCostsOnlyFurtherRounds) {
   ledger.resume("run", "ff00");
   EXPECT_EQ(ledger.reserved_through(0), 8);
   ledger.reserve(block_of(0, 8, 9));
-  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 10}}));
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record_in_each_batch), (Groups{{laplace, 10}}));
   ledger.end(0, 10, LedgerEnd::finished);
   EXPECT_EQ(ledger.unfinished("ff00"), "run") << "client 3 has not finished";
   ledger.end(3, 0, LedgerEnd::finished);
@@ -235,7 +235,7 @@ TEST_F(LedgerTest, WhatAKilledProcessMayHaveReleasedIsNotGivenBackByALaterOne) {
   ledger.resume("run", "abc123");
   ledger.reserve(block_of(0, 8, 11));
   ledger.end(0, 2, LedgerEnd::stopped);  // from the start again, and stopped early
-  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 8}}));
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record_in_each_batch), (Groups{{laplace, 8}}));
   ledger.resume("run", "abc123");
   EXPECT_EQ(ledger.reserved_through(0), 8);
 }
@@ -246,7 +246,7 @@ TEST_F(LedgerTest, WhatDiffersOrCannotBeReplayedCountsAnew) {
   crashed_run(run_of("c", ""), 4);
   crashed_run(run_of("d", ""), 4);
   const Ledger ledger = open();
-  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 16}}));
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record_in_each_batch), (Groups{{laplace, 16}}));
   EXPECT_EQ(ledger.unfinished("aa"), "a");
   EXPECT_EQ(ledger.unfinished("cc"), std::nullopt);
   EXPECT_EQ(ledger.unfinished(""), std::nullopt);
@@ -261,11 +261,11 @@ TEST_F(LedgerTest, WhatCannotBeReplayedMayGoOnAfterWhatItReserved) {
   nothing.passes.clear();
   nothing.charges.clear();
   ledger.reserve(nothing);
-  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 8}}));
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record_in_each_batch), (Groups{{laplace, 8}}));
   ledger.reserve(block_of(0, 16, 17));
-  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 10}}));
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record_in_each_batch), (Groups{{laplace, 10}}));
   ledger.end(0, 0, LedgerEnd::stopped);  // nothing new was released, and what was before is not given back
-  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 8}}));
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record_in_each_batch), (Groups{{laplace, 8}}));
 }
 
 TEST_F(LedgerTest, WhatCanBeReplayedIsNotTakenForWhatCannot) {
@@ -333,7 +333,7 @@ TEST_F(LedgerTest, SeveralClientsEndTogetherOrNotAtAll) {
   EXPECT_EQ(lines_of(path_).size(), 6U);
   EXPECT_EQ(ledger.book().at_hand()->account(0).end, LedgerEnd::budget);
   EXPECT_EQ(ledger.book().at_hand()->account(3).end, LedgerEnd::finished);
-  EXPECT_EQ(ledger.spent(0), (Groups{{laplace, 2}}));
+  EXPECT_EQ(ledger.book().spent(0, LossLevel::record_in_each_batch), (Groups{{laplace, 2}}));
 }
 
 TEST_F(LedgerTest, RefusesValuesThatNoRowMayHave) {

@@ -1,10 +1,12 @@
 // What is spent over blocks, passes, runs and units; and which rounds are reserved together.
 #include "ledger_samples.hpp"
 #include "support/testing.hpp"
+#include <cmath>
 #include <set>
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/privacy/accounting.hpp"
 #include "starling/privacy/ledger.hpp"
 
 namespace starling {
@@ -32,9 +34,9 @@ TEST_F(LedgerTotals, ReleasesOfAClientAddUpAndItsRecordLosesTheLargestChargeOfEa
   ledger_.reserve(block);
   ledger_.reserve(block_of(0, 10, 19, small, 2));
   ledger_.reserve(block_of(3, 0, 0, large));
-  EXPECT_EQ(ledger_.spent(0), (Groups{{large, 2}, {small, 18}}));
-  EXPECT_EQ(ledger_.spent_by_record(0), (Groups{{large, 1}, {small, 1}}));
-  EXPECT_EQ(ledger_.spent(3), (Groups{{large, 1}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record_in_each_batch), (Groups{{large, 2}, {small, 18}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record), (Groups{{large, 1}, {small, 1}}));
+  EXPECT_EQ(ledger_.book().spent(3, LossLevel::record_in_each_batch), (Groups{{large, 1}}));
 }
 
 TEST_F(LedgerTotals, RunsAddUpForARecordToo) {
@@ -43,8 +45,8 @@ TEST_F(LedgerTotals, RunsAddUpForARecordToo) {
     ledger_.reserve(block_of(0, 0, 9));
     ledger_.reserve(block_of(0, 10, 19, small, 2));
   }
-  EXPECT_EQ(ledger_.spent(0), (Groups{{small, 40}}));
-  EXPECT_EQ(ledger_.spent_by_record(0), (Groups{{small, 4}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record_in_each_batch), (Groups{{small, 40}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record), (Groups{{small, 4}}));
 }
 
 TEST_F(LedgerTotals, APlannedBlockIsCountedAsIfItWereReserved) {
@@ -54,10 +56,10 @@ TEST_F(LedgerTotals, APlannedBlockIsCountedAsIfItWereReserved) {
   ledger_.reserve(block_of(0, 0, 3));
   const Reservation same_pass = block_of(0, 4, 5);
   const Reservation next_pass = block_of(0, 4, 5, large, 2);
-  EXPECT_EQ(ledger_.spent(0, &same_pass), (Groups{{large, 4}, {small, 6}}));
-  EXPECT_EQ(ledger_.spent_by_record(0, &same_pass), (Groups{{large, 1}, {small, 1}}));
-  EXPECT_EQ(ledger_.spent_by_record(0, &next_pass), (Groups{{large, 2}, {small, 1}}));
-  EXPECT_EQ(ledger_.spent(0), (Groups{{large, 4}, {small, 4}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record_in_each_batch, &same_pass), (Groups{{large, 4}, {small, 6}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record, &same_pass), (Groups{{large, 1}, {small, 1}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record, &next_pass), (Groups{{large, 2}, {small, 1}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record_in_each_batch), (Groups{{large, 4}, {small, 4}}));
 }
 
 TEST_F(LedgerTotals, WhoOwnsAllRecordsPaysForEveryUnitOfABatch) {
@@ -70,8 +72,8 @@ TEST_F(LedgerTotals, WhoOwnsAllRecordsPaysForEveryUnitOfABatch) {
   ledger_.begin(run);
   ledger_.reserve(block_of(0, 0, 0, Charge::gaussian(0.5)));
   const Reservation planned = block_of(0, 1, 2, Charge::approximate(0.1, 1e-6));
-  EXPECT_EQ(ledger_.spent_by_client(0), (Groups{{Charge::laplace(1), 10}, {Charge::gaussian(1), 1}}));
-  EXPECT_EQ(ledger_.spent_by_client(0, &planned),
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::client), (Groups{{Charge::laplace(1), 10}, {Charge::gaussian(1), 1}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::client, &planned),
             (Groups{{Charge::laplace(1), 10}, {Charge::gaussian(1), 1}, {Charge::unbounded(), 2}}));
 }
 
@@ -81,7 +83,7 @@ TEST_F(LedgerTotals, OfChargesOfSeveralKindsInAPassNoneIsLeftOut) {
   ledger_.reserve(block_of(0, 1, 1, Charge::gaussian(0.2)));
   ledger_.reserve(block_of(0, 2, 2, Charge::approximate(0.3, 1e-6)));
   ledger_.reserve(block_of(0, 3, 3, Charge::approximate(0.2, 1e-5)));
-  EXPECT_EQ(ledger_.spent_by_record(0),
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record),
             (Groups{{Charge::laplace(0.1), 1}, {Charge::gaussian(0.2), 1}, {Charge::approximate(0.3, 1e-5), 1}}));
 }
 
@@ -91,7 +93,7 @@ TEST_F(LedgerTotals, TheFirstReleasesOfABlockAreTheOnesThatStay) {
   block.charges = {{large, 3}, {small, 4}, {large, 3}};
   ledger_.reserve(block);
   ledger_.end(0, 5, LedgerEnd::stopped);
-  EXPECT_EQ(ledger_.spent(0), (Groups{{large, 3}, {small, 2}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record_in_each_batch), (Groups{{large, 3}, {small, 2}}));
 }
 
 TEST_F(LedgerTotals, OfABlockWithoutOneReleaseARoundEverythingStays) {
@@ -101,30 +103,83 @@ TEST_F(LedgerTotals, OfABlockWithoutOneReleaseARoundEverythingStays) {
   ledger_.reserve(block);
   ledger_.reserve(block_of(0, 10, 19));
   ledger_.end(0, 2, LedgerEnd::stopped);
-  EXPECT_EQ(ledger_.spent(0), (Groups{{small, 4}}));
-  EXPECT_EQ(ledger_.spent_by_record(0), (Groups{{small, 1}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record_in_each_batch), (Groups{{small, 4}}));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record), (Groups{{small, 1}}));
 }
 
 TEST_F(LedgerTotals, NothingReleasedIsNothingSpent) {
   ledger_.begin(run_of("run"));
   ledger_.reserve(block_of(0, 0, 9));
   ledger_.end(0, 0, LedgerEnd::stopped);
-  EXPECT_EQ(ledger_.spent(0), Groups());
-  EXPECT_EQ(ledger_.spent_by_record(0), Groups());
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record_in_each_batch), Groups());
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record), Groups());
 }
 
-TEST_F(LedgerTotals, ARunThatCountedAnotherUnitLeavesNoFigureForThisOne) {
-  LedgerRun component = run_of("component");
-  component.unit = PrivacyUnit::component;
-  ledger_.begin(component);
-  ledger_.reserve(block_of(0, 0, 9));
+/// A run of batches of 4 records with 2 components each that charges components: d of them make a record where losses
+/// are in L1, √d in L2.
+LedgerRun component_run(const std::string& id, double units_of_record) {
+  LedgerRun run = run_of(id, "");
+  run.unit = PrivacyUnit::component;
+  run.batch = 4;
+  run.batch_units = 4 * units_of_record;
+  return run;
+}
+
+double epsilon_of(const Ledger& ledger, LossLevel level, double delta = 0) {
+  return compose(ledger.book().spent(0, level), delta).epsilon;
+}
+
+// By hand: a record run with two releases at 1, a component run with three at 1 and d = 2.
+TEST_F(LedgerTotals, RunsOfBothUnitsAddUpToABoundAtEveryLevel) {
+  LedgerRun record = run_of("record");
+  record.batch = record.batch_units = 4;
+  ledger_.begin(record);
+  ledger_.reserve(block_of(0, 0, 1, Charge::laplace(1)));
+  ledger_.begin(component_run("component", 2));
+  ledger_.reserve(block_of(0, 0, 2, Charge::laplace(1)));
+  EXPECT_EQ(epsilon_of(ledger_, LossLevel::component), 1 + 1) << "its record's charge, and its own";
+  EXPECT_EQ(epsilon_of(ledger_, LossLevel::record), 1 + 2 * 1) << "two components change with their record";
+  EXPECT_EQ(epsilon_of(ledger_, LossLevel::record_in_each_batch), 2 * 1 + 3 * 2);
+  EXPECT_EQ(epsilon_of(ledger_, LossLevel::client), 2 * 4 + 3 * 8);
+  const Reservation planned = block_of(0, 3, 3, Charge::laplace(0.5));
+  EXPECT_EQ(compose(ledger_.book().spent(0, LossLevel::client, &planned), 0).epsilon, 32 + 4) << "the run at hand";
+  EXPECT_TRUE(ledger_.book().spent(3, LossLevel::client).empty());
+}
+
+// By hand: components are orthogonal in L2, so that d = 4 of them are a group of 2; squares of mu add up.
+TEST_F(LedgerTotals, GaussianRunsOfBothUnitsAddUpInSquares) {
   ledger_.begin(run_of("record"));
-  ledger_.reserve(block_of(0, 0, 1, large));
-  EXPECT_EQ(ledger_.spent(0), (Groups{{large, 2}, {Charge::unbounded(), 1}}));
-  EXPECT_EQ(ledger_.spent_by_record(0), (Groups{{large, 1}, {Charge::unbounded(), 1}}));
-  EXPECT_EQ(ledger_.spent(3), Groups());
-  EXPECT_EQ(ledger_.book().spent(0, PrivacyUnit::component), (Groups{{small, 10}}));
-  EXPECT_EQ(ledger_.book().spent(0, PrivacyUnit::record), (Groups{{large, 2}}));
+  ledger_.reserve(block_of(0, 0, 0, Charge::gaussian(1.5)));
+  ledger_.begin(component_run("component", 2));
+  ledger_.reserve(block_of(0, 0, 0, Charge::gaussian(1)));
+  EXPECT_NEAR(*compose(ledger_.book().spent(0, LossLevel::record), 1e-5).mu, 2.5, 1e-12);
+  EXPECT_NEAR(*compose(ledger_.book().spent(0, LossLevel::component), 1e-5).mu, std::sqrt(3.25), 1e-12);
+  EXPECT_NEAR(*compose(ledger_.book().spent(0, LossLevel::client), 1e-5).mu, std::hypot(32 * 1.5, 8.0), 1e-9);
+}
+
+TEST_F(LedgerTotals, RunsOfSeveralMechanismsAndUnitsAreComposedTogether) {
+  ledger_.begin(run_of("record"));
+  ledger_.reserve(block_of(0, 0, 0, Charge::gaussian(0.5)));
+  ledger_.begin(component_run("component", 3));
+  ledger_.reserve(block_of(0, 0, 0, Charge::laplace(0.2)));
+  EXPECT_EQ(ledger_.book().spent(0, LossLevel::record),
+            (Groups{{Charge::gaussian(0.5), 1}, {*of_group(Charge::laplace(0.2), 3), 1}}));
+  const double both = epsilon_of(ledger_, LossLevel::record, 1e-5);
+  EXPECT_GT(both, gaussian_epsilon(0.5, 1e-5));
+  EXPECT_LE(both, gaussian_epsilon(0.5, 1e-5) + 0.6 * (1 + 1e-9));
+  EXPECT_TRUE(std::isinf(epsilon_of(ledger_, LossLevel::record))) << "no finite bound at delta = 0";
+}
+
+// The dissertation's mechanism has a figure for a component, and none for groups of them.
+TEST_F(LedgerTotals, WhereNoFiniteBoundCanBeStatedThereIsNone) {
+  ledger_.begin(run_of("record"));
+  ledger_.reserve(block_of(0, 0, 0, Charge::laplace(0.5)));
+  ledger_.begin(component_run("component", 2));
+  ledger_.reserve(block_of(0, 0, 0, Charge::approximate(0.1, 1e-6)));
+  EXPECT_NEAR(epsilon_of(ledger_, LossLevel::component, 1e-6), 0.6, 1e-9);
+  for (const LossLevel level : {LossLevel::record, LossLevel::record_in_each_batch, LossLevel::client}) {
+    EXPECT_TRUE(std::isinf(epsilon_of(ledger_, level, 0.5)));
+  }
 }
 
 TEST(BlockSizes, DoubleUpToTheLargest) {

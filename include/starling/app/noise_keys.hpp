@@ -14,7 +14,7 @@ namespace starling {
 [[nodiscard]] NoiseKeyPolicy noise_key_policy(const std::string& option);
 
 /// Keys of clients first … first + count − 1. Throws UsageError for files that cannot be read or do not name the
-/// client.
+/// client, that others may read, or whose key can be guessed (privacy/key_file.hpp).
 [[nodiscard]] std::vector<NoiseKey> make_noise_keys(const std::string& option, std::uint64_t seed, Client first,
                                                     Client count);
 

@@ -128,11 +128,6 @@ class Ledger {
     end({&ending, 1});
   }
 
-  /// LedgerBook's figures, in the unit of the run at hand. Where a run counted another unit, there is no figure for
-  /// this one: its releases count as unbounded.
-  [[nodiscard]] std::vector<ChargeGroup> spent(Client client, const Reservation* planned = nullptr) const;
-  [[nodiscard]] std::vector<ChargeGroup> spent_by_client(Client client, const Reservation* planned = nullptr) const;
-  [[nodiscard]] std::vector<ChargeGroup> spent_by_record(Client client, const Reservation* planned = nullptr) const;
   [[nodiscard]] const LedgerBook& book() const;
 
   /// Hash of the last row: who keeps it can tell later whether the ledger was rewritten.

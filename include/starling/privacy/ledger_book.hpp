@@ -63,6 +63,28 @@ struct LedgerEntry {
   [[nodiscard]] const LedgerAccount& account(Client client) const;
 };
 
+/// Whose loss is asked for: what two neighbouring data sets differ in.
+///
+/// A run charges its own unit. At another level a charge becomes a bound by these rules, in which `factor` is
+/// batch_units / batch, the units that count for one record (and its accumulation, where sums are released later):
+///
+/// | level | run of unit record | run of unit component |
+/// | --- | --- | --- |
+/// | component | the charge: the record that holds the component is replaced | the charge |
+/// | record | the charge | the charge of a group of `factor` components |
+/// | record_in_each_batch | the charge, times the accumulation | as for a record |
+/// | client | the charge of a group of batch_units records | of a group of batch_units components |
+///
+/// A group of mechanisms with no claim for groups (`approximate`) is unbounded.
+enum class LossLevel {
+  component,             ///< one component of one record's gradient; it takes part once in each pass
+  record,                ///< one record; it takes part once in each pass, and every run used the same records
+  record_in_each_batch,  ///< somebody with one record in each batch
+  client,                ///< somebody to whom all records of the client belong
+};
+/// The level of the unit itself.
+[[nodiscard]] LossLevel level_of(PrivacyUnit unit);
+
 /// The entries of a ledger. What is charged: rounds that were reserved, unless an end says that they were not released.
 /// A round that a run reserved, released and, taken up again, releases once more has the same bytes and counts once.
 class LedgerBook {
@@ -76,21 +98,14 @@ class LedgerBook {
   [[nodiscard]] std::vector<ClientRange> cohorts() const;
   /// Whether two clients share their accounts in all runs: what one has spent, the other has.
   [[nodiscard]] bool alike(Client one, Client other) const;
+  /// Whether a release of the client counted this unit.
   [[nodiscard]] bool has(Client client, PrivacyUnit unit) const;
 
-  /// All releases of a client over all runs whose charges count this unit: what somebody with one record in every batch
-  /// loses. Groups of equal charges are one, in the order of their first release. `planned`: as if the run at hand had
-  /// reserved that too.
-  [[nodiscard]] std::vector<ChargeGroup> spent(Client client, PrivacyUnit unit,
+  /// The charges, over all runs, to what `level` names at one client, each as a bound that holds at that level whatever
+  /// unit its run counted: their composition bounds its loss. Groups of equal charges are one, in the order of their
+  /// first release. `planned`: as if the run at hand had reserved that too.
+  [[nodiscard]] std::vector<ChargeGroup> spent(Client client, LossLevel level,
                                                const Reservation* planned = nullptr) const;
-  /// What somebody to whom all records of a client belong loses: each release counts for all units of its batch (group
-  /// privacy); unbounded where no such figure is claimed.
-  [[nodiscard]] std::vector<ChargeGroup> spent_by_client(Client client, PrivacyUnit unit,
-                                                         const Reservation* planned = nullptr) const;
-  /// What the worst record of a client loses, taking it that every run used the same records: for each run the largest
-  /// charge of each pass.
-  [[nodiscard]] std::vector<ChargeGroup> spent_by_record(Client client, PrivacyUnit unit,
-                                                         const Reservation* planned = nullptr) const;
 
  private:
   friend struct LedgerRules;  // changes come from rows alone

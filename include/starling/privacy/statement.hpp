@@ -32,7 +32,7 @@ struct LedgerReport {
   std::string path;                ///< as --ledger has it
   std::vector<std::string> heads;  ///< of each rank that has one: what a later verification can be told to expect
   PrivacyLoss client;              ///< over all runs in it, worst client; all its records taken together
-  PrivacyLoss record;              ///< over all runs in it, worst record, had every run used the same records
+  PrivacyLoss record;              ///< over all runs in it, worst unit, had every run used the same records
   std::int64_t earlier_runs = 0;   ///< most runs before this one in any of the ledgers
 };
 
