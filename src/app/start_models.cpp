@@ -70,8 +70,8 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
     const Vector& row = rows[static_cast<std::size_t>(u)];
     if (const double outside = domain.violation(row); outside > tolerance) {
       notes.push_back(
-          fmt::format("the start of client {} is outside the domain by {:.3g}; it is kept, and the first step "
-                      "brings it in",
+          fmt::format("the start of client {} is outside the domain by {:.3g}; the mirror map brings it in, with the "
+                      "first step at the latest",
                       u, outside));
     }
     if (u < first || u >= first + count) continue;

@@ -36,21 +36,43 @@ double largest(std::size_t n, Term term) {
   return *std::max_element(lane, lane + reduction_lanes);
 }
 
-/// z_i ∝ x_i exp(exponent_i), Σ z = mass. Subtracting the largest exponent among coordinates with mass keeps the sum
-/// positive; a zero coordinate stays zero.
+/// Least positive coordinate of an entropic state of this mass: the least normal number, as it is and as a share of the
+/// mass. Further down the logarithm of a coordinate would be lost, and no later gradient could bring it back.
+double least_positive(double mass) {
+  return std::numeric_limits<double>::min() * std::max(mass, 1.0);
+}
+
+/// Factor on coordinates while they are multiplied: those at the floor stay normal numbers then, which are fast.
+constexpr double headroom = 0x1p64;
+
+/// z_i ∝ x_i exp(exponent_i), Σ z = mass, where a positive coordinate stays at least least_positive(mass). Subtracting
+/// the largest exponent among coordinates with mass keeps the sum positive; a zero coordinate stays zero.
 template <class Exponent>
 void exponentiate(MutableView x, double mass, Exponent exponent) {
   const double top = largest(
       x.size(), [&](std::size_t i) { return x[i] > 0 ? exponent(i) : -std::numeric_limits<double>::infinity(); });
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = x[i] > 0 ? x[i] * exponential(exponent(i) - top) : 0;
+  constexpr double above_zero = std::numeric_limits<double>::min();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = x[i] > 0 ? std::max(x[i] * headroom * exponential(exponent(i) - top), above_zero) : 0;
+  }
   const double total = sum(x);
-  for (double& value : x) value = value / total * mass;
+  const double least = least_positive(mass) / mass * total * (1 + 0x1p-50);  // whatever the division rounds
+  for (double& value : x) value = value == 0 ? 0 : std::max(value, least) / total * mass;
+}
+
+/// A mass whose products with states are far from overflow, and far above the floor.
+double usable(double mass, std::string_view mirror) {
+  check(mass >= 1e-200 && mass <= 1e200,
+        "mirror map '{}' on a domain of size {}: its logarithms need one between 1e-200 and 1e200. Rescale the model.",
+        mirror, mass);
+  return mass;
 }
 
 /// R = Σ x_i ln x_i on a simplex: exponentiated gradient (Kivinen and Warmuth 1997).
 class Entropic final : public MirrorMap {
  public:
   explicit Entropic(double mass) : mass_(mass) {}
+  [[nodiscard]] double least_coordinate() const override { return least_positive(mass_); }
   void step(MutableView state, double eta, View gradient) override {
     exponentiate(state, mass_, [eta, gradient](std::size_t i) { return -eta * gradient[i]; });
   }
@@ -60,9 +82,14 @@ class Entropic final : public MirrorMap {
 };
 
 /// EG±: the entropic map over [x⁺, x⁻] of mass R, model x⁺ − x⁻ (Kivinen and Warmuth 1997, section 4).
+///
+/// A model x leaves the slack R − ‖x‖₁, which is spread over both signs of all coordinates. On the border there is
+/// none, x⁺ or x⁻ of each coordinate would be zero, and no step could change that. So a start has a slack of at least
+/// R/1024: one nearer to the border, or outside, is scaled down to it. A start further inside is taken as it is.
 class EntropicSigned final : public MirrorMap {
  public:
   explicit EntropicSigned(double radius) : radius_(radius) {}
+  [[nodiscard]] double least_coordinate() const override { return least_positive(radius_); }
   [[nodiscard]] std::size_t state_size(std::size_t d) const override { return 2 * d; }
   [[nodiscard]] View model(View state, MutableView scratch) const override {
     const std::size_t d = scratch.size();
@@ -71,10 +98,13 @@ class EntropicSigned final : public MirrorMap {
   }
   void embed(View model, MutableView state) const override {
     const std::size_t d = model.size();
-    const double slack = std::max(radius_ - norm1(model), 0.0) / static_cast<double>(2 * d);
+    const double norm = norm1(model);
+    const double most = radius_ * (1 - least_slack);
+    const double share = norm > most ? most / norm : 1;
+    const double slack = (radius_ - std::min(norm, most)) / static_cast<double>(2 * d);
     for (std::size_t i = 0; i < d; ++i) {
-      state[i] = std::max(model[i], 0.0) + slack;
-      state[d + i] = std::max(-model[i], 0.0) + slack;
+      state[i] = std::max(share * model[i], 0.0) + slack;
+      state[d + i] = std::max(-share * model[i], 0.0) + slack;
     }
   }
   void step(MutableView state, double eta, View gradient) override {
@@ -84,6 +114,7 @@ class EntropicSigned final : public MirrorMap {
   }
 
  private:
+  static constexpr double least_slack = 0x1p-10;  ///< of a start, as a share of R
   double radius_;
 };
 
@@ -102,15 +133,16 @@ const Table<MirrorMap, Domain&>& mirror_table() {
         [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
           check(domain.simplex_mass() > 0, "mirror map '{}' has no step on this domain (it needs --domain simplex)",
                 spec.name());
-          return std::make_unique<Entropic>(domain.simplex_mass());
+          return std::make_unique<Entropic>(usable(domain.simplex_mass(), spec.name()));
         }},
        {"entropic-signed",
-        "EG+-: exponentiated gradient for weights of both signs; domain l1ball",
+        "EG+-: exponentiated gradient for weights of both signs; domain l1ball (a start within 1/1024 of its "
+        "border is drawn in that far)",
         {},
         [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
           check(domain.l1_radius() > 0, "mirror map '{}' has no step on this domain (it needs --domain l1ball:RADIUS)",
                 spec.name());
-          return std::make_unique<EntropicSigned>(domain.l1_radius());
+          return std::make_unique<EntropicSigned>(usable(domain.l1_radius(), spec.name()));
         }}});
   return table;
 }

@@ -36,6 +36,7 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       longest_step_(settings.step_cap * eta(0)),
       dimension_(start.value().rows()),
       holdings_{embedded(mirror, std::move(start)), Vector(mixer.count(), 1.0)},
+      positive_(learning_ ? mirror.least_coordinate() : 0),
       debt_(mixer.count(), 0.0),
       stepped_(mixer.count(), 0),
       tallies_(mixer.count()),
@@ -58,12 +59,19 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
     credit();
     for (std::size_t k = 0; k < holdings_.mass.size(); ++k) learn(k, t);  // 1. play  2. release  3. mirror step
     watch.lap(shares_.learning);
-    mixer_.mix(holdings_, watch, shares_);  // 4. mix
+    keeping_positive([&] { mixer_.mix(holdings_, watch, shares_); });  // 4. mix
     ++played_rounds_;
     watchers.show(*this);
     watch.lap(shares_.observing);
   }
-  mixer_.finish(holdings_);
+  keeping_positive([&] { mixer_.finish(holdings_); });
+}
+
+template <class Mix>
+void DecentralizedOmd::keeping_positive(Mix&& mix) {
+  positive_.note_zeros(holdings_.state.value());
+  mix();
+  holdings_.state.update([this](Columns& states) { positive_.restore(states); });
 }
 
 /// Until all rounds are played; or, for one who is slower than others, until it has made up for those it has missed.

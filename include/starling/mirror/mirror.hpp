@@ -45,7 +45,11 @@ class MirrorMap {
     static_cast<void>(scratch);
     return state;
   }
-  /// State of a given model: the model itself where it has as many entries. Used at the start only.
+  /// Least value of a coordinate of a state that is positive; 0: coordinates have no least value. A coordinate that is
+  /// exactly zero at the start stays zero under steps, one that is positive stays positive.
+  [[nodiscard]] virtual double least_coordinate() const { return 0; }
+  /// State of a given model: the model itself where it has as many entries. Used at the start only. A model that would
+  /// leave coordinates of a larger state without mass is drawn inside first.
   virtual void embed(View model, MutableView state) const {
     for (std::size_t i = 0; i < model.size(); ++i) state[i] = model[i];
   }

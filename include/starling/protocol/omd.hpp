@@ -10,6 +10,7 @@
 #include "starling/core/snapshot.hpp"
 #include "starling/data/stream.hpp"
 #include "starling/mirror/mirror.hpp"
+#include "starling/mirror/positive_coordinates.hpp"
 #include "starling/privacy/accounts.hpp"
 #include "starling/protocol/constraints.hpp"
 #include "starling/protocol/mixing.hpp"
@@ -75,6 +76,9 @@ class DecentralizedOmd final : public RoundView {
  private:
   [[nodiscard]] bool goes_on();
   [[nodiscard]] bool may_step(std::size_t k);
+  /// Mixes, with the coordinates of states held positive where steps need that.
+  template <class Mix>
+  void keeping_positive(Mix&& mix);
   void credit();
   void learn(std::size_t k, Round t);
   [[nodiscard]] double take_step_length(std::size_t k);
@@ -91,6 +95,7 @@ class DecentralizedOmd final : public RoundView {
   Round credited_ = 0;       ///< rounds of the clock whose steps are owed or taken
   double owed_ = 0;          ///< Σ η of the rounds that have come since this rank's round before
   Holdings holdings_;
+  PositiveCoordinates positive_;  ///< of runs that learn: averaging alone takes no logarithms
   Vector debt_;
   std::vector<char> stepped_;  ///< in the last round
   std::vector<Secret<Score>> tallies_;
