@@ -68,7 +68,7 @@ void add_learning_options(Options& options, OmdConfig& config) {
                setter::text(config.start)});
   options.add({group, "average", "WHAT", "none",
                "models that the run ends with: none (of the last round), tail (each client's mean over the second half "
-               "of the rounds) or all (over all rounds)",
+               "of the rounds, weighted by its push-sum masses) or all (likewise over all rounds)",
                setter::choice<Averaging>(
                    config.average, {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}})});
   options.add({group, "step", "C", "1", "step sizes are C / (t + i0)^p, t from 1",

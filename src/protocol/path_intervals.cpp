@@ -14,16 +14,16 @@ namespace starling {
 
 namespace {
 
-/// What a model changes in random scaling: θ̄, c and D of n models of d numbers to those of n + 1.
+/// What a model of mass w changes in random scaling: θ̄, c and D of n models of d numbers to those of n + 1.
 struct Sums {
   double* mean;
   double* weighted;
   double* squares;
-  double share;  ///< 1/(n + 1)
-  double half;   ///< Σ_{b≤n} b² / 2
+  double share;  ///< w / W_{n+1}
+  double half;   ///< Σ_{b≤n} W_b² / 2
 };
 
-/// c δ' + δ c' − δδ' Σb² = a δ' + δ a' with a = c − δ Σb² / 2. `Size` is a number, or one that the compiler knows.
+/// c δ' + δ c' − δδ' ΣW² = a δ' + δ a' with a = c − δ ΣW² / 2. `Size` is a number, or one that the compiler knows.
 template <class Size>
 inline void move_sums(Sums sums, const double* theta, Size d, double* __restrict step, double* __restrict weighted) {
   for (std::size_t j = 0; j < d; ++j) {
@@ -53,10 +53,15 @@ std::optional<double> inverse_form(const Eigen::MatrixXd& matrix, const Eigen::V
 RandomScaling::RandomScaling(std::size_t dimension)
     : mean_(dimension), weighted_(dimension), squares_(triangle_size(dimension)), scratch_(2 * dimension) {}
 
-void RandomScaling::add(View theta) {
+void RandomScaling::add(View theta, double mass) {
   const std::size_t d = mean_.size();
-  const double n = static_cast<double>(++count_);
-  const Sums sums{mean_.data(), weighted_.data(), squares_.data(), 1 / n, 0.5 * squared_counts_};
+  ++count_;
+  mass_ += mass;
+  if (!(mass_ > 0)) {  // no mass has come yet: it stands where the model is
+    std::copy(theta.begin(), theta.end(), mean_.begin());
+    return;
+  }
+  const Sums sums{mean_.data(), weighted_.data(), squares_.data(), mass / mass_, 0.5 * squared_masses_};
   sized(d, [&](auto size) {  // three times as fast where it is known, with the same bits
     if constexpr (std::is_same_v<decltype(size), std::size_t>) {
       move_sums(sums, theta.data(), size, scratch_.data(), scratch_.data() + size);
@@ -66,13 +71,12 @@ void RandomScaling::add(View theta) {
       move_sums(sums, theta.data(), size, step, weighted);
     }
   });
-  squared_counts_ += n * n;
+  squared_masses_ += mass_ * mass_;
 }
 
 Vector RandomScaling::scaling() const {
-  const double n = static_cast<double>(count_);
   Vector result = squares_;
-  for (double& entry : result) entry /= n * n;
+  for (double& entry : result) entry /= mass_ * mass_;
   return result;
 }
 
@@ -82,7 +86,7 @@ Spread RandomScaling::spread() const {
   for (std::size_t j = 0; j < mean_.size(); ++j) {
     // Not negative but for roundings of a path that does not move.
     const double square = std::max(0.0, squares_[triangle_at(j, j, mean_.size())]);
-    result.spread[j] = std::sqrt(square / n) / n;
+    result.spread[j] = mass_ > 0 ? std::sqrt(square / n) / mass_ : 0;
   }
   return result;
 }
@@ -153,22 +157,29 @@ BatchMeans::BatchMeans(std::size_t dimension, int batches, double alpha, std::in
       batches, n, steps_needed(batches, alpha), alpha);
 }
 
-void BatchMeans::add(View theta) {
-  if (count_ == 0) origin_.assign(theta.begin(), theta.end());
+void BatchMeans::add(View theta, double mass) {
+  if (count_ == 0) {
+    origin_.assign(theta.begin(), theta.end());
+    mean_ = origin_;
+  }
   ++count_;
-  const double share = 1 / static_cast<double>(count_);
+  mass_ += mass;
+  batch_mass_ += mass;
+  const double share = mass_ > 0 ? mass / mass_ : 0;
   for (std::size_t j = 0; j < mean_.size(); ++j) {
     mean_[j] += share * (theta[j] - mean_[j]);
-    batch_[j] += theta[j] - origin_[j];
+    batch_[j] += mass * (theta[j] - origin_[j]);
   }
   if (whole_ < ends_.size() && count_ == ends_[whole_]) close_batch();
 }
 
 void BatchMeans::close_batch() {
-  if (whole_ > 0) {
+  const double size = batch_mass_;
+  batch_mass_ = 0;
+  if (whole_ > 0 && size > 0) {
     // The weighted mean and the squares about it, one batch more.
-    const double size = static_cast<double>(ends_[whole_] - ends_[whole_ - 1]);
-    const double share = size / static_cast<double>(ends_[whole_] - ends_[0]);
+    kept_mass_ += size;
+    const double share = size / kept_mass_;
     for (std::size_t j = 0; j < batch_.size(); ++j) {
       const double apart = batch_[j] / size - kept_mean_[j];
       kept_mean_[j] += share * apart;
@@ -180,11 +191,11 @@ void BatchMeans::close_batch() {
 }
 
 std::optional<Spread> BatchMeans::spread() const {
-  if (whole_ < 3) return std::nullopt;
+  if (whole_ < 3 || !(kept_mass_ > 0)) return std::nullopt;
   const double batches = static_cast<double>(whole_ - 1);
   Spread result{mean_, Vector(mean_.size())};
   for (std::size_t j = 0; j < mean_.size(); ++j) {
-    result.spread[j] = std::sqrt(squares_[j] / batches / static_cast<double>(count_));
+    result.spread[j] = std::sqrt(squares_[j] / batches / mass_);
   }
   return result;
 }

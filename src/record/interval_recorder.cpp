@@ -21,11 +21,13 @@ void IntervalRecorder::after(const RoundView& view) {
   const Round done = view.done();
   const bool due = rounds_.due(done);  // asked during the burn-in too, so that multiples stay multiples
   if (done <= methods_.burn_in) return;
+  const View masses = view.masses();
   for (std::size_t k = 0; k < paths_.size(); ++k) {
     if (!view.stepped(k)) continue;
+    const double mass = k < masses.size() ? masses[k] : 1;  // an aggregator may host no client
     const View theta = view.model(k);
-    paths_[k].add(theta);
-    if (!batches_.empty()) batches_[k].add(theta);
+    paths_[k].add(theta, mass);
+    if (!batches_.empty()) batches_[k].add(theta, mass);
   }
   if (due) note(done);
 }

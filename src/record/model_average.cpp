@@ -1,5 +1,7 @@
 #include "starling/record/model_average.hpp"
 
+#include <algorithm>
+
 #include "starling/core/kernels.hpp"
 
 namespace starling {
@@ -12,27 +14,40 @@ ModelAverage::ModelAverage(Averaging averaging, Round rounds) : after_(averaging
 
 void ModelAverage::after(const RoundView& view) {
   if (view.done() <= after_) return;
+  const View masses = view.masses();
+  if (weights_.empty()) weights_.assign(masses.size(), 0.0);
+  for (std::size_t k = 0; k < masses.size(); ++k) weights_[k] += masses[k];
   const Released<Columns> models = view.models();
-  if (counted_++ == 0) {
-    sums_ = models;
-    return;
-  }
+  if (counted_++ == 0)
+    sums_.update([](Columns& sums, const Columns& now) { sums = Columns(now.rows(), now.size()); }, models);
   sums_.update(
-      [](Columns& sums, const Columns& now) {
-        for (std::size_t k = 0; k < now.size(); ++k) axpy(1, now[k], sums[k]);
+      [&](Columns& sums, const Columns& now) {
+        for (std::size_t k = 0; k < now.size(); ++k) axpy(masses[k], now[k], sums[k]);
       },
       models);
 }
 
 Released<Columns> ModelAverage::models(const RoundView& view) const {
   if (counted_ == 0) return view.models();
-  return post_process(
-      [this](const Columns& sums) {
-        Columns means = sums;
-        for (std::size_t k = 0; k < means.size(); ++k) scale(1 / static_cast<double>(counted_), means[k]);
-        return means;
+  const auto without_mass = [](double weight) { return !(weight > 0); };
+  Released<Columns> means = post_process(
+      [&](const Columns& sums) {
+        Columns result = sums;
+        for (std::size_t k = 0; k < result.size(); ++k) {
+          if (!without_mass(weights_[k])) scale(1 / weights_[k], result[k]);
+        }
+        return result;
       },
       sums_);
+  if (std::none_of(weights_.begin(), weights_.end(), without_mass)) return means;
+  means.update(
+      [&](Columns& result, const Columns& now) {
+        for (std::size_t k = 0; k < result.size(); ++k) {
+          if (without_mass(weights_[k])) std::copy(now[k].begin(), now[k].end(), result[k].begin());
+        }
+      },
+      view.models());
+  return means;
 }
 
 }  // namespace starling

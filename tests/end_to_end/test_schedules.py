@@ -107,6 +107,20 @@ class Schedules(TestCase):
                 self.assertLess(abs(models.sum(axis=2) - 1).max(), 1e-9)
                 self.assertAlmostEqual(found["mass"] + found["mass_in_flight"], found["clients"], delta=1e-9)
 
+    @needs_h5py
+    def test_averages_over_rounds_are_weighted_by_mass(self):
+        """As the recorded models and masses of all rounds say; the unweighted mean is another."""
+        learn = ["--topology", B3, "--clients", 5, "--rounds", 60, "--source", "synthetic:drift:informative=1", "--mechanism",
+                 "laplace", "--epsilon", 1, "--noise-key", "seed", "--dropout", SHARES, "--record-every", 1]
+        for average, rounds in (("tail", slice(31, None)), ("all", slice(1, None))):
+            found = {ranks: self.summary_of(ranks, [*learn, "--average", average], f"{average}-{ranks}")["models"] for ranks in (1, 3)}
+            self.assertEqual(found[1], found[3])
+            record = self.record(f"{average}-1")
+            models, masses = record["model"][rounds], record["mass"][rounds]
+            weighted = (models * masses[..., None]).sum(axis=0) / masses.sum(axis=0)[:, None]
+            self.assertLess(abs(weighted - found[1]).max(), 1e-12)
+            self.assertGreater(abs(models.mean(axis=0) - weighted).max(), 1e-3)
+
     def test_everybody_gone_from_the_start_is_refused(self):
         self.write("all.csv", "".join(f"{u},0\n" for u in range(5)))
         result = self.run_noted(2, [*self.words(B3), "--leave", "all.csv"])

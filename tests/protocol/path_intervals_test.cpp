@@ -10,6 +10,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/gram.hpp"
+#include "starling/core/kernels.hpp"
 #include "starling/core/random.hpp"
 
 namespace starling {
@@ -162,6 +163,100 @@ TEST(RandomScaling, CoversTheMeanOfAnAutoregression) {
   }
   EXPECT_GE(covered, 950 - 28 - 10);
   EXPECT_LE(covered, 950 + 28);
+}
+
+/// Masses of a client that often sits out: between 0.05 and 1.5, in an order of their own.
+double mass_of(std::size_t i, std::uint64_t stream) {
+  AddressedRandom random(13, Purpose::experiment, stream, i / 5);  // spells of five models
+  return random.uniform() < 0.4 ? 0.05 : 0.5 + random.uniform();
+}
+
+// Every model of mass w counts as w models would: the definition with W_b in place of b.
+TEST(RandomScaling, WeighsModelsByMass) {
+  const std::size_t d = 2;
+  const std::size_t n = 3000;
+  const Vector path = autoregression(d, n, 0.7, 5.0, 21);
+  RandomScaling scaling(d);
+  RandomScaling constant(d);
+  double total = 0;
+  Vector mean(d);
+  for (std::size_t i = 0; i < n; ++i) {
+    scaling.add(model(path, d, i), mass_of(i, 1));
+    constant.add(model(path, d, i), 0.25);
+    total += mass_of(i, 1);
+    axpy(mass_of(i, 1), model(path, d, i), mean);
+  }
+  scale(1 / total, mean);
+  Vector residual(d);
+  Vector squares(d);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < d; ++j) {
+      residual[j] += mass_of(i, 1) * (path[i * d + j] - mean[j]);
+      squares[j] += residual[j] * residual[j];
+    }
+  }
+  const Spread spread = scaling.spread();
+  const Spread same = constant.spread();
+  const Spread plain = fed(path, d).spread();
+  for (std::size_t j = 0; j < d; ++j) {
+    EXPECT_NEAR(spread.estimate[j], mean[j], 1e-12);
+    EXPECT_NEAR(spread.spread[j], std::sqrt(squares[j] / n) / total, 1e-12);
+    EXPECT_GT(std::abs(spread.spread[j] / plain.spread[j] - 1), 1e-4) << "masses that vary matter";
+    EXPECT_DOUBLE_EQ(same.estimate[j], plain.estimate[j]) << "a constant mass changes nothing";
+    EXPECT_NEAR(same.spread[j], plain.spread[j], 1e-12);
+  }
+  EXPECT_NEAR(scaling.joint_statistic({1}).value(), std::pow(spread.estimate[1] / spread.spread[1], 2),
+              1e-9 * std::pow(spread.estimate[1] / spread.spread[1], 2));
+}
+
+// The same bounds as without masses. Models are the noisier the less mass they have, as those of push-sum are.
+TEST(RandomScaling, CoversTheMeanUnderVaryingMasses) {
+  const std::size_t n = 2000;
+  int covered = 0;
+  for (std::uint64_t r = 0; r < 1000; ++r) {
+    const Vector path = autoregression(1, n, 0.9, 0, 3000 + r);
+    RandomScaling scaling(1);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double mass = mass_of(i, 100 + r);
+      scaling.add(Vector{0.5 + path[i] / mass}, mass);
+    }
+    const Spread spread = scaling.spread();
+    covered += std::abs(spread.estimate[0] - 0.5) <= random_scaling_quantile(0.95) * spread.spread[0] ? 1 : 0;
+  }
+  EXPECT_GE(covered, 950 - 28 - 10);
+  EXPECT_LE(covered, 950 + 28);
+}
+
+TEST(BatchMeans, WeighsModelsByMass) {
+  const std::size_t n = 5000;
+  const int batches = 8;
+  const Vector path = autoregression(1, n, 0.8, 100.0, 22);
+  BatchMeans means(1, batches, 0.51, n);
+  for (std::size_t i = 0; i < n; ++i) means.add(model(path, 1, i), mass_of(i, 2));
+  const auto mass_in = [&](std::size_t from, std::size_t to) {
+    double mass = 0;
+    for (std::size_t i = from; i < to; ++i) mass += mass_of(i, 2);
+    return mass;
+  };
+  const auto mean_in = [&](std::size_t from, std::size_t to) {
+    double total = 0;
+    for (std::size_t i = from; i < to; ++i) total += mass_of(i, 2) * path[i];
+    return total / mass_in(from, to);
+  };
+  std::vector<std::size_t> ends;
+  for (int k = 0; k <= batches; ++k) {
+    ends.push_back(static_cast<std::size_t>(std::llround(std::pow((k + 1.0) / (batches + 1), 1 / 0.49) * n)));
+  }
+  const double whole = mean_in(ends[0], n);
+  double variance = 0;
+  for (std::size_t k = 1; k < ends.size(); ++k) {
+    const double apart = mean_in(ends[k - 1], ends[k]) - whole;
+    variance += mass_in(ends[k - 1], ends[k]) * apart * apart / batches;
+  }
+  const auto spread = means.spread();
+  ASSERT_TRUE(spread.has_value());
+  EXPECT_NEAR(spread->estimate[0], mean_in(0, n), 1e-10);
+  EXPECT_NEAR(spread->spread[0], std::sqrt(variance / mass_in(0, n)), 1e-10);
 }
 
 TEST(BatchMeans, EqualsADirectComputation) {

@@ -29,11 +29,18 @@ struct Spread {
 ///   D_{n+1} = D_n − c_n δ' − δ c_n' + δδ' Σ_{b≤n} b²,  c_{n+1} = c_n − δ Σ_{b≤n} b²,
 ///
 /// which is the same matrix, and loses no digits wherever the path may lie.
+///
+/// Models may have masses w_i > 0 that depend on no record (push-sum's). Then s_b = Σ_{i≤b} w_i θ_i, W_b = Σ_{i≤b} w_i,
+/// θ̄_n = s_n / W_n, r_b = s_b − W_b θ̄_n, c_n = Σ_b W_b r_b, and W_b takes the place of b above: δ has the share
+/// w_{n+1} / W_{n+1}, Σ b² becomes Σ W_b², and V̂_n = W_n⁻² Σ_b r_b r_b'. Where W_b/b tends to a constant, as for masses
+/// that come from a periodic or stationary schedule, the partial sums s_b − W_b θ tend to the same Brownian motion up
+/// to its variance. That variance divides out, so the quantiles are those of equal masses. A constant mass changes
+/// nothing.
 class RandomScaling {
  public:
   explicit RandomScaling(std::size_t dimension);
-  /// θ_i, d entries. O(d²), allocates nothing.
-  void add(View theta);
+  /// θ_i, d entries, and its mass w_i >= 0. O(d²), allocates nothing.
+  void add(View theta, double mass = 1);
   [[nodiscard]] std::int64_t count() const { return count_; }
   /// θ̄_n.
   [[nodiscard]] Vector mean() const { return mean_; }
@@ -45,11 +52,12 @@ class RandomScaling {
   /// as n is less than the number of coordinates + 1, say).
   [[nodiscard]] std::optional<double> joint_statistic(const std::vector<std::size_t>& coordinates) const;
 
-  void persist(Snapshot& snapshot) { snapshot(count_, squared_counts_, mean_, weighted_, squares_); }
+  void persist(Snapshot& snapshot) { snapshot(count_, mass_, squared_masses_, mean_, weighted_, squares_); }
 
  private:
   std::int64_t count_ = 0;
-  double squared_counts_ = 0;  ///< Σ_{b≤n} b²
+  double mass_ = 0;            ///< W_n
+  double squared_masses_ = 0;  ///< Σ_{b≤n} W_b²
   Vector mean_;                ///< θ̄_n
   Vector weighted_;            ///< c_n
   Vector squares_;             ///< D_n, packed
@@ -77,19 +85,22 @@ class RandomScaling {
 ///
 ///   Σ̂ = (1/M) Σ_{k=1}^{M} n_k (X̄_k − X̄)(X̄_k − X̄)';
 ///
-/// only its diagonal is kept.
+/// only its diagonal is kept. Where models have masses, X̄_k and X̄ are weighted by them, n_k is the mass of the batch,
+/// and Σ̂ / W_n is the variance of the weighted mean; batches end at the same models.
 class BatchMeans {
  public:
   /// n models will come; M >= 2 and 0 < α < 1. Throws UsageError where a batch would have no model, and says how many
   /// are needed.
   BatchMeans(std::size_t dimension, int batches, double alpha, std::int64_t n);
-  /// θ_i, d entries. O(d). What comes after the n-th model is in the estimate alone.
-  void add(View theta);
-  /// Mean of all models so far and √(Σ̂_jj / their number), Σ̂ of the batches that are whole by now; none before there
+  /// θ_i, d entries, and its mass w_i >= 0. O(d). What comes after the n-th model is in the estimate alone.
+  void add(View theta, double mass = 1);
+  /// Mean of all models so far and √(Σ̂_jj / their mass), Σ̂ of the batches that are whole by now; none before there
   /// are two (without the first).
   [[nodiscard]] std::optional<Spread> spread() const;
 
-  void persist(Snapshot& snapshot) { snapshot(whole_, count_, mean_, batch_, origin_, kept_mean_, squares_); }
+  void persist(Snapshot& snapshot) {
+    snapshot(whole_, count_, mass_, batch_mass_, kept_mass_, mean_, batch_, origin_, kept_mean_, squares_);
+  }
 
  private:
   void close_batch();
@@ -97,11 +108,14 @@ class BatchMeans {
   std::vector<std::int64_t> ends_;  ///< e_0, …, e_M
   std::size_t whole_ = 0;           ///< batches that ended
   std::int64_t count_ = 0;
-  Vector mean_;       ///< of all models
-  Vector batch_;      ///< Σ of θ_i − θ_1 in the batch at hand
-  Vector origin_;     ///< θ_1
-  Vector kept_mean_;  ///< of the batches kept, minus θ_1
-  Vector squares_;    ///< Σ n_k (X̄_k − X̄)² of them
+  double mass_ = 0;        ///< of all models
+  double batch_mass_ = 0;  ///< of the batch at hand
+  double kept_mass_ = 0;   ///< of the batches kept
+  Vector mean_;            ///< of all models
+  Vector batch_;           ///< Σ of w_i (θ_i − θ_1) in the batch at hand
+  Vector origin_;          ///< θ_1
+  Vector kept_mean_;       ///< of the batches kept, minus θ_1
+  Vector squares_;         ///< Σ n_k (X̄_k − X̄)² of them
 };
 
 }  // namespace starling
