@@ -250,11 +250,14 @@ ExitCode InferRun::play() {
                 schedule_ ? Models::one_each : Models::one_for_all,
                 {{"aggregated", schedule_ ? "no" : "yes"}}});
 
+  MassWatch masses(first_client());
   std::vector<Observer*> observers = recorders();
+  if (schedule_) observers.push_back(&masses);
   if (engine->paths() > 0) observers.push_back(&intervals);
   KeptParts parts;
   parts.add("steps", *engine);
   parts.add("paths", intervals);
+  if (schedule_) parts.add("small masses", masses);
   start_checkpoints(std::move(parts));
   observers.push_back(last_observer());
   const double wall = time_rounds([&] { engine->run(observers); });
@@ -266,7 +269,10 @@ ExitCode InferRun::play() {
   const Released<Columns> averages = estimates(*engine, intervals);
   finish_records(engine->view(), done, averages);
   if (stopped) note_stop(done, config_.sgd.steps, "step", is_resumable());
-  const Summary summary = make_summary(*engine, intervals, averages, wall, stopped);
+  std::optional<SmallMasses> small;
+  if (schedule_) small = masses.gather(agreement_);
+  if (small && small->count > 0) notes_.push_back(note_on_small_masses(*small));
+  const Summary summary = make_summary(*engine, intervals, recorded, averages, wall, stopped, small);
   agreement_.together([&] {
     if (!first_rank()) return;
     std::vector<IntervalsAt> path = interval_path(intervals);
@@ -285,14 +291,16 @@ ExitCode InferRun::play() {
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
-Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder,
-                               const Released<Columns>& estimates, double wall, bool stopped) {
+Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder, const Recorded& recorded,
+                               const Released<Columns>& estimates, double wall, bool stopped,
+                               const std::optional<SmallMasses>& small) {
   const RoundView& view = engine.view();
   Summary summary = begin_summary(config_.sgd.steps, wall);
   summary.average = "all";
   summary.learned = true;
   summary.classifies = model_->classifies();
   summary.aggregated = !schedule_;
+  summary.small_masses = small;
   LocalResults local{estimates,
                      Vector(view.masses().begin(), view.masses().end()),
                      engine.debts(),
@@ -311,6 +319,11 @@ Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& reco
   }
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
   summary.rounds = rounds_done(view);
+  if (const auto steps = engine.steps(first_client())) {
+    summary.step_cap = config_.step_cap;
+    summary.weights = gather_weights(agreement_, recorded, *steps, tolerated_debt);
+    if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
+  }
   if (!schedule_ && first_rank()) set_one_model(summary, estimates.value()[0]);
   summary.intervals = all_intervals(engine, recorder);
   if (engine.paths() > 0) summary.interval_records = records_after(config_.burn_in + recorder.counted(0));

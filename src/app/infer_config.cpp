@@ -50,6 +50,11 @@ void add_method_options(Options& options, InferConfig& config) {
   options.add({group, "step-offset", "I0", "",
                "i0; default: 1000 under privacy (the first noisy steps would throw the model far off), else 0",
                setter::number(config.step_offset, 0, 1e15)});
+  options.add(
+      {group, "step-cap", "KAPPA", "auto",
+       "with --topology: no step exceeds KAPPA times the first; what is cut off is owed and taken later. auto: the "
+       "least number, 1 or more, by which the client with the least mass repays all it owes before the end",
+       setter::number_or_auto(config.asked_step_cap, tiny, std::numeric_limits<double>::infinity())});
 }
 
 void add_interval_options(Options& options, InferConfig& config) {
@@ -147,7 +152,7 @@ void check_method(const InferConfig& config) {
 }
 
 void check_shape(InferConfig& config, const Options& options) {
-  for (const char* option : {"mixing", "gossip-steps", "lazy", "exchange"}) {
+  for (const char* option : {"mixing", "gossip-steps", "lazy", "exchange", "step-cap"}) {
     check(!options.given(option) || config.decentralized(),
           "--{} without --topology (rank 0 aggregates: nothing mixes) leave it out", option);
   }
@@ -201,6 +206,7 @@ InferConfig parse_infer_config(const std::vector<std::string>& words) {
   read_intervals(config);
   check_method(config);
   check_shape(config, options);
+  config.step_cap = config.asked_step_cap.value_or(1);
   config.sgd.step_offset = config.step_offset.value_or(config.privacy.protects() ? 1000 : 0);
   config.json = config.json || config.json_models;
   config.text = options.configuration();

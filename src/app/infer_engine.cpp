@@ -25,6 +25,7 @@ class AggregatedEngine final : public InferEngine {
   [[nodiscard]] const RoundView& view() const override { return sgd_; }
   [[nodiscard]] std::size_t paths() const override { return root_.aggregates() ? 1 : 0; }
   [[nodiscard]] Vector debts() const override { return Vector(clients_.count(), 0.0); }
+  [[nodiscard]] std::optional<LocalSteps> steps(Client) const override { return std::nullopt; }
   [[nodiscard]] TimeShares time_shares() const override { return sgd_.time_shares(); }
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const override { return root_.edge_traffic(); }
   [[nodiscard]] WireTraffic wire_traffic() const override { return root_.wire_traffic(); }
@@ -72,7 +73,7 @@ class DecentralizedEngine final : public InferEngine {
         hosts_clients_(!parts.keys.empty()),
         omd_(door_.mixer(), *mirror_,
              Learning{parts.model, parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams)},
-             settings_of(parts.config), same_for_all(parts.start, parts.keys.size())) {}
+             omd_settings(parts.config), same_for_all(parts.start, parts.keys.size())) {}
 
   void count_edges_of(const std::vector<Client>& senders) override { door_.count_edges_of(senders); }
   void run(const std::vector<Observer*>& observers) override {
@@ -81,6 +82,7 @@ class DecentralizedEngine final : public InferEngine {
   [[nodiscard]] const RoundView& view() const override { return omd_; }
   [[nodiscard]] std::size_t paths() const override { return omd_.masses().size(); }
   [[nodiscard]] Vector debts() const override { return Vector(omd_.debts().begin(), omd_.debts().end()); }
+  [[nodiscard]] std::optional<LocalSteps> steps(Client first) const override { return local_steps(omd_, first); }
   [[nodiscard]] TimeShares time_shares() const override { return omd_.time_shares(); }
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const override { return door_.edge_traffic(); }
   [[nodiscard]] WireTraffic wire_traffic() const override { return door_.wire_traffic(); }
@@ -92,14 +94,6 @@ class DecentralizedEngine final : public InferEngine {
   void leave_out(Round end) override { omd_.leave_out(end); }
 
  private:
-  static OmdSettings settings_of(const InferConfig& config) {
-    OmdSettings settings;
-    settings.rounds = config.sgd.steps;
-    settings.step = config.sgd.step;
-    settings.step_power = config.sgd.step_power;
-    settings.step_offset = config.sgd.step_offset;
-    return settings;
-  }
   static Released<Columns> same_for_all(const Released<Vector>& start, std::size_t clients) {
     return post_process(
         [clients](const Vector& theta) {
@@ -118,6 +112,16 @@ class DecentralizedEngine final : public InferEngine {
 };
 
 }  // namespace
+
+OmdSettings omd_settings(const InferConfig& config) {
+  OmdSettings settings;
+  settings.rounds = config.sgd.steps;
+  settings.step = config.sgd.step;
+  settings.step_power = config.sgd.step_power;
+  settings.step_offset = config.sgd.step_offset;
+  settings.step_cap = config.step_cap;
+  return settings;
+}
 
 std::unique_ptr<InferEngine> make_engine(EngineParts parts) {
   if (parts.schedule != nullptr) return std::make_unique<DecentralizedEngine>(std::move(parts));

@@ -14,6 +14,7 @@
 #include "starling/protocol/curvature_bias.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/protocol/plug_in_sums.hpp"
+#include "starling/record/effective_weights.hpp"
 
 namespace starling {
 
@@ -44,6 +45,8 @@ class InferEngine {
   /// Clients of this rank whose paths lead to estimates: all, or one on rank 0 if that aggregates.
   [[nodiscard]] virtual std::size_t paths() const = 0;
   [[nodiscard]] virtual Vector debts() const = 0;
+  /// Steps of this rank's clients, the first of which is `first`; none where rank 0 takes the steps.
+  [[nodiscard]] virtual std::optional<LocalSteps> steps(Client first) const = 0;
   [[nodiscard]] virtual TimeShares time_shares() const = 0;
   [[nodiscard]] virtual std::vector<EdgeTraffic> edge_traffic() const = 0;
   [[nodiscard]] virtual WireTraffic wire_traffic() const = 0;
@@ -60,6 +63,9 @@ class InferEngine {
   /// Steps before `end` that have not been taken will not be.
   virtual void leave_out(Round end) = 0;
 };
+
+/// Steps of a run over a graph.
+[[nodiscard]] OmdSettings omd_settings(const InferConfig& config);
 
 [[nodiscard]] std::unique_ptr<InferEngine> make_engine(EngineParts parts);
 

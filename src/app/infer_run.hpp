@@ -3,6 +3,7 @@
 
 #include "infer_engine.hpp"
 #include "learning_run.hpp"
+#include "step_cap_choice.hpp"
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@ class InferRun final : public LearningRun {
     agreement_.together([&] { open_data(); });
     agree_on_data();
     agreement_.together([&] { open_model(); });
+    if (schedule_ && !config_.asked_step_cap) choose_step_cap();
     count_records();
     open_protection();
     make_directory();
@@ -50,10 +52,15 @@ class InferRun final : public LearningRun {
   [[nodiscard]] std::string why_no_more_rounds() const override {
     return config_.batch_means || config_.plug_in ? "batches and plug-in matrices are made" : "";
   }
+  [[nodiscard]] std::string digest_of_inputs() const override {
+    return LearningRun::digest_of_inputs() + digest_of(config_.step_cap);
+  }
   void open_graph();
   void open_data();
   void open_model();
   void choose_steps();
+  /// **Collective.**
+  void choose_step_cap();
   /// **Collective.**
   void count_records();
   void refuse_constant_columns();
@@ -79,8 +86,9 @@ class InferRun final : public LearningRun {
   [[nodiscard]] Released<Columns> estimates(const InferEngine& engine, const IntervalRecorder& recorder);
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   [[nodiscard]] double records_after(Round steps) const;
-  [[nodiscard]] Summary make_summary(InferEngine& engine, const IntervalRecorder& recorder,
-                                     const Released<Columns>& estimates, double wall, bool stopped);
+  [[nodiscard]] Summary make_summary(InferEngine& engine, const IntervalRecorder& recorder, const Recorded& recorded,
+                                     const Released<Columns>& estimates, double wall, bool stopped,
+                                     const std::optional<SmallMasses>& small);
 
   void check_truth() const;
   ExitCode study();
@@ -89,6 +97,7 @@ class InferRun final : public LearningRun {
 
   InferConfig config_;
   std::unique_ptr<Schedule> schedule_;  ///< of runs with --topology
+  bool even_masses_ = false;            ///< every client has a mass of 1 in every round
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<MallowsModel> model_;
   std::optional<Released<Vector>> start_;

@@ -10,6 +10,7 @@
 #include "starling/data/column_variation.hpp"
 #include "starling/data/synthetic.hpp"
 #include "starling/graph/topology.hpp"
+#include "starling/protocol/step_cap.hpp"
 
 namespace starling {
 
@@ -52,6 +53,7 @@ void InferRun::open_graph() {
   terms.missing = missing_weight(*graph, push_sum ? MixingSums::sender : MixingSums::receiver);
   terms.steps_per_round = config_.mixing.gossip_steps;
   terms.seed = config_.data.seed;
+  even_masses_ = keeps_masses_even(*graph);
   schedule_ = overlaid(std::move(graph), ScheduleOptions(), terms);
 }
 
@@ -120,6 +122,12 @@ void InferRun::refuse_constant_columns() {
                   listed, world_.rank()));
 }
 
+void InferRun::choose_step_cap() {
+  const double least =
+      agreed_least_mass(agreement_, first_rank(), *schedule_, even_masses_, config_.mixing, config_.sgd.steps);
+  config_.step_cap = repaying_step_cap(omd_settings(config_), least);
+}
+
 void InferRun::count_records() {
   Vector own;
   for (const auto& stream : dataset_.streams) {
@@ -181,7 +189,7 @@ void InferRun::open_protection() {
   RunFacts facts;
   agreement_.together([&] {
     facts = this->facts(config_.sgd.steps);
-    if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs;
+    if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.step_cap);
     if (two_parts()) facts.second = plug_in_part();
     if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
     if (!schedule_) {

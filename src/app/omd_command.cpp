@@ -130,13 +130,16 @@ ExitCode OmdRun::play() {
   open_records(
       {config_.omd.rounds, recorded, scores(), test, Models::one_each, {{"topology_digest", topology_digest}}});
 
+  MassWatch masses(first_client());
   std::vector<Observer*> observers = recorders();
   observers.push_back(&played);
+  if (config_.mixing.mixing == Mixing::push_sum) observers.push_back(&masses);
   if (average) observers.push_back(&*average);
   if (violations) observers.push_back(&*violations);
   KeptParts parts;
   parts.add("models", omd);
   parts.add("sums for regret", played);
+  parts.add("small masses", masses);
   if (average) parts.add("mean models", *average);
   if (violations) parts.add("violations", *violations);
   start_checkpoints(std::move(parts));
@@ -161,7 +164,9 @@ ExitCode OmdRun::play() {
   finish_records(omd, done, models);
   if (stopped) note_stop(least_done, config_.omd.rounds, "round", is_resumable());
   if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
-  const Summary summary = make_summary(omd, std::move(models), door, played, wall, least_done);
+  const SmallMasses small = masses.gather(agreement_);
+  if (small.count > 0) notes_.push_back(note_on_small_masses(small));
+  const Summary summary = make_summary(omd, std::move(models), door, played, recorded, wall, least_done, small);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, stopped, "the final mean model", {{}, [this] { return draw(); }});
   });
@@ -173,7 +178,8 @@ ExitCode OmdRun::play() {
 }
 
 Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingDoor& door,
-                             const PlayedRecorder& played, double wall, Round rounds_done) {
+                             const PlayedRecorder& played, const Recorded& recorded, double wall, Round rounds_done,
+                             const SmallMasses& small) {
   const MetricsPolicy policy = metrics_policy();
   Summary summary = begin_summary(config_.omd.rounds, wall);
   summary.rounds = rounds_done;
@@ -181,6 +187,7 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> mode
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
   summary.deadline = config_.mixing.deadline;
+  summary.small_masses = small;
   LocalResults local{std::move(models),
                      Vector(omd.masses().begin(), omd.masses().end()),
                      Vector(omd.debts().begin(), omd.debts().end()),
@@ -201,13 +208,12 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> mode
   }
   gather_results(agreement_, local, policy, config_.json_models, summary);
   if (violation_) summary.constraints = violation_->constraints;
-  if (summary.largest_debt >= 1) {
-    notes_.push_back(
-        fmt::format("a client owes {:.3g} steps of the first round's length: models lean away from it (its mass is "
-                    "small, and steps "
-                    "do not fall, or not soon enough, to make up for it) a larger --step-cap lets it take them",
-                    summary.largest_debt));
+  if (config_.learns()) {
+    summary.step_cap = config_.omd.step_cap;
+    summary.weights = gather_weights(agreement_, recorded, local_steps(omd, first_client()),
+                                     config_.mixing.deadline ? tolerated_debt_out_of_step : tolerated_debt);
   }
+  if (summary.weights && summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
   finish_summary(summary, rounds_done < config_.omd.rounds);
   if (!config_.learns()) return summary;
   if (canaries_) {

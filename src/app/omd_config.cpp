@@ -77,10 +77,12 @@ void add_learning_options(Options& options, OmdConfig& config) {
       {group, "step-power", "P", "0.5", "p; 0 is a constant step", setter::number(config.omd.step_power, 0, 10)});
   options.add({group, "step-offset", "I0", "0", "i0", setter::number(config.omd.step_offset, 0, 1e15)});
   options.add(
-      {group, "step-cap", "KAPPA", "",
-       "no step exceeds KAPPA times the first round's; what is cut off is owed and taken later; default: 1, and "
-       "100 with --dual queue, whose steps are short and do not fall",
-       setter::number(config.step_cap, tiny, infinity)});
+      {group, "step-cap", "KAPPA", "auto",
+       "no step exceeds KAPPA times the first round's; what is cut off is owed and taken later. auto: the least "
+       "number, "
+       "1 or more, by which the client with the least mass repays all it owes before the end; 100 or more with --dual "
+       "queue, whose steps are short and do not fall",
+       setter::number_or_auto(config.step_cap, tiny, infinity)});
 }
 
 void add_regret_options(Options& options, OmdConfig& config) {
@@ -144,7 +146,6 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
       "--exchange windows with --link-loss-model unacknowledged (each edge has sums of its own, which go as messages) "
       "leave out one of them");
   check_constraint_options(config.constraints, config.omd);
-  config.omd.step_cap = config.step_cap.value_or(config.constraints.dual == DualMethod::queue ? 100 : 1);
   check(!config.constraints.any() || !config.mixing.deadline,
         "--constraint with --{} (duals and budgets follow rounds that are in step) leave out one of them",
         config.async ? "async" : "deadline");

@@ -4,6 +4,7 @@
 #include "learning_run.hpp"
 #include "run_canaries.hpp"
 #include "run_constraints.hpp"
+#include "step_cap_choice.hpp"
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ class OmdRun final : public LearningRun {
       open_learning();
       open_constraints();
     });
+    choose_step_cap();
     if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));
     open_privacy();
     make_directory();
@@ -45,13 +47,15 @@ class OmdRun final : public LearningRun {
   [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
   [[nodiscard]] std::string why_no_more_rounds() const override;
   [[nodiscard]] std::string digest_of_inputs() const override {
-    return LearningRun::digest_of_inputs() + schedule_->digest();
+    return LearningRun::digest_of_inputs() + schedule_->digest() + digest_of(config_.omd.step_cap);
   }
   void open_graph();
   void check_graph(const Graph& graph);
   void open_data();
   void open_learning();
   void open_constraints();
+  /// **Collective.**
+  void choose_step_cap();
   void check_regret() const;
   [[nodiscard]] std::optional<Regret> regret_of(const DecentralizedOmd& omd, const PlayedRecorder& played);
   void open_privacy();
@@ -59,12 +63,14 @@ class OmdRun final : public LearningRun {
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
   [[nodiscard]] bool any_has_played(const DecentralizedOmd& omd);
   [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingDoor& door,
-                                     const PlayedRecorder& played, double wall, Round rounds_done);
+                                     const PlayedRecorder& played, const Recorded& recorded, double wall,
+                                     Round rounds_done, const SmallMasses& small);
   [[nodiscard]] std::vector<std::string> draw() const;
   [[nodiscard]] Scores scores() const;
 
   OmdConfig config_;
   std::unique_ptr<Schedule> schedule_;
+  bool even_masses_ = false;  ///< every client has a mass of 1 in every round
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<MirrorMap> mirror_;
   std::unique_ptr<Model> model_;

@@ -4,12 +4,14 @@
 
 #include "starling/app/start_models.hpp"
 #include "starling/graph/analysis.hpp"
+#include "starling/protocol/step_cap.hpp"
 
 namespace starling {
 
 namespace {
 
 constexpr Client most_clients_analysed_at_start = 200;
+constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
 
 /// What plain mixing makes of this graph (method 1, "Why η_t / w_u").
 std::string describe_bias(const Graph& graph, bool troubled) {
@@ -59,6 +61,7 @@ void OmdRun::open_graph() {
       missing_weight(*graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
   terms.steps_per_round = config_.mixing.gossip_steps;
   terms.seed = config_.data.seed;
+  even_masses_ = !config_.schedule.any() && keeps_masses_even(*graph);
   schedule_ = overlaid(std::move(graph), config_.schedule, terms);
   note_idle_ranks();
 }
@@ -78,9 +81,7 @@ void OmdRun::check_graph(const Graph& graph) {
   } catch (const UsageError& error) {
     notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
   }
-  const ScheduleOptions& trouble = config_.schedule;
-  const bool absences = trouble.dropout || trouble.dropout_model != "uniform" || trouble.leave;
-  notes_.push_back(describe_bias(graph, absences || trouble.link_loss > 0));
+  notes_.push_back(describe_bias(graph, config_.schedule.any()));
 }
 
 void OmdRun::open_data() {
@@ -148,6 +149,18 @@ void OmdRun::open_constraints() {
         "--audit with a constraint on data (canaries are in gradients alone) audit a run without it");
 }
 
+void OmdRun::choose_step_cap() {
+  if (config_.step_cap) {
+    config_.omd.step_cap = *config_.step_cap;
+    return;
+  }
+  if (!config_.learns()) return;
+  const double least =
+      agreed_least_mass(agreement_, first_rank(), *schedule_, even_masses_, config_.mixing, config_.omd.rounds);
+  const double floor = config_.constraints.dual == DualMethod::queue ? step_cap_of_queues : 1;
+  config_.omd.step_cap = std::max(floor, repaying_step_cap(config_.omd, least));
+}
+
 void OmdRun::check_regret() const {
   if (config_.regret == RegretChoice::none) return;
   check(config_.learns(), "--regret has no meaning with --loss none (there are no losses to regret)");
@@ -179,7 +192,7 @@ void OmdRun::open_privacy() {
     // Canaries have signs of their own in each run; what comes from a pipe is not there a second time; and models that
     // depend on who was late have other gradients.
     facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
-    facts.public_inputs = schedule_->digest() + facts.public_inputs;
+    facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
     if (constraints_) {
       facts.public_inputs += constraints_->text();
       facts.second = constraints_->second_part();

@@ -292,6 +292,11 @@ std::function<void(const std::string&)> number(double& target, double least, dou
 std::function<void(const std::string&)> number(std::optional<double>& target, double least, double most) {
   return [&target, least, most](const std::string& value) { target = checked_number(value, least, most); };
 }
+std::function<void(const std::string&)> number_or_auto(std::optional<double>& target, double least, double most) {
+  return [&target, least, most](const std::string& value) {
+    target = value == "auto" ? std::nullopt : std::optional(checked_number(value, least, most));
+  };
+}
 std::function<void(const std::string&)> flag(bool& target) {
   return [&target](const std::string& value) { target = one_of(value, {"true", "false"}) == "true"; };
 }

@@ -3,9 +3,12 @@
 #include "placed.hpp"
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/kernels.hpp"
+#include "starling/protocol/step_cap.hpp"
 
 namespace starling {
 
@@ -33,11 +36,13 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       mirror_(mirror),
       learning_(std::move(learning)),
       settings_(settings),
-      longest_step_(settings.step_cap * eta(0)),
+      longest_step_(settings.step_cap * step_size(settings, 0)),
       dimension_(start.value().rows()),
       holdings_{embedded(mirror, std::move(start)), Vector(mixer.count(), 1.0)},
       positive_(learning_ ? mirror.least_coordinate() : 0),
       debt_(mixer.count(), 0.0),
+      credit_(mixer.count(), 0.0),
+      forgone_(mixer.count(), 0.0),
       stepped_(mixer.count(), 0),
       tallies_(mixer.count()),
       played_(mixer.count()),
@@ -102,7 +107,7 @@ bool DecentralizedOmd::may_step(std::size_t k) {
 void DecentralizedOmd::credit() {
   const Round clock = std::min(mixer_.clock(), settings_.rounds);
   owed_ = 0;
-  for (; credited_ < clock; ++credited_) owed_ += eta(credited_);
+  for (; credited_ < clock; ++credited_) owed_ += step_size(settings_, credited_);
 }
 
 // Items 1 to 3 of the round. A client whose stream or budget has ended takes no step and releases nothing.
@@ -111,7 +116,7 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
   if (!may_step(k)) return;
   const std::optional<double> price = learning_->accounts.pay(k, t);
   if (!price) {
-    debt_[k] = 0;  // its learning has ended
+    forgone_[k] += std::exchange(debt_[k], 0.0);  // its learning has ended
     return;
   }
   const Secret<Batch>& batch = learning_->streams[k]->next(t);
@@ -135,7 +140,7 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
   rounds_played_[k].add(t);
   if (settings_.l2 != 0) noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2, x, gradient); });
   if (constraints != nullptr) {
-    constraints->bend(k, address, *price, learning_->keys[k], eta(t), x, batch, noisy_gradient_);
+    constraints->bend(k, address, *price, learning_->keys[k], step_size(settings_, t), x, batch, noisy_gradient_);
   }
 
   stepped_[k] = 1;
@@ -144,19 +149,20 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
                          noisy_gradient_);
 }
 
-double DecentralizedOmd::eta(Round t) const {
-  const double round = static_cast<double>(t + 1) + settings_.step_offset;
-  return settings_.step / (settings_.step_power == 0.5 ? std::sqrt(round) : std::pow(round, settings_.step_power));
-}
-
 // η_t / w_u, with the part that would exceed the cap kept as debt (method 1, "Step debt"). A client without mass steps
 // once it has some again.
 double DecentralizedOmd::take_step_length(std::size_t k) {
   debt_[k] += owed_;
+  credit_[k] += owed_;
   const double w = holdings_.mass[k];
   const double use = std::min(debt_[k], longest_step_ * std::max(w, 0.0));
   debt_[k] -= use;
   return use > 0 ? use / w : 0;
+}
+
+double DecentralizedOmd::effective_weight(std::size_t k) const {
+  if (credit_[k] <= 0) return std::numeric_limits<double>::quiet_NaN();
+  return 1 - (debt_[k] + forgone_[k]) / credit_[k];
 }
 
 Released<Columns> DecentralizedOmd::some_models(std::size_t first, std::size_t count) const {
@@ -174,7 +180,8 @@ Released<Columns> DecentralizedOmd::some_models(std::size_t first, std::size_t c
 }
 
 void DecentralizedOmd::persist(Snapshot& snapshot) {
-  snapshot(played_rounds_, credited_, holdings_, debt_, stepped_, tallies_, played_, rounds_played_, shares_, mixer_);
+  snapshot(played_rounds_, credited_, holdings_, debt_, credit_, forgone_, stepped_, tallies_, played_, rounds_played_,
+           shares_, mixer_);
   if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);
 }
 

@@ -1,3 +1,4 @@
+#include "mixing_text.hpp"
 #include "regret_text.hpp"
 #include "summary_view.hpp"
 #include "text_files.hpp"
@@ -383,7 +384,7 @@ Json json_of(const Summary& summary) {
   json["mass"] = summary.aggregated ? Json(nullptr) : number(summary.mass);
   json["mass_in_flight"] = number(summary.in_flight);
   json["pace"] = pace_json(summary);
-  json["step_debt"] = number(summary.largest_debt);
+  add_mixing_figures(summary, json);
   json["regret"] = summary.vertical ? vertical_regret_json(*summary.vertical) : regret_json(summary.regret);
   json["constraints"] = constraints_json(summary.constraints);
   json["privacy"] = privacy_json(summary);
@@ -429,9 +430,7 @@ std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>&
            last_rows(summary);
   }
   text += figure_rows(summary);
-  if (const double debt = summary.number("step_debt"); debt > 1e-12) {
-    text += table_row("step debt", fmt::format("{:.3g} not yet repaid", debt));
-  }
+  text += mixing_rows(summary);
   if (summary.has("pace.deadline") && std::isfinite(summary.number("pace.deadline"))) {
     text += table_row("pace", fmt::format("not in step ({}): ranks played {} to {} rounds; not reproducible",
                                           summary.text("pace.mode"), summary.count("pace.least_rounds"),

@@ -59,6 +59,7 @@ struct RunSettings : OmdSettings, MixingSettings {
 struct NetworkResult {
   std::vector<Vector> models;  ///< of all clients, on rank 0
   Vector masses;               ///< likewise
+  Vector weights;              ///< effective weights, likewise
   double mass = 0;
   double debt = 0;       ///< Σ of what is still owed
   double in_flight = 0;  ///< Σ of mass in messages that have not arrived
@@ -117,6 +118,11 @@ inline NetworkResult run_network(const Schedule& schedule, const RunSettings& se
     result.masses.insert(result.masses.end(), part.begin(), part.end());
   }
   for (const double w : result.masses) result.mass += w;
+  Vector weights;
+  for (std::size_t k = 0; k < count; ++k) weights.push_back(omd.effective_weight(k));
+  for (const Vector& part : agreement.gather(Released<Vector>(declare_public(weights)))) {
+    result.weights.insert(result.weights.end(), part.begin(), part.end());
+  }
   double debt = 0;
   for (const double owed : omd.debts()) debt += owed;
   const Vector figures{debt, omd.mass_in_flight()};

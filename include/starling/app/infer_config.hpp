@@ -26,6 +26,8 @@ struct InferConfig : LearningConfig {
   // method
   LdpSgdSettings sgd;
   std::optional<double> step_offset;
+  std::optional<double> asked_step_cap;  ///< none: chosen by the masses of the graph
+  double step_cap = 1;                   ///< of the run, over a graph
   // intervals
   std::string intervals_text = "random-scaling";
   std::vector<double> levels{0.95};

@@ -28,7 +28,7 @@ struct OmdConfig : LearningConfig {
   std::optional<std::string> domain;
   Averaging average = Averaging::none;
   OmdSettings omd;
-  std::optional<double> step_cap;
+  std::optional<double> step_cap;  ///< none: chosen by the masses of the graph
   MixingSettings mixing;
   ConstraintOptions constraints;
   RegretChoice regret = RegretChoice::none;

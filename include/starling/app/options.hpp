@@ -71,6 +71,8 @@ std::function<void(const std::string&)> text(std::string& target);
 std::function<void(const std::string&)> text(std::optional<std::string>& target);
 std::function<void(const std::string&)> number(double& target, double least, double most);
 std::function<void(const std::string&)> number(std::optional<double>& target, double least, double most);
+/// A number, or `auto` for none.
+std::function<void(const std::string&)> number_or_auto(std::optional<double>& target, double least, double most);
 std::function<void(const std::string&)> flag(bool& target);
 /// Values separated by commas.
 std::function<void(const std::string&)> list(std::vector<std::string>& target);

@@ -18,6 +18,10 @@ struct ScheduleOptions {
   std::optional<std::string> leave;
   double link_loss = 0;
   LossModel link_loss_model = LossModel::acknowledged;
+
+  /// Whether clients may be absent or gone, or messages lost.
+  [[nodiscard]] bool any() const { return absences() || link_loss > 0; }
+  [[nodiscard]] bool absences() const { return dropout || dropout_model != "uniform" || leave; }
 };
 
 /// Adds --dropout, … to `group` of `options`; `settings` must outlive it.

@@ -67,6 +67,11 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
   /// Step debt of each client; what is not yet repaid (method 1).
   [[nodiscard]] View debts() const { return debt_; }
+  /// Steps credited to each client: Σ η over the rounds in which it was to take one.
+  [[nodiscard]] View credits() const { return credit_; }
+  /// Steps taken / steps credited of local client k, in [0, 1]: how much it counts beside a client that owes nothing.
+  /// NaN where none were credited.
+  [[nodiscard]] double effective_weight(std::size_t k) const;
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
   /// All that rounds depend on but streams, keys, the graph and accounts; mixer and duals included.
   void persist(Snapshot& snapshot);
@@ -82,7 +87,6 @@ class DecentralizedOmd final : public RoundView {
   void credit();
   void learn(std::size_t k, Round t);
   [[nodiscard]] double take_step_length(std::size_t k);
-  [[nodiscard]] double eta(Round t) const;
 
   Mixer& mixer_;
   MirrorMap& mirror_;
@@ -97,6 +101,8 @@ class DecentralizedOmd final : public RoundView {
   Holdings holdings_;
   PositiveCoordinates positive_;  ///< of runs that learn: averaging alone takes no logarithms
   Vector debt_;
+  Vector credit_;              ///< Σ of what was ever added to the debt
+  Vector forgone_;             ///< debt that was left when a client's budget ended, which nobody repays
   std::vector<char> stepped_;  ///< in the last round
   std::vector<Secret<Score>> tallies_;
   std::vector<Secret<double>> played_;

@@ -10,7 +10,9 @@
 #include "starling/net/neighbours.hpp"
 #include "starling/privacy/statement.hpp"
 #include "starling/protocol/omd.hpp"
+#include "starling/record/effective_weights.hpp"
 #include "starling/record/interval.hpp"
+#include "starling/record/mass_watch.hpp"
 #include "starling/record/network_reporter.hpp"
 #include "starling/record/regret.hpp"
 #include "starling/record/run_directory.hpp"
@@ -59,6 +61,9 @@ struct Summary {
   Round least_rounds = 0;          ///< played by a rank
   Round most_rounds = 0;
   double largest_debt = 0;                     ///< most step debt that a client has left, in steps of the first round
+  std::optional<double> step_cap;              ///< κ, of clients that mix with their neighbours and learn
+  std::optional<EffectiveWeights> weights;     ///< likewise
+  std::optional<SmallMasses> small_masses;     ///< of clients that mix with their neighbours
   std::optional<Regret> regret;                ///< if asked for
   std::vector<ConstraintFigures> constraints;  ///< of --constraint
   std::optional<VerticalFigures> vertical;     ///< of vertical learning
