@@ -108,14 +108,8 @@ std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const I
   const std::optional<PlugInMeans> means = engine.plug_in();
   if (!means || means->curvature.empty() || recorder.counted(0) < 2) return {};
   const Vector estimate = recorder.estimate(0, engine.view());
-  // One step's mean direction over K clients of m records each.
-  Vector influence = means->moment;
-  scale(1 / static_cast<double>(config_.data.batch), influence);
-  for (std::size_t j = 0; j < dimension_; ++j) influence[triangle_at(j, j, dimension_)] += means->direction_noise;
-  scale(engine.mean_inverse_clients(), influence);
-  const double noise = means->moment_noise / static_cast<double>(config_.data.batch) * engine.mean_inverse_clients();
-  const Round counted = recorder.counted(0);
-  PlugIn result = plug_in(estimate, {means->curvature, means->curvature_noise}, {influence, noise}, counted);
+  const ReleasedMatrix influence = influence_of(*means, config_.data.batch, engine.mean_inverse_clients());
+  PlugIn result = plug_in(estimate, {means->curvature, means->curvature_noise}, influence, recorder.counted(0));
   for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();
   note_undetermined(result);
   return {{"plug-in", result.spread}};

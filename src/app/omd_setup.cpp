@@ -1,6 +1,7 @@
 // From the configuration of `starling omd` to all that its rounds need.
 #include "omd_run.hpp"
 #include <algorithm>
+#include <limits>
 
 #include "starling/app/start_models.hpp"
 #include "starling/graph/analysis.hpp"
@@ -62,6 +63,9 @@ void OmdRun::open_graph() {
   terms.steps_per_round = config_.mixing.gossip_steps;
   terms.seed = config_.data.seed;
   even_masses_ = !config_.schedule.any() && keeps_masses_even(*graph);
+  const std::vector<std::string> departures =
+      departure_notes(*graph, config_.schedule, config_.rounds.value_or(std::numeric_limits<Round>::max()));
+  notes_.insert(notes_.end(), departures.begin(), departures.end());
   schedule_ = overlaid(std::move(graph), config_.schedule, terms);
   note_idle_ranks();
 }

@@ -6,6 +6,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
+#include "starling/graph/separation.hpp"
 
 namespace starling {
 
@@ -34,6 +35,31 @@ std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client
   auto absences = absence_table().make(model, dropout);
   const bool never = *std::max_element(dropout.shares.begin(), dropout.shares.end()) <= 0;
   return never ? nullptr : std::move(absences);
+}
+
+/// "client 3", "clients 3, 5 and 12 others".
+std::string listed(const std::vector<Client>& clients, std::string_view noun) {
+  constexpr std::size_t most = 8;
+  std::string text = fmt::format("{}{}", noun, clients.size() == 1 ? "" : "s");
+  const std::size_t shown = clients.size() <= most + 1 ? clients.size() : most;
+  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("{}{}", i == 0 ? " " : ", ", clients[i]);
+  if (shown < clients.size()) text += fmt::format(" and {} others", clients.size() - shown);
+  return text;
+}
+
+std::string text_of(const Separation& separation, const GraphSample& sample) {
+  constexpr std::size_t most = 4;
+  std::string parts;
+  for (std::size_t i = 0; i < std::min(most, separation.components.size()); ++i) {
+    parts += fmt::format("{}{}", i == 0 ? "" : "; ", listed(separation.components[i], "client"));
+  }
+  if (separation.components.size() > most) parts += fmt::format("; and {} more", separation.components.size() - most);
+  return fmt::format(
+      "--leave: from round {} on, without {}, the others fall into {} components ({}): between two of them messages go "
+      "one way at most{}, and their models no longer agree. Add edges that go round who leaves.",
+      separation.round, listed(separation.leaving, "client"), separation.components.size(), parts,
+      sample.rounds() ? fmt::format(" (in the first {} rounds of this graph, which never repeats)", *sample.rounds())
+                      : "");
 }
 
 }  // namespace
@@ -70,6 +96,25 @@ MissingWeight missing_weight(const Graph& graph, MixingSums sums) {
     }
   }
   return graph.rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps;
+}
+
+std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptions& options, Round end) {
+  if (!options.leave) return {};
+  Departures departures = read_departures(*options.leave, graph.clients());
+  for (auto& departure : departures) {
+    if (departure && *departure >= end) departure.reset();
+  }
+  const GraphSample sample(graph);
+  const SeparationCheck check = check_departures(sample, departures);
+  std::vector<std::string> notes;
+  if (check.first) notes.push_back(text_of(*check.first, sample));
+  if (check.unknown_from) {
+    notes.push_back(
+        fmt::format("--leave: whether departures from round {} on leave the others connected was not looked at: there "
+                    "are too many for a graph of this size",
+                    *check.unknown_from));
+  }
+  return notes;
 }
 
 std::unique_ptr<Schedule> overlaid(std::unique_ptr<Schedule> schedule, const ScheduleOptions& options,

@@ -64,7 +64,7 @@ const Released<Vector>& LdpSgd::answer(std::size_t k) {
   const ReleaseAddress address{root_.first() + static_cast<Client>(k), done_, 0};
   mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), clip_), message_);
   const bool counts = done_ >= settings_.burn_in;
-  if (plug_in_ != nullptr && counts) plug_in_->add(k, address, *price, theta_.value());
+  if (plug_in_ != nullptr && counts) plug_in_->add(k, address, *price, theta_.value(), message_);
   if (bias_ && counts) plug_in_->last_curvature(triangle_);
   message_.update([&](Vector& message) {
     message.push_back(1);

@@ -1,5 +1,6 @@
 #include "starling/protocol/plug_in_sums.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -22,15 +23,91 @@ void divide(MutableView triangles, double unit, std::size_t order, double off_di
   scale_off_diagonal(triangles, order, off_diagonal);
 }
 
+/// y += a x x', packed.
+void add_square(double a, View x, MutableView y) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = i; j < x.size(); ++j) y[at++] += a * x[i] * x[j];
+  }
+}
+
 }  // namespace
 
-PlugInSums::PlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, CurvatureParts parts)
+ReleasedMatrix influence_of(const PlugInMeans& means, std::size_t batch, double inverse_clients) {
+  const double share = inverse_clients / static_cast<double>(batch);
+  ReleasedMatrix result{means.moment, means.moment_noise * share};
+  axpy(-1, means.between, result.triangle);
+  scale(1 / static_cast<double>(batch), result.triangle);
+  for (std::size_t j = 0, at = 0; at < result.triangle.size(); ++j) {
+    result.triangle[at] += means.direction_noise;
+    at += means.dimension - j;
+  }
+  scale(inverse_clients, result.triangle);
+  return result;
+}
+
+PlugInSums::PlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, CurvatureParts parts,
+                       const PairedMechanism& mechanism)
     : root_(root),
       clients_(clients),
       model_(model),
       parts_(parts),
       curvature_unit_(unit_or_one(model.most_curvature())),
-      moment_unit_(unit_or_one(model.most_influence() * model.most_influence())) {}
+      moment_unit_(unit_or_one(model.most_influence() * model.most_influence())),
+      pair_(mechanism),
+      directions_(clients.count(), declare_public(Vector(model.dimension() + 2))) {}
+
+void PlugInSums::add(std::size_t k, const ReleaseAddress& address, double price, View theta,
+                     const Released<Vector>& direction) {
+  add_curvature(k, address, price, theta);
+  if (parts_ != CurvatureParts::both) return;
+  const double deviation = pair_.deviation(price);
+  directions_[k].update(
+      [&](Vector& total, const Vector& noisy) {
+        axpy(1, noisy, MutableView(total).first(noisy.size()));
+        total[noisy.size()] += deviation * deviation;
+        total[noisy.size() + 1] += 1;
+      },
+      direction);
+}
+
+// A client's part is (S S'/n, S, noise of S S'/n, n, 1): post-processing of what it has released.
+void PlugInSums::find_between(PlugInMeans& means) {
+  const std::size_t d = model_.dimension();
+  const std::size_t triangle = triangle_size(d);
+  Released<Vector> part = declare_public(Vector());
+  const Released<Vector> sum = root_.sum(triangle + d + 4, [&](std::size_t k) -> const Released<Vector>& {
+    part.update(
+        [&](Vector& own, const Vector& directions) {
+          own.assign(triangle + d + 4, 0.0);
+          const double n = directions[d + 1];
+          if (n == 0) return;
+          add_square(1 / n, View(directions).first(d), MutableView(own).first(triangle));
+          std::copy_n(directions.begin(), d, own.begin() + static_cast<std::ptrdiff_t>(triangle));
+          own[triangle + d] = directions[d] / n;
+          own[triangle + d + 1] = directions[d];
+          own[triangle + d + 2] = n;
+          own[triangle + d + 3] = 1;
+        },
+        directions_[k]);
+    return part;
+  });
+  if (!root_.aggregates() || means.moment.empty()) return;
+  const View total = sum.value();
+  means.between.assign(total.begin(), total.begin() + static_cast<std::ptrdiff_t>(triangle));
+  const double steps = total[triangle + d + 2];
+  const double others = total[triangle + d + 3] - 1;
+  if (others <= 0) {  // one client has no others to differ from
+    std::fill(means.between.begin(), means.between.end(), 0.0);
+    return;
+  }
+  const double batch = static_cast<double>(pair_.settings().batch);
+  const double noise = total[triangle + d] - total[triangle + d + 1] / steps;
+  add_square(-1 / steps, total.subspan(triangle, d), means.between);
+  axpy(-others / batch, means.moment, means.between);
+  for (std::size_t j = 0; j < d; ++j) means.between[triangle_at(j, j, d)] -= noise;
+  scale(1 / (steps - others / batch), means.between);
+}
 
 std::size_t PlugInSums::size() const {
   return triangle_size(model_.dimension()) * (parts_ == CurvatureParts::both ? 2 : 1);
@@ -69,6 +146,7 @@ PlugInMeans PlugInSums::unscaled(View means, double deviation) const {
   const std::size_t order = model_.dimension();
   const auto triangle = static_cast<std::ptrdiff_t>(triangle_size(order));
   PlugInMeans result;
+  result.dimension = order;
   result.curvature.assign(means.begin(), means.begin() + triangle);
   result.moment.assign(means.begin() + triangle, means.end());
   divide(result.curvature, 1 / curvature_unit_, order, 1 / std::numbers::sqrt2);
@@ -80,7 +158,7 @@ PlugInMeans PlugInSums::unscaled(View means, double deviation) const {
 
 LocalPlugInSums::LocalPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model, CurvatureParts parts,
                                  PairedMechanism& mechanism)
-    : PlugInSums(root, clients, model, parts),
+    : PlugInSums(root, clients, model, parts, mechanism),
       mechanism_(mechanism),
       noisy_(declare_public(Vector())),
       totals_(clients.count(), declare_public(Vector(size() + 3))) {}
@@ -96,7 +174,7 @@ double LocalPlugInSums::curvature_noise(double price) const {
   return curvature_unit_ * mechanism_.second_deviation(price);
 }
 
-void LocalPlugInSums::add(std::size_t k, const ReleaseAddress& address, double price, View theta) {
+void LocalPlugInSums::add_curvature(std::size_t k, const ReleaseAddress& address, double price, View theta) {
   mechanism_.release_second(address, price, clients_.key(k), scaled(k, theta), noisy_);
   const double of_direction = mechanism_.deviation(price);
   const double of_entry = mechanism_.second_deviation(price);
@@ -115,26 +193,28 @@ PlugInMeans LocalPlugInSums::collect() {
   const std::size_t size = this->size();
   const Released<Vector> sum =
       root_.sum(size + 3, [this](std::size_t k) -> const Released<Vector>& { return totals_[k]; });
-  if (!root_.aggregates()) return {};
-  Vector means = sum.value();
-  const double batches = means[size + 2];
-  if (batches == 0) return {};
-  scale(1 / batches, means);
-  PlugInMeans result = unscaled(View(means).first(size), std::sqrt(means[size + 1] / batches));
-  result.direction_noise = means[size];
+  PlugInMeans result;
+  const double batches = root_.aggregates() ? sum.value()[size + 2] : 0;
+  if (batches > 0) {
+    Vector means = sum.value();
+    scale(1 / batches, means);
+    result = unscaled(View(means).first(size), std::sqrt(means[size + 1] / batches));
+    result.direction_noise = means[size];
+  }
+  find_between(result);
   return result;
 }
 
 CentralPlugInSums::CentralPlugInSums(Root& root, AggregatedClients& clients, MallowsModel& model,
                                      PairedMechanism& mechanism, double price, Round steps)
-    : PlugInSums(root, clients, model, CurvatureParts::both),
+    : PlugInSums(root, clients, model, CurvatureParts::both, mechanism),
       mechanism_(mechanism),
       price_(price),
       steps_(steps),
       totals_(clients.count(), Secret<Vector>(Vector(size()))),
       batches_(clients.count(), declare_public(Vector(1))) {}
 
-void CentralPlugInSums::add(std::size_t k, const ReleaseAddress& /*address*/, double /*price*/, View theta) {
+void CentralPlugInSums::add_curvature(std::size_t k, const ReleaseAddress& /*address*/, double /*price*/, View theta) {
   totals_[k].update([](Vector& total, const Vector& own) { axpy(1, own, total); }, scaled(k, theta));
   batches_[k].update([](Vector& count) { count[0] += 1; });
 }
@@ -147,11 +227,17 @@ PlugInMeans CentralPlugInSums::collect() {
   });
   const Released<Vector> counts =
       root_.sum(1, [this](std::size_t k) -> const Released<Vector>& { return batches_[k]; });
-  if (!root_.aggregates() || counts.value()[0] == 0) return {};
+  PlugInMeans result;
+  if (root_.aggregates() && counts.value()[0] > 0) result = means_of(sum, counts.value()[0]);
+  find_between(result);
+  return result;
+}
+
+PlugInMeans CentralPlugInSums::means_of(const Secret<Vector>& sum, double batches) {
   Released<Vector> noisy = declare_public(Vector());
   mechanism_.release_second({0, steps_, 0}, price_, clients_.key(0), sum, noisy);
   // It is divided by the records that were planned, not by those that have come.
-  const double records = counts.value()[0] * static_cast<double>(mechanism_.settings().batch);
+  const double records = batches * static_cast<double>(mechanism_.settings().batch);
   const double factor = static_cast<double>(mechanism_.second_batch()) / records;
   Vector means = noisy.value();
   scale(factor, means);

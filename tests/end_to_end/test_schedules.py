@@ -82,6 +82,18 @@ class Schedules(TestCase):
         for u in (0, 2, 3, 4):
             self.assertAlmostEqual(models[u], (0 + 2 + 3 + 4) / 4, delta=1e-9)
 
+    def test_a_departure_that_disconnects_the_others_is_told_before_the_run(self):
+        path = [(0, 1), (1, 2), (2, 3), (3, 4)]
+        self.write("g.topo", topology(5, [], everywhere=[*path, *((v, u) for u, v in path)]))
+        for name, lines, told in (("middle", "0,3\n2,7\n", True), ("ends", "0,3\n4,7\n", False), ("late", "2,50\n", False)):
+            with self.subTest(name):
+                self.write("leave.csv", lines)
+                result = self.good(2, [*self.words("g.topo", 5, 50, "--leave", "leave.csv"), "--output", name])
+                self.assertEqual("from round 7 on, without client 2" in result.err, told, result.err)
+                if told:
+                    self.assertIn("2 components (client 1; clients 3, 4)", result.err)
+                self.assertEqual("components" in result.err, told)
+
     @needs_h5py
     def test_no_mass_is_split_to_nothing(self):
         """Clients that only give, shares of 0, sums with few digits left: models stay on the simplex."""

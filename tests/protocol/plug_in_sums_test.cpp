@@ -68,7 +68,12 @@ PlugInMeans collected(MallowsModel& model, const std::vector<Batches>& records, 
     EXPECT_TRUE(rank.root.begin_round(t));
     for (std::size_t k = 0; k < rank.count; ++k) {
       const std::optional<double> price = rank.clients->begin(k, t);
-      if (price) sums->add(k, {rank.first + static_cast<Client>(k), t, 0}, *price, theta_at(t));
+      if (!price) continue;
+      const ReleaseAddress address{rank.first + static_cast<Client>(k), t, 0};
+      Released<Vector> direction = declare_public(Vector());
+      mechanism.release(address, *price, rank.clients->key(k), rank.clients->gradient(k, theta_at(t), mechanism.clip()),
+                        direction);
+      sums->add(k, address, *price, theta_at(t), direction);
     }
   }
   return sums->collect();
@@ -148,14 +153,28 @@ TEST_P(PlugInNoise, IsAsClaimed) {
   const PriceRange prices{local ? 0.5 : 2, 2};
   Squares curvature;
   Squares moment;
+  PairedMechanism no_noise = pair_of("none", model, m, PriceRange::of(1), trusted);
+  const PlugInMeans plain = collected(model, records, no_noise, trusted, "1");
+  Vector between(triangle);  // sums and sums of squares of what noise did
+  Vector squares_between(triangle);
   for (int run = 0; run < runs; ++run) {
     PairedMechanism mechanism = pair_of("gaussian", model, m, prices, trusted, "run " + std::to_string(run));
     const PlugInMeans means = collected(model, records, mechanism, trusted, local ? "schedule:from=2,to=0.5" : "2");
     if (world().rank() != 0) continue;
     curvature.add(means.curvature, View(exact).first(triangle), means.curvature_noise);
     moment.add(means.moment, View(exact).subspan(triangle), means.moment_noise);
+    for (std::size_t i = 0; i < triangle; ++i) {
+      const double apart = means.between[i] - plain.between[i];
+      between[i] += apart / runs;
+      squares_between[i] += apart * apart / runs;
+    }
   }
   if (world().rank() != 0) return;
+  // What differs between clients is estimated without bias, whatever the noise: ten means within 4.5 standard errors,
+  // error rate 7e-6 each. The bias that is taken off is more than that on the diagonal.
+  for (std::size_t i = 0; i < triangle; ++i) {
+    EXPECT_NEAR(between[i], 0, 4.5 * std::sqrt(squares_between[i] / runs)) << i;
+  }
   for (const Squares& squares : {curvature, moment}) {
     const double on = runs * d;
     const double beside = runs * (triangle - d);
@@ -223,7 +242,7 @@ TEST(LocalPlugInSums, GiveTheLastCurvatureAlone) {
     RegressionRank rank(world(), records, model, mechanism, 1, 5, "2");
     LocalPlugInSums sums(rank.root, *rank.clients, model, CurvatureParts::curvature, mechanism);
     EXPECT_EQ(rank.clients->begin(0, 0), 2);
-    sums.add(0, {0, 0, 0}, 2, theta_at(0));
+    sums.add(0, {0, 0, 0}, 2, theta_at(0), declare_public(Vector(d)));
     Vector last;
     sums.last_curvature(last);
     Vector exact;
