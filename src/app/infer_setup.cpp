@@ -10,7 +10,6 @@
 #include "starling/data/column_variation.hpp"
 #include "starling/data/synthetic.hpp"
 #include "starling/graph/topology.hpp"
-#include "starling/protocol/step_cap.hpp"
 
 namespace starling {
 
@@ -123,9 +122,8 @@ void InferRun::refuse_constant_columns() {
 }
 
 void InferRun::choose_step_cap() {
-  const double least =
-      agreed_least_mass(agreement_, first_rank(), *schedule_, even_masses_, config_.mixing, config_.sgd.steps);
-  config_.step_cap = repaying_step_cap(omd_settings(config_), least);
+  config_.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
+                                      omd_settings(config_), first_rounds(config_.sgd.steps)});
 }
 
 void InferRun::count_records() {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <sstream>
+#include <string_view>
 #include <unistd.h>
 
 #include "starling/app/noise_keys.hpp"
@@ -12,6 +13,7 @@
 #include "starling/core/digest.hpp"
 #include "starling/core/durable_file.hpp"
 #include "starling/core/per_client.hpp"
+#include "starling/core/spec.hpp"
 #include "starling/data/partition.hpp"
 #include "starling/data/source.hpp"
 #include "starling/data/synthetic.hpp"
@@ -22,6 +24,16 @@ namespace starling {
 namespace {
 
 constexpr Round rounds_of_endless_streams = 1000;
+
+/// The value of `rounds` in a configuration; empty where it has none.
+std::string stated_rounds(const std::string& configuration) {
+  constexpr std::string_view key = "rounds = ";
+  std::istringstream lines(configuration);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key)) return line.substr(key.size());
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -65,17 +77,21 @@ void LearningRun::end_if_signalled() {
   });
 }
 
+Round LearningRun::first_rounds(Round now) const {
+  if (!goes_on_) return now;
+  const std::string was = stated_rounds(configuration_at_first());
+  if (was == stated_rounds(common().text)) return now;
+  if (!was.empty()) return parse_integer(was, "rounds");
+  return dataset_.shape.rounds.value_or(rounds_of_endless_streams);
+}
+
+std::string LearningRun::configuration_at_first() const {
+  return read_whole_file(directory_->path() + "/config.ini").value_or("");
+}
+
 void LearningRun::check_rounds_may_change() const {
-  const std::string was = read_whole_file(directory_->path() + "/config.ini").value_or("");
-  const auto rounds_of = [](const std::string& configuration) {
-    std::istringstream lines(configuration);
-    for (std::string line; std::getline(lines, line);) {
-      if (line.starts_with("rounds = ")) return line;
-    }
-    return std::string();
-  };
   const std::string why_not = why_no_more_rounds();
-  check(why_not.empty() || rounds_of(was) == rounds_of(common().text),
+  check(why_not.empty() || stated_rounds(configuration_at_first()) == stated_rounds(common().text),
         "--rounds with --resume: {} (for the rounds that were planned) leave --rounds out", why_not);
 }
 

@@ -112,6 +112,8 @@ class LearningRun {
   [[nodiscard]] virtual std::vector<std::string> source_files() const;
   /// Of every byte of them; pipes are left out.
   [[nodiscard]] std::string digest_of_source() const;
+  /// Of a run that is resumed, how many rounds it was to have when it began; else `now`.
+  [[nodiscard]] Round first_rounds(Round now) const;
   [[nodiscard]] bool start_can_be_read_again() const;
   /// Of the file with start models, if there is one.
   [[nodiscard]] std::string digest_of_start() const;
@@ -204,6 +206,7 @@ class LearningRun {
   std::vector<std::string> notes_;
 
  private:
+  [[nodiscard]] std::string configuration_at_first() const;
   void check_rounds_may_change() const;
   void note_recorded(const Recorded& recorded);
   /// Before the first round, at places where all ranks meet. **Collective.**

@@ -5,7 +5,6 @@
 
 #include "starling/app/start_models.hpp"
 #include "starling/graph/analysis.hpp"
-#include "starling/protocol/step_cap.hpp"
 
 namespace starling {
 
@@ -159,10 +158,9 @@ void OmdRun::choose_step_cap() {
     return;
   }
   if (!config_.learns()) return;
-  const double least =
-      agreed_least_mass(agreement_, first_rank(), *schedule_, even_masses_, config_.mixing, config_.omd.rounds);
-  const double floor = config_.constraints.dual == DualMethod::queue ? step_cap_of_queues : 1;
-  config_.omd.step_cap = std::max(floor, repaying_step_cap(config_.omd, least));
+  const double least = config_.constraints.dual == DualMethod::queue ? step_cap_of_queues : 1;
+  config_.omd.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
+                                          config_.omd, first_rounds(config_.omd.rounds), least});
 }
 
 void OmdRun::check_regret() const {

@@ -1,10 +1,33 @@
 #include "step_cap_choice.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "starling/core/check.hpp"
+#include "starling/graph/masses.hpp"
+#include "starling/protocol/step_cap.hpp"
 
 namespace starling {
+
+namespace {
+
+/// For so many rounds. **Collective.**
+double cap_for(const StepCapTerms& terms, Round rounds) {
+  double least = 1;
+  if (!terms.even && terms.mixing.mixing == Mixing::push_sum) {
+    terms.agreement.together([&] {
+      if (!terms.is_rank_0) return;
+      least = least_mean_mass(terms.schedule, {rounds, terms.mixing.gossip_steps, terms.mixing.lazy});
+    });
+    least = std::stod(terms.agreement.broadcast(declare_public(fmt::format("{:.17g}", least))));
+  }
+  OmdSettings settings = terms.settings;
+  settings.rounds = rounds;
+  return std::max(terms.least_cap, repaying_step_cap(settings, least));
+}
+
+}  // namespace
 
 bool keeps_masses_even(const Graph& graph) {
   try {
@@ -16,14 +39,19 @@ bool keeps_masses_even(const Graph& graph) {
   }
 }
 
-double agreed_least_mass(Agreement& agreement, bool is_rank_0, const Schedule& schedule, bool even,
-                         const MixingSettings& mixing, Round rounds) {
-  if (even || mixing.mixing == Mixing::plain) return 1;
-  double least = 1;
-  agreement.together([&] {
-    if (is_rank_0) least = least_mean_mass(schedule, {rounds, mixing.gossip_steps, mixing.lazy});
+double chosen_step_cap(const StepCapTerms& terms) {
+  double cap = 1;
+  const double asked = cap_for(terms, terms.settings.rounds);
+  const double at_first = terms.first_rounds == terms.settings.rounds ? asked : cap_for(terms, terms.first_rounds);
+  terms.agreement.together([&] {
+    check(
+        asked == at_first,
+        "--rounds {} with --resume: the step cap would be {:g} (it is chosen for the number of rounds, and the rounds "
+        "played so far have {:g}) leave --rounds out, or start a run of its own with --step-cap {:g}",
+        terms.settings.rounds, asked, at_first, at_first);
+    cap = asked;
   });
-  return std::stod(agreement.broadcast(declare_public(fmt::format("{:.17g}", least))));
+  return cap;
 }
 
 std::string digest_of(double step_cap) {

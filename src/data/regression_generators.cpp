@@ -44,20 +44,35 @@ class RegressionGenerator : public Generator {
   double innovation_;  ///< deviation of what is new in x_j, given x_{j−1}
 };
 
+/// Intercepts of clients that differ: 1 + `apart` s_u, where s_u lies evenly between −1 and 1. Their mean is 1.
+struct Intercepts {
+  double apart = 0;
+  Audience audience = {};
+  /// Of the client of record t, less 1.
+  [[nodiscard]] double of(Round t, Client client) const {
+    const Client clients = audience.test_of > 0 ? audience.test_of : audience.clients;
+    if (clients < 2) return 0;
+    const Client u = audience.test_of > 0 ? static_cast<Client>((t - 1) % clients) : client;
+    return apart * (2 * static_cast<double>(u) / static_cast<double>(clients - 1) - 1);
+  }
+};
+
 /// y = 1 + Σ x_j + sd Z − shift.
 class LinearGenerator final : public RegressionGenerator {
  public:
-  LinearGenerator(const Spec& spec, double sd, double shift) : RegressionGenerator(spec), sd_(sd), shift_(shift) {}
+  LinearGenerator(const Spec& spec, double sd, double shift, const Intercepts& intercepts = {})
+      : RegressionGenerator(spec), sd_(sd), shift_(shift), intercepts_(intercepts) {}
 
-  [[nodiscard]] double draw(Round, Client, AddressedRandom& random, MutableView values) const override {
+  [[nodiscard]] double draw(Round t, Client u, AddressedRandom& random, MutableView values) const override {
     NormalPairs normal(random);
     const double mean = draw_features(normal, values);
-    return mean + (sd_ * normal() - shift_);
+    return mean + (sd_ * normal() - shift_) + intercepts_.of(t, u);
   }
 
  private:
   double sd_;
   double shift_;
+  Intercepts intercepts_;
 };
 
 class LogisticGenerator final : public RegressionGenerator {
@@ -117,8 +132,9 @@ double NormalPairs::operator()() {
   return radius * std::cos(angle);
 }
 
-std::unique_ptr<Generator> make_linear(const Spec& spec, const Audience&) {
-  return std::make_unique<LinearGenerator>(spec, deviation_of(spec), 0);
+std::unique_ptr<Generator> make_linear(const Spec& spec, const Audience& audience) {
+  const Intercepts intercepts{number_within(spec, "apart", 0, 0, 1e6), audience};
+  return std::make_unique<LinearGenerator>(spec, deviation_of(spec), 0, intercepts);
 }
 
 std::unique_ptr<Generator> make_logistic(const Spec& spec, const Audience&) {

@@ -119,7 +119,11 @@ std::vector<GeneratorTable::Row> regression_rows() {
   return {
       {"linear",
        "regression y = 1 + x1 + ... + xp + noise of standard normal features",
-       {features, deviation, correlation, number_of_records()},
+       {features,
+        deviation,
+        correlation,
+        {"apart", "clients' intercepts lie evenly between 1 - apart and 1 + apart (0)"},
+        number_of_records()},
        make_linear},
       {"logistic",
        "labels 1 and 0 with the odds exp(1 + x1 + ... + xp) of standard normal features",

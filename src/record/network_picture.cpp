@@ -3,8 +3,12 @@
 #include "gnuplot.hpp"
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "starling/record/mass_watch.hpp"
 
 namespace starling {
 
@@ -40,16 +44,49 @@ Panel total_mass(const NetworkRecords& records, const std::vector<NetworkFigures
   return panel;
 }
 
+/// The listed clients whose mass was small, the least first.
+std::vector<std::size_t> with_small_masses(const NetworkRecords& records) {
+  const std::size_t listed = records.listed.size();
+  std::vector<std::pair<double, std::size_t>> small;
+  for (std::size_t k = 0; k < listed; ++k) {
+    double least = 1;
+    for (std::size_t r = 0; r < records.rounds.size(); ++r) least = std::min(least, records.masses[r * listed + k]);
+    if (least < small_mass) small.emplace_back(least, k);
+  }
+  std::sort(small.begin(), small.end());
+  std::vector<std::size_t> result;
+  for (const auto& [least, k] : small) result.push_back(k);
+  return result;
+}
+
+/// Up to `most_curves` clients: a few with the least masses, the others spread evenly.
+std::set<std::size_t> clients_to_draw(const NetworkRecords& records, const std::vector<std::size_t>& small) {
+  std::set<std::size_t> drawn(small.begin(),
+                              small.begin() + static_cast<std::ptrdiff_t>(std::min(small.size(), most_curves / 2)));
+  for (const std::size_t k : some_of(records.listed.size(), most_curves)) {
+    if (drawn.size() < most_curves) drawn.insert(k);
+  }
+  return drawn;
+}
+
 Panel masses_of_clients(const NetworkRecords& records) {
   Panel panel{"", "mass of a client", true, {}, "no mass is on record"};
   const std::size_t listed = records.listed.size();
-  for (const std::size_t k : some_of(listed, most_curves)) {
+  const std::vector<std::size_t> small = with_small_masses(records);
+  for (const std::size_t k : clients_to_draw(records, small)) {
     Curve curve{fmt::format("client {}", records.listed[k]), {}};
     for (std::size_t r = 0; r < records.rounds.size(); ++r) {
       curve.points.emplace_back(static_cast<double>(records.rounds[r]), records.masses[r * listed + k]);
     }
     panel.curves.push_back(std::move(curve));
   }
+  if (small.empty()) return panel;
+  Curve line{"a thousandth of the average", {}};
+  line.dashed = true;
+  for (const Round t : {records.rounds.front(), records.rounds.back()}) {
+    line.points.emplace_back(static_cast<double>(t), small_mass);
+  }
+  panel.curves.push_back(std::move(line));
   return panel;
 }
 

@@ -366,5 +366,26 @@ TEST(RegressionGenerators, RefuseWhatTheyCannotDraw) {
   EXPECT_THAT(error("insurance:standardised=2"), HasSubstr("standardised=2 (it must lie between 0 and 1)"));
 }
 
+// Equal draws of clients differ by their intercepts alone, whose mean is 1 for any number of clients.
+TEST(LinearGenerator, GivesClientsInterceptsOfTheirOwn) {
+  for (const Client clients : {1, 5, 8}) {
+    Audience audience;
+    audience.clients = clients;
+    const auto same = make_generator("synthetic:linear", audience);
+    const auto differ = make_generator("synthetic:linear:apart=2", audience);
+    double total = 0;
+    for (Client u = 0; u < clients; ++u) {
+      Vector x(3);
+      AddressedRandom random(7, Purpose::data, 0, 1);
+      AddressedRandom again(7, Purpose::data, 0, 1);
+      const double shift = differ->draw(1, u, random, x) - same->draw(1, u, again, x);
+      EXPECT_NEAR(shift, clients == 1 ? 0 : 4.0 * u / (clients - 1) - 2, 1e-12);
+      total += shift;
+    }
+    EXPECT_NEAR(total, 0, 1e-12);
+    EXPECT_EQ(differ->coefficients(), Vector(4, 1.0));
+  }
+}
+
 }  // namespace
 }  // namespace starling

@@ -62,7 +62,7 @@ class Tables(Experiment):
         printed = self.run_script("infer.py", "--steps", 500, "--replications", 4)
         rows = self.rows("cells.csv")
         self.assertEqual([sum(row["table"] == name for row in rows) for name in ("table1", "paper", "clients", "logistic")],
-                         [18, 30, 6, 4])
+                         [18, 30, 9, 4])
         self.assertTrue(all(row["replications"] == "4" for row in rows))
         for row in rows:
             self.assertIn(row["setting"], printed)
