@@ -54,6 +54,26 @@ bool OmdRun::any_has_played(const DecentralizedOmd& omd) {
   return std::find(of_ranks.begin(), of_ranks.end(), "yes") != of_ranks.end();
 }
 
+/// Names the clients that were too late at the end to step; their effective weight may be near 1. **Collective.**
+void OmdRun::note_late_clients(const DecentralizedOmd& omd) {
+  constexpr std::size_t most_named = 10;
+  std::vector<std::string> late;
+  const auto of_ranks = agreement_.all_gather(declare_public(std::string(omd.was_too_late() ? "late" : "")));
+  for (int r = 0; r < layout_->ranks(); ++r) {
+    if (of_ranks[static_cast<std::size_t>(r)].empty()) continue;
+    const Client first = layout_->first(r);
+    const Client last = first + layout_->count(r) - 1;
+    late.push_back(first == last ? fmt::format("client {}", first) : fmt::format("clients {} to {}", first, last));
+  }
+  if (late.empty()) return;
+  const std::size_t more = late.size() - std::min(late.size(), most_named);
+  late.resize(late.size() - more);
+  notes_.push_back(fmt::format(
+      "late at the end: {}{} had steps to make up for when the others had played their last round, and did not take "
+      "them. The last models lean towards the others. Give each rank a processor of its own, or take --deadline.",
+      fmt::join(late, ", "), more > 0 ? fmt::format(" and those of {} more ranks", more) : ""));
+}
+
 /// The evaluation pass, over streams opened anew. **Collective.**
 std::optional<Regret> OmdRun::regret_of(const DecentralizedOmd& omd, const PlayedRecorder& played) {
   EvaluationData data;
@@ -93,7 +113,7 @@ ExitCode OmdRun::play() {
                               privacy_->take_keys(), std::move(dataset_.streams),
                               constraints_ ? constraints_->duals_of_clients() : nullptr});
   }
-  const std::size_t length = message_length(mirror_->state_size(dimension_), config_.mixing.mixing);
+  const std::size_t length = message_length(mirror_->state_size(dimension_), config_.mixing);
   const Schedule& schedule = constraints_ ? constraints_->affordable(*schedule_, length * sizeof(double),
                                                                      config_.mixing.gossip_steps, config_.data.seed)
                                           : *schedule_;
@@ -214,6 +234,7 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> mode
                                      config_.mixing.deadline ? tolerated_debt_out_of_step : tolerated_debt);
   }
   if (summary.weights && summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
+  if (config_.learns() && config_.mixing.deadline) note_late_clients(omd);
   finish_summary(summary, rounds_done < config_.omd.rounds);
   if (!config_.learns()) return summary;
   if (canaries_) {

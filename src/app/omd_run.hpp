@@ -62,6 +62,7 @@ class OmdRun final : public LearningRun {
   ExitCode play();
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
   [[nodiscard]] bool any_has_played(const DecentralizedOmd& omd);
+  void note_late_clients(const DecentralizedOmd& omd);
   [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingDoor& door,
                                      const PlayedRecorder& played, const Recorded& recorded, double wall,
                                      Round rounds_done, const SmallMasses& small);

@@ -280,6 +280,15 @@ void Mailboxes::announce_end() {
   }
 }
 
+Round Mailboxes::rounds_of_the_ended() const {
+  Round rounds = 0;
+  for (const int r : state_->others) {
+    const World::State::Peer& peer = state_->world.peers[static_cast<std::size_t>(r)];
+    if (peer.ended) rounds = std::max(rounds, peer.rounds_at_end);
+  }
+  return rounds;
+}
+
 bool Mailboxes::all_ended() {
   const State& here = *state_;
   if (here.drained || here.count == 0) return true;

@@ -151,8 +151,9 @@ struct World::State {
   /// What ranks that are in rounds of their own have said of themselves (Mailboxes), and rank 0 as the aggregator.
   struct Peer {
     bool ended = false;
-    bool heard = false;  ///< since somebody last looked
-    Round round = -1;    ///< the last that is known to have begun
+    Round rounds_at_end = 0;  ///< that it had begun when it ended
+    bool heard = false;       ///< since somebody last looked
+    Round round = -1;         ///< the last that is known to have begun
   };
   std::vector<Peer> peers;
   std::chrono::steady_clock::time_point life_shown = {};

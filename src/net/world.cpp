@@ -175,7 +175,10 @@ void World::State::handle(const Notice& notice, int from) {
     case NoticeKind::alive: {
       Peer& peer = peers[static_cast<std::size_t>(from)];
       peer.heard = true;
-      peer.ended = peer.ended || notice.kind == NoticeKind::ended;
+      if (notice.kind == NoticeKind::ended) {
+        peer.ended = true;
+        peer.rounds_at_end = notice.round + 1;
+      }
       peer.round = std::max(peer.round, notice.round);
       break;
     }

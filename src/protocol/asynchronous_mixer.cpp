@@ -11,8 +11,8 @@ namespace {
 
 /// Pause of a client that has finished between two exchanges, so that it leaves the CPU to those that have not.
 constexpr auto pause_of_the_finished = std::chrono::microseconds(200);
-/// Who has less sends nothing: what it has would be halved in every round in which nothing comes.
-constexpr double least_mass = 0x1p-10;
+/// A client with less mass gives nothing: its mass would be halved in every round in which nothing comes.
+constexpr double least_mass_to_give = 0x1p-10;
 
 constexpr auto pause_of_waiting = std::chrono::microseconds(20);
 constexpr double patience_of_the_finished = 0.05;  // seconds
@@ -23,28 +23,27 @@ constexpr double patience_of_settling = 0.01;
 
 }  // namespace
 
-AsynchronousMixer::AsynchronousMixer(Mailboxes& mailboxes, std::size_t length, const Schedule& schedule,
+AsynchronousMixer::AsynchronousMixer(Mailboxes& mailboxes, std::size_t state_size, const Schedule& schedule,
                                      const MixingSettings& settings)
     : mailboxes_(mailboxes),
       schedule_(schedule),
       settings_(settings),
-      length_(length),
       links_(mailboxes.count()),
-      parcel_(declare_public(Columns(length, 1))),
-      message_(length),
-      news_(length),
-      kept_(length, mailboxes.count()),
-      incoming_(length, mailboxes.count()),
+      parcel_(declare_public(Columns(message_length(state_size, settings), 1))),
+      news_(state_size + 1),
+      kept_(mailboxes.count()),
+      incoming_(state_size + 1, mailboxes.count()),
       heard_from_(mailboxes.count()) {
   if (settings_.running_sums) sums_.resize(mailboxes.count());
 }
 
 bool AsynchronousMixer::begin_round(Round t) {
   round_ = t;
-  clock_ = std::max(clock_, t + 1);
   began_ = std::chrono::steady_clock::now();
   arrivals_.clear();
-  return mailboxes_.go_on(t);
+  const bool on = mailboxes_.go_on(t);
+  clock_ = std::max({clock_, t + 1, mailboxes_.rounds_of_the_ended()});
+  return on;
 }
 
 Attendance AsynchronousMixer::attendance(std::size_t k) const {
@@ -80,43 +79,44 @@ void AsynchronousMixer::mix_once(Round step, double patience, Holdings& holdings
 }
 
 /// A client keeps the share of one that has not taken the message before: what piled up on the way to a slow receiver
-/// would be missing everywhere else.
+/// would be missing everywhere else. With too little mass it gives nothing, but still sends its sums, if there are
+/// some: an earlier message may have got lost with all the mass that there was.
 void AsynchronousMixer::find_links(std::size_t k, Round step, double mass) {
   Links& links = links_[k];
   links = schedule_.links(first() + static_cast<Client>(k), step);
-  links.share *= 1 - settings_.lazy;
+  const bool gives = mass >= least_mass_to_give;
+  links.share *= gives ? 1 - settings_.lazy : 0;
   for (auto* arcs : {&links.out, &links.lost}) {
-    std::erase_if(*arcs, [&](const Arc& arc) { return mass < least_mass || !mailboxes_.is_free(arc.peer); });
+    std::erase_if(*arcs,
+                  [&](const Arc& arc) { return (!gives && !settings_.running_sums) || !mailboxes_.is_free(arc.peer); });
   }
 }
 
-// (s, w) splits into what each out-neighbour gets and what is left.
+// Mass is split, and the model goes with each part: (c z, c) to each out-neighbour, the rest stays with z.
 void AsynchronousMixer::send_shares(std::size_t k, const Holdings& holdings) {
   const Links& links = links_[k];
   const View z = holdings.state.value()[k];
   const double w = holdings.mass[k];
-  for (std::size_t i = 0; i < z.size(); ++i) message_[i] = w * z[i];
-  message_.back() = w;
-  const MutableView kept = kept_[k];
-  std::copy(message_.begin(), message_.end(), kept.begin());
+  MassSplit split(w);
   const Client u = first() + static_cast<Client>(k);
   for (const Arc& arc : links.out) {
-    const double share = links.share * arc.weight;
+    const double c = split.take(links.share * arc.weight * w);
     parcel_.update([&](Columns& parcel) {
-      const MutableView part = parcel[0];
+      const MutableView message = parcel[0];
       if (settings_.running_sums) {
-        const View sum = sums_[k].send(arc.peer, share, message_, kept, true);
-        std::copy(sum.begin(), sum.end(), part.begin());
+        const View sum = sums_[k].send(arc.peer, z, c, true);
+        std::copy(sum.begin(), sum.end(), message.begin());
         return;
       }
-      for (std::size_t i = 0; i < length_; ++i) {
-        part[i] = share * message_[i];
-        kept[i] -= part[i];
-      }
+      for (std::size_t i = 0; i < z.size(); ++i) message[i] = c * z[i];
+      message.back() = c;
     });
     mailboxes_.put(u, arc.peer, clock_, parcel_, 0);
   }
-  for (const Arc& arc : links.lost) sums_[k].send(arc.peer, links.share * arc.weight, message_, kept, false);
+  for (const Arc& arc : links.lost) {
+    sums_[k].send(arc.peer, z, split.take(links.share * arc.weight * w), false);
+  }
+  kept_[k] = split.left();
 }
 
 bool AsynchronousMixer::collect(std::size_t k) {
@@ -124,7 +124,7 @@ bool AsynchronousMixer::collect(std::size_t k) {
   const auto add = [&](const Mailboxes::Parcel& parcel) {
     View news = parcel.vector;
     if (settings_.running_sums) {
-      sums_[k].receive(parcel.from, parcel.vector, news_);
+      sums_[k].accept(parcel.from, parcel.vector, news_);
       news = news_;
     }
     axpy(1, news, incoming_[k]);
@@ -153,18 +153,19 @@ bool AsynchronousMixer::heard_from_all() const {
   return true;
 }
 
-// x_u = s_u / w_u, with whatever has come. Without any mass the model stays, and counts for nothing.
+// x_u = s_u / w_u, with whatever has come. If that is too little to make a model of, it waits for more.
 void AsynchronousMixer::take_in(std::size_t k, Holdings& holdings) {
+  holdings.mass[k] = kept_[k];
+  heard_from_[k].clear();
   const MutableView sum = incoming_[k];
-  axpy(1, std::as_const(kept_)[k], sum);
-  const double w = sum.back();
+  const double w = kept_[k] + sum.back();
+  if (sum.back() == 0 || w < least_mass) return;
   holdings.mass[k] = w;
   holdings.state.update([&](Columns& state) {
     const MutableView x = state[k];
-    for (std::size_t i = 0; i < x.size() && w > 0; ++i) x[i] = sum[i] / w;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = (kept_[k] * x[i] + sum[i]) / w;
   });
   std::fill(sum.begin(), sum.end(), 0.0);
-  heard_from_[k].clear();
 }
 
 void AsynchronousMixer::finish(Holdings& holdings) {
@@ -200,6 +201,7 @@ void AsynchronousMixer::finish(Holdings& holdings) {
 
 double AsynchronousMixer::in_flight() const {
   double total = 0;
+  for (std::size_t k = 0; k < incoming_.size(); ++k) total += incoming_[k].back();
   for (const RunningSums& sums : sums_) total += sums.in_flight();
   return total;
 }

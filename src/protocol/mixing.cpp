@@ -16,10 +16,6 @@ namespace {
 /// Periods up to this are worked out once and kept; longer or endless schedules are worked out as rounds come.
 constexpr Round longest_kept_period = 64;
 
-/// Mass below this is not split any further, nor divided by: a client that only gives would come to denormal numbers,
-/// and what rounding leaves of a share of 0 is no mass at all. The client keeps its model until it is given more.
-constexpr double least_mass = 0x1p-44;
-
 /// Calls own() at client u's place among its in-neighbours, and received(i) for each of these, in order.
 template <class Own, class Received>
 void in_sender_order(const Links& links, Client u, Own&& own, Received&& received) {
@@ -117,51 +113,16 @@ void SynchronousMixer::Weights::add(const Links& links, Client u) {
   out.add(links.out);
 }
 
-View RunningSums::send(Client peer, double weight, View message, MutableView left, bool arrives) {
-  Sent& sent = sent_[peer];
-  sent.sum.resize(message.size());
-  double increment = 0;
-  for (std::size_t i = 0; i < message.size(); ++i) {
-    double sum = sent.sum[i] + weight * message[i];
-    // A sum so large that its last digit exceeds what there is must not turn signs: the share stays where it is.
-    if (std::abs(sum - sent.sum[i]) > std::abs(left[i])) sum = sent.sum[i];
-    increment = sum - sent.sum[i];
-    left[i] -= increment;
-    sent.sum[i] = sum;
-  }
-  sent.in_flight = arrives ? 0 : sent.in_flight + increment;
-  sent.pending = !arrives;
-  return sent.sum;
-}
-
-void RunningSums::receive(Client peer, View sum, MutableView news) {
-  Vector& seen = seen_[peer];
-  seen.resize(sum.size());
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    news[i] = sum[i] - seen[i];
-    seen[i] = sum[i];
-  }
-}
-
-double RunningSums::in_flight() const {
-  double total = 0;
-  for (const auto& [peer, sent] : sent_) total += sent.in_flight;
-  return total;
-}
-
 SynchronousMixer::SynchronousMixer(Neighbours& neighbours, const Schedule& schedule, const MixingSettings& settings)
     : neighbours_(neighbours),
       schedule_(schedule),
       settings_(settings),
-      length_(neighbours.length()),
+      length_(neighbours.length() / (settings.running_sums ? 2 : 1)),
       left_(length_),
       sum_(length_) {
   const Round period = schedule.period();
   stages_.resize(period >= 1 && period <= longest_kept_period ? static_cast<std::size_t>(period) : 1);
-  if (settings_.running_sums) {
-    sums_.resize(neighbours.count());
-    kept_ = Columns(length_, neighbours.count());
-  }
+  if (settings_.running_sums) sums_.resize(neighbours.count());
 }
 
 bool SynchronousMixer::begin_round(Round t) {
@@ -286,25 +247,24 @@ void SynchronousMixer::split(const Stage& stage, std::size_t k, MutableView z, d
   for (std::size_t i = 0; i < d; ++i) message[i] = share * (w * z[i]);
 }
 
-// Messages that get lost add to the sums too, and leave the sender all the same.
-void SynchronousMixer::prepare_sums(const Stage& stage, const Holdings& holdings) {
+// Messages that get lost add to the sums too, and leave the sender all the same. Mass becomes what the client keeps.
+void SynchronousMixer::prepare_sums(const Stage& stage, Holdings& holdings) {
   outgoing_->update(
       [&](Columns& outgoing, const Columns& state) {
         std::size_t edge = 0;
         for (std::size_t k = 0; k < state.size(); ++k) {
           const Links& links = stage.links[k];
           const double w = holdings.mass[k];
-          const View z = state[k];
-          for (std::size_t i = 0; i < z.size(); ++i) sum_[i] = w * z[i];
-          sum_[z.size()] = w;
           const double share = w < least_mass ? 0 : links.share;
-          const MutableView kept = kept_[k];
-          std::copy(sum_.begin(), sum_.end(), kept.begin());
+          MassSplit split(w);
           for (const Arc& arc : links.out) {
-            const View sum = sums_[k].send(arc.peer, share * arc.weight, sum_, kept, true);
+            const View sum = sums_[k].send(arc.peer, state[k], split.take(share * arc.weight * w), true);
             std::copy(sum.begin(), sum.end(), outgoing[edge++].begin());
           }
-          for (const Arc& arc : links.lost) sums_[k].send(arc.peer, share * arc.weight, sum_, kept, false);
+          for (const Arc& arc : links.lost) {
+            sums_[k].send(arc.peer, state[k], split.take(share * arc.weight * w), false);
+          }
+          holdings.mass[k] = split.left();
         }
       },
       holdings.state);
@@ -378,20 +338,30 @@ void SynchronousMixer::mix_staying(const Stage& stage, const Staying& staying, M
   weighted_sum(terms_, 0, x.size(), mass, x.data());
 }
 
-// The same as push-sum, where what a client keeps was worked out when it sent, and what came is the news in sums.
+/// Mass that in-neighbours' sums have in store for client k.
+double SynchronousMixer::new_mass(const Links& links, const Received& received, std::size_t k) const {
+  double mass = 0;
+  for (std::size_t i = 0; i < links.in.size(); ++i) mass += sums_[k].new_mass(links.in[i].peer, received(k, i));
+  return mass;
+}
+
+// The same as push-sum, where the mass is at first what the client has kept, of model x. Sums with too little to make a
+// model of are not accepted: what is new in them will be new in the next ones.
 void SynchronousMixer::mix_running_sums(const Stage& stage, std::size_t k, MutableView x, double& mass) {
   const Links& links = stage.links[k];
   if (links.in.empty() && links.out.empty() && links.lost.empty()) return;
   const Received received = neighbours_.received(stage.plan);
+  if (mass + new_mass(links, received, k) < least_mass) return;
   std::fill(sum_.begin(), sum_.end(), 0.0);
-  in_sender_order(
-      links, first() + static_cast<Client>(k), [&] { axpy(1, std::as_const(kept_)[k], sum_); },
-      [&](std::size_t i) {
-        sums_[k].receive(links.in[i].peer, received(k, i), left_);
-        axpy(1, left_, sum_);
-      });
+  const auto keep = [&] {
+    for (std::size_t i = 0; i < x.size(); ++i) sum_[i] += mass * x[i];
+    sum_.back() += mass;
+  };
+  in_sender_order(links, first() + static_cast<Client>(k), keep, [&](std::size_t i) {
+    sums_[k].accept(links.in[i].peer, received(k, i), left_);
+    axpy(1, left_, sum_);
+  });
   mass = sum_.back();
-  if (mass < least_mass) return;
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = sum_[i] / mass;
 }
 

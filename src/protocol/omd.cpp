@@ -14,6 +14,9 @@ namespace starling {
 
 namespace {
 
+/// A client that has missed steps takes them as soon as the others have this many times as many before them.
+constexpr double steps_left_per_missed = 4;
+
 /// The mirror states of models; most maps have these for states, and then they stay where they are.
 Released<Columns> embedded(const MirrorMap& mirror, Released<Columns> models) {
   const std::size_t d = models.value().rows();
@@ -43,6 +46,7 @@ DecentralizedOmd::DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optiona
       debt_(mixer.count(), 0.0),
       credit_(mixer.count(), 0.0),
       forgone_(mixer.count(), 0.0),
+      learns_(mixer.count(), 0),
       stepped_(mixer.count(), 0),
       tallies_(mixer.count()),
       played_(mixer.count()),
@@ -70,6 +74,7 @@ void DecentralizedOmd::run(const std::vector<Observer*>& observers) {
     watch.lap(shares_.observing);
   }
   keeping_positive([&] { mixer_.finish(holdings_); });
+  write_off();
 }
 
 template <class Mix>
@@ -79,12 +84,11 @@ void DecentralizedOmd::keeping_positive(Mix&& mix) {
   holdings_.state.update([this](Columns& states) { positive_.restore(states); });
 }
 
-/// Until all rounds are played; or, for one who is slower than others, until it has made up for those it has missed.
+/// Until this rank has played all rounds, or the fastest has: then the others step no more, and models would lean
+/// towards whoever went on.
 bool DecentralizedOmd::goes_on() {
-  if (played_rounds_ == settings_.rounds) return false;
-  bool owes = credited_ < settings_.rounds;
-  for (std::size_t k = 0; k < debt_.size() && !owes; ++k) owes = debt_[k] > 0 && may_step(k);
-  return owes && mixer_.begin_round(played_rounds_);
+  if (played_rounds_ == settings_.rounds || credited_ == settings_.rounds) return false;
+  return mixer_.begin_round(played_rounds_);
 }
 
 /// Whether client k can take a step in the round that comes next or has begun. One whose stream has ended takes none,
@@ -103,20 +107,66 @@ bool DecentralizedOmd::may_step(std::size_t k) {
 }
 
 /// Steps that are due: one, where rounds are in step; otherwise one for each round of the fastest client, so that
-/// clients of any speed count the same.
+/// clients of any speed count the same. A rank that has been away takes one step of the first round's length at most,
+/// and none where the others have ended meanwhile: they cannot answer it. It may be a few rounds late, or by half
+/// the first step: then its last step moves models about as far towards it as the others have moved them away.
 void DecentralizedOmd::credit() {
   const Round clock = std::min(mixer_.clock(), settings_.rounds);
+  const Round missed = clock - credited_ - 1;
   owed_ = 0;
   for (; credited_ < clock; ++credited_) owed_ += step_size(settings_, credited_);
+  if (missed > 0) {
+    too_late_ =
+        clock == settings_.rounds && owed_ > std::max(step_size(settings_, 0) / 2, 4 * step_size(settings_, clock - 1));
+    const double excess = too_late_ ? owed_ : std::max(owed_ - step_size(settings_, 0), 0.0);
+    owed_ -= excess;
+    late_ += excess;
+  }
+  if (late_ > 0) owed_ += repayment(owed_);
+}
+
+/// The part of what was missed that the next step makes up for, where `fresh` is Σ η of what it takes anyway. All of
+/// it, if the others have enough steps before them to find back to where all clients pull alike; else a quarter of
+/// what they step, so that the last word is not that of a client which was late.
+double DecentralizedOmd::repayment(double fresh) {
+  const bool is_early = steps_left_per_missed * late_ <= steps_between(credited_, settings_.rounds);
+  const double part = is_early ? late_ : std::min(late_, fresh / steps_left_per_missed);
+  late_ -= part;
+  return part;
+}
+
+/// Σ η over these rounds, estimated by the midpoint rule.
+double DecentralizedOmd::steps_between(Round begin, Round end) const {
+  const double p = settings_.step_power;
+  const auto integral = [&](Round t) {
+    const double place = static_cast<double>(t) + 0.5 + settings_.step_offset;
+    return p == 1 ? std::log(place) : std::pow(place, 1 - p) / (1 - p);
+  };
+  return settings_.step * (integral(end) - integral(begin));
+}
+
+/// Counts the steps that clients owe for what they missed as credited and not taken.
+void DecentralizedOmd::write_off() {
+  const Round clock = std::min(mixer_.clock(), settings_.rounds);
+  for (Round t = credited_; t < clock; ++t) late_ += step_size(settings_, t);
+  for (std::size_t k = 0; k < learns_.size(); ++k) {
+    if (learns_[k] == 0) continue;
+    credit_[k] += late_;
+    forgone_[k] += late_;
+  }
+  late_ = 0;
 }
 
 // Items 1 to 3 of the round. A client whose stream or budget has ended takes no step and releases nothing.
 void DecentralizedOmd::learn(std::size_t k, Round t) {
   stepped_[k] = 0;
-  if (!may_step(k)) return;
+  if (too_late_) return;
+  learns_[k] = may_step(k) ? 1 : 0;
+  if (learns_[k] == 0) return;
   const std::optional<double> price = learning_->accounts.pay(k, t);
   if (!price) {
     forgone_[k] += std::exchange(debt_[k], 0.0);  // its learning has ended
+    learns_[k] = 0;
     return;
   }
   const Secret<Batch>& batch = learning_->streams[k]->next(t);

@@ -18,10 +18,24 @@ using testing_support::run_network;
 using testing_support::RunSettings;
 using testing_support::world;
 
+/// A number of twice a double's digits: the rounded value and the rest.
+struct Double2 {
+  double value = 0;
+  double rest = 0;
+};
+
+/// a + b, whose rest is exact (Knuth).
+Double2 two_sum(double a, double b) {
+  const double sum = a + b;
+  const double a_part = sum - b;
+  const double b_part = sum - a_part;
+  return {sum, (a - a_part) + (b - b_part)};
+}
+
 /// What has gone over an edge since the start, and what its receiver has seen of it.
 struct EdgeSums {
-  Vector sent;
-  Vector seen;
+  std::vector<Double2> sent;
+  std::vector<Double2> seen;
 };
 
 /// Method 1 written down once more, for all clients in one loop: Euclidean, free, push-sum, quadratic losses.
@@ -66,6 +80,7 @@ class Simulation {
         edge.seen = edge.sent;
       }
       for (const Arc& arc : links.lost) send(from, arc, links.share, message[u], left[u]);
+      for (std::size_t i = 0; i < d_ && settings_.running_sums; ++i) left[u][i] = left[u][d_] * x_[u][i];
     }
     for (std::size_t u = 0; u < n_; ++u) {
       const auto to = static_cast<Client>(u);
@@ -93,12 +108,16 @@ class Simulation {
     EdgeSums& edge = sums_[{from, arc.peer}];
     edge.sent.resize(d_ + 1);
     edge.seen.resize(d_ + 1);
+    const double before = left[d_];
+    left[d_] -= std::min(share * arc.weight * message[d_], before);
+    const double mass = before - left[d_];
+    const auto u = static_cast<std::size_t>(from);
     for (std::size_t i = 0; i <= d_; ++i) {
-      const double before = edge.sent[i];
-      edge.sent[i] = before + share * arc.weight * message[i];
-      if (std::abs(edge.sent[i] - before) > std::abs(left[i])) edge.sent[i] = before;
-      left[i] -= edge.sent[i] - before;
-      part[i] = edge.sent[i] - edge.seen[i];
+      Double2& sent = edge.sent[i];
+      const Double2 sum = two_sum(sent.value, i < d_ ? mass * x_[u][i] : mass);
+      sent = two_sum(sum.value, sent.rest + sum.rest);
+      const Double2 news = two_sum(sent.value, -edge.seen[i].value);
+      part[i] = news.value + (news.rest + (sent.rest - edge.seen[i].rest));
     }
     return part;
   }

@@ -68,6 +68,9 @@ class Mailboxes {
 
   /// This rank's clients have finished. Once.
   void announce_end();
+  /// Rounds that the furthest of the other ranks that have announced their end has begun, as far as it is known here; 0
+  /// if none has.
+  [[nodiscard]] Round rounds_of_the_ended() const;
   /// Whether all ranks have announced their end. Throws PeerError when another rank has failed.
   [[nodiscard]] bool all_ended();
   /// For a rank with nothing to do: returns when something has arrived since it last returned, when all have ended, or

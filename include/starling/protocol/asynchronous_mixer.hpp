@@ -19,7 +19,9 @@ class AsynchronousMixer final : public Mixer {
  public:
   /// Waits in each round until a message of every in-neighbour has come or `settings.deadline` seconds have passed
   /// since the round began. The mailboxes must add parcels up, or replace them if they carry running sums.
-  AsynchronousMixer(Mailboxes& mailboxes, std::size_t length, const Schedule& schedule, const MixingSettings& settings);
+  /// Their vectors have message_length(state_size, settings) entries.
+  AsynchronousMixer(Mailboxes& mailboxes, std::size_t state_size, const Schedule& schedule,
+                    const MixingSettings& settings);
 
   [[nodiscard]] Client first() const override { return mailboxes_.first(); }
   [[nodiscard]] std::size_t count() const override { return mailboxes_.count(); }
@@ -48,16 +50,14 @@ class AsynchronousMixer final : public Mixer {
   Mailboxes& mailboxes_;
   const Schedule& schedule_;
   MixingSettings settings_;
-  std::size_t length_;
   Round round_ = 0;
   Round clock_ = 0;
   std::chrono::steady_clock::time_point began_;
-  std::vector<Links> links_;  ///< of local clients in this exchange
-  Released<Columns> parcel_;  ///< one column
-  Vector message_;            ///< (w z, w) of the client at work
-  Vector news_;
-  Columns kept_;                              ///< what each client keeps of its message
-  Columns incoming_;                          ///< what has come for it since it mixed last
+  std::vector<Links> links_;                  ///< of local clients in this exchange
+  Released<Columns> parcel_;                  ///< one column
+  Vector news_;                               ///< a pair (s, w)
+  Vector kept_;                               ///< mass that each client keeps
+  Columns incoming_;                          ///< pairs (s, w) that have come for it since it mixed last
   std::vector<std::set<Client>> heard_from_;  ///< since then
   std::vector<RunningSums> sums_;             ///< one per client, if messages carry sums
   std::vector<Arrival> arrivals_;

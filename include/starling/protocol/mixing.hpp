@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +14,7 @@
 #include "starling/graph/schedule.hpp"
 #include "starling/net/neighbours.hpp"
 #include "starling/protocol/observer.hpp"
+#include "starling/protocol/running_sums.hpp"
 
 namespace starling {
 
@@ -93,8 +93,7 @@ struct MixingSettings {
   Mixing mixing = Mixing::push_sum;
   double lazy = 0;       ///< share of its mass that a client keeps before splitting
   int gossip_steps = 1;  ///< exchanges per round; the graph's schedule goes on with each
-  /// Messages may get lost without anybody knowing: they carry sums since the start, of which a receiver takes what is
-  /// new (method 1, "Loss"). Push-sum only.
+  /// Messages may get lost without anybody knowing: they are `RunningSums`. Push-sum only.
   bool running_sums = false;
   /// Seconds that a round waits for in-neighbours at most; 0 waits for nothing. None waits for everybody: only then are
   /// rounds in step, and the bits the same in every run.
@@ -103,49 +102,26 @@ struct MixingSettings {
   ExchangeWay exchange = ExchangeWay::automatic;
 };
 
+/// Mass below this is not split any further, and no model is made from it: rounding leaves as much of an average mass
+/// of 1 that was given away. The client shows its last model until it has more.
+constexpr double least_mass = 0x1p-44;
+
 /// Doubles in a message: the state, and the mass under push-sum.
 [[nodiscard]] inline std::size_t message_length(std::size_t state_size, Mixing mixing) {
   return state_size + (mixing == Mixing::push_sum ? 1 : 0);
 }
 
-/// The sums that a client has sent since the start over each of its edges, and what it has seen of others' sums. What
-/// is deducted from the sender is the rounded increment of its sum, and what the receiver adds is the difference of two
-/// sums, so that no mass is lost however many messages are.
-class RunningSums {
- public:
-  /// Adds `weight` × `message` to the sum over the edge to `peer`, deducts the increment from `left` and returns the
-  /// sum. All have the same length; the last entry is mass. `arrives` is for the record of what is under way.
-  View send(Client peer, double weight, View message, MutableView left, bool arrives);
-  /// What is new in a sum from `peer`, into `news`.
-  void receive(Client peer, View sum, MutableView news);
-  /// Mass in messages that did not arrive and have not been made good by a later one.
-  [[nodiscard]] double in_flight() const;
-  /// Gives f(peer, sum) what has to arrive for nothing to be under way any more.
-  template <class F>
-  void settle(F&& f) {
-    for (auto& [peer, sent] : sent_) {
-      if (sent.pending) f(peer, View(sent.sum));
-      sent.pending = false;
-      sent.in_flight = 0;
-    }
-  }
-  void persist(Snapshot& snapshot) { snapshot(sent_, seen_); }
-
- private:
-  struct Sent {
-    Vector sum;
-    double in_flight = 0;
-    bool pending = false;
-    void persist(Snapshot& snapshot) { snapshot(sum, in_flight, pending); }
-  };
-  std::map<Client, Sent> sent_;
-  std::map<Client, Vector> seen_;
-};
+/// Likewise, for messages that may be running sums.
+[[nodiscard]] inline std::size_t message_length(std::size_t state_size, const MixingSettings& settings) {
+  const std::size_t length = message_length(state_size, settings.mixing);
+  return settings.running_sums ? RunningSums::message_length(length) : length;
+}
 
 /// Every client waits for its in-neighbours' messages of the same round: the same bits on any number of ranks.
 class SynchronousMixer final : public Mixer {
  public:
-  /// Keeps references to the door, whose vectors have message_length(…) entries, and to the schedule.
+  /// Keeps references to the door, whose vectors have message_length(state size, settings) entries, and to the
+  /// schedule.
   SynchronousMixer(Neighbours& neighbours, const Schedule& schedule, const MixingSettings& settings);
 
   [[nodiscard]] Client first() const override { return neighbours_.first(); }
@@ -210,18 +186,19 @@ class SynchronousMixer final : public Mixer {
   };
   void prepare(const Stage& stage, Holdings& holdings);
   void split(const Stage& stage, std::size_t k, MutableView z, double& mass, MutableView message);
-  void prepare_sums(const Stage& stage, const Holdings& holdings);
+  void prepare_sums(const Stage& stage, Holdings& holdings);
   void mix_block(const Stage& stage, Columns& state, Vector& mass);
   void mix_plain(MutableView x);
   void mix_push_sum(const Stage& stage, std::size_t k, MutableView x, double& mass);
   void mix_staying(const Stage& stage, const Staying& staying, MutableView x, double& mass);
   void mix_running_sums(const Stage& stage, std::size_t k, MutableView x, double& mass);
+  [[nodiscard]] double new_mass(const Links& links, const Received& received, std::size_t k) const;
   void list_terms(const Stage& stage, const Received& received, std::size_t k, const double* own);
 
   Neighbours& neighbours_;
   const Schedule& schedule_;
   MixingSettings settings_;
-  std::size_t length_;
+  std::size_t length_;  ///< of a pair (s, w)
   Round round_ = 0;
   Released<Columns>* outgoing_ = nullptr;     ///< the door's: a column per sender or, with running sums, per edge
   std::vector<std::optional<Stage>> stages_;  ///< by step modulo the period, or one that is made anew
@@ -230,7 +207,6 @@ class SynchronousMixer final : public Mixer {
   std::vector<Term> terms_;                   ///< of its sum, in the order of senders, itself included
   Vector sum_;                                ///< (s, w) of the client at work, with running sums
   std::vector<RunningSums> sums_;             ///< one per client, if messages carry sums
-  Columns kept_;                              ///< likewise: what clients keep
 };
 
 }  // namespace starling

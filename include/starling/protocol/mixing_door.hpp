@@ -14,11 +14,11 @@ class MixingDoor {
   /// For states of `state_size` doubles. Keeps references to the world and the schedule. **Collective.**
   MixingDoor(World& world, const Layout& layout, const Schedule& schedule, const MixingSettings& settings,
              std::size_t state_size) {
-    const std::size_t length = message_length(state_size, settings.mixing);
+    const std::size_t length = message_length(state_size, settings);
     if (settings.deadline) {
       mailboxes_ = std::make_unique<Mailboxes>(
           world, layout, length, settings.running_sums ? Mailboxes::Merge::replace : Mailboxes::Merge::add);
-      mixer_ = std::make_unique<AsynchronousMixer>(*mailboxes_, length, schedule, settings);
+      mixer_ = std::make_unique<AsynchronousMixer>(*mailboxes_, state_size, schedule, settings);
     } else {
       const ExchangeWay way = settings.running_sums ? ExchangeWay::messages : settings.exchange;
       neighbours_ = std::make_unique<Neighbours>(world, layout, length, way);

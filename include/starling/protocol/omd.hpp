@@ -48,7 +48,9 @@ class DecentralizedOmd final : public RoundView {
                    Released<Columns> start);
 
   /// Plays settings.rounds rounds, or fewer if a signal stops the run. Where the mixer does not keep rounds in step, a
-  /// client that is slower than the fastest plays fewer, and its steps make up for those that it has missed.
+  /// client that is slower than the fastest plays fewer, and its steps make up for those that it has missed, as long as
+  /// the others step too: nothing is repaid once the fastest has played its last round. Steps that are missing then
+  /// lower the effective weight.
   void run(const std::vector<Observer*>& observers);
 
   [[nodiscard]] Round done() const override { return credited_; }
@@ -72,6 +74,8 @@ class DecentralizedOmd final : public RoundView {
   /// Steps taken / steps credited of local client k, in [0, 1]: how much it counts beside a client that owes nothing.
   /// NaN where none were credited.
   [[nodiscard]] double effective_weight(std::size_t k) const;
+  /// Whether this rank was so late when the others had ended that it took none of the steps that it owed.
+  [[nodiscard]] bool was_too_late() const { return too_late_; }
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
   /// All that rounds depend on but streams, keys, the graph and accounts; mixer and duals included.
   void persist(Snapshot& snapshot);
@@ -85,6 +89,9 @@ class DecentralizedOmd final : public RoundView {
   template <class Mix>
   void keeping_positive(Mix&& mix);
   void credit();
+  [[nodiscard]] double repayment(double fresh);
+  [[nodiscard]] double steps_between(Round begin, Round end) const;
+  void write_off();
   void learn(std::size_t k, Round t);
   [[nodiscard]] double take_step_length(std::size_t k);
 
@@ -97,12 +104,15 @@ class DecentralizedOmd final : public RoundView {
 
   Round played_rounds_ = 0;  ///< by this rank
   Round credited_ = 0;       ///< rounds of the clock whose steps are owed or taken
-  double owed_ = 0;          ///< Σ η of the rounds that have come since this rank's round before
+  double owed_ = 0;          ///< Σ η that this round's step is to take
+  double late_ = 0;          ///< Σ η of rounds that this rank has missed and not made up for
+  bool too_late_ = false;    ///< the others have ended so far ahead that this rank steps no more
   Holdings holdings_;
   PositiveCoordinates positive_;  ///< of runs that learn: averaging alone takes no logarithms
   Vector debt_;
   Vector credit_;              ///< Σ of what was ever added to the debt
-  Vector forgone_;             ///< debt that was left when a client's budget ended, which nobody repays
+  Vector forgone_;             ///< steps that a client was credited and nobody will take any more
+  std::vector<char> learns_;   ///< whether it was to take a step in the last round in which it was asked
   std::vector<char> stepped_;  ///< in the last round
   std::vector<Secret<Score>> tallies_;
   std::vector<Secret<double>> played_;
