@@ -159,7 +159,7 @@ void AsynchronousMixer::take_in(std::size_t k, Holdings& holdings) {
   heard_from_[k].clear();
   const MutableView sum = incoming_[k];
   const double w = kept_[k] + sum.back();
-  if (sum.back() == 0 || w < least_mass) return;
+  if (sum.back() == 0 || w < negligible_mass) return;
   holdings.mass[k] = w;
   holdings.state.update([&](Columns& state) {
     const MutableView x = state[k];

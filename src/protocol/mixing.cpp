@@ -238,10 +238,10 @@ void SynchronousMixer::split(const Stage& stage, std::size_t k, MutableView z, d
   const std::size_t d = z.size();
   const View given = stage.weights.out[k];
   const double w = mass;
-  const double share = w < least_mass ? 0 : stage.weights.share[k];
+  const double share = w < negligible_mass ? 0 : stage.weights.share[k];
   message[d] = share * w;
   mass = mass_left(w, given, message[d]);
-  const bool stays = mass < least_mass || stage.weights.is_alone(k);
+  const bool stays = mass < negligible_mass || stage.weights.is_alone(k);
   if (stays) staying_.push_back({k, w});
   if (!stays) return give_away(w, share, z.data(), given, d, message.data());
   for (std::size_t i = 0; i < d; ++i) message[i] = share * (w * z[i]);
@@ -255,7 +255,7 @@ void SynchronousMixer::prepare_sums(const Stage& stage, Holdings& holdings) {
         for (std::size_t k = 0; k < state.size(); ++k) {
           const Links& links = stage.links[k];
           const double w = holdings.mass[k];
-          const double share = w < least_mass ? 0 : links.share;
+          const double share = w < negligible_mass ? 0 : links.share;
           MassSplit split(w);
           for (const Arc& arc : links.out) {
             const View sum = sums_[k].send(arc.peer, state[k], split.take(share * arc.weight * w), true);
@@ -332,7 +332,7 @@ void SynchronousMixer::mix_staying(const Stage& stage, const Staying& staying, M
   }
   const std::size_t own = stage.weights.own_place[k];
   mass = sum_of_masses(terms_, x.size(), own, mass);
-  if (mass < least_mass) return;
+  if (mass < negligible_mass) return;
   what_is_left(staying.mass, x.data(), stage.weights.out[k], outgoing_->value()[k].data(), x.size(), left_.data());
   terms_[own].x = left_.data();
   weighted_sum(terms_, 0, x.size(), mass, x.data());
@@ -351,7 +351,7 @@ void SynchronousMixer::mix_running_sums(const Stage& stage, std::size_t k, Mutab
   const Links& links = stage.links[k];
   if (links.in.empty() && links.out.empty() && links.lost.empty()) return;
   const Received received = neighbours_.received(stage.plan);
-  if (mass + new_mass(links, received, k) < least_mass) return;
+  if (mass + new_mass(links, received, k) < negligible_mass) return;
   std::fill(sum_.begin(), sum_.end(), 0.0);
   const auto keep = [&] {
     for (std::size_t i = 0; i < x.size(); ++i) sum_[i] += mass * x[i];

@@ -48,7 +48,7 @@ TEST(RunningSums, DoNotLoseSmallSharesInLongRuns) {
   receiver.accept(0, sender.send(1, z, 1.1, true), news);
   EXPECT_NEAR(news[1], 1.1 * 1'000'001, 1e-9);
   EXPECT_EQ(sender.in_flight(), 0);
-  const double little = 1.7 * least_mass;
+  const double little = 1.7 * negligible_mass;
   for (const double lost : {0.0, little}) {
     if (lost > 0) sender.send(1, z, lost, false);
     const View sum = sender.send(1, z, little, true);

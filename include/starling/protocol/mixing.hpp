@@ -104,7 +104,7 @@ struct MixingSettings {
 
 /// Mass below this is not split any further, and no model is made from it: rounding leaves as much of an average mass
 /// of 1 that was given away. The client shows its last model until it has more.
-constexpr double least_mass = 0x1p-44;
+constexpr double negligible_mass = 0x1p-44;
 
 /// Doubles in a message: the state, and the mass under push-sum.
 [[nodiscard]] inline std::size_t message_length(std::size_t state_size, Mixing mixing) {
