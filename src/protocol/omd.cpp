@@ -145,10 +145,11 @@ double DecentralizedOmd::steps_between(Round begin, Round end) const {
   return settings_.step * (integral(end) - integral(begin));
 }
 
-/// Counts the steps that clients owe for what they missed as credited and not taken.
+/// Counts the steps that clients owe for what they missed as credited and not taken. Where a signal has stopped the run,
+/// others may have played rounds that are not credited here; the last round of the clock may have been refused to all.
 void DecentralizedOmd::write_off() {
   const Round clock = std::min(mixer_.clock(), settings_.rounds);
-  for (Round t = credited_; t < clock; ++t) late_ += step_size(settings_, t);
+  for (Round t = credited_; t + 1 < clock; ++t) late_ += step_size(settings_, t);
   for (std::size_t k = 0; k < learns_.size(); ++k) {
     if (learns_[k] == 0) continue;
     credit_[k] += late_;
