@@ -107,30 +107,38 @@ bool DecentralizedOmd::may_step(std::size_t k) {
 }
 
 /// Steps that are due: one, where rounds are in step; otherwise one for each round of the fastest client, so that
-/// clients of any speed count the same. A rank that has been away takes one step of the first round's length at most,
-/// and none where the others have ended meanwhile: they cannot answer it. It may be a few rounds late, or by half
-/// the first step: then its last step moves models about as far towards it as the others have moved them away.
+/// clients of any speed count the same. A rank that has been away takes one step of the first round's length at most.
+/// If the others have too few steps before them to answer that, it takes a step of the round's length, and none if they
+/// have ended. It may be a few rounds late even then, or by half the first step: then its step moves models about as
+/// far towards it as the others have moved them away.
 void DecentralizedOmd::credit() {
   const Round clock = std::min(mixer_.clock(), settings_.rounds);
   const Round missed = clock - credited_ - 1;
   owed_ = 0;
   for (; credited_ < clock; ++credited_) owed_ += step_size(settings_, credited_);
   if (missed > 0) {
-    too_late_ =
-        clock == settings_.rounds && owed_ > std::max(step_size(settings_, 0) / 2, 4 * step_size(settings_, clock - 1));
-    const double excess = too_late_ ? owed_ : std::max(owed_ - step_size(settings_, 0), 0.0);
-    owed_ -= excess;
-    late_ += excess;
+    const double first = step_size(settings_, 0);
+    const double last = step_size(settings_, clock - 1);
+    const bool is_early = is_answered(owed_);
+    const bool is_late = owed_ > (is_early ? first : std::max(first / 2, 4 * last));
+    too_late_ = is_late && clock == settings_.rounds;
+    const double step = too_late_ ? 0 : is_early ? first : last;
+    if (is_late) late_ += owed_ - step;
+    if (is_late) owed_ = step;
   }
   if (late_ > 0) owed_ += repayment(owed_);
+}
+
+/// Whether the others have enough steps before them to bring models back from one of this length.
+bool DecentralizedOmd::is_answered(double step) const {
+  return steps_left_per_missed * step <= steps_between(credited_, settings_.rounds);
 }
 
 /// The part of what was missed that the next step makes up for, where `fresh` is Σ η of what it takes anyway. All of
 /// it, if the others have enough steps before them to find back to where all clients pull alike; else a quarter of
 /// what they step, so that the last word is not that of a client which was late.
 double DecentralizedOmd::repayment(double fresh) {
-  const bool is_early = steps_left_per_missed * late_ <= steps_between(credited_, settings_.rounds);
-  const double part = is_early ? late_ : std::min(late_, fresh / steps_left_per_missed);
+  const double part = is_answered(late_) ? late_ : std::min(late_, fresh / steps_left_per_missed);
   late_ -= part;
   return part;
 }
@@ -145,8 +153,9 @@ double DecentralizedOmd::steps_between(Round begin, Round end) const {
   return settings_.step * (integral(end) - integral(begin));
 }
 
-/// Counts the steps that clients owe for what they missed as credited and not taken. Where a signal has stopped the run,
-/// others may have played rounds that are not credited here; the last round of the clock may have been refused to all.
+/// Counts the steps that clients owe for what they missed as credited and not taken. Where a signal has stopped the
+/// run, others may have played rounds that are not credited here; the last round of the clock may have been refused to
+/// all.
 void DecentralizedOmd::write_off() {
   const Round clock = std::min(mixer_.clock(), settings_.rounds);
   for (Round t = credited_; t + 1 < clock; ++t) late_ += step_size(settings_, t);

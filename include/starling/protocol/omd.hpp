@@ -89,6 +89,7 @@ class DecentralizedOmd final : public RoundView {
   template <class Mix>
   void keeping_positive(Mix&& mix);
   void credit();
+  [[nodiscard]] bool is_answered(double step) const;
   [[nodiscard]] double repayment(double fresh);
   [[nodiscard]] double steps_between(Round begin, Round end) const;
   void write_off();
