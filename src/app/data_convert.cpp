@@ -54,7 +54,8 @@ void add_window_options(Options& options, Copy& copy) {
                "(after --positive) or an ignored one, and an incomplete one at the end, is dropped and counted",
                setter::integer(copy.window, 2, 1'000'000'000)});
   options.add({group, "window-step", "S", "",
-               "records from the begin of a window to that of the next, 1 to W; default: W (no overlap)",
+               "records from the begin of a window to that of the next, 1 to W; default: W (no overlap). Below W a "
+               "record is in up to W/S windows (rounded up) and pays for each of them in a private run",
                setter::integer(copy.window_step, 1, 1'000'000'000)});
 }
 
@@ -100,6 +101,7 @@ class Copier {
   [[nodiscard]] WriteSettings settings(const Target& target, const RecordReader& reader) const;
   [[nodiscard]] unsigned permissions(const Target& target) const;
   [[nodiscard]] std::string window_line() const;
+  [[nodiscard]] std::string overlap_line() const;
   [[nodiscard]] std::string report() const;
 
   const Copy& copy_;
@@ -255,9 +257,21 @@ void Copier::write(const Target& target) {
 
 std::string Copier::window_line() const {
   return fmt::format(
-      "windows of {} records: {} written; dropped: {} of several labels, {} with an ignored one, {} "
-      "incomplete at the end\n",
-      windows_->length, window_counts_.kept, window_counts_.mixed, window_counts_.ignored, window_counts_.incomplete);
+             "windows of {} records: {} written; dropped: {} of several labels, {} with an ignored one, {} "
+             "incomplete at the end\n",
+             windows_->length, window_counts_.kept, window_counts_.mixed, window_counts_.ignored,
+             window_counts_.incomplete) +
+         overlap_line();
+}
+
+/// A warning that records are counted several times; empty for windows that do not overlap.
+std::string Copier::overlap_line() const {
+  const std::size_t most = windows_of_record(*windows_);
+  if (most == 1) return "";
+  return fmt::format(
+      "note: windows overlap: a record is in up to {} of them (W/S, rounded up), and pays for each in a private run: "
+      "multiply its epsilon or mu by {}, or leave --window-step out\n",
+      most, most);
 }
 
 std::string Copier::report() const {

@@ -104,7 +104,7 @@ void InferRun::refuse_constant_columns() {
           stream->next(t));
     }
   }
-  const auto shown = policy.share(variation);
+  const auto shown = policy.share(variation, SharedFigure::varying_columns);
   const std::vector<std::size_t> constant = shown->value().constant(dataset_.shape.features);
   const std::vector<std::string> names = coefficient_names();
   std::string listed;

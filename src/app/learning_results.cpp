@@ -71,12 +71,12 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
   summary.notes = notes_;
 }
 
-void LearningRun::name_metrics(Summary& summary) const {
-  if (metrics_policy().shared()) {
-    summary.privacy.shared_metrics = {"progressive loss"};
-    if (summary.classifies) summary.privacy.shared_metrics.emplace_back("progressive accuracy");
-    return;
-  }
+/// **Collective.**
+void LearningRun::name_metrics(Summary& summary) {
+  SharedFigures shared;
+  for (const std::string& of_rank : agreement_.all_gather(declare_public(shared_figures_.text()))) shared.add(of_rank);
+  summary.privacy.shared_metrics = shared.words();
+  if (metrics_policy().shared()) return;
   summary.withheld = {"loss.mean", "loss.last"};
   if (!summary.classifies) return;
   summary.withheld.emplace_back("metrics.progressive_accuracy");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "starling/app/noise_keys.hpp"
+#include "starling/app/rank_key.hpp"
 #include "starling/app/version.hpp"
 #include "starling/core/digest.hpp"
 #include "starling/core/durable_file.hpp"
@@ -171,8 +172,9 @@ void LearningRun::open_streams(DataSettings& data) {
 }
 
 void LearningRun::agree_on_data() {
-  if (dataset_.common) {
-    agreement_.same("content of " + common().data.source, declare_public(dataset_.fingerprint));
+  if (dataset_.common && world_.size() > 1) {
+    const RankKey key(agreement_);
+    agreement_.same("content of " + common().data.source, declare_public(key.digest("content", dataset_.fingerprint)));
   }
   const auto shapes = agreement_.all_gather(declare_public(dataset_.shape.text()));
   agreement_.together([&] {
@@ -440,7 +442,7 @@ void LearningRun::checkpoint_the_end(Round done, bool stopped) {
 }
 
 MetricsPolicy LearningRun::metrics_policy() const {
-  return metrics_policy_of(common().privacy, !uses_records() || dataset_.is_public);
+  return metrics_policy_of(common().privacy, !uses_records() || dataset_.is_public, &shared_figures_);
 }
 
 ProgressStyle LearningRun::progress_style() const {

@@ -182,6 +182,7 @@ class LearningRun {
 
   World& world_;
   Agreement agreement_;
+  mutable SharedFigures shared_figures_;  ///< noted by all policies of the run
   std::string command_;
   std::string command_line_;
   std::optional<Layout> layout_;
@@ -217,7 +218,7 @@ class LearningRun {
   void make_new_directory();
   [[nodiscard]] CheckpointFolder checkpoint_folder() const;
   /// What the run makes known of records, or withholds.
-  void name_metrics(Summary& summary) const;
+  void name_metrics(Summary& summary);
 };
 
 }  // namespace starling

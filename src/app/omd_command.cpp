@@ -17,22 +17,6 @@ bool is_refuted(const Summary& summary) {
   return summary.privacy.audit && summary.privacy.audit->refuted;
 }
 
-/// What an evaluation pass makes known of records.
-void name_shared(const Regret& regret, std::vector<std::string>& metrics) {
-  if (regret.fixed) {
-    metrics.emplace_back("static regret");
-    metrics.emplace_back("the model that is best in hindsight for all records");
-  }
-  if (!regret.constrained.empty()) {
-    metrics.emplace_back("regret against the models that are best under the constraints, and these models");
-    metrics.emplace_back("each round's sum of the features in constraints on data, to every rank");
-  }
-  if (regret.moving) {
-    metrics.emplace_back("dynamic regret");
-    metrics.emplace_back("the records of each round, to the rank that finds the model which is best for them");
-  }
-}
-
 }  // namespace
 
 Scores OmdRun::scores() const {
@@ -240,15 +224,8 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> mode
   if (canaries_) {
     summary.privacy.audit = canaries_->finish(agreement_, privacy_->dearest_charge(), privacy_->delta_of_claims());
   }
-  if (policy.shared()) {
-    if (summary.regret) name_shared(*summary.regret, summary.privacy.shared_metrics);
-    if (constraints_ && !constraints_->set().data.empty()) {
-      summary.privacy.shared_metrics.emplace_back("cumulative violation of constraints on data");
-    }
-  } else {
-    for (const ConstraintFigures& each : summary.constraints) {
-      if (!each.violation) summary.withheld.push_back("constraints[" + each.name + "].violation");
-    }
+  for (const ConstraintFigures& each : summary.constraints) {
+    if (!each.violation) summary.withheld.push_back("constraints[" + each.name + "].violation");
   }
   return summary;
 }

@@ -122,11 +122,11 @@ void check_privacy_options(const PrivacyOptions& privacy) {
         "would be wrong) leave one of them out");
 }
 
-MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data) {
+MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data, SharedFigures* log) {
   using Sharing = MetricsPolicy::Sharing;
   if (privacy.metrics == MetricsChoice::local) return MetricsPolicy(Sharing::local);
   const bool harmless = public_data || !privacy.protects() || privacy.noise_key == "seed";
-  return MetricsPolicy(privacy.metrics == MetricsChoice::shared || harmless ? Sharing::shared : Sharing::local);
+  return MetricsPolicy(privacy.metrics == MetricsChoice::shared || harmless ? Sharing::shared : Sharing::local, log);
 }
 
 std::string prices_help() {

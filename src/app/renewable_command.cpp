@@ -121,6 +121,10 @@ Summary RenewableRun::make_summary(double wall, bool stopped) {
     summary.objective = offline->objective();
   }
   finish_summary(summary, stopped);
+  if (!mask_keys_.empty()) {
+    summary.privacy.trust.key_list = fingerprint(mask_keys_);
+    for (const MaskKey::Bytes& key : mask_keys_) summary.privacy.trust.keys.push_back(fingerprint(key));
+  }
   return summary;
 }
 

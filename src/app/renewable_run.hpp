@@ -50,6 +50,7 @@ class RenewableRun final : public AggregatedRun {
   void make_protocol();
   void make_noisy_sum();
   [[nodiscard]] std::vector<Masker> agree_on_masks();
+  void show_mask_keys();
   ExitCode play();
   [[nodiscard]] Summary make_summary(double wall, bool stopped);
   [[nodiscard]] TestMetrics test_figures() const;
@@ -63,6 +64,7 @@ class RenewableRun final : public AggregatedRun {
   std::optional<Released<Vector>> start_;
   std::unique_ptr<Codec> codec_;
   std::optional<RenewableClients> clients_;
+  std::vector<MaskKey::Bytes> mask_keys_;  ///< of all clients, as this rank received them; empty without masks
   std::unique_ptr<NoisySum> sum_;
   std::unique_ptr<Renewable> protocol_;
 };

@@ -22,15 +22,6 @@ double class_label(double raw, std::size_t classes) {
   return raw;
 }
 
-/// Of 64 hexadecimal digits.
-MaskKey::Bytes bytes_of(const std::string& hex) {
-  MaskKey::Bytes bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<unsigned char>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::string RenewableRun::why_not_resumable() const {
@@ -158,25 +149,42 @@ void RenewableRun::open_protection() {
 
 std::vector<Masker> RenewableRun::agree_on_masks() {
   std::vector<MaskKey> own;
-  std::string text;
   agreement_.together([&] {
-    for (Client k = 0; k < client_count(); ++k) {
-      own.push_back(MaskKey::random());  // a run that is taken up again must not mask other numbers alike
-      const MaskKey::Bytes bytes = own.back().public_key();
-      text += to_hex(std::string(bytes.begin(), bytes.end()));
-    }
+    // A run that is taken up again must not mask other numbers alike.
+    for (Client k = 0; k < client_count(); ++k) own.push_back(MaskKey::random());
   });
-  std::vector<MaskKey::Bytes> all;
-  for (const std::string& of_rank : agreement_.all_gather(declare_public(text))) {
-    for (std::size_t at = 0; at < of_rank.size(); at += 64) all.push_back(bytes_of(of_rank.substr(at, 64)));
-  }
+  mask_keys_ =
+      received_keys(own, [this](const std::string& text) { return agreement_.all_gather(declare_public(text)); });
+  show_mask_keys();
   std::vector<Masker> maskers;
   agreement_.together([&] {
     for (std::size_t k = 0; k < own.size(); ++k) {
-      maskers.emplace_back(own[k], first_client() + static_cast<Client>(k), all, run_id_);
+      maskers.emplace_back(own[k], first_client() + static_cast<Client>(k), mask_keys_, run_id_);
     }
   });
   return maskers;
+}
+
+/// Every rank says and stores what its clients received, so that their owners can compare it without the relay.
+void RenewableRun::show_mask_keys() {
+  const std::string all = fingerprint(mask_keys_);
+  agreement_.together([&] {
+    if (client_count() == 0) return;
+    const std::string file = directory_->private_folder(world_.rank()) + "/mask-keys";
+    OwnersFile::replace(file, Secret<std::string>(list_of_keys(mask_keys_)));
+    fmt::print(stderr,
+               "note: {} received mask keys with the fingerprint {} ({} has each; all clients' must be the same)\n",
+               name_of(ClientRange(first_client(), first_client() + client_count() - 1)), all, file);
+  });
+  const auto of_ranks = agreement_.all_gather(declare_public(all));
+  agreement_.together([&] {
+    for (std::size_t r = 1; r < of_ranks.size(); ++r) {
+      check<DataError>(of_ranks[r] == of_ranks[0],
+                       "rank {} received other public keys for the masks than rank 0 (whoever relays them exchanged "
+                       "some) do not go on; compare private/<rank>/mask-keys",
+                       r);
+    }
+  });
 }
 
 void RenewableRun::make_noisy_sum() {

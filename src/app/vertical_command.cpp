@@ -62,7 +62,7 @@ void VerticalRun::open_vertical_records(const Vertical& protocol) {
   TestScore test;
   if (data_.testing > 0) {
     test = [this, &protocol](View) {
-      const auto score = metrics_policy().share(protocol.tested());
+      const auto score = metrics_policy().share(protocol.tested(), SharedFigure::scores_of_vertical);
       return score ? score->value() : Score();
     };
   }
@@ -90,7 +90,7 @@ void VerticalRun::gather(const Vertical& protocol, Summary& summary) {
                      std::nullopt,
                      0,
                      first_rank() ? std::optional(protocol.done()) : std::nullopt};
-  const auto tested = policy.share(protocol.tested());
+  const auto tested = policy.share(protocol.tested(), SharedFigure::scores_of_vertical);
   if (data_.testing > 0 && tested) local.test.emplace(first_rank() ? 1 : 0, tested->value());
   gather_results(agreement_, local, policy, false, summary);
   if (!first_rank()) return;
@@ -119,11 +119,13 @@ VerticalFigures VerticalRun::figures_of(const Vertical& protocol) const {
   figures.bits = protocol.total_bits();
   figures.broadcast = config_.plan.labels == LabelHolders::all;
   const MetricsPolicy policy = metrics_policy();
-  if (const auto score = policy.share(protocol.tallies()[0]); score && config_.loss == "mse") {
+  if (const auto score = policy.share(protocol.tallies()[0], SharedFigure::scores_of_vertical);
+      score && config_.loss == "mse") {
     figures.mse = score->value().loss / static_cast<double>(score->value().records);
   }
-  if (const auto predictions = policy.share(protocol.predictions()); predictions && config_.plan.keeps_predictions) {
-    figures.auc = area_under_roc(predictions->value());
+  if (config_.plan.keeps_predictions) {
+    const auto predictions = policy.share(protocol.predictions(), SharedFigure::predictions);
+    if (predictions) figures.auc = area_under_roc(predictions->value());
   }
   return figures;
 }
@@ -147,7 +149,7 @@ void VerticalRun::add_regret(const Vertical& protocol, Summary& summary) {
   if (!first_rank()) return;
   summary.vertical->hindsight = found.loss;
   summary.vertical->hindsight_method = found.method;
-  summary.vertical->played = metrics_policy().share(protocol.played()[0])->value();
+  summary.vertical->played = metrics_policy().share(protocol.played()[0], SharedFigure::scores_of_vertical)->value();
 }
 
 /// All networks' parameters, one after the other from the head on.
@@ -171,20 +173,11 @@ LearningRun::OwnResults VerticalRun::scene_results(Round rounds) const {
   return {[=] { write_scene(folder, *scene); }, [=] { return std::vector<std::string>{draw_scene(folder, *scene)}; }};
 }
 
-/// Beside what all runs share or withhold.
+/// Beside what all runs withhold.
 void VerticalRun::name_own_metrics(Summary& summary) const {
-  const bool shared = metrics_policy().shared();
-  const auto name = [&](bool there, const char* key, const char* words) {
-    if (!there) return;
-    if (shared) {
-      summary.privacy.shared_metrics.emplace_back(words);
-    } else {
-      summary.withheld.emplace_back(key);
-    }
-  };
-  name(config_.loss == "mse", "metrics.mse", "mean squared error");
-  name(config_.plan.keeps_predictions, "metrics.auc", "area under the ROC curve");
-  name(config_.static_regret && shared, "regret", "static regret, by networks fitted to all records");
+  if (metrics_policy().shared()) return;
+  if (config_.loss == "mse") summary.withheld.emplace_back("metrics.mse");
+  if (config_.plan.keeps_predictions) summary.withheld.emplace_back("metrics.auc");
 }
 
 int run_vertical(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {

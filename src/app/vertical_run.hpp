@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/app/rank_key.hpp"
 #include "starling/app/vertical_config.hpp"
 #include "starling/net/root.hpp"
 #include "starling/record/vertical_record.hpp"
@@ -87,6 +88,7 @@ class VerticalRun final : public LearningRun {
   VerticalConfig config_;
   std::unique_ptr<TargetLoss> loss_of_outputs_;
   VerticalDataset data_;
+  std::optional<RankKey> rank_key_;  ///< under which ranks compare digests of records
   VerticalArchitecture architecture_;
   std::vector<std::shared_ptr<const Quantiser>> by_bits_;  ///< of embeddings, where the number of bits changes
   std::vector<long long> bits_;                            ///< of each round, likewise

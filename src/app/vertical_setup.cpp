@@ -100,8 +100,10 @@ std::size_t VerticalRun::default_outputs(std::size_t targets) const {
 }
 
 void VerticalRun::agree_on_records() {
+  rank_key_.emplace(agreement_);
   if (data_.common) {
-    agreement_.same("content of " + config_.data.source, declare_public(data_.fingerprint));
+    agreement_.same("content of " + config_.data.source,
+                    declare_public(rank_key_->digest("content", data_.fingerprint)));
   }
   agree_on_labels();
   const auto shapes = agreement_.all_gather(declare_public(data_.shape.text()));
@@ -118,7 +120,8 @@ void VerticalRun::agree_on_records() {
 /// Ranks that know the labels must know the same. Of labels that rank 0 alone knows nothing is said. **Collective.**
 void VerticalRun::agree_on_labels() {
   if (config_.plan.labels == LabelHolders::head) return;
-  const auto all = agreement_.all_gather(declare_public(data_.label_fingerprint));
+  const std::string& own = data_.label_fingerprint;
+  const auto all = agreement_.all_gather(declare_public(own.empty() ? own : rank_key_->digest("labels", own)));
   agreement_.together([&] {
     for (std::size_t r = 1; r < all.size(); ++r) {
       check<DataError>(all[r].empty() || all[r] == all[0],
@@ -156,7 +159,7 @@ void VerticalRun::align(VerticalStream& stream) {
   stream.settle(data_.shape);
   const auto* bytes = reinterpret_cast<const char*>(data_.ids.data());
   const std::string own(bytes, data_.ids.size() * sizeof(std::uint64_t));
-  const std::string all = agreement_.broadcast(declare_public(own));
+  const std::string all = rank_key_->broadcast(own);
   std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
   std::memcpy(order.data(), all.data(), all.size());
   agreement_.together([&] { stream.align(order); });

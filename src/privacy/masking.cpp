@@ -3,12 +3,14 @@
 #include "keyed_hash.hpp"
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <set>
 
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/digest.hpp"
 #include "starling/core/wipe.hpp"
 
 namespace starling {
@@ -59,6 +61,34 @@ NoiseKey pair_key(const SecretBytes<32>& secret, const std::string& run_id, Clie
       .finish();
 }
 
+constexpr std::size_t digits_of_group = 4;
+constexpr std::size_t groups_of_key = 6;
+constexpr std::size_t groups_of_list = 10;
+
+/// The first digits of a digest, as people read them to each other.
+std::string in_groups(const std::string& digest, std::size_t groups) {
+  std::string text;
+  for (std::size_t i = 0; i < groups; ++i)
+    text += (i == 0 ? "" : "-") + digest.substr(i * digits_of_group, digits_of_group);
+  return text;
+}
+
+std::string text_of(const MaskKey::Bytes& key) {
+  return {key.begin(), key.end()};
+}
+
+/// Of 64 hexadecimal digits.
+MaskKey::Bytes bytes_of(std::string_view hex) {
+  MaskKey::Bytes bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const char* const from = hex.data() + 2 * i;
+    const auto [end, error] = std::from_chars(from, from + 2, bytes[i], 16);
+    check<DataError>(error == std::errc() && end == from + 2,
+                     "what came as a public key is none (whoever relays them changed it) do not go on");
+  }
+  return bytes;
+}
+
 /// Words of a keystream on their way into a sum; wiped when they go.
 struct Block {
   static constexpr std::size_t size = 1024;
@@ -101,6 +131,50 @@ MaskKey MaskKey::derived(const NoiseKey& key, const std::string& run_id) {
   SecretBytes<32> secret;
   KeyedHash(key.bytes(), "starling mask key 1").text(run_id).finish(secret.bytes);
   return MaskKey(secret.bytes);
+}
+
+NoiseKey MaskKey::common_key(const Bytes& other, std::string_view purpose) const {
+  SecretBytes<32> secret;
+  check(agree(private_key(secret_).get(), other, secret),
+        "a public key is of low order (anybody could compute what it leads to) do not go on");
+  const auto [first, second] = std::minmax(public_, other);
+  return KeyedHash(secret.bytes, "starling common key 1").text(purpose).bytes(first).bytes(second).finish();
+}
+
+std::string fingerprint(const MaskKey::Bytes& public_key) {
+  return in_groups(sha256(text_of(public_key)), groups_of_key);
+}
+
+std::string fingerprint(const std::vector<MaskKey::Bytes>& public_keys) {
+  std::string all;
+  for (const MaskKey::Bytes& key : public_keys) all += text_of(key);
+  return in_groups(sha256(all), groups_of_list);
+}
+
+std::vector<MaskKey::Bytes> received_keys(const std::vector<MaskKey>& own, const KeyRelay& relay) {
+  constexpr std::size_t digits = 2 * sizeof(MaskKey::Bytes);
+  std::string text;
+  for (const MaskKey& key : own) text += to_hex(text_of(key.public_key()));
+  std::vector<MaskKey::Bytes> all;
+  for (const std::string& of_rank : relay(text)) {
+    check<DataError>(of_rank.size() % digits == 0,
+                     "{} digits came as public keys (each has {}: whoever relays them changed them) do not go on",
+                     of_rank.size(), digits);
+    for (std::size_t at = 0; at < of_rank.size(); at += digits) all.push_back(bytes_of(of_rank.substr(at, digits)));
+  }
+  return all;
+}
+
+std::string list_of_keys(const std::vector<MaskKey::Bytes>& public_keys) {
+  std::string text = fmt::format(
+      "# public keys of the masks, as the clients of this rank received them; compare with the other clients by "
+      "another "
+      "way\n# fingerprint of the list {}\nclient,fingerprint,key\n",
+      fingerprint(public_keys));
+  for (std::size_t u = 0; u < public_keys.size(); ++u) {
+    text += fmt::format("{},{},{}\n", u, fingerprint(public_keys[u]), to_hex(text_of(public_keys[u])));
+  }
+  return text;
 }
 
 struct Masker::State {

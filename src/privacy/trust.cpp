@@ -72,9 +72,10 @@ std::string of_paper(const PaperClaim& claim) {
 std::string of_masks(const Trust& trust) {
   std::string text =
       "Rank 0 relays the clients' public keys and could read single clients' shares, which have only a part of the "
-      "noise, if it gave out keys of its own: compare the keys by another way where it is not trusted to relay. A "
-      "client "
-      "that goes missing makes the round fail. Whoever knows the noise of some clients can take it off the sum: "
+      "noise, if it gave out keys of its own: where it is not trusted to relay, compare by another way the "
+      "fingerprint of all keys that each client received, in private/<rank>/mask-keys. A client that goes missing "
+      "makes the round fail. Whoever knows the noise of some clients can take it off the "
+      "sum: "
       "each client its own, whoever operates rank 0 that of the client(s) which rank 0 hosts (here " +
       std::to_string(trust.of_rank_0) +
       "), clients who collude theirs. The figures above are for those who know none of it; ";

@@ -33,7 +33,7 @@ std::vector<PlayedRound> bring_records(Root& evaluation, VerticalStream& stream,
     evaluation.collect(
         lengths,
         [&](std::size_t local) -> const Released<Vector>& {
-          own = *policy.share(stream.inputs(local - before));
+          own = *policy.share(stream.inputs(local - before), SharedFigure::columns_of_parties);
           own.update(
               [&](Vector& numbers) { numbers.resize(lengths[static_cast<std::size_t>(evaluation.first()) + local]); });
           return own;
@@ -47,7 +47,7 @@ std::vector<PlayedRound> bring_records(Root& evaluation, VerticalStream& stream,
       doubles->decode(bytes.first(doubles->bytes(lengths[k + 1])), round.columns.back());
       bytes = bytes.subspan(doubles->bytes(lengths[k + 1]));
     }
-    round.targets = policy.share(stream.targets())->value();
+    round.targets = policy.share(stream.targets(), SharedFigure::labels)->value();
     round.targets.resize(stream.learning() * targets);
     played.push_back(std::move(round));
   }

@@ -75,7 +75,7 @@ class NetworkRows {
             batch);
       }
     }
-    const Vector total = pass.total(parts);
+    const Vector total = pass.total(parts, SharedFigure::rows_of_constraints);
     numbers_.insert(numbers_.end(), total.begin(), total.end());
   }
 

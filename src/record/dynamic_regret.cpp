@@ -72,7 +72,8 @@ class DynamicPass {
             pass_.records().span(k, s));
       }
     }
-    const double of_round = pass_.total(numbers)[0] / static_cast<double>(std::max<Round>(last_, 1));
+    const double of_round =
+        pass_.total(numbers, SharedFigure::record_sizes)[0] / static_cast<double>(std::max<Round>(last_, 1));
     return std::clamp(static_cast<Round>(most_numbers_of_block / std::max(of_round, 1.0)), Round{1},
                       most_rounds_of_block);
   }
@@ -86,7 +87,7 @@ class DynamicPass {
         part.update([](Vector& all, const Vector& one) { all.insert(all.end(), one.begin(), one.end()); },
                     pack_rounds(pass_.records(), k, begin_of(from, block, r), begin_of(from, block, r + 1)));
       }
-      parts.push_back(*pass_.policy().share(part));
+      parts.push_back(*pass_.policy().share(part, SharedFigure::records_of_rounds));
     }
     const Round own = pass_.agreement().rank();
     const Round begin = begin_of(from, block, own);
@@ -109,7 +110,8 @@ class DynamicPass {
   std::vector<RoundComparator> gather(const Vector& found) {
     std::vector<RoundComparator> comparators;
     // Made from shared records alone.
-    for (const Vector& numbers : pass_.agreement().all_gather(*pass_.policy().share(Secret<Vector>(found)))) {
+    const auto shared = pass_.policy().share(Secret<Vector>(found), SharedFigure::models_of_rounds);
+    for (const Vector& numbers : pass_.agreement().all_gather(*shared)) {
       result_.interrupted = result_.interrupted || numbers[0] != 0;
       for (std::size_t next = 1; next < numbers.size();) {
         comparators.push_back(RoundComparator::unpack(numbers, pass_.model().dimension(), next));
@@ -160,7 +162,7 @@ class DynamicPass {
 
   /// **Collective.**
   void add_up() {
-    const Vector best = pass_.total(best_at_marks_, pass_.marks().size());
+    const Vector best = pass_.total(best_at_marks_, pass_.marks().size(), SharedFigure::losses_of_rounds);
     result_.best = best.back();
     result_.curve = pass_.played();
     axpy(-1, best, result_.curve);

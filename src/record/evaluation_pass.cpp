@@ -28,7 +28,7 @@ EvaluationPass::EvaluationPass(Agreement& agreement, const MetricsPolicy& policy
     }
     marks_.push_back(last);
   }
-  played_ = total(data.played, marks_.size());
+  played_ = total(data.played, marks_.size(), SharedFigure::played_losses);
   Columns counts(marks_.size(), data.rounds.size());
   for (std::size_t k = 0; k < counts.size(); ++k) {
     for (std::size_t j = 0; j < marks_.size(); ++j)
@@ -38,17 +38,18 @@ EvaluationPass::EvaluationPass(Agreement& agreement, const MetricsPolicy& policy
   check(client_rounds_.back() > 0, "there is no regret to report (no client took a step)");
 }
 
-Vector EvaluationPass::total(const Secret<Columns>& columns) const {
-  return agreement_.ordered_sum(*policy_.share(columns));
+Vector EvaluationPass::total(const Secret<Columns>& columns, SharedFigure figure) const {
+  return agreement_.ordered_sum(*policy_.share(columns, figure));
 }
 
-Vector EvaluationPass::total(const std::vector<Secret<Vector>>& vectors, std::size_t length) const {
+Vector EvaluationPass::total(const std::vector<Secret<Vector>>& vectors, std::size_t length,
+                             SharedFigure figure) const {
   Secret<Columns> columns(Columns(length, vectors.size()));
   for (std::size_t k = 0; k < vectors.size(); ++k) {
     columns.update([k](Columns& all, const Vector& one) { std::copy(one.begin(), one.end(), all[k].begin()); },
                    vectors[k]);
   }
-  return total(columns);
+  return total(columns, figure);
 }
 
 }  // namespace starling

@@ -14,7 +14,7 @@ double HindsightLoss::evaluate(View x, MutableView gradient) {
     add_client(x, k, k, parts);
     parts.update([&](Columns& all) { all[k][d + 1] = stop; });
   }
-  Vector total = pass_.total(parts);
+  Vector total = pass_.total(parts, SharedFigure::hindsight_sums);
   any_interrupted_ = total[d + 1] > 0;
   scale(1 / client_rounds(), total);
   std::copy_n(total.begin(), d, gradient.begin());

@@ -300,7 +300,7 @@ void ModelRecorder::record_metrics(const RoundView& view, Round round, std::size
                             scores_ == Scores::losses_and_accuracies ? fmt::format("{:.17g}", accuracy(score)) : "");
       },
       interval);
-  if (const auto shared = policy_.share(interval)) {
+  if (const auto shared = policy_.share(interval, SharedFigure::scores_of_clients)) {
     losses_.push_back(mean_loss(shared->value()));
     accuracies_.push_back(accuracy(shared->value()));
   }
@@ -322,7 +322,7 @@ void ModelRecorder::record_spread_of_metrics(Round round) {
       },
       losses, accuracies, interval_records_);
   for (const Secret<Spread>* each : {&losses, &accuracies}) {
-    const auto shared = policy_.share(*each);
+    const auto shared = policy_.share(*each, SharedFigure::spread_of_scores);
     const bool said = shared && (each == &losses || scores_ == Scores::losses_and_accuracies);
     Spread withheld;
     withheld.fill(unknown);

@@ -179,7 +179,7 @@ void NetworkReporter::send(const RoundView& view, Round round, bool with_test) {
   Score shared;
   bool any_shared = false;
   for (const Secret<Score>& tally : view.tallies()) {
-    if (const auto score = policy_.share(tally)) {
+    if (const auto score = policy_.share(tally, SharedFigure::scores_of_reports)) {
       shared += score->value();
       any_shared = true;
     }

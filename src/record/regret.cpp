@@ -40,7 +40,8 @@ Secret<Vector> rows_of_clients(const EvaluationPass& pass, const Regret& regret)
 
 std::vector<ClientRegret> list_clients(const EvaluationPass& pass, const Regret& regret) {
   std::vector<ClientRegret> clients;
-  for (const Vector& rows : pass.agreement().gather(*pass.policy().share(rows_of_clients(pass, regret)))) {
+  const auto shared = pass.policy().share(rows_of_clients(pass, regret), SharedFigure::regret_of_clients);
+  for (const Vector& rows : pass.agreement().gather(*shared)) {
     for (std::size_t i = 0; i + 3 < rows.size(); i += 4) {
       clients.push_back(
           {static_cast<Round>(rows[i]), rows[i + 1], rows[i + 1] - rows[i + 2], rows[i + 1] - rows[i + 3]});

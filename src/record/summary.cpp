@@ -38,7 +38,7 @@ std::optional<Score> add_scores(Agreement& agreement, const LocalResults& local,
   Columns rows(3, local.tallies.size());
   Released<Columns> shared = declare_public(rows);
   for (std::size_t k = 0; k < local.tallies.size(); ++k) {
-    const Released<Score> score = *policy.share(local.tallies[k]);
+    const Released<Score> score = *policy.share(local.tallies[k], SharedFigure::scores_of_run);
     shared.update(
         [&](Columns& all, const Score& one) {
           all[k][0] = one.loss;

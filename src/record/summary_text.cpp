@@ -88,6 +88,12 @@ Json collusion_json(const Trust& trust) {
   return list;
 }
 
+/// What the clients of rank 0 received; null without masks.
+Json mask_keys_json(const Trust& trust) {
+  if (trust.keys.empty()) return nullptr;
+  return {{"fingerprint", trust.key_list}, {"clients", trust.keys}};
+}
+
 Json paper_json(const std::optional<PaperClaim>& claim) {
   if (!claim) return nullptr;
   return {{"epsilon_per_release", number(claim->epsilon)},
@@ -133,6 +139,7 @@ Json privacy_json(const Summary& summary) {
           {"trust", name_of(privacy.trust.model)},
           {"recipients", recipients_of(privacy.trust)},
           {"collusion", collusion_json(privacy.trust)},
+          {"mask_keys", mask_keys_json(privacy.trust)},
           {"paper", paper_json(privacy.trust.paper)},
           {"shared_metrics", privacy.shared_metrics},
           {"run_id", privacy.run_id},

@@ -72,7 +72,7 @@ void RoundsRecorder::persist(Snapshot& snapshot) {
 }
 
 void RoundsRecorder::write(const Secret<std::string>& text) const {
-  const auto shared = policy_.share(text);
+  const auto shared = policy_.share(text, SharedFigure::scores_of_vertical_rounds);
   if (!shared) {
     owners_->append(text);
     return;

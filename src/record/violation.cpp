@@ -62,7 +62,7 @@ Released<Columns> ConstraintRecorder::violations(Round done) const {
         on_models_->public_totals());
     const Released<Vector> withheld = declare_public(Vector(on_models_->set().data.size(), unknown));
     for (std::size_t k = 0; k < clients_; ++k) {
-      const auto shared = policy_.share(on_models_->private_totals()[k]);
+      const auto shared = policy_.share(on_models_->private_totals()[k], SharedFigure::violations);
       all.update(
           [&](Columns& columns, const Vector& totals) {
             std::copy(totals.begin(), totals.end(), columns[k].begin() + static_cast<std::ptrdiff_t>(fixed));

@@ -142,7 +142,11 @@ class Metrics(PrivacyCase):
         self.assertGreater(summary["accuracy"], 0.3)
         self.assertEqual(summary["withheld"], [])
         self.assertRegex(result.err, r"(?m)^round .*loss ")
-        self.assertIn("progressive loss", summary["privacy"]["shared_metrics"])
+        named = summary["privacy"]["shared_metrics"]
+        for text in ("sums over the run of each client's progressive losses", "from report to report", "single clients"):
+            self.assertEqual(sum(text in each for each in named), 1, named)
+        for each in named:
+            self.assertIn(each, summary["privacy"]["statement"])
         self.assertIn("Shared without noise", summary["privacy"]["statement"])
         self.assertIn("loss", self.record("run"))
 

@@ -64,7 +64,20 @@ class StaticRegret(TestCase):
         words = ["--source", "data.csv", "--mechanism", "laplace", "--metrics", "shared", "--regret", "static"]
         run = self.summary_of(2, words, "shared")
         self.assertIn("static regret", run["privacy"]["statement"])
-        self.assertIn("best in hindsight", run["privacy"]["statement"])
+        self.assertIn("the best one in hindsight", run["privacy"]["statement"])
+        self.assertNotIn("the records of each round as they are", run["privacy"]["statement"])
+
+    def test_every_number_is_named_with_who_gets_it(self):
+        self.write("data.csv", "\n".join(csv_rows(40)) + "\n")
+        words = ["--source", "data.csv", "--mechanism", "laplace", "--metrics", "shared", "--regret", "both"]
+        named = self.summary_of(2, words, "shared")["privacy"]["shared_metrics"]
+        for text in ("sums over the run of each client's progressive losses", "from report to report", "accuracies of single clients", "models that were played",
+                     "losses and gradients of all records at each model that is tried", "regrets of single clients",
+                     "how many numbers", "the records of each round as they are (to: the rank that finds",
+                     "the model that is best for each round's records", "each round's best model"):
+            self.assertEqual(sum(text in each for each in named), 1, (text, named))
+        self.assertEqual(len(named), 10, named)
+        self.assertGreaterEqual(sum("from rank to rank" in each for each in named), 5)
 
     def refused(self, words):
         result = self.run_noted(1, [*words, "--regret", "static", "--output", "refused", "--progress", "off"])

@@ -1,9 +1,11 @@
 """Renewable estimation: right answers on any number of ranks, and clear errors."""
 
 import csv
+import hashlib
 import math
 import os
 import random
+import re
 import signal
 import unittest
 
@@ -116,6 +118,31 @@ class Variants(RenewableCase):
             means[trust] = sum(found) / len(found)
         self.assertAlmostEqual(means["masked"], means["central"], delta=0.03)
         self.assertGreater(means["central"], 0.66)  # of 73.6 % without noise
+
+    def test_fingerprints_of_mask_keys(self):
+        """What each rank's clients received is said, stored in their own folders, and told by rank 0 in the summary."""
+        words = [*STREAM, *VARIANTS["private masked"]]
+        pattern = r"note: (clients? \S+) received mask keys with the fingerprint ((?:[0-9a-f]{4}-){9}[0-9a-f]{4}) "
+        seen = []
+        for output in ("one", "two"):
+            result = self.run_command(2, ["renewable", *QUIET, *words, "--json", "--output", output])
+            self.assertEqual(result.code, 0, result)
+            said = re.findall(pattern, result.err)
+            self.assertEqual(sorted(who for who, _ in said), ["client 2", "clients 0–1"], result.err)
+            lists = {(self.folder / output / "private" / str(rank) / "mask-keys").read_text() for rank in range(2)}
+            self.assertEqual((len({key for _, key in said}), len(lists)), (1, 1))
+            keys = result.summary()["privacy"]["mask_keys"]
+            rows = [line.split(",") for line in lists.pop().splitlines()[3:]]
+            self.assertEqual([row[1] for row in rows], keys["clients"])
+            self.assertEqual(keys["fingerprint"], said[0][1])
+            raw = [bytes.fromhex(row[2]) for row in rows]
+            for key, shown in zip([*raw, b"".join(raw)], [*keys["clients"], keys["fingerprint"]]):
+                digits = shown.replace("-", "")
+                self.assertEqual(digits, hashlib.sha256(key).hexdigest()[:len(digits)])
+                self.assertGreaterEqual(4 * len(digits), 80)
+            seen.append(keys["fingerprint"])
+        self.assertNotEqual(*seen)  # keys are made anew by every process
+        self.assertIsNone(self.summary([*STREAM, *VARIANTS["private central"]], "central")["privacy"]["mask_keys"])
 
     def test_three_classes_in_one_message(self):
         generator = random.Random(5)

@@ -368,7 +368,9 @@ class Privacy(Files):
                 self.assertEqual((line["loss"], line["accuracy"]), ("", ""))
         shared = self.summary([*words, "--metrics", "shared"], "shared")
         self.assertGreater(shared["loss"]["mean"], 0)
-        self.assertIn("area under the ROC curve", shared["privacy"]["shared_metrics"])
+        named = " ".join(shared["privacy"]["shared_metrics"])
+        for text in ("area under the ROC curve", "readers of rounds.csv", "losses and accuracies of predictions"):
+            self.assertIn(text, named)
 
     def test_no_hindsight_where_records_are_private(self):
         """Refused before anything is played or charged: columns would go to rank 0 as they are."""

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/digest.hpp"
 
 namespace starling {
 namespace {
@@ -136,6 +137,83 @@ TEST(Masking, ExchangedAndEqualKeysAreRefused) {
   EXPECT_THROW(Masker(key, 1, {key.public_key(), other.public_key()}, "run"), UsageError);
   EXPECT_THROW(Masker(key, 0, {key.public_key(), key.public_key()}, "run"), UsageError);
   EXPECT_THROW(Masker(key, 2, {key.public_key(), other.public_key()}, "run"), UsageError);
+}
+
+/// Two clients on ranks of their own, and what the relay between them gave each.
+struct Relayed {
+  std::vector<MaskKey> own;                           ///< of client 0, client 1
+  std::vector<std::vector<MaskKey::Bytes>> received;  ///< by client 0, client 1
+};
+
+/// `to_rank` is what the relay makes of the list of ranks' keys for rank r.
+Relayed relayed(const std::function<std::vector<std::string>(std::size_t, std::vector<std::string>)>& to_rank) {
+  Relayed result;
+  std::vector<std::string> shown;
+  for (int u = 0; u < 2; ++u) {
+    result.own.push_back(MaskKey::random());
+    const MaskKey::Bytes key = result.own.back().public_key();
+    shown.push_back(to_hex(std::string(key.begin(), key.end())));
+  }
+  for (std::size_t u = 0; u < 2; ++u) {
+    std::vector<MaskKey> keys;
+    keys.push_back(std::move(result.own[u]));
+    result.received.push_back(received_keys(keys, [&](const std::string& own) {
+      EXPECT_EQ(own, shown[u]);
+      return to_rank(u, shown);
+    }));
+    result.own[u] = std::move(keys.front());
+  }
+  return result;
+}
+
+TEST(MaskKeys, OfAnHonestRelayHaveEqualFingerprintsEverywhere) {
+  const Relayed all = relayed([](std::size_t, std::vector<std::string> keys) { return keys; });
+  EXPECT_EQ(all.received[0], all.received[1]);
+  EXPECT_EQ(fingerprint(all.received[0]), fingerprint(all.received[1]));
+  EXPECT_EQ(list_of_keys(all.received[0]), list_of_keys(all.received[1]));
+  EXPECT_EQ(fingerprint(all.received[0][1]), fingerprint(all.own[1].public_key()));
+}
+
+// The attack of docs/privacy.md: the relay stands between the clients with keys of its own. Each client's own key comes
+// back as it was, so that no client can notice by itself; who compares what both received does.
+TEST(MaskKeys, ThatARelayExchangesShowAsADifference) {
+  const MaskKey of_relay = MaskKey::random();
+  const MaskKey::Bytes planted = of_relay.public_key();
+  const Relayed all = relayed([&](std::size_t rank, std::vector<std::string> keys) {
+    keys[1 - rank] = to_hex(std::string(planted.begin(), planted.end()));
+    return keys;
+  });
+  for (Client u : {0, 1}) {
+    EXPECT_NO_THROW(Masker(all.own[static_cast<std::size_t>(u)], u, all.received[static_cast<std::size_t>(u)], "run"));
+  }
+  EXPECT_NE(fingerprint(all.received[0]), fingerprint(all.received[1]));
+  EXPECT_NE(list_of_keys(all.received[0]), list_of_keys(all.received[1]));
+  EXPECT_NE(fingerprint(all.received[0][1]), fingerprint(all.own[1].public_key())) << "client 1 would say its own";
+  EXPECT_EQ(fingerprint(all.received[0][1]), fingerprint(planted));
+  // With the planted key the relay has the masks: the key that client 0 shares is the relay's.
+  EXPECT_EQ(all.own[0].common_key(planted, "test").hex(), of_relay.common_key(all.own[0].public_key(), "test").hex());
+}
+
+TEST(MaskKeys, ThatAreNoneAreRefused) {
+  for (const std::string& text : {std::string(63, 'a'), std::string(64, 'x'), std::string(65, '0')}) {
+    EXPECT_THROW(static_cast<void>(received_keys({}, [&](const std::string&) { return std::vector{text}; })),
+                 DataError);
+  }
+}
+
+// By hand: SHA-256 of 32 zero bytes is 66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925.
+TEST(MaskKeys, HaveFingerprintsThatCanBeReadOut) {
+  EXPECT_EQ(fingerprint(MaskKey::Bytes{}), "6668-7aad-f862-bd77-6c8f-c18b");
+  EXPECT_EQ(fingerprint(std::vector{MaskKey::Bytes{}}), "6668-7aad-f862-bd77-6c8f-c18b-8e9f-8e20-0897-1485");
+}
+
+TEST(MaskKeys, OfTwoClientsMakeOneKeyForEachPurpose) {
+  const MaskKey one = MaskKey::random();
+  const MaskKey other = MaskKey::random();
+  EXPECT_EQ(one.common_key(other.public_key(), "a").hex(), other.common_key(one.public_key(), "a").hex());
+  EXPECT_NE(one.common_key(other.public_key(), "a").hex(), one.common_key(other.public_key(), "b").hex());
+  EXPECT_NE(one.common_key(other.public_key(), "a").hex(), one.common_key(MaskKey::random().public_key(), "a").hex());
+  EXPECT_THROW(static_cast<void>(one.common_key(MaskKey::Bytes{}, "a")), UsageError);
 }
 
 }  // namespace

@@ -133,11 +133,5 @@ TEST(None, ClipsOnlyIfAsked) {
   EXPECT_THROW(mechanism_table().make("none", settings), UsageError);
 }
 
-TEST(MetricsPolicy, SharesOnlyWhereToldTo) {
-  const Secret<double> loss(0.5);
-  EXPECT_FALSE(MetricsPolicy(MetricsPolicy::Sharing::local).share(loss).has_value());
-  EXPECT_EQ(MetricsPolicy(MetricsPolicy::Sharing::shared).share(loss)->value(), 0.5);
-}
-
 }  // namespace
 }  // namespace starling

@@ -127,7 +127,7 @@ TEST(Statement, NamesTheUnitOfAComponent) {
 TEST(Statement, NamesMetricsThatWereShared) {
   PrivacyReport report = report_of("laplace");
   report.shared_metrics = {"loss.mean", "accuracy"};
-  EXPECT_TRUE(says(statement(report), "Shared without noise, and outside every figure above: loss.mean, accuracy."));
+  EXPECT_TRUE(says(statement(report), "Shared without noise, and outside every figure above: loss.mean; accuracy."));
 }
 
 TEST(Statement, SaysOfHowManyVectorsAReleaseIs) {

@@ -6,6 +6,7 @@
 
 #include "starling/app/options.hpp"
 #include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 
 namespace starling {
 
@@ -42,7 +43,8 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy);
 void check_privacy_options(const PrivacyOptions& privacy);
 
 /// Where numbers computed from records may be shown: everywhere if that harms nobody, or if the user says so.
-[[nodiscard]] MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data);
+[[nodiscard]] MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data,
+                                              SharedFigures* log = nullptr);
 
 /// What --help says of prices.
 [[nodiscard]] std::string prices_help();

@@ -16,6 +16,11 @@ struct WindowSettings {
   std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
 };
 
+/// The most windows that a record is in: W/S, rounded up.
+[[nodiscard]] constexpr std::size_t windows_of_record(const WindowSettings& settings) {
+  return (settings.length + settings.step - 1) / settings.step;
+}
+
 /// What has become of the windows of all passes.
 struct WindowCounts {
   std::int64_t kept = 0;

@@ -10,17 +10,20 @@
 /// uniform words, and so is, to all who do not know all of a client's pairs, what the client sends; in the sum over all
 /// clients each keystream cancels.
 ///
-/// Who relays the public keys learns nothing from them; one who exchanges them for its own can unmask
-/// (docs/privacy.md). A pair's masks are the same whenever a release is made again, so a private key serves one
-/// process: masking two different vectors at one address would show their difference. Take MaskKey::random() wherever
-/// somebody else could make a client repeat a round with other data or another model.
+/// Who relays the public keys learns nothing from them; one who exchanges them for its own can unmask. The fingerprints
+/// of the keys that clients received show the exchange to whoever compares them (docs/privacy.md). A pair's masks are
+/// the same whenever a release is made again, so a private key serves one process: masking two different vectors at one
+/// address would show their difference. Take MaskKey::random() wherever somebody else could make a client repeat a
+/// round with other data or another model.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "starling/privacy/keys.hpp"
@@ -41,6 +44,9 @@ class MaskKey {
   MaskKey& operator=(MaskKey&& other) noexcept;
 
   [[nodiscard]] Bytes public_key() const { return public_; }
+  /// A key that only the holders of both private keys can make: BLAKE2b-256, keyed with their X25519 secret, of
+  /// `purpose` and both public keys in ascending order. Throws UsageError if the other key is of low order.
+  [[nodiscard]] NoiseKey common_key(const Bytes& other, std::string_view purpose) const;
 
  private:
   friend class Masker;
@@ -48,6 +54,24 @@ class MaskKey {
   Bytes secret_{};
   Bytes public_{};
 };
+
+/// What two people compare by telephone: the first 96 bits of SHA-256 of a public key, as six groups of four
+/// hexadecimal digits. Whoever wants another key with the same fingerprint must try 2^96.
+[[nodiscard]] std::string fingerprint(const MaskKey::Bytes& public_key);
+/// The fingerprint of a list of public keys: 160 bits in ten groups, since somebody who hands out two lists may search
+/// for a pair of lists with the same fingerprint, which takes 2^80 trials. All keys of two lists are the same if their
+/// fingerprints are.
+[[nodiscard]] std::string fingerprint(const std::vector<MaskKey::Bytes>& public_keys);
+
+/// What relays public keys: it takes those of this rank's clients and returns those of every rank, as 64 hexadecimal
+/// digits each. It may lie.
+using KeyRelay = std::function<std::vector<std::string>(const std::string& own)>;
+/// The public keys of all clients in client order, as the relay gives them to the owner of `own`. Throws DataError for
+/// a text that is no list of keys.
+[[nodiscard]] std::vector<MaskKey::Bytes> received_keys(const std::vector<MaskKey>& own, const KeyRelay& relay);
+/// The content of private/<rank>/mask-keys: the fingerprint of the list, and a line with the fingerprint and the key of
+/// each client.
+[[nodiscard]] std::string list_of_keys(const std::vector<MaskKey::Bytes>& public_keys);
 
 /// The masks of one client.
 class Masker {

@@ -143,21 +143,4 @@ using MechanismTable = Table<Mechanism, const ReleaseSettings&>;
 /// none, laplace, gaussian, dissertation.
 [[nodiscard]] const MechanismTable& mechanism_table();
 
-/// Whether numbers computed from private records (losses, accuracies) may be shown to others un-noised.
-class MetricsPolicy {
- public:
-  enum class Sharing { local, shared };
-  explicit MetricsPolicy(Sharing sharing) : sharing_(sharing) {}
-  [[nodiscard]] bool shared() const { return sharing_ == Sharing::shared; }
-  /// The value, if metrics are shared; else nothing.
-  template <class T>
-  [[nodiscard]] std::optional<Released<T>> share(const Secret<T>& metric) const {
-    if (!shared()) return std::nullopt;
-    return Released<T>(ReleaseKey(), metric.open(OpenKey()));
-  }
-
- private:
-  Sharing sharing_;
-};
-
 }  // namespace starling

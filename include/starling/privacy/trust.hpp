@@ -70,6 +70,8 @@ struct Trust {
   bool sends_models = false;              ///< and what they send are models that they have made of their releases
   std::vector<Collusion> collusion;       ///< under `masked`: of 0, 1 and half of the clients, and of those of rank 0
   std::int64_t of_rank_0 = 1;             ///< clients that rank 0 hosts: its operator knows their shares of the noise
+  std::string key_list;                   ///< under `masked`: fingerprint of the public keys that rank 0 received
+  std::vector<std::string> keys;          ///< and of each client's
   std::optional<PaperClaim> paper;        ///< under `paper`
   std::optional<VerticalTrust> vertical;  ///< with `model` none or local
 };

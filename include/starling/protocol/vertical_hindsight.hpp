@@ -9,6 +9,7 @@
 #include "starling/data/vertical.hpp"
 #include "starling/net/root.hpp"
 #include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 #include "starling/protocol/vertical_networks.hpp"
 
 namespace starling {

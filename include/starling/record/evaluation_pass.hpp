@@ -5,7 +5,7 @@
 
 #include "starling/mirror/mirror.hpp"
 #include "starling/net/agreement.hpp"
-#include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 #include "starling/record/evaluation.hpp"
 
 namespace starling {
@@ -35,9 +35,9 @@ class EvaluationPass {
   [[nodiscard]] const Vector& client_rounds() const { return client_rounds_; }
 
   /// Σ over all clients of columns of shared metrics, a column per local client. **Collective.**
-  [[nodiscard]] Vector total(const Secret<Columns>& columns) const;
+  [[nodiscard]] Vector total(const Secret<Columns>& columns, SharedFigure figure) const;
   /// The same of a vector per local client. **Collective.**
-  [[nodiscard]] Vector total(const std::vector<Secret<Vector>>& vectors, std::size_t length) const;
+  [[nodiscard]] Vector total(const std::vector<Secret<Vector>>& vectors, std::size_t length, SharedFigure figure) const;
 
  private:
   Agreement& agreement_;

@@ -10,6 +10,7 @@
 
 #include "starling/core/snapshot.hpp"
 #include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/record/journal.hpp"
 #include "starling/record/recorded.hpp"

@@ -11,6 +11,7 @@
 #include "starling/core/snapshot.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/record/history.hpp"
 #include "starling/record/journal.hpp"

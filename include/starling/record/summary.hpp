@@ -8,6 +8,7 @@
 
 #include "starling/net/agreement.hpp"
 #include "starling/net/neighbours.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 #include "starling/privacy/statement.hpp"
 #include "starling/protocol/omd.hpp"
 #include "starling/record/effective_weights.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/core/snapshot.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 #include "starling/protocol/vertical.hpp"
 #include "starling/record/rounds.hpp"
 #include "starling/record/run_directory.hpp"

@@ -9,6 +9,7 @@
 #include "starling/core/snapshot.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 #include "starling/protocol/constraint_energy.hpp"
 #include "starling/protocol/constraints.hpp"
 #include "starling/protocol/observer.hpp"
