@@ -11,6 +11,7 @@
 #include "starling/graph/topology.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 #include "starling/protocol/mixing_door.hpp"
 #include "starling/protocol/omd.hpp"
 
@@ -128,7 +129,7 @@ Outcome play(const Setting& setting, const std::string& mechanism = "none", doub
     add(models.value()[k]);
     add(constraints.duals().value()[k]);
     add(constraints.public_totals().value()[k]);
-    add(shared.share(constraints.private_totals()[k])->value());
+    add(shared.share(constraints.private_totals()[k], SharedFigure::violations)->value());
   }
   Outcome outcome;
   for (const Vector& part : agreement.gather(Released<Vector>(declare_public(numbers)))) {

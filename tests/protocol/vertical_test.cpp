@@ -270,8 +270,8 @@ class Rounds final : public Observer {
   void after(const RoundView& view) override {
     if (view.done() == 0 || world().rank() != 0) return;
     const MetricsPolicy shared(MetricsPolicy::Sharing::shared);
-    outcome_.learned.push_back(shared.share(protocol_.learned())->value().loss);
-    outcome_.tested.push_back(shared.share(protocol_.tested())->value().loss);
+    outcome_.learned.push_back(shared.share(protocol_.learned(), SharedFigure::scores_of_vertical)->value().loss);
+    outcome_.tested.push_back(shared.share(protocol_.tested(), SharedFigure::scores_of_vertical)->value().loss);
   }
 
  private:
