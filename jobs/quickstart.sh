@@ -4,6 +4,7 @@
 set -euo pipefail
 
 readonly ranks=${RANKS:-5}
+. "$(dirname -- "${BASH_SOURCE[0]}")/defaults.sh"
 
 usage() {
   cat <<'TEXT'
@@ -92,7 +93,7 @@ if mpirun --version 2>/dev/null | grep -q "Open MPI"; then launch+=(--oversubscr
 environment=()
 if [[ $(id -u) == 0 ]]; then environment=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1); fi
 
-# Of an option given twice starling takes the last, so the user's words win; but these would win over a --config.
+# The user's words win, and so does a --config.
 options=()
 if ! given config "$@"; then
   options+=(--topology "$root/topologies/unbalanced-5.topo" --batch 8 --mirror euclidean --domain ball:5 --step 1
@@ -106,7 +107,8 @@ else
   options+=(--output "$output")
 fi
 
-command=("${launch[@]}" "$root/build/quickstart/starling" omd "${options[@]}" "$@")
+keep_defaults "${options[@]}" -- "$@"
+command=("${launch[@]}" "$root/build/quickstart/starling" omd ${kept[@]+"${kept[@]}"} "$@")
 if ((${#environment[@]} > 0)); then command=(env "${environment[@]}" "${command[@]}"); fi
 
 status=0

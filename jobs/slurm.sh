@@ -27,6 +27,9 @@ STARTUP=${STARTUP:-10}
 RESTARTS=${RESTARTS:-100}
 # ----------------------------------------------------------------------------------------------------------------------
 
+# shellcheck source=jobs/defaults.sh
+. jobs/defaults.sh
+
 say() { printf '%s\n' "${SLURM_JOB_NAME:-slurm.sh}: $*" >&2; }
 
 # Better one clear line here than one from each node.
@@ -222,7 +225,7 @@ put_back() {
 # the directory of another job to go on with. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed,
 # 75 stopped.
 starling_job() {
-  local command=$1 options=() name place words digest status=0 srun='' begun=0 again=no warned=no forwarded=no taken left
+  local command=$1 options=() kept=() name place words digest status=0 srun='' begun=0 again=no warned=no forwarded=no taken left
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
     options+=("$1")
@@ -249,7 +252,8 @@ starling_job() {
 
   if [[ ! -e $SCRATCH/$name ]]; then
     words=("$command")
-    # What is given twice counts as it was given last.
+    keep_defaults "${options[@]}" -- "$@"
+    options=(${kept[@]+"${kept[@]}"})
     if wants_checkpoints "$command" "${options[@]}" "$@"; then words+=(--checkpoint-every "$CHECKPOINT_EVERY"); fi
     words+=("${options[@]}" "$@" --output "$SCRATCH/$name")
   elif [[ ! -e $SCRATCH/$name/run-id ]]; then

@@ -23,7 +23,7 @@ void add_constraint_options(Options& options, ConstraintOptions& constraints) {
   options.add({group, "constraint", "WHAT", "",
                "long-term budget constraints (below); several are joined by +. They hold over the whole run, not in "
                "every round",
-               setter::text(constraints.constraint)});
+               setter::text(constraints.constraint), false, named::spec});
   options.add({group, "dual", "HOW", "",
                "saddle (regularised multipliers; the default) or queue (virtual queues; steps are 1/(2 alpha) then)",
                setter::choice<std::optional<DualMethod>>(

@@ -39,7 +39,7 @@ void add_output_options(Options& options, Copy& copy) {
       {group, "output", "FILE", "",
        "file to write: .h5, .csv[.gz] or .svm[.gz]; with {client} in its name one per client, else all clients' "
        "records one after the other",
-       setter::text(copy.output)});
+       setter::text(copy.output), false, named::file});
   options.add({group, "force", "", "", "replace files that exist", setter::flag(copy.force)});
   options.add(
       {group, "precision", "WHAT", "double", "of the features in HDF5: double, or float (half the size)",

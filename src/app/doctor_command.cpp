@@ -39,7 +39,7 @@ class Doctor {
 
   ExitCode run(const std::vector<std::string>& words) {
     agreement_.together([&] { config_ = parse_doctor_config(words); });
-    agreement_.same("configuration", declare_public(config_.text));
+    agreement_.same("configuration", declare_public(config_.as_given));
     world_.set_watchdog(config_.watchdog);
     if (config_.predict) return predict_round();
     agreement_.together([&] { open_graph(); });

@@ -17,7 +17,7 @@ Options doctor_options(DoctorConfig& config) {
   const char* clients = "Clients";
   options.add({clients, "topology", "FILE", "",
                "topology file, laid out over the ranks as omd does; default: a directed ring of all clients",
-               setter::text(config.topology)});
+               setter::text(config.topology), false, named::file});
   options.add({clients, "clients", "N", "",
                "number of clients; default: the topology's, else one per rank. More clients than ranks must be asked "
                "for",
@@ -36,7 +36,7 @@ Options doctor_options(DoctorConfig& config) {
                setter::number(config.seconds, 0.01, 1e6)});
   options.add({measuring, "output", "DIR", ".",
                "where runs are to write: the directory itself, or if there is none yet, the one it will be made in",
-               setter::text(config.output)});
+               setter::text(config.output), false, named::file});
   options.add(
       {measuring, "predict", "hosts=…", "",
        "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
@@ -64,6 +64,7 @@ DoctorConfig parse_doctor_config(const std::vector<std::string>& words) {
   options.parse(words);
   check(!config.clients || !config.clients_per_rank, "--clients and --clients-per-rank exclude each other; give one");
   config.text = options.configuration();
+  config.as_given = options.configuration(Options::Names::as_given);
   return config;
 }
 

@@ -32,7 +32,7 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
   options.add({group, "start", "WHERE", "uniform",
                "uniform (zero; of a network values between +-1/sqrt(fan-in), made from --seed), zero, or a CSV file "
                "with one row (public)",
-               setter::text(config.start)});
+               setter::text(config.start), false, named::start});
   options.add({group, "average", "WHAT", "none",
                "model that the run ends with: none (of the last round), tail (the mean over the second half of the "
                "rounds) or all (over all rounds)",
@@ -72,6 +72,7 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
         config.rounds.value_or(0), config.fedavg.local_steps);
   config.json = config.json || config.json_models;
   config.text = options.configuration();
+  config.as_given = options.configuration(Options::Names::as_given);
   return config;
 }
 

@@ -20,7 +20,7 @@ void add_graph_options(Options& options, InferConfig& config) {
   options.add({group, "topology", "FILE", "",
                "no aggregator: clients mix with their neighbours over this graph (see starling topology --help), and "
                "each draws its intervals from its own path; default: rank 0 aggregates",
-               setter::text(config.topology)});
+               setter::text(config.topology), false, named::file});
   add_client_options(options, group, config, "the topology's, else one per rank");
   options.add(
       {group, "mixing", "HOW", "push-sum", "with --topology: push-sum (unbiased on any digraph) or plain",
@@ -41,8 +41,8 @@ void add_method_options(Options& options, InferConfig& config) {
   options.add({group, "intercept", "", "",
                "add a constant feature, the last; generators whose model has an intercept get it anyway",
                setter::flag(config.intercept)});
-  options.add(
-      {group, "start", "WHERE", "zero", "zero, or a CSV file with one row (public)", setter::text(config.start)});
+  options.add({group, "start", "WHERE", "zero", "zero, or a CSV file with one row (public)", setter::text(config.start),
+               false, named::start});
   options.add({group, "step", "GAMMA", "1", "steps are GAMMA / (i + i0)^ALPHA, i from 1",
                setter::number(config.sgd.step, tiny, 1e12)});
   options.add({group, "step-power", "ALPHA", "0.51", "between 1/2 and 1, both excluded",
@@ -210,6 +210,7 @@ InferConfig parse_infer_config(const std::vector<std::string>& words) {
   config.sgd.step_offset = config.step_offset.value_or(config.privacy.protects() ? 1000 : 0);
   config.json = config.json || config.json_models;
   config.text = options.configuration();
+  config.as_given = options.configuration(Options::Names::as_given);
   return config;
 }
 

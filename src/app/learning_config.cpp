@@ -19,11 +19,11 @@ void add_client_options(Options& options, const char* group, LearningConfig& con
 void add_data_options(Options& options, LearningConfig& config) {
   const char* group = "Data";
   options.add({group, "source", "SOURCE", config.data.source, "the clients' records (Sources, below)",
-               setter::text(config.data.source)});
+               setter::text(config.data.source), false, named::source});
   options.add({group, "partition", "HOW", "contiguous", "how a file's records are dealt to clients (below)",
-               setter::text(config.data.partition)});
+               setter::text(config.data.partition), false, named::spec});
   options.add({group, "save-partition", "FILE", "", "write which record is whose, for --partition file:FILE",
-               setter::text(config.save_partition)});
+               setter::text(config.save_partition), false, named::file});
   options.add(
       {group, "memory", "MB", "64",
        "records that a rank keeps in memory, in megabytes; larger shares are read again as they are needed",
@@ -39,7 +39,7 @@ void add_data_options(Options& options, LearningConfig& config) {
                "rounds; default: what the longest stream gives, 1000 for a source without end",
                setter::integer(config.rounds, 1, most_whole)});
   options.add({group, "test", "SOURCE", "", "public records on which every client's model is scored",
-               setter::text(config.test)});
+               setter::text(config.test), false, named::source});
   options.add({group, "seed", "S", "1", "seed of synthetic data, partitions and random graphs; never of secret noise",
                setter::integer(config.data.seed, 0, most_whole)});
 }
@@ -48,7 +48,7 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
   const char* group = "Output";
   options.add({group, "output", "DIR", "",
                fmt::format("run directory; must not exist, or be empty; default: run-{}-<time>", command),
-               setter::text(config.output)});
+               setter::text(config.output), false, named::file});
   options.add({group, "record-every", "K", "",
                "record models every K rounds; default: geometric, some 17 records per decade",
                setter::integer(config.record_every, 1, most_whole)});

@@ -4,6 +4,7 @@
 
 #include "starling/app/version.hpp"
 #include "starling/core/durable_file.hpp"
+#include "starling/record/divergence.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
 
@@ -65,7 +66,17 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
   if (privacy_) {
     summary.privacy = privacy_->finish(stopped);
     summary.privacy.batch = common().data.batch;
+    if (std::optional<BudgetReport>& budget = summary.privacy.budget; budget && budget->stopped_after) {
+      *budget->stopped_after /= releases_of_round();
+    }
     name_metrics(summary);
+  }
+  if (first_rank()) {
+    const double round_records = static_cast<double>(common().data.batch) * static_cast<double>(summary.clients);
+    const double test_records = test_ ? static_cast<double>(test_->size()) : 0;
+    const auto note = note_of_divergence({reporter_->history(), summary.last_loss.value_or(NetworkFigures::unknown),
+                                          summary.classifies, round_records, test_records, summary.final_model});
+    if (note && summary.learned) notes_.push_back(*note);
   }
   summary.left_out = feed_.left_out;
   summary.notes = notes_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <sstream>
 #include <string_view>
@@ -51,7 +52,8 @@ void Feed::persist(Snapshot& snapshot) {
 void LearningRun::configure(const std::function<void()>& parse) {
   world_.note_signals();
   agreement_.together(parse);
-  agreement_.same("configuration", declare_public(common().text));
+  agreement_.same("configuration", declare_public(common().as_given));
+  choose_configuration();
   world_.set_watchdog(common().watchdog);
   if (!common().resume) return;
   if (RunDirectory::never_began(*common().resume, agreement_, world_.rank())) {
@@ -64,6 +66,14 @@ void LearningRun::configure(const std::function<void()>& parse) {
     run_id_ = directory_->identity().run;
     check_rounds_may_change();
   });
+}
+
+/// Names of files are absolute, unless ranks were started in different folders and mean different files by them.
+/// **Collective.**
+void LearningRun::choose_configuration() {
+  const auto texts = agreement_.all_gather(declare_public(common().text));
+  const bool alike = std::adjacent_find(texts.begin(), texts.end(), std::not_equal_to<>()) == texts.end();
+  configuration_ = alike ? common().text : common().as_given;
 }
 
 void LearningRun::end_if_signalled() {
@@ -92,7 +102,7 @@ std::string LearningRun::configuration_at_first() const {
 
 void LearningRun::check_rounds_may_change() const {
   const std::string why_not = why_no_more_rounds();
-  check(why_not.empty() || stated_rounds(configuration_at_first()) == stated_rounds(common().text),
+  check(why_not.empty() || stated_rounds(configuration_at_first()) == stated_rounds(configuration_),
         "--rounds with --resume: {} (for the rounds that were planned) leave --rounds out", why_not);
 }
 
@@ -115,7 +125,7 @@ void LearningRun::require_resumable() const {
 /// knows the configuration, and says more of it.)
 std::string LearningRun::digest_of_inputs() const {
   std::string inputs = digest_of_start();
-  if (!uses_records()) inputs += configuration_that_matters(common().text);
+  if (!uses_records()) inputs += configuration_that_matters(configuration_);
   if (*reads_pipes_) inputs += fmt::format(" {} parameters", dimension_);
   if (common().test && !is_synthetic(*common().test)) {
     for (const std::string& file : files_of(*common().test)) {
@@ -185,12 +195,34 @@ void LearningRun::agree_on_data() {
                      common().data.source);
     dataset_.shape = all;
   });
+  note_clients_without_records();
   if (dataset_.shape.sparse && !common().data.dimension && common().privacy.protects()) {
     notes_.push_back(fmt::format(
         "{} features: the largest index in the clients' records, which everybody learns so; --dimension fixes it "
         "beforehand",
         dataset_.shape.features));
   }
+}
+
+/// Numbers of records are public. **Collective.**
+void LearningRun::note_clients_without_records() {
+  const auto none = std::count_if(dataset_.streams.begin(), dataset_.streams.end(),
+                                  [](const auto& stream) { return stream->records() == 0; });
+  long long all = 0;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(none)))) all += std::stoll(each);
+  if (all == 0) return;
+  notes_.push_back(fmt::format(
+      "{} of {} clients have no record: they take no steps, and have what they hear from others. Name fewer "
+      "--clients, or another --partition",
+      all, layout_->clients()));
+}
+
+void LearningRun::note_short_run(Round rounds) {
+  if (rounds != 1 || common().rounds || !uses_records() || !dataset_.replayable || common().data.batch == 1) return;
+  notes_.push_back(
+      fmt::format("the run has one round: no client has more records than one --batch {} takes. Lower --batch, or read "
+                  "them again with --epochs",
+                  common().data.batch));
 }
 
 Round LearningRun::rounds_of(std::optional<Round> available) const {
@@ -240,7 +272,7 @@ RunFacts LearningRun::facts(Round rounds) const {
   facts.seed = common().data.seed;
   facts.public_data = dataset_.is_public;
   facts.replayable = dataset_.replayable && start_can_be_read_again();
-  facts.configuration = common().text;
+  facts.configuration = configuration_;
   facts.rounds_matter = !why_no_more_rounds().empty();
   facts.public_inputs = digest_of_start();
   for (const std::string& constants : {common().data.standardise, common().data.encode}) {
@@ -301,9 +333,9 @@ void LearningRun::make_new_directory() {
   }
   path = agreement_.broadcast(declare_public(path));
   if (common().resume) {
-    directory_.emplace(RunDirectory::afresh(path, common().text, agreement_, world_.rank()));
+    directory_.emplace(RunDirectory::afresh(path, configuration_, agreement_, world_.rank()));
   } else {
-    directory_.emplace(path, common().text, agreement_, world_.rank());
+    directory_.emplace(path, configuration_, agreement_, world_.rank());
   }
   agreement_.together([&] {
     if (common().save_partition && first_rank()) {
@@ -380,7 +412,7 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   if (goes_on_ && *reads_pipes_) leave_out_rounds();
   agreement_.together([&] {
     if (!first_rank() || !goes_on_) return;
-    directory_->set_configuration(common().text, {"rounds", "checkpoint-every"});
+    directory_->set_configuration(configuration_, {"rounds", "checkpoint-every"});
     directory_->forget_results();
   });
 }
@@ -460,10 +492,24 @@ void LearningRun::note_recorded(const Recorded& recorded) {
       count == 0 ? "for none of them" : fmt::format("for {} of them", count)));
 }
 
+/// **Collective.**
+void LearningRun::note_budget(Round rounds) {
+  if (!privacy_) return;
+  const std::optional<Round> releases = privacy_->will_stop_after();
+  if (!releases || *releases / releases_of_round() >= rounds) return;
+  learning_ends_ = *releases / releases_of_round();
+  notes_.push_back(fmt::format(
+      "learning will stop after round {} of {}: then a client has spent its --budget {}, and learns nothing "
+      "from its records any more. Raise --budget, lower --epsilon, or play fewer --rounds",
+      *learning_ends_, rounds, common().privacy.budget.value_or("")));
+}
+
 void LearningRun::open_records(const Recording& recording) {
   world_.watch_signals();  // whoever sees the run's files may signal
   const MetricsPolicy policy = metrics_policy();
   note_recorded(recording.clients);
+  note_budget(recording.rounds);
+  note_short_run(recording.rounds);
   agreement_.together([&] {
     if (recorded_here() == 0) return;
     recorder_.emplace(*directory_, world_.rank(), record_layout().first(world_.rank()),
@@ -481,7 +527,7 @@ void LearningRun::open_records(const Recording& recording) {
         {"epsilon_per_release", fmt::format("{:.17g}", epsilon_per_release)},
         {"starling", version()},
         {"mpi", mpi_version()},
-        {"configuration_digest", sha256(common().text)},
+        {"configuration_digest", sha256(configuration_)},
         {"data_digest", dataset_.digest},
         {"noise_key", name_of(noise_key_policy(common().privacy.noise_key))},
         {"run_id", run_id_}};
@@ -491,6 +537,7 @@ void LearningRun::open_records(const Recording& recording) {
                    provenance);
   });
   printer_.emplace(progress_style(), recording.rounds, epsilon_per_release);
+  if (learning_ends_) printer_->learning_ends_after(*learning_ends_);
   reporter_.emplace(agreement_, world_.rank(), ranks_with_clients(), policy, recording.scores, recording.test,
                     first_rank() ? &*printer_ : nullptr, first_rank() ? directory_->path() + "/history.csv" : "",
                     recording.models);

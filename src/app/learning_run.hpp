@@ -193,11 +193,13 @@ class LearningRun {
   std::size_t dimension_ = 0;
   std::optional<RunPrivacy> privacy_;  ///< of runs that learn
   std::string run_id_;
+  std::string configuration_;  ///< effective, as the run directory has it
   std::optional<RunDirectory> directory_;
   bool goes_on_ = false;  ///< with a run that began earlier
   std::optional<Round> resumed_from_;
-  Round planned_rounds_ = 0;         ///< of a run that goes on
-  std::optional<bool> reads_pipes_;  ///< some rank; once all know
+  std::optional<Round> learning_ends_;  ///< round after which a client has spent its budget, where that is known
+  Round planned_rounds_ = 0;            ///< of a run that goes on
+  std::optional<bool> reads_pipes_;     ///< some rank; once all know
   Feed feed_;
   std::optional<Checkpointer> checkpointer_;
   RoundClock clock_;
@@ -208,6 +210,10 @@ class LearningRun {
 
  private:
   [[nodiscard]] std::string configuration_at_first() const;
+  void choose_configuration();
+  void note_budget(Round rounds);
+  void note_clients_without_records();
+  void note_short_run(Round rounds);
   void check_rounds_may_change() const;
   void note_recorded(const Recorded& recorded);
   /// Before the first round, at places where all ranks meet. **Collective.**

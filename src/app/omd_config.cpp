@@ -26,7 +26,7 @@ void add_graph_options(Options& options, OmdConfig& config) {
   const char* group = "Clients and graph";
   options.add({group, "topology", "FILE", "",
                "topology file (see starling topology --help); default: a directed ring of all clients",
-               setter::text(config.topology)});
+               setter::text(config.topology), false, named::file});
   add_client_options(options, group, config, "the topology's, else one per rank");
   options.add(
       {group, "mixing", "HOW", "push-sum",
@@ -65,7 +65,7 @@ void add_learning_options(Options& options, OmdConfig& config) {
   options.add({group, "start", "WHERE", "uniform",
                "uniform (the domain's centre; of a network values between +-1/sqrt(fan-in), the same at all clients, "
                "made from --seed), zero, or a CSV file with a row per client (public)",
-               setter::text(config.start)});
+               setter::text(config.start), false, named::start});
   options.add({group, "average", "WHAT", "none",
                "models that the run ends with: none (of the last round), tail (each client's mean over the second half "
                "of the rounds, weighted by its push-sum masses) or all (likewise over all rounds)",
@@ -162,6 +162,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
         "--benchmark-window without --constraint and --regret static or both (there is nothing to compare) add them");
   config.json = config.json || config.json_models;
   config.text = options.configuration();
+  config.as_given = options.configuration(Options::Names::as_given);
   return config;
 }
 

@@ -64,6 +64,11 @@ bool may_change(const std::string& name) {
   return free.contains(name);
 }
 
+/// A value whose names of files hold in any folder.
+std::string anywhere(const Option& option, const std::string& text) {
+  return option.files == nullptr ? text : option.files(text, std::filesystem::current_path());
+}
+
 po::options_description describe(const std::vector<Option>& options) {
   po::options_description description;
   for (const Option& option : options) {
@@ -130,7 +135,10 @@ void Options::read_command_line(const std::vector<std::string>& words) {
       check(text.find_first_of("#\r\n") == std::string::npos,
             "--{} '{}' holds a # or a line break (it could not stand in config.ini) name it otherwise",
             option.string_key, text);
-      given_[option.string_key] = {text, "--" + option.string_key};
+      const auto [earlier, first] = given_.emplace(option.string_key, Given{text, "--" + option.string_key});
+      check(first || earlier->second.text == text,
+            "--{} is given twice, as '{}' and as '{}': either could be meant. Give it once", option.string_key,
+            earlier->second.text, text);
     }
   } catch (const po::too_many_positional_options_error&) {
     const auto word = std::find_if(options_.begin(), options_.end(), [](const Option& o) { return o.positional; });
@@ -143,7 +151,7 @@ void Options::read_command_line(const std::vector<std::string>& words) {
   }
 }
 
-std::map<std::string, Options::Given> Options::read_file(const std::string& path) const {
+std::map<std::string, Options::Given> Options::read_file(const std::string& path, const std::string& folder) const {
   std::map<std::string, Given> result;
   const std::string text = fmt::format("{}\n", fmt::join(read_lines(path, fmt::format("--config '{}'", path)), "\n"));
   refuse_placeholders(text, path);
@@ -160,7 +168,11 @@ std::map<std::string, Options::Given> Options::read_file(const std::string& path
       check(first, "{}: the key stands twice (one value could be meant as well as the other) delete one", where);
       const Given value{option.value.empty() ? "true" : option.value.front(), where};
       // A default in a file, as --print-config writes them all, is nothing that the user asked for.
-      if (value.text.empty() || value.text != find(key)->initial) result[key] = value;
+      if (!value.text.empty() && value.text == find(key)->initial) continue;
+      const auto& [other, fading] = find(key)->falls_with;
+      if (const auto given = given_.find(other); given != given_.end() && given->second.text == fading) continue;
+      const NamedFiles files = find(key)->files;
+      result[key] = {files == nullptr ? value.text : files(value.text, folder), where};
     }
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}: {} (a line reads key = value)", path, error.what()));
@@ -181,7 +193,7 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
         directory);
   std::map<std::string, Given> of_run;
   try {
-    of_run = read_file(path);
+    of_run = read_file(path, "");  // its names hold anywhere, or, where ranks began in different folders, from there
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} (--resume goes on with a run of the same command)", error.what()));
   }
@@ -190,7 +202,7 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
     if (name == "resume" || may_change(name)) continue;
     const auto there = of_run.find(name);
     const std::string text = there != of_run.end() ? there->second.text : find(name)->initial;
-    if (!is_same(text, here.text))
+    if (!is_same(text, here.text) && !is_same(text, anywhere(*find(name), here.text)))
       differences.push_back(fmt::format("{} = {}, here {}", name, text.empty() ? "-" : text, here.text));
   }
   check(differences.empty(),
@@ -204,7 +216,8 @@ void Options::parse(const std::vector<std::string>& words) {
   if (given("resume")) {
     given_.merge(read_run(given_.at("resume").text));
   } else if (given("config")) {
-    given_.merge(read_file(given_.at("config").text));
+    const std::string& path = given_.at("config").text;
+    given_.merge(read_file(path, std::filesystem::path(path).parent_path().string()));
   }
   for (const Option& option : options_) {
     const auto value = given_.find(option.name);
@@ -247,12 +260,14 @@ std::string Options::help() const {
   return text;
 }
 
-std::string Options::configuration() const {
+std::string Options::configuration(Names names) const {
   std::string text;
   for (const Option& option : options_) {
     if (!is_part_of_a_file(option.name)) continue;
     const auto value = given_.find(option.name);
-    const std::string shown = value != given_.end() ? value->second.text : option.initial;
+    const std::string shown =
+        value != given_.end() ? (names == Names::absolute ? anywhere(option, value->second.text) : value->second.text)
+                              : option.initial;
     if (shown.empty() || (option.argument.empty() && shown == "false")) continue;
     text += fmt::format("{} = {}\n", option.name, shown);
   }

@@ -135,7 +135,7 @@ Options audit_options(AuditChoice& choice) {
   add_method_options(options, choice);
   options.add({"Output", "output", "DIR", "",
                "folder for audit.json, audit-histogram.csv and the picture audit.svg; it is made if it does not exist",
-               setter::text(choice.output)});
+               setter::text(choice.output), false, named::file});
   options.add({"Output", "json", "", "", "print one JSON object in place of tables", setter::flag(choice.json)});
   add_last_options(options, choice.progress, choice.print_config);
   return options;

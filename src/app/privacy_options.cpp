@@ -1,6 +1,7 @@
 #include "starling/app/privacy_options.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "starling/core/round_values.hpp"
 
@@ -9,6 +10,9 @@ namespace starling {
 namespace {
 
 constexpr double tiny = std::numeric_limits<double>::min();
+
+/// What protection costs is nothing where the command line takes it off a file's run.
+const std::pair<std::string, std::string> fades{"mechanism", "none"};
 
 /// A price or budget as text. What it says of rounds and clients can be read only when their number is known; a plain
 /// number is checked at once, where the message can say where it stands.
@@ -28,9 +32,9 @@ void add_price_options(Options& options, PrivacyOptions& privacy, const char* gr
                setter::text(privacy.mechanism)});
   options.add({group, "epsilon", "E", "",
                "privacy loss per release (Prices, below); default: 1. Under gaussian, epsilon at --delta",
-               amount(privacy.epsilon, tiny, most_epsilon)});
+               amount(privacy.epsilon, tiny, most_epsilon), false, named::spec, fades});
   options.add({group, "mu", "M", "", "under gaussian, in place of --epsilon: mu per release (Prices, below)",
-               amount(privacy.mu, tiny, most_mu)});
+               amount(privacy.mu, tiny, most_mu), false, named::spec, fades});
   options.add({group, "delta", "D", "",
                "probability that losses are stated with; default: 0 for laplace, 1e-5 for gaussian",
                setter::number(privacy.delta, 0, 0.999999)});
@@ -50,18 +54,18 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy, const char* g
       {group, "budget", "E", "",
        "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
        "client that reached it goes on without learning",
-       amount(privacy.budget, 0, std::numeric_limits<double>::max())});
+       amount(privacy.budget, 0, std::numeric_limits<double>::max()), false, named::spec, fades});
   options.add(
       {group, "budget-unit", "WHOSE", "client",
-       "loss that --budget limits: of all records of a client together (client), or of its worst record (component, "
-       "under --unit component)",
+       "loss that --budget limits: client (all records of a client together) or record (its worst record; its worst "
+       "component under --unit component)",
        setter::choice<bool>(privacy.budget_of_client, {{"client", true}, {"record", false}})});
   options.add(
       {group, "ledger", "FILE", "",
        "ledger that the owner of the data keeps, where every release is entered before it is made; with several "
        "ranks one per client, named with {client}, whose number must mean the same data in all runs. Default: "
        "one of this run alone, in private/",
-       setter::text(privacy.ledger)});
+       setter::text(privacy.ledger), false, named::file});
   options.add({group, "ledger-block", "K", "",
                "rounds (fedavg: local steps) entered at a time, which a crash charges as a whole; default: 1, 2, 4, "
                "... up to 4096, and on "
@@ -73,7 +77,7 @@ void add_secrecy_options(Options& options, PrivacyOptions& privacy, const char* 
   options.add({group, "noise-key", "KEY", "random",
                "random (from the operating system), seed (derived from --seed: reproducible, not private), or a FILE "
                "per client, named with {client}",
-               setter::text(privacy.noise_key)});
+               setter::text(privacy.noise_key), false, named::noise_key});
   options.add(
       {group, "audit", "", "",
        "audit this very run: the first record of each batch gives way to a canary, whose secret sign is guessed "
@@ -109,6 +113,11 @@ void check_privacy_options(const PrivacyOptions& privacy) {
         privacy.mu.value_or(""), privacy.mechanism.value_or("(none given)"));
   check(!gaussian || !privacy.delta || *privacy.delta > 0,
         "--delta 0 under gaussian (no finite epsilon holds with it) give a small one, such as 1e-5");
+  const bool none = privacy.mechanism && !privacy.protects();
+  check(!none || !(privacy.epsilon || privacy.mu),
+        "--{} with --mechanism none: nothing is protected, so there is no price to pay. Leave it out, or choose a "
+        "mechanism that protects, such as laplace",
+        privacy.epsilon ? "epsilon" : "mu");
   check(!privacy.budget || privacy.protects(),
         "--budget without noise (a release that nothing protects costs more than any budget) choose a mechanism");
   check(!privacy.audit || privacy.protects(),

@@ -57,7 +57,7 @@ Options spend_options(Spend& spend) {
   options.add(
       {group, "releases", "K", "1", "releases that one record enters", setter::integer(spend.releases, 1, most_whole)});
   options.add({group, "groups", "FILE", "", "different releases, in place of all options above (below)",
-               setter::text(spend.groups)});
+               setter::text(spend.groups), false, named::file});
   options.add({group, "delta", "D", "1e-5", "probability with which the loss may be exceeded; 0: pure losses add up",
                setter::number(spend.delta, 0, 0.999999)});
   options.add({group, "json", "", "",

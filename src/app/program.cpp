@@ -72,11 +72,14 @@ int dispatch(const std::vector<std::string>& argv) {
   if (command == "data") return run_data(words, quoted(argv), is_first_process());
   if (command == "report") return run_report(words, is_first_process());
   if (command == "privacy") return run_privacy(words, is_first_process());
-  throw UsageError(command.empty()
-                       ? std::string("no command given\n\n") + overview
-                       : fmt::format("unknown command '{}' (known: omd, renewable, infer, vertical, fedavg, doctor, "
-                                     "topology, privacy, data, report) see starling --help",
-                                     command));
+  if (command.empty()) {
+    if (is_first_process()) fmt::print(stderr, "{}\n", overview);  // a message would be one line
+    throw UsageError("no command is given: the text above lists them. Name one");
+  }
+  throw UsageError(
+      fmt::format("unknown command '{}' (known: omd, renewable, infer, vertical, fedavg, doctor, topology, privacy, "
+                  "data, report) see starling --help",
+                  command));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TestMetrics RenewableRun::test_figures() const {
   Vector predicted;
   for (std::size_t i = 0; i < test_->size(); ++i) {
     truth.push_back(test_->label(i));
-    predicted.push_back(model_->predict(protocol_->theta().value(), test_->row(i)));
+    predicted.push_back(model_->predict(protocol_->theta().value(), test_->row(i), test_->label(i)));
   }
   return test_metrics(classes, truth, predicted);
 }

@@ -40,7 +40,7 @@ void add_method_options(Options& options, RenewableConfig& config) {
   options.add({group, "start", "WHERE", "",
                "safe (the minimum over the first batch), zero, or a CSV file with one row (public); default: safe for "
                "online, else zero",
-               setter::text(config.start)});
+               setter::text(config.start), false, named::start});
   options.add({group, "forget", "RHO", "1", "what the curvature gathered so far is multiplied by with each batch",
                setter::number(config.settings.forget, 1e-6, 1)});
   options.add({group, "classes", "HOW", "binary", "binary, or one-vs-rest:K for labels 0 to K - 1",
@@ -247,6 +247,7 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
   config.settings.with_slopes = config.standard_errors == StandardErrors::sandwich;
   config.json = config.json || config.json_models;
   config.text = options.configuration();
+  config.as_given = options.configuration(Options::Names::as_given);
   return config;
 }
 

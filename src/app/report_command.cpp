@@ -42,7 +42,7 @@ struct Request {
   std::string output;
 };
 
-/// Options whose value may be left out, and then is the first one; any other word is not theirs.
+/// Options whose value may be left out, and then is the first one. Another word is a run's where none is named yet.
 struct Leavable {
   std::string option;
   Words values;
@@ -113,8 +113,12 @@ std::string known_value(const po::variables_map& values, const Leavable& option)
 Request request_of(const po::variables_map& values) {
   Request request;
   request.runs = values["run"].as<Words>();
-  check(request.runs.size() == 1, "{} runs were named (one is needed, and others after --compare; usage: {}) name one",
-        request.runs.size(), synopsis);
+  check(!request.runs.empty(), "no run is named (usage: {}) name its directory", synopsis);
+  check(request.runs.size() == 1,
+        "{} runs are named, '{}' and others: one is shown at a time. Name others after --compare; --csv takes {}, "
+        "--pictures {}",
+        request.runs.size(), fmt::join(request.runs, "', '"), fmt::join(leavable_options()[0].values, " or "),
+        fmt::join(leavable_options()[1].values, " or "));
   if (values.count("compare") > 0) {
     request.compares = true;
     const auto& others = values["compare"].as<Words>();

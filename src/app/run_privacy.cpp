@@ -391,6 +391,22 @@ void RunPrivacy::describe_trust(PrivacyReport& report) const {
 }
 
 /// **Collective.**
+std::optional<Round> RunPrivacy::least_of_all(std::optional<Round> here) {
+  std::optional<Round> least;
+  for (const std::string& each : agreement_.all_gather(declare_public(here ? std::to_string(*here) : ""))) {
+    if (!each.empty()) least = std::min<Round>(least.value_or(std::stoll(each)), std::stoll(each));
+  }
+  return least;
+}
+
+std::optional<Round> RunPrivacy::will_stop_after() {
+  if (!options_.budget) return std::nullopt;
+  std::optional<Round> here;
+  agreement_.together([&] { here = accounts_->will_stop_after(); });
+  return least_of_all(here);
+}
+
+/// **Collective.**
 BudgetReport RunPrivacy::budget_report() {
   BudgetReport budget;
   budget.least = limits_->range().least;
@@ -399,6 +415,7 @@ BudgetReport RunPrivacy::budget_report() {
   for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(accounts_->stopped())))) {
     budget.stopped += std::stoll(each);
   }
+  budget.stopped_after = least_of_all(accounts_->stopped_after());
   return budget;
 }
 

@@ -68,13 +68,13 @@ void add_schedule_options(Options& options, const std::string& group, ScheduleOp
   options.add({group, "dropout", "P", "",
                "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
                "client,share",
-               setter::text(settings.dropout)});
+               setter::text(settings.dropout), false, named::spec});
   options.add({group, "dropout-model", "MODEL", "uniform",
                "how absences come (below), or a file that lists them in lines round,client",
-               setter::text(settings.dropout_model)});
+               setter::text(settings.dropout_model), false, named::absences});
   options.add({group, "leave", "FILE", "",
                "lines client,round: clients that are gone for good from that round (from 0)",
-               setter::text(settings.leave)});
+               setter::text(settings.leave), false, named::file});
   options.add({group, "link-loss", "P", "0", "probability that a message is lost, below 1",
                setter::number(settings.link_loss, 0, 0.999999)});
   options.add({group, "link-loss-model", "WHICH", "acknowledged",

@@ -57,8 +57,8 @@ std::unique_ptr<RecordReader> SourceChoice::open(Client u) const {
 }
 
 void add_source_word(Options& options, SourceChoice& source) {
-  options.add(
-      {"Source", "source", "SOURCE", "", "what to read (Sources, below)", setter::text(source.reading.source), true});
+  options.add({"Source", "source", "SOURCE", "", "what to read (Sources, below)", setter::text(source.reading.source),
+               true, named::source});
 }
 
 void add_client_options(Options& options, SourceChoice& source) {

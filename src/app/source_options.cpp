@@ -23,7 +23,7 @@ void add_reading_options(Options& options, ReadSettings& settings) {
   options.add({group, "encode", "FILE", "",
                "public constants: CSV with a line `column,category,value`, then one for every category of a column of "
                "text (its name, or its number from 0); what stands nowhere there is an error",
-               setter::text(settings.encode)});
+               setter::text(settings.encode), false, named::file});
   options.add({group, "positive", "LABELS", "", "labels that count as +1, all others as -1, separated by commas",
                setter::list(settings.positive)});
   options.add({group, "ignore", "LABELS", "", "records with these labels are left out", setter::list(settings.ignore)});
@@ -36,7 +36,7 @@ void add_reading_options(Options& options, ReadSettings& settings) {
        "public constants: CSV with a line `feature,mean,sd`, then one for every feature (its name, or its "
        "number from 0 among the features); x becomes (x - mean)/sd. A regression's label is standardised too if it has "
        "a line (its column's name, or `label` where it has none)",
-       setter::text(settings.standardise)});
+       setter::text(settings.standardise), false, named::file});
   options.add({group, "features", "WHAT", "raw",
                "raw, or hog: each record is a square picture, its features are pixels row by row, and models see its "
                "histogram of gradients and a constant (129 features of bounded norm; leave --intercept out)",

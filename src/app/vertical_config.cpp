@@ -61,10 +61,10 @@ void add_party_options(Options& options, VerticalConfig& config) {
        "records whose columns are split: synthetic:spectrum (the default), one table with --columns, or a name "
        "with {client}, "
        "which stands for a file of each party; parties are clients 1, 2, ..., and client 0 is rank 0 (Sources, below)",
-       setter::text(config.source)});
+       setter::text(config.source), false, named::source});
   options.add({group, "parties", "FILES", "",
                "instead of --source: a file of each party, in their order, separated by commas",
-               setter::list(config.parties)});
+               setter::list(config.parties), false, named::source});
   options.add({group, "columns", "GROUPS", "",
                "of one table: who has which features, as in 0-12/13-22 or age,bmi/3,5-7 (numbers from 0 among the "
                "features, or names); a group for each party",
@@ -72,7 +72,7 @@ void add_party_options(Options& options, VerticalConfig& config) {
   options.add({group, "label-source", "FILE", "",
                "where parties have files: the one with the labels, whose order of records counts; default: the first "
                "party's. Ranks that know the labels read it, for labels and ids alone",
-               setter::text(config.label_source)});
+               setter::text(config.label_source), false, named::source});
   options.add(
       {group, "labels", "WHO", "all",
        "who knows the labels: all (every rank reads them), or head (rank 0 alone, which sends each party the "
@@ -332,6 +332,7 @@ VerticalConfig parse_vertical_config(const std::vector<std::string>& words) {
   static_cast<void>(quantiser_table().make(config.quantiser));
   static_cast<void>(quantiser_table().make(config.head_quantiser));
   config.text = options.configuration();
+  config.as_given = options.configuration(Options::Names::as_given);
   return config;
 }
 

@@ -21,7 +21,8 @@ class Binary : public Base {
   [[nodiscard]] bool correct(View scores, double label) const final { return is_right(scores[0], label); }
 
  protected:
-  [[nodiscard]] static bool is_right(double score, double label) { return (score > 0) == (label > 0); }
+  /// Labels are −1 and 1. A score of zero predicts neither class, and is wrong for both.
+  [[nodiscard]] static bool is_right(double score, double label) { return label * score > 0; }
 
  private:
   const char* name_;

@@ -58,8 +58,7 @@ class Softmax final : public Member<Softmax, Loss> {
     derivative[static_cast<std::size_t>(label)] -= 1;
   }
   [[nodiscard]] bool correct(View scores, double label) const override {
-    const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
-    return static_cast<double>(best) == label;
+    return is_highest(scores, static_cast<std::size_t>(label));
   }
 
  private:
@@ -90,6 +89,13 @@ std::vector<LossRow> plain_rows() {
 }
 
 }  // namespace
+
+bool is_highest(View scores, std::size_t k) {
+  for (std::size_t other = 0; other < scores.size(); ++other) {
+    if (other != k && !(scores[k] > scores[other])) return false;
+  }
+  return true;
+}
 
 void Loss::evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const {
   evaluate_each(*this, scores, labels, derivatives, tally);

@@ -43,8 +43,7 @@ class OneVsRest final : public Loss {
     }
   }
   [[nodiscard]] bool correct(View scores, double label) const override {
-    const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
-    return static_cast<double>(best) == label;
+    return is_highest(scores, static_cast<std::size_t>(label));
   }
 
  private:
@@ -149,17 +148,19 @@ void CurvedModel::gram(View parameters, const Batch& batch, Weight weight, Vecto
   }
 }
 
-double CurvedModel::predict(View parameters, const Row& row) const {
-  double best = -std::numeric_limits<double>::infinity();
-  std::size_t predicted = 0;
+double CurvedModel::predict(View parameters, const Row& row, double truth) const {
+  Vector scores(classes_);
   for (std::size_t k = 0; k < classes_; ++k) {
     const View weights = parameters.subspan(k * order_, order_);
     const View slopes = weights.first(features_);
-    const double score =
-        (row.sparse() ? dot(row.values, row.index, slopes) : dot(row.values, slopes)) + weights[features_];
-    if (classes_ == 1) return score > 0 ? 1 : -1;
-    if (score > best) predicted = k;
-    best = std::max(best, score);
+    scores[k] = (row.sparse() ? dot(row.values, row.index, slopes) : dot(row.values, slopes)) + weights[features_];
+  }
+  if (classes_ == 1) return truth * scores[0] > 0 ? truth : -truth;
+  std::size_t predicted = classes_;
+  for (std::size_t k = 0; k < classes_; ++k) {
+    const bool beats = predicted == classes_ || scores[k] > scores[predicted] ||
+                       (scores[k] == scores[predicted] && static_cast<double>(predicted) == truth);
+    if (beats) predicted = k;
   }
   return static_cast<double>(predicted);
 }

@@ -12,7 +12,9 @@ namespace {
 
 constexpr const char* digest_policy = "Poly1305 of the clipped integers, into the start of a ChaCha20 stream";
 
-constexpr std::size_t most_known = 1024;  // losses of so many are remembered
+constexpr int most_looked_at = 16;               // clients whose budgets are followed to their ends beforehand
+constexpr Round most_changing_prices = 100'000;  // rounds of different prices that are added up for that
+constexpr std::size_t most_known = 1024;         // losses of so many are remembered
 
 /// A block that lasts no longer than this is a short one.
 constexpr auto quick_block = std::chrono::milliseconds(500);
@@ -191,19 +193,50 @@ bool Accounts::affordable(std::size_t k, const Reservation& block) const {
   return compose(groups, budget->delta.value_or(default_delta(groups))).epsilon <= budget->epsilon;
 }
 
-/// The next block, cut to what the budget allows; nothing if that is no round.
-std::optional<Reservation> Accounts::affordable_block(std::size_t k) const {
+/// Rounds, of the next `size`, that the budget allows.
+Round Accounts::affordable_rounds(std::size_t k, Round size) const {
   const Holder& client = clients_[k];
-  const Round size = std::min(blocks_.after(client.reserved, pace_), end_of(client) - client.reserved);
-  if (Reservation whole = block(k, client.reserved + size - 1); affordable(k, whole)) return whole;
+  if (size <= 0 || affordable(k, block(k, client.reserved + size - 1))) return std::max<Round>(size, 0);
   Round some = 0;         // rounds that are affordable
   Round too_many = size;  // rounds that are not
   while (too_many - some > 1) {
     const Round middle = some + (too_many - some) / 2;
     (affordable(k, block(k, client.reserved + middle - 1)) ? some : too_many) = middle;
   }
+  return some;
+}
+
+/// The next block, cut to what the budget allows; nothing if that is no round.
+std::optional<Reservation> Accounts::affordable_block(std::size_t k) const {
+  const Holder& client = clients_[k];
+  const Round some =
+      affordable_rounds(k, std::min(blocks_.after(client.reserved, pace_), end_of(client) - client.reserved));
   if (some == 0) return std::nullopt;
   return block(k, client.reserved + some - 1);
+}
+
+std::optional<Round> Accounts::stopped_after() const {
+  std::optional<Round> least;
+  for (const Holder& client : clients_) {
+    if (client.stopped) least = std::min(least.value_or(client.paid), client.paid);
+  }
+  return least;
+}
+
+std::optional<Round> Accounts::will_stop_after() const {
+  std::optional<Round> least;
+  int looked_at = 0;
+  for (std::size_t k = 0; k < clients_.size() && looked_at < most_looked_at; ++k) {
+    const Holder& client = clients_[k];
+    const Round left = end_of(client) - client.reserved;
+    if (!terms_of(client).budget || left < 0 || (left == 0 && !client.stopped)) continue;
+    if (!terms_of(client).price && left > most_changing_prices) continue;
+    if (k > 0 && reserves_like_previous(k)) continue;
+    ++looked_at;
+    const Round some = client.stopped ? 0 : affordable_rounds(k, left);
+    if (some < left) least = std::min(least.value_or(client.reserved + some), client.reserved + some);
+  }
+  return least;
 }
 
 ClientLosses Accounts::losses(std::size_t k, std::optional<double> delta) const {

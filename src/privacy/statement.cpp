@@ -160,7 +160,8 @@ std::string budget(const PrivacyReport& report) {
                   limit.of_client ? "all records of a client together" : fmt::format("a {}", name_of(report.unit)));
   text += report.budget->stopped == 0
               ? ". "
-              : fmt::format("; {} client(s) reached it and released nothing from then on. ", report.budget->stopped);
+              : fmt::format("; {} client(s) reached it, the first after round {}, and released nothing from then on. ",
+                            report.budget->stopped, report.budget->stopped_after.value_or(0));
   return text;
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
 #include <ctime>
 
 #include "starling/core/kernels.hpp"
@@ -42,74 +41,7 @@ Round next_landmark(Round done) {
   return done < 1 ? done + 1 : 2 * static_cast<Round>(std::bit_floor(static_cast<std::uint64_t>(done)));
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
-
-ProgressPrinter::ProgressPrinter(ProgressStyle style, Round rounds, double epsilon_per_release)
-    : style_(style),
-      rounds_(rounds),
-      epsilon_(epsilon_per_release),
-      start_(std::chrono::steady_clock::now()),
-      drawn_(start_) {}
-
-std::string ProgressPrinter::describe(const NetworkFigures& figures) const {
-  std::string text;
-  const auto add = [&text](const char* name, double value, const char* format) {
-    if (std::isnan(value)) return;
-    text += fmt::format("  {} {}", name, fmt::vformat(format, fmt::make_format_args(value)));
-  };
-  add("loss", figures.loss, "{:.4f}");
-  add("accuracy", 100 * figures.accuracy, "{:.2f} %");
-  add("test", 100 * figures.test_accuracy, "{:.2f} %");
-  if (std::isnan(figures.test_accuracy)) add("test loss", figures.test_loss, "{:.4f}");
-  add("consensus", figures.consensus_error, "{:.2e}");
-  add("mass", figures.mass, "{:.10g}");
-  if (epsilon_ > 0 && std::isfinite(epsilon_)) add("eps/release", epsilon_, "{:g}");
-  return text;
-}
-
-void ProgressPrinter::tick(Round done) {
-  if (style_ != ProgressStyle::bar || (done & 15) != 0) return;
-  if (std::chrono::steady_clock::now() - drawn_ > std::chrono::milliseconds(200)) draw_bar(done);
-}
-
-void ProgressPrinter::draw_bar(Round done) {
-  drawn_ = std::chrono::steady_clock::now();
-  open_ = true;
-  constexpr int width = 24;
-  const double share = rounds_ > 0 ? static_cast<double>(done) / static_cast<double>(rounds_) : 1;
-  const int full = static_cast<int>(share * width);
-  const double rate = static_cast<double>(done - before_) / std::max(seconds_since(start_), 1e-9);
-  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3.0f} %  round {}/{}{}  {:.0f} rounds/s  {:.0f} s left \033[K", "", full, "",
-             width - full, 100 * share, done, rounds_, describe(latest_), rate,
-             static_cast<double>(rounds_ - done) / std::max(rate, 1e-9));
-  std::fflush(stderr);
-}
-
-void ProgressPrinter::show(const NetworkFigures& figures, bool last) {
-  const double test = latest_.test_accuracy;
-  const double test_loss = latest_.test_loss;
-  latest_ = figures;
-  if (std::isnan(latest_.test_loss)) {  // the last known one stays on the bar
-    latest_.test_accuracy = test;
-    latest_.test_loss = test_loss;
-  }
-  if (figures.done <= before_ && before_ > 0) return;
-  if (style_ == ProgressStyle::bar) {
-    draw_bar(figures.done);
-  } else if (style_ == ProgressStyle::lines && (last || is_landmark(figures.done))) {
-    const double rate = static_cast<double>(figures.done - before_) / std::max(seconds_since(start_), 1e-9);
-    fmt::print(stderr, "round {:>9}/{}{}  {:.0f} rounds/s\n", figures.done, rounds_, describe(figures), rate);
-  }
-}
-
-void ProgressPrinter::close() {
-  if (open_) fmt::print(stderr, "\n");
-  open_ = false;
-}
 
 NetworkReporter::NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy,
                                  Scores scores, TestScore test, ProgressPrinter* printer,

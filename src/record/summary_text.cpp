@@ -65,7 +65,8 @@ Json budget_json(const std::optional<BudgetReport>& budget) {
   return {{"epsilon", number(budget->least)},
           {"most_epsilon", number(budget->most)},
           {"unit", budget->of_client ? "client" : "record"},
-          {"stopped_clients", budget->stopped}};
+          {"stopped_clients", budget->stopped},
+          {"stopped_after_round", budget->stopped_after ? Json(*budget->stopped_after) : Json()}};
 }
 
 Json audit_json(const std::optional<OneRunResult>& audit) {
@@ -285,6 +286,12 @@ std::string privacy_rows(const SummaryView& summary) {
   if (unit != "record" && summary.has("privacy.record_epsilon")) {
     text += table_row("epsilon per record",
                       epsilon_text(summary.number("privacy.record_epsilon")) + "  (all components of its gradient)");
+  }
+  if (summary.number("privacy.budget.stopped_clients") > 0) {
+    text += table_row("budget",
+                      fmt::format("spent: learning ended after round {} of {}, at {} of {} clients by the end",
+                                  summary.count("privacy.budget.stopped_after_round"), summary.count("rounds_planned"),
+                                  summary.count("privacy.budget.stopped_clients"), summary.count("clients")));
   }
   return text +
          table_row("epsilon per client", fmt::format("{}  (all records of a client; {} for one record in every batch)",

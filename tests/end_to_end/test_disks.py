@@ -122,7 +122,7 @@ class Disks(TestCase):
         self.check_failed(job.finish(), "disk/run", "No such file or directory")
         result = self.run_noted(2, ["--resume", "disk/run"])
         self.assertEqual(result.codes, [2, 2], result)
-        self.assertIn("--resume 'disk/run': it has no config.ini", result.messages()[0])
+        self.assertIn("--resume 'disk/run': no such directory", result.messages()[0])
         self.assertGreater(len(self.checkpoints(spare / "run", 0)), 0)
         self.mount("--bind", spare, self.folder / "disk")
         self.check_goes_on("disk/run")

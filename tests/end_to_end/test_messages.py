@@ -1,7 +1,11 @@
 """What users see of a command that meets a fault of theirs, or says nothing: messages, exit codes, notes. Everything here is one
 process without mpirun."""
 
+import fcntl
 import itertools
+import pty
+import struct
+import termios
 import unittest
 
 from harness import *
@@ -124,6 +128,170 @@ class Encodings(MessageCase):
             self.assertEqual(result.code, DONE, result)
             models.append(result.summary()["final_model"])
         self.assertEqual(models[0], models[1])
+
+
+class Words(MessageCase):
+    """What is typed."""
+
+    def test_no_command(self):
+        result = self.run_alone([])
+        self.assertEqual(result.code, USAGE)
+        self.assertNotIn("?", result.err)
+        self.assertRegex(result.err, r"\n  starling omd +online mirror descent")
+        self.assertEqual(len(result.messages()), 1)
+
+    def test_what_report_takes(self):
+        self.assertEqual(self.run_alone([*RUN, "--source", "d.csv", "--output", "run"]).code, DONE)
+        self.refused(USAGE, ["'run', 'foo'", "--csv takes history or models"], ["report", "run", "--csv", "foo"])
+        self.refused(USAGE, ["no run is named"], ["report", "--json"])
+
+    def test_contradictions(self):
+        learn = ["omd", "--source", "d.csv", "--progress", "off"]
+        for price in ("epsilon", "mu"):
+            self.refused(USAGE, [f"--{price} with --mechanism none"], [*learn, "--mechanism", "none", f"--{price}", "0.1"])
+        self.write("none.ini", "mechanism = none\nepsilon = 0.1\n")
+        self.refused(USAGE, ["--epsilon with --mechanism none"], [*learn, "--config", "none.ini"])
+        self.refused(USAGE, ["--step is given twice, as '1' and as '2'"],
+                     [*learn, "--mechanism", "none", "--step", "1", "--step=2"])
+        self.write("noise.ini", "mechanism = laplace\nepsilon = 4\nstep = 1\n")
+        for words in (["--step", "2", "--step", "2"], ["--config", "noise.ini", "--step", "2"]):  # one value, one winner
+            result = self.run_alone([*learn, "--mechanism", "none", *words, "--print-config"])
+            self.assertEqual(result.code, DONE, result)
+            self.assertIn("\nstep = 2\n", result.out)
+            self.assertNotIn("epsilon", result.out)
+
+    def test_values_of_options_are_in_the_help(self):
+        help = self.run_alone(["omd", "--help"]).out
+        self.assertRegex(help, r"--budget-unit [^\n]*client \(.*\n?.*record \(")
+
+
+class Configurations(MessageCase):
+    """Relative names in a file for --config begin from its folder; what runs write can be read from anywhere."""
+
+    def setUp(self):
+        super().setUp()
+        rows = "\n".join(csv_rows(20, 2)) + "\n"
+        for u in range(2):
+            self.write(f"data/part-{u}.csv", "a,b,y\n" + rows)
+        self.write("data/mean.csv", "feature,mean,sd\na,0,1\nb,0,2\n")
+        self.write("data/graphs/g.topo", "clients 2\nedge 0 1\nedge 1 0\n")
+        self.write("data/price.csv", "0,1\n5,2\n")
+        self.write("data/away.csv", "5,1\n")
+        self.write("data/start.csv", "0,0\n0,0\n")
+        self.write("data/jobs/run.ini", "source = ../part-{client}.csv\ntopology = ../graphs/g.topo\nstandardise = ../mean.csv\n"
+                   "test = ../part-0.csv\nstart = ../start.csv\nepsilon = schedule:../price.csv\ndropout-model = ../away.csv\n"
+                   "mechanism = laplace\nnoise-key = seed\nclients = 2\nprogress = off\n")
+
+    def model(self, words, cwd=None):
+        result = self.run_alone(["omd", *words, "--json"], cwd)
+        self.assertEqual(result.code, DONE, result)
+        return result.summary()["final_model"]
+
+    def test_names_begin_from_the_file(self):
+        expected = self.model(["--config", "data/jobs/run.ini", "--output", "a"])
+        self.assertEqual(self.model(["--config", "jobs/run.ini", "--output", "b"], self.folder / "data"), expected)
+        self.assertEqual(self.model(["--config", self.folder / "data/jobs/run.ini", "--output", self.folder / "c"], "/"), expected)
+        again = self.model(["--config", "a/config.ini", "--output", "d"])  # as a run has written it
+        self.assertEqual(again, expected)
+        printed = self.run_alone(["omd", "--config", "run.ini", "--print-config"], self.folder / "data/jobs").out
+        self.write("elsewhere/printed.ini", printed)
+        self.assertEqual(self.model(["--config", "elsewhere/printed.ini", "--output", "e"]), expected)
+        self.assertEqual(self.run_alone(["omd", "--config", "elsewhere/printed.ini", "--print-config"]).out, printed)
+        result = self.run_alone(["omd", "--resume", self.folder / "a"], "/")
+        self.assertEqual(result.code, DONE, result)
+
+    def test_words_are_no_names(self):
+        self.write("data/w.ini", "source = synthetic:drift\nstart = zero\nnoise-key = seed\nmechanism = laplace\n"
+                   "epsilon = schedule:from=1,to=2\npartition = iid\ndropout-model = markov:length=20\nconstraint = box:0,1\n")
+        printed = self.run_alone(["omd", "--config", "data/w.ini", "--print-config"]).out
+        for line in ("start = zero", "noise-key = seed", "epsilon = schedule:from=1,to=2",
+                     "partition = iid", "dropout-model = markov:length=20", "constraint = box:0,1"):
+            self.assertIn(f"{line}\n", printed)
+
+
+class Notes(MessageCase):
+    """What ends as it was asked for and is hardly what was meant says so."""
+
+    def table(self, words):
+        result = self.run_alone(["omd", "--progress", "off", *words, *self.output()])
+        self.assertEqual(result.code, DONE, result)
+        return result.out, result.err
+
+    def test_clients_without_records(self):
+        table, err = self.table(["--source", "d.csv", "--mechanism", "none", "--clients", "30"])
+        for text in (table, err):
+            self.assertIn("10 of 30 clients have no record", text)
+        self.assertNotIn("have no record", self.table(["--source", "d.csv", "--mechanism", "none", "--clients", "4"])[0])
+
+    def test_one_round(self):
+        for batch, expected in ((40, True), (10, False)):
+            table, _ = self.table(["--source", "d.csv", "--mechanism", "none", "--batch", batch])
+            self.assertEqual("the run has one round" in table, expected, table)
+
+    def test_runs_that_diverge(self):
+        self.write("big.csv", "a,y\n" + "\n".join(f"{1000 + k},{k % 7}" for k in range(60)) + "\n")
+        squared = ["--source", "big.csv", "--loss", "squared"]
+        table, _ = self.table([*squared, "--mechanism", "none", "--step", "1"])
+        self.assertIn("worse than one that does not move", table)
+        table, _ = self.table([*squared, "--mechanism", "none", "--step", "1e-7"])
+        self.assertNotIn("does not move", table)
+        # Losses of private records are withheld, and so is what would follow from them; models are released.
+        table, _ = self.table([*squared, "--mechanism", "laplace", "--epsilon", "0.001", "--step", "1e5"])
+        self.assertIn("grown to a norm of", table)
+        self.assertNotIn("does not move", table)
+
+    def test_budgets_that_end_learning(self):
+        words = ["--source", "d.csv", "--mechanism", "laplace", "--epsilon", "1", "--clients", "2"]
+        out, err = self.table([*words, "--budget", "2", "--progress", "on"])
+        self.assertIn("learning will stop after round 2 of 10", err.splitlines()[0] + err)
+        self.assertLess(err.index("learning will stop"), err.index("round         1/10"))
+        self.assertRegex(err, r"round +4/10  budget spent, no learning")
+        self.assertNotRegex(err, r"round +2/10  budget spent")
+        self.assertIn("budget                spent: learning ended after round 2 of 10, at 2 of 2 clients", out)
+        self.assertIn("learning will stop after round 2 of 10", out)
+        out, err = self.table([*words, "--budget", "20"])
+        self.assertNotIn("learning will stop", out + err)
+        self.assertNotIn("learning ended", out)
+        # What earlier runs have spent counts: 10 of 13 are gone.
+        ledger = ["--ledger", "ledger-{client}", "--budget", "13", "--clients", "1"]
+        alone = ["--source", "d.csv", "--mechanism", "laplace", "--epsilon", "1"]
+        self.table([*alone, *ledger, "--rounds", "10"])
+        out, err = self.table([*alone, *ledger, "--seed", "2"])
+        self.assertIn("learning will stop after round 3 of 20", err)
+
+
+class Progress(MessageCase):
+    """On a terminal."""
+
+    def on_a_terminal(self, columns, words):
+        parent, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([STARLING, *words], cwd=self.folder, env=environment(), stdin=subprocess.DEVNULL,
+                                   stdout=child, stderr=child)
+        os.close(child)
+        text = b""
+        while True:
+            try:
+                piece = os.read(parent, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(parent)
+        self.assertEqual(process.wait(PATIENCE), DONE, text)
+        return text.decode()
+
+    def test_the_bar_fits_and_comes_before_the_table(self):
+        words = ["omd", "--source", "synthetic:drift", "--clients", "4", "--mechanism", "laplace", "--rounds", "3000"]
+        for columns in (40, 60, 100):
+            text = self.on_a_terminal(columns, [*words, *self.output()])
+            bars = [bar.split("\x1b[K")[0].rstrip("\r\n") for bar in text.split("\r[")[1:]]
+            self.assertGreater(len(bars), 5)
+            self.assertLess(max(len(bar) + 1 for bar in bars), columns)
+            self.assertNotRegex(bars[0], "left|rounds/s")
+            self.assertIn("round 3000/3000", bars[-1])
+            self.assertLess(text.rindex("\r["), text.index("epsilon per record"))
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ class Resume(TestCase):
         self.refused(["--resume", "run", "--step", "2", "--epsilon", "1"], 2, "step = 1, here 2", "epsilon = 2, here 1")
         self.refused(["--resume", "run", "--output", "other"], 2, "--resume with --output")
         self.refused(["--resume", "run", "--config", "run/config.ini"], 2, "--resume with --config")
-        self.refused(["--resume", "nothing"], 2, "no config.ini")
+        self.refused(["--resume", "nothing"], 2, "no such directory")
         self.refused(["--resume", "run", "--rounds", "10"], 2, "rounds are not taken back")
         result = self.run_ranks(3, ["--resume", "run"])
         self.assertEqual(result.code, 2, result)

@@ -125,6 +125,18 @@ TEST_P(AnyLoss, PredictsTheLabelOfLeastLoss) {
   }
 }
 
+// A model of zeros is right for no label, record by record and in batches.
+TEST_P(AnyLoss, ScoresThatTieAreNeverRight) {
+  if (!loss_->classifies()) GTEST_SKIP() << "no classes";
+  const Vector truths = labels();
+  const Vector zeros(loss_->scores() * truths.size(), 0.0);
+  for (const double truth : truths) EXPECT_FALSE(loss_->correct(View(zeros).first(loss_->scores()), truth));
+  Vector slopes(zeros.size());
+  LossTally tally;
+  loss_->evaluate(zeros, truths, slopes, tally);
+  EXPECT_EQ(tally.correct, 0);
+}
+
 // Whether it goes by the class's own functions or by the family's: to the bit what calls for each record come to.
 TEST_P(AnyLoss, EvaluatesABatchAsItsRecords) {
   for (const double size : {0.1, 3.0, 50.0}) {

@@ -25,6 +25,7 @@ struct DoctorConfig {
 
   /// The effective configuration as a file for --config.
   std::string text;
+  std::string as_given;  ///< the same with names of files as the user gave them
 };
 
 /// Throws UsageError.

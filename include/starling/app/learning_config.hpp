@@ -43,6 +43,7 @@ struct LearningConfig {
 
   /// The effective configuration as a file for --config.
   std::string text;
+  std::string as_given;  ///< the same with names of files as the user gave them
 };
 
 constexpr long long most_clients = 100'000'000;

@@ -5,7 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "starling/app/named_files.hpp"
 
 namespace starling {
 
@@ -23,7 +26,10 @@ struct Option {
   std::string initial;   ///< default, as text; empty where there is none
   std::string help;
   std::function<void(const std::string&)> apply;
-  bool positional = false;  ///< a word that belongs to no option is its value; one option at most
+  bool positional = false;     ///< a word that belongs to no option is its value; one option at most
+  NamedFiles files = nullptr;  ///< how its value names files; null where it names none
+  /// Option and value that, on the command line, make this option's value in a file fall away.
+  std::pair<std::string, std::string> falls_with = {};
 };
 
 /// Throws UsageError for text that the parser of options cannot be given: in its messages it fills places such as
@@ -38,15 +44,18 @@ class Options {
 
   void add(Option option) { options_.push_back(std::move(option)); }
 
-  /// Reads the command line, then the file that --config names (the command line wins), and applies every option that
-  /// has a value. Throws UsageError: for unknown keys of a file with file and line, for bad values with where they came
-  /// from. With --resume the file is the run's own, and the command line may change nothing that the run depends on.
+  /// Reads the command line, then the file that --config names (the command line wins; relative names of files in it
+  /// begin from its folder), and applies every option that has a value. Throws UsageError: for unknown keys of a file
+  /// with file and line, for bad values with where they came from, for an option with two values. With --resume the
+  /// file is the run's own, and the command line may change nothing that the run depends on.
   void parse(const std::vector<std::string>& words);
 
   /// Options with their groups, arguments, defaults and meanings.
   [[nodiscard]] std::string help() const;
-  /// All options that have a value, as a file for --config.
-  [[nodiscard]] std::string configuration() const;
+  /// All options that have a value, as a file for --config. Names of files that the user gave are absolute, so that the
+  /// file may lie anywhere.
+  enum class Names { absolute, as_given };
+  [[nodiscard]] std::string configuration(Names names = Names::absolute) const;
   /// Whether the user gave this option, on the command line or in the file.
   [[nodiscard]] bool given(const std::string& name) const { return given_.count(name) > 0; }
 
@@ -56,7 +65,7 @@ class Options {
     std::string where;  ///< "--step" or "file:line: step"
   };
   void read_command_line(const std::vector<std::string>& words);
-  [[nodiscard]] std::map<std::string, Given> read_file(const std::string& path) const;
+  [[nodiscard]] std::map<std::string, Given> read_file(const std::string& path, const std::string& folder) const;
   [[nodiscard]] std::map<std::string, Given> read_run(const std::string& directory) const;
   [[nodiscard]] const Option* find(const std::string& name) const;
 

@@ -97,6 +97,9 @@ class RunPrivacy {
   /// Releases before round `end` are not made, unless they were (Accounts::leave_out_releases). Returns the most that a
   /// client of this rank pays for and has not made here. **Collective.**
   [[nodiscard]] std::int64_t leave_out(Round end);
+  /// Releases after which the first client will have spent its budget, as far as prices and ledgers tell once it has
+  /// moved in; nothing where no budget ends before the run does. **Collective.**
+  [[nodiscard]] std::optional<Round> will_stop_after();
   /// What the run should say about its ledger and budget.
   [[nodiscard]] std::vector<std::string> notes() const;
 
@@ -122,6 +125,7 @@ class RunPrivacy {
   void choose_budgets();
   void describe_trust(PrivacyReport& report) const;
   [[nodiscard]] BudgetReport budget_report();
+  [[nodiscard]] std::optional<Round> least_of_all(std::optional<Round> here);
   [[nodiscard]] std::vector<std::pair<const Ledger*, Client>> different_clients() const;
   [[nodiscard]] LedgerReport ledger_report();
 

@@ -1,6 +1,7 @@
 /// Convex losses over the scores of a model.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -29,13 +30,18 @@ class Loss {
   [[nodiscard]] virtual double value(View scores, double label) const = 0;
   /// ∂ℓ/∂s into `derivative` (K entries).
   virtual void derivative(View scores, double label, MutableView derivative) const = 0;
-  /// Whether the class that the scores predict is `label`. Only for losses that classify.
+  /// Whether the class that the scores predict is `label`. Only for losses that classify. Scores that do not tell
+  /// `label` from another class (0 for a binary loss, a tie for the highest) are wrong for all: a model of zeros, which
+  /// has learned nothing, is never right.
   [[nodiscard]] virtual bool correct(View scores, double label) const = 0;
   /// All of the above for the records of `labels`, one after the other, each with K entries of `scores` and of
   /// `derivatives`: derivatives are set, and the rest is added to `tally`. To the bit what calls for each record come
   /// to.
   virtual void evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const;
 };
+
+/// Whether the score of class k is greater than that of every other class.
+[[nodiscard]] bool is_highest(View scores, std::size_t k);
 
 /// A loss of one score with a second derivative (almost everywhere), for second-order methods.
 class CurvedLoss : public Loss {

@@ -47,8 +47,9 @@ class CurvedModel final : public Model {
 
   /// Of one record and one class at a score of 0; for losses that classify.
   [[nodiscard]] double loss_at_zero() const;
-  /// The class that is predicted: −1 or 1 for K = 1, else 0, …, K − 1.
-  [[nodiscard]] double predict(View parameters, const Row& row) const;
+  /// The class that is predicted: −1 or 1 for K = 1, else 0, …, K − 1. Where `truth` ties with another class, that
+  /// class, as Loss::correct has it.
+  [[nodiscard]] double predict(View parameters, const Row& row, double truth) const;
 
  private:
   /// The batch as it enters: itself, or rows (x, 1) scaled to the bound.

@@ -76,6 +76,11 @@ class Accounts {
   [[nodiscard]] ClientLosses worst_losses(std::optional<double> delta) const;
   /// Clients that a budget stopped.
   [[nodiscard]] std::int64_t stopped() const;
+  /// Releases after which a budget stopped the first of them; nothing where it stopped none.
+  [[nodiscard]] std::optional<Round> stopped_after() const;
+  /// Releases after which the first client will have spent its budget, as prices and ledgers are now; nothing where all
+  /// come to their ends. Of clients with different histories the first few are looked at, since each takes some time.
+  [[nodiscard]] std::optional<Round> will_stop_after() const;
   /// Enters into the ledger how far the clients came, `reason` being finished or stopped. Rounds that were reserved and
   /// not released are given back, and rounds that an earlier process of this run may have released are counted.
   void close(LedgerEnd reason);
@@ -125,6 +130,7 @@ class Accounts {
   [[nodiscard]] std::int64_t pay_lost(std::size_t k);
   [[nodiscard]] Reservation block(std::size_t k, Round last) const;
   [[nodiscard]] bool affordable(std::size_t k, const Reservation& block) const;
+  [[nodiscard]] Round affordable_rounds(std::size_t k, Round size) const;
   [[nodiscard]] std::optional<Reservation> affordable_block(std::size_t k) const;
 
   const Protection& mechanism_;

@@ -38,10 +38,11 @@ struct LedgerReport {
 
 /// A budget, and whom it stopped.
 struct BudgetReport {
-  double least = 0;          ///< ε, of the client with the least
-  double most = 0;           ///< and of that with the most
-  bool of_client = true;     ///< the loss of all records of a client together is what it limits
-  std::int64_t stopped = 0;  ///< clients that it kept from learning on
+  double least = 0;                    ///< ε, of the client with the least
+  double most = 0;                     ///< and of that with the most
+  bool of_client = true;               ///< the loss of all records of a client together is what it limits
+  std::int64_t stopped = 0;            ///< clients that it kept from learning on
+  std::optional<Round> stopped_after;  ///< rounds after which it stopped the first of them
 };
 
 /// The privacy figures of a run, of the client for whom each is largest. Infinite where nothing is protected (null in

@@ -2,7 +2,6 @@
 /// waiting; rank 0 shows and keeps what they add up to.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,37 +15,10 @@
 #include "starling/record/history.hpp"
 #include "starling/record/journal.hpp"
 #include "starling/record/model_recorder.hpp"
+#include "starling/record/progress_printer.hpp"
 #include "starling/record/rounds.hpp"
 
 namespace starling {
-
-enum class ProgressStyle { off, lines, bar };
-
-/// Draws on stderr: a live bar on a terminal, else plain lines at rounds 1, 2, 4, 8, …
-class ProgressPrinter {
- public:
-  ProgressPrinter(ProgressStyle style, Round rounds, double epsilon_per_release);
-  /// Called after each round; cheap.
-  void tick(Round done);
-  void show(const NetworkFigures& figures, bool last);
-  /// Ends the bar's line.
-  void close();
-  /// The run goes on after this round: nothing is said of those before it.
-  void go_on_after(Round done) { before_ = done; }
-
- private:
-  void draw_bar(Round done);
-  [[nodiscard]] std::string describe(const NetworkFigures& figures) const;
-
-  ProgressStyle style_;
-  Round rounds_;
-  double epsilon_;
-  Round before_ = 0;  ///< rounds of an earlier process
-  NetworkFigures latest_;
-  std::chrono::steady_clock::time_point start_;
-  std::chrono::steady_clock::time_point drawn_;
-  bool open_ = false;
-};
 
 /// Score of a model on the public test set.
 using TestScore = std::function<Score(View)>;
