@@ -61,6 +61,19 @@ def output_folder(path):
     return folder
 
 
+def last_given(words):
+    """The words as texts, where an option that stands there twice has its last value alone: starling refuses two."""
+    groups = []
+    for word in map(str, words):
+        if word.startswith("--") or not groups:
+            groups.append([word])
+        else:
+            groups[-1].append(word)
+    last = {group[0].split("=")[0]: k for k, group in enumerate(groups)}
+    return [word for k, group in enumerate(groups) for word in group
+            if not group[0].startswith("--") or last[group[0].split("=")[0]] == k]
+
+
 class Runs:
     """Runs `starling omd`, or another command, from the project's folder, so that the paths in jobs/*.ini hold."""
 
@@ -73,7 +86,7 @@ class Runs:
     def run(self, name, words):
         """One run into a folder `name`; returns its summary."""
         folder = self.scratch / name
-        command = [self.starling, self.command, *map(str, words), "--output", str(folder), "--progress", "off",
+        command = [self.starling, self.command, *last_given(words), "--output", str(folder), "--progress", "off",
                    self.summary]
         # Open MPI's runs make and remove one folder below /tmp for all of a user's jobs, and runs that start together
         # trip over each other there: each gets a place of its own, with a short name since sockets lie in it.

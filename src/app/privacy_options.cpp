@@ -105,6 +105,11 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy) {
 }
 
 void check_privacy_options(const PrivacyOptions& privacy) {
+  const bool none = privacy.mechanism && !privacy.protects();
+  check(!none || !(privacy.epsilon || privacy.mu),
+        "--{} with --mechanism none: nothing is protected, so there is no price to pay. Leave it out, or choose a "
+        "mechanism that protects, such as laplace",
+        privacy.epsilon ? "epsilon" : "mu");
   check(!(privacy.epsilon && privacy.mu), "--epsilon and --mu exclude each other (either says what a release costs)");
   const bool gaussian = privacy.mechanism && privacy.mechanism_name() == "gaussian";
   check(!privacy.mu || gaussian,
@@ -113,11 +118,6 @@ void check_privacy_options(const PrivacyOptions& privacy) {
         privacy.mu.value_or(""), privacy.mechanism.value_or("(none given)"));
   check(!gaussian || !privacy.delta || *privacy.delta > 0,
         "--delta 0 under gaussian (no finite epsilon holds with it) give a small one, such as 1e-5");
-  const bool none = privacy.mechanism && !privacy.protects();
-  check(!none || !(privacy.epsilon || privacy.mu),
-        "--{} with --mechanism none: nothing is protected, so there is no price to pay. Leave it out, or choose a "
-        "mechanism that protects, such as laplace",
-        privacy.epsilon ? "epsilon" : "mu");
   check(!privacy.budget || privacy.protects(),
         "--budget without noise (a release that nothing protects costs more than any budget) choose a mechanism");
   check(!privacy.audit || privacy.protects(),

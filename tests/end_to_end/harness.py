@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -25,6 +26,9 @@ except ImportError:
 STARLING = os.environ.get("STARLING", "starling")
 MPIRUN = os.environ.get("STARLING_MPIRUN", "mpirun")
 SOURCE = pathlib.Path(os.environ.get("STARLING_SOURCE_DIR", pathlib.Path(__file__).parents[2])).resolve()
+sys.path.append(str(SOURCE / "jobs"))
+from experiment import last_given  # of the words that tests share and those of each its own
+
 DATA = SOURCE / ".." / "shared" / "data"
 LAYOUTS = (1, 2, 4, 7)
 PATIENCE = 90
@@ -198,7 +202,7 @@ class TestCase(unittest.TestCase):
         command = [MPIRUN, "--oversubscribe"]
         for i, (ranks, words, more) in enumerate(parts):
             command += [":"] if i > 0 else []
-            command += ["-n", str(ranks), *more, *wrapper, STARLING, *map(str, words)]
+            command += ["-n", str(ranks), *more, *wrapper, STARLING, *last_given(words)]
         if script is None and len(parts) == 1 and parts[0][0] == 1:
             command = command[command.index(STARLING):]
         job = Job(command, self.folder, log)
@@ -236,10 +240,12 @@ class TestCase(unittest.TestCase):
         """The same, with mpirun's exit code."""
         return self._start([(ranks, words, [])], None).finish()
 
-    def run_alone(self, words, cwd=None):
-        """Runs `starling WORDS` without mpirun."""
+    def run_alone(self, words, cwd=None, as_they_are=False):
+        """Runs `starling WORDS` without mpirun. Of an option that stands there twice the last counts, unless words are taken as they
+        are."""
         began = time.monotonic()
-        done = subprocess.run([STARLING, *map(str, words)], cwd=cwd or self.folder, env=environment(),
+        words = map(str, words) if as_they_are else last_given(words)
+        done = subprocess.run([STARLING, *words], cwd=cwd or self.folder, env=environment(),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
 

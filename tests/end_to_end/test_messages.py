@@ -24,7 +24,7 @@ class MessageCase(TestCase):
     def refused(self, code, expected, words):
         """One message, with these texts; nothing is made."""
         before = sorted(self.folder.iterdir())
-        result = self.run_alone(words)
+        result = self.run_alone(words, as_they_are=True)
         self.assertEqual((result.code, len(result.messages())), (code, 1), f"{words}\n{result}")
         for text in expected:
             self.assertIn(text, result.messages()[0])
@@ -138,7 +138,7 @@ class Words(MessageCase):
         self.assertEqual(result.code, USAGE)
         self.assertNotIn("?", result.err)
         self.assertRegex(result.err, r"\n  starling omd +online mirror descent")
-        self.assertEqual(len(result.messages()), 1)
+        self.assertEqual(result.messages()[-1], "starling: no command is given: the text above lists them. Name one")
 
     def test_what_report_takes(self):
         self.assertEqual(self.run_alone([*RUN, "--source", "d.csv", "--output", "run"]).code, DONE)
@@ -155,14 +155,14 @@ class Words(MessageCase):
                      [*learn, "--mechanism", "none", "--step", "1", "--step=2"])
         self.write("noise.ini", "mechanism = laplace\nepsilon = 4\nstep = 1\n")
         for words in (["--step", "2", "--step", "2"], ["--config", "noise.ini", "--step", "2"]):  # one value, one winner
-            result = self.run_alone([*learn, "--mechanism", "none", *words, "--print-config"])
+            result = self.run_alone([*learn, "--mechanism", "none", *words, "--print-config"], as_they_are=True)
             self.assertEqual(result.code, DONE, result)
             self.assertIn("\nstep = 2\n", result.out)
             self.assertNotIn("epsilon", result.out)
 
     def test_values_of_options_are_in_the_help(self):
         help = self.run_alone(["omd", "--help"]).out
-        self.assertRegex(help, r"--budget-unit [^\n]*client \(.*\n?.*record \(")
+        self.assertRegex(" ".join(help.split()), r"--budget-unit WHOSE loss that --budget limits: client \(.*?record \(")
 
 
 class Configurations(MessageCase):
@@ -229,9 +229,9 @@ class Notes(MessageCase):
             self.assertEqual("the run has one round" in table, expected, table)
 
     def test_runs_that_diverge(self):
-        self.write("big.csv", "a,y\n" + "\n".join(f"{1000 + k},{k % 7}" for k in range(60)) + "\n")
+        self.write("big.csv", "a,y\n" + "\n".join(f"{1000 + k},{k % 7 + 1}" for k in range(60)) + "\n")
         squared = ["--source", "big.csv", "--loss", "squared"]
-        table, _ = self.table([*squared, "--mechanism", "none", "--step", "1"])
+        table, _ = self.table([*squared, "--mechanism", "none", "--step", "1", "--rounds", "8"])
         self.assertIn("worse than one that does not move", table)
         table, _ = self.table([*squared, "--mechanism", "none", "--step", "1e-7"])
         self.assertNotIn("does not move", table)
