@@ -210,14 +210,15 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
 }
 
 // η_t / w_u, with the part that would exceed the cap kept as debt (method 1, "Step debt"). A client without mass steps
-// once it has some again.
+// once it has some again: of a mass that is rounding, whether there is any is chance.
 double DecentralizedOmd::take_step_length(std::size_t k) {
   debt_[k] += owed_;
   credit_[k] += owed_;
   const double w = holdings_.mass[k];
-  const double use = std::min(debt_[k], longest_step_ * std::max(w, 0.0));
+  if (w < negligible_mass) return 0;
+  const double use = std::min(debt_[k], longest_step_ * w);
   debt_[k] -= use;
-  return use > 0 ? use / w : 0;
+  return use / w;
 }
 
 double DecentralizedOmd::effective_weight(std::size_t k) const {

@@ -167,5 +167,33 @@ TEST(StepDebt, KeepsClientsWithLittleMassInReach) {
   EXPECT_GT(without, 1e6);
 }
 
+// Client 0 gives all its mass away in round 0, in shares whose rounded sum leaves 2^-55 of it or nothing. Neither is
+// mass: it keeps its model, and owes its steps until it is given mass again in round 6.
+TEST(StepDebt, IsNotPaidWithMassThatIsRounding) {
+  for (const Vector& shares : {Vector{.7, .2, .1}, Vector{.5, .25, .25}}) {
+    std::vector<Topology::Phase> phases{{1, {}}, {5, {}}, {1, {}}};
+    for (Client u = 1; u < 4; ++u) {
+      phases[0].edges.push_back({0, u, shares[static_cast<std::size_t>(u - 1)]});
+      for (Topology::Phase& phase : phases) phase.edges.push_back({u, u, &phase == &phases[2] && u == 1 ? 0.5 : 1});
+    }
+    phases[1].edges.push_back({0, 0, 1});
+    phases[2].edges.insert(phases[2].edges.end(), {{0, 0, 1}, {1, 0, 0.5}});
+    const Topology topology(4, WeightRule::explicit_weights, {}, phases);
+    const auto after = [&](Round rounds) {
+      RunSettings settings = settings_for(rounds);
+      settings.step = 0.5;
+      settings.step_power = 0;
+      return run_network(topology, settings, "euclidean", "free", {{8}, {0}, {0}, {0}}, {{0}, {0}, {0}, {0}});
+    };
+    const NetworkResult without = after(6);
+    const NetworkResult with = after(7);
+    if (world().rank() != 0) continue;
+    EXPECT_LT(without.masses[0], negligible_mass);
+    EXPECT_EQ(without.models[0][0], 4);  // after the step of round 0
+    EXPECT_NEAR(without.debt, 5 * 0.5, 1e-12);
+    EXPECT_GT(with.masses[0], 0.5);
+  }
+}
+
 }  // namespace
 }  // namespace starling
