@@ -10,7 +10,7 @@ documentation has it:
 * exchange g of round t goes over the graph of round t G + g, where G is the number of --gossip-steps;
 * a share that its receiver's absence leaves over is split anew under equal sender shares, else the sender keeps it;
   under plain mixing with receiver weights that sum to one the receiver keeps it;
-* a client below 2^-44 of the average mass splits it no further, and keeps its model until it is given more.
+* a client below 2^-44 of the average mass neither splits it nor steps, and keeps its model until it is given more.
 """
 
 import dataclasses
@@ -18,6 +18,7 @@ import dataclasses
 import numpy as np
 
 LEAST_MASS = 2.0**-44
+LEAST_COORDINATE = 2.0**-1022
 
 
 def no_losses(exchange, clients):
@@ -73,6 +74,7 @@ class Course:
     played: np.ndarray  # rounds x clients: records
     final: np.ndarray  # clients x dimension
     mass_under_way: float
+    effective_weights: np.ndarray  # of each client: steps taken / steps credited; NaN where none were
 
 
 # Losses of scores (records x scores; one score but for softmax) and labels (records x 1), and their derivatives by the scores.
@@ -159,6 +161,8 @@ PROJECTIONS = {
 class Euclidean:
     """R = |x|^2/2."""
 
+    least = 0.0  # value of a positive coordinate
+
     def __init__(self, domain):
         self.project, self.bounds = PROJECTIONS[domain[0]], domain[1:]
 
@@ -177,19 +181,24 @@ class Entropic(Euclidean):
 
     def __init__(self, domain):
         self.mass = domain[1]
+        self.least = LEAST_COORDINATE * max(self.mass, 1)
 
     def step(self, state, eta, gradient):
         with np.errstate(divide="ignore"):
             exponent = np.log(state) - eta[:, None] * gradient
         z = np.exp(exponent - exponent.max(axis=1, keepdims=True))
-        return self.mass * z / z.sum(axis=1, keepdims=True)
+        z = self.mass * z / z.sum(axis=1, keepdims=True)
+        return np.where(state > 0, np.maximum(z, self.least), 0)
 
 
 class SignedEntropic(Entropic):
-    """The same over [x+, x-], where x = x+ - x-. What a start leaves of the radius is spread over all 2 d coordinates."""
+    """The same over [x+, x-], where x = x+ - x-. A start leaves 1/1024 of the radius at least, which all 2 d share."""
 
     def state(self, models):
-        rest = (self.mass - np.abs(models).sum(axis=1, keepdims=True)) / (2 * models.shape[1])
+        norm = np.abs(models).sum(axis=1, keepdims=True)
+        most = self.mass * (1 - 2.0**-10)
+        models = np.where(norm > most, models * (most / np.maximum(norm, most)), models)
+        rest = (self.mass - np.minimum(norm, most)) / (2 * models.shape[1])
         return np.hstack([np.maximum(models, 0), np.maximum(-models, 0)]) + rest
 
     def models(self, state):
@@ -212,6 +221,7 @@ class Simulation:
         self.z = self.mirror.state(run.start)
         self.w = np.ones(run.clients)
         self.debt = np.zeros(run.clients)
+        self.credit = np.zeros(run.clients)
         self.losses = np.zeros((run.rounds, run.clients))
         self.played = np.zeros((run.rounds, run.clients))
         self.under_way = np.zeros((run.clients, run.clients, self.z.shape[1] + 1))  # [to, from]: lost (s, w)
@@ -236,7 +246,9 @@ class Simulation:
             presence[t] = present
         models, masses = np.array(models), np.array(masses)
         final = self.final(models, masses)
-        return Course(models, masses, presence, self.losses, self.played, final, self.under_way[:, :, -1].sum())
+        with np.errstate(invalid="ignore"):
+            weights = 1 - self.debt / self.credit
+        return Course(models, masses, presence, self.losses, self.played, final, self.under_way[:, :, -1].sum(), weights)
 
     def final(self, models, masses):
         if self.run.average == "none":
@@ -245,7 +257,9 @@ class Simulation:
         return self.average(models[after + 1:], masses[after + 1:])
 
     def average(self, models, masses):
-        return (masses[..., None] * models).sum(axis=0) / masses.sum(axis=0)[:, None]
+        """By mass; of a client that has had none, the last model."""
+        total = masses.sum(axis=0)[:, None]
+        return np.where(total > 0, (masses[..., None] * models).sum(axis=0) / np.where(total > 0, total, 1), models[-1])
 
     # Items 1 to 3 of a round.
 
@@ -293,10 +307,15 @@ class Simulation:
 
     def step_lengths(self, t, steps):
         """Of those who step; the cap keeps the rest back as debt."""
+        self.credit = self.credit + np.where(steps, self.eta(t), 0)
         self.debt = self.debt + np.where(steps, self.eta(t), 0)
-        use = np.where(steps, np.minimum(self.debt, self.run.step_cap * self.eta(0) * self.w), 0)
+        has_mass = self.has_mass()
+        use = np.where(steps & has_mass, np.minimum(self.debt, self.run.step_cap * self.eta(0) * self.w), 0)
         self.debt = self.debt - use
-        return use / np.where(self.w > 0, self.w, 1)
+        return use / np.where(has_mass, self.w, 1)
+
+    def has_mass(self):
+        return self.w >= LEAST_MASS
 
     # Item 4.
 
@@ -338,18 +357,21 @@ class Simulation:
             lost[:] = False
         a = self.run.lazy * np.eye(n) + (1 - self.run.lazy) * a
         if self.run.mixing == "plain":
-            self.z = a @ self.z
+            self.z = self.with_least(a @ self.z)
         else:
             self.push_sum(a, lost)
 
+    def with_least(self, z):
+        return np.where(z > 0, np.maximum(z, self.mirror.least), z)
+
     def push_sum(self, a, lost):
         arrives = (a > 0) & ~lost
-        a = np.where(self.w >= LEAST_MASS, a, np.eye(self.run.clients))
+        a = np.where(self.has_mass(), a, np.eye(self.run.clients))
         sums = np.hstack([self.w[:, None] * self.z, self.w[:, None]])
         arrived = np.where(lost, 0, a) @ sums
         s, w = np.hsplit(self.with_what_was_lost(arrived, np.where(lost, a, 0)[:, :, None] * sums, arrives), [-1])
         self.w = w[:, 0]
-        self.z = np.where(w >= LEAST_MASS, s / np.where(w > 0, w, 1), self.z)
+        self.z = np.where(w >= LEAST_MASS, self.with_least(s / np.where(w > 0, w, 1)), self.z)
 
     def with_what_was_lost(self, arrived, lost, arrives):
         """A message that gets through brings what was lost over its edge before."""

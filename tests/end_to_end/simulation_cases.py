@@ -24,6 +24,7 @@ class Case:
     record_every: int = None
     losses: int = None  # index of LOSS_RUNS
     drawn_absences: bool = False  # they are those that the run has recorded
+    chosen_step_cap: bool = False  # the same
 
     def add(self, trait, *words):
         """Something that a case has, and the words that ask for it."""
@@ -60,13 +61,13 @@ def edges_at_random(rng, n, probability, both_ways=False):
     return [(u, v, 1) for u in range(n) for v in range(n) if u != v and chosen[u, v]]
 
 
-def with_weights(rng, n, edges, by_sender):
-    """Random weights that sum to one over each sender's edges, or each receiver's. Some keep no share of their own."""
+def with_weights(rng, n, edges, by_sender, all_keep):
+    """Random weights that sum to one over each sender's edges, or each receiver's. Clients may keep no share of their own."""
     end = 0 if by_sender else 1
     result = []
     for u in range(n):
         others = [edge for edge in edges if edge[end] == u]
-        if len(others) != 1 or rng.random() < 0.5:
+        if not others or all_keep or rng.random() < 0.8:
             others.append((u, u, 1))
         shares = rng.dirichlet(np.full(len(others), 2.0)) if len(others) > 1 else [1.0]
         result += [(edge[0], edge[1], float(share)) for edge, share in zip(others, shares)]
@@ -146,7 +147,7 @@ def draw_phases(rng, case):
         rounds = int(rng.integers(1, 4))
         edges = [edge for edge in edges_at_random(rng, n, density, both_ways) if edge not in everywhere]
         if rule == "explicit":
-            edges = with_weights(rng, n, edges, by_sender)
+            edges = with_weights(rng, n, edges, by_sender, run.mixing == "plain")
         run.phases.append((rounds, everywhere + edges))
         written.append((rounds, edges if rule == "explicit" else [edge[:2] for edge in edges]))
     case.files["graph.topo"] = topology(n, written, rule, [edge[:2] for edge in everywhere])
@@ -162,8 +163,8 @@ LABELS = {"logistic": "signs", "hinge": "signs", "dwd": "signs", "softmax": "cla
 
 
 def draw_loss(rng):
-    name = pick(rng, ("logistic", 4), ("squared", 4), ("huber", 2), ("absolute", 2), ("hinge", 2), ("linear", 1.5), ("softmax", 1),
-                ("expectile", 1), ("dwd", 1))
+    name = pick(rng, ("logistic", 4), ("squared", 4), ("huber", 2), ("absolute", 2), ("hinge", 2), ("linear", 1.5),
+                ("softmax", 1), ("expectile", 1), ("dwd", 1))
     parameters = {"huber": lambda: (between(rng, 0.2, 1.5),), "expectile": lambda: (between(rng, 0.1, 0.9), 0.7),
                   "dwd": lambda: (float(rng.integers(1, 4)),), "softmax": lambda: (3,)}.get(name, tuple)()
     word = ":".join([name, ",".join(map(str, parameters))]) if parameters else name
@@ -227,24 +228,34 @@ def draw_start(rng, case):
         run.start = rng.normal(size=shape)
     else:
         run.start = rng.uniform(-1, 1, size=shape) * bounds[0] / d
+        if name == "l1ball" and rng.random() < 0.3:
+            run.start[0] = bounds[0] * np.eye(d)[0]
+            case.traits.add("a start on the border")
     case.files["start.csv"] = table(run.start)
     case.add("starts of a file", "--start", "start.csv")
 
 
 def draw_steps(rng, case):
-    """Short ones where the others would diverge, or multiply the rounding of running sums in the smallest coordinates."""
+    """Steps are short where long ones would diverge, and long where rounding does not grow."""
     run = case.run
-    steep = run.domain == ("free",) and run.loss[0] == "squared"
-    rounded = run.mirror != "euclidean" and not run.acknowledged
-    short = steep or rounded
+    longest = 3
+    if run.domain == ("free",) and run.loss[0] == "squared":
+        longest = 0.4
+    elif (run.mirror != "euclidean" and run.loss[0] in ("linear", "absolute", "hinge") and run.l2 == 0 and run.acknowledged
+          and rng.random() < 0.8):
+        longest = 20
+        case.traits.add("long entropic steps")
     for name, chance, value in (
-            ("step", 1 if short else 0.8, lambda: between(rng, 0.05, 0.4) if short else between(rng, 0.1, 3)),
+            ("step", 0.8 if longest == 3 else 1, lambda: between(rng, longest / 20, longest)),
             ("step_power", 0.5, lambda: pick(rng, (0, 2), (1, 1), (between(rng, 0.2, 0.9), 1))),
             ("step_offset", 0.3, lambda: between(rng, 0, 30)),
-            ("step_cap", 1, lambda: pick(rng, (1, 3), (2, 1), (5, 1), (0.5, 1)))):
+            ("step_cap", 0.6, lambda: pick(rng, (1, 3), (2, 1), (5, 1), (0.5, 1)))):
         if rng.random() < chance:
             setattr(run, name, value())
             case.add(name.replace("_", "-"), "--" + name.replace("_", "-"), getattr(run, name))
+        elif name == "step_cap":
+            case.chosen_step_cap = True
+            case.add("step cap chosen by the program")
 
 
 def draw_learning(rng, case, rounds):
@@ -285,7 +296,7 @@ def draw_learning(rng, case, rounds):
     draw_domain(rng, case)
     draw_start(rng, case)
     draw_steps(rng, case)
-    run.average = pick(rng, ("none", 3), ("tail", 1), ("all", 1)) if run.mixing == "plain" else "none"
+    run.average = pick(rng, ("none", 3), ("tail", 1), ("all", 1))
     if run.average != "none":
         case.add(f"average {run.average}", "--average", run.average)
 
@@ -299,7 +310,7 @@ def draw_losses(rng, case):
         return
     case.losses = int(rng.integers(len(LOSS_RUNS)))
     probability, seed = LOSS_RUNS[case.losses]
-    run.acknowledged = run.mixing == "plain" or run.weights == "explicit" or rng.random() < 0.5
+    run.acknowledged = run.mixing == "plain" or rng.random() < 0.5
     known = "acknowledged" if run.acknowledged else "unacknowledged"
     case.add(f"{known} losses", "--link-loss", probability, "--link-loss-model", known, "--seed", seed)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from method_simulation import Simulation
+from method_simulation import LEAST_MASS, Simulation
 
 
 class PlainSteps(Simulation):
@@ -10,6 +10,16 @@ class PlainSteps(Simulation):
 
     def step_lengths(self, t, steps):
         return np.where(steps, self.eta(t), 0)
+
+
+class StepsWithoutMass(Simulation):
+    """A client without mass steps as if it had little."""
+
+    def step_lengths(self, t, steps):
+        mass, self.w = self.w, np.maximum(self.w, 2 * LEAST_MASS)
+        lengths = super().step_lengths(t, steps)
+        self.w = mass
+        return lengths
 
 
 class NoDebt(Simulation):
@@ -144,8 +154,10 @@ def changes(case):
 # Each with the runs in which it makes a difference.
 FAULTS = {
     PlainSteps: lambda case, course: is_learning(case) and masses_differ(case, course),
+    StepsWithoutMass: lambda case, course: is_learning(case) and (course.masses[:-1] < 1e-12).any(),
     NoDebt: owes,
     FirstStepTwice: lambda case, course: is_learning(case) and case.run.step_power > 0 and case.run.step_offset < 5,
+    UnweightedAverage: lambda case, course: case.run.average != "none" and masses_differ(case, course),
     Backwards: lambda case, course: "weights explicit" in case.traits,
     LostMass: lambda case, course: "unacknowledged losses" in case.traits,
     LostSum: lambda case, course: "unacknowledged losses" in case.traits,

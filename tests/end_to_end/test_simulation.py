@@ -4,7 +4,7 @@
 Compared are all records of models, masses, presence and losses, the final models, and the mass under way at the end.
 The simulation draws nothing at random. It gets the program's draws from where the program shows them:
 
-* /presence of the same run says who is absent, unless a file does;
+* /presence of the same run says who is absent, unless a file does, and its summary the step cap where it chooses one;
 * `topology draw` shows the first rounds of endless graphs;
 * the masses of a run without learning tell which messages --link-loss loses.
 
@@ -33,6 +33,7 @@ PROCESSES = 2
 # Number of the case, and ranks.
 ON_RANKS = ((4, 2), (9, 3), (21, 2), (36, 3), (48, 2))
 BY_ROUND = ("model", "mass", "presence", "loss")
+MODELS = ("model", "mass", "final_model")  # by which faults are to be seen
 LOST = []  # by LOSS_RUNS: what lost_messages has found
 # How many runs have each at least.
 LEAST = {
@@ -40,9 +41,10 @@ LEAST = {
     "weights default": 6, "weights endless": 3, "plain mixing": 20, "plain mixing of sender sums": 2, "lazy": 30,
     "several exchanges": 50, "time-varying graph": 50, "connected over several rounds only": 25,
     "absences of a file": 25, "absences drawn": 15, "absent clients freeze": 15, "departures": 15,
-    "acknowledged losses": 15, "unacknowledged losses": 10, "streams that end": 80, "short batches": 50, "epochs": 15,
+    "acknowledged losses": 20, "unacknowledged losses": 15, "streams that end": 80, "short batches": 50, "epochs": 15,
     "fewer rounds than records": 25, "intercept": 30, "l2": 25, "clip": 25, "no learning": 4, "starts of a file": 50,
-    "step-power": 50, "step-offset": 30, "step-cap": 50, "average tail": 4, "average all": 4, "zeros in the start": 4,
+    "step-power": 50, "step-offset": 30, "step-cap": 50, "step cap chosen by the program": 40, "long entropic steps": 5,
+    "average tail": 15, "average all": 15, "zeros in the start": 4, "a start on the border": 2,
     "mirror euclidean": 50, "mirror entropic": 20, "mirror entropic-signed": 15,
     "domain free": 20, "domain ball": 8, "domain box": 8, "domain simplex": 30, "domain l1ball": 20,
     "loss logistic": 20, "loss squared": 20, "loss absolute": 6, "loss hinge": 6, "loss linear": 6, "loss huber": 6,
@@ -108,8 +110,11 @@ def recorded(folder):
     """What is compared, and the rounds of the records."""
     with h5py.File(folder / "run.h5") as file:
         found = {name: file[name][()] for name in ("rounds", *BY_ROUND, "final_model") if name in file}
-    found["mass_in_flight"] = numpy.array(json.loads((folder / "summary.json").read_text())["mass_in_flight"])
-    return found
+    summary = json.loads((folder / "summary.json").read_text())
+    found["mass_in_flight"] = numpy.array(summary["mass_in_flight"])
+    if "effective_weight" in summary:
+        found["effective_weight"] = numpy.array(summary["effective_weight"], float)  # null is NaN
+    return found, summary
 
 
 def simulated(course, rounds):
@@ -121,7 +126,8 @@ def simulated(course, rounds):
         with numpy.errstate(invalid="ignore"):
             loss.append(course.losses[a:b].sum(axis=0) / course.played[a:b].sum(axis=0))
     return {"presence": numpy.array(presence), "loss": numpy.array(loss), "mass": course.masses[rounds],
-            "model": course.models[rounds], "final_model": course.final, "mass_in_flight": numpy.array(course.mass_under_way)}
+            "model": course.models[rounds], "final_model": course.final, "mass_in_flight": numpy.array(course.mass_under_way),
+            "effective_weight": course.effective_weights}
 
 
 class Comparison:
@@ -132,8 +138,10 @@ class Comparison:
         self.words = [*case.words, "--output", f"run-{ranks}"]
         case.write(folder)
         program(self.words, folder, ranks)
-        self.found = recorded(folder / f"run-{ranks}")
+        self.found, summary = recorded(folder / f"run-{ranks}")
         run = case.run
+        if case.chosen_step_cap:
+            run.step_cap = summary["step_cap"]
         if run.phases is None:
             run.phases = edges_drawn(folder)
         if case.drawn_absences:
@@ -141,15 +149,14 @@ class Comparison:
         if case.losses is not None:
             run.lost = lambda exchange, n: LOST[case.losses][exchange, :n, :n]
 
-    def differences(self, course):
-        """The first place of each array where program and simulation differ."""
+    def differences(self, course, names=None):
+        """The first place of each array, or of those named, where program and simulation differ."""
         rounds = self.found["rounds"]
         expected = simulated(course, rounds)
         size = max(1, numpy.abs(course.models).max())
         result = []
-        for name, got in self.found.items():
-            if name == "rounds":
-                continue
+        for name in names or sorted(self.found.keys() - {"rounds"}):
+            got = self.found[name]
             wrong = ~numpy.isclose(got, expected[name], rtol=0, atol=TOLERANCE * size, equal_nan=True)
             if wrong.any():
                 place = tuple(int(i) for i in numpy.argwhere(wrong)[0])
@@ -171,7 +178,7 @@ def compare(number, folder, ranks=1, faults=()):
     for fault in faults:
         if simulation_faults.FAULTS[fault](case, course):
             with numpy.errstate(all="ignore"):
-                seen[fault.__name__] = bool(comparison.differences(fault(case.run).course()))
+                seen[fault.__name__] = bool(comparison.differences(fault(case.run).course(), MODELS))
     return comparison.words, comparison.differences(course), case.traits, seen
 
 
@@ -225,7 +232,7 @@ class RandomRuns(TestCase):
             seen = [by_fault[fault.__name__] for _, _, _, _, by_fault in self.results if fault.__name__ in by_fault]
             with self.subTest(fault.__name__):
                 self.assertGreaterEqual(len(seen), 9)
-                self.assertGreaterEqual(sum(seen), 0.75 * len(seen), f"{sum(seen)} of {len(seen)}: {fault.__doc__}")
+                self.assertGreater(sum(seen), len(seen) / 2, f"{sum(seen)} of {len(seen)}: {fault.__doc__}")
 
 
 if __name__ == "__main__":
