@@ -20,7 +20,7 @@ void AggregatedRun::open_model_records(Model& model, Round rounds) {
 Score AggregatedRun::test_score(Model& model, View theta) {
   if (scored_.empty() || !std::equal(theta.begin(), theta.end(), scored_.begin(), scored_.end())) {
     scored_.assign(theta.begin(), theta.end());
-    score_ = model.score(theta, *test_);
+    score_ = model.score(theta, *test_).of_all();
   }
   return score_;
 }

@@ -6,6 +6,7 @@
 
 #include "starling/app/commands.hpp"
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -65,7 +66,8 @@ int run_data(const std::vector<std::string>& words, const std::string& command_l
   if (!speaks) return 0;  // one process is enough, however many were started
   check(!words.empty(), "`data` lacks a command (convert, make or describe) see `starling data --help`");
   const Words rest(words.begin() + 1, words.end());
-  return stoppable([&] { return run_subcommand(words[0], rest, command_line); });
+  // On the terminal of the data's owner: a fault shows what stands there.
+  return stoppable([&] { return showing_values([&] { return run_subcommand(words[0], rest, command_line); }); });
 }
 
 }  // namespace starling

@@ -286,6 +286,12 @@ std::string Copier::report() const {
   std::string text = fmt::format("{}: {} records, {} features{}\n", copy_.output, total, visible,
                                  writers_.size() == 1 ? "" : fmt::format(", {} files", writers_.size()));
   if (windows_) text += window_line();
+  if (!source().reading.ignore.empty() || windows_) {
+    text += fmt::format(
+        "note: {} dropped for their labels leave no place behind: where a record stands in the file depends on the "
+        "labels of others, which no privacy figure of a run on the file covers{}\n",
+        windows_ ? "windows" : "records", windows_ ? "" : " (a run's own --ignore keeps places)");
+  }
   if (!writes_nonzeros(targets_.front().path)) return text;
   if (const std::size_t known = std::max(visible, known_features_); known > least)
     text += fmt::format("note: the last features are always zero: read with --dimension {}\n", known);

@@ -235,7 +235,7 @@ ExitCode InferRun::play() {
   if (!engine->note().empty()) notes_.push_back(engine->note());
   IntervalRecorder intervals = follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
   TestScore test;
-  if (test_) test = [this](View theta) { return model_->score(theta, *test_); };
+  if (test_) test = [this](View theta) { return model_->score(theta, *test_).of_all(); };
   find_checkpoint(config_.sgd.steps);
   open_records({config_.sgd.steps,
                 recorded,
@@ -308,7 +308,7 @@ Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& reco
   if (test_) {
     local.test.emplace();
     for (std::size_t k = 0; k < estimates.value().size(); ++k) {
-      local.test->push_back(model_->score(estimates.value()[k], *test_));
+      local.test->push_back(model_->score(estimates.value()[k], *test_).of_all());
     }
   }
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);

@@ -5,6 +5,7 @@
 #include "starling/app/version.hpp"
 #include "starling/core/durable_file.hpp"
 #include "starling/record/divergence.hpp"
+#include "starling/data/partition.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
 
@@ -69,6 +70,7 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
     if (std::optional<BudgetReport>& budget = summary.privacy.budget; budget && budget->stopped_after) {
       *budget->stopped_after /= releases_of_round();
     }
+    summary.privacy.dealt_by = dealt_by();
     name_metrics(summary);
   }
   if (first_rank()) {
@@ -78,8 +80,22 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
                                           summary.classifies, round_records, test_records, summary.final_model});
     if (note && summary.learned) notes_.push_back(*note);
   }
+  if (summary.progressive && summary.progressive->out_of_range > 0) {
+    notes_.push_back(fmt::format(
+        "{} times a record was out of range (its gradient not finite or too long to be clipped, so that it contributed "
+        "nothing, or its loss not finite): scale the features, or take a smaller --step",
+        summary.progressive->out_of_range));
+  }
   summary.left_out = feed_.left_out;
   summary.notes = notes_;
+}
+
+std::string LearningRun::dealt_by() const {
+  if (!dataset_.common || dataset_.is_public) return "";
+  const auto partition = partition_table().make(common().data.partition);
+  if (partition->looks_at() == Partition::Look::labels) return "their labels";
+  if (partition->looks_at() == Partition::Look::keys) return fmt::format("column '{}'", partition->key());
+  return "";
 }
 
 /// **Collective.**

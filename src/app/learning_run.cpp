@@ -176,9 +176,17 @@ void LearningRun::require_mechanism() const {
 void LearningRun::open_streams(DataSettings& data) {
   require_mechanism();
   data.go_on_waiting = [this] { return world_.go_on_waiting(); };
+  data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
   source_digest_ = digest_of_source();
   if (common().save_partition && first_rank() && !goes_on_) check_saves_partition(data, *common().save_partition);
   dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
+}
+
+void LearningRun::tell_owner(const Secret<std::string>& line) {
+  for_owner_.update([](std::string& lines, const std::string& added) { lines += added + "\n"; }, line);
+  if (!directory_) return;
+  OwnersFile(directory_->private_folder(world_.rank()) + "/left-out.txt").append(for_owner_);
+  for_owner_ = Secret<std::string>();
 }
 
 void LearningRun::agree_on_data() {

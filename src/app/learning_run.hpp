@@ -207,6 +207,7 @@ class LearningRun {
   std::optional<ProgressPrinter> printer_;
   std::optional<NetworkReporter> reporter_;
   std::vector<std::string> notes_;
+  Secret<std::string> for_owner_;  ///< lines that wait for the run's directory
 
  private:
   [[nodiscard]] std::string configuration_at_first() const;
@@ -223,6 +224,10 @@ class LearningRun {
   void leave_out_rounds();
   void make_new_directory();
   [[nodiscard]] CheckpointFolder checkpoint_folder() const;
+  /// A line about a private record, to private/<rank>/left-out.txt, which its owner alone can read.
+  void tell_owner(const Secret<std::string>& line);
+  /// What of private records decides which client has which; empty where nothing does.
+  [[nodiscard]] std::string dealt_by() const;
   /// What the run makes known of records, or withholds.
   void name_metrics(Summary& summary);
 };

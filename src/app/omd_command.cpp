@@ -26,7 +26,8 @@ Scores OmdRun::scores() const {
 
 std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
   std::vector<Score> scores;
-  for (std::size_t k = 0; k < models.value().size(); ++k) scores.push_back(model_->score(models.value()[k], *test_));
+  for (std::size_t k = 0; k < models.value().size(); ++k)
+    scores.push_back(model_->score(models.value()[k], *test_).of_all());
   return scores;
 }
 
@@ -129,7 +130,7 @@ ExitCode OmdRun::play() {
   }
 
   TestScore test;
-  if (test_) test = [this](View x) { return model_->score(x, *test_); };
+  if (test_) test = [this](View x) { return model_->score(x, *test_).of_all(); };
   find_checkpoint(config_.omd.rounds);
   open_records(
       {config_.omd.rounds, recorded, scores(), test, Models::one_each, {{"topology_digest", topology_digest}}});

@@ -17,8 +17,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Labels 0, …, K − 1.
 double class_label(double raw, std::size_t classes) {
-  check<DataError>(raw >= 0 && raw < static_cast<double>(classes) && raw == std::floor(raw),
-                   "label {} is outside the set of one-vs-rest:{} (0 to {})", raw, classes, classes - 1);
+  if (!is_class(raw, classes)) {
+    throw_label_fault(raw, fmt::format("is outside the set of one-vs-rest:{} (0 to {})", classes, classes - 1));
+  }
   return raw;
 }
 

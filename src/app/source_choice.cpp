@@ -45,7 +45,7 @@ std::unique_ptr<RecordReader> SourceChoice::open(Client u) const {
       if (stop_asked()) throw_stopped();
       return true;
     };
-    return open_reader(settings.source, settings);
+    return without_left_out(open_reader(settings.source, settings));
   }
   refuse_reading_options(reading);
   std::shared_ptr<const Generator> generator = make_generator(name(), {clients.value_or(1), seed});

@@ -43,6 +43,7 @@ ExitCode VerticalRun::play() {
   agreement_.together([&] {
     if (rounds) rounds->flush();
     write_networks(*directory_, world_.rank(), protocol.blocks());
+    write_out_of_range(*directory_, world_.rank(), protocol.out_of_range());
   });
   Summary summary = begin_summary(planned, wall);
   gather(protocol, summary);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -46,6 +47,11 @@ std::string listed(const std::map<std::string, double, std::less<>>& values) {
 }  // namespace
 
 Categories::Categories(const std::string& path) : path_(path) {
+  showing_values([this] { read(); });
+}
+
+void Categories::read() {
+  const std::string& path = path_;
   require_regular(path);
   const auto columns = open_table(path, "column", "category");
   const auto categories = open_table(path, "category", "column");
@@ -97,8 +103,11 @@ std::optional<double> Categories::value(std::size_t column, std::string_view tex
 
 void Categories::throw_unknown(std::size_t column, const std::string& where, const std::string& place,
                                std::string_view text) const {
-  throw DataError(fmt::format("{}: {} is '{}' (a category never seen: {} has {}) add it there, or remove the record",
-                              where, place, excerpt(text), path_, listed(columns_[*of_[column]].values)));
+  const std::string known = fmt::format("{} has {}", path_, listed(columns_[*of_[column]].values));
+  throw RecordError(
+      fmt::format("{}: {} is a category never seen ({}) add it there, or remove the record", where, place, known),
+      fmt::format("{}: {} is '{}' (a category never seen: {}) add it there, or remove the record", where, place,
+                  excerpt(text), known));
 }
 
 }  // namespace starling

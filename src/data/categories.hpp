@@ -43,6 +43,8 @@ class Categories {
 
   [[nodiscard]] Column& named(const std::string& name, const std::string& where);
 
+  void read();
+
   std::string path_;
   std::vector<Column> columns_;
   std::vector<std::optional<std::size_t>> of_;  ///< for the source's columns, their place in columns_

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -324,8 +325,8 @@ class CsvReader final : public RecordReader {
   }
 
   [[noreturn]] void throw_ragged() const {
-    throw DataError(fmt::format("{}: {} fields ({} expected, as in the first row) complete the row or remove it",
-                                where(), fields_.size(), columns_.count));
+    throw RecordError(fmt::format("{}: {} fields ({} expected, as in the first row) complete the row or remove it",
+                                  where(), fields_.size(), columns_.count));
   }
 
   LineReader lines_;

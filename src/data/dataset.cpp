@@ -50,14 +50,6 @@ Passes make_passes(const DataSettings& settings, std::int64_t records) {
   return {records, static_cast<std::int64_t>(settings.batch), settings.epochs};
 }
 
-/// Gives back the memory that growing has left over.
-void shrink(Secret<Batch>& share) {
-  share.update([](Batch& batch) {
-    Batch exact = batch;
-    batch = std::move(exact);
-  });
-}
-
 /// The streams of some clients of one source, kept in memory or not.
 class ShareOpener {
  public:
@@ -74,7 +66,7 @@ class ShareOpener {
       return batch;
     };
     if (fit_in_memory(shares)) {
-      for (Secret<Batch>& records : read(shares)) {
+      for (Secret<StoredRecords>& records : read(shares)) {
         const Passes passes = make_passes(settings_, shares[streams.size()].size());
         streams.push_back(std::make_unique<StoredStream>(std::move(records), passes, room()));
       }
@@ -137,12 +129,12 @@ class ShareOpener {
     }
   }
 
-  [[nodiscard]] std::vector<Secret<Batch>> read(const std::vector<Share>& shares) const {
-    std::vector<Secret<Batch>> records(shares.size());
+  [[nodiscard]] std::vector<Secret<StoredRecords>> read(const std::vector<Share>& shares) const {
+    std::vector<Secret<StoredRecords>> records(shares.size());
     read_through(shares, [&records](std::size_t k, const Record& record) {
-      records[k].update([&record](Batch& batch) { batch.add(record.row(), record.label); });
+      records[k].update([&record](StoredRecords& share) { share.add(record); });
     });
-    for (Secret<Batch>& share : records) shrink(share);
+    for (Secret<StoredRecords>& share : records) share.update([](StoredRecords& stored) { stored.shrink(); });
     return records;
   }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 #include "starling/data/gradient_histogram.hpp"
 
 namespace starling {
@@ -18,7 +19,7 @@ class DescribedReader final : public RecordReader {
     if (!reader_->next(record)) return false;
     if (record.sparse) fill_in(record);
     if (!histogram_.describe(record.values, features_)) {
-      fail<DataError>(
+      fail<RecordError>(
           "{}: differences of its pixels are beyond the range of double precision (--features hog is made of them) "
           "give a smaller --scale",
           where());

@@ -20,6 +20,7 @@ class Fingerprint {
   }
   void add(const Record& record) {
     add(std::bit_cast<std::uint64_t>(record.label));
+    if (record.left_out) add(std::uint64_t{1});
     add(record.values.size());
     for (const double value : record.values) add(std::bit_cast<std::uint64_t>(value));
     for (const std::int32_t index : record.index) add(static_cast<std::uint64_t>(index));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling {
@@ -138,10 +139,13 @@ class Hdf5Reader final : public RecordReader {
   [[nodiscard]] double number(View row, std::size_t column, const char* dataset) const {
     const double value = row[column];
     if (std::isfinite(value)) return value;
-    throw DataError(
-        fmt::format("{}: column {} (from 0) of {} is {} (not finite; every value must be a finite number) "
-                    "correct or remove the record",
-                    where(), column, dataset, value));
+    const auto text = [&](const std::string& shown) {
+      return fmt::format(
+          "{}: column {} (from 0) of {} is {}; every value must be a finite number) "
+          "correct or remove the record",
+          where(), column, dataset, shown);
+    };
+    throw RecordError(text("wrong (not finite"), text(fmt::format("{} (not finite", value)));
   }
 
   hdf5::Input input_;

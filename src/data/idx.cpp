@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -163,10 +164,12 @@ class IdxReader final : public RecordReader {
     const double* end = values + values_;
     const double* bad = std::find_if(values, end, [](double value) { return !std::isfinite(value); });
     if (bad == end) return;
-    throw DataError(
-        fmt::format("{}: value {} (from 0) is {} (not finite; every value must be a finite number) correct "
-                    "or remove the record",
-                    where(), bad - values, *bad));
+    const auto text = [&](const std::string& shown) {
+      return fmt::format(
+          "{}: value {} (from 0) is {}; every value must be a finite number) correct or remove the record", where(),
+          bad - values, shown);
+    };
+    throw RecordError(text("wrong (not finite"), text(fmt::format("{} (not finite", *bad)));
   }
 
   [[noreturn]] void throw_truncated() const {

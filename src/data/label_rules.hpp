@@ -19,7 +19,6 @@ class LabelRules {
   }
 
   [[nodiscard]] bool ignores(double label) const { return contains(ignore_, label); }
-  [[nodiscard]] bool ignores_some() const { return !ignore_.empty(); }
   [[nodiscard]] bool empty() const { return ignore_.empty() && positive_.empty(); }
   /// 1 or −1 where there are positive labels; else the label itself.
   [[nodiscard]] double mapped(double label) const {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 #include "starling/core/text.hpp"
 
 namespace starling {
@@ -72,7 +73,7 @@ std::string_view LineReader::take(std::size_t end, std::size_t next_begin) {
   ++row_;
   if (row_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
   if (line.ends_with('\r')) line.remove_suffix(1);
-  if (const auto fault = text_fault(line)) throw DataError(where() + ": " + *fault);
+  if (const auto fault = text_fault(line)) throw RecordError(where() + ": " + *fault);
   return line;
 }
 

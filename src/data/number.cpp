@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -17,6 +18,7 @@ bool is_missing(std::string_view text) {
 }
 
 struct Explanation {
+  std::string_view fault;  // as far as others may know
   std::string_view why;
   std::string_view remedy;
 };
@@ -24,13 +26,13 @@ struct Explanation {
 Explanation explain(NumberFault fault) {
   switch (fault) {
     case NumberFault::missing:
-      return {"a missing value; every value must be there", "fill it in or remove the row"};
+      return {"missing", "a missing value; every value must be there", "fill it in or remove the row"};
     case NumberFault::not_finite:
-      return {"not finite; every value must be a finite number", "correct or remove the row"};
+      return {"not finite", "not finite; every value must be a finite number", "correct or remove the row"};
     case NumberFault::out_of_range:
-      return {"beyond the range of double precision", "rescale the data or correct the row"};
+      return {"too large", "beyond the range of double precision", "rescale the data or correct the row"};
     default:
-      return {"not a number", "encode it as a number or remove it"};
+      return {"a text", "not a number", "encode it as a number or remove it"};
   }
 }
 
@@ -49,9 +51,10 @@ ParsedNumber read_number(std::string_view text) {
 }
 
 void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault) {
-  const auto [why, remedy] = explain(fault);
+  const auto [told, why, remedy] = explain(fault);
   const std::string shown = text.empty() ? "empty" : fmt::format("'{}'", excerpt(text));
-  throw DataError(fmt::format("{}: {} is {} ({}) {}", where, place, shown, why, remedy));
+  throw RecordError(fmt::format("{}: {} is {} ({}) {}", where, place, told, why, remedy),
+                    fmt::format("{}: {} is {} ({}) {}", where, place, shown, why, remedy));
 }
 
 std::string excerpt(std::string_view text) {

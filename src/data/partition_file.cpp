@@ -26,7 +26,7 @@ Client read_owner(std::string_view line, std::int64_t expected, const LineReader
   const bool comma = first.ec == std::errc() && first.ptr != end && *first.ptr == ',';
   const auto second = comma ? std::from_chars(first.ptr + 1, end, client) : first;
   check<DataError>(comma && second.ec == std::errc() && second.ptr == end,
-                   "{}: '{}' is not record,client (two whole numbers) correct the line", lines.where(), excerpt(line));
+                   "{}: the line is not record,client (two whole numbers) correct the line", lines.where());
   check<DataError>(record == expected, "{}: record {} where {} is due (records stand in order, from 0) sort the lines",
                    lines.where(), record, expected);
   return client;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -15,18 +16,14 @@ class PreparedReader final : public RecordReader {
       : reader_(std::move(reader)), labels_(std::move(labels)), scale_(scale) {}
 
   bool next(Record& record) override {
-    do {
-      if (!reader_->next(record)) return false;
-    } while (labels_.ignores(record.label));
-    record.label = labels_.mapped(record.label);
+    if (!reader_->next(record)) return false;
+    take_label(record);
     scale(record);
     return true;
   }
   bool next_label(Record& record) override {
-    do {
-      if (!reader_->next_label(record)) return false;
-    } while (labels_.ignores(record.label));
-    record.label = labels_.mapped(record.label);
+    if (!reader_->next_label(record)) return false;
+    take_label(record);
     return true;
   }
 
@@ -36,11 +33,14 @@ class PreparedReader final : public RecordReader {
   [[nodiscard]] std::string where() const override { return reader_->where(); }
   [[nodiscard]] Mark mark() const override { return reader_->mark(); }
   void seek(const Mark& mark) override { reader_->seek(mark); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override {
-    return labels_.ignores_some() ? std::nullopt : reader_->records();
-  }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
 
  private:
+  void take_label(Record& record) const {
+    record.left_out = labels_.ignores(record.label);
+    if (!record.left_out) record.label = labels_.mapped(record.label);
+  }
+
   void scale(Record& record) const {
     if (scale_ == 1) return;
     bool finite = true;
@@ -49,7 +49,7 @@ class PreparedReader final : public RecordReader {
       finite = finite && std::isfinite(value);
     }
     if (finite) return;
-    throw DataError(
+    throw RecordError(
         fmt::format("{}: a feature times --scale {} is beyond the range of double precision (too large) "
                     "give a smaller --scale",
                     where(), scale_));
@@ -60,7 +60,34 @@ class PreparedReader final : public RecordReader {
   double scale_;
 };
 
+class KeptReader final : public RecordReader {
+ public:
+  explicit KeptReader(std::unique_ptr<RecordReader> reader) : reader_(std::move(reader)) {}
+
+  bool next(Record& record) override {
+    do {
+      if (!reader_->next(record)) return false;
+    } while (record.left_out);
+    return true;
+  }
+
+  [[nodiscard]] std::size_t features() const override { return reader_->features(); }
+  [[nodiscard]] bool sparse() const override { return reader_->sparse(); }
+  [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
+  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
+  [[nodiscard]] std::string where() const override { return reader_->where(); }
+  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
+  void seek(const Mark& mark) override { reader_->seek(mark); }
+
+ private:
+  std::unique_ptr<RecordReader> reader_;
+};
+
 }  // namespace
+
+std::unique_ptr<RecordReader> without_left_out(std::unique_ptr<RecordReader> reader) {
+  return std::make_unique<KeptReader>(std::move(reader));
+}
 
 std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
   check(std::isfinite(settings.scale) && settings.scale != 0,

@@ -3,11 +3,13 @@
 #include "fingerprint.hpp"
 #include "number.hpp"
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <unordered_map>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -47,6 +49,9 @@ class Keys {
   std::vector<std::int32_t> keys_;
 };
 
+/// Stands for all labels that --ignore names, where records are dealt by their labels.
+constexpr double of_left_out = -std::numeric_limits<double>::infinity();
+
 /// The pass itself, over all of each record or, where the format finds records by number, over labels and keys alone.
 void read_through(RecordReader& reader, const DataSettings& settings, Partition::Look look, Scan& result) {
   const bool direct = reader.records().has_value();
@@ -63,7 +68,7 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
     if (direct) record.values.clear();
     fingerprint.add(record);
     result.entries += static_cast<std::int64_t>(record.values.size());
-    if (look == Partition::Look::labels) result.found.labels.push_back(record.label);
+    if (look == Partition::Look::labels) result.found.labels.push_back(record.left_out ? of_left_out : record.label);
     if (look == Partition::Look::keys) keys.add(record.key);
     ++count;
   }
@@ -86,10 +91,15 @@ std::string outer_fingerprint(RecordReader& reader, std::int64_t records) {
 }  // namespace
 
 void map_label(const DataSettings& settings, const RecordReader& reader, Record& record) {
+  if (record.left_out) return;
   try {
     record.label = settings.label_map(record.label);
+  } catch (const RecordError& error) {
+    throw RecordError(fmt::format("{}: {}", reader.where(), error.what()),
+                      fmt::format("{}: {}", reader.where(), error.shown()));
   } catch (const DataError& error) {
-    throw DataError(fmt::format("{}: {}", reader.where(), error.what()));
+    throw RecordError(fmt::format("{}: its label does not fit the loss (--loss) correct the row", reader.where()),
+                      fmt::format("{}: {}", reader.where(), error.what()));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -30,7 +31,7 @@ struct ConstantsTable {
 std::unique_ptr<RecordReader> open_constants(const std::string& path) {
   ReadSettings settings;
   settings.key = "feature";
-  settings.label = "sd";
+  settings.label = std::string("sd");
   settings.header = ReadSettings::Header::yes;
   std::unique_ptr<RecordReader> reader;
   require_readable(path);
@@ -144,7 +145,7 @@ class StandardisedReader final : public RecordReader {
     if (!std::isfinite(record.label)) throw_not_finite("the label");
   }
   [[noreturn]] void throw_not_finite(const std::string& what) const {
-    throw DataError(
+    throw RecordError(
         fmt::format("{}: {} is beyond the range of double precision when it is standardised (its sd is too small for "
                     "it) see --standardise",
                     where(), what));
@@ -163,7 +164,7 @@ std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader, 
         settings.scale);
   check(!reader->sparse(),
         "--standardise with sparse records (their zeros would all become numbers) convert them to .h5 or .csv first");
-  auto constants = read_constants(settings.standardise, *reader);
+  auto constants = showing_values([&] { return read_constants(settings.standardise, *reader); });
   check(!constants.label || (settings.positive.empty() && settings.ignore.empty()),
         "--standardise {} has a line for the label (--positive and --ignore speak of labels that are classes) leave "
         "the line or these options out",

@@ -1,15 +1,32 @@
 #include "streams.hpp"
 
+#include <numeric>
 #include <utility>
 
+#include "starling/core/record_error.hpp"
+
 namespace starling {
+
+void StoredRecords::add(const Record& record) {
+  if (record.left_out && kept_before_.empty()) {
+    kept_before_.resize(places_);
+    std::iota(kept_before_.begin(), kept_before_.end(), std::size_t{0});
+  }
+  if (record.left_out || !kept_before_.empty()) kept_before_.push_back(records_.size());
+  if (!record.left_out) records_.add(record.row(), record.label);
+  ++places_;
+}
+
+void StoredRecords::shrink() {
+  Batch exact = records_;
+  records_ = std::move(exact);
+  kept_before_.shrink_to_fit();
+}
 
 const Secret<Batch>& StoredStream::next(Round t) {
   const Slice slice = passes_.advance(t);
   shown_->update(
-      [&slice](Batch& batch, const Batch& records) {
-        batch.show(records, static_cast<std::size_t>(slice.first), static_cast<std::size_t>(slice.count));
-      },
+      [&slice](Batch& batch, const StoredRecords& records) { records.show(slice.first, slice.count, batch); },
       records_);
   return *shown_;
 }
@@ -39,7 +56,7 @@ const Secret<Batch>& FileStream::next(Round t) {
     for (std::int64_t i = slice.first; i < slice.first + slice.count; ++i) {
       source.reader.read(number_of(i), source.record);
       map_label(source.settings, source.reader.reader(), source.record);
-      batch.add(source.record.row(), source.record.label);
+      if (!source.record.left_out) batch.add(source.record.row(), source.record.label);
     }
   });
   return *batch_;
@@ -47,9 +64,16 @@ const Secret<Batch>& FileStream::next(Round t) {
 
 bool LiveStream::fetch() {
   if (waiting_ || over_) return waiting_;
-  waiting_ = reader_->next(record_);
-  over_ = !waiting_;
-  if (waiting_) map_label(settings_, *reader_, record_);
+  try {
+    waiting_ = reader_->next(record_);
+    over_ = !waiting_;
+    if (waiting_) map_label(settings_, *reader_, record_);
+    left_out_ = waiting_ && record_.left_out;
+  } catch (const RecordError& error) {
+    waiting_ = true;
+    left_out_ = true;
+    settings_.note_left_out(Secret<std::string>(error.shown()));
+  }
   return waiting_;
 }
 
@@ -62,8 +86,8 @@ const Secret<Batch>& LiveStream::next(Round t) {
   next_ = t + 1;
   batch_.update([&](Batch& batch) {
     batch.clear();
-    while (batch.size() < settings_.batch && fetch()) {
-      batch.add(record_.row(), record_.label);
+    for (std::size_t place = 0; place < settings_.batch && fetch(); ++place) {
+      if (!left_out_) batch.add(record_.row(), record_.label);
       waiting_ = false;
       served_ = true;
     }

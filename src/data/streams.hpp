@@ -12,11 +12,34 @@
 
 namespace starling {
 
+/// Records in their order, those that are left out without their values.
+class StoredRecords {
+ public:
+  void add(const Record& record);
+  /// Those of the places first … first + count − 1 that are not left out. They must stay where they are.
+  void show(std::int64_t first, std::int64_t count, Batch& batch) const {
+    const std::size_t from = kept_before(static_cast<std::size_t>(first));
+    batch.show(records_, from, kept_before(static_cast<std::size_t>(first + count)) - from);
+  }
+  /// Gives back the memory that growing has left over.
+  void shrink();
+
+ private:
+  [[nodiscard]] std::size_t kept_before(std::size_t place) const {
+    if (kept_before_.empty()) return place;
+    return place < kept_before_.size() ? kept_before_[place] : records_.size();
+  }
+
+  Batch records_;
+  std::size_t places_ = 0;
+  std::vector<std::size_t> kept_before_;  ///< records before each place; empty where none is left out
+};
+
 /// A client's records, held in memory as compactly as they stood in the file, served in its order.
 class StoredStream final : public Stream {
  public:
   /// `shown` is where a round's records appear, others' too where batches are shared.
-  StoredStream(Secret<Batch> records, const Passes& passes, std::shared_ptr<Secret<Batch>> shown)
+  StoredStream(Secret<StoredRecords> records, const Passes& passes, std::shared_ptr<Secret<Batch>> shown)
       : records_(std::move(records)), passes_(passes), shown_(std::move(shown)) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
@@ -26,7 +49,7 @@ class StoredStream final : public Stream {
   [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
 
  private:
-  Secret<Batch> records_;
+  Secret<StoredRecords> records_;
   Passes passes_;
   std::shared_ptr<Secret<Batch>> shown_;
 };
@@ -77,7 +100,9 @@ class FileStream final : public Stream {
   std::int64_t before_run_ = 0;              // records of the share in the runs before it
 };
 
-/// Records that arrive through a pipe. What has been served is gone: one pass, and no going back.
+/// Records that arrive through a pipe. What has been served is gone: one pass, and no going back. A row that cannot be
+/// read cannot be refused beforehand, as one of a file is. It is left out and keeps its place, so that others cannot
+/// tell it from any other; the owner is told.
 class LiveStream final : public Stream {
  public:
   LiveStream(std::unique_ptr<RecordReader> reader, const DataSettings& settings)
@@ -96,7 +121,8 @@ class LiveStream final : public Stream {
   std::unique_ptr<RecordReader> reader_;
   DataSettings settings_;
   Record record_;
-  bool waiting_ = false;  // record_ has been read and not yet been served
+  bool waiting_ = false;   // record_ has been read and not yet been served
+  bool left_out_ = false;  // and is not to be
   bool over_ = false;
   bool served_ = false;
   Round next_ = 0;

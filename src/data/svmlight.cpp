@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -66,11 +67,24 @@ class SvmlightReader final : public RecordReader {
     const std::string_view text = token.substr(colon + 1);
     const ParsedNumber parsed = read_number(text);
     if (parsed.fault != NumberFault::none) {
-      throw_number_fault(where(), fmt::format("the value at index {}", index), text, parsed.fault);
+      throw_value_fault(index, text, parsed.fault);
     }
     record.index.push_back(index - 1);
     record.values.push_back(parsed.value);
     largest_ = std::max(largest_, static_cast<std::size_t>(index));
+  }
+
+  /// Which features a record has is as private as their values.
+  [[noreturn]] void throw_value_fault(std::int32_t index, std::string_view text, NumberFault fault) const {
+    try {
+      throw_number_fault(where(), fmt::format("the value at index {}", index), text, fault);
+    } catch (const RecordError& full) {
+      try {
+        throw_number_fault(where(), "a value", text, fault);
+      } catch (const RecordError& part) {
+        throw RecordError(part.what(), full.shown());
+      }
+    }
   }
 
   [[nodiscard]] std::int32_t parse_index(std::string_view token, std::size_t colon) const {
@@ -81,23 +95,32 @@ class SvmlightReader final : public RecordReader {
     return index;
   }
 
+  /// `fault` is said of what stands there, which the owner alone is shown.
+  [[noreturn]] void refuse(const std::string& shown, std::string_view what, const std::string& fault) const {
+    throw RecordError(fmt::format("{}: {} {}", where(), what, fault), fmt::format("{}: {} {}", where(), shown, fault));
+  }
+
   [[noreturn]] void throw_index_fault(std::string_view token, std::errc error) const {
-    check<DataError>(error != std::errc::result_out_of_range,
-                     "{}: '{}' has an index beyond {} (the largest that can be held) renumber the features", where(),
-                     excerpt(token), std::numeric_limits<std::int32_t>::max());
-    throw DataError(fmt::format("{}: '{}' is not index:value (a row is: label index:value …) correct the row", where(),
-                                excerpt(token)));
+    const std::string shown = fmt::format("'{}'", excerpt(token));
+    if (error == std::errc::result_out_of_range) {
+      refuse(shown, "a token",
+             fmt::format("has an index beyond {} (the largest that can be held) renumber the features",
+                         std::numeric_limits<std::int32_t>::max()));
+    }
+    refuse(shown, "a token", "is not index:value (a row is: label index:value …) correct the row");
   }
 
   void check_index(std::int32_t index, std::int32_t previous) const {
     if (index > previous && (!dimension_ || static_cast<std::size_t>(index) <= *dimension_)) return;
-    check<DataError>(index > 0, "{}: index {} (indices count from 1) add one to every index", where(), index);
-    check<DataError>(index != previous, "{}: index {} stands twice (a feature has one value) remove one", where(),
-                     index);
-    check<DataError>(index > previous, "{}: index {} comes after {} (indices must ascend) sort the row", where(), index,
-                     previous);
-    throw DataError(fmt::format("{}: index {} (--dimension is {}) raise --dimension or correct the row", where(), index,
-                                *dimension_));
+    const std::string shown = fmt::format("index {}", index);
+    if (index <= 0) refuse(shown, "an index below 1", "(indices count from 1) add one to every index");
+    if (index == previous) refuse(shown, "an index", "stands twice (a feature has one value) remove one");
+    if (index < previous) {
+      refuse(fmt::format("{} comes after {}", shown, previous), "an index comes after a larger one",
+             "(indices must ascend) sort the row");
+    }
+    refuse(shown, "an index is too large",
+           fmt::format("(--dimension is {}) raise --dimension or correct the row", *dimension_));
   }
 
   LineReader lines_;

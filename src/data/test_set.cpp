@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 #include "starling/data/dataset.hpp"
 #include "starling/data/partition.hpp"
 #include "starling/data/source.hpp"
@@ -52,7 +53,7 @@ Batch read_test_file(const std::string& source, DataSettings settings, const Dat
   // The training data rule, and the message names it; pictures are of as many pixels as there.
   if (settings.features == ReadSettings::Features::raw) settings.dimension.reset();
   settings.key = partition_table().make(settings.partition)->key();
-  const auto reader = open_reader(source, settings);
+  const auto reader = without_left_out(open_reader(source, settings));
   require_same_names(training.names, reader->names(), "the training data", source);
   Batch batch;
   Record record;
@@ -69,7 +70,7 @@ Batch read_test_file(const std::string& source, DataSettings settings, const Dat
 
 Batch read_test_set(const std::string& source, const DataSettings& settings, const DataShape& training) {
   if (is_synthetic(source)) return draw_test_set(source, settings, training);
-  return read_test_file(source, settings, training);
+  return showing_values([&] { return read_test_file(source, settings, training); });
 }
 
 }  // namespace starling

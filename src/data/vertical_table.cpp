@@ -14,6 +14,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
+#include "starling/core/record_error.hpp"
 #include "starling/data/generated_source.hpp"
 #include "starling/data/source.hpp"
 #include "starling/data/synthetic.hpp"
@@ -50,10 +51,14 @@ class Ids {
  public:
   /// Throws DataError for an id that is empty, and for one that has been there.
   void add(const RecordReader& reader, const std::string& id) {
-    check<DataError>(!id.empty(), "{}: the id is empty (records are matched by it) complete the row", reader.where());
+    check<RecordError>(!id.empty(), "{}: the id is empty (records are matched by it) complete the row", reader.where());
     const auto [place, added] = numbers_.try_emplace(id, texts_.size() + 1);
-    check<DataError>(added, "{}: id '{}' has stood in record {} before (it could mean either) keep one of them",
-                     reader.where(), id, place->second);
+    if (!added) {
+      const std::string why =
+          fmt::format("has stood in record {} before (it could mean either) keep one of them", place->second);
+      throw RecordError(fmt::format("{}: its id {}", reader.where(), why),
+                        fmt::format("{}: id '{}' {}", reader.where(), id, why));
+    }
     texts_.push_back(id);
   }
   [[nodiscard]] std::vector<std::string> texts() && { return std::move(texts_); }
@@ -118,9 +123,8 @@ void align_rows(StoredRows& rows, std::span<const std::uint64_t> order) {
     }
   }
   if (unmatched) {
-    fail<DataError>("{}: id '{}' of record {} (from 1) is not among the labels'{} ({}) give files of the same records",
-                    rows.file, rows.ids[*unmatched], *unmatched + 1,
-                    count > 1 ? fmt::format(", nor are {} more", count - 1) : "",
+    fail<DataError>("{}: the id of record {} (from 1) is not among the labels'{} ({}) give files of the same records",
+                    rows.file, *unmatched + 1, count > 1 ? fmt::format(", nor are {} more", count - 1) : "",
                     "each record needs its columns and a label");
   }
   rows.order = std::move(result);
@@ -218,9 +222,11 @@ std::int64_t read_table(RecordReader& reader, const VerticalSettings& settings,
     fingerprint.add(record);
     for (std::size_t k = 0; k < parts.size(); ++k) {
       pick(record, columns[k], values);
+      if (record.left_out) std::fill(values.begin(), values.end(), 0.0);
       append(parts[k].values, values);
     }
-    if (labels.width > 0) append(labels.values, View(&record.label, 1));
+    const double label = record.left_out ? no_target : record.label;
+    if (labels.width > 0) append(labels.values, View(&label, 1));
   }
   return records;
 }

@@ -14,8 +14,9 @@ class Binary : public Base {
   explicit Binary(const char* name) : name_(name) {}
   [[nodiscard]] bool classifies() const final { return true; }
   [[nodiscard]] double label(double raw) const final {
-    check<DataError>(raw == 1 || raw == -1 || raw == 0,
-                     "label {} is outside the set of the {} loss ({{-1, 1}} or {{0, 1}})", raw, name_);
+    if (raw != 1 && raw != -1 && raw != 0) {
+      throw_label_fault(raw, fmt::format("is outside the set of the {} loss ({{-1, 1}} or {{0, 1}})", name_));
+    }
     return raw == 1 ? 1 : -1;
   }
   [[nodiscard]] bool correct(View scores, double label) const final { return is_right(scores[0], label); }

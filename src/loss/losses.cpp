@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "starling/core/record_error.hpp"
+
 namespace starling {
 
 namespace {
@@ -39,9 +41,11 @@ class Softmax final : public Member<Softmax, Loss> {
   [[nodiscard]] std::size_t scores() const override { return classes_; }
   [[nodiscard]] bool classifies() const override { return true; }
   [[nodiscard]] double label(double raw) const override {
-    check<DataError>(raw >= 0 && raw < static_cast<double>(classes_) && raw == std::floor(raw),
-                     "label {} is outside the set of softmax:{} (0 to {}) name the number of classes: softmax:K", raw,
-                     classes_, classes_ - 1);
+    if (!is_class(raw, classes_)) {
+      throw_label_fault(raw, fmt::format("is outside the set of softmax:{} (0 to {}) name the number of classes: "
+                                         "softmax:K",
+                                         classes_, classes_ - 1));
+    }
     return raw;
   }
   [[nodiscard]] double value(View scores, double label) const override {
@@ -95,6 +99,14 @@ bool is_highest(View scores, std::size_t k) {
     if (other != k && !(scores[k] > scores[other])) return false;
   }
   return true;
+}
+
+void throw_label_fault(double raw, const std::string& fault) {
+  throw RecordError("a label " + fault, fmt::format("label {} {}", raw, fault));
+}
+
+bool is_class(double label, std::size_t classes) {
+  return label >= 0 && label < static_cast<double>(classes) && label == std::floor(label);
 }
 
 void Loss::evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const {

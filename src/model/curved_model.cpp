@@ -28,8 +28,9 @@ class OneVsRest final : public Loss {
   [[nodiscard]] std::size_t scores() const override { return classes_; }
   [[nodiscard]] bool classifies() const override { return true; }
   [[nodiscard]] double label(double raw) const override {
-    check<DataError>(raw >= 0 && raw < static_cast<double>(classes_) && raw == std::floor(raw),
-                     "label {} is outside the set of {} classes (0 to {})", raw, classes_, classes_ - 1);
+    if (!is_class(raw, classes_)) {
+      throw_label_fault(raw, fmt::format("is outside the set of {} classes (0 to {})", classes_, classes_ - 1));
+    }
     return raw;
   }
   [[nodiscard]] double value(View scores, double label) const override {
@@ -51,13 +52,14 @@ class OneVsRest final : public Loss {
   std::size_t classes_;
 };
 
+/// Whether (x, 1) is in range.
+bool is_in_range(const Row& row) {
+  return std::sqrt(dot(row.values, row.values) + 1) <= largest_clippable_norm;
+}
+
 /// (x, 1) scaled to length `bound` if it is longer, into `scaled`.
 void add_scaled(const Row& row, double label, std::size_t features, double bound, Batch& scaled) {
   const double norm = std::sqrt(dot(row.values, row.values) + 1);
-  check<DataError>(norm <= largest_clippable_norm,
-                   "a record's features have norm {} (not finite, or too large to be scaled exactly) scale the "
-                   "features",
-                   norm);
   const double factor = norm > bound ? bound / norm : 1;
   Vector values(row.values.begin(), row.values.end());
   values.push_back(1);
@@ -86,21 +88,35 @@ CurvedModel::CurvedModel(const CurvedLoss& loss, std::size_t features, std::size
   check(row_bound > 0, "rows scaled to length {} (it must be positive)", row_bound);
 }
 
-const Batch& CurvedModel::bounded(const Batch& batch) {
-  if (unbounded_) return batch;
-  scaled_.clear();
+const Batch& CurvedModel::in_range(const Batch& batch) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < batch.size(); ++i) count += is_in_range(batch.row(i)) ? 1 : 0;
+  if (unbounded_ && count == batch.size()) return batch;
+  used_.clear();
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    add_scaled(batch.row(i), batch.label(i), features_, row_bound_, scaled_);
+    const Row row = batch.row(i);
+    if (!is_in_range(row)) continue;
+    if (unbounded_) {
+      used_.add(row, batch.label(i));
+    } else {
+      add_scaled(row, batch.label(i), features_, row_bound_, used_);
+    }
   }
-  return scaled_;
+  return used_;
 }
 
 Score CurvedModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
-  return linear_.evaluate(parameters, bounded(batch), clip, gradient);
+  const Batch& used = in_range(batch);
+  Score score = linear_.evaluate(parameters, used, clip, gradient);
+  score.out_of_range += static_cast<std::int64_t>(batch.size() - used.size());
+  return score;
 }
 
 Score CurvedModel::score(View parameters, const Batch& batch) {
-  return linear_.score(parameters, bounded(batch));
+  const Batch& used = in_range(batch);
+  Score score = linear_.score(parameters, used);
+  score.out_of_range += static_cast<std::int64_t>(batch.size() - used.size());
+  return score;
 }
 
 double CurvedModel::score_of(View weights, const Row& row) const {
@@ -134,7 +150,7 @@ void CurvedModel::make_dense(const Batch& batch) {
 }
 
 void CurvedModel::gram(View parameters, const Batch& batch, Weight weight, Vector& triangles) {
-  const Batch& used = bounded(batch);
+  const Batch& used = in_range(batch);
   make_dense(used);
   const std::size_t size = triangle_size(order_);
   triangles.assign(classes_ * size, 0.0);
@@ -142,7 +158,8 @@ void CurvedModel::gram(View parameters, const Batch& batch, Weight weight, Vecto
   for (std::size_t k = 0; k < classes_; ++k) {
     const View own = parameters.subspan(k * order_, order_);
     for (std::size_t i = 0; i < used.size(); ++i) {
-      weights_[i] = weight_of(score_of(own, used.row(i)), label_of(used.label(i), k), weight);
+      const double w = weight_of(score_of(own, used.row(i)), label_of(used.label(i), k), weight);
+      weights_[i] = w <= largest_clippable_norm ? w : 0;  // not where the score is out of range
     }
     add_weighted_gram(rows_, used.size(), order_, weights_, MutableView(triangles).subspan(k * size, size));
   }

@@ -36,65 +36,71 @@ double GradientSum<T>::clip_margin() const {
 }
 
 template <class T>
-void GradientSum<T>::add(const Clip& clip, std::size_t count, Vector& gradient) {
-  if (clip.kind == ClipKind::component) {
-    add_component_clipped(clip.bound, count, gradient);
-    return;
-  }
+void GradientSum<T>::add(const Clip& clip, std::span<char> out, Vector& gradient) {
+  if (clip.kind == ClipKind::component) return add_component_clipped(clip.bound, out, gradient);
+  bool in_range = std::none_of(out.begin(), out.end(), [](char left) { return left != 0; });
   if (clip.kind == ClipKind::none) {
     network_.gradient(sum_);
-  } else {
-    set_factors(clip, count);
+    in_range = in_range && sum_is_finite();
+  } else if ((in_range = set_factors(clip, out) && in_range)) {
     network_.weighted_gradient(factors_, sum_);
   }
-  add_sum(gradient);
+  if (in_range) return add_sum(1, gradient);
+  add_one_by_one(clip, out, gradient);
 }
 
+/// Whether all records are in range.
 template <class T>
-void GradientSum<T>::set_factors(const Clip& clip, std::size_t count) {
-  const double bound = clip.bound * (1 - clip_margin());
-  factors_.resize(count);
+bool GradientSum<T>::set_factors(const Clip& clip, std::span<char> out) {
+  const bool clips = clip.kind != ClipKind::none;
+  const double bound = clips ? clip.bound * (1 - clip_margin()) : std::numeric_limits<double>::infinity();
+  factors_.resize(out.size());
   network_.record_norms(clip.kind == ClipKind::l1 ? Norm::l1 : Norm::l2, factors_);
-  for (double& factor : factors_) {
-    if (!(factor <= largest_norm<T>)) refuse();
-    factor = factor > bound ? bound / factor : 1;
+  bool all = true;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const bool in_range = factors_[i] <= largest_norm<T>;
+    all = all && in_range;
+    if (!in_range) out[i] = 1;
+    factors_[i] = factors_[i] > bound ? bound / factors_[i] : 1;
   }
+  return all;
 }
 
 template <class T>
-void GradientSum<T>::add_sum(Vector& gradient) {
-  bool finite = true;
-  for (std::size_t j = 0; j < sum_.size(); ++j) {
-    finite &= std::abs(sum_[j]) <= std::numeric_limits<T>::max();
-    gradient[j] += static_cast<double>(sum_[j]);
-  }
-  if (!finite) refuse();
-}
-
-template <class T>
-void GradientSum<T>::add_component_clipped(double bound, std::size_t count, Vector& gradient) {
-  for (std::size_t i = 0; i < count; ++i) {
+void GradientSum<T>::add_one_by_one(const Clip& clip, std::span<char> out, Vector& gradient) {
+  static_cast<void>(set_factors(clip, out));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i] != 0) continue;
     network_.record_gradient(i, sum_);
-    bool finite = true;
+    add_sum(factors_[i], gradient);
+  }
+}
+
+template <class T>
+bool GradientSum<T>::sum_is_finite() const {
+  bool finite = true;
+  for (const T entry : sum_) finite &= std::abs(entry) <= std::numeric_limits<T>::max();
+  return finite;
+}
+
+template <class T>
+void GradientSum<T>::add_sum(double factor, Vector& gradient) const {
+  for (std::size_t j = 0; j < sum_.size(); ++j) gradient[j] += factor * static_cast<double>(sum_[j]);
+}
+
+template <class T>
+void GradientSum<T>::add_component_clipped(double bound, std::span<char> out, Vector& gradient) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i] != 0) continue;
+    network_.record_gradient(i, sum_);
+    if (!sum_is_finite()) {
+      out[i] = 1;
+      continue;
+    }
     for (std::size_t j = 0; j < sum_.size(); ++j) {
-      finite &= std::abs(sum_[j]) <= std::numeric_limits<T>::max();
       gradient[j] += std::clamp(static_cast<double>(sum_[j]), -bound, bound);
     }
-    if (!finite) refuse();
   }
-}
-
-template <class T>
-void GradientSum<T>::refuse() const {
-  const std::string layer = network_.first_not_finite(sum_);
-  check<DataError>(layer.empty(),
-                   "the gradient of {} is not finite (steps are too long, or features too large) use a smaller --step, "
-                   "or scale the features",
-                   layer);
-  throw DataError(fmt::format(
-      "a record's gradient has a norm above {} or a layer's inputs do (too large to be clipped exactly) scale the "
-      "features, or use a smaller --step",
-      largest_norm<T>));
 }
 
 template class GradientSum<float>;

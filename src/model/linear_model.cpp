@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "starling/model/model.hpp"
@@ -34,7 +35,7 @@ LinearModel::LinearModel(const Loss& loss, std::size_t features, bool intercept)
       scores_(at_once_ * per_record_),
       derivatives_(at_once_ * per_record_),
       norms_(at_once_),
-      slopes_(at_once_),
+      factors_(at_once_),
       terms_(at_once_) {}
 
 /// Scores of a row from the `from`-th on.
@@ -115,17 +116,35 @@ void LinearModel::look_at_rows_of(Size n, View parameters, const Batch& batch, s
   for (std::size_t i = 0; i < count_; ++i) sums[i] = norm_of(Row{View(rows + i * n, n), {}}, sums[i]);
 }
 
-inline double LinearModel::clip_factor(double of_row, View derivative, const Clip& clip) {
-  if (clip.kind == ClipKind::none) return 1;
-  const double of_derivative = norm_of_derivative(derivative, clip.kind);
-  const double norm = of_derivative * of_row;
-  // Beyond this a clip factor could underflow and the sum overflow: refused, not clipped to something (method 6).
-  check<DataError>(
-      norm <= largest_clippable_norm && of_row <= largest_clippable_norm,
-      "a record's gradient has norm {} and its features {} (not finite, or too large to be clipped exactly) scale the "
-      "features, or keep the model in a bounded --domain",
-      norm, of_row);
-  return norm > clip.bound ? clip.bound / norm : 1;
+template <class Norm>
+bool LinearModel::find_factors_by(double bound, Norm norm_of_derivative) {
+  int refused = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const double norm = norm_of_derivative(i) * norms_[i];
+    const bool in_range = norm <= largest_clippable_norm && norms_[i] <= largest_clippable_norm;
+    refused |= in_range ? 0 : 1;
+    factors_[i] = !in_range ? 0 : norm > bound ? bound / norm : 1;
+  }
+  return refused == 0;
+}
+
+bool LinearModel::find_factors(const Clip& clip, ClipKind measured) {
+  const double* const derivatives = derivatives_.data();
+  if (measured == ClipKind::none || measured == ClipKind::component) {
+    int refused = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const View own = View(derivatives_).subspan(i * per_record_, per_record_);
+      const bool finite = std::all_of(own.begin(), own.end(), [](double v) { return std::isfinite(v); });
+      refused |= finite ? 0 : 1;
+      factors_[i] = finite ? 1 : 0;
+    }
+    return refused == 0;
+  }
+  const double bound = clip.kind == ClipKind::none ? std::numeric_limits<double>::infinity() : clip.bound;
+  if (per_record_ == 1) return find_factors_by(bound, [=](std::size_t i) { return std::abs(derivatives[i]); });
+  return find_factors_by(bound, [&](std::size_t i) {
+    return norm_of_derivative(View(derivatives_).subspan(i * per_record_, per_record_), measured);
+  });
 }
 
 inline void LinearModel::add_gradient(const Row& row, View derivative, double factor, MutableView gradient) const {
@@ -150,60 +169,71 @@ void LinearModel::add_component_clipped(const Row& row, View derivative, double 
 
 void LinearModel::add_gradients(const Batch& batch, std::size_t first, const Clip& clip, MutableView gradient) {
   if (per_record_ == 1 && clip.kind != ClipKind::component && !batch.sparse()) {
-    return add_dense_gradients(batch, first, clip, gradient);
+    return add_dense_gradients(batch, first, gradient);
   }
   for (std::size_t i = 0; i < count_; ++i) {
+    if (factors_[i] == 0) continue;
     const Row row = batch.row(first + i);
     const View derivative = View(derivatives_).subspan(i * per_record_, per_record_);
     if (clip.kind == ClipKind::component) {
       add_component_clipped(row, derivative, clip.bound, gradient);
     } else {
-      add_gradient(row, derivative, clip_factor(norms_[i], derivative, clip), gradient);
+      add_gradient(row, derivative, factors_[i], gradient);
     }
   }
 }
 
 /// To the bit the same for dense rows and one score, in one pass over the gradient.
-void LinearModel::add_dense_gradients(const Batch& batch, std::size_t first, const Clip& clip, MutableView gradient) {
-  find_slopes(clip);
+void LinearModel::add_dense_gradients(const Batch& batch, std::size_t first, MutableView gradient) {
   const double* x = batch.values_from(first);
-  for (std::size_t i = 0; i < count_; ++i) terms_[i] = {slopes_[i], x + i * features_};
-  add_weighted(std::span(terms_).first(count_), features_, gradient.data());
-  if (!intercept_) return;
-  for (std::size_t i = 0; i < count_; ++i) gradient[features_] += slopes_[i];
-}
-
-/// Derivatives times their clip factors, several at a time.
-void LinearModel::find_slopes(const Clip& clip) {
-  const double* const derivatives = derivatives_.data();
-  const double* const norms = norms_.data();
-  double* const slopes = slopes_.data();
-  if (clip.kind == ClipKind::none) {
-    std::copy_n(derivatives, count_, slopes);
-    return;
-  }
-  int refused = 0;
+  std::size_t terms = 0;
   for (std::size_t i = 0; i < count_; ++i) {
-    const double norm = std::abs(derivatives[i]) * norms[i];
-    refused |= norm <= largest_clippable_norm && norms[i] <= largest_clippable_norm ? 0 : 1;
-    slopes[i] = (norm > clip.bound ? clip.bound / norm : 1) * derivatives[i];
+    if (factors_[i] != 0) terms_[terms++] = {factors_[i] * derivatives_[i], x + i * features_};
   }
-  for (std::size_t i = 0; refused != 0 && i < count_; ++i) {
-    static_cast<void>(clip_factor(norms[i], View(&derivatives[i], 1), clip));  // says which
+  add_weighted(std::span(terms_).first(terms), features_, gradient.data());
+  if (!intercept_) return;
+  for (std::size_t i = 0; i < terms; ++i) gradient[features_] += terms_[i].weight;
+}
+
+/// Scores of the records at hand, one by one, but for those whose loss is not finite or whose factor is 0.
+void LinearModel::tally_in_range(View labels, LossTally& tally, std::int64_t& out_of_range) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    const View scores = View(scores_).subspan(i * per_record_, per_record_);
+    const double loss = loss_.value(scores, labels[i]);
+    if (factors_[i] == 0 || !std::isfinite(loss)) {
+      ++out_of_range;
+      continue;
+    }
+    tally.value += loss;
+    if (loss_.classifies() && loss_.correct(scores, labels[i])) ++tally.correct;
   }
 }
 
-Score LinearModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
+Score LinearModel::add_up(View parameters, const Batch& batch, const Clip& clip, ClipKind measured, Vector& gradient) {
   gradient.assign(dimension(), 0.0);
   LossTally tally;
+  std::int64_t out_of_range = 0;
   for (std::size_t first = 0; first < batch.size(); first += at_once_) {
     count_ = std::min(at_once_, batch.size() - first);
-    look_at_rows(parameters, batch, first, clip.kind);
-    loss_.evaluate(View(scores_).first(count_ * per_record_), batch.labels().subspan(first, count_), derivatives_,
-                   tally);
+    const View labels = batch.labels().subspan(first, count_);
+    const LossTally before = tally;
+    look_at_rows(parameters, batch, first, measured);
+    loss_.evaluate(View(scores_).first(count_ * per_record_), labels, derivatives_, tally);
+    const bool in_range = find_factors(clip, measured);
+    if (!in_range || !std::isfinite(tally.value)) {
+      tally = before;
+      tally_in_range(labels, tally, out_of_range);
+    }
     add_gradients(batch, first, clip, gradient);
   }
-  return {tally.value, tally.correct, static_cast<std::int64_t>(batch.size())};
+  return {tally.value, tally.correct, static_cast<std::int64_t>(batch.size()) - out_of_range, out_of_range};
+}
+
+// Unclipped gradients are measured only where their sum is not finite.
+Score LinearModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
+  const Score score = add_up(parameters, batch, clip, clip.kind, gradient);
+  if (clip.kind != ClipKind::none || all_finite(gradient)) return score;
+  return add_up(parameters, batch, clip, ClipKind::l2, gradient);
 }
 
 Score LinearModel::score(View parameters, const Batch& batch) {
@@ -212,7 +242,7 @@ Score LinearModel::score(View parameters, const Batch& batch) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const double label = batch.label(i);
     compute_scores(parameters, batch.row(i), 0, scores);
-    total += {loss_.value(scores, label), loss_.correct(scores, label) ? 1 : 0, 1};
+    total += score_of_record(loss_.value(scores, label), loss_.correct(scores, label));
   }
   return total;
 }

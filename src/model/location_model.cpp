@@ -43,26 +43,26 @@ double LocationModel::compare(View parameters, const Row& row) {
   return safe_norm2(difference_);
 }
 
-void LocationModel::add_clipped(double distance, const Clip& clip, MutableView gradient) const {
+bool LocationModel::add_clipped(double distance, const Clip& clip, MutableView gradient) const {
+  if (!(distance <= largest_clippable_norm)) return false;
   double slope = 0;
   loss_.derivative(View(&distance, 1), 0, MutableView(&slope, 1));
-  if (distance < least_distance) return;
+  if (!(std::abs(slope) <= largest_clippable_norm)) return false;
+  if (distance < least_distance) return true;
   double factor = slope / distance;  // exactly 1 for the squared loss
   if (clip.kind == ClipKind::component) {
     for (std::size_t j = 0; j < gradient.size(); ++j) {
       gradient[j] += std::clamp(factor * difference_[j], -clip.bound, clip.bound);
     }
-    return;
+    return true;
   }
   if (clip.kind != ClipKind::none) {
     const double norm = clip.kind == ClipKind::l1 ? std::abs(factor) * norm1(difference_) : std::abs(slope);
-    check<DataError>(norm <= largest_clippable_norm && distance <= largest_clippable_norm,
-                     "a record's gradient has norm {} at distance {} from the model (not finite, or too large to be "
-                     "clipped exactly) scale the features, or keep the model in a bounded --domain",
-                     norm, distance);
+    if (!(norm <= largest_clippable_norm)) return false;
     if (norm > clip.bound) factor *= clip.bound / norm;
   }
   axpy(factor, difference_, gradient);
+  return true;
 }
 
 Score LocationModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
@@ -70,8 +70,8 @@ Score LocationModel::evaluate(View parameters, const Batch& batch, const Clip& c
   Score total;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const double distance = compare(parameters, batch.row(i));
-    total += {loss_.value(View(&distance, 1), 0), 0, 1};
-    add_clipped(distance, clip, gradient);
+    const bool in_range = add_clipped(distance, clip, gradient);
+    total += in_range ? score_of_record(loss_.value(View(&distance, 1), 0), false) : Score{0, 0, 0, 1};
   }
   return total;
 }
@@ -80,7 +80,7 @@ Score LocationModel::score(View parameters, const Batch& batch) {
   Score total;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const double distance = compare(parameters, batch.row(i));
-    total += {loss_.value(View(&distance, 1), 0), 0, 1};
+    total += score_of_record(loss_.value(View(&distance, 1), 0), false);
   }
   return total;
 }

@@ -11,7 +11,7 @@ namespace starling {
 
 namespace {
 
-/// The largest ‖x̄‖² that is taken.
+/// The largest ‖x̄‖², and the largest ‖Ψ‖², of a record in range.
 constexpr double largest_squares = largest_clippable_norm * largest_clippable_norm;
 
 }  // namespace
@@ -42,10 +42,6 @@ double MallowsModel::most_curvature() const {
     products.score += parameters[features_];
     products.squares += 1;
   }
-  check<DataError>(products.squares <= largest_squares,
-                   "a record's features have the squared norm {} (not finite, or too large to be weighted) scale the "
-                   "features",
-                   products.squares);
   return products;
 }
 
@@ -54,7 +50,11 @@ inline double MallowsModel::weight_of(double squares) const {
 }
 
 inline Score MallowsModel::tally(double score, double label) const {
-  return {loss_.value_at(score, label), classifies_ && loss_.correct(View(&score, 1), label) ? 1 : 0, 1};
+  return score_of_record(loss_.value_at(score, label), classifies_ && loss_.correct(View(&score, 1), label));
+}
+
+inline bool MallowsModel::is_in_range(double squares, double slope) {
+  return squares <= largest_squares && slope * slope * squares <= largest_squares;
 }
 
 double MallowsModel::clip_factor(const Row& row, double squares, double slope, const Clip& clip) const {
@@ -64,11 +64,8 @@ double MallowsModel::clip_factor(const Row& row, double squares, double slope, c
   } else {
     of_row = upper_norm2(row.values, squares);  // with an intercept never too small
   }
+  // Of a record in range both are at most 1e150 in L2, so that no norm overflows.
   const double norm = std::abs(slope) * of_row;
-  check<DataError>(norm <= largest_clippable_norm && of_row <= largest_clippable_norm,
-                   "a record's contribution has norm {} and its features {} (not finite, or too large to be clipped "
-                   "exactly) scale the features and the labels",
-                   norm, of_row);
   return norm > clip.bound ? clip.bound / norm : 1;
 }
 
@@ -96,6 +93,10 @@ Score MallowsModel::evaluate(View parameters, const Batch& batch, const Clip& cl
     const double label = batch.label(i);
     const auto [score, squares] = products_of(parameters, row);
     const double slope = weight_of(squares) * loss_.slope(score, label);
+    if (!is_in_range(squares, slope)) [[unlikely]] {
+      ++total.out_of_range;
+      continue;
+    }
     total += tally(score, label);
     if (clip.kind == ClipKind::none) {
       add(row, slope, gradient);
@@ -140,6 +141,7 @@ void MallowsModel::curvature(View parameters, const Batch& batch, Vector& triang
     const auto [score, squares] = products_of(parameters, row);
     const double weight = weight_of(squares);
     const double slope = weight * loss_.slope(score, batch.label(i));
+    if (!is_in_range(squares, slope)) continue;
     add_products(row, weight * loss_.curvature(score, batch.label(i)), slope * slope, triangles);
   }
 }

@@ -15,11 +15,6 @@ namespace {
 constexpr std::size_t most_parameters = 200'000'000;
 
 template <class T>
-bool all_finite(std::span<const T> values) {
-  return std::all_of(values.begin(), values.end(), [](T v) { return std::isfinite(v); });
-}
-
-template <class T>
 struct LayerMaker {
   const ImageShape& inputs;
   std::unique_ptr<Layer<T>> operator()(const DenseLayer& spec) const {
@@ -147,24 +142,6 @@ std::vector<double> Network<T>::initial(std::uint64_t seed, std::uint64_t block)
     }
   }
   return values;
-}
-
-template <class T>
-std::string Network<T>::first_not_finite(std::span<const T> gradient) const {
-  const auto name = [this](std::size_t s) {
-    return fmt::format("layer {} ({})", s + 1, stages_[s].layer->facts().name);
-  };
-  for (std::size_t s = 0; s < stages_.size(); ++s) {
-    if (!all_finite(std::span<const T>(stages_[s].outputs))) return name(s);
-  }
-  for (std::size_t s = stages_.size(); s-- > 0;) {
-    const Stage& stage = stages_[s];
-    if (!all_finite(std::span<const T>(stage.d_outputs))) return name(s);
-    if (!gradient.empty() && !all_finite(gradient.subspan(stage.offset, stage.layer->facts().parameters))) {
-      return name(s);
-    }
-  }
-  return "";
 }
 
 template class Network<float>;

@@ -1,5 +1,6 @@
 #include "starling/model/network_block.hpp"
 
+#include "clippable.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -35,20 +36,25 @@ class BlockOf final : public NetworkBlock {
     outputs_.resize(records_ * outputs());
     for (std::size_t first = 0; first < records_; first += chunk) {
       const std::span<const T> values = forward_chunk(first);
-      check<DataError>(std::ranges::all_of(values, [](T x) { return std::isfinite(x); }),
-                       "what {} comes to is not finite (steps are too long, or features too large) use a smaller "
-                       "--step, or scale the features",
-                       network_.first_not_finite({}));
       std::copy(values.begin(), values.end(), outputs_.begin() + static_cast<std::ptrdiff_t>(first * outputs()));
     }
+    out_.assign(records_, 0);
+    for (std::size_t i = 0; i < records_; ++i) out_[i] = finite_or_zero(outputs_, i, outputs()) ? 0 : 1;
     return outputs_;
   }
+  [[nodiscard]] std::span<const char> out_of_range() const override { return out_; }
 
-  void gradient(View d_outputs, const Clip& clip, Vector& gradient) override {
+  std::size_t gradient(View d_outputs, const Clip& clip, Vector& gradient) override {
+    std::size_t count_out = 0;
     GradientSum<T>::check_clip(clip);
     gradient.assign(dimension(), 0.0);
-    backward(d_outputs, Network<T>::Reach::parameters,
-             [&](std::size_t, std::size_t count) { sum_.add(clip, count, gradient); });
+    backward(d_outputs, Network<T>::Reach::parameters, [&](std::size_t first, std::size_t count) {
+      const auto from = out_.begin() + static_cast<std::ptrdiff_t>(first);
+      left_out_.assign(from, from + static_cast<std::ptrdiff_t>(count));
+      sum_.add(clip, left_out_, gradient);
+      for (const char out : left_out_) count_out += out != 0 ? 1 : 0;
+    });
+    return count_out;
   }
 
   void input_derivatives(View d_outputs, Vector& d_inputs) override {
@@ -57,10 +63,26 @@ class BlockOf final : public NetworkBlock {
       const std::span<const T> values = network_.d_inputs();
       std::copy(values.begin(), values.end(), d_inputs.begin() + static_cast<std::ptrdiff_t>(first * inputs()));
     });
+    for (std::size_t i = 0; i < records_; ++i) {
+      const MutableView own = row(d_inputs, i, inputs());
+      if (out_[i] != 0) std::fill(own.begin(), own.end(), 0.0);
+      static_cast<void>(finite_or_zero(d_inputs, i, inputs()));
+    }
   }
 
  private:
   static constexpr std::size_t chunk = GradientSum<T>::chunk_records;
+
+  [[nodiscard]] static MutableView row(Vector& rows, std::size_t i, std::size_t width) {
+    return MutableView(rows).subspan(i * width, width);
+  }
+  /// Row i becomes 0 unless it is finite. Returns whether it was.
+  [[nodiscard]] static bool finite_or_zero(Vector& rows, std::size_t i, std::size_t width) {
+    const MutableView own = row(rows, i, width);
+    if (all_finite(own)) return true;
+    std::fill(own.begin(), own.end(), 0.0);
+    return false;
+  }
 
   [[nodiscard]] std::size_t count_from(std::size_t first) const { return std::min(chunk, records_ - first); }
 
@@ -88,6 +110,8 @@ class BlockOf final : public NetworkBlock {
   std::vector<T> inputs_;
   std::vector<T> d_outputs_;
   Vector outputs_;
+  std::vector<char> out_;       ///< whether a record is out of range
+  std::vector<char> left_out_;  ///< of a chunk's records
 };
 
 }  // namespace

@@ -38,21 +38,20 @@ void NetworkModel<T>::load_inputs(const Batch& batch, std::size_t first, std::si
 }
 
 template <class T>
-Score NetworkModel<T>::play(const Batch& batch, std::size_t first, std::size_t count, bool derivatives) {
+void NetworkModel<T>::play(const Batch& batch, std::size_t first, std::size_t count, bool derivatives) {
   load_inputs(batch, first, count);
   const std::span<const T> outputs = network_.forward(parameters_, inputs_);
   const std::size_t k = scores_.size();
   d_scores_.resize(count * k);
-  Score total;
+  own_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     std::copy_n(&outputs[i * k], k, scores_.begin());
     const double label = batch.label(first + i);
-    total += {loss_.value(scores_, label), loss_.correct(scores_, label) ? 1 : 0, 1};
+    own_[i] = score_of_record(loss_.value(scores_, label), loss_.correct(scores_, label));
     if (!derivatives) continue;
     loss_.derivative(scores_, label, derivative_);
     for (std::size_t j = 0; j < k; ++j) d_scores_[i * k + j] = static_cast<T>(derivative_[j]);
   }
-  return total;
 }
 
 template <class T>
@@ -63,9 +62,13 @@ Score NetworkModel<T>::evaluate(View parameters, const Batch& batch, const Clip&
   Score total;
   for (std::size_t first = 0; first < batch.size(); first += chunk_records) {
     const std::size_t count = std::min(chunk_records, batch.size() - first);
-    total += play(batch, first, count, true);
+    play(batch, first, count, true);
     network_.backward(d_scores_);
-    sum_.add(clip, count, gradient);
+    out_.assign(count, 0);
+    sum_.add(clip, out_, gradient);
+    Score chunk;
+    for (std::size_t i = 0; i < count; ++i) chunk += out_[i] != 0 ? Score{0, 0, 0, 1} : own_[i];
+    total += chunk;
   }
   return total;
 }
@@ -75,7 +78,10 @@ Score NetworkModel<T>::score(View parameters, const Batch& batch) {
   load_parameters(parameters);
   Score total;
   for (std::size_t first = 0; first < batch.size(); first += chunk_records) {
-    total += play(batch, first, std::min(chunk_records, batch.size() - first), false);
+    play(batch, first, std::min(chunk_records, batch.size() - first), false);
+    Score chunk;
+    for (const Score& own : own_) chunk += own;
+    total += chunk;
   }
   return total;
 }

@@ -151,8 +151,10 @@ class QuantisedCodec : public TriangleCodec {
 
   static void check_entry(double entry, double first, double second, std::size_t i, std::size_t j) {
     constexpr double rounding = 1 + 1e-6;
+    constexpr double tiny = 1e-100;  // squares of the features behind it may underflow
     // The negation lets through what is no number: it stays so.
-    const bool wrong = first < 0 || second < 0 || std::abs(entry) > rounding * (std::sqrt(first) * std::sqrt(second));
+    const bool too_large = std::abs(entry) > rounding * (std::sqrt(first) * std::sqrt(second));
+    const bool wrong = first < 0 || second < 0 || (too_large && std::abs(entry) > tiny);
     // The entries may be private: the message shows their places alone.
     check<DataError>(!wrong,
                      "curvature: entry ({}, {}) is too large for its diagonal entries, or one of these is negative "

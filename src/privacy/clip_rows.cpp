@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-/// Beyond this a clip factor could underflow: refused, not clipped to something (method 6).
+/// Beyond this a clip factor could underflow: the row is out of range (method 6).
 constexpr double largest_clippable_norm = 1e150;
 /// Below this a sum of squares may have lost digits to underflow.
 constexpr double smallest_sum_of_squares = 1e-280;
@@ -21,34 +21,36 @@ double upper_norm(View row, ClipKind kind) {
   return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(row);
 }
 
-void clip_row(MutableView row, std::size_t number, const Clip& clip) {
+/// Whether the row is in range. Each of these leaves one that is not as it is.
+bool clip_row(MutableView row, const Clip& clip) {
   const double norm = upper_norm(row, clip.kind);
-  check<DataError>(norm <= largest_clippable_norm,
-                   "row {} is not finite, or too long to be clipped exactly (its norm must be at most {:g}) scale the "
-                   "features, or take a smaller learning rate",
-                   number + 1, largest_clippable_norm);
+  if (!(norm <= largest_clippable_norm)) return false;
   if (norm > clip.bound) scale(clip.bound / norm, row);
+  return true;
 }
 
 /// Where no norm is asked for.
-void clamp_row(MutableView row, std::size_t number, const Clip& clip) {
-  check<DataError>(std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); }),
-                   "row {} is not finite (nothing can be released of it) check the records for missing or huge values, "
-                   "or take a smaller learning rate",
-                   number + 1);
-  if (clip.kind == ClipKind::none) return;
+bool clamp_row(MutableView row, const Clip& clip) {
+  if (!std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); })) return false;
+  if (clip.kind == ClipKind::none) return true;
   for (double& value : row) value = std::clamp(value, -clip.bound, clip.bound);
+  return true;
 }
 
 }  // namespace
 
-void clip_rows(MutableView rows, std::size_t width, const Clip& clip) {
+std::size_t clip_rows(MutableView rows, std::size_t width, const Clip& clip) {
   check<FailureError>(width > 0 && rows.size() % width == 0, "{} numbers in rows of {} (rows are whole)", rows.size(),
                       width);
   const bool by_norm = clip.kind == ClipKind::l1 || clip.kind == ClipKind::l2;
+  std::size_t out_of_range = 0;
   for (std::size_t i = 0; i * width < rows.size(); ++i) {
-    (by_norm ? clip_row : clamp_row)(rows.subspan(i * width, width), i, clip);
+    const MutableView row = rows.subspan(i * width, width);
+    if ((by_norm ? clip_row : clamp_row)(row, clip)) continue;
+    std::fill(row.begin(), row.end(), 0.0);
+    ++out_of_range;
   }
+  return out_of_range;
 }
 
 }  // namespace starling

@@ -182,6 +182,14 @@ std::string metrics(const PrivacyReport& report) {
   return fmt::format("Shared without noise, and outside every figure above: {}. ", joined(report.shared_metrics));
 }
 
+std::string deal(const PrivacyReport& report) {
+  if (report.dealt_by.empty()) return "";
+  return fmt::format(
+      "Records were dealt to clients by {}, which simulates clients that differ: which client has a record, and in "
+      "which round, depends on other records then, and no figure above covers that. ",
+      report.dealt_by);
+}
+
 constexpr const char* not_covered =
     "Not covered: how many records a client has, their order in the stream and the sizes of its batches; how many "
     "features they have (of sparse records the largest index, unless it was fixed beforehand); when messages are sent "
@@ -244,10 +252,10 @@ std::string statement(const PrivacyReport& report) {
   const bool raw = report.trust.vertical && report.trust.vertical->baseline_central;
   if (raw || std::isinf(report.release.epsilon)) {
     return beginning + mechanism + "The privacy loss of every record is unbounded. " + statement_of(report.trust) +
-           metrics(report) + ledger(report) + operators;
+           metrics(report) + deal(report) + ledger(report) + operators;
   }
   return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust) + key_of(report) +
-         ledger(report) + budget(report) + audit(report) + metrics(report) + not_covered + operators;
+         ledger(report) + budget(report) + audit(report) + metrics(report) + deal(report) + not_covered + operators;
 }
 
 }  // namespace starling

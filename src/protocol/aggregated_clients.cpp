@@ -1,7 +1,5 @@
 #include "starling/protocol/aggregated_clients.hpp"
 
-#include "placed.hpp"
-
 namespace starling {
 
 AggregatedClients::AggregatedClients(Model& model, Accounts& accounts, std::vector<NoiseKey> keys,
@@ -28,11 +26,9 @@ const Secret<Vector>& AggregatedClients::gradient(std::size_t k, View theta, con
     gradient_.update([&](Vector& gradient) { gradient.assign(model_.dimension(), 0.0); });
     return gradient_;
   }
-  placed(accounts_.number(k), round_, [&] {
-    apply([&](Vector& gradient, Score& tally,
-              const Batch& batch) { tally += model_.evaluate(theta, batch, clip, gradient); },
-          gradient_, tallies_[k], *batches_[k]);
-  });
+  apply([&](Vector& gradient, Score& tally,
+            const Batch& batch) { tally += model_.evaluate(theta, batch, clip, gradient); },
+        gradient_, tallies_[k], *batches_[k]);
   return gradient_;
 }
 

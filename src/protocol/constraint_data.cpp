@@ -37,14 +37,12 @@ double norm_of(View vector, ClipKind kind) {
 
 }  // namespace
 
-double clip_factor(View vector, const Clip& clip) {
-  if (clip.kind == ClipKind::none) return 1;
+bool add_clipped(View vector, const Clip& clip, MutableView sum) {
   const double norm = norm_of(vector, clip.kind);
-  check<DataError>(norm <= largest_clippable_norm,
-                   "a record's part in a constraint has norm {} (not finite, or too large to be clipped exactly) scale "
-                   "the features, or keep the model in a bounded --domain",
-                   norm);
-  return norm > clip.bound ? clip.bound / norm : 1;
+  if (!(norm <= largest_clippable_norm)) return false;
+  const bool clips = clip.kind != ClipKind::none && norm > clip.bound;
+  axpy(clips ? clip.bound / norm : 1, vector, sum);
+  return true;
 }
 
 std::size_t columns_of(std::span<const DataConstraint> constraints) {
@@ -63,7 +61,7 @@ void sum_constraint_vectors(std::span<const DataConstraint> constraints, const B
     for (const DataConstraint& constraint : constraints) {
       for (const std::int32_t column : constraint.columns) record[at++] = feature(batch.row(i), column);
     }
-    axpy(clip_factor(record, clip), record, sum);
+    add_clipped(record, clip, sum);
   }
 }
 
@@ -73,7 +71,7 @@ void sum_constraint_scores(std::span<const DataConstraint> constraints, const Ba
   Vector record(constraints.size());
   for (std::size_t i = 0; i < batch.size(); ++i) {
     for (std::size_t j = 0; j < constraints.size(); ++j) record[j] = score_of(constraints[j], batch.row(i), x);
-    axpy(clip_factor(record, clip), record, sum);
+    add_clipped(record, clip, sum);
   }
 }
 

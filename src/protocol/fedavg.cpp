@@ -1,5 +1,6 @@
 #include "starling/protocol/fedavg.hpp"
 
+#include "bounded_model.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -77,10 +78,11 @@ void FedAvg::average(const Vector& total) {
   theta_.update([&](Vector& theta) {
     for (std::size_t j = 0; j < theta.size(); ++j) theta[j] = total[j] / weight;
   });
-  check<DataError>(std::isfinite(dot(theta_.value(), theta_.value())),
-                   "round {}: the model is not finite (steps are too long for these records) take a smaller --step, "
+  check<DataError>(is_bounded(theta_.value(), clients_.largest_parameter()),
+                   "round {}: the model is not finite or has numbers beyond {:g} (steps are too long for these "
+                   "records) take a smaller --step, "
                    "fewer --local-steps, or standardise the features",
-                   done_ + 1);
+                   done_ + 1, clients_.largest_parameter());
 }
 
 }  // namespace starling

@@ -1,6 +1,6 @@
 #include "starling/protocol/omd.hpp"
 
-#include "placed.hpp"
+#include "bounded_model.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -193,7 +193,8 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
     score.loss += penalty * static_cast<double>(score.records);
     tally += score;
   };
-  placed(u, t, [&] { apply(evaluate, gradient_, tallies_[k], played_[k], batch); });
+  require_bounded_model(x, learning_->model.largest_parameter(), u, t);
+  apply(evaluate, gradient_, tallies_[k], played_[k], batch);
 
   const ReleaseAddress address{u, t, 0};
   mechanism.release(address, *price, learning_->keys[k], gradient_, noisy_gradient_);

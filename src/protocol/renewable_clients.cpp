@@ -18,7 +18,7 @@ void RenewableClients::add_to_message(std::size_t k, View theta, const MessagePa
     const Score score = model_.evaluate(theta, batch, {}, gradient);
     axpy(1, gradient, MutableView(message).first(places.dimension));
     message[places.loss()] += score.loss;
-    message[places.records()] += static_cast<double>(batch.size());
+    message[places.records()] += static_cast<double>(score.records);
     model_.gram(theta, batch, parts.curvature, triangles);
     axpy(1, triangles, MutableView(message).subspan(places.curvature(), places.triangles));
     if (!parts.with_slopes) return;

@@ -1,6 +1,7 @@
 #include "starling/protocol/renewable_open.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "starling/core/kernels.hpp"
 
@@ -184,6 +185,9 @@ void OnlineRenewable::renew() {
       const Vector step =
           timed(&TimeShares::mixing, [&] { return state.j.solve(gradient, fmt::format("batch {}", done_ + 1)); });
       theta_.update([&](Vector& theta) { axpy(-1, step, theta); });
+      check<DataError>(std::isfinite(norm2(theta_.value())),
+                       "batch {}: the model is not finite (the features are too large) scale them, or raise --l2",
+                       done_ + 1);
       state.theta = theta_.value();
       // Of squared losses without penalty this is the sum of squares over all records so far at θ_b (recursive least
       // squares).

@@ -1,6 +1,5 @@
 #include "starling/protocol/vertical.hpp"
 
-#include "placed.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -36,6 +35,7 @@ void Vertical::persist(Snapshot& snapshot) {
   snapshot(done_, stepped_, head_, bits_, total_, learned_, tested_, predictions_, shares_, tallies_, played_,
            rounds_played_, root_, evaluation_);
   for (Party& party : parties_) {
+    snapshot(party.out_of_range);
     if (party.block) snapshot(*party.block);
   }
   if (joint_) snapshot(*joint_);
@@ -73,13 +73,14 @@ void Vertical::predict() {
           if (!plan_.keeps_predictions) return;
           const View outputs = plan_.central ? joint_->outputs() : head_loss_.outputs();
           for (std::size_t i = 0; i < records_; ++i) {
+            if (is_left_out(View(targets).subspan(i, 1))) continue;
             const double margin = loss_.margin(outputs.subspan(i * loss_.outputs(), loss_.outputs())).value_or(0);
             predictions.push_back({margin, targets[i] > 0});
           }
         },
         learned_, tallies_[0], played_[0], predictions_, stream_.targets());
   };
-  timed(&TimeShares::mixing, [&] { placed(0, done_, score_all); });
+  timed(&TimeShares::mixing, score_all);
 }
 
 /// Of the records whose contributions have come.
@@ -109,19 +110,17 @@ void Vertical::step_head(Round e) {
   stepped_ = plan_.labels == LabelHolders::all || head_price_.has_value();
   if (!stepped_) return;
   const bool secret = plan_.labels == LabelHolders::head;
-  placed(0, done_, [&] {
-    apply(
-        [&](Vector& gradient, const Vector& targets) {
-          head_loss_.play(head_.parameters().value(), embeddings_, View(targets).first(records_ * loss_.targets()));
-          head_loss_.gradient(secret ? mechanism_.clip(parts_.head) : Clip(), gradient);
-        },
-        gradient_, stream_.targets());
-    if (secret) {
-      mechanism_.release(parts_.head, address(0, e + 1), *head_price_, keys_[0], gradient_, direction_);
-    } else {
-      KnownLabels::publish(gradient_, static_cast<double>(plan_.batch), direction_);
-    }
-  });
+  apply(
+      [&](Vector& gradient, const Vector& targets) {
+        head_loss_.play(head_.parameters().value(), embeddings_, View(targets).first(records_ * loss_.targets()));
+        head_loss_.gradient(secret ? mechanism_.clip(parts_.head) : Clip(), gradient);
+      },
+      gradient_, stream_.targets());
+  if (secret) {
+    mechanism_.release(parts_.head, address(0, e + 1), *head_price_, keys_[0], gradient_, direction_);
+  } else {
+    KnownLabels::publish(gradient_, static_cast<double>(plan_.batch), direction_);
+  }
   head_.step(plan_.step_of(done_), direction_);
 }
 
@@ -133,41 +132,39 @@ void Vertical::step_party(Party& party, Round e) {
     const bool noisy = mechanism_.price_kind() != PriceKind::none;
     if (noisy && std::all_of(party.derivatives.begin(), party.derivatives.end(), [](double d) { return d == 0; }))
       return;
-    placed(party.client, done_,
-           [&] { gradient_.update([&](Vector& gradient) { network.gradient(party.derivatives, clip, gradient); }); });
+    apply(
+        [&](Vector& gradient, std::int64_t& out_of_range) {
+          out_of_range += static_cast<std::int64_t>(network.gradient(party.derivatives, clip, gradient));
+        },
+        gradient_, party.out_of_range);
   } else {
-    placed(party.client, done_, [&] {
-      if (e > 0) embed(party, 0, records_);
-      apply(
-          [&](Vector& gradient, Vector& frozen, Vector& d_embeddings, Vector& d_own, const Vector& embedding,
-              const Vector& targets) {
-            frozen = embeddings_;
-            put_part(embedding, parties(), party.k(), width_, frozen);
-            head_loss_.play(theta_hat_.value(), frozen, View(targets).first(records_ * loss_.targets()));
-            head_loss_.embedding_derivatives(d_embeddings);
-            take_part(d_embeddings, parties(), party.k(), width_, d_own);
-            network.gradient(d_own, clip, gradient);
-          },
-          gradient_, frozen_, d_embeddings_, d_own_, party.embedding, stream_.targets());
-    });
+    if (e > 0) embed(party, 0, records_);
+    apply(
+        [&](Vector& gradient, Vector& frozen, Vector& d_embeddings, Vector& d_own, std::int64_t& out_of_range,
+            const Vector& embedding, const Vector& targets) {
+          frozen = embeddings_;
+          put_part(embedding, parties(), party.k(), width_, frozen);
+          head_loss_.play(theta_hat_.value(), frozen, View(targets).first(records_ * loss_.targets()));
+          head_loss_.embedding_derivatives(d_embeddings);
+          take_part(d_embeddings, parties(), party.k(), width_, d_own);
+          out_of_range += static_cast<std::int64_t>(network.gradient(d_own, clip, gradient));
+        },
+        gradient_, frozen_, d_embeddings_, d_own_, party.out_of_range, std::as_const(party.embedding),
+        stream_.targets());
   }
-  placed(party.client, done_, [&] {
-    mechanism_.release(parts_.gradients[party.k()], address(party.client, e + 1), *party.price, keys_[party.local],
-                       gradient_, direction_);
-  });
+  mechanism_.release(parts_.gradients[party.k()], address(party.client, e + 1), *party.price, keys_[party.local],
+                     gradient_, direction_);
   party.block->step(plan_.step_of(done_), direction_);
 }
 
 /// The baseline: all blocks at once, at rank 0's copy of all columns.
 void Vertical::step_jointly(Round e) {
-  placed(0, done_, [&] {
-    apply(
-        [&](std::vector<Vector>& gradients, const Vector& targets) {
-          if (e > 0) static_cast<void>(score(View(targets).first(records_ * loss_.targets())));
-          joint_->gradients(gradients);
-        },
-        joint_gradients_, stream_.targets());
-  });
+  apply(
+      [&](std::vector<Vector>& gradients, const Vector& targets) {
+        if (e > 0) static_cast<void>(score(View(targets).first(records_ * loss_.targets())));
+        joint_->gradients(gradients);
+      },
+      joint_gradients_, stream_.targets());
   for (std::size_t b = 0; b < joint_->blocks().size(); ++b) {
     gradient_ = joint_gradients_.map([b](const std::vector<Vector>& gradients) { return gradients[b]; });
     const std::size_t part = b == 0 ? parts_.head : parts_.gradients[b - 1];
@@ -182,11 +179,9 @@ void Vertical::test() {
   if (stream_.testing() == 0) return;
   collect(evaluation_, records_, stream_.testing());
   if (!root_.aggregates()) return;
-  placed(0, done_, [&] {
-    apply([&](Score& tested,
-              const Vector& targets) { tested = score(View(targets).subspan(records_ * loss_.targets())); },
-          tested_, stream_.targets());
-  });
+  apply(
+      [&](Score& tested, const Vector& targets) { tested = score(View(targets).subspan(records_ * loss_.targets())); },
+      tested_, stream_.targets());
 }
 
 void Vertical::completed(const std::vector<Observer*>& observers) {
@@ -226,6 +221,12 @@ std::vector<std::pair<Client, Released<Vector>>> Vertical::blocks() const {
     if (party.block) result.emplace_back(party.client, party.block->parameters());
   }
   return result;
+}
+
+std::vector<std::pair<Client, Secret<std::int64_t>>> Vertical::out_of_range() const {
+  std::vector<std::pair<Client, Secret<std::int64_t>>> counts;
+  for (const Party& party : parties_) counts.emplace_back(party.client, party.out_of_range);
+  return counts;
 }
 
 }  // namespace starling

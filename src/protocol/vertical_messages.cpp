@@ -1,5 +1,4 @@
 // What online vertical federated learning sends: contributions up, and Φ̂ or derivatives down.
-#include "placed.hpp"
 #include <algorithm>
 
 #include "starling/core/kernels.hpp"
@@ -74,38 +73,44 @@ std::vector<std::size_t> Vertical::up_lengths(std::size_t count) const {
 void Vertical::embed(Party& party, std::size_t first, std::size_t count) {
   const std::size_t width = widths_[party.k()];
   apply(
-      [&](Vector& embedding, const Vector& inputs) {
-        const View outputs = party.block->network().forward(party.block->parameters().value(),
-                                                            View(inputs).subspan(first * width, count * width));
+      [&](Vector& embedding, std::int64_t& out_of_range, const Vector& inputs) {
+        NetworkBlock& network = party.block->network();
+        const View outputs =
+            network.forward(party.block->parameters().value(), View(inputs).subspan(first * width, count * width));
         embedding.assign(outputs.begin(), outputs.end());
-        clip_rows(embedding, width_, mechanism_.clip(parts_.sent[party.k()]));
+        std::size_t left_out = clip_rows(embedding, width_, mechanism_.clip(parts_.sent[party.k()]));
+        for (const char out : network.out_of_range()) left_out += out != 0 ? 1 : 0;
+        out_of_range += static_cast<std::int64_t>(left_out);
       },
-      party.embedding, stream_.inputs(party.hosted));
+      party.embedding, party.out_of_range, stream_.inputs(party.hosted));
 }
 
 const Released<Vector>& Vertical::contribution(Party& party, std::size_t first, std::size_t count) {
   const std::size_t width = plan_.central ? widths_[party.k()] : width_;
   sent_.update([&](Vector& sent) { sent.assign(party.price ? 0 : count * width, 0.0); });
   if (!party.price) return sent_;
-  placed(party.client, done_, [&] {
-    if (plan_.central) {
-      rows_ = stream_.inputs(party.hosted).map([&](const Vector& inputs) {
-        const View own = View(inputs).subspan(first * width, count * width);
-        Vector numbers(own.begin(), own.end());
-        // What networks of floats see of them: m (x/m) then comes back as x.
-        if (precision_ == Precision::single) std::ranges::transform(numbers, numbers.begin(), to_float);
-        return numbers;
-      });
-    } else {
-      embed(party, first, count);
-      rows_ = party.embedding;
-    }
-    ReleaseAddress place = address(party.client, first == 0 ? 0 : 1);
-    for (std::size_t from = 0; from < count; from += plan_.batch, ++place.block) {
-      release_rows(parts_.sent[party.k()], width, from, place, *party.price, keys_[party.local]);
-    }
-    sent_.update([&](Vector& sent) { sent.resize(count * width); });
-  });
+  if (plan_.central) {
+    rows_ = stream_.inputs(party.hosted).map([&](const Vector& inputs) {
+      const View own = View(inputs).subspan(first * width, count * width);
+      Vector numbers(own.begin(), own.end());
+      // What networks of floats see of them: m (x/m) then comes back as x.
+      if (precision_ == Precision::single) std::ranges::transform(numbers, numbers.begin(), to_float);
+      return numbers;
+    });
+    apply(
+        [&](Vector& rows, std::int64_t& out_of_range) {
+          out_of_range += static_cast<std::int64_t>(clip_rows(rows, width, mechanism_.clip(parts_.sent[party.k()])));
+        },
+        rows_, party.out_of_range);
+  } else {
+    embed(party, first, count);
+    rows_ = party.embedding;
+  }
+  ReleaseAddress place = address(party.client, first == 0 ? 0 : 1);
+  for (std::size_t from = 0; from < count; from += plan_.batch, ++place.block) {
+    release_rows(parts_.sent[party.k()], width, from, place, *party.price, keys_[party.local]);
+  }
+  sent_.update([&](Vector& sent) { sent.resize(count * width); });
   return sent_;
 }
 
@@ -198,14 +203,12 @@ void Vertical::send_derivatives() {
   const std::size_t width = parties() * width_;
   sent_.update([&](Vector& sent) { sent.assign(head_price_ ? 0 : records_ * width, 0.0); });
   if (head_price_) {
-    placed(0, done_, [&] {
-      rows_.update([&](Vector& rows) {
-        head_loss_.embedding_derivatives(rows);  // of what has just been predicted
-        clip_rows(rows, width, mechanism_.clip(parts_.derivatives));
-      });
-      release_rows(parts_.derivatives, width, 0, address(0, 0), *head_price_, keys_[0]);
-      sent_.update([&](Vector& sent) { sent.resize(records_ * width); });
+    rows_.update([&](Vector& rows) {
+      head_loss_.embedding_derivatives(rows);  // of what has just been predicted
+      clip_rows(rows, width, mechanism_.clip(parts_.derivatives));
     });
+    release_rows(parts_.derivatives, width, 0, address(0, 0), *head_price_, keys_[0]);
+    sent_.update([&](Vector& sent) { sent.resize(records_ * width); });
   }
   root_.distribute(
       lengths,

@@ -1,16 +1,24 @@
 #include "starling/protocol/vertical_networks.hpp"
 
+#include "bounded_model.hpp"
 #include <algorithm>
+#include <cmath>
+
+#include "starling/core/check.hpp"
 
 namespace starling {
 
 LearningBlock::LearningBlock(const VerticalArchitecture& architecture, std::size_t k)
     : network_(make_network_block(k == 0 ? architecture.head : architecture.features[k - 1], architecture.precision)),
       parameters_(declare_public(network_->initial(architecture.seed, k))),
-      optimiser_(make_optimiser(architecture.optimiser)) {}
+      optimiser_(make_optimiser(architecture.optimiser)),
+      largest_(architecture.precision == Precision::single ? 1e15 : 1e100) {}
 
 void LearningBlock::step(double eta, const Released<Vector>& direction) {
   parameters_.update([&](Vector& theta, const Vector& g) { optimiser_->step(eta, g, theta); }, direction);
+  check<DataError>(is_bounded(parameters_.value(), largest_),
+                   "a network is not finite or has numbers beyond {:g} (steps are too long) use a smaller --step",
+                   largest_);
 }
 
 Score HeadLoss::play(View parameters, View embeddings, View targets) {
@@ -23,8 +31,17 @@ Score HeadLoss::play(View parameters, View embeddings, View targets) {
   for (std::size_t i = 0; i * width < outputs_.size(); ++i) {
     const View scores = View(outputs_).subspan(i * width, width);
     const View truth = targets.subspan(i * numbers, numbers);
-    total += {loss_.value(scores, truth), loss_.classifies() && loss_.correct(scores, truth) ? 1 : 0, 1};
-    loss_.derivative(scores, truth, MutableView(d_outputs_).subspan(i * width, width));
+    const MutableView derivative = MutableView(d_outputs_).subspan(i * width, width);
+    if (is_left_out(truth)) {
+      std::fill(derivative.begin(), derivative.end(), 0.0);
+      continue;
+    }
+    const Score own = score_of_record(loss_.value(scores, truth), loss_.classifies() && loss_.correct(scores, truth));
+    loss_.derivative(scores, truth, derivative);
+    const bool in_range = head_.out_of_range()[i] == 0 && own.out_of_range == 0 &&
+                          std::all_of(derivative.begin(), derivative.end(), [](double d) { return std::isfinite(d); });
+    if (!in_range) std::fill(derivative.begin(), derivative.end(), 0.0);
+    total += in_range ? own : Score{0, 0, 0, 1};
   }
   return total;
 }

@@ -23,7 +23,8 @@ constexpr std::size_t spread_figures = 5;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Score since(const Score& now, const Score& before) {
-  return {now.loss - before.loss, now.correct - before.correct, now.records - before.records};
+  return {now.loss - before.loss, now.correct - before.correct, now.records - before.records,
+          now.out_of_range - before.out_of_range};
 }
 double mean_loss(const Score& score) {
   return score.records > 0 ? score.loss / static_cast<double>(score.records) : unknown;
@@ -107,7 +108,7 @@ ModelRecorder::ModelRecorder(const RunDirectory& directory, int rank, Client fir
         "# and of all its clients together, in place of a client: how many have had records, the mean of their figures "
         "(and their records in all), least, lower, median, upper, most\n");
   }
-  owners_.append_text("round,client,records,loss,accuracy\n");
+  owners_.append_text("round,client,records,loss,accuracy,out_of_range\n");
 }
 
 void ModelRecorder::make_file() {
@@ -284,20 +285,22 @@ void ModelRecorder::record_metrics(const RoundView& view, Round round, std::size
   before_[k] = now;
   if (!all_one_by_one()) {
     apply(
-        [](Vector& losses, Vector& accuracies, std::int64_t& records, const Score& score) {
+        [](Vector& losses, Vector& accuracies, std::int64_t& records, std::int64_t& out_of_range, const Score& score) {
           losses.push_back(mean_loss(score));
           accuracies.push_back(accuracy(score));
           records += score.records;
+          out_of_range += score.out_of_range;
         },
-        interval_losses_, interval_accuracies_, interval_records_, std::as_const(interval));
+        interval_losses_, interval_accuracies_, interval_records_, interval_out_of_range_, std::as_const(interval));
   }
   if (!lists(first_ + static_cast<Client>(k))) return;
   owners_rows_.update(
       [&](std::string& rows, const Score& score) {
-        if (score.records == 0) return;
-        rows += fmt::format("{},{},{},{:.17g},{}\n", round, first_ + static_cast<Client>(k), score.records,
+        if (score.records + score.out_of_range == 0) return;
+        rows += fmt::format("{},{},{},{:.17g},{},{}\n", round, first_ + static_cast<Client>(k), score.records,
                             mean_loss(score),
-                            scores_ == Scores::losses_and_accuracies ? fmt::format("{:.17g}", accuracy(score)) : "");
+                            scores_ == Scores::losses_and_accuracies ? fmt::format("{:.17g}", accuracy(score)) : "",
+                            score.out_of_range);
       },
       interval);
   if (const auto shared = policy_.share(interval, SharedFigure::scores_of_clients)) {
@@ -311,16 +314,17 @@ void ModelRecorder::record_spread_of_metrics(Round round) {
   const Secret<Spread> losses = interval_losses_.map(spread_of);
   const Secret<Spread> accuracies = interval_accuracies_.map(spread_of);
   owners_rows_.update(
-      [&](std::string& rows, const Spread& loss, const Spread& right, const std::int64_t& records) {
-        rows += fmt::format("{},clients,{},,\n", round, loss[0]);
+      [&](std::string& rows, const Spread& loss, const Spread& right, const std::int64_t& records,
+          const std::int64_t& out_of_range) {
+        rows += fmt::format("{},clients,{},,,{}\n", round, loss[0], out_of_range);
         constexpr std::array<const char*, numbers_of_a_spread> names{"clients", "mean",  "least", "lower",
                                                                      "median",  "upper", "most"};
         for (std::size_t i = 1; i < names.size() && loss[0] > 0; ++i) {
-          rows += fmt::format("{},{},{},{:.17g},{}\n", round, names[i], i == 1 ? std::to_string(records) : "", loss[i],
+          rows += fmt::format("{},{},{},{:.17g},{},\n", round, names[i], i == 1 ? std::to_string(records) : "", loss[i],
                               scores_ == Scores::losses_and_accuracies ? fmt::format("{:.17g}", right[i]) : "");
         }
       },
-      losses, accuracies, interval_records_);
+      losses, accuracies, interval_records_, interval_out_of_range_);
   for (const Secret<Spread>* each : {&losses, &accuracies}) {
     const auto shared = policy_.share(*each, SharedFigure::spread_of_scores);
     const bool said = shared && (each == &losses || scores_ == Scores::losses_and_accuracies);
@@ -331,6 +335,7 @@ void ModelRecorder::record_spread_of_metrics(Round round) {
   interval_losses_ = Secret<Vector>();
   interval_accuracies_ = Secret<Vector>();
   interval_records_ = Secret<std::int64_t>();
+  interval_out_of_range_ = Secret<std::int64_t>();
 }
 
 void ModelRecorder::flush() {

@@ -35,7 +35,7 @@ void add_models(Agreement& agreement, const LocalResults& local, Summary& summar
 /// Σ over clients of their scores, where the policy lets them go.
 std::optional<Score> add_scores(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy) {
   if (!policy.shared()) return std::nullopt;
-  Columns rows(3, local.tallies.size());
+  Columns rows(4, local.tallies.size());
   Released<Columns> shared = declare_public(rows);
   for (std::size_t k = 0; k < local.tallies.size(); ++k) {
     const Released<Score> score = *policy.share(local.tallies[k], SharedFigure::scores_of_run);
@@ -44,11 +44,13 @@ std::optional<Score> add_scores(Agreement& agreement, const LocalResults& local,
           all[k][0] = one.loss;
           all[k][1] = static_cast<double>(one.correct);
           all[k][2] = static_cast<double>(one.records);
+          all[k][3] = static_cast<double>(one.out_of_range);
         },
         score);
   }
   const Vector total = agreement.ordered_sum(shared);
-  return Score{total[0], static_cast<std::int64_t>(total[1]), static_cast<std::int64_t>(total[2])};
+  return Score{total[0], static_cast<std::int64_t>(total[1]), static_cast<std::int64_t>(total[2]),
+               static_cast<std::int64_t>(total[3])};
 }
 
 void add_traffic(Agreement& agreement, const LocalResults& local, Summary& summary) {

@@ -143,6 +143,7 @@ Json privacy_json(const Summary& summary) {
           {"mask_keys", mask_keys_json(privacy.trust)},
           {"paper", paper_json(privacy.trust.paper)},
           {"shared_metrics", privacy.shared_metrics},
+          {"dealt_by", privacy.dealt_by.empty() ? Json() : Json(privacy.dealt_by)},
           {"run_id", privacy.run_id},
           {"ledger", ledger_json(privacy.ledger, privacy.unit)},
           {"budget", budget_json(privacy.budget)},

@@ -33,7 +33,7 @@ RoundsRecorder::RoundsRecorder(const Vertical& protocol, const RunDirectory& dir
   if (!policy.shared()) owners_.emplace(path_);
   if (directory.goes_on()) return;
   std::ofstream(path_, std::ios::trunc).close();
-  write(Secret<std::string>("round,loss,accuracy,test_loss,test_accuracy,uplink_bits,downlink_bits\n"));
+  write(Secret<std::string>("round,loss,accuracy,test_loss,test_accuracy,uplink_bits,downlink_bits,out_of_range\n"));
 }
 
 RoundsRecorder::~RoundsRecorder() {
@@ -48,8 +48,8 @@ void RoundsRecorder::after(const RoundView& view) {
   const RoundBits bits = protocol_.bits();
   waiting_.update(
       [&](std::string& text, const Score& learned, const Score& tested) {
-        text += fmt::format("{},{},{},{:.17g},{:.17g}\n", view.done(), cells(learned, classifies_),
-                            cells(tested, classifies_), bits.up, bits.down);
+        text += fmt::format("{},{},{},{:.17g},{:.17g},{}\n", view.done(), cells(learned, classifies_),
+                            cells(tested, classifies_), bits.up, bits.down, learned.out_of_range + tested.out_of_range);
       },
       protocol_.learned(), protocol_.tested());
   if (view.done() >= flushed_ + rounds_apart) flush();
@@ -115,6 +115,17 @@ void write_networks(const RunDirectory& directory, int rank,
   for (const auto& [client, parameters] : blocks) {
     file.write(std::to_string(client), {parameters.value().size()}, parameters.value());
   }
+}
+
+void write_out_of_range(const RunDirectory& directory, int rank,
+                        const std::vector<std::pair<Client, Secret<std::int64_t>>>& counts) {
+  if (counts.empty()) return;
+  Secret<std::string> text("# embeddings and gradients of records that were out of range, and so 0\nclient,times\n");
+  for (const auto& [client, count] : counts) {
+    text.update([client](std::string& lines, std::int64_t times) { lines += fmt::format("{},{}\n", client, times); },
+                count);
+  }
+  OwnersFile::replace(directory.private_folder(rank) + "/out-of-range.csv", text);
 }
 
 }  // namespace starling

@@ -111,6 +111,18 @@ TEST_F(Csv, WhereNamesTheLineOfTheFile) {
   EXPECT_FALSE(reader->next(record));
 }
 
+TEST_F(Csv, ValuesAreShownToTheirOwnerAlone) {
+  const std::string x = folder_.write("x.csv", "a,b,y\n1,2,3\n1,John-Smith,3\n");
+  try {
+    read_all(x);
+    ADD_FAILURE();
+  } catch (const RecordError& error) {
+    EXPECT_EQ(error.what(), x + ": row 3: column 'b' is a text (not a number) encode it as a number or remove it");
+    EXPECT_EQ(error.shown(),
+              x + ": row 3: column 'b' is 'John-Smith' (not a number) encode it as a number or remove it");
+  }
+}
+
 class CsvFault : public Csv, public testing::WithParamInterface<Fault> {};
 
 TEST_P(CsvFault, IsRefusedWithItsPlace) {

@@ -57,7 +57,7 @@ inline Plains read_all(RecordReader& reader) {
 }
 
 inline Plains read_all(const std::string& path, const DataSettings& settings = {}) {
-  return read_all(*open_reader(path, settings));
+  return read_all(*without_left_out(open_reader(path, settings)));
 }
 
 /// The batches of rounds 0 … rounds − 1.

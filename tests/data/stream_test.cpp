@@ -94,6 +94,33 @@ TEST_F(Streams, TheLongestClientSetsTheRounds) {
   EXPECT_EQ(open_dataset(settings(7, 2, 2), 3, 2, 1).shape.rounds, 4) << "on every rank";
 }
 
+// Records 0, 3, 4 and 6 are left out: the others are in the rounds that they would be in with them.
+TEST_F(Streams, KeepThePlacesOfRecordsThatAreLeftOut) {
+  for (const std::size_t memory : {std::size_t{1} << 20, std::size_t{0}}) {
+    DataSettings all = settings(9, 2, 2);
+    all.memory = memory;
+    DataSettings some = all;
+    some.ignore = {0, 3, 4, 6};
+    for (const Client clients : {1, 2}) {
+      const Dataset whole = open_dataset(all, clients, 0, clients);
+      const Dataset partly = open_dataset(some, clients, 0, clients);
+      EXPECT_EQ(whole.shape.rounds, partly.shape.rounds);
+      for (std::size_t k = 0; k < whole.streams.size(); ++k) {
+        EXPECT_EQ(whole.streams[k]->records(), partly.streams[k]->records());
+        const auto batches = serve(*whole.streams[k], 12);
+        const auto kept = serve(*partly.streams[k], 12);
+        for (std::size_t t = 0; t < batches.size(); ++t) {
+          Plains expected;
+          for (const Plain& record : batches[t]) {
+            if (std::ranges::find(some.ignore, record.label) == some.ignore.end()) expected.push_back(record);
+          }
+          EXPECT_EQ(kept[t], expected) << "round " << t << " of client " << k;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(Streams, ABatchMayExceedTheData) {
   const Dataset data = open_dataset(settings(5, 100, 2), 1, 0, 1);
   EXPECT_THAT(sizes(serve(*data.streams[0], 3)), ElementsAre(5, 5, 0));

@@ -72,6 +72,18 @@ TEST_P(SvmlightFault, IsRefusedWithItsPlace) {
   expect_all_in(message, GetParam().message);
 }
 
+// Neither values nor which features a record has: what others read differs by the kind of fault alone.
+TEST_P(SvmlightFault, IsToldToOthersWithoutItsText) {
+  try {
+    read(GetParam().text);
+    ADD_FAILURE();
+  } catch (const RecordError& error) {
+    const std::string message = std::string(error.what()).substr((folder_ / "x.svm").size());
+    EXPECT_EQ(message.find('\''), std::string::npos) << message;
+    EXPECT_THAT(message, testing::Not(testing::ContainsRegex("index -?[0-9]"))) << message;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Data, SvmlightFault,
     testing::Values(

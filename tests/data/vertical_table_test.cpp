@@ -198,9 +198,14 @@ TEST_F(OneTable, MapsAndSelectsLabels) {
   settings_.label_map = [](double y) { return 10 * y; };
   const auto data = open_vertical(settings_, 2, 0, 2, true);
   data.stream->load(0);
-  EXPECT_THAT(numbers(data.stream->targets()), ElementsAre(20, 80));
+  const Vector targets = numbers(data.stream->targets());
+  ASSERT_EQ(targets.size(), 2U);
+  EXPECT_EQ(targets[0], 20);
+  EXPECT_TRUE(is_left_out(View(targets).subspan(1)));  // it keeps its place
   EXPECT_THAT(numbers(data.stream->inputs(0)), ElementsAre(0, 0));
-  EXPECT_EQ(data.shape.records, 4);
+  data.stream->load(1);
+  EXPECT_EQ(numbers(data.stream->targets())[0], 80);
+  EXPECT_EQ(data.shape.records, 5);
   settings_.label_map = [](double) -> double { throw DataError("unfit"); };
   EXPECT_THAT(fault(settings_, 2), HasSubstr("all.csv: row 2: unfit"));
 }
@@ -484,7 +489,7 @@ TEST_F(PartyFiles, WithoutIdsOfDifferentLengthsAreAnErrorToo) {
 TEST_F(PartyFiles, WithIdsThatDoNotMatchAreAnError) {
   folder_.write("host.csv", "id,b,c\n9,91,92\n10,71,72\n11,81,82\n");
   EXPECT_THAT(fault(settings_, 2),
-              HasSubstr("host.csv: id '10' of record 2 (from 1) is not among the labels', nor are 1 "
+              HasSubstr("host.csv: the id of record 2 (from 1) is not among the labels', nor are 1 "
                         "more (each record needs its columns and a label)"));
 }
 

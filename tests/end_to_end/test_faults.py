@@ -89,8 +89,8 @@ FIRST = [
           {"g.topo": topology(4, [(1, [(0, 1), (2, 3)]), (1, [(1, 0), (3, 2)])])}),
     usage("an edge out of range", [*DRIFT, "--topology", "g.topo"], ["g.topo:3", "2"],
           {"g.topo": "clients 2\nedge 0 1\nedge 1 2\n"}),
-    data("nan in row 17", ["bad.csv"], ["bad.csv", "row 17", "nan"], {"bad.csv": lines_with(17, "0.1,nan,0.3,1")}),
-    data("a label outside the set", ["bad.csv"], ["bad.csv", "row 9", "label 3", "logistic"],
+    data("nan in row 17", ["bad.csv"], ["bad.csv", "row 17", "not finite"], {"bad.csv": lines_with(17, "0.1,nan,0.3,1")}),
+    data("a label outside the set", ["bad.csv"], ["bad.csv", "row 9", "a label is outside the set", "logistic"],
          {"bad.csv": lines_with(9, "0.1,0.2,0.3,3")}),
     data("a ragged row", ["bad.csv"], ["bad.csv", "row 26", "5 fields", "4 expected"],
          {"bad.csv": lines_with(26, "0.1,0.2,0.3,0.4,1")}),
@@ -222,14 +222,14 @@ OUTPUT = [
 TEXT = [
     data("no such source", ["nowhere.csv"], ["nowhere.csv", "No such file"]),
     data("an empty file", ["empty.csv"], ["empty.csv"], {"empty.csv": ""}),
-    data("a word among numbers", ["text.csv"], ["text.csv", "row 3", "red"],
+    data("a word among numbers", ["text.csv"], ["text.csv", "row 3", "a text"],
          {"text.csv": "a,b,y\n0.1,0.2,1\n0.1,red,1\n"}),
-    data("a label in SVMlight", ["label.svm"], ["label.svm", "row 3", "label 2"],
+    data("a label in SVMlight", ["label.svm"], ["label.svm", "row 3", "a label is outside the set"],
          {"label.svm": "1 1:0.5\n-1 2:0.5\n2 1:1\n"}),
-    data("index 0", ["zero.svm"], ["zero.svm", "row 1", "index 0"], {"zero.svm": "1 0:0.5\n"}),
-    data("an index beyond --dimension", ["x.svm", "--dimension", "1"], ["row 2", "index 2"],
+    data("index 0", ["zero.svm"], ["zero.svm", "row 1", "an index below 1"], {"zero.svm": "1 0:0.5\n"}),
+    data("an index beyond --dimension", ["x.svm", "--dimension", "1"], ["row 2", "an index is too large", "--dimension is 1"],
          {"x.svm": "1 1:0.5\n-1 2:0.5\n"}),
-    data("a label that softmax does not know", ["data.csv", "--loss", "softmax:3"], ["data.csv", "label -1", "softmax:3"]),
+    data("a label that softmax does not know", ["data.csv", "--loss", "softmax:3"], ["data.csv", "row 1: a label is outside", "softmax:3"]),
     data("a test set of another width", ["data.csv", "--test", "wide.csv"], ["wide.csv", "4 features", "3"],
          {"wide.csv": "0.1,0.2,0.3,0.4,1\n0.1,0.2,0.3,0.4,-1\n"}),
     usage("other data on one rank", [], ["content of d.csv", "rank 1"],
@@ -285,7 +285,7 @@ BINARY = [
     data("gzipped IDX that is cut off", ["d.idx3.gz,l.idx1"], ["d.idx3.gz", "record 20"],
          {"d.idx3.gz": gzip.compress(idx(20, 2, 2)[:-1]), "l.idx1": idx(20, values=[0, 1] * 10)}),
     data("IDX without its labels", ["d.idx3"], ["d.idx3", "FEATURES,LABELS"], {"d.idx3": idx(20, 2, 2)}),
-    data("nan in IDX", ["d.idx2,l.idx1"], ["d.idx2", "record 2", "nan"],
+    data("nan in IDX", ["d.idx2,l.idx1"], ["d.idx2", "record 2", "not finite"],
          {"d.idx2": idx(2, 1, type=13, format="f", values=[1, float("nan")]), "l.idx1": idx(2)}),
 ]
 
@@ -390,9 +390,10 @@ class Beside(TestCase):
         self.good(2, ["--config", "c.ini", "--output", "out"])
 
     def test_a_value_that_ends_the_run(self):
-        """Models that grow without bound are found out in a round, on all ranks at once."""
-        self.write("huge.csv", "1e200,1e200,1e200\n" * 40)
-        result = self.run_noted(2, ["--source", "huge.csv", "--loss", "squared", "--mechanism", "none", "--output", "out"])
+        """Models that grow without bound are found out in a round, on all ranks at once, from the models alone."""
+        self.write("huge.csv", "1e9,1e9,1\n" * 40)
+        result = self.run_noted(2, ["--source", "huge.csv", "--loss", "squared", "--mechanism", "none", "--step", "1e9",
+                                    "--output", "out"])
         self.assertEqual(result.codes, [DATA_FAULT] * 2, result)
         self.assertLess(result.seconds, SECONDS)
         self.assertEqual(len(result.messages()), 1, result)

@@ -103,15 +103,43 @@ TEST(NetworkBlock, DerivesByInputsAndParameters) {
   for (std::size_t j = 0; j < theta.size(); ++j) EXPECT_NEAR(gradient[j], slope(theta[j]), 1e-7) << j;
 }
 
-TEST_P(NetworkBlocks, NameTheLayerOfWhatIsNotFinite) {
-  Vector x = random_numbers(inputs, 1);
-  x[2] = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(message_of<DataError>([&] { static_cast<void>(block_->forward(theta_, x)); }),
-              HasSubstr("layer 1 (dense 5-7)"));
-  static_cast<void>(block_->forward(theta_, random_numbers(inputs, 1)));
-  Vector gradient;
-  const Vector d{1, std::numeric_limits<double>::quiet_NaN(), 0};
-  EXPECT_THAT(message_of<DataError>([&] { block_->gradient(d, Clip(), gradient); }), HasSubstr("layer"));
+// 200 records, so that there are two chunks; the third record's inputs, and the 180th's derivatives, are no numbers.
+TEST_P(NetworkBlocks, TakeNothingFromRecordsOutOfRange) {
+  constexpr std::size_t records = 200;
+  // Without record 3 and record 180.
+  const auto without = [](const Vector& all, std::size_t width) {
+    Vector rest;
+    for (std::size_t i = 0; i < records; ++i) {
+      if (i != 3 && i != 180) rest.insert(rest.end(), &all[i * width], &all[i * width] + width);
+    }
+    return rest;
+  };
+  for (const Clip& clip : {Clip(), Clip{ClipKind::l1, 0.5}, Clip{ClipKind::l2, 0.5}, Clip{ClipKind::component, 0.1}}) {
+    Vector x = random_numbers(inputs * records, 1);
+    Vector d = random_numbers(outputs * records, 2);
+    const Vector whole = x;
+    const View before = block_->forward(theta_, whole);
+    const Vector expected(before.begin(), before.end());
+    x[inputs * 3] = std::numeric_limits<double>::infinity();
+    const View after = block_->forward(theta_, x);
+    for (std::size_t i = 0; i < records; ++i) {
+      EXPECT_EQ(block_->out_of_range()[i] != 0, i == 3);
+      for (std::size_t j = 0; j < outputs; ++j) {
+        EXPECT_EQ(after[i * outputs + j], i == 3 ? 0 : expected[i * outputs + j]);
+      }
+    }
+    d[outputs * 180] = std::numeric_limits<double>::quiet_NaN();
+    Vector gradient;
+    EXPECT_EQ(block_->gradient(d, clip, gradient), 2U);
+    Vector d_inputs;
+    block_->input_derivatives(d, d_inputs);
+    for (std::size_t j = 0; j < inputs; ++j) EXPECT_EQ(d_inputs[inputs * 3 + j], 0);
+    EXPECT_TRUE(std::all_of(d_inputs.begin(), d_inputs.end(), [](double v) { return std::isfinite(v); }));
+    static_cast<void>(block_->forward(theta_, without(whole, inputs)));
+    Vector others;
+    EXPECT_EQ(block_->gradient(without(d, outputs), clip, others), 0U);
+    for (std::size_t j = 0; j < others.size(); ++j) EXPECT_NEAR(gradient[j], others[j], 2e-4) << j;
+  }
 }
 
 TEST(NetworkBlock, OfFloatsRefusesClipsThatFloatsCannotKeep) {

@@ -287,18 +287,6 @@ TEST(Network, RoutesTheGradientOfEqualsToTheFirst) {
             (std::vector<double>{0, 1, 0, 0}));
 }
 
-TEST(Network, NamesTheLayerThatIsNotFinite) {
-  Network<double> network(perceptron({2, 2, 2, 1}));
-  std::vector<double> parameters(network.dimension(), 1.0);
-  const std::vector<double> x{1, 1};
-  network.forward(parameters, x);
-  network.backward(std::vector<double>{1});
-  EXPECT_EQ(network.first_not_finite({}), "");
-  parameters[8] = std::nan("");  // of the second dense layer
-  network.forward(parameters, x);
-  EXPECT_EQ(network.first_not_finite({}), "layer 3 (dense 2-2)");
-}
-
 TEST(Network, RefusesWhatDoesNotFit) {
   const auto refusal = [](const Architecture& architecture) {
     return message_of<UsageError>([&] { Network<float>{architecture}; });

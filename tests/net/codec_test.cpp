@@ -68,6 +68,18 @@ TEST(Codec, BytesAreThoseOfTheBits) {
   EXPECT_EQ(make_curvature_codec("quantised:8", 2, 1)->bytes(2), 16U);
 }
 
+// Of the row (1e-170, 1), whose first square is 0. A refusal would tell that a record is so small.
+TEST(Codec, TakesFeaturesWhoseSquaresUnderflow) {
+  const auto codec = make_curvature_codec("quantised:8", 0, 2);
+  const Vector triangle{0, 1e-170, 1};
+  std::vector<std::byte> message(codec->bytes(triangle.size()));
+  codec->encode(triangle, message);
+  Vector back(triangle.size());
+  codec->decode(message, back);
+  EXPECT_EQ(back, (Vector{0, 0, 1}));
+  EXPECT_THROW(codec->encode(Vector{0, 1e-90, 1}, message), DataError);
+}
+
 class Lossy : public testing::TestWithParam<std::string> {};
 
 TEST_P(Lossy, KeepsWhatStandsBeforeAndLeavesTrianglesWithinTheStatedError) {

@@ -129,7 +129,7 @@ TEST(ModelRecorder, KeepsFiguresOfAllWhereTheyAreFew) {
     EXPECT_THAT(run.numbers(name).first, ElementsAre(rounds + 1, 20)) << name;
   }
   EXPECT_THAT(run.numbers("/model").first, ElementsAre(rounds + 1, 3, d));
-  EXPECT_THAT(run.metrics(), HasSubstr("\n3,19,1,114,0\n"));  // 2 · 19 · 3
+  EXPECT_THAT(run.metrics(), HasSubstr("\n3,19,1,114,0,0\n"));  // 2 · 19 · 3
   EXPECT_THAT(run.metrics(), testing::Not(HasSubstr("median")));
 }
 
@@ -157,7 +157,7 @@ TEST(ModelRecorder, KeepsFiguresOfTenWhereAllHaveOneModel) {
   }
   const Vector losses = run.numbers("/loss").second;
   EXPECT_EQ(losses[3 * 10 + 2], SomeClients::loss(410, 3));
-  EXPECT_THAT(run.metrics(), HasSubstr("\n3,410,2,2460,0.5\n"));
+  EXPECT_THAT(run.metrics(), HasSubstr("\n3,410,2,2460,0.5,0\n"));
   const NetworkRecords read = read_network(run.path());
   EXPECT_THAT(read.listed, ElementsAre(0, 205, 410, 615, 820, 1025, 1230, 1435, 1640, 1845));
   EXPECT_EQ(read.masses.size(), 10U * (rounds + 1));
@@ -200,10 +200,10 @@ TEST(ModelRecorder, LeavesMetricsOfPrivateRecordsWithTheirOwner) {
   EXPECT_EQ(run.spread(2, 0)[0], many);
   const std::string rows = run.metrics();
   // Of 2,101 clients 701 have had no record; of the others half have had one and half two. 1575 is a multiple of 3.
-  EXPECT_THAT(rows, HasSubstr("\n2,clients,1400,,\n"));
+  EXPECT_THAT(rows, HasSubstr("\n2,clients,1400,,,0\n"));
   EXPECT_THAT(rows, HasSubstr("\n2,mean,2100,"));
-  EXPECT_THAT(rows, HasSubstr("\n2,least,,4,0\n"));      // client 1's: 2 · 1 · 2
-  EXPECT_THAT(rows, HasSubstr("\n2,most,,8396,0.5\n"));  // client 2099's
+  EXPECT_THAT(rows, HasSubstr("\n2,least,,4,0,\n"));      // client 1's: 2 · 1 · 2
+  EXPECT_THAT(rows, HasSubstr("\n2,most,,8396,0.5,\n"));  // client 2099's
   EXPECT_THAT(rows, testing::Not(HasSubstr("\n2,1,")));
   EXPECT_THAT(rows, testing::Not(HasSubstr("\n2,0,"))) << "it has had no record";
 }

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "starling/core/record_error.hpp"
+
 namespace starling::testing_support {
 
 /// A folder that is gone when the test ends.
@@ -44,13 +46,14 @@ inline std::string test_name(std::string name) {
   return name;
 }
 
-/// What `action` throws, as text; empty if it throws nothing.
+/// What `action` throws, as text, with the values of records that it shows to their owner; empty if it throws nothing.
 template <class E = std::exception>
 std::string message_of(const std::function<void()>& action) {
   try {
     action();
   } catch (const E& error) {
-    return error.what();
+    const auto* const of_record = dynamic_cast<const RecordError*>(&error);
+    return of_record == nullptr ? error.what() : of_record->shown();
   }
   return "";
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "starling/core/batch.hpp"
+#include "starling/core/boundary.hpp"
 #include "starling/data/stream.hpp"
 
 namespace starling {
@@ -29,8 +30,10 @@ struct ReadSettings {
   std::string key;                 ///< column that `--partition column:` deals by; not a feature
   std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
   enum class Header { automatic, yes, no } header = Header::automatic;
-  std::vector<double> positive;          ///< labels that become +1, all others −1; empty: labels stay as they are
-  std::vector<double> ignore;            ///< records with one of these labels are left out
+  std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
+  /// Records with one of these labels are left out: they keep their places in the stream and add nothing, so that one
+  /// record's label moves no other record.
+  std::vector<double> ignore;
   std::optional<std::size_t> dimension;  ///< features of a sparse format; otherwise the largest index seen
   double scale = 1;                      ///< public factor of every feature
   /// File of public constants: a line of names, `feature,mean,sd`, then a line for every feature of the source, told
@@ -45,6 +48,8 @@ struct ReadSettings {
   enum class Features { raw, hog } features = Features::raw;
   /// Asked again and again while a pipe has nothing to give; false ends the stream, and it may throw.
   std::function<bool()> go_on_waiting = [] { return true; };
+  /// Told of each record of a pipe that cannot be read, and is left out: a line for the owner of the data alone.
+  std::function<void(const Secret<std::string>&)> note_left_out = [](const Secret<std::string>&) {};
 };
 
 /// And of who gets which record when.

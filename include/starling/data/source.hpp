@@ -18,7 +18,8 @@ struct Record {
   std::vector<std::int32_t> index;
   bool sparse = false;
   double label = 0;
-  std::string key;  ///< text of the column `ReadSettings::key`; empty where none is asked for
+  bool left_out = false;  ///< --ignore: it keeps its place among the records and is not learned from
+  std::string key;        ///< text of the column `ReadSettings::key`; empty where none is asked for
   [[nodiscard]] Row row() const;
 };
 
@@ -56,6 +57,9 @@ class RecordReader {
   /// The number of records, where it is known without reading them. Then record i, from 0, is at Mark{i, i}.
   [[nodiscard]] virtual std::optional<std::int64_t> records() const { return std::nullopt; }
 };
+
+/// The records of `reader` that are not left out, one after the other, where nobody else has to know their places.
+[[nodiscard]] std::unique_ptr<RecordReader> without_left_out(std::unique_ptr<RecordReader> reader);
 
 /// The files of a source that is one file or a pair `FEATURES,LABELS`. A comma that is part of a file's own name
 /// separates nothing. Throws UsageError for what is neither.

@@ -2,8 +2,10 @@
 /// `--labels` and their options to what one rank sees.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +21,12 @@
 namespace starling {
 
 struct VerticalShape;
+
+/// The target of a record that --ignore leaves out. It keeps its place in its batch, with features of 0.
+inline constexpr double no_target = std::numeric_limits<double>::quiet_NaN();
+[[nodiscard]] inline bool is_left_out(View targets) {
+  return std::isnan(targets[0]);
+}
 
 /// The records of a run whose columns are split among parties, as one rank sees them: its own parties' columns, and the
 /// targets where it knows them. Every rank is in the same round at the same records.

@@ -4,11 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "starling/core/columns.hpp"
 #include "starling/core/table.hpp"
 
 namespace starling {
+
+/// Throws RecordError: a label of the data is not what a loss takes, for the reason `fault`. Its value is for the owner
+/// of the data alone.
+[[noreturn]] void throw_label_fault(double raw, const std::string& fault);
+/// Whether it is one of 0, …, classes − 1.
+[[nodiscard]] bool is_class(double label, std::size_t classes);
 
 /// What the records of a batch come to.
 struct LossTally {
@@ -24,8 +31,8 @@ class Loss {
   [[nodiscard]] virtual std::size_t scores() const { return 1; }
   /// Whether labels are classes, so that predictions can be right or wrong.
   [[nodiscard]] virtual bool classifies() const = 0;
-  /// The loss's own label for a label of the data (0 becomes −1 for a binary loss). Throws DataError for a label
-  /// outside its set, saying what the set is.
+  /// The loss's own label for a label of the data (0 becomes −1 for a binary loss). Throws RecordError for a
+  /// label outside its set, saying what the set is.
   [[nodiscard]] virtual double label(double raw) const = 0;
   [[nodiscard]] virtual double value(View scores, double label) const = 0;
   /// ∂ℓ/∂s into `derivative` (K entries).

@@ -20,7 +20,7 @@ namespace starling {
 ///
 /// With a finite `row_bound` C₂ each row x̄ longer than that (L2) is scaled to it, in margin, gradient and curvature
 /// alike: then a record's gradient is at most √K · C₂ · most_slope, whatever the parameters (method 3, `private`).
-/// A row that is not finite or longer than can be scaled exactly is a DataError then.
+/// A record whose row is not finite or longer than 1e150 is out of range and adds nothing, with or without a bound.
 class CurvedModel final : public Model {
  public:
   /// `loss` must outlive it.
@@ -52,8 +52,8 @@ class CurvedModel final : public Model {
   [[nodiscard]] double predict(View parameters, const Row& row, double truth) const;
 
  private:
-  /// The batch as it enters: itself, or rows (x, 1) scaled to the bound.
-  [[nodiscard]] const Batch& bounded(const Batch& batch);
+  /// The batch as it enters: its records in range, with rows (x, 1) scaled to the bound if there is one.
+  [[nodiscard]] const Batch& in_range(const Batch& batch);
   [[nodiscard]] double score_of(View weights, const Row& row) const;
   [[nodiscard]] double weight_of(double score, double label, Weight weight) const;
   [[nodiscard]] double label_of(double label, std::size_t k) const;
@@ -67,7 +67,7 @@ class CurvedModel final : public Model {
   bool unbounded_;
   std::unique_ptr<Loss> one_vs_rest_;  ///< for K > 1
   LinearModel linear_;                 ///< over x with an intercept, or over the scaled x̄
-  Batch scaled_;
+  Batch used_;
   Vector rows_;     ///< x̄, dense and scaled, row after row
   Vector weights_;  ///< of the records
 };

@@ -1,7 +1,7 @@
 /// Sums of clipped gradients of a network's records, without forming the gradients.
 #pragma once
 
-#include <string>
+#include <span>
 #include <vector>
 
 #include "starling/core/boundary.hpp"
@@ -29,11 +29,15 @@ namespace starling {
 /// 5. Batches that differ by one record differ in one chunk: ‖S − S'‖ ≤ 2 B' (1 + a)(1 + c γ_{c+3}) ≤ 2 B with
 ///    η = c γ_{c+3} + a + 2^-29, since (1 − η)(1 + x) ≤ 1 for η ≥ x. The 2^-29 is for the product of a and c γ, for
 ///    the roundings of B' and f_i, and for underflow, which takes half of T's smallest number from each product at
-///    most: norms and inputs above 1e15 (double: 1e150) are refused, and floats' clips below 1e-10, so that it takes
-///    less than 2^-35 B in all.
+///    most: records with norms or inputs above 1e15 (double: 1e150) are out of range and add nothing, and floats'
+///    clips below 1e-10 are refused, so that it takes less than 2^-35 B in all.
 /// 6. Chunks are added in double. That is the summation which the mechanism's proof counts, with chunks of
 ///    ‖S − S'‖ ≤ 2 B and ‖S‖ ≤ c B in place of records. So its margin stands, and η is taken from the clip beside it:
 ///    2^-10 for float, 2^-29 for double.
+///
+/// A chunk with a record out of range is added record by record: f_i G_i in double, with G_i formed in T. Each term is
+/// then rounded no more often than in step 4, so its bound holds for that chunk too. Which records are out of range,
+/// and so C_i, depends on each record alone.
 ///
 /// ClipKind::component clamps the components of each record's gradient in double, which is exact.
 template <class T>
@@ -48,19 +52,20 @@ class GradientSum {
   /// Throws UsageError for a clip that T is too coarse for.
   static void check_clip(const Clip& clip);
 
-  /// Adds the clipped gradients of the last batch, at most chunk_records records, to `gradient` (dimension() entries),
-  /// after the network's `backward`. Throws DataError, naming the layer, for a gradient that is not finite, and for one
-  /// too long to be clipped exactly.
-  void add(const Clip& clip, std::size_t count, Vector& gradient);
+  /// Adds the clipped gradients of the last batch to `gradient` (dimension() entries), after the network's `backward`.
+  /// The batch has as many records as `out` has entries, at most chunk_records. Records with a true entry are left out;
+  /// so are those whose gradient is out of range, whose entries become true.
+  void add(const Clip& clip, std::span<char> out, Vector& gradient);
 
   /// η.
   [[nodiscard]] double clip_margin() const;
 
  private:
-  void add_component_clipped(double bound, std::size_t count, Vector& gradient);
-  void set_factors(const Clip& clip, std::size_t count);
-  void add_sum(Vector& gradient);
-  [[noreturn]] void refuse() const;
+  void add_component_clipped(double bound, std::span<char> out, Vector& gradient);
+  void add_one_by_one(const Clip& clip, std::span<char> out, Vector& gradient);
+  [[nodiscard]] bool set_factors(const Clip& clip, std::span<char> out);
+  [[nodiscard]] bool sum_is_finite() const;
+  void add_sum(double factor, Vector& gradient) const;
 
   Network<T>& network_;
   std::vector<T> sum_;  ///< of one chunk, or one record's gradient

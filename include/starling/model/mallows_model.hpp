@@ -15,7 +15,7 @@ enum class RowWeights { mallows, none };
 ///
 /// With Mallows weights ω‖x̄‖ <= √2 and ω‖x̄‖² <= 2, so that ‖Ψ‖₂ <= B0 = √2 sup|ℓ'| and ‖Ψ̇‖_F <= B1 = 2 sup ℓ''
 /// whatever the parameters and the record: nothing needs to be clipped, which would bias the estimate.
-/// A row that is not finite, or too large for its square to be, is a DataError.
+/// A record whose row or Ψ is not finite or longer than 1e150 is out of range and adds nothing.
 class MallowsModel final : public Model {
  public:
   /// `loss` must outlive it.
@@ -47,6 +47,7 @@ class MallowsModel final : public Model {
   /// ω.
   [[nodiscard]] double weight_of(double squares) const;
   [[nodiscard]] Score tally(double score, double label) const;
+  [[nodiscard]] static bool is_in_range(double squares, double slope);
   /// What scales slope · x̄ to the clip's bound.
   [[nodiscard]] double clip_factor(const Row& row, double squares, double slope, const Clip& clip) const;
   void add(const Row& row, double slope, MutableView gradient) const;

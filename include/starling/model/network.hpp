@@ -110,10 +110,6 @@ class Network {
   /// networks of one run apart.
   [[nodiscard]] std::vector<double> initial(std::uint64_t seed, std::uint64_t block = 0) const;
 
-  /// Names the first layer whose outputs in the last batch, or else whose derivatives or part of `gradient` (which may
-  /// be empty), are not all finite; empty if there is none.
-  [[nodiscard]] std::string first_not_finite(std::span<const T> gradient) const;
-
  private:
   /// A layer, its place among the parameters, and its values and derivatives of the last batch.
   struct Stage {

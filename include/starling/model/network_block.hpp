@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "starling/core/boundary.hpp"
 #include "starling/model/network.hpp"
@@ -21,15 +22,18 @@ class NetworkBlock {
   /// Network's start values.
   [[nodiscard]] virtual Vector initial(std::uint64_t seed, std::uint64_t block) const = 0;
 
-  /// Of M records, whose inputs are M × inputs() numbers, row after row: M × outputs(), valid until the next call.
-  /// Throws DataError, naming the layer, where they are not finite.
+  /// Of M records, whose inputs are M × inputs() numbers, row after row: M × outputs(), valid until the next call. A
+  /// record whose outputs are not all finite is out of range: its outputs are 0.
   virtual View forward(View parameters, View inputs) = 0;
+  /// Which records of the last `forward` are out of range (M entries).
+  [[nodiscard]] virtual std::span<const char> out_of_range() const = 0;
 
   /// From the derivatives by the outputs of the last `forward` (M × outputs()): Σ_i clip(∇_i), the sum of the records'
-  /// gradients, clipped as GradientSum says, into `gradient` (resized to dimension()). Throws DataError, naming the
-  /// layer, for a gradient that is not finite or too long to be clipped.
-  virtual void gradient(View d_outputs, const Clip& clip, Vector& gradient) = 0;
-  /// And the derivatives by the inputs into `d_inputs` (resized to M × inputs()).
+  /// gradients, clipped as GradientSum says, into `gradient` (resized to dimension()). Records that are out of range,
+  /// or whose gradient is, add nothing. Returns how many these are.
+  virtual std::size_t gradient(View d_outputs, const Clip& clip, Vector& gradient) = 0;
+  /// And the derivatives by the inputs into `d_inputs` (resized to M × inputs()); 0 for records out of range, and where
+  /// a derivative is not finite.
   virtual void input_derivatives(View d_outputs, Vector& d_inputs) = 0;
 };
 

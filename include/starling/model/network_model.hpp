@@ -1,6 +1,8 @@
 /// Networks as models: a loss over the outputs of a network (method 5; dissertation, section 5.5).
 #pragma once
 
+#include <type_traits>
+
 #include "starling/model/gradient_sum.hpp"
 #include "starling/model/model.hpp"
 #include "starling/model/network.hpp"
@@ -21,8 +23,8 @@ class NetworkModel final : public Model {
   [[nodiscard]] bool classifies() const override { return loss_.classifies(); }
   /// Uniform on ±1/√fan-in, layer by layer, addressed by seed and index.
   [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override { return network_.initial(seed); }
-  /// Throws DataError, naming the layer, for a gradient that is not finite and for one too long to be clipped exactly,
-  /// and UsageError for a clip that T is too coarse for.
+  [[nodiscard]] double largest_parameter() const override { return std::is_same_v<T, float> ? 1e15 : 1e100; }
+  /// Throws UsageError for a clip that T is too coarse for.
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
 
@@ -31,8 +33,9 @@ class NetworkModel final : public Model {
 
  private:
   void load_parameters(View parameters);
-  /// Forward through records first … first + count − 1; their loss, and if asked its derivatives into d_scores_.
-  Score play(const Batch& batch, std::size_t first, std::size_t count, bool derivatives);
+  /// Forward through records first … first + count − 1: the score of each into own_, and if asked the derivatives of
+  /// their losses into d_scores_.
+  void play(const Batch& batch, std::size_t first, std::size_t count, bool derivatives);
   void load_inputs(const Batch& batch, std::size_t first, std::size_t count);
 
   const Loss& loss_;
@@ -43,6 +46,8 @@ class NetworkModel final : public Model {
   std::vector<T> d_scores_;
   Vector scores_;
   Vector derivative_;
+  std::vector<Score> own_;
+  std::vector<char> out_;  ///< whether a record is out of range
 };
 
 extern template class NetworkModel<float>;

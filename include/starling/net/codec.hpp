@@ -35,7 +35,8 @@ class Codec {
 ///                fills whole bytes: 4 order + ⌈b order (order − 1)/16⌉.
 /// `numbers` are `before` and a whole number of triangles. What is not finite stays so; what floats do not hold (beyond
 /// 3.4e38) becomes infinite. Throws UsageError for another text; quantised throws DataError for what is not positive
-/// semi-definite (|H_ij| > √(H_ii H_jj) by more than rounding, a negative diagonal): noise may have made it so.
+/// semi-definite (|H_ij| > √(H_ii H_jj) by more than rounding or 1e-100, a negative diagonal): noise may have made it
+/// so.
 [[nodiscard]] std::unique_ptr<Codec> make_curvature_codec(std::string_view how, std::size_t before, std::size_t order);
 
 }  // namespace starling

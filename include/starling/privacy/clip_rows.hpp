@@ -19,9 +19,9 @@ namespace starling {
 
 /// Scales each row of `rows`, of `width` numbers each, to a norm of at most clip.bound: L1 or L2, as clip.kind says;
 /// rows within the bound, and all rows under ClipKind::none, stay as they are; under ClipKind::component each number is
-/// brought into [−bound, bound]. Row i depends on row i alone. Throws DataError for rows that are not finite and, if
-/// there is a norm to be clipped, for norms above 1e150, which could not be clipped exactly; FailureError unless
-/// `width` divides the number of entries.
-void clip_rows(MutableView rows, std::size_t width, const Clip& clip);
+/// brought into [−bound, bound]. Row i depends on row i alone. A row that is not finite or, if there is a norm to be
+/// clipped, longer than 1e150, which could not be clipped exactly, becomes 0. Returns how many did. Throws FailureError
+/// unless `width` divides the number of entries.
+std::size_t clip_rows(MutableView rows, std::size_t width, const Clip& clip);
 
 }  // namespace starling

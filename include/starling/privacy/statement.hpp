@@ -65,6 +65,8 @@ struct PrivacyReport {
   Trust trust;
   std::vector<std::string> shared_metrics;  ///< numbers from private records that were shared without noise
   bool public_data = false;                 ///< the records are synthetic or were declared public
+  /// The part of records by which they were dealt to clients ("their labels", "column 'x'"); empty if none decides.
+  std::string dealt_by;
   LedgerReport ledger;
   std::optional<BudgetReport> budget;
   std::optional<OneRunResult> audit;  ///< of a run with canaries

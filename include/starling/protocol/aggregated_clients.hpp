@@ -21,13 +21,14 @@ class AggregatedClients {
                     std::vector<std::unique_ptr<Stream>> streams, std::size_t batch);
 
   [[nodiscard]] std::size_t count() const { return streams_.size(); }
+  /// Of the model.
+  [[nodiscard]] double largest_parameter() const { return model_.largest_parameter(); }
   [[nodiscard]] const NoiseKey& key(std::size_t k) const { return keys_[k]; }
 
   /// Client k's batch of round t becomes what the others below speak of, and its releases are paid for. Returns their
   /// price; none if the client takes no part: its stream has ended, or its budget. Rounds ascend.
   std::optional<double> begin(std::size_t k, Round t) {
     batches_[k] = nullptr;
-    round_ = t;
     if (streams_[k]->ended(t)) return std::nullopt;
     const std::optional<double> price = accounts_.pay(k, t);
     if (!price) return std::nullopt;
@@ -47,7 +48,7 @@ class AggregatedClients {
 
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const { return tallies_; }
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const { return rounds_played_; }
-  void persist(Snapshot& snapshot) { snapshot(round_, tallies_, rounds_played_); }
+  void persist(Snapshot& snapshot) { snapshot(tallies_, rounds_played_); }
 
  protected:
   std::vector<std::unique_ptr<Stream>> streams_;
@@ -58,7 +59,6 @@ class AggregatedClients {
   std::vector<NoiseKey> keys_;
   std::size_t batch_;
   std::vector<const Secret<Batch>*> batches_;
-  Round round_ = 0;  ///< of the last that began
   std::vector<Secret<Score>> tallies_;
   std::vector<RoundSet> rounds_played_;
   Secret<Vector> gradient_;

@@ -84,11 +84,13 @@ class Vertical final : public RoundView {
            std::vector<NoiseKey> keys, const VerticalArchitecture& architecture, const TargetLoss& loss,
            VerticalWire wire, const VerticalPlan& plan);
 
-  /// **Collective.** Throws DataError naming client, round and layer where numbers cease to be finite.
+  /// **Collective.** Throws DataError if a network is not finite after a step, which depends on released values alone.
   void run(const std::vector<Observer*>& observers);
 
   /// Parameters of this rank's blocks by client: the head is client 0.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> blocks() const;
+  /// Embeddings and gradients of records of each party here that were out of range.
+  [[nodiscard]] std::vector<std::pair<Client, Secret<std::int64_t>>> out_of_range() const;
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
   /// All that rounds depend on but records, keys and accounts; what has passed the doors included.
   void persist(Snapshot& snapshot);
@@ -122,6 +124,7 @@ class Vertical final : public RoundView {
     std::optional<LearningBlock> block = {};  ///< under `central` rank 0 has it
     std::optional<double> price = {};         ///< of the round, if it takes part
     Secret<Vector> embedding = {};            ///< M × e
+    Secret<std::int64_t> out_of_range = {};   ///< embeddings and gradients of records that were, and so were 0
     Vector derivatives = {};                  ///< ∂ℓ/∂h_k that has come from rank 0, M × e
     [[nodiscard]] std::size_t k() const { return static_cast<std::size_t>(client - 1); }
   };

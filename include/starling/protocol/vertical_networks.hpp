@@ -10,6 +10,7 @@
 
 #include "starling/core/boundary.hpp"
 #include "starling/core/snapshot.hpp"
+#include "starling/data/vertical.hpp"
 #include "starling/loss/target_loss.hpp"
 #include "starling/model/model.hpp"
 #include "starling/model/network_block.hpp"
@@ -39,6 +40,8 @@ class LearningBlock {
   [[nodiscard]] const Released<Vector>& parameters() const { return parameters_; }
   /// Overwrites them.
   void set(const Released<Vector>& parameters) { parameters_ = parameters; }
+  /// Throws DataError for parameters that are then not finite or beyond 1e15 (double precision: 1e100) in magnitude:
+  /// they are made of released values alone.
   void step(double eta, const Released<Vector>& direction);
   void persist(Snapshot& snapshot) { snapshot(parameters_, *optimiser_); }
 
@@ -46,6 +49,7 @@ class LearningBlock {
   std::unique_ptr<NetworkBlock> network_;
   Released<Vector> parameters_;
   std::unique_ptr<Optimiser> optimiser_;
+  double largest_;
 };
 
 /// The loss of what a head makes of embeddings.
@@ -55,10 +59,11 @@ class HeadLoss {
   HeadLoss(NetworkBlock& head, const TargetLoss& loss) : head_(head), loss_(loss) {}
 
   /// ℓ of M records at these parameters and embeddings (M × inputs of the head); what the others below speak of.
+  /// Records out of range have no loss, and derivatives of 0.
   Score play(View parameters, View embeddings, View targets);
   /// M × outputs of the head.
   [[nodiscard]] View outputs() const { return outputs_; }
-  /// Σ_i clip(∂ℓ_i/∂θ_0). Throws DataError as NetworkBlock::gradient.
+  /// Σ_i clip(∂ℓ_i/∂θ_0).
   void gradient(const Clip& clip, Vector& gradient) { head_.gradient(d_outputs_, clip, gradient); }
   /// ∂ℓ_i/∂h of all embeddings, M × inputs of the head.
   void embedding_derivatives(Vector& derivatives) { head_.input_derivatives(d_outputs_, derivatives); }

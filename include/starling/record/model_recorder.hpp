@@ -109,6 +109,7 @@ class ModelRecorder final : public Observer {
   Secret<Vector> interval_losses_;      ///< of all clients since then, where only their spread is kept
   Secret<Vector> interval_accuracies_;
   Secret<std::int64_t> interval_records_;
+  Secret<std::int64_t> interval_out_of_range_;
 };
 
 /// Rank 0 writes run.h5: one file in which /rounds, /model, /mass, /final_model (and /loss, /accuracy where they are

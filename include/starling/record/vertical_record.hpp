@@ -26,9 +26,9 @@ struct VerticalFigures {
   std::string hindsight_method = {};
 };
 
-/// Rank 0's rounds.csv: round, loss, accuracy, test_loss, test_accuracy, uplink_bits, downlink_bits, a line for each
-/// round: means over its records (before their labels were used; of test records after), and the bits of its messages.
-/// Where metrics are private it is private/0/rounds.csv.
+/// Rank 0's rounds.csv: round, loss, accuracy, test_loss, test_accuracy, uplink_bits, downlink_bits, out_of_range, a
+/// line for each round: means over its records in range (before their labels were used; of test records after), the
+/// bits of its messages, and the records that were out of range. Where metrics are private it is private/0/rounds.csv.
 class RoundsRecorder final : public Observer {
  public:
   /// Keeps a reference.
@@ -63,5 +63,10 @@ class RoundsRecorder final : public Observer {
 /// FailureError.
 void write_networks(const RunDirectory& directory, int rank,
                     const std::vector<std::pair<Client, Released<Vector>>>& blocks);
+
+/// Times that records of this rank's parties were out of range, to private/<rank>/out-of-range.csv, which the owner
+/// alone can read. Throws FailureError.
+void write_out_of_range(const RunDirectory& directory, int rank,
+                        const std::vector<std::pair<Client, Secret<std::int64_t>>>& counts);
 
 }  // namespace starling

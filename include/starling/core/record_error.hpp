@@ -1,0 +1,33 @@
+/// Faults in the content of records, whose values are for the owner of the data alone.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+/// A fault in the content of one record. what() names the place and the fault, and shows nothing that stands there: it
+/// may go to places that others read. `shown` is the message with the value, for the owner of the data alone.
+class RecordError : public DataError {
+ public:
+  explicit RecordError(const std::string& message) : RecordError(message, message) {}
+  RecordError(const std::string& message, const std::string& shown) : DataError(message), shown_(one_line(shown)) {}
+  [[nodiscard]] const std::string& shown() const noexcept { return shown_; }
+
+ private:
+  std::string shown_;
+};
+
+/// f(), whose faults in records show the values: for files that are public, and for the terminal of the data's owner.
+template <class F>
+decltype(auto) showing_values(F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const RecordError& error) {
+    throw DataError(error.shown());
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,28 @@
+// The end of a run whose model is no number any more. Internal to the protocol room.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/check.hpp"
+#include "starling/core/columns.hpp"
+#include "starling/core/links.hpp"
+
+namespace starling {
+
+/// Whether all parameters are numbers of at most `largest` in magnitude.
+inline bool is_bounded(View model, double largest) {
+  return std::all_of(model.begin(), model.end(), [=](double x) { return std::abs(x) <= largest; });
+}
+
+/// Throws DataError unless the model is bounded by `largest`. A model is a function of released values and public
+/// numbers, so that the end of the run tells nothing of a record.
+inline void require_bounded_model(View model, double largest, Client client, Round t) {
+  if (is_bounded(model, largest)) return;
+  fail<DataError>(
+      "client {}, round {}: the model is not finite or has numbers beyond {:g} (steps are too long, or a neighbour has "
+      "sent such a model) use a smaller --step, or keep models in a bounded --domain",
+      client, t + 1, largest);
+}
+
+}  // namespace starling

@@ -1,0 +1,236 @@
+"""Nothing that others see depends on a record but through a release: records out of range, values in messages, and
+records that are left out."""
+
+import csv
+import re
+import stat
+import threading
+import unittest
+
+from harness import *
+
+SECRET = "John-Smith-HIV+"
+
+
+def one_hot(count, labels, width=None):
+    """Record i has the one feature i, so that nothing but record i moves parameter i."""
+    return [",".join(["1" if j == i else "0" for j in range(width or count)] + [str(labels[i])]) for i in range(count)]
+
+
+class OutOfRange(TestCase):
+    """A record of 1e200 is a legal record: it adds nothing, and its owner alone learns of it."""
+
+    def setUp(self):
+        super().setUp()
+        rows = csv_rows(24, seed=3)
+        self.write("whole.csv", "\n".join(rows) + "\n")
+        fields = rows[7].split(",")
+        self.write("huge.csv", "\n".join([*rows[:7], ",".join(["1e200", *fields[1:]]), *rows[8:]]) + "\n")
+
+    def owners_counts(self, output, ranks):
+        total = 0
+        for rank in range(ranks):
+            path = self.folder / output / "private" / str(rank) / "metrics.csv"
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+            lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+            total += sum(int(row["out_of_range"]) for row in csv.DictReader(lines))
+        return total
+
+    def test_it_ends_no_run(self):
+        laplace = ["--mechanism", "laplace", "--epsilon", "1"]
+        gaussian = ["--mechanism", "gaussian", "--mu", "1"]
+        commands = [
+            ("omd", 2, [*laplace, "--clients", "3"]),
+            ("omd", 1, [*laplace, "--unit", "component"]),
+            ("omd", 1, [*gaussian, "--loss", "hinge", "--model", "mlp:3-4-1"]),
+            ("omd", 1, [*gaussian, "--loss", "squared", "--model", "location"]),
+            ("omd", 1, [*gaussian, "--constraint", "data:column=0,max=1"]),
+            ("fedavg", 1, gaussian),
+            ("infer", 1, [*gaussian, "--loss", "logistic", "--intervals", "plug-in"]),
+            ("renewable", 1, [*gaussian, "--variant", "private", "--trust", "central", "--clients", "2"]),
+        ]
+        for number, (command, ranks, words) in enumerate(commands):
+            told = {}
+            for data in ("whole", "huge"):
+                with self.subTest(command, words=words, data=data):
+                    output = f"{data}-{number}"
+                    result = self.run_command(ranks, [command, "--source", f"{data}.csv", "--batch", "2", "--progress",
+                                                      "off", "--output", output, "--json", *words])
+                    self.assertEqual(result.code, 0, result)
+                    self.assertNotIn("e+200", result.err + result.out)
+                    # Numbers in notes are made of what was released.
+                    notes = [re.sub("[-+0-9.e, ]+", "", note) for note in result.summary()["notes"]]
+                    told[data] = (result.err.replace(output, ""), result.summary()["rounds"], notes)
+                    clamped = "component" in words  # each component is, whatever its size
+                    self.assertEqual(self.owners_counts(output, ranks) > 0, data == "huge" and not clamped)
+            self.assertEqual(told["whole"], told["huge"], words)
+
+    def test_the_count_survives_a_resumption(self):
+        words = ["--source", "huge.csv", "--mechanism", "laplace", "--epsilon", "1", "--progress", "off"]
+        result = self.run_command(1, ["omd", *words, "--rounds", "12", "--checkpoint-every", "6", "--output", "run"])
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.owners_counts("run", 1), 1)
+        result = self.run_command(1, ["omd", "--resume", "run", "--rounds", "24"])
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.owners_counts("run", 1), 1)
+
+    def test_parties_of_vertical_learning_count_theirs(self):
+        words = ["vertical", "--clients", "2", "--columns", "0/1,2", "--loss", "logistic", "--labels", "head",
+                 "--mechanism", "gaussian", "--mu", "1", "--progress", "off", "--batch", "4"]
+        for data in ("whole", "huge"):
+            result = self.run_command(1, [*words, "--source", f"{data}.csv", "--output", data])
+            self.assertEqual(result.code, 0, result)
+        counts = {data: (self.folder / data / "private/0/out-of-range.csv").read_text() for data in ("whole", "huge")}
+        self.assertIn("1,0\n2,0\n", counts["whole"])
+        self.assertRegex(counts["huge"], r"\n1,[1-9]\d*\n2,0\n")
+
+    def test_where_metrics_are_shared_a_note_says_so(self):
+        result = self.run_command(1, ["omd", "--source", "huge.csv", "--loss", "squared", "--mechanism", "none",
+                                      "--output", "run", "--json", "--progress", "off"])
+        self.assertEqual(result.code, 0, result)
+        self.assertTrue(any("out of range" in note for note in result.summary()["notes"]), result)
+
+
+class Values(TestCase):
+    """What stands in a private file is shown on its owner's terminal, and nowhere else."""
+
+    def test_messages_of_runs_show_no_cell(self):
+        rows = ["a,b,y", "1,2,1", f"{SECRET},2,-1", "2,1,1"]
+        svm = ["1 1:2", f"-1 {SECRET}", "1 2:1"]
+        files = {"cell.csv": rows, "label.csv": ["a,b,y", "1,2,1", "2,1,371", "1,1,-1"], "x.svm": svm,
+                 "value.svm": ["1 1:2", "-1 371:zz", "1 2:1"],
+                 "codes.csv": ["a,b,y", "1,no,1", f"2,{SECRET},-1", "1,yes,1"]}
+        for name, lines in files.items():
+            self.write(name, "\n".join(lines) + "\n")
+        self.write("table", "column,category,value\nb,no,0\nb,yes,1\n")
+        learn = ["--mechanism", "laplace", "--epsilon", "1"]
+        price = ["--mechanism", "gaussian", "--mu", "1"]
+        for command, file, words, place in [
+                ("omd", "cell.csv", learn, "cell.csv: row 3: column 'a'"),
+                ("omd", "label.csv", learn, "label.csv: row 3: a label is outside the set of the logistic loss"),
+                ("omd", "x.svm", learn, "x.svm: row 2: "),
+                ("omd", "value.svm", learn, "value.svm: row 2: "),
+                ("omd", "codes.csv", [*learn, "--encode", "table"], "codes.csv: row 3: column 'b'"),
+                ("fedavg", "cell.csv", price, "cell.csv: row 3"),
+                ("infer", "label.csv", [*price, "--loss", "logistic"], "label.csv: row 3"),
+                ("renewable", "label.csv", ["--mechanism", "none"], "label.csv: row 3"),
+                ("vertical", "cell.csv", [*price, "--columns", "0/1", "--clients", "2", "--loss", "logistic"],
+                 "cell.csv: row 3")]:
+            with self.subTest(command, file=file):
+                result = self.run_command(1, [command, "--source", file, *words, "--output", "run"])
+                self.assertEqual(result.code, 3, result)
+                self.assertIn(place, result.err)
+                for shown in (SECRET, "371", "zz"):
+                    self.assertNotIn(shown, result.err + result.out)
+        shown = self.run_alone(["data", "describe", "cell.csv"])
+        self.assertEqual(shown.code, 3, shown)
+        self.assertIn(f"column 'a' is '{SECRET}'", shown.err)
+
+    def test_a_row_of_a_pipe_that_cannot_be_read_is_told_to_the_owner_alone(self):
+        labels = [1 if i % 2 else -1 for i in range(12)]
+        rows = one_hot(12, labels)
+        bad = list(rows)
+        bad[5] = SECRET + bad[5][1:]
+        bad[8] = bad[8] + ",1"
+        said = {}
+        for name, lines in (("whole", rows), ("bad", bad)):
+            os.mkfifo(self.folder / f"{name}-pipe")
+            text = "\n".join(lines) + "\n"
+            path = self.folder / f"{name}-pipe"
+            writer = threading.Thread(target=lambda: path.write_text(text), daemon=True)
+            writer.start()
+            result = self.run_command(1, ["omd", "--source", f"{name}-pipe", "--format", "csv", "--header", "no",
+                                          "--rounds", "6", "--batch", "2", "--mechanism", "none", "--output", name,
+                                          "--json-models", "--progress", "off"])
+            writer.join()
+            self.assertEqual(result.code, 0, result)
+            self.assertNotIn(SECRET, result.err + result.out)
+            said[name] = result.summary()
+        self.assertEqual(said["whole"]["rounds"], said["bad"]["rounds"])
+        for i, (a, b) in enumerate(zip(said["whole"]["final_model"], said["bad"]["final_model"], strict=True)):
+            self.assertEqual(0.0 if i in (5, 8) else a, b, i)
+        left_out = self.folder / "bad" / "private" / "0" / "left-out.txt"
+        self.assertEqual(stat.S_IMODE(left_out.stat().st_mode), 0o600)
+        self.assertIn(f"'{SECRET}", left_out.read_text())
+        self.assertEqual(len(left_out.read_text().splitlines()), 2)
+
+
+class LeftOut(TestCase):
+    """A record of --ignore keeps its place. Each parameter is one record's, and says in which round it was used."""
+
+    COUNT = 24
+
+    def files(self):
+        labels = [(-1, 1)[i % 2] for i in range(self.COUNT)]
+        self.write("a.csv", "\n".join(one_hot(self.COUNT, labels)) + "\n")
+        labels[5] = 7
+        self.write("b.csv", "\n".join(one_hot(self.COUNT, labels)) + "\n")
+
+    def model(self, command, ranks, file, words, output):
+        result = self.run_command(ranks, [command, "--source", file, "--header", "no", "--ignore", "7", "--batch", "2",
+                                          "--mechanism", "none", "--json-models", "--progress", "off",
+                                          "--output", output, *words])
+        self.assertEqual(result.code, 0, result)
+        return result.summary()
+
+    def check(self, with_it, without):
+        self.assertEqual(with_it["rounds"], without["rounds"])
+        models = list(zip(with_it["final_model"], without["final_model"], strict=True))
+        self.assertEqual([i for i, (a, b) in enumerate(models) if a != b], [5])
+        self.assertEqual(models[5][1], 0)
+        self.assertTrue(all(a != 0 for a, _ in models))
+
+    def test_one_label_moves_no_other_record(self):
+        self.files()
+        for number, (command, words) in enumerate([
+                ("omd", ["--clients", "4"]), ("omd", ["--clients", "4", "--epochs", "2", "--memory", "0"]),
+                ("fedavg", ["--clients", "4"]), ("infer", ["--loss", "logistic", "--clients", "4"])]):
+            seen = []
+            for ranks in (1, 2, 4):
+                with self.subTest(command, words=words, ranks=ranks):
+                    pair = [self.model(command, ranks, f"{name}.csv", words, f"{name}-{number}-{ranks}") for name in "ab"]
+                    self.check(*pair)
+                    seen.append([one["final_model"] for one in pair])
+            self.assertEqual(seen, [seen[0]] * 3)
+
+    def test_a_pipe_gives_what_the_file_gives(self):
+        self.files()
+        of_file = self.model("omd", 1, "b.csv", [], "file")
+        path = self.folder / "pipe"
+        os.mkfifo(path)
+        text = (self.folder / "b.csv").read_text()
+        writer = threading.Thread(target=lambda: path.write_text(text), daemon=True)
+        writer.start()
+        of_pipe = self.model("omd", 1, "pipe", ["--format", "csv", "--rounds", str(of_file["rounds"])], "piped")
+        writer.join()
+        self.assertEqual(of_file["final_model"], of_pipe["final_model"])
+
+    def test_rounds_do_not_depend_on_labels(self):
+        self.write("a.csv", "\n".join(f"{i % 3},{i % 5},{(-1, 1)[i % 2]}" for i in range(24)) + "\n")
+        self.write("b.csv", "\n".join(f"{i % 3},{i % 5},{(-1, 7)[i % 2]}" for i in range(24)) + "\n")
+        for command, words in [
+                ("renewable", ["--mechanism", "gaussian", "--mu", "1", "--variant", "private", "--clients", "2"]),
+                ("vertical", ["--clients", "2", "--columns", "0/1", "--loss", "logistic", "--labels", "head", "--mechanism",
+                              "gaussian", "--mu", "1"])]:
+            rounds = []
+            for name in "ab":
+                result = self.run_command(1, [command, "--source", f"{name}.csv", "--ignore", "7", "--batch", "2", "--header",
+                                              "no", "--progress", "off", "--json", "--output", f"{command}-{name}", *words])
+                self.assertEqual(result.code, 0, result)
+                rounds.append(result.summary()["rounds"])
+            self.assertEqual(rounds[0], rounds[1], command)
+
+    def test_a_deal_by_labels_is_declared(self):
+        self.write("a.csv", "\n".join(f"{i % 3},{i % 5},{(-1, 1)[i % 2]}" for i in range(24)) + "\n")
+        for partition, by in (("contiguous", None), ("dirichlet:0.5", "their labels"), ("column:0", "column '0'")):
+            result = self.run_command(1, ["omd", "--source", "a.csv", "--header", "no", "--clients", "2", "--partition",
+                                          partition, "--mechanism", "laplace", "--epsilon", "1", "--json", "--progress", "off",
+                                          "--output", partition.split(":")[0]])
+            self.assertEqual(result.code, 0, result)
+            privacy = result.summary()["privacy"]
+            self.assertEqual(privacy["dealt_by"], by)
+            self.assertEqual("were dealt to clients by" in privacy["statement"], by is not None)
+
+
+if __name__ == "__main__":
+    unittest.main()
