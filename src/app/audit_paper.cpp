@@ -71,8 +71,8 @@ class Recursion {
       Entries right = (m * terms.lambda + terms.rho) * theta;
       j += m * terms.lambda * Square::Identity();
       for (std::size_t i = 0; i < stream_.batch; ++i) add(rows_[side][first + i], theta, right, j);
-      const Secret<Vector> noise =
-          mechanism_.noise({0, b, 0}, key, m * static_cast<double>(b), m * static_cast<double>(b + 1));
+      const Secret<Vector> noise = mechanism_.noise({ReleasePath::renewable_paper, 0, b, 0}, key,
+                                                    m * static_cast<double>(b), m * static_cast<double>(b + 1));
       for (std::size_t k = 0; k < size; ++k) right[static_cast<int>(k)] += Aggregator::read(noise)[k];
       theta -= (j + terms.rho * Square::Identity()).llt().solve(right);
       for (std::size_t k = 0; k < size; ++k) {

@@ -130,9 +130,9 @@ AuditSubject release_subject(Mechanism& mechanism, double price, const Neighbour
     const Secret<Vector>& sum = sums[static_cast<std::size_t>(side)];
     const NoiseKey key = keys(side, sample);
     if (unscaled != nullptr) {
-      unscaled->release_unscaled({0, 0, 0}, price, key, sum, *noisy);
+      unscaled->release_unscaled({ReleasePath::by_itself, 0, 0, 0}, price, key, sum, *noisy);
     } else {
-      mechanism.release({0, 0, 0}, price, key, sum, *noisy);
+      mechanism.release({ReleasePath::by_itself, 0, 0, 0}, price, key, sum, *noisy);
     }
     std::copy(noisy->value().begin(), noisy->value().end(), seen.begin());
   };
@@ -162,8 +162,8 @@ AuditSubject masked_subject(MaskedGaussian& mechanism, double price, const Neigh
     const NoiseKey key = keys(side, sample);  // of each client with its number: the noise differs
     std::vector<std::uint64_t> total(seen.size());
     for (std::size_t u = 0; u < maskers->size(); ++u) {
-      const Masked share = mechanism.contribute({static_cast<Client>(u), sample, 0}, price, key, (*maskers)[u],
-                                                sums[u == 0 ? static_cast<std::size_t>(side) : 0]);
+      const Masked share = mechanism.contribute({ReleasePath::by_itself, static_cast<Client>(u), sample, 0}, price, key,
+                                                (*maskers)[u], sums[u == 0 ? static_cast<std::size_t>(side) : 0]);
       for (std::size_t j = 0; j < total.size(); ++j) total[j] += share.words()[j];
     }
     const Released<Vector> opened = mechanism.open(price, total);

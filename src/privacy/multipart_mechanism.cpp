@@ -130,8 +130,8 @@ void MultipartMechanism::release(std::size_t number, const ReleaseAddress& addre
                       address.index, releases_);
   // No two parts meet the same noise, even where an index is given twice.
   const auto index = static_cast<std::uint32_t>(number * releases_ + address.index);
-  part(number).mechanism->release({address.client, address.round, index, address.block}, part_price(round_price), key,
-                                  sum, noisy_mean);
+  part(number).mechanism->release({address.path, address.client, address.round, index, address.block},
+                                  part_price(round_price), key, sum, noisy_mean);
 }
 
 }  // namespace starling

@@ -114,8 +114,8 @@ void PairedMechanism::release(const ReleaseAddress& address, double price, const
 void PairedMechanism::release_second(const ReleaseAddress& address, double price, const NoiseKey& key,
                                      const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
   check_price(price);
-  second_->release({address.client, address.round, address.index + 1, address.block}, second_price(price), key, sum,
-                   noisy_mean);
+  second_->release({address.path, address.client, address.round, address.index + 1, address.block}, second_price(price),
+                   key, sum, noisy_mean);
 }
 
 }  // namespace starling

@@ -97,7 +97,7 @@ void LongTermConstraints::release_second(const ReleaseAddress& address, double p
         }
       },
       sum_, batch);
-  pair_->release_second(address, price, key, sum_, noisy_);
+  pair_->release_second(address.by(ReleasePath::omd_constraint), price, key, sum_, noisy_);
 }
 
 // The step uses the dual as it was before this release, and ĉ = â·x − b is taken at x, which this release's noise has

@@ -55,7 +55,7 @@ bool FedAvg::learn(std::size_t k) {
     const Round step = done_ * settings_.local_steps + e;
     const std::optional<double> price = clients_.begin(k, step);
     if (!price) break;
-    const ReleaseAddress address{root_.first() + static_cast<Client>(k), step, 0};
+    const ReleaseAddress address{ReleasePath::fedavg_gradient, root_.first() + static_cast<Client>(k), step, 0};
     mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, local_.value(), mechanism_.clip()),
                        direction_);
     local_.update(

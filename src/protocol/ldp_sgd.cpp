@@ -61,7 +61,7 @@ const Released<Vector>& LdpSgd::answer(std::size_t k) {
     message_.update([&](Vector& message) { message.assign(length_, 0.0); });
     return message_;
   }
-  const ReleaseAddress address{root_.first() + static_cast<Client>(k), done_, 0};
+  const ReleaseAddress address{ReleasePath::infer_direction, root_.first() + static_cast<Client>(k), done_, 0};
   mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, theta_.value(), clip_), message_);
   const bool counts = done_ >= settings_.burn_in;
   if (plug_in_ != nullptr && counts) plug_in_->add(k, address, *price, theta_.value(), message_);

@@ -44,11 +44,12 @@ Released<Vector> LocalNoise::collect(Round t, View theta, const RoundPrices& pri
   Released<Vector> curvature = declare_public(Vector());
   const auto contribution = [&](std::size_t k) -> const Released<Vector>& {
     if (!prices[k]) return message = declare_public(Vector(size));
-    const ReleaseAddress address{root_.first() + static_cast<Client>(k), t, 0};
+    const ReleaseAddress address{ReleasePath::renewable_local_gradient, root_.first() + static_cast<Client>(k), t, 0};
     const NoiseKey& key = clients_.key(k);
     mechanism_.release(address, *prices[k], key, clients_.gradient(k, theta, mechanism_.clip()), gradient);
     if (pair_ != nullptr) {
-      pair_->release_second(address, *prices[k], key, clients_.frobenius_curvature(k, theta), curvature);
+      pair_->release_second(address.by(ReleasePath::renewable_local_curvature), *prices[k], key,
+                            clients_.frobenius_curvature(k, theta), curvature);
     }
     join(gradient, pair_ == nullptr ? nullptr : &curvature, static_cast<double>(mechanism_.settings().batch), model_,
          message);
@@ -85,11 +86,13 @@ Released<Vector> CentralNoise::collect(Round t, View theta, const RoundPrices& /
       return Vector(all.begin() + static_cast<std::ptrdiff_t>(from), all.begin() + static_cast<std::ptrdiff_t>(to));
     });
   };
-  const ReleaseAddress address{0, t, 0};
+  const ReleaseAddress address{ReleasePath::renewable_central_gradient, 0, t, 0};
   Released<Vector> gradient = declare_public(Vector());
   Released<Vector> curvature = declare_public(Vector());
   mechanism_.release(address, price_(t), clients_.key(0), part(0, d), gradient);
-  if (pair_ != nullptr) pair_->release_second(address, price_(t), clients_.key(0), part(d, size), curvature);
+  if (pair_ != nullptr)
+    pair_->release_second(address.by(ReleasePath::renewable_central_curvature), price_(t), clients_.key(0),
+                          part(d, size), curvature);
   join(gradient, pair_ == nullptr ? nullptr : &curvature, static_cast<double>(mechanism_.settings().batch), model_,
        total);
   return total;
@@ -103,7 +106,7 @@ MaskedNoise::MaskedNoise(Root& root, RenewableClients& clients, const CurvedMode
 Released<Vector> MaskedNoise::collect(Round t, View theta, const RoundPrices& /*paid by all alike*/) {
   std::optional<Masked> share;
   const std::vector<std::uint64_t> total = root_.sum_masked(model_.dimension(), [&](std::size_t k) -> const Masked& {
-    const ReleaseAddress address{root_.first() + static_cast<Client>(k), t, 0};
+    const ReleaseAddress address{ReleasePath::renewable_masked_gradient, root_.first() + static_cast<Client>(k), t, 0};
     return share.emplace(mechanism_.contribute(address, price_(t), clients_.key(k), maskers_[k],
                                                clients_.gradient(k, theta, mechanism_.clip())));
   });

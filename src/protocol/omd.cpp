@@ -196,7 +196,7 @@ void DecentralizedOmd::learn(std::size_t k, Round t) {
   require_bounded_model(x, learning_->model.largest_parameter(), u, t);
   apply(evaluate, gradient_, tallies_[k], played_[k], batch);
 
-  const ReleaseAddress address{u, t, 0};
+  const ReleaseAddress address{ReleasePath::omd_gradient, u, t, 0};
   mechanism.release(address, *price, learning_->keys[k], gradient_, noisy_gradient_);
   rounds_played_[k].add(t);
   if (settings_.l2 != 0) noisy_gradient_.update([&](Vector& gradient) { axpy(settings_.l2, x, gradient); });

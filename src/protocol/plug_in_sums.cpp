@@ -175,7 +175,7 @@ double LocalPlugInSums::curvature_noise(double price) const {
 }
 
 void LocalPlugInSums::add_curvature(std::size_t k, const ReleaseAddress& address, double price, View theta) {
-  mechanism_.release_second(address, price, clients_.key(k), scaled(k, theta), noisy_);
+  mechanism_.release_second(address.by(ReleasePath::infer_curvature), price, clients_.key(k), scaled(k, theta), noisy_);
   const double of_direction = mechanism_.deviation(price);
   const double of_entry = mechanism_.second_deviation(price);
   totals_[k].update(
@@ -235,7 +235,7 @@ PlugInMeans CentralPlugInSums::collect() {
 
 PlugInMeans CentralPlugInSums::means_of(const Secret<Vector>& sum, double batches) {
   Released<Vector> noisy = declare_public(Vector());
-  mechanism_.release_second({0, steps_, 0}, price_, clients_.key(0), sum, noisy);
+  mechanism_.release_second({ReleasePath::infer_curvature_sum, 0, steps_, 0}, price_, clients_.key(0), sum, noisy);
   // It is divided by the records that were planned, not by those that have come.
   const double records = batches * static_cast<double>(mechanism_.settings().batch);
   const double factor = static_cast<double>(mechanism_.second_batch()) / records;

@@ -23,7 +23,7 @@ Released<Vector> OpenRenewable::publish(const std::function<const Secret<Vector>
   return root_.sum(
       places().size(),
       [&](std::size_t k) -> const Released<Vector>& {
-        const ReleaseAddress address{root_.first() + static_cast<Client>(k), done_, 0};
+        const ReleaseAddress address{ReleasePath::renewable_message, root_.first() + static_cast<Client>(k), done_, 0};
         timed(&TimeShares::learning, [&] {
           channel_.mechanism.release(address, channel_.mechanism.settings().price.most, clients_.key(k), message(k),
                                      published);

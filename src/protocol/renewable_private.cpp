@@ -99,8 +99,8 @@ void PaperRenewable::renew(double records) {
       codec_);
   if (root_.aggregates() && records > 0) {
     const std::string batch = fmt::format("batch {}", done_ + 1);
-    const Secret<Vector> xi =
-        perturbation_.noise({0, done_, 0}, clients_.key(0), records_, records_ + records);  // 6., 7.
+    const Secret<Vector> xi = perturbation_.noise({ReleasePath::renewable_paper, 0, done_, 0}, clients_.key(0),
+                                                  records_, records_ + records);  // 6., 7.
     // 8. θ_b = (J + ρI)⁻¹ (Jθ_{b−1} − ∇L − ξ) = θ_{b−1} − (J + ρI)⁻¹ (∇L + ξ + ρθ_{b−1})
     state_.update(
         [&](RenewableState& state, const Vector& total, const Vector& noise) {

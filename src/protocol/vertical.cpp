@@ -117,7 +117,8 @@ void Vertical::step_head(Round e) {
       },
       gradient_, stream_.targets());
   if (secret) {
-    mechanism_.release(parts_.head, address(0, e + 1), *head_price_, keys_[0], gradient_, direction_);
+    mechanism_.release(parts_.head, address(ReleasePath::vertical_head_gradient, 0, e + 1), *head_price_, keys_[0],
+                       gradient_, direction_);
   } else {
     KnownLabels::publish(gradient_, static_cast<double>(plan_.batch), direction_);
   }
@@ -152,8 +153,8 @@ void Vertical::step_party(Party& party, Round e) {
         gradient_, frozen_, d_embeddings_, d_own_, party.out_of_range, std::as_const(party.embedding),
         stream_.targets());
   }
-  mechanism_.release(parts_.gradients[party.k()], address(party.client, e + 1), *party.price, keys_[party.local],
-                     gradient_, direction_);
+  mechanism_.release(parts_.gradients[party.k()], address(ReleasePath::vertical_party_gradient, party.client, e + 1),
+                     *party.price, keys_[party.local], gradient_, direction_);
   party.block->step(plan_.step_of(done_), direction_);
 }
 
@@ -168,7 +169,8 @@ void Vertical::step_jointly(Round e) {
   for (std::size_t b = 0; b < joint_->blocks().size(); ++b) {
     gradient_ = joint_gradients_.map([b](const std::vector<Vector>& gradients) { return gradients[b]; });
     const std::size_t part = b == 0 ? parts_.head : parts_.gradients[b - 1];
-    mechanism_.release(part, address(0, e), *head_price_, keys_[0], gradient_, direction_);
+    mechanism_.release(part, address(ReleasePath::vertical_joint_gradient, 0, e), *head_price_, keys_[0], gradient_,
+                       direction_);
     joint_->blocks()[b].step(plan_.step_of(done_), direction_);
   }
 }

@@ -106,7 +106,7 @@ const Released<Vector>& Vertical::contribution(Party& party, std::size_t first, 
     embed(party, first, count);
     rows_ = party.embedding;
   }
-  ReleaseAddress place = address(party.client, first == 0 ? 0 : 1);
+  ReleaseAddress place = address(ReleasePath::vertical_embedding, party.client, first == 0 ? 0 : 1);
   for (std::size_t from = 0; from < count; from += plan_.batch, ++place.block) {
     release_rows(parts_.sent[party.k()], width, from, place, *party.price, keys_[party.local]);
   }
@@ -207,7 +207,8 @@ void Vertical::send_derivatives() {
       head_loss_.embedding_derivatives(rows);  // of what has just been predicted
       clip_rows(rows, width, mechanism_.clip(parts_.derivatives));
     });
-    release_rows(parts_.derivatives, width, 0, address(0, 0), *head_price_, keys_[0]);
+    release_rows(parts_.derivatives, width, 0, address(ReleasePath::vertical_derivatives, 0, 0), *head_price_,
+                 keys_[0]);
     sent_.update([&](Vector& sent) { sent.resize(records_ * width); });
   }
   root_.distribute(

@@ -50,7 +50,9 @@ struct Contestant {
   void round(LinearModel& model, const Vector& parameters, const Batch& batch, Round t) {
     const double model_time = benchmark::seconds(
         [&] { sum.update([&](Vector& gradient) { model.evaluate(parameters, batch, mechanism->clip(), gradient); }); });
-    const double release_time = benchmark::seconds([&] { mechanism->release({1, t, 0}, 0.1, key, sum, released); });
+    const double release_time = benchmark::seconds([&] {
+      mechanism->release({ReleasePath::by_itself, 1, t, 0}, 0.1, key, sum, released);
+    });
     evaluate.push_back(model_time);
     release.push_back(release_time);
     whole.push_back(model_time + release_time);

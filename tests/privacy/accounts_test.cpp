@@ -299,7 +299,8 @@ void play(const std::string& path, std::int64_t change, const std::function<void
   for (Round t = 0; t < rounds; ++t) {
     const std::optional<double> price = accounts.pay(0, t);
     const double value = 0.001 * static_cast<double>(t) + (t == change ? 1e-9 : 0);
-    mechanism->release({0, t, 0}, price.value(), key, Secret<Vector>(Vector{value, 0.1, -0.1}), noisy);
+    mechanism->release({ReleasePath::by_itself, 0, t, 0}, price.value(), key, Secret<Vector>(Vector{value, 0.1, -0.1}),
+                       noisy);
     send(t, noisy.value());
   }
   accounts.close(LedgerEnd::finished);

@@ -2,10 +2,15 @@
 
 #include "support/testing.hpp"
 #include <cmath>
+#include <functional>
+#include <memory>
+#include <numbers>
 
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 #include "starling/privacy/audit_subjects.hpp"
+#include "starling/privacy/multipart_mechanism.hpp"
+#include "starling/privacy/paired_mechanism.hpp"
 #include "starling/privacy/planted_faults.hpp"
 
 namespace starling {
@@ -202,6 +207,100 @@ TEST(AuditOfReleases, HonestGaussianRecoversItsClaim) {
     EXPECT_GT(result.mu_lower_bound, 0.93) << result.subject;
     EXPECT_GT(result.epsilon_lower_bound, 1.5) << result.subject;
   }
+}
+
+/// Writes the number that one release of ±C under a key gives: side 0 has +C, side 1 −C.
+using ReleaseOne = std::function<void(const NoiseKey& key, const Secret<Vector>& sum, Released<Vector>& noisy)>;
+
+/// What an observer of all parts of a round sees: a number of each, of records that are at +C or at −C in every part.
+AuditSubject joint_subject(std::vector<ReleaseOne> parts, std::vector<double> clips, std::uint64_t seed) {
+  AuditSubject subject;
+  subject.name = "all parts of a round";
+  subject.length = parts.size();
+  subject.observe = [parts = std::move(parts), clips = std::move(clips), keys = numbered_audit_keys(seed),
+                     noisy = std::make_shared<Released<Vector>>(declare_public(Vector(1)))](
+                        int side, std::int64_t sample, MutableView seen) {
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      parts[p](keys(side, sample), Secret<Vector>(Vector{side == 0 ? clips[p] : -clips[p]}), *noisy);
+      seen[p] = noisy->value()[0];
+    }
+  };
+  return subject;
+}
+
+AuditSubject paired_subject(PairedMechanism& mechanism, double price, std::uint64_t seed) {
+  return joint_subject({[&mechanism, price](const NoiseKey& key, const Secret<Vector>& sum, Released<Vector>& noisy) {
+                          mechanism.release({ReleasePath::by_itself, 0, 0, 0}, price, key, sum, noisy);
+                        },
+                        [&mechanism, price](const NoiseKey& key, const Secret<Vector>& sum, Released<Vector>& noisy) {
+                          mechanism.release_second({ReleasePath::by_itself, 0, 0, 0}, price, key, sum, noisy);
+                        }},
+                       {mechanism.clip().bound, mechanism.second_clip().bound}, seed);
+}
+
+AuditSubject multipart_subject(MultipartMechanism& mechanism, std::size_t part, double price, std::uint64_t seed) {
+  std::vector<ReleaseOne> parts;
+  for (std::uint32_t index = 0; index < mechanism.releases(); ++index) {
+    parts.emplace_back(
+        [&mechanism, part, price, index](const NoiseKey& key, const Secret<Vector>& sum, Released<Vector>& noisy) {
+          mechanism.release(part, {ReleasePath::by_itself, 0, 0, index}, price, key, sum, noisy);
+        });
+  }
+  return joint_subject(std::move(parts), std::vector<double>(mechanism.releases(), mechanism.clip(part).bound), seed);
+}
+
+double share_recovered(const AuditResult& result) {
+  return result.mu_claimed ? result.mu_lower_bound / *result.mu_claimed
+                           : result.epsilon_lower_bound / result.epsilon_claimed;
+}
+
+class AuditOfParts : public testing::TestWithParam<const char*> {};
+
+// Both parts together cost the claim, no more; the first alone, or a second whose noise is that of √2 C, would cost
+// more.
+TEST_P(AuditOfParts, APairedReleaseCostsItsPrice) {
+  const SecondPart part{.what = "part", .clip = 2, .dimension = 1, .share = 0.3};
+  PairedMechanism honest(GetParam(), release_settings(1), part);
+  const AuditResult result = audit(paired_subject(honest, 1, 7), honest.charge(1), of_samples(50000));
+  EXPECT_FALSE(result.refuted) << result.event();
+  EXPECT_GT(share_recovered(result), 0.8);
+
+  PairedMechanism dearer(GetParam(), release_settings(1.5), part);
+  EXPECT_TRUE(audit(paired_subject(dearer, 1.5, 7), honest.charge(1), of_samples(50000)).refuted) << "noise of 2/3";
+}
+
+TEST(AuditOfCurvature, APartThatTurnsRoundNeedsTwiceItsClip) {
+  SecondPart part{.what = "part", .clip = 2, .dimension = 1, .share = 0.9};
+  part.replacement = std::numbers::sqrt2;
+  PairedMechanism faulty("gaussian", release_settings(1), part);
+  EXPECT_TRUE(audit(paired_subject(faulty, 1, 8), faulty.charge(1), of_samples(50000)).refuted);
+}
+
+TEST_P(AuditOfParts, ARoundOfThreeReleasesCostsItsPrice) {
+  MultipartMechanism honest(GetParam(), release_settings(1), 3);
+  const std::size_t part = honest.add("part", 2, 1);
+  const AuditResult result = audit(multipart_subject(honest, part, 1, 9), honest.charge(1), of_samples(50000));
+  EXPECT_FALSE(result.refuted) << result.event();
+  EXPECT_GT(share_recovered(result), 0.8);
+
+  MultipartMechanism of_two(GetParam(), release_settings(2), 3);  // each part pays as if there were fewer
+  EXPECT_TRUE(
+      audit(multipart_subject(of_two, of_two.add("part", 2, 1), 2, 9), honest.charge(1), of_samples(50000)).refuted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mechanisms, AuditOfParts, testing::Values("laplace", "gaussian"),
+                         [](const auto& row) { return std::string(row.param); });
+
+TEST(AuditOfReleases, AMaskedSumCostsItsPrice) {
+  MaskedGaussian mechanism(release_settings(1), 3);
+  const AuditResult result =
+      audit(masked_subject(mechanism, 1, neighbouring_sums(mechanism).front(), numbered_audit_keys(10)),
+            mechanism.charge(1), of_samples(10000));
+  EXPECT_FALSE(result.refuted) << result.event();
+  EXPECT_GT(result.mu_lower_bound, 0.8);
+  EXPECT_TRUE(audit(masked_subject(mechanism, 1, neighbouring_sums(mechanism).front(), numbered_audit_keys(10)),
+                    Charge::gaussian(0.8), of_samples(10000))
+                  .refuted);
 }
 
 class AuditOfItself : public testing::TestWithParam<const char*> {};

@@ -25,8 +25,8 @@ ReleaseSettings chapter_two() {
 
 Vector release(Mechanism& mechanism, Round round, const Vector& sum) {
   Released<Vector> mean(declare_public(Vector()));
-  mechanism.release({0, round, 0}, mechanism.settings().price.least, NoiseKey::from_seed(1, 1), Secret<Vector>(sum),
-                    mean);
+  mechanism.release({ReleasePath::by_itself, 0, round, 0}, mechanism.settings().price.least, NoiseKey::from_seed(1, 1),
+                    Secret<Vector>(sum), mean);
   return mean.value();
 }
 

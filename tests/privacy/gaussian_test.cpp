@@ -66,11 +66,11 @@ TEST(Gaussian, EveryAddressAndSumHasItsOwnNoise) {
   const auto keep = [&](const ReleaseAddress& address, const Vector& sum) {
     for (const double value : release(*mechanism, address, 1, sum)) seen.insert(value);
   };
-  keep({2, 7, 0}, Vector(3));
-  keep({3, 7, 0}, Vector(3));
-  keep({2, 8, 0}, Vector(3));
-  keep({2, 7, 1}, Vector(3));
-  keep({2, 7, 0}, Vector{0x1p-38, 0, 0});
+  keep({ReleasePath::by_itself, 2, 7, 0}, Vector(3));
+  keep({ReleasePath::by_itself, 3, 7, 0}, Vector(3));
+  keep({ReleasePath::by_itself, 2, 8, 0}, Vector(3));
+  keep({ReleasePath::by_itself, 2, 7, 1}, Vector(3));
+  keep({ReleasePath::by_itself, 2, 7, 0}, Vector{0x1p-38, 0, 0});
   EXPECT_EQ(seen.size(), 15U);
 }
 

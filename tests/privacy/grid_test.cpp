@@ -335,7 +335,7 @@ TEST(GaussianGrid, RefusesSumsThatNoClippedBatchCanReach) {
     ZeroNoise<Norm::l2> mechanism(settings_of(1, 10, 3, unit));
     Released<Vector> mean(declare_public(Vector()));
     return message_of<DataError>([&] {
-      mechanism.release({3, 17, 0}, 1, NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
+      mechanism.release({ReleasePath::by_itself, 3, 17, 0}, 1, NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
     });
   };
   EXPECT_EQ(refusal(PrivacyUnit::record, {6, -6, 5.2}), "");  // a norm of 9.96 of 10
@@ -367,7 +367,8 @@ TEST(Grid, BoundsEachComponentInTheComponentUnit) {
 std::string refusal_of(ZeroNoise<Norm::l1>& mechanism, const Vector& sum) {
   Released<Vector> mean(declare_public(Vector()));
   return message_of<DataError>([&] {
-    mechanism.release({3, 17, 0}, price_of(mechanism), NoiseKey::from_seed(0, 0), Secret<Vector>(sum), mean);
+    mechanism.release({ReleasePath::by_itself, 3, 17, 0}, price_of(mechanism), NoiseKey::from_seed(0, 0),
+                      Secret<Vector>(sum), mean);
   });
 }
 

@@ -38,7 +38,7 @@ Bits first_bits(const StreamStart& start) {
 struct Arguments {
   NoiseKey key = counting_key();
   std::string run_id = "run-1";
-  ReleaseAddress address{3, 7, 2};
+  ReleaseAddress address{ReleasePath::by_itself, 3, 7, 2};
   std::string mechanism = "laplace";
   double scale = 0x1p40;
   double step = 0.125;

@@ -38,7 +38,8 @@ struct Clients {
   }
 
   Masked share(MaskedGaussian& mechanism, std::size_t u, Round round, const Vector& sum) {
-    return mechanism.contribute({static_cast<Client>(u), round, 0}, mu, keys[u], maskers[u], Secret<Vector>(sum));
+    return mechanism.contribute({ReleasePath::by_itself, static_cast<Client>(u), round, 0}, mu, keys[u], maskers[u],
+                                Secret<Vector>(sum));
   }
   /// What the aggregator reads.
   Vector opened(MaskedGaussian& mechanism, Round round, const Vector& sum) {
@@ -88,7 +89,8 @@ TEST_P(Shares, AreAsAccurateAsTheCentralRelease) {
   Clients clients(count);
   const Vector opened = clients.opened(masked, 7, Vector(d, 0.0));
   Released<Vector> mean(declare_public(Vector()));
-  central->release({0, 7, 0}, mu, NoiseKey::from_seed(4, 0), Secret<Vector>(Vector(d, 0.0)), mean);
+  central->release({ReleasePath::by_itself, 0, 7, 0}, mu, NoiseKey::from_seed(4, 0), Secret<Vector>(Vector(d, 0.0)),
+                   mean);
   double of_masked = 0;
   double of_central = 0;
   for (const double value : opened) of_masked += value * value;

@@ -98,9 +98,9 @@ TEST_P(AnyMechanism, AllocatesNothingOnceWarm) {
   Released<Vector> mean(declare_public(Vector(6)));
   const Secret<Vector> sum(sum_);
   const NoiseKey key = NoiseKey::from_seed(1, 1);
-  mechanism_->release({0, 0, 0}, 0.5, key, sum, mean);
+  mechanism_->release({ReleasePath::by_itself, 0, 0, 0}, 0.5, key, sum, mean);
   const long before = allocations;
-  for (Round t = 1; t < 100; ++t) mechanism_->release({0, t, 0}, 0.5, key, sum, mean);
+  for (Round t = 1; t < 100; ++t) mechanism_->release({ReleasePath::by_itself, 0, t, 0}, 0.5, key, sum, mean);
   EXPECT_EQ(allocations - before, 0);
 }
 

@@ -108,8 +108,8 @@ TEST_P(Parts, EachIsWhatAMechanismOfItsOwnReleases) {
   EXPECT_EQ(parts_.clip().bound, alone(GetParam(), part_price(), 2, 6)->clip().bound);
   EXPECT_EQ(parts_.clip(embedding_).bound, alone(GetParam(), part_price(), 0.5, 12)->clip().bound);
   EXPECT_EQ(parts_.clip(gradient_).kind, gaussian_ ? ClipKind::l2 : ClipKind::l1);
-  EXPECT_EQ(released(parts_, embedding_, {3, 7, 0}, price_, rows).size(), 12U);
-  EXPECT_EQ(released(parts_, gradient_, {3, 7, 1}, price_, gradient).size(), 6U);
+  EXPECT_EQ(released(parts_, embedding_, {ReleasePath::by_itself, 3, 7, 0}, price_, rows).size(), 12U);
+  EXPECT_EQ(released(parts_, gradient_, {ReleasePath::by_itself, 3, 7, 1}, price_, gradient).size(), 6U);
   EXPECT_EQ(parts_.price_kind(), gaussian_ ? PriceKind::mu : PriceKind::epsilon);
   EXPECT_EQ(parts_.unit(), PrivacyUnit::record);
   EXPECT_EQ(parts_.neighbours(), alone(GetParam(), 1, 1, 1)->neighbours());
@@ -118,8 +118,8 @@ TEST_P(Parts, EachIsWhatAMechanismOfItsOwnReleases) {
   MultipartMechanism single(GetParam(), settings_of(price_), 1);
   const std::size_t part = single.add("gradient", 2, 6);
   const double price = price_ * (1 - 0x1p-48);
-  EXPECT_EQ(released(single, part, {3, 7, 0}, price_, gradient),
-            released(*alone(GetParam(), price, 2, 6), {3, 7, 0}, price, gradient));
+  EXPECT_EQ(released(single, part, {ReleasePath::by_itself, 3, 7, 0}, price_, gradient),
+            released(*alone(GetParam(), price, 2, 6), {ReleasePath::by_itself, 3, 7, 0}, price, gradient));
 }
 
 // Mean square of the noise on n numbers against the square of the deviation: relative standard error √(5/n) for
@@ -128,10 +128,11 @@ TEST_P(Parts, NoiseIsOfTheDeviationThatIsClaimed) {
   double of_rows = 0;
   double of_gradients = 0;
   for (Round t = 0; t < 3000; ++t) {
-    for (const double value : released(parts_, embedding_, {1, t, 0}, price_, Vector(12, 0.0))) {
+    for (const double value :
+         released(parts_, embedding_, {ReleasePath::by_itself, 1, t, 0}, price_, Vector(12, 0.0))) {
       of_rows += value * value;
     }
-    for (const double value : released(parts_, gradient_, {1, t, 1}, price_, Vector(6, 0.0))) {
+    for (const double value : released(parts_, gradient_, {ReleasePath::by_itself, 1, t, 1}, price_, Vector(6, 0.0))) {
       of_gradients += value * value;
     }
   }
@@ -153,11 +154,14 @@ TEST_P(Parts, NoiseIsIndependent) {
   const std::size_t one = even.add("one", 2, n);
   const std::size_t two = even.add("two", 2, n);
   const Vector zeros(n, 0.0);
-  const std::vector<Vector> noise{
-      released(even, one, {0, 0, 0}, price_, zeros), released(even, one, {0, 0, 1}, price_, zeros),
-      released(even, one, {0, 0, 2}, price_, zeros), released(even, two, {0, 0, 0}, price_, zeros),
-      released(even, two, {0, 0, 1}, price_, zeros), released(even, one, {0, 1, 0}, price_, zeros),
-      released(even, one, {1, 0, 0}, price_, zeros), released(even, one, {0, 0, 0, 1}, price_, zeros)};
+  const std::vector<Vector> noise{released(even, one, {ReleasePath::by_itself, 0, 0, 0}, price_, zeros),
+                                  released(even, one, {ReleasePath::by_itself, 0, 0, 1}, price_, zeros),
+                                  released(even, one, {ReleasePath::by_itself, 0, 0, 2}, price_, zeros),
+                                  released(even, two, {ReleasePath::by_itself, 0, 0, 0}, price_, zeros),
+                                  released(even, two, {ReleasePath::by_itself, 0, 0, 1}, price_, zeros),
+                                  released(even, one, {ReleasePath::by_itself, 0, 1, 0}, price_, zeros),
+                                  released(even, one, {ReleasePath::by_itself, 1, 0, 0}, price_, zeros),
+                                  released(even, one, {ReleasePath::by_itself, 0, 0, 0, 1}, price_, zeros)};
   const double variance = even.deviation(one, price_) * even.deviation(one, price_);
   for (std::size_t a = 0; a < noise.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
@@ -166,7 +170,7 @@ TEST_P(Parts, NoiseIsIndependent) {
       EXPECT_LE(std::abs(product / n / variance), 6 / std::sqrt(n)) << a << " " << b;
     }
   }
-  EXPECT_EQ(noise[1], released(even, one, {0, 0, 1}, price_, zeros));  // the same again
+  EXPECT_EQ(noise[1], released(even, one, {ReleasePath::by_itself, 0, 0, 1}, price_, zeros));  // the same again
 }
 
 // Rows that are clipped to the bound are accepted whatever they held, and replacing one moves the sum, up to the noise
@@ -181,8 +185,8 @@ TEST_P(Parts, RowsOfRecordsAreASum) {
   clip_rows(rows, e, precise.clip(part));
   Vector replaced = rows;
   for (std::size_t j = 0; j < e; ++j) replaced[e + j] *= -1;
-  const Vector before = released(precise, part, {0, 0, 0}, price, rows);
-  const Vector after = released(precise, part, {0, 1, 0}, price, replaced);
+  const Vector before = released(precise, part, {ReleasePath::by_itself, 0, 0, 0}, price, rows);
+  const Vector after = released(precise, part, {ReleasePath::by_itself, 0, 1, 0}, price, replaced);
   const double deviation = precise.deviation(part, price);
   ASSERT_LT(deviation, 1e-3);
   double moved = 0;
@@ -200,10 +204,10 @@ TEST_P(Parts, RowsOfRecordsAreASum) {
 
 TEST_P(Parts, RefusesRowsThatAreNotClipped) {
   const Vector huge(12, 0.5);  // rows of norm 0.866 (L1: 1.5), 1.73 (6) in all: within a limit of 4 · 0.5 but for L1
-  EXPECT_THROW(released(parts_, embedding_, {0, 0, 0}, price_, Vector(12, 0.6)), DataError);
-  EXPECT_THROW(released(parts_, embedding_, {0, 0, 0}, price_, Vector(11, 0.0)), DataError);
+  EXPECT_THROW(released(parts_, embedding_, {ReleasePath::by_itself, 0, 0, 0}, price_, Vector(12, 0.6)), DataError);
+  EXPECT_THROW(released(parts_, embedding_, {ReleasePath::by_itself, 0, 0, 0}, price_, Vector(11, 0.0)), DataError);
   if (!gaussian_) {
-    EXPECT_THROW(released(parts_, embedding_, {0, 0, 0}, price_, huge), DataError);
+    EXPECT_THROW(released(parts_, embedding_, {ReleasePath::by_itself, 0, 0, 0}, price_, huge), DataError);
   }
 }
 
@@ -259,8 +263,8 @@ TEST(MultipartMechanism, NoneReleasesAllAsItIs) {
   MultipartMechanism none("none", settings, 2);
   const std::size_t embedding = none.add("embedding", infinity, 2);
   const std::size_t gradient = none.add("gradient", infinity, 3);
-  EXPECT_EQ(released(none, embedding, {0, 0, 0}, 1, {4, 8}), (Vector{1, 2}));
-  EXPECT_EQ(released(none, gradient, {0, 0, 1}, 1, {4, -6, 1e12}), (Vector{1, -1.5, 2.5e11}));
+  EXPECT_EQ(released(none, embedding, {ReleasePath::by_itself, 0, 0, 0}, 1, {4, 8}), (Vector{1, 2}));
+  EXPECT_EQ(released(none, gradient, {ReleasePath::by_itself, 0, 0, 1}, 1, {4, -6, 1e12}), (Vector{1, -1.5, 2.5e11}));
   EXPECT_EQ(none.charge(1), Charge::unbounded());
   EXPECT_EQ(none.clip(gradient).kind, ClipKind::none);
   EXPECT_EQ(none.clip().kind, ClipKind::none);
@@ -292,14 +296,17 @@ TEST(MultipartMechanism, RefusesReleasesThatNobodyPaidFor) {
   const std::size_t part = mechanism.add("embedding", 1, 2);
   const Vector sum{0, 0};
   EXPECT_THAT(message_of<FailureError>([&] {
-                released(mechanism, part, {0, 0, 2}, 1, sum);
+                released(mechanism, part, {ReleasePath::by_itself, 0, 0, 2}, 1, sum);
               }),
               HasSubstr("release 2 of a round that is charged for 2"));
   EXPECT_THAT(message_of<FailureError>([&] {
-                released(mechanism, part + 1, {0, 0, 0}, 1, sum);
+                released(mechanism, part + 1, {ReleasePath::by_itself, 0, 0, 0}, 1, sum);
               }),
               HasSubstr("part 1 of a release"));
-  EXPECT_THAT(message_of<FailureError>([&] { released(mechanism, part, {0, 0, 0}, 2, sum); }), HasSubstr("price"));
+  EXPECT_THAT(message_of<FailureError>([&] {
+                released(mechanism, part, {ReleasePath::by_itself, 0, 0, 0}, 2, sum);
+              }),
+              HasSubstr("price"));
 }
 
 }  // namespace

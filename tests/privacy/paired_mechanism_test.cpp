@@ -42,7 +42,7 @@ TEST(PairedMechanism, ReplacedCurvaturesNeedLessNoise) {
   constexpr std::size_t d = 20'000;
   PairedMechanism pair("gaussian", settings_of(0.8), {"curvature", 0.5, d, 0.25, std::sqrt(2.0)});
   Released<Vector> second(declare_public(Vector()));
-  pair.release_second({0, 0, 0}, 0.8, key, Secret<Vector>(Vector(d)), second);
+  pair.release_second({ReleasePath::by_itself, 0, 0, 0}, 0.8, key, Secret<Vector>(Vector(d)), second);
   double square = 0;
   for (const double value : second.value()) square += value * value / d;
   const double expected = 0.5 * std::sqrt(2.0) / (0.4 * 4);  // of the mean over 4
@@ -91,16 +91,17 @@ TEST_P(Pair, ChargesBothPartsTogether) {
 TEST_P(Pair, EachPartIsWhatAMechanismOfItsOwnReleases) {
   const Vector gradient{0.5, -1, 0.25, 0, 1, -0.125};
   const Vector other{0.25, -0.125, 0};
-  const Vector first = released(pair_, {3, 7, 0}, price_, gradient);
+  const Vector first = released(pair_, {ReleasePath::by_itself, 3, 7, 0}, price_, gradient);
   Released<Vector> second(declare_public(Vector()));
-  pair_.release_second({3, 7, 0}, price_, key, Secret<Vector>(other), second);
+  pair_.release_second({ReleasePath::by_itself, 3, 7, 0}, price_, key, Secret<Vector>(other), second);
   ASSERT_EQ(first.size(), 6U);
   ASSERT_EQ(second.value().size(), 3U);
   EXPECT_EQ(pair_.clip().bound, alone(first_price(), 2, 6)->clip().bound);
   EXPECT_EQ(pair_.second_clip().bound, alone(second_price(), 0.5, 3)->clip().bound);
   if (!gaussian_) {  // the same price to the last bit: the same noise, at the next index
-    EXPECT_EQ(first, released(*alone(first_price(), 2, 6), {3, 7, 0}, first_price(), gradient));
-    EXPECT_EQ(second.value(), released(*alone(second_price(), 0.5, 3), {3, 7, 1}, second_price(), other));
+    EXPECT_EQ(first, released(*alone(first_price(), 2, 6), {ReleasePath::by_itself, 3, 7, 0}, first_price(), gradient));
+    EXPECT_EQ(second.value(),
+              released(*alone(second_price(), 0.5, 3), {ReleasePath::by_itself, 3, 7, 1}, second_price(), other));
   }
 }
 
@@ -110,7 +111,7 @@ TEST_P(Pair, NoiseOfAPartIsOfItsShare) {
   double squares = 0;
   Released<Vector> second(declare_public(Vector()));
   for (Round t = 0; t < 3000; ++t) {
-    pair_.release_second({0, t, 0}, price_, key, Secret<Vector>(Vector(3, 0.0)), second);
+    pair_.release_second({ReleasePath::by_itself, 0, t, 0}, price_, key, Secret<Vector>(Vector(3, 0.0)), second);
     for (const double value : second.value()) squares += value * value;
   }
   // Sensitivity 2C of the sum, divided by m: b = 2C/(ε₂ m), σ = 2C/(μ₂ m).
@@ -125,9 +126,9 @@ TEST_P(Pair, ClaimsTheDeviationsOfItsParts) {
   double second_squares = 0;
   Released<Vector> mean(declare_public(Vector()));
   for (Round t = 0; t < 3000; ++t) {
-    pair_.release({1, t, 0}, price_, key, Secret<Vector>(Vector(6, 0.0)), mean);
+    pair_.release({ReleasePath::by_itself, 1, t, 0}, price_, key, Secret<Vector>(Vector(6, 0.0)), mean);
     for (const double value : mean.value()) first_squares += value * value;
-    pair_.release_second({1, t, 0}, price_, key, Secret<Vector>(Vector(3, 0.0)), mean);
+    pair_.release_second({ReleasePath::by_itself, 1, t, 0}, price_, key, Secret<Vector>(Vector(3, 0.0)), mean);
     for (const double value : mean.value()) second_squares += value * value;
   }
   const double first = pair_.deviation(price_);
@@ -145,9 +146,9 @@ TEST_P(Pair, NobodyPaysMoreForManyReleasesThanTheyCharge) {
 TEST_P(Pair, PartsHaveDifferentNoise) {
   PairedMechanism even(GetParam(), settings_of(1), {"part", 2, 6, 0.5});
   const Vector zeros(6, 0.0);
-  const Vector first = released(even, {0, 0, 0}, 1, zeros);
+  const Vector first = released(even, {ReleasePath::by_itself, 0, 0, 0}, 1, zeros);
   Released<Vector> second(declare_public(Vector()));
-  even.release_second({0, 0, 0}, 1, key, Secret<Vector>(zeros), second);
+  even.release_second({ReleasePath::by_itself, 0, 0, 0}, 1, key, Secret<Vector>(zeros), second);
   for (std::size_t j = 0; j < 6; ++j) EXPECT_NE(first[j], second.value()[j]);
   EXPECT_EQ(even.description().find("two parts") != std::string::npos, true);
   EXPECT_TRUE(even.description().ends_with('.'));
@@ -164,7 +165,7 @@ TEST(PairedMechanism, NoneReleasesBothAsTheyAre) {
                        }(),
                        {"part", std::numeric_limits<double>::infinity(), 2, 0.5});
   Released<Vector> second(declare_public(Vector()));
-  pair.release_second({0, 0, 0}, 1, key, Secret<Vector>(Vector{4, 8}), second);
+  pair.release_second({ReleasePath::by_itself, 0, 0, 0}, 1, key, Secret<Vector>(Vector{4, 8}), second);
   EXPECT_EQ(second.value(), (Vector{1, 2}));
   EXPECT_EQ(pair.charge(1), Charge::unbounded());
   EXPECT_EQ(pair.second_clip().kind, ClipKind::none);
@@ -219,7 +220,7 @@ TEST(ReleasedOnce, HasTheNoiseOfASumOverAll) {
   Vector sum(d, 0.0);
   sum[0] = 50;  // 600 records of norm 0.5 may add up to this
   Released<Vector> mean(declare_public(Vector()));
-  pair.release_second({0, 50, 0}, mu, key, Secret<Vector>(sum), mean);
+  pair.release_second({ReleasePath::by_itself, 0, 50, 0}, mu, key, Secret<Vector>(sum), mean);
   double squares = 0;
   for (std::size_t j = 1; j < d; ++j) squares += mean.value()[j] * mean.value()[j];
   const double deviation = pair.second_deviation(mu);
@@ -238,7 +239,7 @@ TEST(ReleasedOnce, IsForGaussianNoiseOrNone) {
   settings.clip = std::numeric_limits<double>::infinity();
   PairedMechanism none("none", settings, {"part", settings.clip, 2, 0.5, 2, of_all});
   Released<Vector> mean(declare_public(Vector()));
-  none.release_second({0, 9, 0}, 1, key, Secret<Vector>(Vector{600, -300}), mean);
+  none.release_second({ReleasePath::by_itself, 0, 9, 0}, 1, key, Secret<Vector>(Vector{600, -300}), mean);
   EXPECT_EQ(mean.value(), (Vector{1, -0.5}));
   EXPECT_EQ(none.deviation(1), 0);
   EXPECT_EQ(none.second_deviation(1), 0);

@@ -85,7 +85,7 @@ void expect_moments(const PaperTerms& terms, double second, double fourth, doubl
   constexpr std::size_t draws = 20'000;
   PaperPerturbation paper(settings(draws), terms);
   const double scale = paper.noise_scale(100, 1e6);
-  const Secret<Vector> noise = paper.noise({0, 3, 0}, NoiseKey::from_seed(1, 0), 100, 1e6);
+  const Secret<Vector> noise = paper.noise({ReleasePath::by_itself, 0, 3, 0}, NoiseKey::from_seed(1, 0), 100, 1e6);
   double m2 = 0;
   double m4 = 0;
   for (const double xi : Opened::of(noise)) {
@@ -108,9 +108,9 @@ TEST(PaperPerturbation, NoiseBelongsToItsAddress) {
   const PaperTerms terms;
   PaperPerturbation paper(settings(4), terms);
   const NoiseKey key = NoiseKey::from_seed(1, 0);
-  const Vector first = Opened::of(paper.noise({0, 0, 0}, key, 0, 10));
-  EXPECT_EQ(first, Opened::of(paper.noise({0, 0, 0}, key, 0, 10)));
-  EXPECT_NE(first, Opened::of(paper.noise({0, 1, 0}, key, 0, 10)));
+  const Vector first = Opened::of(paper.noise({ReleasePath::by_itself, 0, 0, 0}, key, 0, 10));
+  EXPECT_EQ(first, Opened::of(paper.noise({ReleasePath::by_itself, 0, 0, 0}, key, 0, 10)));
+  EXPECT_NE(first, Opened::of(paper.noise({ReleasePath::by_itself, 0, 1, 0}, key, 0, 10)));
 }
 
 TEST(PaperPerturbation, NothingFiniteIsCharged) {

@@ -53,11 +53,12 @@ TEST(CanaryMechanism, NotesWhatWasReleased) {
 
   Released<Vector> noisy(declare_public(Vector()));
   const NoiseKey key = NoiseKey::from_seed(2, 0);
-  mechanism.release({0, 0, 0}, 1, key, Secret<Vector>(Vector{0, 0}), noisy);  // without a canary
+  mechanism.release({ReleasePath::by_itself, 0, 0, 0}, 1, key, Secret<Vector>(Vector{0, 0}),
+                    noisy);  // without a canary
   EXPECT_TRUE(log.seen.empty());
   Vector gradient;
   static_cast<void>(canary.evaluate(Vector{0, 0}, two_records(), mechanism.clip(), gradient));
-  mechanism.release({0, 1, 0}, 1, key, Secret<Vector>(gradient), noisy);
+  mechanism.release({ReleasePath::by_itself, 0, 1, 0}, 1, key, Secret<Vector>(gradient), noisy);
   EXPECT_EQ(log.seen, Vector{noisy.value()[1]});
 }
 

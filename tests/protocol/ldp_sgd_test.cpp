@@ -253,7 +253,7 @@ TEST_P(LdpSgdBias, IsThatOfTheReleasedCurvatures) {
     for (std::size_t v = 0; v < lengths.size(); ++v) clients += streams(v, t) ? 1 : 0;
     if (there) {
       const Batch& batch = records[u][static_cast<std::size_t>(t)];
-      const ReleaseAddress address{static_cast<Client>(u), t, 0};
+      const ReleaseAddress address{ReleasePath::by_itself, static_cast<Client>(u), t, 0};
       axpy(1, released(model, again, batch, address, price, theta), sum);
       Vector curvature;
       model.curvature(theta, batch, curvature);

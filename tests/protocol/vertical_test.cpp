@@ -173,7 +173,7 @@ class Serial {
 
   Vector released(std::size_t part, std::size_t client, std::uint32_t index, const Vector& sum) {
     Released<Vector> mean = declare_public(Vector());
-    mechanism_.release(part, {static_cast<Client>(client), t_, index}, price,
+    mechanism_.release(part, {ReleasePath::by_itself, static_cast<Client>(client), t_, index}, price,
                        NoiseKey::from_seed(1, static_cast<Client>(client)), Secret<Vector>(sum), mean);
     return mean.value();
   }

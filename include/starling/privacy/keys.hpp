@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "starling/core/links.hpp"
+#include "starling/privacy/release_path.hpp"
 
 namespace starling {
 
@@ -43,12 +44,17 @@ class NoiseKey {
   Bytes bytes_;
 };
 
-/// Which release of a run a noise vector belongs to.
+/// Which release of a run a noise vector belongs to. No two releases of a run have the same client, round, index and
+/// block.
 struct ReleaseAddress {
+  ReleasePath path;  ///< the call that makes it; noise does not depend on it
   Client client = 0;
   Round round = 0;
   std::uint32_t index = 0;  ///< number of the release within the round
   std::uint32_t block = 0;  ///< of those that a release of many records, charged once, comes in
+
+  /// The same place for a release by another path: the second part of a release is one.
+  [[nodiscard]] ReleaseAddress by(ReleasePath other) const { return {other, client, round, index, block}; }
 };
 
 /// Makes the keys of releases, a ChaCha20 block (RFC 8439, section 2.3) of the run key for each. The cipher takes as

@@ -165,8 +165,8 @@ class Vertical final : public RoundView {
   /// Numbers of each client's contribution, from client 0.
   [[nodiscard]] std::vector<std::size_t> up_lengths(std::size_t count) const;
   [[nodiscard]] std::size_t parties() const { return widths_.size(); }
-  [[nodiscard]] ReleaseAddress address(Client u, Round index) const {
-    return {u, done_, static_cast<std::uint32_t>(index)};
+  [[nodiscard]] ReleaseAddress address(ReleasePath path, Client u, Round index) const {
+    return {path, u, done_, static_cast<std::uint32_t>(index)};
   }
   /// f(), whose time counts as that share; what has passed since counts as exchange.
   template <class F>
