@@ -1,0 +1,73 @@
+"""Two data sets that differ in one record: everything outside private/, every message and every exit code is the same.
+
+The runs are those of the program with releases that hold noise and no data (noise_alone.cpp), under keys and clocks that are the
+same in every run. That is the limit of noise that drowns every record. So every byte is compared, those of models and intervals
+too, but for OF_DATA in neighbours.py. The releases themselves, before they lose their integers, may differ in the rounds that the
+record takes part in, and in no other.
+"""
+
+import concurrent.futures
+import unittest
+
+from neighbours import *
+
+
+# Rounds whose releases a record enters: one for each pass over the data, and one for sums that are released at the end.
+ROUNDS = {"omd-budget": 2, "infer-central": 2}
+
+
+class Differential(NeighbourTest):
+    def check(self, cases, changes=CHANGES, lines=None, code=0):
+        lines = lines or table()
+        jobs = {}
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for name, words in cases.items():
+                ranks = 2 if name.endswith("two-ranks") else 1
+                for change, text in {"none": lines[CHANGED + 1], **changes}.items():
+                    changed = with_record(lines, text, name in KNOWN_LABELS)
+                    jobs[name, change] = pool.submit(self.run_with, f"{name}-{change}", words, changed, ranks)
+        for name in cases:
+            first = jobs[name, "none"].result()
+            with self.subTest(case=name):
+                self.assertEqual(first["exit code"], b"%d" % code, first["stderr"][-2000:])
+            for change in changes:
+                with self.subTest(case=name, change=change):
+                    self.assertEqual(self.difference(first, jobs[name, change].result()), "")
+                    if code == 0:
+                        self.assertLessEqual(len(self.rounds_moved(f"{name}-none", f"{name}-{change}")), ROUNDS.get(name, 1))
+
+    def test_one_record_shows_nowhere(self):
+        self.check(CASES)
+
+    def test_a_label_that_is_ignored_keeps_its_place(self):
+        ignoring = {name: [*CASES[name], "--ignore", "7"] for name in ("omd-laplace", "fedavg", "renewable-local", "omd-dealt")}
+        self.check(ignoring, {"ignored": "0.3,0.2,0.1,7"})
+
+    def test_categories(self):
+        """A record's category decides which features it has, and nothing else."""
+        lines = [line.replace(",", f",{'red' if i % 3 else 'blue'},", 1) for i, line in enumerate(table())]
+        lines[0] = "a,colour,b,c,y"
+        self.check({"categories": ["omd", *FILE, *GAUSSIAN, "--encode", "categories.csv"]},
+                   {"another": "0.3,green,0.2,0.1,1"}, lines)
+
+    def test_messages_do_not_show_a_cell(self):
+        """A file that cannot be read: its owner is told where, and others nothing of what stands there."""
+        lines = with_record(table(), "0.1,Miller-HIV+,0.3,1", False)
+        self.check({"unreadable": CASES["omd-laplace"]}, {"another": "0.1,Smith-healthy,0.3,1"}, lines, 3)
+
+    def test_it_can_fail(self):
+        """Losses that are shared depend on the record, and so do releases of the program as it is installed."""
+        seen = [self.run_with(f"shared-{change}", [*CASES["omd-laplace"], "--metrics", "shared"], lines)
+                for change, lines in enumerate([table(), with_record(table(), CHANGES["another"], False)])]
+        self.assertIn("stdout", self.difference(*seen))
+        models = []
+        for change, lines in enumerate([table(), with_record(table(), CHANGES["another"], False)]):
+            self.write(f"data-{change}.csv", "\n".join(lines) + "\n")
+            words = ["omd", "--source", f"data-{change}.csv", *CASES["omd-laplace"][3:], "--noise-key", "seed", "--json",
+                     "--output", f"run-{change}"]
+            models.append(self.run_alone(words).summary()["final_model"])
+        self.assertNotEqual(*models)
+
+
+if __name__ == "__main__":
+    unittest.main()

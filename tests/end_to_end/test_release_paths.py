@@ -1,0 +1,153 @@
+"""Every path by which something computed from records leaves a client, audited in the program as a whole.
+
+A path is a call of a mechanism in a protocol (release_path.hpp). For each path two data sets differ in one record, at the extremes of
+its clip where there are such. The integers that each release had before noise was added, and the scale of that noise, give the
+exact loss of the pair: no sampling, so no error rate. It must not exceed the figure that the run prints, and must come near it:
+a sensitivity of C for 2C, a sqrt(2) that is missing, or a part that pays nothing would exceed it. That noise of such a scale has
+the loss that is claimed is audited for each mechanism by itself (privacy/audit); that nothing but releases depends on a record
+is what test_differential.py shows.
+"""
+
+import collections
+import concurrent.futures
+import math
+import unittest
+
+from neighbours import *
+
+FIRST = RECORDS  # of client 1, in its first batch: the model that its gradient is taken at is the start
+
+BINARY = FILE + ["--loss", "logistic"]  # at a model of zeros a label turns the gradient round
+SQUARED = FILE + ["--loss", "squared"]
+FLIPPED = ("1e6,0,0,1", "1e6,0,0,-1")
+TURNED = ("1e6,0,0,1", "0,1e6,0,1")  # curvatures of orthogonal rows: sqrt(2) apart
+FAR = ("1e6,0,0,1e9", "1e6,0,0,-1e9")
+NEAR = ("1.4142,0,0,1e9", "1.4142,0,0,-1e9")  # weights fall with the square of a row's norm, from sqrt(2) on
+NET = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-2", "--head", "d-1",
+       *GAUSSIAN]
+
+# By path: a command line, the record on either side, and the least share of the printed figure that the path's releases reach.
+# A path that shares a price has a part of it: sqrt(s) of mu and s of epsilon, where s is its share.
+AUDITS = {
+    "omd-gradient": [
+        (["omd", *BINARY, *LAPLACE], FLIPPED, 0.999),
+        (["omd", *BINARY, *GAUSSIAN], FLIPPED, 0.999),
+        (["omd", *BINARY, *GAUSSIAN, "--unit", "component"], FLIPPED, 0.999),
+        (["infer", *FILE, *GAUSSIAN, "--topology", "graph.topo"], NEAR, 0.999),
+    ],
+    "omd-constraint": [
+        (["omd", *BINARY, *GAUSSIAN, "--constraint", "data:column=a,max=-50", "--start", "start.csv", "--private-constraint",
+          "composite"], ("1e6,0,0,1", "-1e6,0,0,1"), 0.7),
+        (["omd", *BINARY, *LAPLACE, "--constraint", "data:column=a,max=-50"], ("1e6,0,0,1", "-1e6,0,0,1"), 0.499),
+    ],
+    "fedavg-gradient": [
+        (["fedavg", *BINARY, *LAPLACE, "--local-steps", 2], FLIPPED, 0.999),
+        (["fedavg", *BINARY, *GAUSSIAN, "--local-steps", 2], FLIPPED, 0.999),
+    ],
+    "infer-direction": [(["infer", *FILE, *GAUSSIAN], NEAR, 0.999)],
+    "infer-curvature": [
+        (["infer", *FILE, *GAUSSIAN, "--intervals", "plug-in"], TURNED, 0.57),
+        (["infer", *FILE, *GAUSSIAN, "--bias", "remove"], TURNED, 0.43),
+    ],
+    "infer-curvature-sum": [(["infer", *FILE, *GAUSSIAN, "--intervals", "plug-in", "--trust", "central"], TURNED, 0.57)],
+    "renewable-local-gradient": [(["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1], FLIPPED, 0.999)],
+    "renewable-local-curvature": [
+        (["renewable", *BINARY, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1, "--curvature-model", "released:0.5"],
+         TURNED, 0.7)],
+    "renewable-central-gradient": [
+        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "central", "--l2", 1], FLIPPED, 0.999)],
+    "renewable-central-curvature": [
+        (["renewable", *BINARY, "--variant", "private", *GAUSSIAN, "--trust", "central", "--l2", 1, "--curvature-model", "released:0.5"],
+         TURNED, 0.7)],
+    "renewable-masked-gradient": [
+        (["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "masked", "--l2", 1], FLIPPED, 0.999)],
+    "vertical-embedding": [([*NET, "--loss", "logistic"], ("1e6,0,0,1", "-1e6,0,0,1"), 0.7)],
+    "vertical-party-gradient": [([*NET, "--loss", "mse", "--local-steps", 2], ("1e6,0,0,1", "-1e6,0,0,1"), 0.8)],
+    "vertical-head-gradient": [([*NET, "--loss", "mse", "--labels", "head"], FAR, 0.7)],
+    "vertical-derivatives": [([*NET, "--loss", "mse", "--labels", "head"], FAR, 0.7)],
+}
+
+
+def loss_of(releases, mechanism):
+    """Exact loss of vectors of integers that are `difference` apart, under independent noise of these scales: epsilon or mu."""
+    if mechanism == "laplace":
+        return sum(sum(map(abs, difference)) / scale for scale, difference in releases)
+    clients = CLIENTS if mechanism == "masked-gaussian" else 1  # the noise is the sum of all shares
+    return math.sqrt(sum(sum(q * q for q in difference) / (scale * scale * clients) for scale, difference in releases))
+
+
+class ReleasePaths(NeighbourTest):
+    def paths(self):
+        listed = subprocess.run([NOISE_ALONE, "release-paths"], capture_output=True, text=True, check=True).stdout
+        return dict(line.split() for line in listed.splitlines())
+
+    def changed_releases(self, name):
+        """Of a pair of runs: what moved, by client and path, and all paths that were taken."""
+        before, after = self.releases(f"{name}-0"), self.releases(f"{name}-1")
+        self.assertEqual([release[:2] for release in before], [release[:2] for release in after], "place and scale of each release")
+        moved = collections.defaultdict(lambda: collections.defaultdict(list))
+        for (place, scale, q), (_, _, other) in zip(before, after):
+            if q != other:
+                moved[place[2]][place[0]].append((scale, [a - b for a, b in zip(q, other)], place))
+        return moved, {place[0] for place, _, _ in before}
+
+    def audit(self, name, path, words, records, least):
+        pair = [with_record(table(), text, False, FIRST) for text in records]
+        seen = [self.run_with(f"{name}-{side}", words, lines) for side, lines in enumerate(pair)]
+        self.assertEqual(seen[0]["exit code"], b"0", seen[0]["stderr"][-2000:])
+        privacy = json.loads(seen[0]["stdout"])["privacy"]
+        moved, taken = self.changed_releases(name)
+        self.assertNotIn("by-itself", taken)
+        mechanism = "laplace" if "laplace" in words else "masked-gaussian" if "masked" in words else "gaussian"
+        printed = privacy["record_epsilon"] if mechanism == "laplace" else privacy["mu"]
+        self.assertTrue(moved, "no release depends on the record")
+        best = 0
+        for client, by_path in moved.items():
+            everything = [release[:2] for releases in by_path.values() for release in releases]
+            self.assertLessEqual(loss_of(everything, mechanism), printed * (1 + 1e-12), f"client {client}: {dict(by_path)}")
+            best = max(best, loss_of([release[:2] for release in by_path.get(path, [])], mechanism))
+        self.assertGreaterEqual(best, least * printed, f"{path}: loss {best} of {printed}")
+        return best / printed
+
+    def test_each_path_has_an_audit_and_a_row(self):
+        noisy = {name for name, kind in self.paths().items() if kind == "noisy"} - {"by-itself"}
+        self.assertEqual(noisy, set(AUDITS))
+        document = (SOURCE / "docs" / "privacy.md").read_text()
+        for path in self.paths():
+            self.assertIn(f"| `{path}` |", document)
+
+    def test_each_path_is_named_once(self):
+        """Two calls of one name would share an audit that sees one of them."""
+        sources = "\n".join(path.read_text() for room in ("protocol", "app") for path in sorted((SOURCE / "src" / room).glob("*.?pp")))
+        sources += (SOURCE / "include" / "starling" / "protocol" / "vertical.hpp").read_text()
+        for path in set(self.paths()) - {"by-itself"}:
+            named = len(re.findall(rf"ReleasePath::{path.replace('-', '_')}\b", sources))
+            self.assertEqual(named, 2 if path == "renewable-paper" else 1, path)  # audits of the paper's noise, too
+        self.assertNotIn("ReleasePath::by_itself", sources)
+
+    def test_losses_are_as_printed(self):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            jobs = {(path, i): pool.submit(self.audit, f"{path}-{i}", path, *audit)
+                    for path, audits in AUDITS.items() for i, audit in enumerate(audits)}
+        for (path, i), job in jobs.items():
+            with self.subTest(path=path, audit=i):
+                print(f"{path} {i}: {job.result():.4f} of the printed loss")
+
+    def test_a_path_without_noise_is_seen(self):
+        """The fault that test_differential.py must see, planted in each path: a release whose noise does not hide the data.
+        Derivatives alone are left out: a party makes a release of its own of them, and nothing else."""
+        paths = [path for path in AUDITS if path != "vertical-derivatives"]
+
+        def difference(path):
+            words, records, _ = AUDITS[path][0]
+            pair = [with_record(table(), text, path in ("vertical-embedding", "vertical-party-gradient"), FIRST) for text in records]
+            return self.difference(*[self.run_with(f"bare-{path}-{side}", words, lines, bare=path) for side, lines in enumerate(pair)])
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for path, seen in zip(paths, pool.map(difference, paths)):
+                with self.subTest(path=path):
+                    self.assertNotEqual(seen, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
