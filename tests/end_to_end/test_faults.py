@@ -98,7 +98,7 @@ FIRST = [
          {"bad.csv.gz": gzip.compress("\n".join(csv_rows(2000)).encode())[:-9000]}),
     usage("a different configuration on one rank", [], ["configuration", "rank 1", "rank 0"],
           parts=[(1, [*DRIFT, "--seed", seed], ".") for seed in (1, 2, 1)]),
-    data("a missing file on one rank", [], ["mine.csv", "No such file"],
+    usage("a missing file on one rank", [], ["mine.csv", "No such file"],
          {"here/mine.csv": lines_with(1, "1,2,3,1"), "there/other.csv": ""},
          parts=[(1, ["--source", "mine.csv", *LEARN], place) for place in ("here", "there", "here")]),
 ]
@@ -220,7 +220,7 @@ OUTPUT = [
 ]
 
 TEXT = [
-    data("no such source", ["nowhere.csv"], ["nowhere.csv", "No such file"]),
+    usage("no such source", ["--source", "nowhere.csv", *LEARN], ["nowhere.csv", "No such file"]),
     data("an empty file", ["empty.csv"], ["empty.csv"], {"empty.csv": ""}),
     data("a word among numbers", ["text.csv"], ["text.csv", "row 3", "a text"],
          {"text.csv": "a,b,y\n0.1,0.2,1\n0.1,red,1\n"}),
@@ -295,7 +295,7 @@ SEVERAL = [
          {"d.idx3": idx(20, 2, 2), "l.idx1": idx(19)}),
     data("a pair of two lengths, as text", ["x.csv,y.csv"], ["x.csv,y.csv", "3", "2"],
          {"x.csv": "1,2\n3,4\n5,6\n", "y.csv": "1\n-1\n"}),
-    data("a pair whose second is missing", ["data.csv,nowhere.csv"], ["nowhere.csv", "No such file"]),
+    usage("a pair whose second is missing", ["--source", "data.csv,nowhere.csv", *LEARN], ["nowhere.csv", "No such file"]),
     data("a pair with labels of several columns", ["data.csv,wide.csv"], ["wide.csv", "4"], {"wide.csv": "1,2,3,4\n" * 40}),
 ]
 
@@ -377,7 +377,9 @@ class Beside(TestCase):
     """What is near to a fault."""
 
     def test_what_a_user_sees_from_mpirun(self):
-        for words, code in ((["--config", "nowhere.ini"], USAGE), (["--source", "nowhere.csv", *LEARN], DATA_FAULT)):
+        self.write("text.csv", "a,b,y\n0.1,red,1\n")
+        for words, code in ((["--config", "nowhere.ini"], USAGE), (["--source", "nowhere.csv", *LEARN], USAGE),
+                            (["--source", "text.csv", *LEARN], DATA_FAULT)):
             result = self.run_as_a_user(3, ["omd", *words])
             self.assertEqual((result.code, len(result.messages())), (code, 1), result)
 
