@@ -59,29 +59,25 @@ std::string progress_bar(const ProgressMoment& moment, std::size_t columns) {
       fmt::format("[{}{}] {:3.0f} %", std::string(full, '#'), std::string(width - full, '.'), 100 * share);
   std::size_t length = line.size();
   std::string end;
+  const auto fits = [&](const std::string& part) {
+    if (length + part.size() > room) return false;
+    length += part.size();
+    return true;
+  };
   const std::string round = fmt::format("  round {}/{}", moment.done, moment.rounds);
-  if (length + round.size() <= room) {
-    line += round;
-    length += round.size();
-  }
+  if (fits(round)) line += round;
+  std::string speed;
   if (moment.done > moment.before && moment.seconds > 0) {
     const double rate = static_cast<double>(moment.done - moment.before) / moment.seconds;
     const std::string left = fmt::format("  {} left", in_time(static_cast<double>(moment.rounds - moment.done) / rate));
-    const std::string speed = fmt::format("  {:.0f} rounds/s", rate);
-    if (length + left.size() <= room) {
-      end = left;
-      length += left.size();
-    }
-    if (columns >= usual_columns && length + speed.size() <= room) {
-      end = speed + end;
-      length += speed.size();
-    }
+    if (fits(left)) end = left;
+    speed = fmt::format("  {:.0f} rounds/s", rate);
   }
   for (const std::string& figure : split_figures(moment.figures)) {
-    if (length + figure.size() > room) break;
+    if (!fits(figure)) break;
     line += figure;
-    length += figure.size();
   }
+  if (fits(speed)) line += speed;
   return (line + end).substr(0, room);
 }
 

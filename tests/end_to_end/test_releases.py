@@ -171,7 +171,7 @@ class Ledgers(ReleaseCase):
         """At a graceful end clients differ in their last round; resumed, they meet where blocks end."""
         clients = 400
         self.good(1, ["--clients", clients, "--source", "synthetic:drift", "--mechanism", "laplace", "--epsilon", "0.5",
-                      "--dropout", "0.3", "--absent", "freeze", "--rounds", "20", "--checkpoint-every", "20", "--output", "run"])
+                      "--dropout", "0.3", "--absent", "freeze", "--step-cap", "1", "--rounds", "20", "--checkpoint-every", "20", "--output", "run"])
         path = self.folder / "run" / "private" / "0" / "ledger"
         before = [json.loads(line) for line in path.read_text().splitlines()]
         self.assertGreater(len({row["rounds"] for row in before if row["kind"] == "end"}), 3, "they end in different rounds")

@@ -18,7 +18,7 @@ TEST(ProgressBar, SaysNothingOfTheTimeLeftBeforeARound) {
   EXPECT_THAT(progress_bar({40, 3000, 40, 0.5, figures}, 200), Not(HasSubstr("left"))) << "a resumed run";
   EXPECT_THAT(progress_bar({1000, 3000, 0, 10, figures}, 200), HasSubstr("100 rounds/s  20 s left"));
   EXPECT_THAT(progress_bar({1500, 3000, 1000, 10, figures}, 200), HasSubstr("50 rounds/s  30 s left"));
-  EXPECT_THAT(progress_bar({1, 1001, 0, 9, figures}, 200), HasSubstr("150 min left"));
+  EXPECT_THAT(progress_bar({1, 601, 0, 9, figures}, 200), HasSubstr("90 min left"));
 }
 
 TEST(ProgressBar, IsShorterThanTheTerminalIsWide) {
