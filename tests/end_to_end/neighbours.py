@@ -36,7 +36,7 @@ def with_record(lines, text, keeps_label=False, record=CHANGED):
 BESIDE = {
     "graph.topo": "clients 3\nweights sender\nedge 0 1\nedge 1 2\nedge 2 0\nedge 0 2\n",
     "categories.csv": "column,category,value\ncolour,red,1\ncolour,green,2\ncolour,blue,3\n",
-    "constants.csv": "feature,mean,sd\na,0.1,0.6\nb,0,0.5\nc,0,0.5\n",
+    "constants.csv": "feature,mean,sd\na,0.1,0.6\nb,0,0.7\nc,0,0.7\n",
     "start.csv": "1,0,0\n" * CLIENTS,
     "public.csv": "\n".join(["a,b,c,y", *csv_rows(10, seed=9)]) + "\n",
 }
@@ -48,7 +48,7 @@ KNOWN_LABELS = ("vertical",)
 CHANGES = {
     "another": "-0.9,0.4,0.7,-1",
     "outlier": "1e200,-1e200,1e200,1",
-    "overflow": "1.7e308,1.7e308,-1.7e308,-1",
+    "overflow": "1e308,1e308,-1e308,-1",
     "zeros": "0,0,0,1",
 }
 
@@ -89,9 +89,11 @@ CASES = {
 
 class NeighbourTest(TestCase):
     def run_with(self, name, words, lines, ranks=1, bare=None):
-        """Exit code, output and every file outside private/ of a run in a folder of its own. Releases by the path `bare` lack noise."""
-        folder = self.folder / name
-        folder.mkdir()
+        """Exit code, output and every file outside private/ of a run. Releases by the path `bare` lack noise. Runs whose names
+        differ in what follows the last hyphen take place in the same folder, since what a run writes depends on where it is; so they
+        come one after the other. Their folders have their names afterwards."""
+        folder = self.folder / "at" / name.rpartition("-")[0]
+        folder.mkdir(parents=True)
         (folder / "private").mkdir()
         for file, text in {**BESIDE, "data.csv": "\n".join(lines) + "\n"}.items():
             (folder / file).write_text(text)
@@ -105,9 +107,9 @@ class NeighbourTest(TestCase):
         for path in sorted(folder.rglob("*")):
             place = path.relative_to(folder)
             if "private" not in place.parts and str(place) != "data.csv" and path.is_file():
-                seen[str(place)] = OF_DATA.sub(b'"heads": []', path.read_bytes())
-        seen["stdout"] = OF_DATA.sub(b'"heads": []', seen["stdout"])
-        return seen
+                seen[str(place)] = path.read_bytes()
+        folder.rename(self.folder / name)
+        return {place: OF_DATA.sub(b'"heads": []', content) for place, content in seen.items()}
 
     def difference(self, seen, other):
         """What differs, in a few lines; nothing if nothing does."""

@@ -19,20 +19,22 @@ ROUNDS = {"omd-budget": 2, "infer-central": 2}
 class Differential(NeighbourTest):
     def check(self, cases, changes=CHANGES, lines=None, code=0):
         lines = lines or table()
-        jobs = {}
+
+        def run_all(name):
+            ranks = 2 if name.endswith("two-ranks") else 1
+            texts = {"none": lines[CHANGED + 1], **changes}
+            return {change: self.run_with(f"{name}-{change}", cases[name], with_record(lines, text, name in KNOWN_LABELS), ranks)
+                    for change, text in texts.items()}
+
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for name, words in cases.items():
-                ranks = 2 if name.endswith("two-ranks") else 1
-                for change, text in {"none": lines[CHANGED + 1], **changes}.items():
-                    changed = with_record(lines, text, name in KNOWN_LABELS)
-                    jobs[name, change] = pool.submit(self.run_with, f"{name}-{change}", words, changed, ranks)
+            runs = dict(zip(cases, pool.map(run_all, cases)))
         for name in cases:
-            first = jobs[name, "none"].result()
+            first = runs[name]["none"]
             with self.subTest(case=name):
                 self.assertEqual(first["exit code"], b"%d" % code, first["stderr"][-2000:])
             for change in changes:
                 with self.subTest(case=name, change=change):
-                    self.assertEqual(self.difference(first, jobs[name, change].result()), "")
+                    self.assertEqual(self.difference(first, runs[name][change]), "")
                     if code == 0:
                         self.assertLessEqual(len(self.rounds_moved(f"{name}-none", f"{name}-{change}")), ROUNDS.get(name, 1))
 
