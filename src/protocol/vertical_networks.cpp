@@ -12,7 +12,7 @@ LearningBlock::LearningBlock(const VerticalArchitecture& architecture, std::size
     : network_(make_network_block(k == 0 ? architecture.head : architecture.features[k - 1], architecture.precision)),
       parameters_(declare_public(network_->initial(architecture.seed, k))),
       optimiser_(make_optimiser(architecture.optimiser)),
-      largest_(architecture.precision == Precision::single ? 1e15 : 1e100) {}
+      largest_(architecture.precision == Precision::single ? 1e8 : 1e100) {}
 
 void LearningBlock::step(double eta, const Released<Vector>& direction) {
   parameters_.update([&](Vector& theta, const Vector& g) { optimiser_->step(eta, g, theta); }, direction);

@@ -452,14 +452,14 @@ class BadInput(InferCase):
 
     def test_data(self):
         classes = self.csv("classes.csv", [row.rsplit(",", 1)[0] + f",{i % 3}" for i, row in enumerate(self.rows)], "a,b,c,y")
-        self.refused(UNREADABLE, ["--source", classes, "--loss", "logistic", *OPEN], r"classes\.csv", "row 4", "label 2")
+        self.refused(UNREADABLE, ["--source", classes, "--loss", "logistic", *OPEN], r"classes\.csv", "row 4", "a label is outside")
         for what in ("nan", "inf", "oops"):
             path = self.csv("broken.csv", [*self.rows[:42], f"{what},1,1,1", *self.rows[42:]], "a,b,c,y")
             self.refused(UNREADABLE, ["--source", path, *OPEN], r"broken\.csv", r"row 44\b", "'a'")
         colours = self.csv("colours.csv", [("green," if i == 100 else "red,") + row for i, row in enumerate(self.rows)],
                            "colour,a,b,c,y")
         codes = self.write("codes.csv", "column,category,value\ncolour,red,0\ncolour,blue,1\n")
-        self.refused(UNREADABLE, ["--source", colours, "--encode", codes, *OPEN], r"colours\.csv", "row 102", "'green'", "'blue'")
+        self.refused(UNREADABLE, ["--source", colours, "--encode", codes, *OPEN], r"colours\.csv", "row 102", "a category never seen", "'blue'")
 
     def test_a_budget_too_small(self):
         self.refused(UNAFFORDABLE, [*self.good, *NOISY, "--budget", "0.01"], "--budget", "no client can afford")

@@ -190,16 +190,16 @@ class Pipes(TestCase):
         self.assertEqual(result.codes, [2, 2], result)
         self.assertIn("feed-{client}", result.messages()[0])
 
-    def test_a_fault_in_a_pipe_ends_all_and_keeps_what_was(self):
+    def test_a_row_of_a_pipe_that_cannot_be_read_is_left_out(self):
         rows = csv_rows(30)
         rows[20] = "0.1,oops,0.3,1"
         self.feed(0, rows)
         self.feed(1, csv_rows(30, seed=2))
         result = self.run_noted(2, [*self.WORDS, "--rounds", "30", "--output", "out"])
-        self.assertEqual(result.codes, [3, 3], result)
-        self.assertEqual(len(result.messages()), 1, result)
-        self.assertIn("row 21", result.messages()[0])
-        self.assertTrue((self.folder / "out" / "run.h5").exists())
+        self.assertEqual(result.codes, [0, 0], result)
+        self.assertNotIn("oops", result.out + result.err)
+        self.assertIn("row 21: column 1 (from 0) is 'oops'", (self.folder / "out/private/0/left-out.txt").read_text())
+        self.assertFalse((self.folder / "out/private/1/left-out.txt").exists())
 
 
 class Averages(TestCase):

@@ -467,7 +467,7 @@ class BadInput(Files):
         host = (self.folder / "host.csv").read_text().splitlines()
         cases = [
             (["host.csv", host[:-1]], ["20", "19", "each record needs both"]),
-            (["host.csv", [*host[:-1], "stranger,1,2"]], ["host.csv: id 'stranger' of record 20"]),
+            (["host.csv", [*host[:-1], "stranger,1,2"]], ["host.csv: the id of record 20"]),
             (["host.csv", [*host[:-1], host[1]]], ["host.csv", "stood in record"]),
             (["host.csv", [host[0], *(line.rsplit(",", 1)[0] + ",nan" for line in host[1:])]], ["host.csv"]),
             (["host.csv", host[:1]], ["host.csv"]),
@@ -519,10 +519,10 @@ class BadInput(Files):
     def test_labels_that_are_no_classes(self):
         rows = [(name, x, 5 if i == 7 else y) for i, (name, x, y) in enumerate(table(20))]
         self.write_files(rows)
-        self.refused(UNREADABLE, [*self.WORDS, "--clients", 2], "guest.csv.*5", ranks=3)
+        self.refused(UNREADABLE, [*self.WORDS, "--clients", 2], "guest.csv: row 9: a label is outside the set", ranks=3)
 
     def test_numbers_that_run_away(self):
-        """The message names client, round and layer; the rounds before are on record."""
+        """A network out of bounds ends the run."""
         for ranks in (1, 5):
             for more in ([], ["--labels", "head"], ["--baseline", "central"], ["--quantiser", "scalar:4"]):
                 with self.subTest(f"{ranks} {more}"):
@@ -530,7 +530,7 @@ class BadInput(Files):
                     result = self.play([*SPECTRUM, *NONE, "--step", "1e12", *more, "--output", "run"], ranks)
                     self.assertEqual(result.code, UNREADABLE, result)
                     self.assertEqual(len(result.messages()), 1, result)
-                    self.assertRegex(result.messages()[0], r"client \d, round \d+: .*layer \d.*--step")
+                    self.assertRegex(result.messages()[0], "a network is not finite or has numbers beyond 1e.08 .*--step")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ class NetworkModel final : public Model {
   [[nodiscard]] bool classifies() const override { return loss_.classifies(); }
   /// Uniform on ±1/√fan-in, layer by layer, addressed by seed and index.
   [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override { return network_.initial(seed); }
-  [[nodiscard]] double largest_parameter() const override { return std::is_same_v<T, float> ? 1e15 : 1e100; }
+  [[nodiscard]] double largest_parameter() const override { return std::is_same_v<T, float> ? 1e8 : 1e100; }
   /// Throws UsageError for a clip that T is too coarse for.
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;

@@ -40,7 +40,7 @@ class LearningBlock {
   [[nodiscard]] const Released<Vector>& parameters() const { return parameters_; }
   /// Overwrites them.
   void set(const Released<Vector>& parameters) { parameters_ = parameters; }
-  /// Throws DataError for parameters that are then not finite or beyond 1e15 (double precision: 1e100) in magnitude:
+  /// Throws DataError for parameters that are then not finite or beyond 1e8 (double precision: 1e100) in magnitude:
   /// they are made of released values alone.
   void step(double eta, const Released<Vector>& direction);
   void persist(Snapshot& snapshot) { snapshot(parameters_, *optimiser_); }
