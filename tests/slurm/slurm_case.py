@@ -92,9 +92,9 @@ class SlurmCase(TestCase):
         """What the job did, under mpirun on so many ranks; the summary."""
         words = shlex.split(self.summary(run)["command_line"])
         words = words[words.index(self.summary(run)["command"]):]
-        done = subprocess.run([MPIRUN, "--oversubscribe", "-n", str(ranks), STARLING, *words, "--output",
-                               self.folder / output], cwd=SOURCE, env=environment(), stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=PATIENCE)
+        words = last_given([*words, "--output", self.folder / output])
+        done = subprocess.run([MPIRUN, "--oversubscribe", "-n", str(ranks), STARLING, *words], cwd=SOURCE,
+                              env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.summary(output)
 

@@ -108,7 +108,7 @@ class Jobs(SlurmCase):
         self.assertEqual([row["run"] for row in collected], runs)
         for (epsilon, name), run, row in zip(table, runs, collected):
             summary = self.summary(run)
-            self.assertEqual((row["epsilon"], row["topology"]), (epsilon, f"topologies/{name}.topo"))
+            self.assertEqual((row["epsilon"], row["topology"]), (epsilon, str(SOURCE / f"topologies/{name}.topo")))
             self.assertEqual((row["state"], row["rounds"]), ("finished", "1000"))
             self.assertEqual(float(row["privacy.record_epsilon"]), float(epsilon))
             self.assertEqual(float(row["accuracy"]), summary["accuracy"])

@@ -105,7 +105,7 @@ class Resumed(SlurmCase):
         """The job's run has the bits of one by the same words on one rank, which is much faster."""
         options = re.search(r"^OPTIONS=\((.*)\)$", (SOURCE / "jobs/omd.sbatch").read_text(), re.MULTILINE)[1].split()
         done = subprocess.run([STARLING, "omd", "--source", "synthetic:drift:informative=1", "--topology",
-                               "topologies/unbalanced-5.topo", *options, *words, "--output", self.folder / "whole"],
+                               "topologies/unbalanced-5.topo", *last_given([*options, *words]), "--output", self.folder / "whole"],
                               cwd=SOURCE, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=JOB_PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
