@@ -28,8 +28,8 @@ class Learner {
     constexpr double grid = 2 * clip / static_cast<double>(std::int64_t{1} << laplace_scale_bits);
     for (std::size_t j = 0; j < d_; ++j) integers_[j] = std::llrint(gradient_[j] / grid);
     // The same noise for the same data, and no other noise for other data: without it a replay would give them away.
-    noise_.restart(
-        release_stream(keys_, key_, "benchmark", {0, static_cast<Round>(t_), 0}, "laplace", 0x1p40, grid, integers_));
+    noise_.restart(release_stream(keys_, key_, "benchmark", {ReleasePath::by_itself, 0, static_cast<Round>(t_), 0},
+                                  "laplace", 0x1p40, grid, integers_));
     add_discrete_laplace(noise_, integers_);
     const double eta = step / std::sqrt(static_cast<double>(++t_)) / mass;
     double total = 0;

@@ -40,7 +40,7 @@ TEST(Cipher, AllocatesNothingAfterTheFirstRelease) {
   Keystream words(key);
   std::vector<std::int64_t> integers(5000);
   const auto release = [&](Round round) {
-    words.restart(release_stream(keys, key, "run", {2, round, 0}, "laplace", 1, 2, integers));
+    words.restart(release_stream(keys, key, "run", {ReleasePath::by_itself, 2, round, 0}, "laplace", 1, 2, integers));
     add_discrete_laplace(words, integers);
   };
   release(0);

@@ -41,7 +41,8 @@ TEST(Gaussian, NoiseHasTheScaleOfReplaceOneSensitivity) {
     const auto mechanism = gaussian(PriceRange::of(mu), batch, 5);
     std::vector<double> squares;
     for (Round t = 0; t < rounds; ++t) {
-      for (const double value : release(*mechanism, {0, t, 0}, mu, Vector(5))) squares.push_back(value * value);
+      for (const double value : release(*mechanism, {ReleasePath::by_itself, 0, t, 0}, mu, Vector(5)))
+        squares.push_back(value * value);
     }
     const double expected = 2 * 2 / (mu * static_cast<double>(batch));
     EXPECT_NEAR(std::sqrt(testing_support::mean(squares)) / expected, 1,
@@ -53,10 +54,10 @@ TEST(Gaussian, NoiseHasTheScaleOfReplaceOneSensitivity) {
 TEST(Gaussian, PricesMayChangeFromReleaseToRelease) {
   const auto both = gaussian({0.1, 2}, 4, 3);
   const Vector sum{1, -1, 0.5};
-  const Vector cheap = release(*both, {2, 7, 0}, 0.1, sum);
-  const Vector dear = release(*both, {2, 7, 0}, 2, sum);
-  EXPECT_EQ(release(*both, {2, 7, 0}, 0.1, sum), cheap);
-  EXPECT_EQ(release(*gaussian({0.1, 2}, 4, 3), {2, 7, 0}, 2, sum), dear);
+  const Vector cheap = release(*both, {ReleasePath::by_itself, 2, 7, 0}, 0.1, sum);
+  const Vector dear = release(*both, {ReleasePath::by_itself, 2, 7, 0}, 2, sum);
+  EXPECT_EQ(release(*both, {ReleasePath::by_itself, 2, 7, 0}, 0.1, sum), cheap);
+  EXPECT_EQ(release(*gaussian({0.1, 2}, 4, 3), {ReleasePath::by_itself, 2, 7, 0}, 2, sum), dear);
   EXPECT_NE(cheap, dear);
 }
 

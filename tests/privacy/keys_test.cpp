@@ -113,7 +113,7 @@ TEST(ReleaseKeys, AreTheSameWhateverWasAskedForBefore) {
   const auto ask = [&](std::uint64_t seed, std::int64_t client, Round round, std::int64_t index) {
     Arguments arguments;
     arguments.key = NoiseKey::from_seed(seed, static_cast<Client>(client));
-    arguments.address = {static_cast<Client>(client), round, static_cast<std::uint32_t>(index)};
+    arguments.address = {ReleasePath::by_itself, static_cast<Client>(client), round, static_cast<std::uint32_t>(index)};
     EXPECT_EQ(hex_of(arguments.start(keys)), hex_of(arguments.start())) << client << ' ' << round << ' ' << index;
   };
   for (Round round = 0; round < 40; ++round) ask(1, 0, round, 0);
@@ -142,12 +142,12 @@ TEST(ReleaseStream, ChangesWithEveryField) {
   variants[10].integers[2] += 1;
   variants[11].integers.push_back(0);
   variants[12].integers.pop_back();
-  variants[13].address = {7, 3, 2};  // client and round exchanged
+  variants[13].address = {ReleasePath::by_itself, 7, 3, 2};  // client and round exchanged
   variants[14].integers = {-2, 1, std::int64_t{1} << 61};
   variants[15].integers = {};
   variants[16].integers = {0};
   variants[17].address.block = 1;
-  variants[18].address = {3, 7, 0, 2};  // index and block exchanged
+  variants[18].address = {ReleasePath::by_itself, 3, 7, 0, 2};  // index and block exchanged
   std::set<Bits> streams;
   for (const Arguments& variant : variants) streams.insert(variant.bits());
   EXPECT_EQ(streams.size(), variants.size());
@@ -169,7 +169,8 @@ TEST(ReleaseStream, IsUnrelatedAfterAnyBitOfTheIntegersChanges) {
   for (const std::size_t count : {3U, 10U}) {
     std::vector<std::int64_t> integers(count, -77);
     const auto stream = [&] {
-      return first_bits(release_stream(keys, counting_key(), "run-1", {3, 7, 2}, "laplace", 1, 2, integers));
+      return first_bits(
+          release_stream(keys, counting_key(), "run-1", {ReleasePath::by_itself, 3, 7, 2}, "laplace", 1, 2, integers));
     };
     const Bits before = stream();
     for (std::int64_t& integer : integers) {
@@ -193,7 +194,8 @@ TEST(ReleaseStream, IsUnrelatedAtTheNextAddress) {
   ReleaseKeys keys;
   const std::vector<std::int64_t> integers(100, 5);
   const auto stream = [&](Round round) {
-    return first_bits(release_stream(keys, counting_key(), "run-1", {3, round, 2}, "laplace", 1, 2, integers));
+    return first_bits(release_stream(keys, counting_key(), "run-1", {ReleasePath::by_itself, 3, round, 2}, "laplace", 1,
+                                     2, integers));
   };
   double total = 0;
   for (Round round = 0; round < 1000; ++round) total += distance(stream(round), stream(round + 1));

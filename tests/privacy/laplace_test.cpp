@@ -64,7 +64,8 @@ TEST(Laplace, NoiseHasTheScaleOfReplaceOneSensitivity) {
     const auto mechanism = mechanism_table().make("laplace", settings_of(epsilon, batch, 5));
     std::vector<double> sizes;
     for (Round t = 0; t < rounds; ++t) {
-      for (const double value : release(*mechanism, {0, t, 0}, Vector(5))) sizes.push_back(std::abs(value));
+      for (const double value : release(*mechanism, {ReleasePath::by_itself, 0, t, 0}, Vector(5)))
+        sizes.push_back(std::abs(value));
     }
     const double expected = 2 / (mechanism->charge(epsilon).epsilon * static_cast<double>(batch));
     EXPECT_NEAR(testing_support::mean(sizes) / expected, 1,
@@ -79,7 +80,7 @@ TEST(Laplace, IsCentredOnTheMeanGradient) {
   const Vector sum{1.5, -0.75, 0};
   Vector total(3);
   for (Round t = 0; t < rounds; ++t) {
-    const Vector released = release(*mechanism, {0, t, 0}, sum);
+    const Vector released = release(*mechanism, {ReleasePath::by_itself, 0, t, 0}, sum);
     for (std::size_t j = 0; j < 3; ++j) total[j] += released[j] / rounds;
   }
   const double noise = std::sqrt(2.0) * 2 / (2 * 4);
@@ -92,9 +93,9 @@ TEST(Laplace, SameDataGiveTheSameBytesAgain) {
   const auto first = mechanism_table().make("laplace", settings_of(0.1, 4, 5));
   const auto second = mechanism_table().make("laplace", settings_of(0.1, 4, 5));
   const Vector sum{0.1, 0.2, -0.3, 0.4, 0.5};
-  const Vector released = release(*first, {2, 9, 0}, sum);
-  release(*second, {2, 8, 0}, sum);  // what was released before does not matter
-  EXPECT_EQ(release(*second, {2, 9, 0}, sum), released);
+  const Vector released = release(*first, {ReleasePath::by_itself, 2, 9, 0}, sum);
+  release(*second, {ReleasePath::by_itself, 2, 8, 0}, sum);  // what was released before does not matter
+  EXPECT_EQ(release(*second, {ReleasePath::by_itself, 2, 9, 0}, sum), released);
 }
 
 // Two noises agree in a component with probability below 2^-40.
@@ -102,11 +103,15 @@ TEST(Laplace, OneDifferentIntegerChangesAllTheNoise) {
   const auto mechanism = mechanism_table().make("laplace", settings_of(0.1, 4, 100));
   const double step = step_of(*mechanism);
   Vector sum(100);
-  const auto before = integers_of(release(*mechanism, {2, 9, 0}, sum), *mechanism);
+  const auto before = integers_of(release(*mechanism, {ReleasePath::by_itself, 2, 9, 0}, sum), *mechanism);
   sum[50] = step;  // the next integer
-  EXPECT_EQ(shared_components(before, integers_of(release(*mechanism, {2, 9, 0}, sum), *mechanism)), 0U);
+  EXPECT_EQ(
+      shared_components(before, integers_of(release(*mechanism, {ReleasePath::by_itself, 2, 9, 0}, sum), *mechanism)),
+      0U);
   sum[50] = step / 4;  // the same integer: the same data as far as anybody can see
-  EXPECT_EQ(shared_components(before, integers_of(release(*mechanism, {2, 9, 0}, sum), *mechanism)), 100U);
+  EXPECT_EQ(
+      shared_components(before, integers_of(release(*mechanism, {ReleasePath::by_itself, 2, 9, 0}, sum), *mechanism)),
+      100U);
 }
 
 TEST(Laplace, EveryAddressRunAndKeyHasItsOwnNoise) {
@@ -120,13 +125,13 @@ TEST(Laplace, EveryAddressRunAndKeyHasItsOwnNoise) {
   const auto keep = [&](const Mechanism& of, const Vector& released) {
     for (const std::int64_t q : integers_of(released, of)) seen.insert(q);
   };
-  keep(*mechanism, release(*mechanism, {2, 9, 0}, sum));
-  keep(*mechanism, release(*mechanism, {3, 9, 0}, sum));
-  keep(*mechanism, release(*mechanism, {2, 10, 0}, sum));
-  keep(*mechanism, release(*mechanism, {2, 9, 1}, sum));
-  keep(*mechanism, release(*mechanism, {2, 9, 0}, sum, NoiseKey::from_seed(1, 2)));
-  keep(*elsewhere, release(*elsewhere, {2, 9, 0}, sum));
-  keep(*coarser, release(*coarser, {2, 9, 0}, sum));
+  keep(*mechanism, release(*mechanism, {ReleasePath::by_itself, 2, 9, 0}, sum));
+  keep(*mechanism, release(*mechanism, {ReleasePath::by_itself, 3, 9, 0}, sum));
+  keep(*mechanism, release(*mechanism, {ReleasePath::by_itself, 2, 10, 0}, sum));
+  keep(*mechanism, release(*mechanism, {ReleasePath::by_itself, 2, 9, 1}, sum));
+  keep(*mechanism, release(*mechanism, {ReleasePath::by_itself, 2, 9, 0}, sum, NoiseKey::from_seed(1, 2)));
+  keep(*elsewhere, release(*elsewhere, {ReleasePath::by_itself, 2, 9, 0}, sum));
+  keep(*coarser, release(*coarser, {ReleasePath::by_itself, 2, 9, 0}, sum));
   EXPECT_EQ(seen.size(), 35U);
 }
 

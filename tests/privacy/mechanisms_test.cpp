@@ -71,27 +71,30 @@ TEST_P(AnyMechanism, SaysWhatItDoesAndWhatItCosts) {
 }
 
 TEST_P(AnyMechanism, IsAFunctionOfItsArguments) {
-  const Vector first = release({1, 2, 0}, sum_);
+  const Vector first = release({ReleasePath::by_itself, 1, 2, 0}, sum_);
   EXPECT_EQ(first.size(), sum_.size());
-  release({4, 5, 6}, Vector(6));
-  EXPECT_EQ(release({1, 2, 0}, sum_), first);
+  release({ReleasePath::by_itself, 4, 5, 6}, Vector(6));
+  EXPECT_EQ(release({ReleasePath::by_itself, 1, 2, 0}, sum_), first);
 }
 
 TEST_P(AnyMechanism, ReleasesFiniteNumbers) {
   for (Round t = 0; t < 1000; ++t) {
-    for (const double value : release({0, t, 0}, sum_)) ASSERT_TRUE(std::isfinite(value));
+    for (const double value : release({ReleasePath::by_itself, 0, t, 0}, sum_)) ASSERT_TRUE(std::isfinite(value));
   }
 }
 
 TEST_P(AnyMechanism, RefusesSumsThatAreNotFinite) {
   for (const double value : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     sum_[3] = value;
-    EXPECT_NE(message_of<DataError>([&] { release({1, 2, 0}, sum_); }).find("client 1 in round 2"), std::string::npos);
+    EXPECT_NE(message_of<DataError>([&] {
+                release({ReleasePath::by_itself, 1, 2, 0}, sum_);
+              }).find("client 1 in round 2"),
+              std::string::npos);
   }
 }
 
 TEST_P(AnyMechanism, RefusesSumsOfTheWrongLength) {
-  EXPECT_THROW(release({1, 2, 0}, Vector(7)), DataError);
+  EXPECT_THROW(release({ReleasePath::by_itself, 1, 2, 0}, Vector(7)), DataError);
 }
 
 TEST_P(AnyMechanism, AllocatesNothingOnceWarm) {

@@ -69,7 +69,7 @@ PlugInMeans collected(MallowsModel& model, const std::vector<Batches>& records, 
     for (std::size_t k = 0; k < rank.count; ++k) {
       const std::optional<double> price = rank.clients->begin(k, t);
       if (!price) continue;
-      const ReleaseAddress address{rank.first + static_cast<Client>(k), t, 0};
+      const ReleaseAddress address{ReleasePath::by_itself, rank.first + static_cast<Client>(k), t, 0};
       Released<Vector> direction = declare_public(Vector());
       mechanism.release(address, *price, rank.clients->key(k), rank.clients->gradient(k, theta_at(t), mechanism.clip()),
                         direction);
