@@ -210,7 +210,8 @@ TEST(FedAvg, WithNoiseHasTheSameBitsOnAnyLayout) {
       if (!streams(u, s)) return false;
       const auto client = static_cast<Client>(u);
       const Batch& batch = records[u][static_cast<std::size_t>(s)];
-      axpy(-eta, released(model, *again, batch, {client, s, 0}, rank.prices.at(client, s), w), w);
+      axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, client, s, 0}, rank.prices.at(client, s), w),
+           w);
       return true;
     });
     EXPECT_EQ(path.models, plain) << name;
@@ -241,7 +242,7 @@ TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
   const auto plain = serial_path(settings_of(3), by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
     if (!streams(u, s) || static_cast<double>(s) >= affordable(u)) return false;
     const Batch& batch = records[u][static_cast<std::size_t>(s)];
-    axpy(-eta, released(model, *again, batch, {static_cast<Client>(u), s, 0}, mu, w), w);
+    axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, static_cast<Client>(u), s, 0}, mu, w), w);
     return true;
   });
   EXPECT_EQ(path.models, plain);

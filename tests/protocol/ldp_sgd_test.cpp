@@ -165,7 +165,8 @@ TEST(LdpSgd, WithNoiseHasTheSameBitsOnAnyLayout) {
       if (!streams(u, t)) return false;
       const auto client = static_cast<Client>(u);
       const Batch& batch = records[u][static_cast<std::size_t>(t)];
-      axpy(1, released(model, *again, batch, {client, t, 0}, rank.prices.at(client, t), theta), sum);
+      axpy(1, released(model, *again, batch, {ReleasePath::by_itself, client, t, 0}, rank.prices.at(client, t), theta),
+           sum);
       return true;
     });
     EXPECT_EQ(path.models, plain) << name;
@@ -197,7 +198,7 @@ TEST(LdpSgd, GoesOnWithoutClientsWhomTheirBudgetStops) {
   const auto plain = serial_path(settings_of(), lengths.size(), [&](std::size_t u, Round t, View theta, Vector& sum) {
     if (!pays(u, t)) return false;
     const Batch& batch = records[u][static_cast<std::size_t>(t)];
-    axpy(1, released(model, *again, batch, {static_cast<Client>(u), t, 0}, mu, theta), sum);
+    axpy(1, released(model, *again, batch, {ReleasePath::by_itself, static_cast<Client>(u), t, 0}, mu, theta), sum);
     return true;
   });
   EXPECT_EQ(path.models, plain);

@@ -242,7 +242,7 @@ TEST(LocalPlugInSums, GiveTheLastCurvatureAlone) {
     RegressionRank rank(world(), records, model, mechanism, 1, 5, "2");
     LocalPlugInSums sums(rank.root, *rank.clients, model, CurvatureParts::curvature, mechanism);
     EXPECT_EQ(rank.clients->begin(0, 0), 2);
-    sums.add(0, {0, 0, 0}, 2, theta_at(0), declare_public(Vector(d)));
+    sums.add(0, {ReleasePath::by_itself, 0, 0, 0}, 2, theta_at(0), declare_public(Vector(d)));
     Vector last;
     sums.last_curvature(last);
     Vector exact;
