@@ -72,6 +72,9 @@ class Conversation {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
+/// Seconds between two dates that doubles tell apart (since 1970, until 2038). Messages may take less.
+constexpr double date_resolution = 0x1p-22;
+
 /// Rank 0's side: the other's date is taken for that of the middle of the round trip. Its questions say whether they
 /// are the last.
 ClockSkew ask_for_date(World::State& state, int rank, double seconds) {
@@ -85,7 +88,7 @@ ClockSkew ask_for_date(World::State& state, int rank, double seconds) {
     const double asked = date();
     conversation.send({&number, 1});
     conversation.receive({&number, 1});
-    const double half = (date() - asked) / 2;
+    const double half = std::max((date() - asked) / 2, date_resolution);
     if (half < best.uncertainty) best = {number - (asked + half), half};
   }
   return best;

@@ -143,8 +143,9 @@ class LateClients(TestCase):
             os.write(pipe, part.encode())
             wait_until(lambda: self.unread(pipe) == 0, "the rows are read")
 
-    def end_of(self, first, others_left):
-        """The summary where client 1 reads `first` rows, then none until client 0 has `others_left` rounds to go."""
+    def end_of(self, first):
+        """The summary where client 1 reads `first` rows, then none until client 0 is in its last round. What comes of a client that
+        is back before depends on when it hears of the other, so protocol/late_clients plays that."""
         shutil.rmtree(self.folder / "run", ignore_errors=True)
         pipes = [self.pipe(f"p-{client}.csv") for client in range(2)]
         job = self.start(2, ["--source", "p-{client}.csv", "--header", "no", "--loss", "squared", "--mechanism", "none",
@@ -154,29 +155,27 @@ class LateClients(TestCase):
             os.write(pipe, row.encode())  # before the first round all wait for all
         for pipe, row in zip(pipes, rows):
             self.feed(pipe, row, first - 1)
-        self.feed(pipes[0], rows[0], self.rounds - first - others_left)
+        self.feed(pipes[0], rows[0], self.rounds - first)
         os.write(pipes[1], (rows[1] * self.rounds).encode())
-        if others_left:
-            self.feed(pipes[0], rows[0], others_left)
         result = job.finish(60)
         self.assertEqual(result.codes, [0, 0], result)
         return json.loads((self.folder / "run" / "summary.json").read_text())
 
     def test_a_late_client_has_not_the_last_word_and_is_named(self):
-        for first, others_left in ((3000, 0), (3900, 0), (3000, 20), (400, 0)):
-            with self.subTest(first=first, others_left=others_left):
-                summary = self.end_of(first, others_left)
+        for first in (3000, 3900, 400):
+            with self.subTest(first=first):
+                summary = self.end_of(first)
                 for model in summary["models"]:
                     self.assertTrue(0 <= model[0] < 6.5, summary["models"])
                 self.assertEqual(summary["rounds"], self.rounds)
                 self.assertAlmostEqual(summary["mass"], 2, delta=1e-9)
                 weights = summary["effective_weight"]
                 notes = " ".join(summary["notes"])
-                missed = 1 - math.sqrt(first / (self.rounds - others_left))  # steps fall as 1/sqrt(t)
+                missed = 1 - math.sqrt(first / self.rounds)  # steps fall as 1/sqrt(t)
                 self.assertAlmostEqual(weights[0], 1, delta=1e-9)
                 self.assertAlmostEqual(weights[1], 1 - missed, delta=0.03)
                 self.assertEqual("client 1 counted for" in notes, weights[1] < 0.95, notes)
-                self.assertEqual("late at the end: client 1 had" in notes, others_left == 0, notes)
+                self.assertIn("late at the end: client 1 had", notes)
 
 
 class AsynchronousEnds(TestCase):

@@ -275,7 +275,7 @@ BINARY = [
     data("HDF5 without labels", ["d.h5"], ["d.h5", "/y", "/x, /z"], {"d.h5": hdf5(x=numbers(20, 3), z=LABELS)}, needs=h5py),
     data("HDF5 of two lengths", ["d.h5"], ["d.h5", "20 rows of /x", "19 of /y"],
          {"d.h5": hdf5(x=numbers(20, 3), y=LABELS[1:])}, needs=h5py),
-    data("nan in HDF5", ["d.h5"], ["d.h5", "record 7", "column 1", "/x", "nan"], {"d.h5": hdf5(x=NAN_AT_7, y=LABELS)},
+    data("nan in HDF5", ["d.h5"], ["d.h5", "record 7", "column 1", "/x", "not finite"], {"d.h5": hdf5(x=NAN_AT_7, y=LABELS)},
          needs=h5py),
     data("text in HDF5", ["d.h5"], ["d.h5", "/y", "text"], {"d.h5": hdf5(x=numbers(2, 3), y=["yes", "no"])}, needs=h5py),
     data("HDF5 that is cut off", ["d.h5"], ["d.h5", "damaged or truncated"],
