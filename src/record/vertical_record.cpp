@@ -122,7 +122,8 @@ void write_out_of_range(const RunDirectory& directory, int rank,
   if (counts.empty()) return;
   Secret<std::string> text("# embeddings and gradients of records that were out of range, and so 0\nclient,times\n");
   for (const auto& [client, count] : counts) {
-    text.update([client](std::string& lines, std::int64_t times) { lines += fmt::format("{},{}\n", client, times); },
+    const Client party = client;  // Clang 14 captures no structured binding
+    text.update([party](std::string& lines, std::int64_t times) { lines += fmt::format("{},{}\n", party, times); },
                 count);
   }
   OwnersFile::replace(directory.private_folder(rank) + "/out-of-range.csv", text);
