@@ -37,8 +37,8 @@ enum class MixingSums { sender, receiver };
 /// `receiver` where these are to be kept and are one; else what the graph's rule says of senders.
 [[nodiscard]] MissingWeight missing_weight(const Graph& graph, MixingSums sums);
 
-/// What the run should know of `--leave` before its first round: the earliest departure after which the remaining
-/// clients are not strongly connected any more, by round, clients and components. Rounds from `end` on do not come.
+/// Notes on `--leave` for the start of a run: the earliest departure after which the remaining clients are not strongly
+/// connected any more, by round, clients and components. Rounds from `end` on do not come.
 /// Throws UsageError for a file that is none.
 [[nodiscard]] std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptions& options, Round end);
 

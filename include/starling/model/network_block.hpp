@@ -22,7 +22,7 @@ class NetworkBlock {
   /// Network's start values.
   [[nodiscard]] virtual Vector initial(std::uint64_t seed, std::uint64_t block) const = 0;
 
-  /// Of M records, whose inputs are M × inputs() numbers, row after row: M × outputs(), valid until the next call. A
+  /// The outputs, M × outputs(), for M records with M × inputs() numbers, row after row; valid until the next call. A
   /// record whose outputs are not all finite is out of range: its outputs are 0.
   virtual View forward(View parameters, View inputs) = 0;
   /// Which records of the last `forward` are out of range (M entries).

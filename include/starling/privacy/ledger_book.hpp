@@ -63,7 +63,7 @@ struct LedgerEntry {
   [[nodiscard]] const LedgerAccount& account(Client client) const;
 };
 
-/// Whose loss is asked for: what two neighbouring data sets differ in.
+/// The unit for which a loss is stated: the part in which two neighbouring data sets differ.
 ///
 /// A run charges its own unit. At another level a charge becomes a bound by these rules, in which `factor` is
 /// batch_units / batch, the units that count for one record (and its accumulation, where sums are released later):

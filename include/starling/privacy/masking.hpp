@@ -10,7 +10,7 @@
 /// uniform words, and so is, to all who do not know all of a client's pairs, what the client sends; in the sum over all
 /// clients each keystream cancels.
 ///
-/// Who relays the public keys learns nothing from them; one who exchanges them for its own can unmask. The fingerprints
+/// A relay of the public keys learns nothing from them. A relay that exchanges them for its own keys can unmask. The fingerprints
 /// of the keys that clients received show the exchange to whoever compares them (docs/privacy.md). A pair's masks are
 /// the same whenever a release is made again, so a private key serves one process: masking two different vectors at one
 /// address would show their difference. Take MaskKey::random() wherever somebody else could make a client repeat a
@@ -55,8 +55,8 @@ class MaskKey {
   Bytes public_{};
 };
 
-/// What two people compare by telephone: the first 96 bits of SHA-256 of a public key, as six groups of four
-/// hexadecimal digits. Whoever wants another key with the same fingerprint must try 2^96.
+/// The fingerprint of a public key, for two people to compare by telephone: the first 96 bits of its SHA-256, as six
+/// groups of four hexadecimal digits. Another key with the same fingerprint takes 2^96 trials.
 [[nodiscard]] std::string fingerprint(const MaskKey::Bytes& public_key);
 /// The fingerprint of a list of public keys: 160 bits in ten groups, since somebody who hands out two lists may search
 /// for a pair of lists with the same fingerprint, which takes 2^80 trials. All keys of two lists are the same if their
