@@ -4,8 +4,8 @@
 
 #include "starling/app/version.hpp"
 #include "starling/core/durable_file.hpp"
-#include "starling/record/divergence.hpp"
 #include "starling/data/partition.hpp"
+#include "starling/record/divergence.hpp"
 #include "starling/record/picture.hpp"
 #include "starling/record/run_file.hpp"
 

@@ -94,9 +94,9 @@ TEST(Separation, AgreesWithReachability) {
 // What one phase lacks another may have.
 TEST(Separation, CountsTheUnionOfAllPhases) {
   testing_support::TemporaryFolder folder;
-  const std::string file =
-      folder.write("g.topo", "clients 4\nweights sender\nphase 1\nedge 0 1\nedge 1 0\nedge 2 3\nedge 3 2\n"
-                             "phase 1\nedge 1 2\nedge 2 1\nedge 0 3\nedge 3 0\n");
+  const std::string file = folder.write("g.topo",
+                                        "clients 4\nweights sender\nphase 1\nedge 0 1\nedge 1 0\nedge 2 3\nedge 3 2\n"
+                                        "phase 1\nedge 1 2\nedge 2 1\nedge 0 3\nedge 3 0\n");
   const Topology square = Topology::read(file);
   EXPECT_FALSE(checked(square, leave(4, {{0, 5}})).first.has_value()) << "1, 2, 3 are a path over both phases";
   EXPECT_TRUE(checked(square, leave(4, {{0, 5}, {2, 5}})).first.has_value());

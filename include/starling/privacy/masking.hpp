@@ -10,11 +10,11 @@
 /// uniform words, and so is, to all who do not know all of a client's pairs, what the client sends; in the sum over all
 /// clients each keystream cancels.
 ///
-/// A relay of the public keys learns nothing from them. A relay that exchanges them for its own keys can unmask. The fingerprints
-/// of the keys that clients received show the exchange to whoever compares them (docs/privacy.md). A pair's masks are
-/// the same whenever a release is made again, so a private key serves one process: masking two different vectors at one
-/// address would show their difference. Take MaskKey::random() wherever somebody else could make a client repeat a
-/// round with other data or another model.
+/// A relay of the public keys learns nothing from them. A relay that exchanges them for its own keys can unmask. The
+/// fingerprints of the keys that clients received show the exchange to whoever compares them (docs/privacy.md). A
+/// pair's masks are the same whenever a release is made again, so a private key serves one process: masking two
+/// different vectors at one address would show their difference. Take MaskKey::random() wherever somebody else could
+/// make a client repeat a round with other data or another model.
 #pragma once
 
 #include <array>
