@@ -54,17 +54,27 @@ void make_folder(const std::string& path) {
   check<FailureError>(!error, "cannot make '{}' ({})", path, error.message());
 }
 
-/// A configuration whose `output`, if it has one, leads to the directory.
+/// The last line of a config.ini. One that is cut off lacks it: options that are lost would be options not given.
+constexpr std::string_view last_line = "# the end";
+
+/// A configuration whose `output`, if it has one, leads to the directory; with its last line.
 std::string with_output(const std::string& configuration, const std::string& path) {
   constexpr std::string_view key = "output = ";
   std::string result;
   std::istringstream lines(configuration);
   for (std::string line; std::getline(lines, line);) {
+    if (line == last_line) continue;
     std::error_code error;
     const bool moved = line.starts_with(key) && !fs::equivalent(line.substr(key.size()), path, error);
     result += (moved ? std::string(key) + path : line) + "\n";
   }
-  return result;
+  return fmt::format("{}{}\n", result, last_line);
+}
+
+void require_whole_configuration(const std::string& path) {
+  const std::string text = read_whole_file(path + "/config.ini").value_or("");
+  check(text.ends_with(fmt::format("{}\n", last_line)),
+        "'{}/config.ini' is cut off: its last line is not '{}'. Bring the whole file back", path, last_line);
 }
 
 void write_configuration(const std::string& path, const std::string& configuration) {
@@ -125,6 +135,7 @@ RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, 
           "the run in '{}' goes on (a process holds its history.csv) wait for its end, or end it", path);
   });
   agreement.together([&] {
+    if (rank == 0) require_whole_configuration(path);
     static_cast<void>(directory.identity());
     directory.require_ranks(agreement.ranks());
     if (rank == 0) make_folder(path + "/clients");

@@ -51,7 +51,7 @@ class SharedFolder {
 TEST(RunDirectory, HasAPrivateFolderForEachRank) {
   SharedFolder shared;
   const RunDirectory directory(shared.run(), "rounds = 5\n", shared.agreement(), world().rank());
-  EXPECT_EQ(content_of(directory.path() + "/config.ini"), "rounds = 5\n");
+  EXPECT_EQ(content_of(directory.path() + "/config.ini"), "rounds = 5\n# the end\n");
   EXPECT_EQ(mode_of(directory.private_folder(world().rank())), 0700U);
   EXPECT_NE(mode_of(directory.path() + "/clients"), 0U);
   EXPECT_EQ(directory.clients_file(3), directory.path() + "/" + RunDirectory::clients_name(3));
@@ -125,7 +125,7 @@ TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
   };
   std::optional<RunDirectory> second(again());
   EXPECT_FALSE(std::filesystem::exists(second->private_folder(rank) + "/ledger"));
-  EXPECT_EQ(content_of(second->path() + "/config.ini"), "rounds = 6\noutput = " + shared.run() + "\n");
+  EXPECT_EQ(content_of(second->path() + "/config.ini"), "rounds = 6\noutput = " + shared.run() + "\n# the end\n");
   const std::string held = message_of<Error>([&] { static_cast<void>(again()); });
   if (rank == 0) {
     EXPECT_NE(held.find("goes on"), std::string::npos) << held;
