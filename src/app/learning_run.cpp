@@ -407,6 +407,7 @@ void LearningRun::start_checkpoints(KeptParts parts) {
   if (reporter_ && recorded_here() > 0) parts.add("history", *reporter_);
   if (privacy_) parts.add("accounts", privacy_->accounts());
   parts.add("clock", clock_);
+  parts.add("shared figures", shared_figures_);
   feed_.dimension = dimension_;
   parts.put_first("records", feed_);
   std::vector<int> playing;

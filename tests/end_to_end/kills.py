@@ -102,10 +102,12 @@ class Trial(TestCase):
         summary = json.loads((run / "summary.json").read_text())
         for name in UNLIKE:
             summary.pop(name, None)
-        # Ranks agree on more before a run that goes on; ids are drawn; a ledger's hashes have the time in them.
+        # Ranks agree on more before a run that goes on; ids are drawn, and mask keys by each process; a ledger's hashes have the
+        # time in them.
         summary["traffic"].pop("evaluation_bytes")
         privacy = summary["privacy"] or {}
         run_id = privacy.pop("run_id", "no id")
+        privacy.pop("mask_keys", None)
         (privacy.get("ledger") or {}).pop("heads", None)
         found["summary.json"] = json.dumps(bits(summary), sort_keys=True).replace(run_id, "")
         for name in ("convergence.csv", "regret.csv", "violation.csv"):

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "starling/core/boundary.hpp"
+#include "starling/core/snapshot.hpp"
 
 namespace starling {
 
@@ -58,6 +59,12 @@ class SharedFigures {
   void add(const std::string& text);
   /// The words for each, in the order of the table.
   [[nodiscard]] std::vector<std::string> words() const;
+  /// What a process shared before it was killed stays shared.
+  void persist(Snapshot& snapshot) {
+    std::uint64_t kept = bits_;
+    snapshot(kept);
+    bits_ |= kept;
+  }
 
  private:
   std::uint64_t bits_ = 0;
