@@ -226,7 +226,7 @@ class LearningRun {
   [[nodiscard]] CheckpointFolder checkpoint_folder() const;
   /// A line about a private record, to private/<rank>/left-out.txt, which its owner alone can read.
   void tell_owner(const Secret<std::string>& line);
-  /// What of private records decides which client has which; empty where nothing does.
+  /// The part of private records that decides which client has which; empty where none does.
   [[nodiscard]] std::string dealt_by() const;
   /// What the run makes known of records, or withholds.
   void name_metrics(Summary& summary);

@@ -59,7 +59,7 @@ class SharedFigures {
   void add(const std::string& text);
   /// The words for each, in the order of the table.
   [[nodiscard]] std::vector<std::string> words() const;
-  /// What a process shared before it was killed stays shared.
+  /// Keeps the figures over a resumption: a figure shared before a process was killed stays named.
   void persist(Snapshot& snapshot) {
     std::uint64_t kept = bits_;
     snapshot(kept);
