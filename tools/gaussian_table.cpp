@@ -1,4 +1,4 @@
-/// Makes src/privacy/gaussian_table.inc: the polynomials of gaussian_table.hpp and, for each octave, a bound on the
+/// Makes src/privacy/noise/gaussian_table.inc: the polynomials of gaussian_table.hpp and, for each octave, a bound on the
 /// error of `quantile`, which this program proves as it goes. Prints the table; exit 1 if a step of the proof fails.
 ///
 /// z = −Φ⁻¹ satisfies z'(U) = −1/φ(z), so by induction its derivatives are
@@ -22,7 +22,7 @@
 /// 6. The cell's other points: |z'| ≤ 1/φ at the octave's left edge, times half a cell, 2^-65.
 /// The last piece of octave 0 touches z = 0; that the sum cannot fall below 0, where it would wrap, is checked:
 /// smallest z − error > −1, and it is an integer.
-#include "privacy/gaussian_table.hpp"
+#include "privacy/noise/gaussian_table.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-/// Prints src/privacy/laplace_thresholds.inc: the probabilities behind the bits of the discrete Laplace noise of scale
+/// Prints src/privacy/noise/laplace_thresholds.inc: the probabilities behind the bits of the discrete Laplace noise of scale
 /// 2^40, as binary fractions of 256 digits, cut off. Run it and compare; a test does the same.
 #include <array>
 #include <cstdint>

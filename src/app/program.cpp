@@ -1,13 +1,13 @@
+#include "app/console/version.hpp"
+#include "commands.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <regex>
 #include <unistd.h>
 
-#include "starling/app/commands.hpp"
-#include "starling/app/options.hpp"
-#include "starling/app/version.hpp"
 #include "starling/core/check.hpp"
+#include "starling/options/options.hpp"
 
 namespace starling {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/data/dataset.hpp"
+#include "starling/data/settings.hpp"
 
 namespace starling {
 

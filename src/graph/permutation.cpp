@@ -1,4 +1,4 @@
-#include "starling/graph/permutation.hpp"
+#include "permutation.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "starling/graph/random_pairs.hpp"
+#include "random_pairs.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "starling/core/text.hpp"
+#include "starling/files/text.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling::hdf5 {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "starling/core/exponential.hpp"
-#include "starling/core/logarithm.hpp"
+#include "starling/core/numerics/exponential.hpp"
+#include "starling/core/numerics/logarithm.hpp"
 
 namespace starling {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <limits>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/mirror/mirror.hpp"
 
 namespace starling {

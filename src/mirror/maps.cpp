@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "starling/core/exponential.hpp"
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/exponential.hpp"
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/mirror/mirror.hpp"
 
 namespace starling {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 

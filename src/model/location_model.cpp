@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/model/model.hpp"
 
 namespace starling {

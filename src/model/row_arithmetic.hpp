@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "starling/core/batch.hpp"
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/core/sized.hpp"
-#include "starling/core/weighted_sum.hpp"
 
 namespace starling {
 

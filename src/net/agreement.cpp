@@ -4,7 +4,7 @@
 #include <cstring>
 #include <exception>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 

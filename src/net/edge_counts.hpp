@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "starling/core/snapshot.hpp"
-#include "starling/net/neighbours.hpp"
+#include "starling/net/traffic.hpp"
 
 namespace starling {
 

@@ -1,7 +1,7 @@
 #include "starling/net/world.hpp"
 
+#include "net/host/usable_cpus.hpp"
 #include "state.hpp"
-#include "usable_cpus.hpp"
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>

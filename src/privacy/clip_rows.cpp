@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "starling/core/check.hpp"
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 

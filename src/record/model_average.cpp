@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 

@@ -1,6 +1,6 @@
 #include "starling/record/model_recorder.hpp"
 
-#include "models_in_turn.hpp"
+#include "spread.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <limits>
 
-#include "starling/core/durable_file.hpp"
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
-#include "starling/record/spread.hpp"
+#include "starling/regret/models_in_turn.hpp"
 
 namespace starling {
 

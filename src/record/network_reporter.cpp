@@ -1,12 +1,12 @@
 #include "starling/record/network_reporter.hpp"
 
-#include "models_in_turn.hpp"
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <ctime>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/regret/models_in_turn.hpp"
 
 namespace starling {
 

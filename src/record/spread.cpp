@@ -1,10 +1,10 @@
-#include "starling/record/spread.hpp"
+#include "spread.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 

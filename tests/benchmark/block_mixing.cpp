@@ -4,16 +4,16 @@
 /// on huge pages. All take turns in blocks of rounds; a block's time is that of its slowest rank.
 ///
 /// Usage: [mpirun -n R] block_mixing [BLOCKS [CLIENTS DIMENSION DEGREE]]; prints a line of comma-separated values
-#include "benchmark/by_hand.hpp"
+#include "by_hand.hpp"
 #include <cstdlib>
 #include <string>
 
 #include <Eigen/SparseCore>
 
 #include "starling/graph/topology.hpp"
-#include "starling/net/neighbours.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
 #include "starling/net/world.hpp"
-#include "starling/protocol/mixing.hpp"
+#include "starling/protocol/decentralized/mixing.hpp"
 
 namespace starling {
 namespace {

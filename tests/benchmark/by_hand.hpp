@@ -1,7 +1,7 @@
 /// Mixing by push-sum as a program by hand would do it over bare MPI: what the benchmarks compare with.
 #pragma once
 
-#include "benchmark/timing.hpp"
+#include "timing.hpp"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

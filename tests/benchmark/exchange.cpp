@@ -5,15 +5,15 @@
 ///
 /// Usage: mpirun -n R exchange [BLOCKS [GRAPH DIMENSION]…]; prints a line of comma-separated values per graph and
 /// dimension
-#include "benchmark/by_hand.hpp"
+#include "by_hand.hpp"
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "starling/graph/topology.hpp"
-#include "starling/net/neighbours.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
 #include "starling/net/world.hpp"
-#include "starling/protocol/mixing.hpp"
+#include "starling/protocol/decentralized/mixing.hpp"
 
 namespace starling {
 namespace {

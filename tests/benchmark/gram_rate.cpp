@@ -4,11 +4,11 @@
 ///
 /// The peer does less: rows scaled by √w beforehand, outside its time, and a result that is not packed. Both add to
 /// what is there. Repetitions are interleaved, and the time is the processor's.
-#include "benchmark/timing.hpp"
+#include "timing.hpp"
 #include <cstdio>
 #include <dlfcn.h>
 
-#include "starling/core/gram.hpp"
+#include "starling/core/numerics/gram.hpp"
 #include "starling/core/random.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 /// How fast the discrete Laplace noise is drawn, ChaCha20 included.
-#include "benchmark/rate.hpp"
+#include "rate.hpp"
 
-#include "starling/privacy/keystream.hpp"
+#include "starling/privacy/keys/keystream.hpp"
 
 int main(int argc, char** argv) {
   starling::Keystream words(starling::NoiseKey::from_seed(1, 1));

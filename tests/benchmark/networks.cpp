@@ -3,7 +3,7 @@
 ///   networks            prints the median over 41 repetitions of each case
 ///   networks --serve    makes a repetition for each line "CASE REPEATS" on standard input and prints its seconds:
 ///                       networks.py interleaves it so with PyTorch
-#include "benchmark/timing.hpp"
+#include "timing.hpp"
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -12,7 +12,7 @@
 
 #include "starling/core/random.hpp"
 #include "starling/loss/loss.hpp"
-#include "starling/model/network_model.hpp"
+#include "starling/model/network/network_model.hpp"
 
 namespace {
 

@@ -3,16 +3,16 @@
 /// stderr, as `starling omd` has them. Both take turns in blocks of rounds.
 ///
 /// Usage: mpirun -n R observers FOLDER [BLOCKS [GRAPH DIMENSION]…]; prints a line of comma-separated values for each
-#include "benchmark/by_hand.hpp"
-#include "benchmark/private_round.hpp"
+#include "by_hand.hpp"
+#include "private_round.hpp"
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "starling/privacy/ledger.hpp"
+#include "starling/privacy/ledger/ledger.hpp"
+#include "starling/record/directory/run_directory.hpp"
 #include "starling/record/model_recorder.hpp"
 #include "starling/record/network_reporter.hpp"
-#include "starling/record/run_directory.hpp"
 
 namespace starling {
 namespace {

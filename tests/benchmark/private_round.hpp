@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "starling/core/random.hpp"
-#include "starling/net/neighbours.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
 #include "starling/net/world.hpp"
-#include "starling/protocol/omd.hpp"
+#include "starling/protocol/decentralized/omd.hpp"
 
 namespace starling::benchmark {
 

@@ -5,7 +5,7 @@
 ///                        draws) and prints its seconds: noise.py interleaves it so with other programs
 #pragma once
 
-#include "benchmark/timing.hpp"
+#include "timing.hpp"
 #include <cstdio>
 #include <functional>
 #include <string>

@@ -1,7 +1,7 @@
 /// What noise and digest add to a client's round: gradients of 32 dense records of a logistic model of 10^4 parameters,
 /// clipped and summed, and their release, once with `none` and once with each mechanism that adds noise.
 /// Repetitions of all mechanisms alternate, and each round has a batch that is not in the nearer caches.
-#include "benchmark/timing.hpp"
+#include "timing.hpp"
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -10,7 +10,7 @@
 #include "starling/core/batch.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/model/model.hpp"
-#include "starling/privacy/keystream.hpp"
+#include "starling/privacy/keys/keystream.hpp"
 #include "starling/privacy/mechanism.hpp"
 
 namespace starling {

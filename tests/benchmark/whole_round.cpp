@@ -2,14 +2,14 @@
 /// turns in blocks of rounds; a block's time is that of its slowest rank.
 ///
 /// Usage: mpirun -n R whole_round [BLOCKS [GRAPH DIMENSION]…]; prints a line of comma-separated values for each
-#include "benchmark/by_hand.hpp"
-#include "benchmark/private_round.hpp"
+#include "by_hand.hpp"
+#include "private_round.hpp"
 #include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "starling/privacy/keystream.hpp"
+#include "starling/privacy/keys/keystream.hpp"
 
 namespace starling {
 namespace {

@@ -1,6 +1,6 @@
 // What the aggregator sends one client has been released.
 // Expected: Secret.*function<|function<.*Released<|cannot convert|could not convert|no known conversion
-#include "starling/net/root.hpp"
+#include "starling/net/root/root.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Contribution = starling::Secret<starling::Vector>;

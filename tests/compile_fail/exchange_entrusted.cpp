@@ -1,6 +1,6 @@
 // What an aggregator is trusted with does not pass the door between neighbours.
 // Expected: Released<.*Entrusted<|Entrusted<.*Released<
-#include "starling/net/neighbours.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Outgoing = starling::Entrusted<starling::Columns>;

@@ -1,6 +1,6 @@
 // The door between neighbours takes what has been released.
 // Expected: Released<.*Secret<|Secret<.*Released<
-#include "starling/net/neighbours.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Outgoing = starling::Secret<starling::Columns>;

@@ -1,6 +1,6 @@
 // The aggregator's door takes what has been released.
 // Expected: Released<.*Secret<|Secret<.*Released<
-#include "starling/net/root.hpp"
+#include "starling/net/root/root.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Block = starling::Secret<starling::Columns>;

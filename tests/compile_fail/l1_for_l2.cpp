@@ -1,6 +1,6 @@
 // A Gaussian cannot be calibrated with an L1 bound.
 // Expected: Norm::l1.*Norm::l2|Norm::l2.*Norm::l1|Bound<.*Bound<
-#include "starling/privacy/grid.hpp"
+#include "starling/privacy/noise/grid.hpp"
 
 double scale_of(const starling::Sensitivity& sensitivity) {
 #ifdef STARLING_MUST_FAIL

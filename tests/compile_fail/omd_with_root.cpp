@@ -1,7 +1,7 @@
 // The decentralized protocol mixes through the door between neighbours and cannot be given the aggregator's.
 // Expected: Root.*to .*Neighbours
-#include "starling/net/root.hpp"
-#include "starling/protocol/omd.hpp"
+#include "starling/net/root/root.hpp"
+#include "starling/protocol/decentralized/omd.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Door = starling::Root;

@@ -1,6 +1,6 @@
 // The block that goes out to neighbours is made of what has been released.
 // Expected: Released<.*Secret<|Secret<.*Released<
-#include "starling/net/neighbours.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Values = starling::Secret<starling::Columns>;

@@ -1,6 +1,6 @@
 // A protection under which single clients' sums stay hidden cannot be asked to release one.
 // Expected: MaskedGaussian.* has no member named 'release'|no member named 'release' in 'starling::MaskedGaussian'
-#include "starling/privacy/masked_gaussian.hpp"
+#include "starling/privacy/mechanism/masked_gaussian.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Kind = starling::MaskedGaussian;

@@ -3,5 +3,5 @@
 #ifdef STARLING_MUST_FAIL
 #include <mpi.h>
 #else
-#include "starling/net/neighbours.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
 #endif

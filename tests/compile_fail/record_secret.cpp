@@ -1,6 +1,6 @@
 // What was computed from records is not recorded as it is.
 // Expected: no match for .operator=.*Secret|no viable overloaded '='
-#include "starling/record/summary.hpp"
+#include "starling/report/summary.hpp"
 
 void fill(starling::Summary& summary, const starling::Secret<starling::Vector>& gradient,
           const starling::Released<starling::Vector>& model) {

@@ -3,5 +3,5 @@
 #ifdef STARLING_MUST_FAIL
 #include <hdf5.h>
 #else
-#include "starling/record/run_file.hpp"
+#include "starling/report/run_file.hpp"
 #endif

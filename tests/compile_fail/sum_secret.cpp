@@ -1,6 +1,6 @@
 // What is secret passes the aggregator's door neither as it is nor as what the aggregator is trusted with.
 // Expected: cannot convert.*lambda.*Entrusted<
-#include "starling/net/root.hpp"
+#include "starling/net/root/root.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Contribution = starling::Secret<starling::Vector>;

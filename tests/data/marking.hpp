@@ -1,7 +1,7 @@
 /// What the tests of readers share: gzipped files, and whether marks lead back.
 #pragma once
 
-#include "data/reading.hpp"
+#include "reading.hpp"
 #include <memory>
 #include <string>
 #include <utility>

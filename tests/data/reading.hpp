@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
-#include "starling/data/dataset.hpp"
+#include "starling/data/serving/dataset.hpp"
 #include "starling/data/source.hpp"
 
 namespace starling::testing_support {

@@ -8,6 +8,7 @@
 //
 // The linker puts the definitions below in the place of the production ones (--wrap, and symbols of shared libraries).
 // No option and no build setting of the program itself can do that.
+#include "app/commands.hpp"
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,8 +21,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "starling/app/commands.hpp"
-#include "starling/privacy/keys.hpp"
+#include "starling/privacy/keys/keys.hpp"
 
 namespace {
 

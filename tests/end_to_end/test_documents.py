@@ -27,7 +27,7 @@ class Documents(unittest.TestCase):
         cls.files = files()
 
     def ends_a_path(self, name):
-        """`core/text.hpp` and `text.hpp` name include/starling/core/text.hpp."""
+        """`files/text.hpp` and `text.hpp` name include/starling/files/text.hpp."""
         return any(fnmatch.fnmatchcase(path, f"*/{name}") for path in self.files)
 
     def is_test(self, name):

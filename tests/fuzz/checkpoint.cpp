@@ -1,6 +1,6 @@
-// Checkpoints as bytes. The first byte of an input chooses what the others are: "0" a file, "1" a state, "2" a state that
-// is put into a file of which one bit is turned.
-#include "starling/record/checkpoint.hpp"
+// Checkpoints as bytes. The first byte of an input chooses what the others are: "0" a file, "1" a state, "2" a state
+// that is put into a file of which one bit is turned.
+#include "starling/record/checkpoints/checkpoint.hpp"
 
 #include "target.hpp"
 #include <map>

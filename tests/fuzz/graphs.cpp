@@ -2,7 +2,7 @@
 
 #include "target.hpp"
 
-#include "starling/graph/analysis.hpp"
+#include "starling/graph/analysis/analysis.hpp"
 
 namespace starling::fuzz {
 

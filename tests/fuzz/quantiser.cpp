@@ -1,6 +1,6 @@
 // Quantised messages as bytes. The first byte of an input chooses the quantiser, the second how many numbers; the
 // others are the message, and doubles that are sent and come back.
-#include "starling/net/quantiser.hpp"
+#include "starling/codec/quantiser.hpp"
 
 #include "target.hpp"
 #include <algorithm>

@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "starling/app/options.hpp"
 #include "starling/core/check.hpp"
-#include "starling/core/durable_file.hpp"
-#include "starling/record/journal.hpp"
+#include "starling/files/durable_file.hpp"
+#include "starling/options/options.hpp"
+#include "starling/record/directory/journal.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include "support/testing.hpp"
 #include <algorithm>
 
-#include "starling/graph/analysis.hpp"
-#include "starling/graph/overlays.hpp"
+#include "starling/graph/analysis/analysis.hpp"
+#include "starling/graph/overlays/overlays.hpp"
 
 namespace starling {
 namespace {
@@ -15,7 +15,7 @@ Topology unequal_pair() {
 }
 
 Topology read_topology(const std::string& name) {
-  return Topology::read(std::string(STARLING_SOURCE_DIR) + "/topologies/" + name);
+  return Topology::read(testing_support::source_folder() + "/topologies/" + name);
 }
 
 std::unique_ptr<Schedule> with_opt_outs(const Topology& topology, double share) {

@@ -1,7 +1,7 @@
 // Keyed permutations: bijections whose two directions agree, and as random as a test of many can tell.
-#include "starling/graph/permutation.hpp"
+#include "permutation.hpp"
 
-#include "graph/statistics.hpp"
+#include "statistics.hpp"
 #include <algorithm>
 #include <numeric>
 #include <set>

@@ -1,5 +1,5 @@
 /// What every loss with curvature must keep.
-#include "loss/examples.hpp"
+#include "examples.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 /// What every loss must keep: instantiated from the table's rows through their examples.
-#include "loss/examples.hpp"
+#include "examples.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 #include <tuple>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 
 namespace starling {

@@ -1,5 +1,5 @@
 /// What every domain must keep: instantiated from the table's rows through their examples.
-#include "mirror/examples.hpp"
+#include "examples.hpp"
 #include "support/testing.hpp"
 #include <limits>
 

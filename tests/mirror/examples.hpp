@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
 #include "starling/mirror/mirror.hpp"
 

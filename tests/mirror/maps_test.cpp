@@ -1,5 +1,5 @@
 /// What every pair of mirror map and domain must keep: all pairs that can be made are tested.
-#include "mirror/examples.hpp"
+#include "examples.hpp"
 #include "support/testing.hpp"
 #include <functional>
 #include <map>

@@ -1,10 +1,10 @@
 /// How linear models clip: what the mechanisms' sensitivity rests on (method 6).
-#include "model/records.hpp"
+#include "records.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <limits>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 namespace {

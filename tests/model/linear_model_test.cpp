@@ -1,10 +1,10 @@
 /// What linear models must keep under every loss, with and without an intercept.
-#include "model/records.hpp"
+#include "records.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 namespace {

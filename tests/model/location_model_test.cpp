@@ -1,10 +1,10 @@
 /// A point and its distances to records, under every loss of the table that can score them.
-#include "model/records.hpp"
+#include "records.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <limits>
 
-#include "starling/core/kernels.hpp"
+#include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "starling/core/random.hpp"
-#include "starling/model/network.hpp"
+#include "starling/model/network/network.hpp"
 
 namespace starling::testing_support {
 

@@ -4,7 +4,7 @@
 #include <thread>
 #include <tuple>
 
-#include "starling/net/neighbours.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
 
 namespace starling {
 namespace {

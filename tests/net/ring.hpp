@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "starling/net/agreement.hpp"
-#include "starling/net/neighbours.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
 
 namespace starling::testing_support {
 

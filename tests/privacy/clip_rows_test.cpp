@@ -53,7 +53,7 @@ TEST(ClipRows, DoesWhatTheClipSaysWhereThereIsNoNorm) {
 }
 
 // Of random rows of all scales: the norm of what is left exceeds the bound by e + 16 roundings at most, which is what
-// the proof in privacy/grid.hpp assumes; and the row keeps its direction.
+// the proof in privacy/noise/grid.hpp assumes; and the row keeps its direction.
 TEST(ClipRows, LeavesNoNormAboveTheBoundButForRoundings) {
   AddressedRandom random(7, Purpose::experiment, 0, 0);
   for (const ClipKind kind : {ClipKind::l1, ClipKind::l2}) {

@@ -1,7 +1,7 @@
 /// Statistics of discrete Laplace draws of scale t = 2^40, gathered chunk by chunk, so that 10^8 draws need no memory.
 #pragma once
 
-#include "privacy/statistics.hpp"
+#include "statistics.hpp"
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "starling/privacy/keystream.hpp"
+#include "starling/privacy/keys/keystream.hpp"
 
 namespace starling::testing_support {
 

@@ -34,7 +34,7 @@ TEST(MetricsPolicy, NamesWhatItLetsOutAndNothingElse) {
 }
 
 TEST(SharedFigureTable, StandsInTheDocumentationRowByRow) {
-  std::ifstream file(STARLING_SOURCE_DIR "/docs/privacy.md");
+  std::ifstream file(testing_support::source_folder() + "/docs/privacy.md");
   std::ostringstream text;
   text << file.rdbuf();
   ASSERT_FALSE(text.str().empty());

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "starling/core/check.hpp"
-#include "starling/privacy/keystream.hpp"
+#include "starling/privacy/keys/keystream.hpp"
 
 namespace starling::testing_support {
 

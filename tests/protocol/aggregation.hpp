@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "starling/core/random.hpp"
-#include "starling/protocol/renewable_open.hpp"
-#include "starling/protocol/renewable_private.hpp"
+#include "starling/protocol/renewable/renewable_open.hpp"
+#include "starling/protocol/renewable/renewable_private.hpp"
 
 namespace starling::testing_support {
 

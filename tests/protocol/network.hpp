@@ -9,8 +9,8 @@
 
 #include "starling/graph/topology.hpp"
 #include "starling/net/agreement.hpp"
-#include "starling/protocol/mixing_door.hpp"
-#include "starling/protocol/omd.hpp"
+#include "starling/protocol/decentralized/mixing_door.hpp"
+#include "starling/protocol/decentralized/omd.hpp"
 
 namespace starling::testing_support {
 

@@ -6,8 +6,8 @@
 
 #include "starling/loss/loss.hpp"
 #include "starling/model/mallows_model.hpp"
-#include "starling/privacy/ledger.hpp"
-#include "starling/privacy/paired_mechanism.hpp"
+#include "starling/privacy/ledger/ledger.hpp"
+#include "starling/privacy/mechanism/paired_mechanism.hpp"
 
 namespace starling::testing_support {
 

@@ -3,7 +3,7 @@
 #include "support/testing.hpp"
 #include <numeric>
 
-#include "starling/graph/overlays.hpp"
+#include "starling/graph/overlays/overlays.hpp"
 
 namespace starling {
 namespace {
@@ -46,7 +46,7 @@ struct Geometry {
 class RoundViews : public testing::TestWithParam<Geometry> {};
 
 TEST_P(RoundViews, ShowOneModelAsTheyShowAll) {
-  const auto graph = read_graph(std::string(STARLING_SOURCE_DIR) + "/topologies/unbalanced-5.topo");
+  const auto graph = read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo");
   const std::vector<Vector> minimisers{{.8, .1, .1}, {.1, .2, .7}, {.7, .2, .1}, {.2, .1, .7}, {.1, .4, .5}};
   const std::vector<Vector> start(5, Vector(3, 1.0 / 3));
   RunSettings settings;
@@ -77,7 +77,7 @@ std::vector<Round> rounds_seen(const Schedule& schedule) {
 }
 
 TEST(Watchers, LookWhenTheyAreDue) {
-  const auto graph = read_graph(std::string(STARLING_SOURCE_DIR) + "/topologies/unbalanced-5.topo");
+  const auto graph = read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo");
   EXPECT_EQ(rounds_seen(*graph), (std::vector<Round>{0, 7, 14, 21, 28}));
 }
 
@@ -85,7 +85,7 @@ TEST(Watchers, LookWhenTheyAreDue) {
 TEST(Watchers, LookAfterEachRoundWhereClientsStayAway) {
   Departures departures(5);
   departures[4] = 20;
-  const AttendedSchedule schedule(read_graph(std::string(STARLING_SOURCE_DIR) + "/topologies/unbalanced-5.topo"),
+  const AttendedSchedule schedule(read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo"),
                                   nullptr, departures, MissingWeight::sender_keeps);
   std::vector<Round> all(31);
   std::iota(all.begin(), all.end(), 0);

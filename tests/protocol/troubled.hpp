@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "starling/graph/graph.hpp"
-#include "starling/graph/overlays.hpp"
+#include "starling/graph/overlays/overlays.hpp"
 
 namespace starling::testing_support {
 

@@ -1,7 +1,7 @@
 /// Means of models over rounds, weighted by the clients' masses.
 #include "starling/record/model_average.hpp"
 
-#include "record/fake_view.hpp"
+#include "fake_view.hpp"
 #include "support/testing.hpp"
 
 namespace starling {

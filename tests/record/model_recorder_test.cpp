@@ -2,7 +2,8 @@
 // make together is tested by whole runs.
 #include "starling/record/model_recorder.hpp"
 
-#include "record/fake_view.hpp"
+#include "fake_view.hpp"
+#include "spread.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 #include <array>
@@ -13,9 +14,8 @@
 #include <sstream>
 
 #include "starling/hdf5/file.hpp"
-#include "starling/record/network_picture.hpp"
-#include "starling/record/run_reading.hpp"
-#include "starling/record/spread.hpp"
+#include "starling/report/pictures/network_picture.hpp"
+#include "starling/report/run_reading.hpp"
 
 namespace starling {
 namespace {

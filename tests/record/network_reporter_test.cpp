@@ -1,7 +1,7 @@
 // What reports add up to, whatever room they look at models in.
 #include "starling/record/network_reporter.hpp"
 
-#include "record/fake_view.hpp"
+#include "fake_view.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 #include <bit>

@@ -3,7 +3,7 @@
 
 #include "support/testing.hpp"
 
-#include "starling/record/run_file.hpp"
+#include "starling/report/run_file.hpp"
 
 namespace starling {
 namespace {

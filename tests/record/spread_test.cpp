@@ -1,5 +1,5 @@
 // How figures are spread, against NumPy's numbers and by hand.
-#include "starling/record/spread.hpp"
+#include "spread.hpp"
 
 #include "support/testing.hpp"
 #include <cmath>

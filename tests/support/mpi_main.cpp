@@ -1,4 +1,5 @@
-#include "support/mpi_testing.hpp"
+#include "mpi_testing.hpp"
+#include "one_file.hpp"
 #include <cstdio>
 #include <string>
 
@@ -45,6 +46,7 @@ int agree_on(int failed) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  starling::testing_support::choose_file(argc, argv);
   starling::World world;
   world.set_watchdog(30);
   starling::testing_support::the_world = &world;

@@ -58,9 +58,12 @@ std::string message_of(const std::function<void()>& action) {
   return "";
 }
 
+/// The folder of the sources of this project.
+std::string source_folder();
+
 /// The folder of reference data beside the project; empty where there is none, and such tests are skipped.
 inline std::string shared_folder() {
-  const auto path = std::filesystem::path(STARLING_SOURCE_DIR) / ".." / "shared";
+  const auto path = std::filesystem::path(source_folder()) / ".." / "shared";
   if (std::filesystem::exists(path / "data")) return path.string();
   const char* elsewhere = std::getenv("STARLING_SHARED");
   return elsewhere == nullptr ? "" : elsewhere;

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "starling/core/huge_pages.hpp"
+#include "starling/core/memory/huge_pages.hpp"
 
 namespace starling {
 
@@ -15,8 +15,8 @@ using MutableView = std::span<double>;
 
 /// Column-major matrix, rows() × size(); column j belongs to the j-th client of a block.
 ///
-/// Nothing but storage: arithmetic is done per column by core/kernels.hpp, so that no result depends on how many
-/// columns a rank happens to hold.
+/// Nothing but storage: arithmetic is done per column by core/numerics/kernels.hpp, so that no result depends on how
+/// many columns a rank happens to hold.
 class Columns {
  public:
   Columns() = default;

@@ -1,6 +1,6 @@
 /// Random numbers for experiments, addressed by identity: the draws of (purpose, client, round) are the same whoever
 /// asks, in whatever order, on however many ranks. Philox 4×64, ten rounds (Salmon et al. 2011; Random123).
-/// Not for privacy: noise comes from privacy/keystream.hpp.
+/// Not for privacy: noise comes from privacy/keys/keystream.hpp.
 #pragma once
 
 #include <cmath>

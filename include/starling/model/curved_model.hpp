@@ -4,7 +4,7 @@
 #include <limits>
 #include <memory>
 
-#include "starling/core/gram.hpp"
+#include "starling/core/numerics/gram.hpp"
 #include "starling/model/model.hpp"
 
 namespace starling {

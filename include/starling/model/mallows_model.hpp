@@ -1,7 +1,7 @@
 /// Regression with bounded influence, for stochastic gradient descent under local differential privacy (method 4).
 #pragma once
 
-#include "starling/core/gram.hpp"
+#include "starling/core/numerics/gram.hpp"
 #include "starling/model/model.hpp"
 
 namespace starling {

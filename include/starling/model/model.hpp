@@ -9,8 +9,8 @@
 
 #include "starling/core/batch.hpp"
 #include "starling/core/boundary.hpp"
+#include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/core/snapshot.hpp"
-#include "starling/core/weighted_sum.hpp"
 #include "starling/loss/loss.hpp"
 
 namespace starling {

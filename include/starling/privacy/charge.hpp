@@ -6,7 +6,8 @@
 
 namespace starling {
 
-/// Known of a release, beside its figures; each kind has its own rule of composition (privacy/accounting.hpp).
+/// Known of a release, beside its figures; each kind has its own rule of composition
+/// (privacy/accounting/accounting.hpp).
 enum class ChargeKind {
   pure,         ///< some mechanism with (ε, 0)
   laplace,      ///< Laplace noise, Δ₁/b = ε: (ε, 0), and more is known of it

@@ -3,11 +3,11 @@
 /// With B the bound of a clip that a mechanism has given (Protection::clip: it is C (1 − margin)), u = 2^-53 and e the
 /// width: the computed norm n of a row x is made of e non-negative terms and at most one root, so of at most e + 1
 /// roundings one after the other; the factor B/n is rounded once and each product once. Those are fewer than the d + 16
-/// roundings that privacy/grid.hpp counts for a row of d = m e numbers in its step 1, which therefore says that the
-/// norm of what is left is at most B (1 + γ_{d+16}), and its margin takes that in. Rows within the bound stay: their
-/// exact norm exceeds n, and so B, by no more roundings than these. Where a sum of squares is below 1e-280 and could
-/// have lost digits to underflow, n is the L1 norm, which bounds the L2 norm; above 1e-280, 2^50 squares that underflow
-/// take away less than a share of 2^-90. No factor underflows: B is at least 2^-334 and n at most 1e150.
+/// roundings that privacy/noise/grid.hpp counts for a row of d = m e numbers in its step 1, which therefore says that
+/// the norm of what is left is at most B (1 + γ_{d+16}), and its margin takes that in. Rows within the bound stay:
+/// their exact norm exceeds n, and so B, by no more roundings than these. Where a sum of squares is below 1e-280 and
+/// could have lost digits to underflow, n is the L1 norm, which bounds the L2 norm; above 1e-280, 2^50 squares that
+/// underflow take away less than a share of 2^-90. No factor underflows: B is at least 2^-334 and n at most 1e150.
 #pragma once
 
 #include <cstddef>

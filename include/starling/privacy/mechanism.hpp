@@ -13,7 +13,7 @@
 #include "starling/core/sized.hpp"
 #include "starling/core/table.hpp"
 #include "starling/privacy/charge.hpp"
-#include "starling/privacy/keys.hpp"
+#include "starling/privacy/keys/keys.hpp"
 
 namespace starling {
 
@@ -44,7 +44,7 @@ struct ReleaseSettings {
   Round rounds = 1;           ///< T (the dissertation's truncation depends on it)
   std::string run_id;
   /// How far, in clips, replacing one record moves a sum: 2, or √2 where the parts of any two records have a
-  /// non-negative inner product (Gaussian noise under unit record alone; proof in privacy/grid.hpp).
+  /// non-negative inner product (Gaussian noise under unit record alone; proof in privacy/noise/grid.hpp).
   double replacement = 2;
   std::size_t clients = 1;  ///< whose records enter one sum, each with batch / clients of them
 };

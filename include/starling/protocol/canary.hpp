@@ -1,4 +1,4 @@
-/// Canaries in a real run, for the one-run audit (privacy/one_run.hpp).
+/// Canaries in a real run, for the one-run audit (privacy/audit/one_run.hpp).
 ///
 /// A run with canaries goes through the production path: the decorators below stand where the model and the mechanism
 /// stand, and nothing else differs. It does not learn from the first record of each batch.
@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "starling/model/model.hpp"
-#include "starling/privacy/keystream.hpp"
+#include "starling/privacy/audit/one_run.hpp"
+#include "starling/privacy/keys/keystream.hpp"
 #include "starling/privacy/mechanism.hpp"
-#include "starling/privacy/one_run.hpp"
 
 namespace starling {
 

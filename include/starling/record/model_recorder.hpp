@@ -1,5 +1,6 @@
 /// Writes what a rank's clients release, and metrics where they may be shared, to clients/<rank>.h5, and the owner's
-/// own metrics to private/<rank>/metrics.csv. What has been written stands in a journal too (record/journal.hpp).
+/// own metrics to private/<rank>/metrics.csv. What has been written stands in a journal too
+/// (record/directory/journal.hpp).
 #pragma once
 
 #include <chrono>
@@ -12,10 +13,10 @@
 #include "starling/privacy/mechanism.hpp"
 #include "starling/privacy/metrics_policy.hpp"
 #include "starling/protocol/observer.hpp"
-#include "starling/record/journal.hpp"
+#include "starling/record/directory/journal.hpp"
+#include "starling/record/directory/run_directory.hpp"
 #include "starling/record/recorded.hpp"
 #include "starling/record/rounds.hpp"
-#include "starling/record/run_directory.hpp"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "starling/protocol/observer.hpp"
-#include "starling/record/history.hpp"
+#include "starling/record/directory/history.hpp"
 
 namespace starling {
 

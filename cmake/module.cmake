@@ -1,0 +1,79 @@
+# One static library per module (a first-level folder of src and include/starling, with its subfolders).
+#
+#   starling_module(NAME USES modules... [PUBLIC_LIBRARIES ...] [LIBRARIES ...])
+#
+# Two kinds of headers:
+#   include/starling/NAME/...  public: `#include "starling/net/x.hpp"` works only where net was named after USES (directly
+#                              or through a module that uses it)
+#   src/NAME/...               internal: `#include "net/x.hpp"` works in src/net and in the tests of net, nowhere else
+
+add_library(starling_build_options INTERFACE)
+target_compile_features(starling_build_options INTERFACE cxx_std_20)
+# -ffp-contract=off: a fused multiply-add in one code path and not in another would break bit-for-bit equality.
+# -fno-trapping-math: nobody asks which arithmetic left the range of doubles, so loops with a choice in them may do both sides.
+target_compile_options(starling_build_options INTERFACE
+  -ffp-contract=off -fno-trapping-math -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are none (GCC bug 105651)
+  $<$<BOOL:${STARLING_WERROR}>:-Werror>
+  $<$<BOOL:${STARLING_ARCH}>:-march=${STARLING_ARCH}>)
+if(STARLING_SANITIZE)
+  target_compile_options(starling_build_options INTERFACE -fsanitize=${STARLING_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(starling_build_options INTERFACE -fsanitize=${STARLING_SANITIZE})
+endif()
+set_property(GLOBAL PROPERTY STARLING_MODULES "")
+
+# Headers of others that a third of the time of a build goes into are compiled once. Nothing of the house is among them, so
+# that an include against the arrows fails with them too; a forgotten include of theirs fails without.
+if(CMAKE_CXX_COMPILER_LAUNCHER AND STARLING_PRECOMPILE)
+  message(STATUS "no precompiled headers: ${CMAKE_CXX_COMPILER_LAUNCHER} would have nothing to keep")
+  set(STARLING_PRECOMPILE "")
+endif()
+set(STARLING_COMMON_HEADERS
+  <algorithm> <array> <cmath> <cstdint> <filesystem> <fstream> <functional> <limits> <map> <memory> <numeric> <optional> <set>
+  <span> <sstream> <string> <string_view> <utility> <vector> <fmt/format.h>)
+
+# starling_precompiled(TARGET OWNER): TARGET begins with the headers that OWNER has compiled, or compiles them if it is OWNER.
+function(starling_precompiled target owner)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${STARLING_COMMON_HEADERS} ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+endfunction()
+
+# HDF5's CMake module gives variables, not a target, when it runs through the compiler wrapper.
+function(starling_hdf5_target)
+  if(NOT TARGET hdf5_c)
+    add_library(hdf5_c INTERFACE IMPORTED GLOBAL)
+    set_target_properties(hdf5_c PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${HDF5_C_INCLUDE_DIRS}"
+                          INTERFACE_LINK_LIBRARIES "${HDF5_C_LIBRARIES}")
+  endif()
+endfunction()
+
+# A folder that holds nothing but a link, so that an include directory shows one module and no other.
+function(starling_link_folder kind module target prefix)
+  set(folder ${CMAKE_BINARY_DIR}/modules/${kind}/${module})
+  file(MAKE_DIRECTORY ${folder}/${prefix})
+  file(CREATE_LINK ${target} ${folder}/${prefix}/${module} SYMBOLIC)
+endfunction()
+
+function(starling_module module)
+  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES;PUBLIC_LIBRARIES" ${ARGN})
+  if("hdf5_c" IN_LIST ARG_LIBRARIES OR "hdf5_c" IN_LIST ARG_PUBLIC_LIBRARIES)
+    starling_hdf5_target()
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*.cpp)
+  list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/app/main.cpp)
+  add_library(starling_${module} STATIC ${sources})
+  starling_link_folder(public ${module} ${CMAKE_SOURCE_DIR}/include/starling/${module} starling)
+  starling_link_folder(internal ${module} ${CMAKE_SOURCE_DIR}/src/${module} .)
+  target_include_directories(starling_${module} PUBLIC ${CMAKE_BINARY_DIR}/modules/public/${module}
+                             PRIVATE ${CMAKE_BINARY_DIR}/modules/internal/${module})
+  list(TRANSFORM ARG_USES PREPEND starling_ OUTPUT_VARIABLE used)
+  target_link_libraries(starling_${module} PUBLIC starling_build_options ${used} ${ARG_PUBLIC_LIBRARIES}
+                        PRIVATE ${ARG_LIBRARIES})
+  if(STARLING_PRECOMPILE STREQUAL "all")
+    starling_precompiled(starling_${module} starling_core)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY STARLING_MODULES ${module})
+endfunction()

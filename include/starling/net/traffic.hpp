@@ -1,0 +1,28 @@
+/// Counts of messages and bytes, by edge between clients and between ranks.
+#pragma once
+
+#include <cstdint>
+
+#include "starling/core/links.hpp"
+#include "starling/core/snapshot.hpp"
+
+namespace starling {
+
+/// Messages and bytes over one edge between clients. An edge inside a rank counts like any other: this is what the
+/// algorithm sends, whatever the layout.
+struct EdgeTraffic {
+  Client from = 0;
+  Client to = 0;
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+  void persist(Snapshot& snapshot) { snapshot(from, to, messages, bytes); }
+};
+
+/// What went between ranks.
+struct WireTraffic {
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+  void persist(Snapshot& snapshot) { snapshot(messages, bytes); }
+};
+
+}  // namespace starling

@@ -1,0 +1,109 @@
+/// What the releases of one client in one run come to, and what that costs whom.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/snapshot.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/mechanism.hpp"
+
+namespace starling {
+
+/// Releases counted by their price. Where there are more than 1024 different ones, prices are rounded up to fewer and
+/// fewer binary digits, so that memory and the work of composing stay bounded; figures then err on the safe side, by a
+/// factor of 1 + 2^-7 where prices lie within a factor of 256.
+class PriceTally {
+ public:
+  void add(double price, std::int64_t count = 1);
+  [[nodiscard]] const std::map<double, std::int64_t>& counts() const { return counts_; }
+  [[nodiscard]] std::vector<ChargeGroup> groups(const Protection& mechanism) const;
+  void persist(Snapshot& snapshot) { snapshot(counts_, digits_); }
+
+ private:
+  [[nodiscard]] double rounded(double price) const;
+  std::map<double, std::int64_t> counts_;
+  int digits_ = 53;  // that prices are rounded up to
+};
+
+/// Of one client. Small, for there may be a million: while prices do not change, it needs no memory of its own.
+class Spending {
+ public:
+  /// A release in a pass of the data, from 0; passes do not go back.
+  void add(double price, std::int64_t pass) {
+    if (price != price_) change_price(price);
+    if (pass != pass_) end_pass(pass);
+    ++releases_;
+    dearest_ = std::max(dearest_, price);
+  }
+
+  /// A pass of which nobody knows more than that no release in it was dearer.
+  void assume_pass(double price, std::int64_t pass) {
+    if (pass != pass_) end_pass(pass);
+    dearest_ = std::max(dearest_, price);
+  }
+
+  [[nodiscard]] std::int64_t releases() const { return releases_ + (earlier_ ? earlier_->releases : 0); }
+  /// Passes with a release: the most releases that one record entered.
+  [[nodiscard]] std::int64_t participations() const;
+  /// Every release.
+  [[nodiscard]] PriceTally all() const;
+  /// The dearest release of each pass: no record paid more than these, since it enters one release of a pass.
+  [[nodiscard]] PriceTally dearest_of_passes() const;
+  void persist(Snapshot& snapshot);
+
+ private:
+  /// What does not fit below.
+  struct Earlier {
+    std::int64_t releases = 0;
+    PriceTally all;
+    PriceTally finished_passes;
+  };
+  [[nodiscard]] Earlier& earlier();
+  void change_price(double price);
+  void end_pass(std::int64_t pass);
+
+  double price_ = 0;           // of the latest release
+  std::int64_t releases_ = 0;  // the latest, at that price each
+  std::int64_t passes_ = 0;    // finished since, their dearest release at that price
+  std::int64_t pass_ = -1;
+  double dearest_ = 0;  // of the pass at hand
+  std::unique_ptr<Earlier> earlier_;
+};
+
+/// The losses by one client's releases, of those whom they may concern.
+struct ClientLosses {
+  std::int64_t releases = 0;
+  std::int64_t participations = 0;
+  PrivacyLoss component;      ///< of one component of a record's gradient
+  PrivacyLoss record;         ///< of one record
+  PrivacyLoss one_per_batch;  ///< of somebody with one record (or component, by unit) in each batch
+  PrivacyLoss client;         ///< of somebody to whom all records of the client belong
+
+  /// Takes each figure that is larger in `other`.
+  void take_worse(const ClientLosses& other);
+  /// All losses are unbounded: records were sent as they are.
+  void claim_nothing();
+  /// For another rank.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static ClientLosses parse(const std::string& text);
+};
+
+/// δ is `delta` where it is given; else 0 where the charges are pure, 1e-5 for Gaussian ones, and the sum of the
+/// charges' own δ for approximate ones. The losses of groups come from group privacy; infinite where none is claimed.
+[[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism,
+                                     std::optional<double> delta);
+
+/// How many of what the mechanism's charges count (records or components) a client's whole batch holds, for group
+/// privacy: all m d components in L1; √d for each record in L2, where components are orthogonal.
+[[nodiscard]] double units_of_batch(const Protection& mechanism);
+
+/// The δ that is taken where the user names none.
+[[nodiscard]] double default_delta(const std::vector<ChargeGroup>& groups);
+
+}  // namespace starling

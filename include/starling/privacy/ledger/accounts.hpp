@@ -1,0 +1,148 @@
+/// What the clients of a rank may still release, and what they have: asked before every release.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/check.hpp"
+#include "starling/core/snapshot.hpp"
+#include "starling/privacy/accounting/prices.hpp"
+#include "starling/privacy/accounting/spending.hpp"
+#include "starling/privacy/ledger/ledger.hpp"
+#include "starling/privacy/mechanism.hpp"
+
+namespace starling {
+
+/// Rounds that a client's stream serves, as far as they are known beforehand.
+struct ServedRounds {
+  std::optional<std::int64_t> records;  ///< of a pass
+  std::optional<Round> of_pass;
+  std::optional<Round> of_all;
+  [[nodiscard]] auto operator<=>(const ServedRounds&) const = default;
+};
+
+/// Limit on what a client's releases may come to.
+struct Budget {
+  double epsilon = 0;
+  bool of_client = true;        ///< loss of all records of a client together; else of its worst record
+  std::optional<double> delta;  ///< at which losses are composed; else the usual one of the mechanism
+  [[nodiscard]] auto operator<=>(const Budget&) const = default;
+};
+
+/// A client takes 72 bytes here while its price does not change, whatever it releases when; what clients have in common
+/// stands once.
+class Accounts {
+ public:
+  /// Clients first, first + 1, … one for each entry of `served`. Keeps a reference to the mechanism.
+  Accounts(const Protection& mechanism, Prices prices, Round rounds, Client first, std::vector<ServedRounds> served);
+
+  /// Releases are reserved in ledgers ahead of the rounds: one for each client, or the same one several times, or one
+  /// for all. They have begun (or taken up) the run and outlive this.
+  void keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks);
+  /// One budget per client. Needs a ledger, in which losses are looked up.
+  void limit(const std::vector<Budget>& budgets);
+
+  /// Whether no client has anything to release, as a fusion centre has not whose labels all know.
+  [[nodiscard]] bool idle() const;
+  /// Whether any client that has something to release may do so in round 0; reserves it,
+  /// unless the first release is to do so. True without a budget, unless
+  /// idle.
+  [[nodiscard]] bool open(bool reserves = true);
+  /// The price of client first + k's release in round t, which is then taken as made and stands in the ledger already;
+  /// nothing if it is beyond the client's budget: then and from then on. Rounds ascend. Throws FailureError if the
+  /// ledger cannot be written.
+  [[nodiscard]] std::optional<double> pay(std::size_t k, Round t) {
+    Holder& client = clients_[k];
+    if (t >= client.reserved && !reach(k, t)) return std::nullopt;
+    const Terms& terms = terms_[client.terms];
+    const double price = terms.price ? *terms.price : price_of(k, t);
+    client.spending.add(price, terms.served.of_pass ? pass(*terms.served.of_pass, t) : client.feed);
+    client.paid = t + 1;
+    return price;
+  }
+
+  /// Of client first + k.
+  [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
+  [[nodiscard]] const Spending& spending(std::size_t k) const { return clients_[k].spending; }
+  /// Losses by the releases of this run, of client first + k.
+  [[nodiscard]] ClientLosses losses(std::size_t k, std::optional<double> delta) const;
+  /// Each figure of the client of whom it is largest.
+  [[nodiscard]] ClientLosses worst_losses(std::optional<double> delta) const;
+  /// Clients that a budget stopped.
+  [[nodiscard]] std::int64_t stopped() const;
+  /// Releases after which a budget stopped the first of them; nothing where it stopped none.
+  [[nodiscard]] std::optional<Round> stopped_after() const;
+  /// Releases after which the first client will have spent its budget, as prices and ledgers are now; nothing where all
+  /// come to their ends. Of clients with different histories the first few are looked at, since each takes some time.
+  [[nodiscard]] std::optional<Round> will_stop_after() const;
+  /// Enters into the ledger how far the clients came, `reason` being finished or stopped. Rounds that were reserved and
+  /// not released are given back, and rounds that an earlier process of this run may have released are counted.
+  void close(LedgerEnd reason);
+  /// The first round that stands in no client's ledger, which each client has.
+  [[nodiscard]] Round reserved_through() const;
+  /// Rounds before `end`, which is no less than reserved_through(), are not played: those that stand in a ledger count
+  /// as paid, for an earlier process may have released them, and the others cost nothing. What comes through a pipe
+  /// afterwards counts as another pass: it may have come before. Returns the most releases of a client that count so.
+  std::int64_t leave_out_releases(Round end);
+  /// What was paid so far. What is reserved stands in the ledgers, and may be more by the time it is read.
+  void persist(Snapshot& snapshot);
+
+ private:
+  /// What clients have in common, as a rule.
+  struct Terms {
+    ServedRounds served;
+    std::optional<Budget> budget;
+    std::optional<double> price;  ///< of every release, where all are alike
+    [[nodiscard]] auto operator<=>(const Terms&) const = default;
+  };
+  struct Holder {
+    Spending spending;
+    Round reserved = std::numeric_limits<Round>::max();  ///< rounds below are in the ledger, if there is one
+    Round paid = 0;                                      ///< rounds below have been asked for
+    std::int32_t feed = 0;                               ///< how often a stream without passes was opened anew
+    std::uint32_t terms : 31 {};                         ///< which
+    bool stopped : 1 {};
+  };
+  [[nodiscard]] const Terms& terms_of(const Holder& client) const { return terms_[client.terms]; }
+  template <class TermsOf>
+  void share_terms(const TermsOf& terms_of_client);
+  [[nodiscard]] Ledger& ledger_of(std::size_t k) const { return *ledgers_[ledgers_.size() == 1 ? 0 : k]; }
+  [[nodiscard]] bool reach(std::size_t k, Round t);
+  [[nodiscard]] static std::int64_t pass(Round of_pass, Round t) {
+    return t < of_pass ? 0 : t / std::max<Round>(of_pass, 1);
+  }
+  [[nodiscard]] std::int64_t pass(const Holder& client, Round t) const {
+    const std::optional<Round>& of_pass = terms_of(client).served.of_pass;
+    return of_pass ? pass(*of_pass, t) : client.feed;
+  }
+  [[nodiscard]] double price_of(std::size_t k, Round t) const;
+  [[nodiscard]] Round alike(const Holder& client, Round t, Round last) const;
+  [[nodiscard]] bool reserves_like_previous(std::size_t k) const;
+  /// Rounds that the client can have at most.
+  [[nodiscard]] Round end_of(const Holder& client) const;
+  void reserve(Round t);
+  [[nodiscard]] std::int64_t pay_lost(std::size_t k);
+  [[nodiscard]] Reservation block(std::size_t k, Round last) const;
+  [[nodiscard]] bool affordable(std::size_t k, const Reservation& block) const;
+  [[nodiscard]] Round affordable_rounds(std::size_t k, Round size) const;
+  [[nodiscard]] std::optional<Reservation> affordable_block(std::size_t k) const;
+
+  const Protection& mechanism_;
+  Prices prices_;
+  Round rounds_;
+  Client first_;
+  std::vector<Holder> clients_;
+  std::vector<Terms> terms_;
+  std::vector<Ledger*> ledgers_;  // by client, or one for all; empty without
+  BlockSizes blocks_ = BlockSizes::doubling();
+  BlockSizes::Pace pace_ = BlockSizes::Pace::ordinary;
+  std::chrono::steady_clock::time_point reserved_at_;
+};
+
+}  // namespace starling

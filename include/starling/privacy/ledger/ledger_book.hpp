@@ -1,0 +1,122 @@
+/// What a privacy ledger (privacy/ledger/ledger.hpp) says: which runs released what about whom, and what that costs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "starling/core/links.hpp"
+#include "starling/privacy/charge.hpp"
+#include "starling/privacy/client_range.hpp"
+#include "starling/privacy/ledger/ledger_blocks.hpp"
+#include "starling/privacy/mechanism.hpp"
+
+namespace starling {
+
+/// A run as it presents itself when it begins.
+struct LedgerRun {
+  std::string id;  ///< letters, digits and . _ : -, of no other run in the ledger: noise is derived from it
+  std::string version;
+  std::string mechanism;
+  std::string parameters;                  ///< of the mechanism and whatever else somebody may want to know
+  PrivacyUnit unit = PrivacyUnit::record;  ///< whose loss the charges count
+  std::int64_t batch = 1;
+  /// How many units a whole batch counts for, when somebody owns all its records (units_of_batch in spending.hpp).
+  double batch_units = 1;
+  /// Hexadecimal digest of everything that determines the run's integers: configuration, keyed digests of the data,
+  /// commitments of the noise keys, build. Empty: the run cannot be replayed.
+  std::string determined_by;
+  std::vector<ClientRange> clients;  ///< ascending; a number must mean the same data in all runs of a ledger
+};
+
+/// Why a client's part in a run ended. A run that has ended for all clients by itself, and not by a signal, is not
+/// taken up again.
+enum class LedgerEnd { finished, stopped, budget };
+/// "finished", "stopped by signal" or "budget".
+[[nodiscard]] const char* name_of(LedgerEnd reason);
+
+/// A client's part in a run; of adjacent clients with the same part (a cohort) there is one.
+struct LedgerAccount {
+  ClientRange clients;
+  LedgerBlocks blocks;  ///< what counts as spent: up to `charged`
+  Round charged = 0;    ///< rounds below it count; those at and above it were not released
+  Round taken_up = 0;   ///< `charged` when the run was last taken up again: no end gives those rounds back
+  Round reserved = 0;   ///< the most rounds that were ever reserved
+  std::optional<LedgerEnd> end;
+  /// Whether it is the same part, of whomever.
+  [[nodiscard]] bool says_the_same(const LedgerAccount& other) const;
+};
+
+struct LedgerEntry {
+  LedgerRun run;
+  std::string began;                         ///< UTC, as 2026-01-31T23:59:59Z
+  int taken_up = 0;                          ///< how often it was taken up again
+  std::map<Client, LedgerAccount> accounts;  ///< of all run.clients, by the first client of each
+
+  [[nodiscard]] bool finished() const;  ///< all clients have
+  /// The account that the client has; null if it is none of the run's.
+  [[nodiscard]] const LedgerAccount* find(Client client) const;
+  /// Throws UsageError for a client that is not one of the run's.
+  [[nodiscard]] const LedgerAccount& account(Client client) const;
+};
+
+/// The unit for which a loss is stated: the part in which two neighbouring data sets differ.
+///
+/// A run charges its own unit. At another level a charge becomes a bound by these rules, in which `factor` is
+/// batch_units / batch, the units that count for one record (and its accumulation, where sums are released later):
+///
+/// | level | run of unit record | run of unit component |
+/// | --- | --- | --- |
+/// | component | the charge: the record that holds the component is replaced | the charge |
+/// | record | the charge | the charge of a group of `factor` components |
+/// | record_in_each_batch | the charge, times the accumulation | as for a record |
+/// | client | the charge of a group of batch_units records | of a group of batch_units components |
+///
+/// A group of mechanisms with no claim for groups (`approximate`) is unbounded.
+enum class LossLevel {
+  component,             ///< one component of one record's gradient; it takes part once in each pass
+  record,                ///< one record; it takes part once in each pass, and every run used the same records
+  record_in_each_batch,  ///< somebody with one record in each batch
+  client,                ///< somebody to whom all records of the client belong
+};
+/// The level of the unit itself.
+[[nodiscard]] LossLevel level_of(PrivacyUnit unit);
+
+/// The entries of a ledger. What is charged: rounds that were reserved, unless an end says that they were not released.
+/// A round that a run reserved, released and, taken up again, releases once more has the same bytes and counts once.
+class LedgerBook {
+ public:
+  [[nodiscard]] const std::vector<LedgerEntry>& entries() const { return entries_; }
+  /// The run that is being written: the one that began or was taken up last. None in an empty book.
+  [[nodiscard]] const LedgerEntry* at_hand() const;
+  /// The id of the latest run of this (non-empty) determination that is not finished.
+  [[nodiscard]] std::optional<std::string> unfinished(const std::string& determined_by) const;
+  /// All clients of all runs, ascending, in ranges that are alike.
+  [[nodiscard]] std::vector<ClientRange> cohorts() const;
+  /// Whether two clients share their accounts in all runs: what one has spent, the other has.
+  [[nodiscard]] bool alike(Client one, Client other) const;
+  /// Whether a release of the client counted this unit.
+  [[nodiscard]] bool has(Client client, PrivacyUnit unit) const;
+
+  /// The charges, over all runs, to what `level` names at one client, each as a bound that holds at that level whatever
+  /// unit its run counted: their composition bounds its loss. Groups of equal charges are one, in the order of their
+  /// first release. `planned`: as if the run at hand had reserved that too.
+  [[nodiscard]] std::vector<ChargeGroup> spent(Client client, LossLevel level,
+                                               const Reservation* planned = nullptr) const;
+
+ private:
+  friend struct LedgerRules;  // changes come from rows alone
+
+  /// What ends make of histories, with those histories, by their identity and the end: clients of one history who end
+  /// alike go on having one, whoever stands between them.
+  using Cuts = std::map<std::pair<const void*, Round>, std::pair<LedgerBlocks, LedgerBlocks>>;
+
+  std::vector<LedgerEntry> entries_;
+  std::size_t at_hand_ = 0;
+  Cuts cuts_;  // of the latest rows, while they are ends
+};
+
+}  // namespace starling

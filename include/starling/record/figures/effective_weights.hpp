@@ -1,0 +1,53 @@
+/// Effective weights: the share of the steps credited to each client that it has taken (step debt).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/net/agreement.hpp"
+#include "starling/protocol/decentralized/omd.hpp"
+#include "starling/record/recorded.hpp"
+
+namespace starling {
+
+/// Shares of steps that may be owed at the end without a note: of runs whose rounds are in step, and of others.
+constexpr double tolerated_debt = 0.01;
+constexpr double tolerated_debt_out_of_step = 0.05;
+
+struct EffectiveWeight {
+  Client client = 0;
+  double weight = 1;  ///< steps taken / steps credited, in [0, 1]; NaN where none were credited
+};
+
+/// The effective weights of a run.
+struct EffectiveWeights {
+  double debt_share = 0;                ///< Σ of steps not taken / Σ of steps credited, over all clients
+  double tolerance = tolerated_debt;    ///< a client is named if its weight is below 1 − tolerance
+  bool of_all = true;                   ///< whether `listed` holds every client
+  std::vector<EffectiveWeight> listed;  ///< clients that are recorded individually, ascending
+  std::vector<EffectiveWeight> lowest;  ///< clients that are named, the least weights first; ten at most
+  std::int64_t named = 0;               ///< number of clients below 1 − tolerance
+};
+
+/// Steps of one rank's clients.
+struct LocalSteps {
+  Client first = 0;  ///< the rank's first client
+  Vector weights;    ///< effective weight of each client
+  Vector credits;    ///< steps credited to each
+};
+
+[[nodiscard]] LocalSteps local_steps(const DecentralizedOmd& omd, Client first);
+
+/// **Collective.** Gathers the weights to rank 0; the figures do not depend on the layout.
+[[nodiscard]] EffectiveWeights gather_weights(Agreement& agreement, const Recorded& recorded, const LocalSteps& local,
+                                              double tolerance);
+
+/// "client 3 counted for 0.91, client 7 for 0.95, and 12 more" of the clients that are named; empty if there are none.
+[[nodiscard]] std::string describe_lowest(const EffectiveWeights& weights);
+
+/// The note of a run in which clients are named.
+[[nodiscard]] std::string note_on_debt(const EffectiveWeights& weights);
+
+}  // namespace starling

@@ -1,0 +1,64 @@
+/// Pictures of runs, drawn by gnuplot, and the table of convergence that is kept beside them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "starling/record/directory/history.hpp"
+#include "starling/regret/regret.hpp"
+#include "starling/report/run_reading.hpp"
+
+namespace starling {
+
+/// Distance of up to ten recorded clients' models to one model, by recorded round.
+struct Convergence {
+  std::string target;  ///< "the final mean model"
+  std::vector<Client> clients;
+  std::vector<Round> rounds;
+  std::vector<Vector> distances;  ///< by record, then by client
+};
+
+/// Throws DataError if the target has another dimension.
+[[nodiscard]] Convergence convergence_to(const RecordedModels& models, View target, const std::string& target_name);
+/// To the mean over the recorded clients at the last record: what there is before a run has ended.
+[[nodiscard]] Convergence convergence_so_far(const RecordedModels& models);
+
+/// FOLDER/convergence.csv: rounds, then a column for each client.
+void write_convergence(const std::string& folder, const Convergence& convergence);
+
+/// The first up to six components of up to ten recorded clients' models, by recorded round.
+struct Components {
+  std::vector<Client> clients;
+  std::vector<Round> rounds;
+  std::size_t count = 0;
+  Vector values;      ///< records × clients × count
+  Vector comparator;  ///< `count` components of the best model in hindsight; empty where there is none
+};
+
+/// `comparator` is a whole model, or empty. Throws DataError if it has another dimension.
+[[nodiscard]] Components components_of(const RecordedModels& models, View comparator);
+
+/// What the pictures of a run show.
+struct RunCurves {
+  std::vector<NetworkFigures> history;
+  Convergence convergence;
+  Components components = {};
+  std::optional<RegretCurve> regret = {};
+};
+
+/// Draws loss.svg (losses, accuracies where they are known, consensus error), convergence.svg, components.svg (the best
+/// model in hindsight dashed) and, where there is regret, regret.svg (regret per round with its fitted line) into the
+/// folder, with `with_png` also as PNG. Returns a sentence saying why not, if gnuplot is missing or fails, else an
+/// empty string.
+[[nodiscard]] std::string draw_pictures(const std::string& folder, const RunCurves& curves, bool with_png);
+
+/// A run among others.
+struct NamedHistory {
+  std::string name;
+  std::vector<NetworkFigures> history;
+};
+
+/// Draws compare.svg and compare.png: the runs' curves on common axes. Returns as draw_pictures.
+[[nodiscard]] std::string draw_comparison(const std::string& folder, const std::vector<NamedHistory>& runs);
+
+}  // namespace starling

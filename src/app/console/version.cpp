@@ -1,0 +1,68 @@
+#include "version.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <link.h>
+#include <span>
+#include <string_view>
+
+#include <Eigen/Core>
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include "starling/core/digest.hpp"
+#include "starling/net/world.hpp"
+
+namespace starling {
+
+namespace {
+
+/// A note that is shorter was not made from what was linked.
+constexpr std::size_t digest_bytes = 20;
+
+/// The text of the note of this kind among those of the part, which follow each other at multiples of `alignment`.
+std::string_view note_of(std::string_view notes, ElfW(Word) kind, std::size_t alignment) {
+  const auto padded = [alignment](std::size_t size) { return (size + alignment - 1) / alignment * alignment; };
+  while (notes.size() >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) header;
+    std::memcpy(&header, notes.data(), sizeof header);
+    const std::size_t text = padded(sizeof header + header.n_namesz);
+    if (text + header.n_descsz > notes.size()) break;
+    if (header.n_type == kind && notes.substr(sizeof header, header.n_namesz) == std::string_view("GNU", 4)) {
+      return notes.substr(text, header.n_descsz);
+    }
+    notes.remove_prefix(std::min(padded(text + header.n_descsz), notes.size()));
+  }
+  return {};
+}
+
+/// Looks at the program itself, which is the first of the files that it is loaded from, and at no other.
+int find_build_id(dl_phdr_info* file, std::size_t, void* result) {
+  for (const ElfW(Phdr) & part : std::span(file->dlpi_phdr, file->dlpi_phnum)) {
+    if (part.p_type != PT_NOTE) continue;
+    const std::string_view notes(reinterpret_cast<const char*>(file->dlpi_addr + part.p_vaddr), part.p_memsz);
+    const std::string_view id = note_of(notes, NT_GNU_BUILD_ID, part.p_align == 8 ? 8 : 4);
+    if (id.size() >= digest_bytes) *static_cast<std::string*>(result) = to_hex(id);
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::string build_digest() {
+  std::string id;
+  dl_iterate_phdr(find_build_id, &id);
+  return id.empty() ? sha256_of_file("/proc/self/exe") : id;
+}
+
+std::string version() {
+  return fmt::format("{} ({})", STARLING_VERSION, STARLING_REVISION);
+}
+
+std::string version_text() {
+  return fmt::format("starling {}\nMPI    {}\nEigen  {}.{}.{}\nHDF5   {}.{}.{}\n", version(), mpi_version(),
+                     EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION, H5_VERS_MAJOR, H5_VERS_MINOR,
+                     H5_VERS_RELEASE);
+}
+
+}  // namespace starling

@@ -1,0 +1,34 @@
+/// The figures of a source as a table and as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "starling/core/links.hpp"
+#include "starling/data/description/description.hpp"
+
+namespace starling {
+
+/// A source with what is known about it beside its records.
+struct DescribedSource {
+  std::string source;
+  std::vector<std::pair<std::string, std::string>> digests;  ///< file (or generator) and SHA-256
+  bool replayable = false;
+  std::optional<Client> clients;  ///< of sources with one file per client
+  bool has_ids = false;           ///< whether repeated_keys counts anything
+  Description figures;
+};
+
+/// Classification losses that take the source's labels, as --loss wants them.
+[[nodiscard]] std::vector<std::string> fitting_losses(const Description& figures);
+
+/// What its owner should look at before a run.
+[[nodiscard]] std::vector<std::string> notes_on(const DescribedSource& source);
+
+[[nodiscard]] std::string to_text(const DescribedSource& source);
+/// One object on one line.
+[[nodiscard]] std::string to_json(const DescribedSource& source);
+
+}  // namespace starling

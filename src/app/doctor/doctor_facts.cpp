@@ -1,0 +1,225 @@
+#include "doctor_facts.hpp"
+
+#include "app/console/version.hpp"
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sched.h>
+#include <sys/random.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+#include <hdf5.h>
+#include <nlohmann/json.hpp>
+
+#include "starling/core/digest.hpp"
+#include "starling/record/directory/disk_trial.hpp"
+
+namespace starling {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr int most_cpus = 1 << 16;
+constexpr auto between_looks = std::chrono::milliseconds(100);
+constexpr int most_looks = 30;  ///< network file systems show a new file to other hosts with a delay
+
+/// A file that is gone afterwards.
+class TrialFile {
+ public:
+  explicit TrialFile(std::string path) : path_(std::move(path)) {}
+  ~TrialFile() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  TrialFile(const TrialFile&) = delete;
+  TrialFile& operator=(const TrialFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// What `action` throws, as text; empty if it throws nothing.
+template <class Action>
+std::string problem_of(const Action& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Ranks that the launcher has started together with this one.
+int launched_ranks() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text);
+  }
+  return 0;
+}
+
+std::vector<int> allowed_cpus() {
+  for (int count = 1024; count <= most_cpus; count *= 2) {
+    cpu_set_t* const set = CPU_ALLOC(count);
+    const std::size_t size = CPU_ALLOC_SIZE(count);
+    std::vector<int> cpus;
+    const bool known = ::sched_getaffinity(0, size, set) == 0;
+    for (int cpu = 0; known && cpu < count; ++cpu) {
+      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), size, set)) cpus.push_back(cpu);
+    }
+    CPU_FREE(set);
+    if (known) return cpus;
+  }
+  return {};
+}
+
+/// Bytes that can be had without swapping, as Linux reckons.
+std::optional<std::int64_t> available_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::string unit;
+  for (std::int64_t kibibytes = 0; file >> name >> kibibytes && std::getline(file, unit);) {
+    if (name == "MemAvailable:") return kibibytes * 1024;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> free_space(const std::string& directory) {
+  std::error_code error;
+  const fs::space_info space = fs::space(directory, error);
+  return error ? std::nullopt : std::optional(static_cast<std::int64_t>(space.available));
+}
+
+std::string entropy_problem() {
+  std::array<unsigned char, 32> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), GRND_NONBLOCK) == static_cast<ssize_t>(bytes.size())) return "";
+  const int code = errno;
+  return fmt::format("{}: noise keys would wait for it; start later, or give the machine a source of entropy",
+                     code == EAGAIN ? "the system has not gathered enough randomness since it started"
+                                    : std::generic_category().message(code));
+}
+
+std::string hdf5_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+RankFacts local_facts(const std::string& directory) {
+  RankFacts facts;
+  facts.host = host_name();
+  facts.version = version();
+  facts.build = sha256_of_file("/proc/self/exe");
+  facts.mpi = mpi_version();
+  facts.threads = thread_level();
+  facts.hdf5 = hdf5_version();
+  facts.launched = launched_ranks();
+  facts.cpus_of_host = cpus_of_this_host();
+  facts.cpus = allowed_cpus();
+  facts.yields = yields_when_idle();
+  facts.memory = available_memory();
+  facts.free_space = free_space(directory);
+  facts.entropy_problem = entropy_problem();
+  return facts;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+template <class T>
+std::optional<T> if_any(const Json& value) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<T>());
+}
+
+std::string to_text(const RankFacts& facts) {
+  // Names of files need not be UTF-8.
+  return Json::array({facts.host, facts.version, facts.build, facts.mpi, facts.threads, facts.hdf5, facts.launched,
+                      facts.cpus_of_host, facts.cpus, or_null(facts.yields), or_null(facts.memory),
+                      or_null(facts.free_space), facts.disk_problem, facts.sharing_problem, facts.entropy_problem})
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+RankFacts from_text(const std::string& text) {
+  const Json json = Json::parse(text);
+  return {json[0],
+          json[1],
+          json[2],
+          json[3],
+          json[4],
+          json[5],
+          json[6],
+          json[7],
+          json[8],
+          if_any<bool>(json[9]),
+          if_any<std::int64_t>(json[10]),
+          if_any<std::int64_t>(json[11]),
+          json[12],
+          json[13],
+          json[14]};
+}
+
+void write_own(const std::string& directory, const std::string& path) {
+  check<FailureError>(fs::is_directory(directory),
+                      "there is no directory '{}' (files of runs would have no place) make it, on all hosts",
+                      directory);
+  const int code = ::access(directory.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+  check<FailureError>(code == 0, "'{}' cannot be written to ({}) choose another directory, or see to its permissions",
+                      directory, std::generic_category().message(code));
+  write_trial(path);
+}
+
+/// Another rank's file, which may need a while to be seen here.
+void read_when_seen(const std::string& path) {
+  for (int look = 0; look < most_looks && !fs::exists(path); ++look) std::this_thread::sleep_for(between_looks);
+  check<FailureError>(fs::exists(path),
+                      "rank 0's file '{}' is not seen (each host has a directory of its own of that name) run.h5 joins "
+                      "files of all ranks: use a directory on a file system that all hosts share",
+                      path);
+  read_trial(path);
+}
+
+/// **Collective.** Writes, reads what it wrote, then what rank 0 wrote.
+void try_directory(Agreement& agreement, const std::string& directory, RankFacts& facts) {
+  const std::string token = agreement.broadcast(
+      declare_public(fmt::format("{}-{}", ::getpid(), std::chrono::system_clock::now().time_since_epoch().count())));
+  const auto path = [&](int rank) { return fmt::format("{}/starling-doctor-{}.{}.h5", directory, token, rank); };
+  const TrialFile own(path(agreement.rank()));
+  facts.disk_problem = problem_of([&] { write_own(directory, own.path()); });
+  const std::vector<std::string> problems = agreement.all_gather(declare_public(facts.disk_problem));
+  if (problems[0].empty()) {
+    facts.sharing_problem = problem_of([&] { read_when_seen(path(0)); });
+  } else {
+    facts.sharing_problem = "rank 0 could not write its file, so it is not known";
+  }
+  agreement.barrier();
+}
+
+}  // namespace
+
+std::string directory_of(const std::string& output) {
+  if (fs::is_directory(output)) return output;
+  const fs::path above = fs::absolute(output).lexically_normal().parent_path();
+  return above.empty() ? "." : above.string();
+}
+
+std::vector<RankFacts> gather_facts(Agreement& agreement, const std::string& directory) {
+  RankFacts own;
+  agreement.together([&] { own = local_facts(directory); });
+  try_directory(agreement, directory, own);
+  std::vector<RankFacts> facts;
+  for (const std::string& text : agreement.all_gather(declare_public(to_text(own)))) facts.push_back(from_text(text));
+  return facts;
+}
+
+}  // namespace starling

@@ -1,0 +1,125 @@
+#include "doctor_text.hpp"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace starling {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_listed = 5;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+std::vector<Way> slowest_ways(const LaunchFacts& facts) {
+  std::vector<Way> ways;
+  std::copy_if(facts.ways.begin(), facts.ways.end(), std::back_inserter(ways),
+               [](const Way& way) { return way.seconds.has_value(); });
+  std::stable_sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) { return *a.seconds > *b.seconds; });
+  ways.resize(std::min(ways.size(), most_listed));
+  return ways;
+}
+
+std::string table_of_ways(const LaunchFacts& facts) {
+  const std::vector<Way> ways = slowest_ways(facts);
+  if (ways.size() < 2) return "";
+  std::string text = "\nslowest edges, one way\n";
+  for (const Way& way : ways) {
+    const auto host = [&](int rank) { return facts.ranks[static_cast<std::size_t>(rank)].host; };
+    text += fmt::format("  {:>10.2f} us  rank {} on {} to rank {} on {}\n", 1e6 * *way.seconds, way.from,
+                        host(way.from), way.to, host(way.to));
+  }
+  return text;
+}
+
+std::string last_sentence(const std::vector<Examined>& checks) {
+  const auto count = [&](Verdict verdict) {
+    return std::count_if(checks.begin(), checks.end(),
+                         [&](const Examined& each) { return each.finding.verdict == verdict; });
+  };
+  const auto bad = count(Verdict::bad);
+  const auto look = count(Verdict::look);
+  if (bad + look == 0) return "\nnothing stands in the way of a run\n";
+  return fmt::format("\n{} bad, {} to look at\n", bad, look);
+}
+
+Json of_rank(const RankFacts& rank) {
+  return {{"host", rank.host},
+          {"version", rank.version},
+          {"build", rank.build},
+          {"mpi", rank.mpi},
+          {"threads", rank.threads},
+          {"hdf5", rank.hdf5},
+          {"launched", rank.launched},
+          {"cpus_of_host", rank.cpus_of_host},
+          {"cpus", rank.cpus},
+          {"yields", or_null(rank.yields)},
+          {"memory", or_null(rank.memory)},
+          {"free_space", or_null(rank.free_space)}};
+}
+
+template <class T, class F>
+Json list(const std::vector<T>& values, const F& item) {
+  Json result = Json::array();
+  for (const T& value : values) result.push_back(item(value));
+  return result;
+}
+
+}  // namespace
+
+std::vector<Examined> examine(const LaunchFacts& facts) {
+  std::vector<Examined> checks;
+  for (const DoctorCheck& check : doctor_checks()) checks.push_back({check.name, check.judge(facts)});
+  return checks;
+}
+
+Verdict verdict_of(const std::vector<Examined>& checks) {
+  Verdict worst = Verdict::ok;
+  for (const Examined& each : checks) worst = std::max(worst, each.finding.verdict);
+  return worst;
+}
+
+std::string doctor_table(const LaunchFacts& facts, const std::vector<Examined>& checks) {
+  std::string text;
+  for (const auto& [name, finding] : checks) {
+    text += fmt::format("{:<12}{:<6}{}\n", name, name_of(finding.verdict), finding.value);
+    if (!finding.advice.empty()) text += fmt::format("{:<18}{}\n", "", finding.advice);
+  }
+  return text + table_of_ways(facts) + last_sentence(checks);
+}
+
+std::string doctor_json(const LaunchFacts& facts, const std::vector<Examined>& checks) {
+  const Json json{
+      {"verdict", name_of(verdict_of(checks))},
+      {"checks", list(checks,
+                      [](const Examined& each) {
+                        return Json{{"name", each.name},
+                                    {"verdict", name_of(each.finding.verdict)},
+                                    {"value", each.finding.value},
+                                    {"advice", each.finding.advice}};
+                      })},
+      {"graph", facts.graph},
+      {"directory", facts.directory},
+      {"clients", facts.clients},
+      {"ranks", list(facts.ranks, of_rank)},
+      {"clocks", list(facts.clocks,
+                      [](const ClockSkew& skew) {
+                        return Json{{"seconds", skew.seconds}, {"uncertainty", skew.uncertainty}};
+                      })},
+      {"edges",
+       list(facts.ways,
+            [](const Way& way) {
+              return Json{
+                  {"from", way.from}, {"to", way.to}, {"vectors", way.vectors}, {"seconds", or_null(way.seconds)}};
+            })},
+      {"exchange", list(facts.exchange, [](const std::optional<double>& seconds) { return or_null(seconds); })}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace starling

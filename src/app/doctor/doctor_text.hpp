@@ -1,0 +1,28 @@
+/// What `starling doctor` prints.
+#pragma once
+
+#include "doctor_checks.hpp"
+#include <string>
+#include <vector>
+
+namespace starling {
+
+/// A check with what it found.
+struct Examined {
+  std::string name;
+  Finding finding;
+};
+
+/// All checks, in the order of their table.
+[[nodiscard]] std::vector<Examined> examine(const LaunchFacts& facts);
+/// The worst of them.
+[[nodiscard]] Verdict verdict_of(const std::vector<Examined>& checks);
+
+/// A row for each check, the slowest edges if there are several, and a sentence at the end.
+[[nodiscard]] std::string doctor_table(const LaunchFacts& facts, const std::vector<Examined>& checks);
+/// {verdict, checks: [{name, verdict, value, advice}], graph, directory, clients, ranks: [{…}], clocks: [{seconds,
+/// uncertainty}], edges: [{from, to, vectors, seconds}], exchange: [seconds]}; times in seconds, by rank, null where
+/// there are none. One line.
+[[nodiscard]] std::string doctor_json(const LaunchFacts& facts, const std::vector<Examined>& checks);
+
+}  // namespace starling

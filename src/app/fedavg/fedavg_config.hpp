@@ -1,0 +1,28 @@
+/// Configuration of `starling fedavg`.
+#pragma once
+
+#include "app/settings/learning_config.hpp"
+#include "app/settings/model_choice.hpp"
+#include <string>
+#include <vector>
+
+#include "starling/protocol/aggregated/fedavg.hpp"
+#include "starling/record/model_average.hpp"
+
+namespace starling {
+
+/// What clients' models count for in the mean.
+enum class ClientWeights { equal, records };
+
+struct FedAvgConfig : LearningConfig {
+  ModelChoice model;
+  FedAvgSettings fedavg;
+  ClientWeights weights = ClientWeights::records;
+  Averaging average = Averaging::none;
+};
+
+/// Throws UsageError.
+[[nodiscard]] FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words);
+[[nodiscard]] std::string fedavg_help();
+
+}  // namespace starling

@@ -1,0 +1,335 @@
+// The steps of `starling infer`, and what they come to.
+#include "app/commands.hpp"
+#include "app/run/launch.hpp"
+#include "infer_run.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "starling/core/numerics/gram.hpp"
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/report/pictures/interval_picture.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Of one client's spreads: (estimate, spread) by method, one after the other.
+void append(const std::vector<MethodSpread>& methods, Vector& numbers) {
+  for (const MethodSpread& each : methods) {
+    numbers.insert(numbers.end(), each.spread.estimate.begin(), each.spread.estimate.end());
+    numbers.insert(numbers.end(), each.spread.spread.begin(), each.spread.spread.end());
+  }
+}
+
+/// Takes from the front of `numbers` what `append` wrote of methods with these names.
+std::vector<MethodSpread> take(View& numbers, const std::vector<std::string>& names, std::size_t dimension) {
+  std::vector<MethodSpread> methods;
+  for (const std::string& name : names) {
+    const View estimate = numbers.first(dimension);
+    const View spread = numbers.subspan(dimension, dimension);
+    methods.push_back({name, {Vector(estimate.begin(), estimate.end()), Vector(spread.begin(), spread.end())}});
+    numbers = numbers.subspan(2 * dimension);
+  }
+  return methods;
+}
+
+/// One of each of these methods, in this order, without a spread where there is none: clients whose steps have ended
+/// early know less.
+std::vector<MethodSpread> padded(const std::vector<MethodSpread>& known, const std::vector<std::string>& names,
+                                 const Vector& estimate) {
+  std::vector<MethodSpread> methods;
+  for (const std::string& name : names) {
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& each) { return each.method == name; });
+    const Vector none(estimate.size(), std::numeric_limits<double>::quiet_NaN());
+    methods.push_back(found == known.end() ? MethodSpread{name, {estimate, none}} : *found);
+  }
+  return methods;
+}
+
+/// Methods of which no client has a spread.
+void leave_out_unknown(std::vector<std::vector<MethodSpread>>& clients) {
+  const auto unknown = [&](std::size_t m) {
+    return std::all_of(clients.begin(), clients.end(),
+                       [m](const auto& methods) { return std::isnan(methods[m].spread.spread[0]); });
+  };
+  for (std::size_t m = clients.empty() ? 0 : clients[0].size(); m > 0; --m) {
+    if (!unknown(m - 1)) continue;
+    for (auto& methods : clients) methods.erase(methods.begin() + static_cast<std::ptrdiff_t>(m - 1));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> InferRun::coefficient_names() const {
+  std::vector<std::string> names = dataset_.shape.names;
+  for (std::size_t j = names.size(); j < dataset_.shape.features; ++j) names.push_back(fmt::format("x{}", j));
+  if (config_.intercept) names.emplace_back("intercept");
+  return names;
+}
+
+/// Of all clients, as far as all may know.
+double InferRun::records_after(Round steps) const {
+  const double most = static_cast<double>(steps) * static_cast<double>(config_.data.batch);
+  double total = 0;
+  for (const double records : records_) total += std::min(records, most);
+  return total;
+}
+
+/// d × local clients.
+Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalRecorder& recorder) {
+  Columns models(dimension_, static_cast<std::size_t>(client_count()));
+  if (schedule_) {
+    for (std::size_t k = 0; k < models.size(); ++k) {
+      const Vector own = recorder.estimate(k, engine.view());
+      std::copy(own.begin(), own.end(), models[k].begin());
+    }
+    return declare_public(std::move(models));
+  }
+  Released<Vector> common = declare_public(Vector(dimension_));
+  if (first_rank()) {
+    Vector estimate = recorder.estimate(0, engine.view());
+    const std::optional<BiasEstimate> bias = engine.bias();
+    if (config_.bias == BiasChoice::remove && bias) axpy(-1, bias->bias, estimate);
+    common = declare_public(std::move(estimate));
+  }
+  const std::vector<Vector> all = agreement_.all_gather(common);
+  for (std::size_t k = 0; k < models.size(); ++k) std::copy(all[0].begin(), all[0].end(), models[k].begin());
+  return declare_public(std::move(models));
+}
+
+/// Rank 0's, if asked for. Where the data do not determine a coordinate, there is no spread. **Collective.**
+std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder) {
+  if (config_.plug_in && config_.trust == PlugInTrust::central && rounds_done(engine.view()) < config_.sgd.steps) {
+    // A run that is taken up again would release other sums of the same records, and they are paid for once.
+    notes_.emplace_back("stopped: no plug-in intervals, whose sums are released once, after the last step");
+    return {};
+  }
+  const std::optional<PlugInMeans> means = engine.plug_in();
+  if (!means || means->curvature.empty() || recorder.counted(0) < 2) return {};
+  const Vector estimate = recorder.estimate(0, engine.view());
+  const ReleasedMatrix influence = influence_of(*means, config_.data.batch, engine.mean_inverse_clients());
+  PlugIn result = plug_in(estimate, {means->curvature, means->curvature_noise}, influence, recorder.counted(0));
+  for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();
+  note_undetermined(result);
+  return {{"plug-in", result.spread}};
+}
+
+void InferRun::note_undetermined(const PlugIn& result) {
+  if (result.undetermined.empty()) return;
+  std::string names;
+  for (const std::size_t j : result.undetermined) {
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", coefficient_names()[j]);
+  }
+  notes_.push_back(fmt::format(
+      "plug-in: no interval for {} (the curvature's least eigenvalue, {:.3g}, is below {:.3g}, what it would be taken "
+      "for {}: a column may be constant, or a combination of others) drop a column, or bring more records",
+      names, result.least_curvature, result.curvature_floor, unprotected() ? "by roundings alone" : "by noise alone"));
+}
+
+/// Takes the curvature bias off the estimates, or says how large it is. Rank 0's.
+void InferRun::treat_bias(const InferEngine& engine, std::vector<MethodSpread>& spreads) {
+  const std::optional<BiasEstimate> bias = engine.bias();
+  if (!bias) {
+    if (config_.bias == BiasChoice::remove && !spreads.empty()) {
+      notes_.push_back(
+          fmt::format("the curvature bias is NOT removed: after {} steps the noise hides the curvature (more records, "
+                      "or a larger price, would show it)",
+                      engine.view().done()));
+    }
+    return;
+  }
+  for (MethodSpread& each : spreads) {
+    const bool of_path = each.method == "random-scaling";
+    if (config_.bias == BiasChoice::remove) {
+      each.spread = less_bias(each.spread, *bias, of_path ? variance_share_of_random_scaling : variance_share);
+      continue;
+    }
+    const double quantile = interval_quantile(each.method, config_.levels.front());
+    const auto warning = curvature_bias_warning(*bias, each.spread, quantile, coefficient_names());
+    if (warning) notes_.push_back(fmt::format("{}: {}, or --bias remove", each.method, *warning));
+  }
+}
+
+std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const IntervalRecorder& recorder) {
+  const std::vector<MethodSpread> plug_in = plug_in_spreads(engine, recorder);
+  const std::vector<std::string> names = coefficient_names();
+  std::vector<Interval> intervals;
+  const auto add = [&](const std::vector<MethodSpread>& spreads, std::optional<Client> client) {
+    for (Interval& each : intervals_of(spreads, names, config_.levels, client)) intervals.push_back(std::move(each));
+  };
+  if (!schedule_) {
+    if (!first_rank()) return intervals;
+    std::vector<MethodSpread> spreads = recorder.spreads(0);
+    spreads.insert(spreads.end(), plug_in.begin(), plug_in.end());
+    treat_bias(engine, spreads);
+    if (config_.batch_means && recorder.counted(0) < config_.sgd.steps - config_.burn_in) {
+      notes_.push_back(fmt::format("no batch-means: {} of {} steps were taken, and the last batch ends with the last",
+                                   recorder.counted(0), config_.sgd.steps - config_.burn_in));
+    }
+    add(spreads, std::nullopt);
+    return intervals;
+  }
+  std::vector<std::string> methods;
+  if (config_.random_scaling) methods.emplace_back("random-scaling");
+  if (config_.batch_means) methods.emplace_back("batch-means");
+  Vector numbers;
+  for (std::size_t k = 0; k < engine.paths(); ++k) {
+    append(padded(recorder.spreads(k), methods, recorder.estimate(k, engine.view())), numbers);
+  }
+  const std::vector<Vector> of_ranks = agreement_.gather(declare_public(std::move(numbers)));
+  std::vector<std::vector<MethodSpread>> of_clients;
+  for (std::size_t r = 0; r < of_ranks.size(); ++r) {
+    View rest = of_ranks[r];
+    for (Client k = 0; k < layout_->count(static_cast<int>(r)); ++k) {
+      of_clients.push_back(take(rest, methods, dimension_));
+    }
+  }
+  leave_out_unknown(of_clients);
+  for (std::size_t u = 0; u < of_clients.size(); ++u) add(of_clients[u], static_cast<Client>(u));
+  return intervals;
+}
+
+/// Steps are the same on all ranks but for those that host no client of a graph. **Collective.**
+Round InferRun::rounds_done(const RoundView& view) {
+  Round done = 0;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(view.done())))) {
+    done = std::max<Round>(done, std::stoll(each));
+  }
+  return done;
+}
+
+/// Of client 0 alone, whose rank is the first.
+std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorder) const {
+  std::vector<IntervalsAt> path;
+  const std::optional<Client> client = schedule_ ? std::optional<Client>(0) : std::nullopt;
+  for (const PathAt& at : recorder.noted()) {
+    path.push_back({at.steps, records_after(at.steps),
+                    intervals_of(at.clients.at(0), coefficient_names(), config_.levels, client)});
+  }
+  return path;
+}
+
+/// Rank 0's, if asked for.
+std::optional<JointTest> InferRun::joint_test(const IntervalRecorder& recorder) const {
+  const std::vector<std::string> names = coefficient_names();
+  JointTest test;
+  test.level = config_.levels.front();
+  std::vector<std::size_t> tested;
+  for (std::size_t j = 0; j < dataset_.shape.features; ++j) {
+    tested.push_back(j);
+    test.names.push_back(names[j]);
+  }
+  const std::optional<double> statistic = recorder.joint_statistic(0, tested);
+  if (!statistic) return std::nullopt;
+  test.statistic = *statistic;
+  test.critical = joint_quantile(tested.size(), test.level);
+  return test;
+}
+
+ExitCode InferRun::play() {
+  const Recorded recorded = who_is_recorded(
+      layout_->clients(), config_.record_clients.value_or(schedule_ ? RecordedChoice() : of_one_model), dimension_);
+  const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset_.streams), privacy_->accounts());
+  if (recorded.figures == Figures::of_some) engine->count_edges_of(recorded.listed);
+  if (!engine->note().empty()) notes_.push_back(engine->note());
+  IntervalRecorder intervals = follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
+  TestScore test;
+  if (test_) test = [this](View theta) { return model_->score(theta, *test_).of_all(); };
+  find_checkpoint(config_.sgd.steps);
+  open_records({config_.sgd.steps,
+                recorded,
+                model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
+                test,
+                schedule_ ? Models::one_each : Models::one_for_all,
+                {{"aggregated", schedule_ ? "no" : "yes"}}});
+
+  MassWatch masses(first_client());
+  std::vector<Observer*> observers = recorders();
+  if (schedule_) observers.push_back(&masses);
+  if (engine->paths() > 0) observers.push_back(&intervals);
+  KeptParts parts;
+  parts.add("steps", *engine);
+  parts.add("paths", intervals);
+  if (schedule_) parts.add("small masses", masses);
+  start_checkpoints(std::move(parts));
+  observers.push_back(last_observer());
+  const double wall = time_rounds([&] { engine->run(observers); });
+
+  const Round done = rounds_done(engine->view());
+  const bool stopped = done < config_.sgd.steps;
+  checkpoint_the_end(done, stopped);
+  if (engine->paths() > 0) intervals.finish(engine->view());
+  const Released<Columns> averages = estimates(*engine, intervals);
+  finish_records(engine->view(), done, averages);
+  if (stopped) note_stop(done, config_.sgd.steps, "step", is_resumable());
+  std::optional<SmallMasses> small;
+  if (schedule_) small = masses.gather(agreement_);
+  if (small && small->count > 0) notes_.push_back(note_on_small_masses(*small));
+  const Summary summary = make_summary(*engine, intervals, recorded, averages, wall, stopped, small);
+  agreement_.together([&] {
+    if (!first_rank()) return;
+    std::vector<IntervalsAt> path = interval_path(intervals);
+    if (!path.empty() && !schedule_) {  // less their bias, if that was asked for
+      path.back().intervals = summary.intervals;
+      std::erase_if(path.back().intervals, [](const Interval& each) { return each.method == "plug-in"; });
+    }
+    const bool noted = !path.empty() && !path.back().intervals.empty();
+    const std::string& folder = directory_->path();
+    OwnResults own;
+    if (noted) own.write = [&] { write_interval_path(folder, path); };
+    if (noted) own.draw = [&] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
+    write_results(summary, stopped, "the estimate", own);
+  });
+  if (!stopped) drop_checkpoints(done);
+  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+}
+
+Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder, const Recorded& recorded,
+                               const Released<Columns>& estimates, double wall, bool stopped,
+                               const std::optional<SmallMasses>& small) {
+  const RoundView& view = engine.view();
+  Summary summary = begin_summary(config_.sgd.steps, wall);
+  summary.average = "all";
+  summary.learned = true;
+  summary.classifies = model_->classifies();
+  summary.aggregated = !schedule_;
+  summary.small_masses = small;
+  LocalResults local{estimates,
+                     Vector(view.masses().begin(), view.masses().end()),
+                     engine.debts(),
+                     view.tallies(),
+                     engine.edge_traffic(),
+                     engine.wire_traffic(),
+                     engine.time_shares(),
+                     std::nullopt,
+                     view.mass_in_flight(),
+                     client_count() > 0 ? std::optional(view.done()) : std::nullopt};
+  if (test_) {
+    local.test.emplace();
+    for (std::size_t k = 0; k < estimates.value().size(); ++k) {
+      local.test->push_back(model_->score(estimates.value()[k], *test_).of_all());
+    }
+  }
+  gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
+  summary.rounds = rounds_done(view);
+  if (const auto steps = engine.steps(first_client())) {
+    summary.step_cap = config_.step_cap;
+    summary.weights = gather_weights(agreement_, recorded, *steps, tolerated_debt);
+    if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
+  }
+  if (!schedule_ && first_rank()) set_one_model(summary, estimates.value()[0]);
+  summary.intervals = all_intervals(engine, recorder);
+  if (engine.paths() > 0) summary.interval_records = records_after(config_.burn_in + recorder.counted(0));
+  if (config_.joint && first_rank()) summary.joint = joint_test(recorder);
+  finish_summary(summary, stopped);
+  return summary;
+}
+
+int run_infer(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
+  return run_command(
+      words, speaks, infer_help, [&] { return parse_infer_config(words).text; },
+      [&](World& world) { return InferRun(world, command_line).run(words); });
+}
+
+}  // namespace starling

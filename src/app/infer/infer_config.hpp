@@ -1,0 +1,59 @@
+/// Configuration of `starling infer`.
+#pragma once
+
+#include "app/settings/learning_config.hpp"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/protocol/aggregated/ldp_sgd.hpp"
+#include "starling/protocol/decentralized/mixing.hpp"
+
+namespace starling {
+
+/// Who adds noise to plug-in matrices.
+enum class PlugInTrust { local, central };
+/// Of the curvature bias of averages.
+enum class BiasChoice { keep, remove };
+
+struct InferConfig : LearningConfig {
+  // clients and graph
+  std::optional<std::string> topology;
+  MixingSettings mixing;
+  // data
+  bool intercept = false;
+  // method
+  LdpSgdSettings sgd;
+  std::optional<double> step_offset;
+  std::optional<double> asked_step_cap;  ///< none: chosen by the masses of the graph
+  double step_cap = 1;                   ///< of the run, over a graph
+  // intervals
+  std::string intervals_text = "random-scaling";
+  std::vector<double> levels{0.95};
+  Round burn_in = 0;
+  bool joint = false;
+  PlugInTrust trust = PlugInTrust::local;
+  BiasChoice bias = BiasChoice::keep;
+  double bias_share = 0.19;  ///< of the square of μ, for curvatures that plug-in intervals do not release anyway
+  /// Independent runs on a generator, to see how often intervals cover; 0: one run, with all its results.
+  std::int64_t replications = 0;
+
+  // What intervals_text says.
+  bool random_scaling = false;
+  bool plug_in = false;
+  std::optional<int> batch_means;
+  bool one_price = true;  ///< whether all clients and rounds have the same
+
+  /// Whether each step's curvature is released with its direction.
+  [[nodiscard]] bool curvature_by_step() const {
+    return bias == BiasChoice::remove || (plug_in && trust == PlugInTrust::local && one_price);
+  }
+  [[nodiscard]] bool decentralized() const { return topology.has_value(); }
+};
+
+/// Throws UsageError.
+[[nodiscard]] InferConfig parse_infer_config(const std::vector<std::string>& words);
+[[nodiscard]] std::string infer_help();
+
+}  // namespace starling

@@ -1,0 +1,72 @@
+/// The protocol of `starling infer` with its door: rank 0 aggregates, or clients mix with their neighbours.
+#pragma once
+
+#include "infer_config.hpp"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/snapshot.hpp"
+#include "starling/graph/schedule.hpp"
+#include "starling/inference/curvature_bias.hpp"
+#include "starling/net/world.hpp"
+#include "starling/privacy/ledger/accounts.hpp"
+#include "starling/protocol/aggregated/plug_in_sums.hpp"
+#include "starling/protocol/observer.hpp"
+#include "starling/record/figures/effective_weights.hpp"
+
+namespace starling {
+
+/// What an engine is made of. References outlive it.
+struct EngineParts {
+  World& world;
+  const Layout& layout;
+  const InferConfig& config;
+  const Schedule* schedule;  ///< of a run with --topology; else null
+  MallowsModel& model;
+  Mechanism& mechanism;
+  Accounts& accounts;
+  const std::vector<NoiseKey>& keys;
+  std::vector<std::unique_ptr<Stream>> streams;
+  const Released<Vector>& start;
+  double price;  ///< of a round, where all have the same
+};
+
+class InferEngine {
+ public:
+  virtual ~InferEngine() = default;
+  /// Before the first step, over a graph: the messages of these clients are counted by edge, those of all others
+  /// together. With an aggregator each client's are counted in any case.
+  virtual void count_edges_of(const std::vector<Client>& senders) = 0;
+  /// **Collective.** Plays all steps, or fewer if a signal stops the run.
+  virtual void run(const std::vector<Observer*>& observers) = 0;
+  [[nodiscard]] virtual const RoundView& view() const = 0;
+  /// Clients of this rank whose paths lead to estimates: all, or one on rank 0 if that aggregates.
+  [[nodiscard]] virtual std::size_t paths() const = 0;
+  [[nodiscard]] virtual Vector debts() const = 0;
+  /// Steps of this rank's clients, the first of which is `first`; none where rank 0 takes the steps.
+  [[nodiscard]] virtual std::optional<LocalSteps> steps(Client first) const = 0;
+  [[nodiscard]] virtual TimeShares time_shares() const = 0;
+  [[nodiscard]] virtual std::vector<EdgeTraffic> edge_traffic() const = 0;
+  [[nodiscard]] virtual WireTraffic wire_traffic() const = 0;
+  /// What a user should know of how vectors go; empty if there is nothing to be said.
+  [[nodiscard]] virtual std::string note() const { return ""; }
+  /// **Collective.** On rank 0, where they were asked for.
+  [[nodiscard]] virtual std::optional<PlugInMeans> plug_in() = 0;
+  /// Mean over steps of 1/(clients that took part), on rank 0 of an aggregated run.
+  [[nodiscard]] virtual double mean_inverse_clients() const = 0;
+  /// Of the average, likewise, where curvatures are released step by step.
+  [[nodiscard]] virtual std::optional<BiasEstimate> bias() const = 0;
+  /// All that steps depend on but streams, keys, the graph and accounts.
+  virtual void persist(Snapshot& snapshot) = 0;
+  /// Steps before `end` that have not been taken will not be.
+  virtual void leave_out(Round end) = 0;
+};
+
+/// Steps of a run over a graph.
+[[nodiscard]] OmdSettings omd_settings(const InferConfig& config);
+
+[[nodiscard]] std::unique_ptr<InferEngine> make_engine(EngineParts parts);
+
+}  // namespace starling

@@ -1,0 +1,107 @@
+/// One run of `starling infer`.
+#pragma once
+
+#include "app/omd/step_cap_choice.hpp"
+#include "app/run/learning_run.hpp"
+#include "infer_config.hpp"
+#include "infer_engine.hpp"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/inference/plug_in.hpp"
+#include "starling/record/intervals/interval_recorder.hpp"
+#include "starling/record/intervals/study.hpp"
+
+namespace starling {
+
+/// One run of `starling infer` on one rank, from configuration to results.
+class InferRun final : public LearningRun {
+ public:
+  InferRun(World& world, std::string command_line) : LearningRun(world, "infer", std::move(command_line)) {}
+
+  ExitCode run(const std::vector<std::string>& words) {
+    configure([&] { config_ = parse_infer_config(words); });
+    if (is_finished()) return show_finished();
+    agreement_.together([&] { open_graph(); });
+    if (schedule_) agreement_.same("topology", declare_public(schedule_->digest()));
+    agreement_.together([&] { open_data(); });
+    agree_on_data();
+    agreement_.together([&] { open_model(); });
+    if (schedule_ && !config_.asked_step_cap) choose_step_cap();
+    count_records();
+    open_protection();
+    make_directory();
+    return config_.replications > 0 ? study() : play();
+  }
+
+ private:
+  [[nodiscard]] const LearningConfig& common() const override { return config_; }
+
+  /// Ranks without clients go along with an aggregator's rounds.
+  [[nodiscard]] bool plays(int rank) const override { return !schedule_ || LearningRun::plays(rank); }
+  [[nodiscard]] std::string why_not_resumable() const override {
+    return config_.replications > 0 ? "its replications are quickly begun anew" : LearningRun::why_not_resumable();
+  }
+  [[nodiscard]] std::string why_no_round_is_left_out() const override {
+    return config_.plug_in && config_.trust == PlugInTrust::central
+               ? "sums over all its records are released once, after the last step, and those of a pipe are gone"
+               : "";
+  }
+  [[nodiscard]] std::string why_no_more_rounds() const override {
+    return config_.batch_means || config_.plug_in ? "batches and plug-in matrices are made" : "";
+  }
+  [[nodiscard]] std::string digest_of_inputs() const override {
+    return LearningRun::digest_of_inputs() + digest_of(config_.step_cap);
+  }
+  void open_graph();
+  void open_data();
+  void open_model();
+  void choose_steps();
+  /// **Collective.**
+  void choose_step_cap();
+  /// **Collective.**
+  void count_records();
+  void refuse_constant_columns();
+  void open_protection();
+  [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
+  /// Whether curvatures are released beside directions.
+  [[nodiscard]] bool two_parts() const { return config_.plug_in || config_.curvature_by_step(); }
+  [[nodiscard]] SecondPart plug_in_part() const;
+  [[nodiscard]] bool unprotected() const { return !config_.privacy.protects(); }
+
+  /// With this rank's streams, accounts and keys.
+  [[nodiscard]] std::unique_ptr<InferEngine> engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts);
+  [[nodiscard]] IntervalRecorder follow(const InferEngine& engine, std::vector<std::size_t> noted) const;
+  ExitCode play();
+  /// Of rank 0's path, or of those of all clients in client order; on rank 0. **Collective.**
+  [[nodiscard]] std::vector<Interval> all_intervals(InferEngine& engine, const IntervalRecorder& recorder);
+  [[nodiscard]] std::vector<MethodSpread> plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder);
+  [[nodiscard]] std::optional<JointTest> joint_test(const IntervalRecorder& recorder) const;
+  void treat_bias(const InferEngine& engine, std::vector<MethodSpread>& spreads);
+  void note_undetermined(const PlugIn& result);
+  [[nodiscard]] std::vector<IntervalsAt> interval_path(const IntervalRecorder& recorder) const;
+  [[nodiscard]] Round rounds_done(const RoundView& view);
+  [[nodiscard]] Released<Columns> estimates(const InferEngine& engine, const IntervalRecorder& recorder);
+  [[nodiscard]] std::vector<std::string> coefficient_names() const;
+  [[nodiscard]] double records_after(Round steps) const;
+  [[nodiscard]] Summary make_summary(InferEngine& engine, const IntervalRecorder& recorder, const Recorded& recorded,
+                                     const Released<Columns>& estimates, double wall, bool stopped,
+                                     const std::optional<SmallMasses>& small);
+
+  void check_truth() const;
+  ExitCode study();
+  [[nodiscard]] std::optional<std::vector<IntervalsAt>> replicate(std::int64_t r);
+  void write_study_results(const Study& study, std::int64_t replications, double wall);
+
+  InferConfig config_;
+  std::unique_ptr<Schedule> schedule_;  ///< of runs with --topology
+  bool even_masses_ = false;            ///< every client has a mass of 1 in every round
+  std::unique_ptr<CurvedLoss> curved_;
+  std::unique_ptr<MallowsModel> model_;
+  std::optional<Released<Vector>> start_;
+  Vector records_;  ///< of each client; infinite where nobody knows beforehand
+};
+
+}  // namespace starling

@@ -1,0 +1,217 @@
+// From the configuration of `starling infer` to all that its steps need.
+#include "app/run/start_models.hpp"
+#include "app/settings/schedule_options.hpp"
+#include "infer_run.hpp"
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "starling/core/spec.hpp"
+#include "starling/data/generators/synthetic.hpp"
+#include "starling/data/preparation/column_variation.hpp"
+#include "starling/graph/topology.hpp"
+
+namespace starling {
+
+namespace {
+
+/// A little more than Ψ can reach, so that roundings need no clipping (privacy/noise/grid.hpp keeps 2^-20).
+constexpr double slack = 1 + 0x1p-16;
+
+/// Records whose curvatures enter one release at most (the grid of privacy/noise/grid.hpp ends at 2^22), and the room
+/// that sums of so many need.
+constexpr double most_once = 4'000'000;
+constexpr double slack_of_sums = 1 + 0x1p-8;
+
+bool needs_intercept(const std::string& source) {
+  return is_synthetic(source) && !make_generator(source, {})->coefficients().empty();
+}
+
+}  // namespace
+
+void InferRun::open_graph() {
+  std::unique_ptr<Graph> graph;
+  if (config_.topology) graph = read_graph(*config_.topology);
+  layout_.emplace(number_of_clients(graph ? std::optional(graph->clients()) : std::nullopt), world_.size());
+  note_idle_ranks();
+  if (!graph) return;
+  check(graph->ever_connects(),
+        "the topology never connects: some client cannot reach some other however long the run is (models could not "
+        "agree) see starling topology check {}",
+        *config_.topology);
+  const bool push_sum = config_.mixing.mixing == Mixing::push_sum;
+  if (push_sum) {
+    graph->require_sender_sums();
+  } else {
+    graph->require_receiver_sums();
+    notes_.emplace_back(
+        "plain mixing counts clients unequally on an unbalanced graph, and their estimates with them; starling "
+        "topology check says by how much");
+  }
+  OverlayTerms terms;
+  terms.missing = missing_weight(*graph, push_sum ? MixingSums::sender : MixingSums::receiver);
+  terms.steps_per_round = config_.mixing.gossip_steps;
+  terms.seed = config_.data.seed;
+  even_masses_ = keeps_masses_even(*graph);
+  schedule_ = overlaid(std::move(graph), ScheduleOptions(), terms);
+}
+
+void InferRun::open_data() {
+  curved_ = make_curved_loss(config_.loss);
+  loss_ = make_curved_loss(config_.loss);
+  config_.data.label_map = [this](double raw) { return curved_->label(raw); };
+  config_.intercept = config_.intercept || needs_intercept(config_.data.source);
+  open_streams(config_.data);
+}
+
+void InferRun::open_model() {
+  const RowWeights weights = Spec::parse(config_.loss).name() == "squared" ? RowWeights::none : RowWeights::mallows;
+  model_ = std::make_unique<MallowsModel>(*curved_, dataset_.shape.features, config_.intercept, weights);
+  dimension_ = model_->dimension();
+  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  choose_steps();
+  constexpr std::size_t most_joint = 50;
+  check(!config_.joint || dataset_.shape.features <= most_joint,
+        "--joint with {} coefficients (its quantile is simulated, which takes a minute for {} and grows with the third "
+        "power) drop columns, or look at single intervals",
+        dataset_.shape.features, most_joint);
+  refuse_constant_columns();
+  if (config_.replications > 0) check_truth();
+  const std::string loss = Spec::parse(config_.loss).name();
+  if (!unprotected() && (loss == "logistic" || loss == "expectile") && !config_.curvature_by_step()) {
+    notes_.emplace_back(
+        "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
+        "here; --bias remove estimates it and takes it off, more records a step (--batch) or clients make it small");
+  }
+  const std::unique_ptr<Domain> everywhere = domain_table().make("free");
+  const StartModels models = start_models(config_.start, *everywhere, dimension_, 1, 0, 1);
+  start_ = declare_public(Vector(models.models.value()[0].begin(), models.models.value()[0].end()));
+}
+
+/// Whoever fits a line to a column that never varies, beside an intercept, gets two coefficients of which only the sum
+/// means anything. Only where records may be looked at: without protection there is nobody to ask.
+void InferRun::refuse_constant_columns() {
+  const MetricsPolicy policy = metrics_policy();
+  if (!unprotected() || !policy.shared() || !dataset_.replayable || dataset_.is_public || client_count() == 0) return;
+  Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
+  Secret<ColumnVariation> variation;
+  for (const auto& stream : again.streams) {
+    for (Round t = 0; !stream->ended(t) && t < config_.sgd.steps; ++t) {
+      variation.update(
+          [](ColumnVariation& seen, const Batch& batch) {
+            for (std::size_t i = 0; i < batch.size(); ++i) seen.add(batch.row(i));
+          },
+          stream->next(t));
+    }
+  }
+  const auto shown = policy.share(variation, SharedFigure::varying_columns);
+  const std::vector<std::size_t> constant = shown->value().constant(dataset_.shape.features);
+  const std::vector<std::string> names = coefficient_names();
+  std::string listed;
+  for (const std::size_t j : constant) listed += fmt::format("{}'{}'", listed.empty() ? "" : ", ", names[j]);
+  if (constant.size() + (config_.intercept ? 1 : 0) < 2) return;
+  const bool described = config_.data.features == ReadSettings::Features::hog;  // not by columns of the file
+  check<DataError>(world_.size() > 1,
+                   "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) {}",
+                   config_.data.source, listed, config_.intercept ? ", and there is an intercept" : "",
+                   described ? "use --features raw" : "drop it: --drop");
+  notes_.push_back(
+      fmt::format("column {} never varies on rank {}: if so everywhere, its coefficient cannot be told from that of "
+                  "another constant",
+                  listed, world_.rank()));
+}
+
+void InferRun::choose_step_cap() {
+  config_.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
+                                      omd_settings(config_), first_rounds(config_.sgd.steps)});
+}
+
+void InferRun::count_records() {
+  Vector own;
+  for (const auto& stream : dataset_.streams) {
+    const auto records = stream->records();
+    own.push_back(records ? static_cast<double>(*records) * static_cast<double>(config_.data.epochs)
+                          : std::numeric_limits<double>::infinity());
+  }
+  for (const Vector& each : agreement_.all_gather(declare_public(std::move(own)))) {
+    records_.insert(records_.end(), each.begin(), each.end());
+  }
+}
+
+void InferRun::choose_steps() {
+  config_.sgd.steps = rounds_of(dataset_.shape.rounds);
+  const Round counted = config_.sgd.steps - config_.burn_in;
+  check(counted >= 2 || config_.intervals_text == "none",
+        "--burn-in {} of {} steps (an average and its intervals need two steps or more) take fewer, or more records",
+        config_.burn_in, config_.sgd.steps);
+  // For its message: so many batches must fit.
+  if (config_.batch_means) {
+    static_cast<void>(BatchMeans(1, *config_.batch_means, config_.sgd.step_power, counted));
+  }
+}
+
+SecondPart InferRun::plug_in_part() const {
+  if (!config_.plug_in) return PlugInSums::part(*model_, CurvatureParts::curvature, config_.bias_share);
+  SecondPart part = PlugInSums::part(*model_, CurvatureParts::both, PlugInSums::share_of_both);
+  if (config_.trust == PlugInTrust::central) {
+    const double records = static_cast<double>(config_.sgd.steps) * static_cast<double>(config_.data.batch) *
+                           static_cast<double>(layout_->clients());
+    check(unprotected() || records <= most_once,
+          "--trust central with {} records in all (the sensitivity of sums over more than {} cannot be proved) use "
+          "--trust local, or fewer --rounds",
+          records, most_once);
+    part.once_of = static_cast<std::size_t>(std::min(records, most_once));
+    part.clip *= slack_of_sums;
+  }
+  return part;
+}
+
+std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
+  const std::string name = config_.privacy.mechanism_name();
+  if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
+  if (two_parts()) {
+    auto pair = std::make_unique<PairedMechanism>(name, settings, plug_in_part());
+    // Nothing clips the second part: its bound must leave room for what rounding it to integers takes.
+    const double norm = config_.plug_in ? std::numbers::sqrt2 : 1;
+    check(unprotected() || pair->second_clip().bound >= norm * (1 + 1e-12),
+          "--batch {} with curvatures (the sensitivity of their sums over so many records cannot be proved) take a "
+          "smaller one",
+          config_.data.batch);
+    return pair;
+  }
+  return mechanism_table().make(name, settings);
+}
+
+/// **Collective.**
+void InferRun::open_protection() {
+  RunFacts facts;
+  agreement_.together([&] {
+    facts = this->facts(config_.sgd.steps);
+    if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.step_cap);
+    if (two_parts()) facts.second = plug_in_part();
+    if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
+    if (!schedule_) {
+      const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
+      facts.trust = unprotected() ? TrustModel::none : central ? TrustModel::curvature : TrustModel::local;
+    }
+    facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
+  });
+  open_privacy(std::move(facts));
+}
+
+std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {
+  return make_engine({world_, *layout_, config_, schedule_.get(), *model_, privacy_->mechanism(), accounts,
+                      privacy_->keys(), std::move(streams), *start_, privacy_->price_at(0, 0)});
+}
+
+IntervalRecorder InferRun::follow(const InferEngine& engine, std::vector<std::size_t> noted) const {
+  PathMethods methods;
+  methods.random_scaling = config_.random_scaling;
+  methods.batch_means = config_.batch_means;
+  methods.alpha = config_.sgd.step_power;
+  methods.steps = config_.sgd.steps;
+  methods.burn_in = config_.burn_in;
+  return {methods, engine.paths(), std::move(noted), dimension_, RecordRounds(config_.record_every)};
+}
+
+}  // namespace starling

@@ -1,0 +1,105 @@
+// How often the intervals of `starling infer` cover, by independent runs on a generator.
+#include "infer_run.hpp"
+#include <bit>
+#include <chrono>
+#include <cstdio>
+
+#include "starling/data/generators/synthetic.hpp"
+#include "starling/record/intervals/study.hpp"
+
+namespace starling {
+
+namespace {
+
+Vector truth_of(const std::string& source, std::size_t dimension) {
+  const std::vector<double> coefficients = make_generator(source, {})->coefficients();
+  check(coefficients.size() == dimension,
+        "--replications with '{}' (it has no true coefficients to compare with) use synthetic:linear, logistic, "
+        "expectile or insurance",
+        source);
+  return Vector(coefficients.begin(), coefficients.end());
+}
+
+}  // namespace
+
+/// Of one run on records and noise of its own; nothing if a signal has stopped it. **Collective.**
+std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
+  DataSettings data = config_.data;
+  data.seed += static_cast<std::uint64_t>(r);
+  Dataset dataset;
+  agreement_.together([&] { dataset = open_dataset(data, layout_->clients(), first_client(), client_count()); });
+  std::vector<ServedRounds> served;
+  for (const auto& stream : dataset.streams) {
+    served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
+  }
+  // Noise differs from run to run, since its streams follow from what it is added to.
+  Accounts accounts(privacy_->protection(), privacy_->prices(), config_.sgd.steps, first_client(), served);
+  const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset.streams), accounts);
+  const bool along = first_rank() && !schedule_ && config_.record_every;
+  const std::size_t notes = notes_.size();
+  IntervalRecorder recorder = follow(*engine, along ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
+  std::vector<Observer*> observers;
+  if (engine->paths() > 0) observers.push_back(&recorder);
+  engine->run(observers);
+  if (rounds_done(engine->view()) < config_.sgd.steps) return std::nullopt;
+  std::vector<IntervalsAt> path;
+  if (along) path = interval_path(recorder);
+  if (!path.empty() && path.back().steps == config_.sgd.steps) path.pop_back();
+  path.push_back({config_.sgd.steps, records_after(config_.sgd.steps), all_intervals(*engine, recorder)});
+  notes_.resize(notes);  // what single runs have to say
+  return path;
+}
+
+void InferRun::check_truth() const {
+  static_cast<void>(truth_of(config_.data.source, dimension_));
+}
+
+ExitCode InferRun::study() {
+  const Vector truth = truth_of(config_.data.source, dimension_);
+  const bool speaks = first_rank() && config_.progress != ProgressChoice::off;
+  Study study;
+  world_.watch_signals();
+  const auto began = std::chrono::steady_clock::now();
+  std::int64_t done = 0;
+  for (; done < config_.replications; ++done) {
+    const auto path = replicate(done);
+    if (!path) break;
+    if (first_rank()) {
+      for (const IntervalsAt& at : *path) study.add(at, truth);
+    }
+    if (speaks && std::has_single_bit(static_cast<std::uint64_t>(done + 1))) {
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+      fmt::print(stderr, "replication {} of {}: {:.3g} s each\n", done + 1, config_.replications,
+                 seconds / static_cast<double>(done + 1));
+    }
+  }
+  const bool stopped = done < config_.replications;
+  if (stopped)
+    notes_.push_back(fmt::format("stopped by a signal after {} of {} replications", done, config_.replications));
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  static_cast<void>(privacy_->finish(stopped));
+  agreement_.together([&] {
+    if (first_rank()) write_study_results(study, done, wall);
+  });
+  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+}
+
+/// There is neither one model nor one loss: the cells are the results.
+void InferRun::write_study_results(const Study& study, std::int64_t replications, double wall) {
+  Summary summary = begin_summary(config_.sgd.steps, wall);
+  summary.rounds = config_.sgd.steps;
+  summary.aggregated = !schedule_;
+  summary.study = study.cells();
+  const PriceRange price = privacy_->prices().range();
+  if (replications > 0)
+    notes_.push_back(fmt::format(
+        "{} replications of {} steps, with seeds {} to {}, {}", replications, config_.sgd.steps, config_.data.seed,
+        config_.data.seed + static_cast<std::uint64_t>(replications) - 1,
+        unprotected() ? std::string("without noise") : fmt::format("at mu = {:.6g} for a record in all", price.most)));
+  summary.notes = notes_;
+  write_summary(*directory_, summary);
+  write_study(directory_->path(), summary.study);
+  print_summary(summary);
+}
+
+}  // namespace starling

@@ -1,0 +1,43 @@
+/// Configuration of `starling omd`.
+#pragma once
+
+#include "app/settings/constraint_options.hpp"
+#include "app/settings/learning_config.hpp"
+#include "app/settings/model_choice.hpp"
+#include "app/settings/schedule_options.hpp"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/protocol/decentralized/omd.hpp"
+#include "starling/record/model_average.hpp"
+
+namespace starling {
+
+enum class RegretChoice { none, static_regret, dynamic, both };
+
+struct OmdConfig : LearningConfig {
+  // clients and graph
+  std::optional<std::string> topology;
+  ScheduleOptions schedule;
+  bool async = false;
+  // learning
+  ModelChoice model;
+  std::string mirror = "euclidean";
+  std::optional<std::string> domain;
+  Averaging average = Averaging::none;
+  OmdSettings omd;
+  std::optional<double> step_cap;  ///< none: chosen by the masses of the graph
+  MixingSettings mixing;
+  ConstraintOptions constraints;
+  RegretChoice regret = RegretChoice::none;
+  std::optional<Round> benchmark_window;
+  [[nodiscard]] bool learns() const { return loss != "none"; }
+};
+
+/// Throws UsageError.
+[[nodiscard]] OmdConfig parse_omd_config(const std::vector<std::string>& words);
+[[nodiscard]] std::string omd_help();
+
+}  // namespace starling

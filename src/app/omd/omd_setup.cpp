@@ -1,0 +1,206 @@
+// From the configuration of `starling omd` to all that its rounds need.
+#include "app/run/start_models.hpp"
+#include "omd_run.hpp"
+#include <algorithm>
+#include <limits>
+
+#include "starling/graph/analysis/analysis.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr Client most_clients_analysed_at_start = 200;
+constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
+
+/// What plain mixing makes of this graph (method 1, "Why η_t / w_u").
+std::string describe_bias(const Graph& graph, bool troubled) {
+  if (troubled) {
+    return "plain mixing counts clients unequally where they are absent unequally or links lose messages, beside what "
+           "the graph itself does; push-sum does not";
+  }
+  if (graph.clients() > most_clients_analysed_at_start || graph.period() == 0) {
+    return "plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much";
+  }
+  const std::vector<double> perron = analyse(GraphSample(graph)).perron;
+  if (perron.empty()) return "plain mixing has no single limit on this graph; see starling topology check";
+  const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
+  const auto n = static_cast<double>(perron.size());
+  return fmt::format("plain mixing counts client {} {:.3g} times and client {} {:.3g} times (1 is fair; push-sum is)",
+                     most - perron.begin(), n * *most, least - perron.begin(), n * *least);
+}
+
+}  // namespace
+
+std::string OmdRun::why_not_resumable() const {
+  if (config_.mixing.deadline) return "its rounds are not in step, and cannot be played again";
+  if (config_.privacy.audit) return "it audits itself by coins that nobody may keep";
+  return LearningRun::why_not_resumable();
+}
+
+std::string OmdRun::why_no_more_rounds() const {
+  if (config_.average == Averaging::tail) return "the mean over the last half of the rounds has begun";
+  if (config_.regret != RegretChoice::none) return "regret is counted";
+  return config_.constraints.any() ? "steps and budgets of constraints are made" : "";
+}
+
+void OmdRun::open_graph() {
+  std::unique_ptr<Graph> graph;
+  if (config_.topology) graph = read_graph(*config_.topology);
+  const Client clients = number_of_clients(graph ? std::optional(graph->clients()) : std::nullopt);
+  if (!graph) graph = make_graph("directed-ring", clients, WeightRule::sender);
+  layout_.emplace(clients, world_.size());
+  check_graph(*graph);
+  if (config_.mixing.running_sums && graph->period() == 0) {
+    notes_.emplace_back(
+        "unacknowledged losses on a graph that never repeats: what is lost on an edge stays under way until that edge "
+        "comes again, and both its ends keep a model's worth of sums for every edge that has ever come");
+  }
+  OverlayTerms terms;
+  terms.missing =
+      missing_weight(*graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
+  terms.steps_per_round = config_.mixing.gossip_steps;
+  terms.seed = config_.data.seed;
+  even_masses_ = !config_.schedule.any() && keeps_masses_even(*graph);
+  const std::vector<std::string> departures =
+      departure_notes(*graph, config_.schedule, config_.rounds.value_or(std::numeric_limits<Round>::max()));
+  notes_.insert(notes_.end(), departures.begin(), departures.end());
+  schedule_ = overlaid(std::move(graph), config_.schedule, terms);
+  note_idle_ranks();
+}
+
+void OmdRun::check_graph(const Graph& graph) {
+  check(graph.ever_connects(),
+        "the topology never connects: some client cannot reach some other however long the run is (models could not "
+        "agree) "
+        "see starling topology check {}",
+        config_.topology.value_or("FILE"));
+  if (config_.mixing.mixing == Mixing::push_sum) {
+    graph.require_sender_sums();
+    return;
+  }
+  try {
+    graph.require_receiver_sums();
+  } catch (const UsageError& error) {
+    notes_.push_back(fmt::format("plain mixing: {}; models may shrink, grow or leave the domain", error.what()));
+  }
+  notes_.push_back(describe_bias(graph, config_.schedule.any()));
+}
+
+void OmdRun::open_data() {
+  domain_ = domain_table().make(config_.domain.value_or(default_domain(Spec::parse(config_.mirror).name())));
+  mirror_ = mirror_table().make(config_.mirror, *domain_);
+  if (!config_.learns()) {
+    check(!config_.privacy.mechanism && !config_.test && !config_.save_partition,
+          "--loss none learns nothing: --mechanism, --test and --save-partition have no meaning with it");
+    check(config_.start != "uniform" && config_.start != "zero",
+          "--loss none averages starts (there is no data to learn from) give them: --start FILE");
+    return;
+  }
+  loss_ = loss_table().make(config_.loss);
+  config_.data.label_map = [this](double raw) { return loss_->label(raw); };
+  config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
+  open_streams(config_.data);
+}
+
+void OmdRun::open_learning() {
+  if (config_.learns()) {
+    model_ = make_model(config_.model, *loss_, dataset_.shape);
+    if (config_.model.kind == ModelChoice::Kind::location && config_.data.label.empty() && !dataset_.is_public) {
+      notes_.emplace_back(
+          "--model location: the label's column (y or label, else the last one) is no coordinate of the points; "
+          "--label names another");
+    }
+    dimension_ = model_->dimension();
+    if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  }
+  const std::optional<Vector> own = model_ ? model_->initial(config_.data.seed) : std::nullopt;
+  StartModels start =
+      start_models(config_.start, *domain_, dimension_, layout_->clients(), first_client(), client_count(), own);
+  dimension_ = start.models.value().rows();
+  start_ = std::move(start.models);
+  notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
+  config_.omd.rounds = rounds_of(config_.learns() ? dataset_.shape.rounds : std::nullopt);
+  check(!config_.privacy.audit || config_.omd.rounds * layout_->clients() >= least_canaries,
+        "--audit with {} rounds of {} clients ({} canaries are needed to say anything) play more rounds",
+        config_.omd.rounds, layout_->clients(), least_canaries);
+  check_regret();
+}
+
+void OmdRun::open_constraints() {
+  if (!config_.constraints.any()) return;
+  ConstraintFacts facts;
+  facts.dimension = dimension_;
+  if (config_.learns()) {
+    facts.features = dataset_.shape.features;
+    facts.scores = loss_->scores();
+    facts.names = dataset_.shape.names;
+  }
+  constraints_.emplace(config_.constraints, facts, config_.omd.rounds, config_.privacy.protects());
+  constraints_->set_steps(config_.omd);
+  check(!config_.benchmark_window || constraints_->set().on_models() > 0,
+        "--benchmark-window with an energy budget alone (no model keeps or breaks it) leave it out");
+  check(
+      !constraints_->set().energy || config_.mixing.mixing == Mixing::push_sum,
+      "--constraint energy with --mixing plain (receivers' weights would not sum to one where a sender is silent) use "
+      "push-sum");
+  check(
+      constraints_->set().data.empty() || !config_.model.is_network(),
+      "--constraint data with a network (it bounds a sum of features times their weights, and a network has no weight "
+      "for each) use --model linear");
+  check(constraints_->set().data.empty() || !config_.privacy.audit,
+        "--audit with a constraint on data (canaries are in gradients alone) audit a run without it");
+}
+
+void OmdRun::choose_step_cap() {
+  if (config_.step_cap) {
+    config_.omd.step_cap = *config_.step_cap;
+    return;
+  }
+  if (!config_.learns()) return;
+  const double least = config_.constraints.dual == DualMethod::queue ? step_cap_of_queues : 1;
+  config_.omd.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
+                                          config_.omd, first_rounds(config_.omd.rounds), least});
+}
+
+void OmdRun::check_regret() const {
+  if (config_.regret == RegretChoice::none) return;
+  check(config_.learns(), "--regret has no meaning with --loss none (there are no losses to regret)");
+  check(
+      !config_.mixing.deadline,
+      "--regret with --{} (it compares what clients play in the same round, and these are in different ones) leave out "
+      "one of them",
+      config_.async ? "async" : "deadline");
+  check(dataset_.replayable,
+        "--regret on '{}' (its records come once, and regret reads them again after the last round) use a file",
+        config_.data.source);
+  check(metrics_policy().shared(),
+        "--regret needs shared metrics (what it compares with is fitted to everybody's records without noise) add "
+        "--metrics shared if the records may be known to others");
+  if (constraints_ && config_.regret != RegretChoice::dynamic) {
+    check_constrained_regret(constraints_->set(), config_.omd.rounds, dimension_);
+  }
+}
+
+/// **Collective.**
+void OmdRun::open_privacy() {
+  if (!config_.learns()) {
+    if (!goes_on_) run_id_ = make_run_id(agreement_, NoiseKeyPolicy::random, config_.data.seed);
+    return;
+  }
+  RunFacts facts;
+  agreement_.together([&] {
+    facts = this->facts(config_.omd.rounds);
+    // Canaries have signs of their own in each run; what comes from a pipe is not there a second time; and models that
+    // depend on who was late have other gradients.
+    facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
+    facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
+    if (constraints_) {
+      facts.public_inputs += constraints_->text();
+      facts.second = constraints_->second_part();
+    }
+  });
+  LearningRun::open_privacy(std::move(facts));
+}
+
+}  // namespace starling

@@ -1,0 +1,219 @@
+#include "audit_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "starling/privacy/statement/statement.hpp"
+
+namespace starling {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t most_events_shown = 8;
+
+Json known(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+
+const char* verdict(bool refuted) {
+  return refuted ? "refuted" : "not refuted";
+}
+
+bool gaussian(const AuditResult& result) {
+  return result.mu_claimed.has_value();
+}
+
+double bound_of(const AuditResult& result) {
+  return gaussian(result) ? result.mu_lower_bound : result.epsilon_lower_bound;
+}
+
+double claim_of(const AuditResult& result) {
+  return gaussian(result) ? *result.mu_claimed : result.epsilon_claimed;
+}
+
+std::string loss(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "unbounded";
+}
+
+std::string line(std::string_view name, const std::string& value) {
+  return fmt::format("  {:<22}{}\n", name, value);
+}
+
+// Text.
+
+std::string table_of(const AuditResult& pair) {
+  std::string text = fmt::format("\n{}\n  {:>10}  {:>10}  {:>9}  {:>9}  {}\n", pair.subject, "side 0", "side 1",
+                                 "epsilon >", gaussian(pair) ? "mu >" : "", "event");
+  for (std::size_t e = 0; e < std::min(most_events_shown, pair.events.size()); ++e) {
+    const AuditEvent& event = pair.events[e];
+    text += fmt::format("  {:>10}  {:>10}  {:>9.4f}  {:>9}  {}\n", event.counts[0], event.counts[1],
+                        event.epsilon_lower_bound, gaussian(pair) ? fmt::format("{:.4f}", event.mu_lower_bound) : "",
+                        event.description);
+  }
+  if (pair.events.empty()) text += "  no event promised to tell the sides apart\n";
+  if (pair.events.size() > most_events_shown) {
+    text += fmt::format("  and {} event(s) with lower bounds (all of them with --json)\n",
+                        pair.events.size() - most_events_shown);
+  }
+  return text;
+}
+
+std::string at_delta(double delta) {
+  return delta > 0 ? fmt::format(" at delta = {:.6g}", delta) : "";
+}
+
+/// How much of the claim was found, and whether that says something.
+std::string recovered(const AuditReport& report) {
+  const AuditResult& worst = report.worst();
+  const double claim = claim_of(worst);
+  const std::string found = fmt::format("{:.3f} of the claim", bound_of(worst) / claim);
+  if (!report.refuted() && report.expected < 0.9 * claim) {
+    return found +
+           fmt::format(" (of exact noise {:.3f} is expected: too few samples to ask for 0.9)", report.expected / claim);
+  }
+  return found;
+}
+
+std::string text_of_pairs(const AuditReport& report) {
+  const AuditResult& worst = report.worst();
+  std::string text = line("samples", fmt::format("{} of each side judged; events were chosen on {} others of each",
+                                                 worst.samples, worst.chosen_on));
+  text += line("epsilon claimed", loss(worst.epsilon_claimed) + at_delta(worst.delta));
+  text += line("epsilon, lower bound", loss(worst.epsilon_lower_bound) + " (95 %)");
+  if (gaussian(worst)) {
+    text += line("mu claimed", loss(*worst.mu_claimed));
+    text += line("mu, lower bound", loss(worst.mu_lower_bound) + " (95 %)");
+  }
+  if (std::isfinite(worst.epsilon_claimed)) text += line("recovered", recovered(report));
+  text += line("by the event", worst.event());
+  for (const AuditResult& pair : report.pairs) text += table_of(pair);
+  return text;
+}
+
+std::string text_of_run(const OneRunResult& run) {
+  std::string text = line("canaries", fmt::format("{}, one in each round", run.scores.front().canaries));
+  text += line("epsilon claimed", loss(run.epsilon_claimed) + at_delta(run.delta));
+  text += line("epsilon, lower bound", loss(run.epsilon_lower_bound) + " (95 %)");
+  for (const OneRunScore& score : run.scores) {
+    text += line("guesses", fmt::format("{} of the {} surest are right", score.right, score.guesses));
+  }
+  return text;
+}
+
+std::string text_of_checks(const AuditReport& report) {
+  if (report.self_check.empty()) return "\nThe audit has not checked itself (--self-check off).\n";
+  std::string text = "\nThe audit's checks of itself\n";
+  for (const AuditSelfCheck& check : report.self_check) {
+    text += fmt::format("  {:<8}{:<34}{}\n", check.passed ? "passed" : "FAILED", check.name, check.detail);
+  }
+  return text;
+}
+
+// JSON.
+
+Json to_json(const AuditResult& pair) {
+  Json events = Json::array();
+  for (const AuditEvent& event : pair.events) {
+    events.push_back({{"event", event.description},
+                      {"likelier", event.likelier},
+                      {"counts", event.counts},
+                      {"epsilon_lower_bound", event.epsilon_lower_bound},
+                      {"mu_lower_bound", gaussian(pair) ? Json(event.mu_lower_bound) : Json()}});
+  }
+  return {
+      {"subject", pair.subject},
+      {"epsilon_lower_bound", pair.epsilon_lower_bound},
+      {"mu_lower_bound", gaussian(pair) ? Json(pair.mu_lower_bound) : Json()},
+      {"verdict", verdict(pair.refuted)},
+      {"events", events},
+      {"histogram",
+       {{"statistic", pair.histogram.statistic}, {"edges", pair.histogram.edges}, {"counts", pair.histogram.counts}}}};
+}
+
+void add_pairs(const AuditReport& report, Json& object) {
+  const AuditResult& worst = report.worst();
+  object["epsilon_claimed"] = known(worst.epsilon_claimed);
+  object["delta"] = worst.delta;
+  object["epsilon_lower_bound"] = worst.epsilon_lower_bound;
+  object["mu_claimed"] = gaussian(worst) ? Json(*worst.mu_claimed) : Json();
+  object["mu_lower_bound"] = gaussian(worst) ? Json(worst.mu_lower_bound) : Json();
+  object["recovered"] = known(bound_of(worst) / claim_of(worst));
+  object["expected"] = known(report.expected);
+  object["event"] = worst.event();
+  object["samples"] = worst.samples;
+  object["chosen_on"] = worst.chosen_on;
+  object["pairs"] = Json::array();
+  for (const AuditResult& pair : report.pairs) object["pairs"].push_back(to_json(pair));
+}
+
+void add_run(const OneRunResult& run, Json& object) {
+  object["epsilon_claimed"] = known(run.epsilon_claimed);
+  object["delta"] = run.delta;
+  object["epsilon_lower_bound"] = run.epsilon_lower_bound;
+  object["samples"] = run.scores.front().canaries;
+  object["guesses"] = Json::array();
+  for (const OneRunScore& score : run.scores) {
+    object["guesses"].push_back({{"guesses", score.guesses}, {"right", score.right}});
+  }
+}
+
+}  // namespace
+
+bool AuditReport::refuted() const {
+  if (run) return run->refuted;
+  return std::any_of(pairs.begin(), pairs.end(), [](const AuditResult& pair) { return pair.refuted; });
+}
+
+const AuditResult& AuditReport::worst() const {
+  return *std::max_element(pairs.begin(), pairs.end(),
+                           [](const AuditResult& a, const AuditResult& b) { return bound_of(a) < bound_of(b); });
+}
+
+bool AuditReport::trusted() const {
+  return std::all_of(self_check.begin(), self_check.end(), [](const AuditSelfCheck& check) { return check.passed; });
+}
+
+std::string to_text(const AuditReport& report) {
+  std::string text = fmt::format(
+      "{}, unit {}, noise key {}{}{}\n", report.mechanism, name_of(report.unit), report.noise_key,
+      report.protocol == "none" ? "" : ", as the protocol " + report.protocol + " sends it",
+      report.trust == "none" ? "" : fmt::format(", sum of {} clients, trust {}", report.clients, report.trust));
+  text += report.run ? text_of_run(*report.run) : text_of_pairs(report);
+  text += text_of_checks(report);
+  for (const std::string& note : report.notes) text += "note: " + note + "\n";
+  return text + fmt::format("\nVerdict (at 99.9 %): the claim is {}.{}\n", verdict(report.refuted()),
+                            report.refuted() ? "" : " What is not refuted is not proved.");
+}
+
+std::string to_json(const AuditReport& report) {
+  Json object{{"command", "privacy audit"},
+              {"mechanism", report.mechanism},
+              {"protocol", report.protocol},
+              {"trust", report.trust},
+              {"clients", report.clients},
+              {"noise_key", report.noise_key},
+              {"unit", name_of(report.unit)},
+              {"form", report.run ? "one run" : "pairs"},
+              {"verdict", verdict(report.refuted())},
+              {"notes", report.notes}};
+  if (report.run) {
+    add_run(*report.run, object);
+  } else {
+    add_pairs(report, object);
+  }
+  object["self_check"] = Json::array();
+  for (const AuditSelfCheck& check : report.self_check) {
+    object["self_check"].push_back({{"name", check.name},
+                                    {"passed", check.passed},
+                                    {"epsilon_lower_bound", check.epsilon_lower_bound},
+                                    {"detail", check.detail}});
+  }
+  return object.dump();
+}
+
+}  // namespace starling

@@ -1,0 +1,37 @@
+/// What `starling privacy audit` prints. Internal to the app room.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/privacy/audit/audit_subjects.hpp"
+#include "starling/privacy/audit/one_run.hpp"
+
+namespace starling {
+
+struct AuditReport {
+  std::string mechanism;
+  std::string protocol;        ///< "none" or "omd"
+  std::string trust = "none";  ///< "none", "central" or "masked"
+  std::int64_t clients = 1;    ///< whose sum is seen
+  std::string noise_key;
+  PrivacyUnit unit = PrivacyUnit::record;
+  std::vector<AuditResult> pairs;   ///< of each neighbouring pair; error probabilities are shared among them
+  std::optional<OneRunResult> run;  ///< of the one-run audit, which has no pairs
+  double expected = 0;              ///< the bound to be expected of exact noise at so many samples
+  std::vector<AuditSelfCheck> self_check;
+  std::vector<std::string> notes;
+
+  [[nodiscard]] bool refuted() const;
+  /// The pair with the highest bound. There must be one.
+  [[nodiscard]] const AuditResult& worst() const;
+  /// Whether every check of the audit by itself passed.
+  [[nodiscard]] bool trusted() const;
+};
+
+[[nodiscard]] std::string to_text(const AuditReport& report);
+/// One object on one line; what is infinite is null.
+[[nodiscard]] std::string to_json(const AuditReport& report);
+
+}  // namespace starling

@@ -1,0 +1,426 @@
+#include "privacy_audit.hpp"
+
+#include "app/console/pass.hpp"
+#include "app/data/data_commands.hpp"
+#include "audit_paper.hpp"
+#include "audit_protocol.hpp"
+#include "audit_report.hpp"
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "starling/options/options.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/statement/statement.hpp"
+#include "starling/report/pictures/audit_picture.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double tiny = std::numeric_limits<double>::min();
+constexpr double most_epsilon = 1e6;
+constexpr double most_mu = 1e3;
+constexpr double delta_of_gaussian_claims = 1e-5;
+constexpr std::int64_t samples_of_releases = 1'000'000;
+constexpr std::int64_t samples_of_runs = 100'000;
+constexpr std::int64_t canaries = 100'000;
+constexpr const char* paper = "private-paper";
+
+/// Whether one client's release is seen, or the sum over all clients at an aggregator.
+enum class AuditTrust { none, central, masked };
+
+struct AuditChoice {
+  std::string mechanism;
+  std::optional<double> epsilon;
+  std::optional<double> mu;
+  std::optional<double> delta;
+  double clip = 1;
+  PrivacyUnit unit = PrivacyUnit::record;
+  std::size_t batch = 1;
+  std::size_t dimension = 1;
+  std::optional<Round> rounds;
+  std::optional<std::int64_t> samples;
+  AuditTrust trust = AuditTrust::none;
+  std::optional<std::int64_t> clients;
+  std::optional<double> l2;
+  std::optional<double> c2;
+  std::optional<double> rho;
+  std::optional<double> row_norm;
+  bool of_omd = false;
+  bool one_run = false;
+  bool seeded = false;
+  std::uint64_t seed = 1;
+  bool checks_itself = true;
+  std::optional<std::string> output;
+  bool json = false;
+  ProgressChoice progress = ProgressChoice::automatic;
+  bool print_config = false;
+};
+
+void add_claim_options(Options& options, AuditChoice& choice) {
+  const char* group = "Claim";
+  options.add({group, "mechanism", "NAME", "",
+               "what is audited: a mechanism (below), or private-paper, all models of a stream under the noise of "
+               "starling renewable --variant private-paper; required",
+               setter::text(choice.mechanism)});
+  options.add({group, "epsilon", "E", "",
+               "claimed privacy loss of a release; default: 1. With --mechanism gaussian: at --delta",
+               setter::number(choice.epsilon, tiny, most_epsilon)});
+  options.add({group, "mu", "MU", "", "claimed loss of a release in Gaussian differential privacy (gaussian alone)",
+               setter::number(choice.mu, tiny, most_mu)});
+  options.add({group, "delta", "D", "",
+               "of the claim; default: 0, and 1e-5 for gaussian. The dissertation claims 0 for its mechanism",
+               setter::number(choice.delta, tiny, 0.999)});
+  options.add({group, "unit", "UNIT", "record", "whose loss is claimed: record, or component of a record's gradient",
+               setter::choice<PrivacyUnit>(choice.unit,
+                                           {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}})});
+  options.add({group, "clip", "C", "1", "norm to which each record's gradient is clipped",
+               setter::number(choice.clip, tiny, 1e12)});
+  options.add({group, "batch", "M", "1", "records in a sum", setter::integer(choice.batch, 1, 1'000'000'000)});
+  options.add(
+      {group, "dimension", "D", "1", "components of a gradient", setter::integer(choice.dimension, 1, 100'000'000)});
+  options.add({group, "rounds", "T", "",
+               "for dissertation: rounds of the run, on which its truncation depends (5); with --protocol omd: rounds "
+               "that are played and seen (2); of private-paper: batches (10)",
+               setter::integer(choice.rounds, 1, most_whole)});
+}
+
+void add_aggregator_options(Options& options, AuditChoice& choice) {
+  const char* group = "Aggregator";
+  options.add(
+      {group, "trust", "WHOM", "none",
+       "with gaussian: none (a client's own release), central (rank 0 adds noise to the sum over all clients) or "
+       "masked (the clients add shares of it under masks, and rank 0 reads the sum)",
+       setter::choice<AuditTrust>(
+           choice.trust,
+           {{"none", AuditTrust::none}, {"central", AuditTrust::central}, {"masked", AuditTrust::masked}})});
+  options.add({group, "clients", "M", "", "with --trust central or masked: clients, of --batch records each (2)",
+               setter::integer(choice.clients, 1, 100'000)});
+  options.add({group, "l2", "L", "", "of private-paper: its lambda (0.1)", setter::number(choice.l2, tiny, 1e12)});
+  options.add({group, "c2", "C", "", "of private-paper: the bound on a row's norm that it assumes (1)",
+               setter::number(choice.c2, tiny, 1e12)});
+  options.add({group, "rho", "R", "", "of private-paper: its rho (0)", setter::number(choice.rho, 0.0, 1e12)});
+  options.add({group, "row-norm", "N", "", "of private-paper: the norm that rows really have, with their 1 (7)",
+               setter::number(choice.row_norm, 1.0, 1e6)});
+}
+
+void add_method_options(Options& options, AuditChoice& choice) {
+  const char* group = "Audit";
+  options.add({group, "samples", "N", "",
+               "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
+               "1000000; 100000 with --protocol omd; with --run: rounds (100000)",
+               setter::integer(choice.samples, 100, 1'000'000'000'000)});
+  options.add({group, "protocol", "NAME", "none",
+               "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`",
+               setter::choice<bool>(choice.of_omd, {{"none", false}, {"omd", true}})});
+  options.add({group, "run", "", "",
+               "one long run with a canary in each round, whose signs are guessed (with --protocol omd)",
+               setter::flag(choice.one_run)});
+  options.add({group, "noise-key", "KEY", "random",
+               "random: each run has a key from the operating system; seed: each has the key that `--noise-key seed` "
+               "gives, which is found out",
+               setter::choice<bool>(choice.seeded, {{"random", false}, {"seed", true}})});
+  options.add({group, "seed", "S", "1", "of --noise-key seed", setter::integer(choice.seed, 0, most_whole)});
+  options.add({group, "self-check", "WHEN", "on",
+               "on: first audit a null pair, an honest pair and every planted fault; off: do not",
+               setter::choice<bool>(choice.checks_itself, {{"on", true}, {"off", false}})});
+}
+
+Options audit_options(AuditChoice& choice) {
+  Options options("privacy audit");
+  add_claim_options(options, choice);
+  add_aggregator_options(options, choice);
+  add_method_options(options, choice);
+  options.add({"Output", "output", "DIR", "",
+               "folder for audit.json, audit-histogram.csv and the picture audit.svg; it is made if it does not exist",
+               setter::text(choice.output), false, named::file});
+  options.add({"Output", "json", "", "", "print one JSON object in place of tables", setter::flag(choice.json)});
+  add_last_options(options, choice.progress, choice.print_config);
+  return options;
+}
+
+/// Whether this process is one of several that a launcher has started.
+bool among_others() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
+    if (const char* text = std::getenv(name); text != nullptr && std::atoi(text) > 1) return true;
+  }
+  return false;
+}
+
+/// One audit, from the claim to the report.
+class AuditRun {
+ public:
+  explicit AuditRun(const AuditChoice& choice) : choice_(choice), progress_(choice.progress) {
+    check_choice();
+    make_protection();
+    report_.mechanism = choice.mechanism;
+    report_.protocol = choice.of_omd ? "omd" : "none";
+    report_.noise_key = choice.seeded ? "seed" : "random";
+    report_.trust = choice.trust == AuditTrust::none      ? "none"
+                    : choice.trust == AuditTrust::central ? "central"
+                                                          : "masked";
+    report_.clients = clients();
+    report_.unit = protection_->unit();
+    tick_ = [this] { progress_.tick(); };
+  }
+
+  AuditReport run() {
+    if (choice_.of_omd) world_ = std::make_unique<World>();
+    if (choice_.checks_itself) check_itself();
+    if (choice_.one_run) {
+      audit_one_run();
+    } else {
+      audit_pairs();
+    }
+    return std::move(report_);
+  }
+
+ private:
+  [[nodiscard]] bool is(const char* mechanism) const { return Spec::parse(choice_.mechanism).name() == mechanism; }
+  [[nodiscard]] bool is_paper() const { return choice_.mechanism == paper; }
+  [[nodiscard]] std::int64_t clients() const {
+    return choice_.trust == AuditTrust::none ? 1 : choice_.clients.value_or(2);
+  }
+  [[nodiscard]] Mechanism& mechanism() { return dynamic_cast<Mechanism&>(*protection_); }
+  void check_choice() const;
+  void check_aggregator() const;
+  void make_protection();
+  void make_paper();
+  [[nodiscard]] double chosen_price() const;
+  [[nodiscard]] Charge claim();
+  [[nodiscard]] AuditKeys keys() const { return choice_.seeded ? seed_audit_keys(choice_.seed) : random_audit_keys(); }
+  [[nodiscard]] AuditSettings settings(std::size_t pairs) const;
+  [[nodiscard]] std::vector<AuditSubject> subjects(std::optional<OmdAudit>& omd);
+  void check_itself();
+  void audit_pairs();
+  void audit_one_run();
+
+  const AuditChoice& choice_;
+  Progress progress_;
+  AuditTick tick_;
+  std::unique_ptr<World> world_;
+  double price_ = 1;
+  std::unique_ptr<Protection> protection_;
+  AuditReport report_;
+};
+
+void AuditRun::check_choice() const {
+  check(!choice_.mechanism.empty(), "no --mechanism is named (there is nothing to audit) choose one of: {}",
+        mechanism_table().names());
+  check(!choice_.mu || is("gaussian"), "--mu has no meaning for {} (it is a loss by Gaussian noise) give --epsilon",
+        choice_.mechanism);
+  check(!choice_.mu || !choice_.epsilon, "--mu and --epsilon are both given (one follows from the other) give one");
+  check(!choice_.of_omd || !is("dissertation"),
+        "--protocol omd with dissertation (it claims something of mean gradients that differ in one component, and no "
+        "record makes them so) audit its release: leave out --protocol");
+  check(!choice_.one_run || choice_.of_omd, "--run audits a run (of a protocol) add --protocol omd");
+  check(!choice_.one_run || !choice_.output, "--output has nothing to draw for --run: leave it out, or take --json");
+  check(!choice_.rounds || is("dissertation") || choice_.of_omd || is_paper(),
+        "--rounds has no meaning for a release of {} (it knows no rounds) leave it out", choice_.mechanism);
+  check_aggregator();
+  check(!choice_.of_omd || !among_others(),
+        "--protocol omd starts its own clients in one process (several were started) leave out mpirun");
+}
+
+void AuditRun::check_aggregator() const {
+  const bool trusted = choice_.trust != AuditTrust::none;
+  check(!trusted || (is("gaussian") && !choice_.of_omd),
+        "--trust with {} (sums over clients are released with Gaussian noise, and not by omd) leave it out",
+        choice_.of_omd ? "--protocol omd" : choice_.mechanism);
+  check(!choice_.clients || trusted, "--clients without --trust central or masked (a release is one client's)");
+  for (const auto& [given, name] :
+       {std::pair(choice_.l2.has_value(), "l2"), std::pair(choice_.c2.has_value(), "c2"),
+        std::pair(choice_.rho.has_value(), "rho"), std::pair(choice_.row_norm.has_value(), "row-norm")}) {
+    check(!given || is_paper(), "--{} with {} (it belongs to private-paper) leave it out", name, choice_.mechanism);
+  }
+  check(!is_paper() || !choice_.of_omd,
+        "--protocol omd with private-paper (it has a protocol of its own, which is audited) leave it out");
+  check(!is_paper() || choice_.dimension <= most_paper_features,
+        "--dimension {} with private-paper (its audit solves for 1 to {} features) give fewer", choice_.dimension,
+        most_paper_features);
+  check(!is_paper() || choice_.clip == 1, "--clip with private-paper (it clips nothing: see --c2 and --row-norm)");
+  check(!is_paper() || choice_.unit == PrivacyUnit::record, "--unit component with private-paper (it claims records)");
+}
+
+double AuditRun::chosen_price() const {
+  if (choice_.mu) return *choice_.mu;
+  const double epsilon = choice_.epsilon.value_or(1);
+  return is("gaussian") ? gaussian_mu(epsilon, choice_.delta.value_or(delta_of_gaussian_claims)) : epsilon;
+}
+
+void AuditRun::make_protection() {
+  if (is_paper()) return make_paper();
+  price_ = chosen_price();
+  ReleaseSettings settings;
+  settings.price = PriceRange::of(price_);
+  settings.clip = choice_.clip;
+  settings.unit = choice_.unit;
+  settings.batch = choice_.batch;
+  settings.dimension = choice_.dimension;
+  settings.rounds = choice_.rounds.value_or(is("dissertation") ? 5 : 2);
+  settings.run_id = "audit";
+  if (choice_.trust == AuditTrust::masked) {
+    protection_ = std::make_unique<MaskedGaussian>(settings, clients());
+    return;
+  }
+  settings.clients = static_cast<std::size_t>(clients());
+  settings.batch *= settings.clients;
+  protection_ = mechanism_table().make(choice_.mechanism, settings);
+}
+
+void AuditRun::make_paper() {
+  PaperTerms terms;
+  terms.epsilon = choice_.epsilon.value_or(1);
+  terms.delta = choice_.delta.value_or(delta_of_gaussian_claims);
+  terms.lambda = choice_.l2.value_or(0.1);
+  terms.c2 = choice_.c2.value_or(1);
+  terms.rho = choice_.rho.value_or(0);
+  ReleaseSettings settings;
+  settings.batch = choice_.batch;
+  settings.dimension = choice_.dimension + 1;
+  settings.run_id = "audit";
+  auto made = std::make_unique<PaperPerturbation>(settings, terms);
+  if (!made->condition_2(static_cast<double>(choice_.batch))) {
+    report_.notes.push_back("the paper's condition 2 does not hold for the first batch: larger --batch, --l2 or --rho");
+  }
+  protection_ = std::move(made);
+}
+
+/// What is audited: of the dissertation's mechanism the dissertation's claim, which is not what starling charges.
+Charge AuditRun::claim() {
+  if (is_paper())
+    return Charge::approximate(choice_.epsilon.value_or(1), choice_.delta.value_or(delta_of_gaussian_claims));
+  const Charge charge = protection_->charge(price_);
+  if (charge.kind == ChargeKind::gaussian || charge.kind == ChargeKind::unbounded) return charge;
+  if (charge.kind == ChargeKind::approximate) {
+    report_.notes.push_back(fmt::format("starling itself charges epsilon = {:.6g} with delta = {:.6g} for this",
+                                        charge.epsilon, charge.delta));
+  }
+  if (choice_.delta) return Charge::approximate(charge.epsilon, *choice_.delta);
+  return charge.kind == ChargeKind::approximate ? Charge::pure(charge.epsilon) : charge;
+}
+
+AuditSettings AuditRun::settings(std::size_t pairs) const {
+  AuditSettings settings;
+  settings.samples = choice_.samples.value_or(choice_.of_omd || is_paper() ? samples_of_runs : samples_of_releases);
+  settings.delta = choice_.delta.value_or(delta_of_gaussian_claims);
+  settings.share = 1 / static_cast<double>(pairs);
+  settings.tick = tick_;
+  return settings;
+}
+
+void AuditRun::check_itself() {
+  progress_.begin("the audit checks itself", {}, "observations");
+  const std::string honest = is("gaussian") ? "gaussian" : "laplace";
+  report_.self_check = choice_.of_omd ? check_protocol_audit(*world_, honest, random_audit_keys(), tick_)
+                                      : check_audit(honest, random_audit_keys(), tick_);
+  progress_.end();
+}
+
+std::vector<AuditSubject> AuditRun::subjects(std::optional<OmdAudit>& omd) {
+  if (is_paper()) {
+    const PaperStream stream{choice_.dimension, choice_.batch, choice_.rounds.value_or(10),
+                             choice_.row_norm.value_or(7)};
+    return {paper_subject(dynamic_cast<PaperPerturbation&>(*protection_), stream, keys())};
+  }
+  if (choice_.of_omd) {
+    omd.emplace(*world_, protection_->settings().rounds);
+    return {omd->subject(mechanism(), price_, keys())};
+  }
+  std::vector<AuditSubject> subjects;
+  for (const NeighbouringSums& pair : neighbouring_sums(*protection_)) {
+    subjects.push_back(choice_.trust == AuditTrust::masked
+                           ? masked_subject(dynamic_cast<MaskedGaussian&>(*protection_), price_, pair, keys())
+                           : release_subject(mechanism(), price_, pair, keys()));
+  }
+  return subjects;
+}
+
+void AuditRun::audit_pairs() {
+  std::optional<OmdAudit> omd;
+  const std::vector<AuditSubject> subjects = this->subjects(omd);
+  const Charge claimed = claim();
+  report_.expected = expected_bound(claimed, settings(subjects.size()));
+  for (const AuditSubject& subject : subjects) {
+    progress_.begin(subject.name, {}, "observations");
+    report_.pairs.push_back(audit(subject, claimed, settings(subjects.size())));
+    progress_.end();
+  }
+}
+
+void AuditRun::audit_one_run() {
+  OmdAudit omd(*world_, 2);
+  const Round rounds = choice_.samples.value_or(canaries);
+  const CanaryLog log = omd.run_with_canaries(mechanism(), price_, keys()(0, 0), rounds);
+  const Charge claimed = claim();
+  report_.run = one_run_audit(log, claimed, choice_.delta.value_or(delta_of_gaussian_claims));
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  check<FailureError>(static_cast<bool>(file), "cannot write '{}' (check the folder and its permissions)", path);
+}
+
+/// Files of the report; a sentence if there is no picture.
+std::string store(const AuditReport& report, const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  check(!failed, "cannot make the folder '{}' ({}) name another with --output", folder, failed.message());
+  write_file(folder + "/audit.json", to_json(report) + "\n");
+  write_histogram(folder, report.worst().histogram);
+  return draw_audit(folder, report.worst());
+}
+
+int run_choice(const AuditChoice& choice) {
+  AuditReport report = AuditRun(choice).run();
+  if (choice.output) {
+    if (const std::string problem = store(report, *choice.output); !problem.empty()) report.notes.push_back(problem);
+  }
+  print(choice.json ? to_json(report) + "\n" : to_text(report));
+  check<FailureError>(report.trusted(),
+                      "the audit failed a check of itself (its verdict means nothing) see the checks above");
+  return static_cast<int>(report.refuted() ? ExitCode::refuted : ExitCode::done);
+}
+
+}  // namespace
+
+int run_privacy_audit(const std::vector<std::string>& words) {
+  AuditChoice choice;
+  Options options = audit_options(choice);
+  options.parse(words);
+  if (choice.print_config) {
+    print(options.configuration());
+    return 0;
+  }
+  return stoppable([&] { return run_choice(choice); });
+}
+
+std::string privacy_audit_help() {
+  AuditChoice choice;
+  return "usage: starling privacy audit --mechanism NAME [options]\n\n"
+         "Runs the release of a mechanism, as a run does it, many times on neighbouring inputs at the clip's extremes, "
+         "and\nprints a lower bound on the privacy loss (95 %) with the events that show it. The claim is refuted if "
+         "the bound at\n99.9 % is above it. What is not refuted is not proved.\n\n"
+         "Events are chosen on one half of the observations and judged on the other, by Clopper and Pearson's limits "
+         "and\nBonferroni's correction. Of dissertation the noisy vector is audited, before it is divided by its "
+         "length.\n"
+         "With --trust the sum over all clients is audited, as rank 0 releases or reads it. Of private-paper all "
+         "models "
+         "of\na stream are seen, whose first record has one label or the other: its paper's claim is for each of "
+         "them.\n"
+         "Exit codes: 0 not refuted, 1 refuted, 2 usage, 5 the audit failed a check of itself, 75 stopped by a "
+         "signal.\n" +
+         audit_options(choice).help() + "\nMechanisms:\n" + mechanism_table().help() +
+         "\nExamples:\n"
+         "  starling privacy audit --mechanism laplace --epsilon 1 --output audit\n"
+         "  starling privacy audit --mechanism dissertation --epsilon 0.1 --rounds 5\n"
+         "  starling privacy audit --mechanism laplace --epsilon 1 --protocol omd --dimension 2 --batch 4\n"
+         "  starling privacy audit --mechanism gaussian --mu 0.5 --trust masked --clients 3\n"
+         "  starling privacy audit --mechanism private-paper --epsilon 0.8 --batch 20 --rounds 10\n";
+}
+
+}  // namespace starling

@@ -1,0 +1,166 @@
+// `starling privacy calibrate`.
+#include "app/run/privacy/release_terms.hpp"
+#include "privacy_commands.hpp"
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "starling/core/check.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct Calibrate {
+  std::string mechanism;
+  std::optional<double> epsilon;
+  std::optional<double> mu;
+  double delta = 1e-5;
+  std::int64_t releases = 1;
+  double sensitivity = 1;
+  bool json = false;
+  [[nodiscard]] bool gaussian() const { return mechanism == "gaussian"; }
+};
+
+Options calibrate_options(Calibrate& calibrate) {
+  constexpr double tiny = std::numeric_limits<double>::min();
+  Options options("privacy calibrate");
+  const char* group = "Noise";
+  options.add({group, "mechanism", "NAME", "", "laplace or gaussian", [&calibrate](const std::string& text) {
+                 calibrate.mechanism = setter::one_of(text, {"laplace", "gaussian"});
+               }});
+  options.add({group, "sensitivity", "D", "1",
+               "how far replacing one record moves the released value: in L1 for laplace, in L2 for gaussian. Clipping "
+               "records to C makes it 2C, not C",
+               setter::number(calibrate.sensitivity, tiny, 1e300)});
+  group = "Limit";
+  options.add(
+      {group, "epsilon", "E", "", "loss of all releases together", setter::number(calibrate.epsilon, tiny, 1e9)});
+  options.add({group, "delta", "D", "1e-5",
+               "probability with which it may be exceeded; 0 for laplace: pure losses add up",
+               setter::number(calibrate.delta, 0, 0.999999)});
+  options.add({group, "mu", "M", "", "for gaussian, in place of --epsilon: mu of all releases together",
+               setter::number(calibrate.mu, tiny, 1e9)});
+  options.add({group, "releases", "K", "1", "releases that one record enters",
+               setter::integer(calibrate.releases, 1, most_whole)});
+  options.add({group, "json", "", "",
+               "print one JSON object: mechanism, sigma and mu or scale and epsilon_per_release, and what all releases "
+               "come to: epsilon, delta, total_mu, method, releases, sensitivity",
+               setter::flag(calibrate.json)});
+  options.add({group, "help", "", "", "this text", [](const std::string&) {}});
+  return options;
+}
+
+void check_limit(const Calibrate& calibrate) {
+  check(!calibrate.mechanism.empty(), "--mechanism is missing (which noise?) give laplace or gaussian");
+  check(calibrate.epsilon.has_value() != calibrate.mu.has_value(),
+        "{} (the loss of all releases together) give one of them",
+        calibrate.mu ? "both --epsilon and --mu" : "neither --epsilon nor --mu");
+  check(!calibrate.mu || calibrate.gaussian(),
+        "--mu under laplace (it is a measure of Gaussian noise) give --epsilon and --delta");
+  check(!calibrate.gaussian() || calibrate.delta > 0,
+        "--delta 0 under gaussian (no finite epsilon holds with it) give a small one, such as 1e-5");
+}
+
+/// What all releases come to with this noise.
+PrivacyLoss loss_with(const Calibrate& calibrate, double noise) {
+  const double each = ratio_rounded_up(calibrate.sensitivity, noise);
+  const std::array<ChargeGroup, 1> group{
+      {{calibrate.gaussian() ? Charge::gaussian(each) : Charge::laplace(each), calibrate.releases}}};
+  return compose(group, calibrate.delta);
+}
+
+bool within(const Calibrate& calibrate, const PrivacyLoss& loss) {
+  return calibrate.mu ? loss.mu.value_or(infinity) <= *calibrate.mu : loss.epsilon <= *calibrate.epsilon;
+}
+
+double largest_share(const Calibrate& calibrate) {
+  if (calibrate.mu) return largest_gaussian_mu(*calibrate.mu, calibrate.releases);
+  if (calibrate.gaussian()) return largest_gaussian_mu(*calibrate.epsilon, calibrate.delta, calibrate.releases);
+  return largest_laplace_epsilon(*calibrate.epsilon, calibrate.delta, calibrate.releases);
+}
+
+/// Twelve digits, not less.
+double shortened(double noise) {
+  const double near = std::stod(fmt::format("{:.12g}", noise));
+  if (near >= noise) return near;
+  const double last_digit = std::pow(10.0, std::floor(std::log10(noise)) - 11);
+  return std::stod(fmt::format("{:.12g}", noise + last_digit));
+}
+
+/// The noise in few digits, so that it can be typed: what is printed is what was checked.
+double least_noise(const Calibrate& calibrate) {
+  double noise = shortened(calibrate.sensitivity / largest_share(calibrate));
+  double more = 1e-11;  // twice as much at each step: figures of neighbouring noises may differ by 1e-6 the wrong way
+  for (; !within(calibrate, loss_with(calibrate, noise)); more *= 2) {
+    check<FailureError>(std::isfinite(noise) && more < 1, "no noise was found that stays within the limit");
+    noise = shortened(noise * (1 + more));
+  }
+  return noise;
+}
+
+nlohmann::json to_json(const Calibrate& calibrate, double noise, const PrivacyLoss& loss) {
+  const double share = ratio_rounded_up(calibrate.sensitivity, noise);
+  nlohmann::json result{{"mechanism", calibrate.mechanism},
+                        {"sensitivity", calibrate.sensitivity},
+                        {"releases", calibrate.releases},
+                        {"epsilon", loss.epsilon},
+                        {"delta", loss.delta},
+                        {"method", loss.method}};
+  result[calibrate.gaussian() ? "sigma" : "scale"] = noise;
+  result[calibrate.gaussian() ? "mu" : "epsilon_per_release"] = share;
+  if (loss.mu) result["total_mu"] = *loss.mu;
+  return result;
+}
+
+std::string table_of(const Calibrate& calibrate, double noise, const PrivacyLoss& loss) {
+  const bool gaussian = calibrate.gaussian();
+  const auto line = [](const char* name, const std::string& value) { return fmt::format("{:<20} {}\n", name, value); };
+  std::string text =
+      line(gaussian ? "sigma" : "scale", fmt::format("{}", noise)) +
+      line(gaussian ? "mu" : "epsilon_per_release", fmt::format("{}", ratio_rounded_up(calibrate.sensitivity, noise)));
+  text += fmt::format("{} of it, for a sensitivity of {}, come to epsilon = {:.9g} at delta = {} ({}).\n",
+                      calibrate.releases == 1 ? "One release" : fmt::format("{} releases", calibrate.releases),
+                      calibrate.sensitivity, loss.epsilon, loss.delta, loss.method);
+  return text;
+}
+
+constexpr const char* explanation =
+    "usage: starling privacy calibrate --mechanism NAME --epsilon E [--delta D] [--releases K] [--sensitivity D]\n"
+    "       starling privacy calibrate --mechanism gaussian --mu M [--releases K] [--sensitivity D]\n\n"
+    "Finds the least noise with which K releases that one record enters cost it no more than the limit, by the best\n"
+    "accountant of `starling privacy spend`. Prints the scale of Laplace noise or the standard deviation of Gaussian "
+    "noise,\nrounded towards more noise (within 1e-5 of the least), and what a release then costs (--epsilon or --mu "
+    "of "
+    "starling\nomd): given back to spend, either stays within the limit.\n";
+constexpr const char* examples =
+    "\nExamples:\n"
+    "  starling privacy calibrate --mechanism laplace --epsilon 1 --delta 1e-4 --releases 500\n"
+    "  starling privacy calibrate --mechanism gaussian --epsilon 2 --delta 1e-6 --releases 100 --sensitivity 2\n"
+    "  starling privacy calibrate --mechanism gaussian --mu 1 --releases 100 --json\n"
+    "\nExit codes: 0 done; 2 usage.\n";
+
+}  // namespace
+
+std::string calibrate_help() {
+  Calibrate calibrate;
+  return explanation + calibrate_options(calibrate).help() + examples;
+}
+
+int run_calibrate(const Words& words) {
+  Calibrate calibrate;
+  Options options = calibrate_options(calibrate);
+  options.parse(words);
+  check_limit(calibrate);
+  const double noise = least_noise(calibrate);
+  const PrivacyLoss loss = loss_with(calibrate, noise);
+  print(calibrate.json ? to_json(calibrate, noise, loss).dump() + '\n' : table_of(calibrate, noise, loss));
+  return 0;
+}
+
+}  // namespace starling

@@ -1,0 +1,198 @@
+// `starling privacy spend`.
+#include "app/run/privacy/release_terms.hpp"
+#include "privacy_commands.hpp"
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "starling/core/check.hpp"
+#include "starling/files/round_values.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t most_scheduled = 10'000'000;
+
+struct Spend {
+  ReleaseTerms terms;
+  std::optional<std::string> epsilon;  // a number or a schedule, as mu
+  std::optional<std::string> mu;
+  std::optional<std::string> groups;
+  std::int64_t releases = 1;
+  double delta = 1e-5;
+  bool json = false;
+};
+
+Options spend_options(Spend& spend) {
+  Options options("privacy spend");
+  const char* group = "A release";
+  options.add(
+      {group, "mechanism", "NAME", "",
+       "laplace, gaussian, dissertation, pure (anything with epsilon alone), approximate (anything with epsilon "
+       "and delta), none",
+       setter::text(spend.terms.mechanism)});
+  options.add({group, "epsilon", "E", "",
+               "its loss (of laplace: sensitivity / scale; of gaussian: at --delta); a number or a schedule (below)",
+               setter::text(spend.epsilon)});
+  options.add(
+      {group, "mu", "M", "", "of gaussian: sensitivity / sigma; a number or a schedule", setter::text(spend.mu)});
+  options.add({group, "sigma", "S", "", "of gaussian: standard deviation of the noise",
+               setter::number(spend.terms.sigma, 0, infinity)});
+  options.add({group, "scale", "B", "", "of laplace: scale b of the noise, density exp(-|x|/b)/(2b)",
+               setter::number(spend.terms.scale, 0, infinity)});
+  options.add(
+      {group, "sensitivity", "D", "",
+       "how far replacing one record moves the released value: in L1 with --scale, in L2 with --sigma; default: "
+       "1. Clipping records to C makes it 2C, not C",
+       setter::number(spend.terms.sensitivity, 0, infinity)});
+  options.add({group, "release-delta", "D", "", "of approximate: probability that one release fails",
+               setter::number(spend.terms.delta, 0, 1)});
+  options.add({group, "rounds", "T", "", "of dissertation: rounds of the run, which say where its noise is cut off",
+               setter::number(spend.terms.rounds, 2, 9e15)});
+  group = "All of them";
+  options.add(
+      {group, "releases", "K", "1", "releases that one record enters", setter::integer(spend.releases, 1, most_whole)});
+  options.add({group, "groups", "FILE", "", "different releases, in place of all options above (below)",
+               setter::text(spend.groups), false, named::file});
+  options.add({group, "delta", "D", "1e-5", "probability with which the loss may be exceeded; 0: pure losses add up",
+               setter::number(spend.delta, 0, 0.999999)});
+  options.add({group, "json", "", "",
+               "print one JSON object: epsilon, mu, renyi, method, delta, releases, pure (null: unbounded, or not "
+               "applicable)",
+               setter::flag(spend.json)});
+  options.add({group, "help", "", "", "this text", [](const std::string&) {}});
+  return options;
+}
+
+/// A group for each run of equal charges.
+std::vector<ChargeGroup> scheduled(const Spend& spend, const std::string& text, const char* option,
+                                   std::optional<double> ReleaseTerms::*term) {
+  const RoundValues values = RoundValues::parse(text, option, spend.releases, 0, infinity);
+  ReleaseTerms terms = spend.terms;
+  if (values.constant()) {
+    terms.*term = values.at(0);
+    return {{charge_of(terms, "--mechanism " + terms.mechanism), spend.releases}};
+  }
+  check(spend.releases <= most_scheduled, "--releases {} with a schedule (at most {} are told apart) use --groups",
+        spend.releases, most_scheduled);
+  std::vector<ChargeGroup> groups;
+  std::optional<double> before;
+  for (std::int64_t t = 0; t < spend.releases; ++t) {
+    if (values.at(t) != before) {
+      terms.*term = before = values.at(t);
+      groups.push_back({charge_of(terms, fmt::format("{} {} in round {}", option, text, t)), 0});
+    }
+    ++groups.back().count;
+  }
+  return groups;
+}
+
+std::vector<ChargeGroup> groups_of(const Spend& spend, const Options& options) {
+  if (spend.groups) {
+    for (const char* other :
+         {"mechanism", "epsilon", "mu", "sigma", "scale", "sensitivity", "release-delta", "rounds", "releases"}) {
+      check(!options.given(other), "--groups with --{} (the file says it of each group) leave one of them out", other);
+    }
+    return read_charge_groups(*spend.groups);
+  }
+  check(options.given("mechanism"),
+        "neither --mechanism nor --groups (what was released?) see starling privacy spend "
+        "--help");
+  check(!(spend.epsilon && spend.mu), "--epsilon and --mu exclude each other (either says what a release costs)");
+  Spend complete = spend;
+  const bool gaussian = spend.terms.mechanism == "gaussian";
+  check(!gaussian || !spend.terms.delta, "--release-delta has no meaning under gaussian (its epsilon is at --delta)");
+  if (gaussian && spend.epsilon) complete.terms.delta = spend.delta;
+  if (spend.epsilon) return scheduled(complete, *spend.epsilon, "--epsilon", &ReleaseTerms::epsilon);
+  if (spend.mu) return scheduled(complete, *spend.mu, "--mu", &ReleaseTerms::mu);
+  return {{charge_of(complete.terms, "--mechanism " + complete.terms.mechanism), complete.releases}};
+}
+
+nlohmann::json number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? nlohmann::json(*value) : nlohmann::json();
+}
+
+/// Nine digits, never less than the loss.
+std::string rounded_up(double loss) {
+  if (std::isinf(loss)) return "unbounded";
+  const std::string text = fmt::format("{:.9g}", loss);
+  return std::stod(text) >= loss ? text : fmt::format("{:.9g}", loss * (1 + 1e-8));
+}
+
+std::string meaning(const std::string& method) {
+  if (method == "gdp") return "gdp (Gaussian noise: mu adds up in squares)";
+  if (method == "pld") return "pld (distribution of the privacy loss)";
+  if (method == "renyi") return "renyi (Renyi accounting at its best order)";
+  return method == "pure" ? "pure (losses add up)" : method;
+}
+
+std::string table_of(const PrivacyLoss& loss, double pure, std::int64_t releases) {
+  const auto line = [](const char* name, const std::string& value) { return fmt::format("{:<10} {}\n", name, value); };
+  return line("epsilon", rounded_up(loss.epsilon)) + line("delta", fmt::format("{}", loss.delta)) +
+         line("method", meaning(loss.method)) +
+         line("mu", loss.mu ? rounded_up(*loss.mu) : "none (not all noise is Gaussian)") +
+         line("renyi", loss.renyi ? rounded_up(*loss.renyi) : "none") +
+         line("pure", rounded_up(pure) + (std::isinf(pure) ? "" : " (at delta = 0)")) +
+         line("releases", fmt::format("{}", releases));
+}
+
+constexpr const char* explanation =
+    "usage: starling privacy spend --mechanism NAME (--epsilon E | --mu M | --sigma S | --scale B) [options]\n"
+    "       starling privacy spend --groups FILE [--delta D] [--json]\n\n"
+    "Says what all releases that one record entered cost it together: (epsilon, delta), an upper bound that holds in\n"
+    "floating point. Gaussian noise alone composes exactly (gdp). Otherwise the least of three figures is taken, each "
+    "valid:\nthe sum of the losses (pure), Renyi accounting (renyi), and the distribution of the privacy loss (pld). "
+    "Records that\nnever share a release do not add up: count the releases of the one that entered most (epochs, on a "
+    "stream).\n";
+constexpr const char* afterword =
+    "\nGroups: a CSV file whose first line names the columns: mechanism and releases, and of epsilon, mu, sigma, "
+    "scale,\n"
+    "sensitivity, delta and rounds those that are needed (delta: of approximate, or where epsilon of gaussian holds). "
+    "Cells may\nbe empty; # begins a comment.\n"
+    "  mechanism,epsilon,mu,releases\n"
+    "  laplace,0.1,,50\n"
+    "  gaussian,,0.2,100\n"
+    "\nExamples:\n"
+    "  starling privacy spend --mechanism laplace --epsilon 0.1 --releases 50\n"
+    "  starling privacy spend --mechanism gaussian --sigma 5 --sensitivity 2 --releases 50 --delta 1e-6 --json\n"
+    "  starling privacy spend --mechanism laplace --epsilon schedule:from=0.1,to=0.5,shape=sqrt --releases 1000\n"
+    "  starling privacy spend --groups releases.csv --delta 1e-6\n"
+    "\nExit codes: 0 done; 2 usage, or a file that is none.\n";
+
+}  // namespace
+
+std::string spend_help() {
+  Spend spend;
+  return explanation + spend_options(spend).help() + "\nSchedules, over the K releases:\n  " + schedule_help() +
+         afterword;
+}
+
+int run_spend(const Words& words) {
+  Spend spend;
+  Options options = spend_options(spend);
+  options.parse(words);
+  const std::vector<ChargeGroup> groups = groups_of(spend, options);
+  const PrivacyLoss loss = compose(groups, spend.delta);
+  const double pure = compose(groups, 0).epsilon;
+  std::int64_t releases = 0;
+  for (const ChargeGroup& group : groups) releases += group.count;
+  if (!spend.json) {
+    print(table_of(loss, pure, releases));
+    return 0;
+  }
+  const nlohmann::json result{{"epsilon", number(loss.epsilon)},
+                              {"mu", number(loss.mu)},
+                              {"renyi", number(loss.renyi)},
+                              {"method", loss.method},
+                              {"delta", loss.delta},
+                              {"releases", releases},
+                              {"pure", number(pure)}};
+  print(result.dump() + '\n');
+  return 0;
+}
+
+}  // namespace starling

@@ -1,0 +1,137 @@
+// The rounds of `starling renewable`, and what they come to.
+#include "app/commands.hpp"
+#include "app/run/launch.hpp"
+#include "renewable_run.hpp"
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "starling/core/spec.hpp"
+
+namespace starling {
+
+ExitCode RenewableRun::play() {
+  find_checkpoint(config_.settings.rounds);
+  open_model_records(*model_, config_.settings.rounds);
+  KeptParts parts;
+  parts.add("rounds", *protocol_);
+  start_checkpoints(std::move(parts));
+  std::vector<Observer*> observers = recorders();
+  observers.push_back(last_observer());
+  const double wall = time_rounds([&] { protocol_->run(observers); });
+  const Round done = protocol_->done();
+  const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
+  const bool converged = config_.variant == RenewableVariant::offline && offline->converged();
+  const bool stopped = done < config_.settings.rounds && !converged;
+  checkpoint_the_end(done, stopped);
+  finish_records(*protocol_, done, protocol_->models());
+  if (stopped) note_stop(done, config_.settings.rounds, "round", is_resumable());
+  add_notes();
+  const Summary summary = make_summary(wall, stopped);
+  agreement_.together([&] {
+    if (first_rank()) write_results(summary, stopped, "the final model");
+  });
+  if (!stopped) drop_checkpoints(done);
+  check<DataError>(
+      config_.variant != RenewableVariant::offline || converged || stopped || config_.rounds,
+      "no minimum was found in {} passes (the objective still falls: --l2 hardly bounds the model, or there "
+      "is one class only and --penalty slopes) add a penalty; what was reached is in {}",
+      config_.settings.rounds, directory_->path());
+  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+}
+
+TestMetrics RenewableRun::test_figures() const {
+  std::vector<double> classes{-1, 1};
+  if (model_->classes() > 1) {
+    classes.resize(model_->classes());
+    std::iota(classes.begin(), classes.end(), 0.0);
+  }
+  Vector truth;
+  Vector predicted;
+  for (std::size_t i = 0; i < test_->size(); ++i) {
+    truth.push_back(test_->label(i));
+    predicted.push_back(model_->predict(protocol_->theta().value(), test_->row(i), test_->label(i)));
+  }
+  return test_metrics(classes, truth, predicted);
+}
+
+/// "x1", "intercept"; with several classes "2:x1".
+std::vector<std::string> RenewableRun::coefficient_names() const {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < model_->classes(); ++k) {
+    const std::string prefix = model_->classes() > 1 ? fmt::format("{}:", k) : "";
+    for (std::size_t j = 0; j + 1 < model_->order(); ++j) {
+      names.push_back(prefix + (dataset_.shape.names.empty() ? fmt::format("x{}", j) : dataset_.shape.names[j]));
+    }
+    names.push_back(prefix + "intercept");
+  }
+  return names;
+}
+
+/// Rank 0's, of the online estimate if standard errors are asked for.
+std::vector<Interval> RenewableRun::intervals() const {
+  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  if (config_.standard_errors == StandardErrors::none || online == nullptr || !first_rank()) return {};
+  const bool squared = Spec::parse(config_.loss).name() == "squared";
+  const Vector variances =
+      online->variances(squared ? OnlineRenewable::Dispersion::squared : OnlineRenewable::Dispersion::one);
+  const std::vector<std::string> names = coefficient_names();
+  const std::string method = config_.settings.with_slopes ? "wald-sandwich" : "wald";
+  std::vector<Interval> intervals;
+  for (std::size_t i = 0; i < variances.size(); ++i) {
+    intervals.push_back(
+        wald_interval(names[i], online->theta().value()[i], std::sqrt(variances[i]), config_.level, method));
+  }
+  return intervals;
+}
+
+void RenewableRun::add_notes() {
+  const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
+  if (online != nullptr && online->start_was_shrunk()) {
+    notes_.emplace_back(
+        "the first batch alone has no minimum with --penalty slopes (it may hold one class only): the start, and it "
+        "alone, shrinks the intercept too");
+  }
+  if (online != nullptr && online->is_lost()) {
+    notes_.emplace_back(
+        "after the first batch the model predicts worse than one of zeros (the curvature at its start was too flat, "
+        "and "
+        "the steps from there too long) take a larger first batch or --l2, or --start zero");
+  }
+  const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
+  if (offline != nullptr && config_.variant == RenewableVariant::offline) {
+    if (offline->converged()) {
+      notes_.push_back(fmt::format("converged after {} passes", protocol_->done()));
+    } else if (protocol_->done() == config_.settings.rounds) {
+      notes_.push_back(fmt::format("NOT converged after {} passes", config_.settings.rounds));
+    }
+  }
+}
+
+Summary RenewableRun::make_summary(double wall, bool stopped) {
+  Summary summary = begin_summary(config_.settings.rounds, wall);
+  gather(*protocol_, protocol_->models(), *model_, summary);
+  if (test_ && model_->classifies()) summary.test_metrics = test_figures();
+  try {
+    summary.intervals = intervals();
+  } catch (const DataError& error) {  // rank 0's: the model stands without them
+    notes_.emplace_back(error.what());
+  }
+  if (const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get())) {
+    summary.objective = offline->objective();
+  }
+  finish_summary(summary, stopped);
+  if (!mask_keys_.empty()) {
+    summary.privacy.trust.key_list = fingerprint(mask_keys_);
+    for (const MaskKey::Bytes& key : mask_keys_) summary.privacy.trust.keys.push_back(fingerprint(key));
+  }
+  return summary;
+}
+
+int run_renewable(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
+  return run_command(
+      words, speaks, renewable_help, [&] { return parse_renewable_config(words).text; },
+      [&](World& world) { return RenewableRun(world, command_line).run(words); });
+}
+
+}  // namespace starling

@@ -1,0 +1,277 @@
+#include "renewable_config.hpp"
+
+#include "app/settings/source_options.hpp"
+#include <limits>
+
+#include "starling/codec/codec.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/data/serving/partition.hpp"
+#include "starling/loss/loss.hpp"
+
+namespace starling {
+
+namespace {
+
+using Variant = RenewableVariant;
+
+constexpr double tiny = std::numeric_limits<double>::min();
+
+void add_method_options(Options& options, RenewableConfig& config) {
+  const char* group = "Method";
+  options.add({group, "variant", "WHICH", "online",
+               "online (one Newton-like step per batch), offline (all data to convergence), offline-one-step (one step "
+               "from the start), private-paper (the paper's Algorithm 2 as printed), private (noisy sums)",
+               setter::choice<Variant>(config.variant, {{"online", Variant::online},
+                                                        {"offline", Variant::offline},
+                                                        {"offline-one-step", Variant::offline_one_step},
+                                                        {"private-paper", Variant::private_paper},
+                                                        {"private", Variant::private_sums}})});
+  options.add({group, "loss", "LOSS", "dwd:1", "dwd:q, logistic, squared, huber:c or expectile:tau,c (below)",
+               setter::text(config.loss)});
+  options.add({group, "smoothing", "HOW", "auto",
+               "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
+               "printed, with its jump), or a half-width",
+               setter::text(config.smoothing)});
+  options.add({group, "l2", "LAMBDA", "0", "adds (n lambda/2)|theta|^2 to the sum of n losses",
+               setter::number(config.settings.l2, 0, 1e12)});
+  options.add(
+      {group, "penalty", "WHOSE", "full", "what it weighs: full (theta), or slopes (all but intercepts)",
+       setter::choice<Penalty>(config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}})});
+  options.add({group, "start", "WHERE", "",
+               "safe (the minimum over the first batch), zero, or a CSV file with one row (public); default: safe for "
+               "online, else zero",
+               setter::text(config.start), false, named::start});
+  options.add({group, "forget", "RHO", "1", "what the curvature gathered so far is multiplied by with each batch",
+               setter::number(config.settings.forget, 1e-6, 1)});
+  options.add({group, "classes", "HOW", "binary", "binary, or one-vs-rest:K for labels 0 to K - 1",
+               setter::text(config.classes_text)});
+  options.add({group, "curvature", "HOW", "packed",
+               "how curvatures travel: packed (doubles), float32, or quantised:b (b bits per entry)",
+               setter::text(config.curvature)});
+  options.add({group, "standard-errors", "KIND", "auto",
+               "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
+               "losses too; twice the traffic), none; auto: model for logistic and squared, else none",
+               setter::choice<StandardErrors>(config.standard_errors, {{"auto", StandardErrors::automatic},
+                                                                       {"none", StandardErrors::none},
+                                                                       {"model", StandardErrors::model},
+                                                                       {"sandwich", StandardErrors::sandwich}})});
+  options.add({group, "level", "P", "0.95", "of the intervals", setter::number(config.level, 0.01, 0.999999)});
+}
+
+void add_trust_options(Options& options, RenewableConfig& config) {
+  const char* group = "Trust";
+  options.add({group, "trust", "WHOM", "local",
+               "with --variant private: local (every client adds noise before it sends), central (rank 0 sees the sums "
+               "and adds noise once), masked (clients share the noise, and rank 0 sees the noisy sum alone)",
+               setter::choice<TrustChoice>(config.trust, {{"local", TrustChoice::local},
+                                                          {"central", TrustChoice::central},
+                                                          {"masked", TrustChoice::masked}})});
+  options.add({group, "curvature-model", "HOW", "average",
+               "with --variant private: average (public: n (c + lambda) I; costs nothing), or released:SHARE (noisy "
+               "curvature for that share of the price)",
+               setter::text(config.curvature_model)});
+  options.add({group, "c1", "C1", "", "with private-paper: bound that it assumes on a row's L1 norm; default: 1",
+               setter::number(config.c1, tiny, 1e12)});
+  options.add({group, "c2", "C2", "", "likewise on its L2 norm; default: 1", setter::number(config.c2, tiny, 1e12)});
+  options.add({group, "cp", "CP", "", "with private-paper: C_(p-1), assumed of a step; default: 0",
+               setter::number(config.cp, 0, 1e12)});
+  options.add({group, "rho", "RHO", "", "with private-paper: rho of equation 41; default: 0",
+               setter::number(config.rho, 0, 1e15)});
+}
+
+Options renewable_options(RenewableConfig& config) {
+  config.loss = "dwd:1";
+  config.start = "";
+  Options options("renewable");
+  add_client_options(options, "Clients", config, "one per rank");
+  add_data_options(options, config);
+  add_reading_options(options, config.data);
+  add_method_options(options, config);
+  add_trust_options(options, config);
+  add_privacy_options(options, config.privacy);
+  add_output_options(options, config, "renewable");
+  add_checkpoint_options(options, config);
+  add_model_output_options(options, config);
+  return options;
+}
+
+void read_classes(RenewableConfig& config) {
+  if (config.classes_text == "binary") return;
+  Spec spec = Spec::parse(config.classes_text);
+  check(spec.name() == "one-vs-rest", "--classes '{}' (binary and one-vs-rest:K are known)", config.classes_text);
+  spec.bind({{"classes", "K, at least 2"}});
+  const long long classes = spec.integer("classes");
+  check(classes >= 2 && classes <= 10'000, "--classes '{}' (2 to 10000 classes are possible)", config.classes_text);
+  config.classes = static_cast<std::size_t>(classes);
+}
+
+void read_curvature_model(RenewableConfig& config) {
+  if (config.curvature_model == "average") return;
+  Spec spec = Spec::parse(config.curvature_model);
+  check(spec.name() == "released", "--curvature-model '{}' (average and released:SHARE are known)",
+        config.curvature_model);
+  spec.bind({{"share", "of the price, between 0 and 1"}});
+  const double share = spec.number("share", 0.5);
+  check(share > 0 && share < 1, "--curvature-model '{}' (the share must lie between 0 and 1)", config.curvature_model);
+  config.curvature_share = share;
+}
+
+void check_loss(RenewableConfig& config) {
+  const std::string name = Spec::parse(config.loss).name();
+  check(name == "dwd" || config.smoothing == "auto", "--smoothing with --loss {} (dwd alone has a bend) leave it out",
+        name);
+  if (name == "dwd") {
+    const std::string how = config.smoothing == "auto" && config.offline()                           ? "0"
+                            : config.smoothing == "auto" && config.variant == Variant::private_paper ? "paper"
+                                                                                                     : config.smoothing;
+    const bool in_loss = config.loss.find("smoothing=") != std::string::npos;
+    check(!in_loss || config.smoothing == "auto", "--smoothing {} and --loss {} both say how (give one)",
+          config.smoothing, config.loss);
+    check(
+        config.variant != Variant::offline ||
+            (how != "paper" && config.loss.find("smoothing=paper") == std::string::npos),
+        "--smoothing paper with --variant offline (its derivative jumps, so that it is none of an objective) leave it "
+        "out");
+    if (!in_loss) config.loss += (config.loss.find(':') == std::string::npos ? ":" : ",") + ("smoothing=" + how);
+  }
+  const std::unique_ptr<CurvedLoss> loss = make_curved_loss(config.loss);
+  check(config.classes == 1 || loss->classifies(), "--classes one-vs-rest with --loss {} (it knows no classes)", name);
+  check(config.variant != Variant::private_paper || loss->most_slope() <= 1,
+        "--variant private-paper with --loss {} (its theorem takes slopes of at most 1) choose dwd or logistic", name);
+  check(config.variant != Variant::private_sums || loss->most_slope() < std::numeric_limits<double>::infinity(),
+        "--variant private with --loss {} (its slope has no bound, so no record's influence has one) choose huber:c",
+        name);
+}
+
+void check_variant(const RenewableConfig& config, const Options& options) {
+  const auto only = [&](const char* option, bool sensible, const char* with) {
+    check(!options.given(option) || sensible, "--{} has no meaning without {} leave it out", option, with);
+  };
+  const bool paper = config.variant == Variant::private_paper;
+  const bool sums = config.variant == Variant::private_sums;
+  const bool online = config.variant == Variant::online;
+  for (const char* option : {"c1", "c2", "cp", "rho"}) only(option, paper, "--variant private-paper");
+  for (const char* option : {"trust", "curvature-model"}) only(option, sums, "--variant private");
+  only("standard-errors", online, "--variant online");
+  only("level", online, "--variant online");
+  only("forget", !config.offline(), "--variant online, private or private-paper");
+  only("epochs", !config.offline(), "a variant that reads the data in turn (offline reads all in each pass)");
+  only("rounds", config.variant != Variant::offline_one_step, "a variant that takes more than one step");
+  for (const char* option : {"epsilon", "mu", "delta", "clip", "budget-unit"}) {
+    only(option, !config.open() || config.privacy.protects(),  // with another mechanism, that is what is wrong
+         "--variant private or private-paper (nothing is protected)");
+  }
+  check(config.start != "safe" || online, "--start safe with this variant ({}) use zero or a file",
+        config.offline() ? "it minimises over all data anyway" : "that minimisation would have to be paid for");
+}
+
+void check_protection(const RenewableConfig& config) {
+  if (!config.privacy.mechanism) return;  // the run says what is missing
+  const std::string mechanism = config.privacy.mechanism_name();
+  check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
+  check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
+  if (config.open()) {
+    check(mechanism == "none",
+          "--mechanism {} with a variant that sends sums as they are (it adds no noise) choose --variant private, or "
+          "--mechanism none",
+          mechanism);
+  } else if (config.variant == Variant::private_sums) {
+    check(mechanism == "gaussian", "--variant private with --mechanism {} (its noise is gaussian) choose that",
+          mechanism);
+  } else {
+    check(mechanism == "gaussian" || mechanism == "laplace",
+          "--variant private-paper with --mechanism {} (the paper's noise is gaussian or laplace) choose one",
+          mechanism);
+    check(
+        !config.privacy.mu && !config.privacy.clip && !config.privacy.budget && config.privacy.budget_of_client,
+        "--mu, --clip, --budget and --budget-unit have no meaning with private-paper (it charges nothing that could be "
+        "certified) "
+        "leave them out");
+    check(config.classes == 1, "--classes one-vs-rest with private-paper (its bounds are those of two classes)");
+  }
+  check(config.trust == TrustChoice::local || !config.privacy.epsilon.value_or("").starts_with("clients:"),
+        "--epsilon clients: with --trust central or masked (one noise serves all clients) give one price");
+  check(config.trust == TrustChoice::local || !config.privacy.mu.value_or("").starts_with("clients:"),
+        "--mu clients: with --trust central or masked (one noise serves all clients) give one price");
+  check(!config.curvature_share || config.settings.l2 > 0,
+        "--curvature-model released with --l2 0 (noise makes the curvature indefinite, and only a penalty keeps it off "
+        "zero) add --l2");
+  check(config.trust != TrustChoice::central || config.curvature == "packed",
+        "--curvature {} with --trust central (numbers must not be rounded before noise is added) leave it out",
+        config.curvature);
+  check(config.trust != TrustChoice::masked || !config.curvature_share,
+        "--curvature-model released with --trust masked (masks are for gradients) use average, or another trust");
+  check(config.trust != TrustChoice::masked || !config.privacy.budget,
+        "--budget with --trust masked (a client that stops would take its masks along) leave one of them out");
+}
+
+}  // namespace
+
+RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
+  RenewableConfig config;
+  const auto online_default = [&] { return config.variant == Variant::online ? "safe" : "zero"; };
+  Options options = renewable_options(config);
+  options.parse(words);
+  check_learning_options(config);
+  read_classes(config);
+  read_curvature_model(config);
+  if (config.start.empty()) config.start = online_default();
+  config.settings.safe_start = config.start == "safe";
+  check_variant(config, options);
+  check_loss(config);
+  check_protection(config);
+  const std::unique_ptr<Codec> codec = make_curvature_codec(config.curvature, 1, 1);  // for its errors
+  check(config.variant != Variant::private_sums || config.curvature_share || config.curvature == "packed",
+        "--curvature {} with --curvature-model average (no curvature travels) leave it out", config.curvature);
+  check(
+      config.variant != Variant::private_sums || !config.curvature.starts_with("quantised"),
+      "--curvature {} with released curvature (noise may have made it indefinite, and what is quantised is relative to "
+      "its diagonal) use float32 or packed",
+      config.curvature);
+  if (config.standard_errors == StandardErrors::automatic) {
+    const std::string name = Spec::parse(config.loss).name();
+    const bool likelihood = name == "logistic" || name == "squared";
+    config.standard_errors =
+        likelihood && config.variant == Variant::online && config.settings.forget == 1 && config.data.epochs == 1
+            ? StandardErrors::model
+            : StandardErrors::none;
+  }
+  check(config.standard_errors == StandardErrors::none || config.settings.forget == 1,
+        "--standard-errors with --forget {} (they are those of all records alike) leave one of them out",
+        config.settings.forget);
+  check(config.standard_errors == StandardErrors::none || config.data.epochs == 1,
+        "--standard-errors with --epochs {} (a record that is read again tells nothing new) leave one of them out",
+        config.data.epochs);
+  check(config.standard_errors != StandardErrors::none || !options.given("level"),
+        "--level without --standard-errors (there are no intervals) add --standard-errors sandwich");
+  config.settings.with_slopes = config.standard_errors == StandardErrors::sandwich;
+  config.json = config.json || config.json_models;
+  config.text = options.configuration();
+  config.as_given = options.configuration(Options::Names::as_given);
+  return config;
+}
+
+std::string renewable_help() {
+  RenewableConfig config;
+  const Options options = renewable_options(config);
+  std::string text =
+      "starling renewable: streaming second-order classification and regression, with rank 0 as aggregator.\n\n"
+      "  mpirun -n 10 starling renewable --source p/{client:1}.csv --batch 20 --l2 0.1 --mechanism none\n"
+      "  mpirun -n 10 starling renewable --source p/{client:1}.csv --batch 20 --l2 0.1 --variant private \\\n"
+      "                                  --trust masked --mechanism gaussian --epsilon 0.8 --delta 1e-5\n\n"
+      "Each rank is a client with its own stream, rank 0 too. For each batch every client sends sums over its records "
+      "(a gradient\n"
+      "and a curvature) to rank 0, which renews the model from them and sends it back; no record is read twice. Exit "
+      "codes: 0 done,\n"
+      "2 usage, 3 data, 4 nothing done since no client's budget allows it, 5 peer or file failure, 75 stopped by a "
+      "signal with\n"
+      "results safe.\n";
+  text += options.help();
+  text += sources_help();
+  text += "\nPartitions:\n" + partition_table().help();
+  text += "\nLosses (those with curvature: dwd, expectile, huber, logistic, squared):\n" + loss_table().help();
+  text += prices_help();
+  return text;
+}
+
+}  // namespace starling

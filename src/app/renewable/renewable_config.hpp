@@ -1,0 +1,48 @@
+/// Configuration of `starling renewable`.
+#pragma once
+
+#include "app/settings/learning_config.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/protocol/renewable/renewable.hpp"
+
+namespace starling {
+
+enum class RenewableVariant { online, offline, offline_one_step, private_paper, private_sums };
+enum class TrustChoice { local, central, masked };
+enum class StandardErrors { automatic, none, model, sandwich };
+
+struct RenewableConfig : LearningConfig {
+  RenewableVariant variant = RenewableVariant::online;
+  std::string smoothing = "auto";
+  RenewableSettings settings;
+  TrustChoice trust = TrustChoice::local;
+  std::string curvature = "packed";
+  std::string curvature_model = "average";
+  std::string classes_text = "binary";
+  std::optional<double> c1;
+  std::optional<double> c2;
+  std::optional<double> cp;
+  std::optional<double> rho;
+  StandardErrors standard_errors = StandardErrors::automatic;
+  double level = 0.95;
+
+  /// K of one-vs-rest; 1 for binary.
+  std::size_t classes = 1;
+  /// Of the price, where curvature is released; none for public curvature.
+  std::optional<double> curvature_share;
+
+  [[nodiscard]] bool offline() const {
+    return variant == RenewableVariant::offline || variant == RenewableVariant::offline_one_step;
+  }
+  /// Whether sums travel un-noised and unprotected.
+  [[nodiscard]] bool open() const { return offline() || variant == RenewableVariant::online; }
+};
+
+/// Throws UsageError.
+[[nodiscard]] RenewableConfig parse_renewable_config(const std::vector<std::string>& words);
+[[nodiscard]] std::string renewable_help();
+
+}  // namespace starling

@@ -1,0 +1,239 @@
+// From the configuration of `starling renewable` to all that its rounds need.
+#include "renewable_run.hpp"
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "starling/core/digest.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/privacy/mechanism/masking.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr Round passes_of_offline = 1000;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Labels 0, …, K − 1.
+double class_label(double raw, std::size_t classes) {
+  if (!is_class(raw, classes)) {
+    throw_label_fault(raw, fmt::format("is outside the set of one-vs-rest:{} (0 to {})", classes, classes - 1));
+  }
+  return raw;
+}
+
+}  // namespace
+
+std::string RenewableRun::why_not_resumable() const {
+  const bool offline =
+      config_.variant == RenewableVariant::offline || config_.variant == RenewableVariant::offline_one_step;
+  return offline ? "its passes are one search over all data, which begins anew" : LearningRun::why_not_resumable();
+}
+
+void RenewableRun::open_data() {
+  layout_.emplace(number_of_clients(std::nullopt), world_.size());
+  note_idle_ranks();
+  curved_ = make_curved_loss(config_.loss);
+  loss_ = make_curved_loss(config_.loss);
+  config_.data.label_map = [this](double raw) {
+    return config_.classes > 1 ? class_label(raw, config_.classes) : curved_->label(raw);
+  };
+  if (config_.variant == RenewableVariant::offline) config_.data.epochs = config_.rounds.value_or(passes_of_offline);
+  open_streams(config_.data);
+}
+
+void RenewableRun::open_model() {
+  const bool bounded = config_.variant == RenewableVariant::private_sums;
+  model_ = std::make_unique<CurvedModel>(*curved_, dataset_.shape.features, config_.classes,
+                                         bounded ? config_.privacy.clip.value_or(1) : infinity);
+  dimension_ = model_->dimension();
+  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  choose_rounds();
+  start_ = config_.start == "safe" ? declare_public(Vector(dimension_)) : start_model();
+}
+
+void RenewableRun::choose_rounds() {
+  if (!config_.offline()) {
+    config_.settings.rounds = rounds_of(dataset_.shape.rounds);
+    return;
+  }
+  check(dataset_.shape.rounds.has_value() && dataset_.replayable,
+        "--variant offline on '{}' (it reads all records in every pass, and these have no end or come once) give a "
+        "generator n=, or a file",
+        config_.data.source);
+  config_.settings.rounds =
+      config_.variant == RenewableVariant::offline ? config_.rounds.value_or(passes_of_offline) : 1;
+}
+
+SecondPart RenewableRun::curvature_part() const {
+  const double bound = config_.privacy.clip.value_or(1);
+  SecondPart part;
+  part.what = "curvature";
+  // A little more than what a scaled row can weigh, so that roundings need no clipping.
+  part.clip =
+      curved_->most_curvature() * bound * bound * std::sqrt(static_cast<double>(config_.classes)) * (1 + 1.0 / 256);
+  part.dimension = model_->triangles();
+  part.share = *config_.curvature_share;
+  part.replacement = std::numbers::sqrt2;
+  return part;
+}
+
+/// c of H̄ = n (c + λ) I. A scaled row has at most C₂² to spread over its p + 1 coordinates, and its weight, the loss's
+/// curvature, goes from 0 on the straight line to its largest value at the bend: half of that. With more, the steps
+/// 1/(b (c + λ)) are so short that the first, noisiest models are not forgotten; with less, they overshoot (method 3's
+/// table for `private` holds within a point from a quarter to a half).
+double RenewableRun::average_curvature() const {
+  const double bound = config_.privacy.clip.value_or(1);
+  return curved_->most_curvature() / 2 * bound * bound / static_cast<double>(model_->order());
+}
+
+PaperTerms RenewableRun::paper_terms() const {
+  PaperTerms terms;
+  terms.noise =
+      config_.privacy.mechanism_name() == "laplace" ? PaperTerms::Noise::laplace : PaperTerms::Noise::gaussian;
+  terms.epsilon = parse_number(config_.privacy.epsilon.value_or("1"), "--epsilon with private-paper");
+  terms.delta = config_.privacy.delta.value_or(1e-5);
+  terms.c1 = config_.c1.value_or(1);
+  terms.c2 = config_.c2.value_or(1);
+  terms.cp = config_.cp.value_or(0);
+  terms.rho = config_.rho.value_or(0);
+  terms.lambda = config_.settings.l2;
+  terms.curvature = curved_->most_curvature();
+  return terms;
+}
+
+std::unique_ptr<Protection> RenewableRun::make_protection(ReleaseSettings settings) const {
+  if (config_.open()) {  // whole messages, published as they are
+    settings.dimension = MessageLayout{model_->dimension(), model_->triangles(), config_.settings.with_slopes}.size();
+    settings.batch = 1;
+    return mechanism_table().make("none", settings);
+  }
+  if (config_.variant == RenewableVariant::private_paper) {
+    return std::make_unique<PaperPerturbation>(settings, paper_terms());
+  }
+  settings.clip *= curved_->most_slope() * std::sqrt(static_cast<double>(config_.classes));
+  if (config_.trust == TrustChoice::masked) return std::make_unique<MaskedGaussian>(settings, layout_->clients());
+  if (config_.trust == TrustChoice::central) {
+    settings.clients = layout_->clients();
+    settings.batch *= static_cast<std::size_t>(layout_->clients());
+  }
+  if (config_.curvature_share) return std::make_unique<PairedMechanism>("gaussian", settings, curvature_part());
+  return mechanism_table().make("gaussian", settings);
+}
+
+TrustModel RenewableRun::trust_model() const {
+  if (config_.open()) return TrustModel::none;
+  if (config_.variant == RenewableVariant::private_paper) return TrustModel::paper;
+  switch (config_.trust) {
+    case TrustChoice::local:
+      return TrustModel::local;
+    case TrustChoice::central:
+      return TrustModel::central;
+    case TrustChoice::masked:
+      break;
+  }
+  return TrustModel::masked;
+}
+
+/// **Collective.**
+void RenewableRun::open_protection() {
+  RunFacts facts;
+  agreement_.together([&] {
+    facts = this->facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
+    if (config_.curvature_share) facts.second = curvature_part();
+    facts.trust = trust_model();
+    facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
+  });
+  open_privacy(std::move(facts));
+}
+
+std::vector<Masker> RenewableRun::agree_on_masks() {
+  std::vector<MaskKey> own;
+  agreement_.together([&] {
+    // A run that is taken up again must not mask other numbers alike.
+    for (Client k = 0; k < client_count(); ++k) own.push_back(MaskKey::random());
+  });
+  mask_keys_ =
+      received_keys(own, [this](const std::string& text) { return agreement_.all_gather(declare_public(text)); });
+  show_mask_keys();
+  std::vector<Masker> maskers;
+  agreement_.together([&] {
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      maskers.emplace_back(own[k], first_client() + static_cast<Client>(k), mask_keys_, run_id_);
+    }
+  });
+  return maskers;
+}
+
+/// Every rank says and stores what its clients received, so that their owners can compare it without the relay.
+void RenewableRun::show_mask_keys() {
+  const std::string all = fingerprint(mask_keys_);
+  agreement_.together([&] {
+    if (client_count() == 0) return;
+    const std::string file = directory_->private_folder(world_.rank()) + "/mask-keys";
+    OwnersFile::replace(file, Secret<std::string>(list_of_keys(mask_keys_)));
+    fmt::print(stderr,
+               "note: {} received mask keys with the fingerprint {} ({} has each; all clients' must be the same)\n",
+               name_of(ClientRange(first_client(), first_client() + client_count() - 1)), all, file);
+  });
+  const auto of_ranks = agreement_.all_gather(declare_public(all));
+  agreement_.together([&] {
+    for (std::size_t r = 1; r < of_ranks.size(); ++r) {
+      check<DataError>(of_ranks[r] == of_ranks[0],
+                       "rank {} received other public keys for the masks than rank 0 (whoever relays them exchanged "
+                       "some) do not go on; compare private/<rank>/mask-keys",
+                       r);
+    }
+  });
+}
+
+void RenewableRun::make_noisy_sum() {
+  const auto price = [this](Round t) { return privacy_->price_at(0, t); };
+  switch (config_.trust) {
+    case TrustChoice::local:
+      sum_ = std::make_unique<LocalNoise>(*root_, *clients_, *model_, privacy_->mechanism(), *codec_);
+      return;
+    case TrustChoice::central:
+      sum_ = std::make_unique<CentralNoise>(*root_, *clients_, *model_, privacy_->mechanism(), price, *codec_);
+      return;
+    case TrustChoice::masked:
+      sum_ = std::make_unique<MaskedNoise>(
+          *root_, *clients_, *model_, dynamic_cast<MaskedGaussian&>(privacy_->protection()), agree_on_masks(), price);
+      return;
+  }
+}
+
+void RenewableRun::make_protocol() {
+  const RenewableSettings& settings = config_.settings;
+  root_.emplace(world_, *layout_);
+  const bool sums = config_.variant == RenewableVariant::private_sums;
+  codec_ = make_curvature_codec(config_.curvature, model_->dimension() + (sums ? 0 : 2), model_->order());
+  clients_.emplace(*model_, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams), config_.data.batch);
+  if (sums) {
+    make_noisy_sum();
+    std::optional<double> curvature;
+    if (!config_.curvature_share) {
+      curvature = average_curvature();
+      notes_.push_back(fmt::format("public curvature: {:.6g} I per record", *curvature));
+    }
+    protocol_ = std::make_unique<PrivateRenewable>(*root_, *clients_, *model_, settings, *start_, *sum_, curvature);
+    return;
+  }
+  if (config_.variant == RenewableVariant::private_paper) {
+    protocol_ = std::make_unique<PaperRenewable>(*root_, *clients_, *model_, settings, *start_,
+                                                 dynamic_cast<PaperPerturbation&>(privacy_->protection()),
+                                                 config_.rho.value_or(0), *codec_);
+    return;
+  }
+  const OpenChannel channel{privacy_->mechanism(), *codec_};
+  if (config_.variant == RenewableVariant::online) {
+    protocol_ = std::make_unique<OnlineRenewable>(*root_, *clients_, *model_, settings, *start_, channel);
+  } else {
+    const auto steps =
+        config_.variant == RenewableVariant::offline ? OfflineRenewable::Steps::all : OfflineRenewable::Steps::one;
+    protocol_ = std::make_unique<OfflineRenewable>(*root_, *clients_, *model_, settings, *start_, channel, steps);
+  }
+}
+
+}  // namespace starling

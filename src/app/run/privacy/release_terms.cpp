@@ -1,0 +1,221 @@
+#include "release_terms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/files/text.hpp"
+#include "starling/options/options.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/mechanism.hpp"
+
+namespace starling {
+
+namespace {
+
+struct Term {
+  const char* name;
+  std::optional<double> ReleaseTerms::*value;
+};
+constexpr std::array terms_by_name{
+    Term{"epsilon", &ReleaseTerms::epsilon},
+    Term{"mu", &ReleaseTerms::mu},
+    Term{"sigma", &ReleaseTerms::sigma},
+    Term{"scale", &ReleaseTerms::scale},
+    Term{"sensitivity", &ReleaseTerms::sensitivity},
+    Term{"delta", &ReleaseTerms::delta},
+    Term{"rounds", &ReleaseTerms::rounds},
+};
+
+struct Kind {
+  const char* mechanism;
+  std::vector<std::string> one_of;  ///< exactly one of these
+  std::vector<std::string> also;    ///< may stand beside it
+  Charge (*charge)(const ReleaseTerms&);
+};
+
+double positive(std::optional<double> value, const char* name) {
+  check(value && *value > 0 && std::isfinite(*value), "{}={} (it must be positive and finite)", name,
+        value.value_or(std::nan("")));
+  return *value;
+}
+
+double loss(std::optional<double> value, const char* name) {
+  check(value && *value >= 0, "{}={} (a loss is at least 0)", name, value.value_or(std::nan("")));
+  return *value;
+}
+
+double sensitivity(const ReleaseTerms& terms) {
+  return positive(terms.sensitivity.value_or(1), "sensitivity");
+}
+
+Charge laplace(const ReleaseTerms& terms) {
+  if (terms.epsilon) return Charge::laplace(loss(terms.epsilon, "epsilon"));
+  return Charge::laplace(ratio_rounded_up(sensitivity(terms), positive(terms.scale, "scale")));
+}
+
+Charge gaussian(const ReleaseTerms& terms) {
+  if (terms.mu) return Charge::gaussian(loss(terms.mu, "mu"));
+  if (terms.sigma) return Charge::gaussian(ratio_rounded_up(sensitivity(terms), positive(terms.sigma, "sigma")));
+  check(terms.delta && *terms.delta > 0 && *terms.delta < 1,
+        "epsilon of gaussian at delta={} (no finite epsilon holds without a delta) give one between 0 and 1, or mu, or "
+        "sigma",
+        terms.delta.value_or(0));
+  // gaussian_mu errs towards less μ, by what its curve may err in δ; a charge must err towards more.
+  constexpr double error_in_delta = 4e-17;
+  return Charge::gaussian(
+      gaussian_mu(loss(terms.epsilon, "epsilon"), std::min(*terms.delta + error_in_delta, 0.9999999)));
+}
+
+/// What the mechanism itself says.
+Charge dissertation(const ReleaseTerms& terms) {
+  const double rounds = terms.rounds.value_or(0);
+  check(rounds >= 2 && rounds <= static_cast<double>(most_whole) && rounds == std::floor(rounds),
+        "rounds={} of dissertation (its noise is cut off where the number of rounds says) give them, from 2 on",
+        rounds);
+  ReleaseSettings settings;
+  settings.price = PriceRange::of(positive(terms.epsilon, "epsilon"));
+  settings.rounds = static_cast<Round>(rounds);
+  return mechanism_table().make("dissertation", settings)->charge(*terms.epsilon);
+}
+
+Charge approximate(const ReleaseTerms& terms) {
+  check(terms.delta && *terms.delta >= 0 && *terms.delta <= 1,
+        "delta={} of approximate (the probability with which a release fails is needed)",
+        terms.delta.value_or(std::nan("")));
+  return Charge::approximate(loss(terms.epsilon, "epsilon"), *terms.delta);
+}
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all{
+      {"laplace", {"epsilon", "scale"}, {"sensitivity"}, laplace},
+      {"gaussian", {"mu", "sigma", "epsilon"}, {"sensitivity", "delta"}, gaussian},
+      {"dissertation", {"epsilon"}, {"rounds"}, dissertation},
+      {"pure", {"epsilon"}, {}, [](const ReleaseTerms& terms) { return Charge::pure(loss(terms.epsilon, "epsilon")); }},
+      {"approximate", {"epsilon"}, {"delta"}, approximate},
+      {"none", {}, {}, [](const ReleaseTerms&) { return Charge::unbounded(); }},
+  };
+  return all;
+}
+
+const Kind& kind_of(const std::string& mechanism) {
+  std::string names;
+  for (const Kind& kind : kinds()) {
+    if (mechanism == kind.mechanism) return kind;
+    names += (names.empty() ? "" : ", ") + std::string(kind.mechanism);
+  }
+  throw UsageError(fmt::format("unknown mechanism '{}' (known: {})", mechanism, names));
+}
+
+bool contains(const std::vector<std::string>& names, const char* name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void check_terms(const ReleaseTerms& terms, const Kind& kind) {
+  int given = 0;
+  for (const Term& term : terms_by_name) {
+    if (!(terms.*term.value)) continue;
+    const bool main = contains(kind.one_of, term.name);
+    given += main ? 1 : 0;
+    check(main || contains(kind.also, term.name), "{} has no meaning under {} (it takes {}{}{}) leave it out",
+          term.name, kind.mechanism, kind.one_of.empty() ? "nothing" : fmt::format("{}", fmt::join(kind.one_of, ", ")),
+          kind.also.empty() ? "" : ", ", fmt::join(kind.also, ", "));
+  }
+  check(kind.one_of.empty() || given == 1, "{} of {} given under {} (they say what a release costs) give one of them",
+        given == 0 ? "none" : "several", fmt::join(kind.one_of, ", "), kind.mechanism);
+  const bool noise = terms.sigma || terms.scale;
+  check(!terms.sensitivity || noise, "sensitivity without {} (a loss has it in already) leave it out",
+        std::string(kind.mechanism) == "laplace" ? "scale" : "sigma");
+}
+
+// Files.
+
+std::string trimmed(const std::string& text) {
+  const auto from = text.find_first_not_of(" \t\r");
+  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
+}
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  for (std::size_t from = 0; from <= line.size();) {
+    const std::size_t end = std::min(line.find(',', from), line.size());
+    cells.push_back(trimmed(line.substr(from, end - from)));
+    from = end + 1;
+  }
+  return cells;
+}
+
+void check_header(const std::vector<std::string>& names, const std::string& where) {
+  for (const std::string& name : names) {
+    const bool known =
+        name == "mechanism" || name == "releases" ||
+        std::any_of(terms_by_name.begin(), terms_by_name.end(), [&](const Term& term) { return name == term.name; });
+    check(known,
+          "{}: unknown column '{}' (known: mechanism, releases, epsilon, mu, sigma, scale, sensitivity, delta, "
+          "rounds)",
+          where, name);
+    check(std::count(names.begin(), names.end(), name) == 1, "{}: column '{}' stands twice", where, name);
+  }
+  for (const char* needed : {"mechanism", "releases"}) {
+    check(contains(names, needed), "{}: no column '{}' (the first line names the columns) add it", where, needed);
+  }
+}
+
+ChargeGroup group_of(const std::vector<std::string>& names, const std::vector<std::string>& cells,
+                     const std::string& where) {
+  check(cells.size() == names.size(), "{}: {} cells (the header has {})", where, cells.size(), names.size());
+  std::map<std::string, std::string> row;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!cells[i].empty()) row[names[i]] = cells[i];
+  }
+  ReleaseTerms terms;
+  terms.mechanism = row["mechanism"];
+  for (const Term& term : terms_by_name) {
+    if (row.contains(term.name)) terms.*term.value = parse_number(row[term.name], where + ": " + term.name);
+  }
+  const long long releases = parse_integer(row["releases"], where + ": releases");
+  check(releases >= 0 && releases <= most_whole, "{}: {} releases (0 to {} are possible)", where, releases, most_whole);
+  return {charge_of(terms, where), releases};
+}
+
+}  // namespace
+
+double ratio_rounded_up(double a, double b) {
+  const double ratio = a / b;
+  return std::fma(ratio, b, -a) < 0 ? std::nextafter(ratio, std::numeric_limits<double>::infinity()) : ratio;
+}
+
+Charge charge_of(const ReleaseTerms& terms, const std::string& where) {
+  try {
+    const Kind& kind = kind_of(terms.mechanism);
+    check_terms(terms, kind);
+    return kind.charge(terms);
+  } catch (const UsageError& error) {
+    throw UsageError(where + ": " + error.what());
+  }
+}
+
+std::vector<ChargeGroup> read_charge_groups(const std::string& path) {
+  std::vector<ChargeGroup> groups;
+  std::vector<std::string> names;
+  int number = 0;
+  for (std::string line : read_lines(path, fmt::format("--groups '{}'", path))) {
+    const std::string where = fmt::format("{}:{}", path, ++number);
+    line = trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    if (names.empty()) {
+      names = cells_of(line);
+      check_header(names, where);
+    } else {
+      groups.push_back(group_of(names, cells_of(line), where));
+    }
+  }
+  check(!groups.empty(), "{} names no releases (a header and a row for each group are needed)", path);
+  return groups;
+}
+
+}  // namespace starling

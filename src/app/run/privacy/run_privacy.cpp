@@ -1,0 +1,472 @@
+#include "run_privacy.hpp"
+
+#include "app/console/version.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <gnu/libc-version.h>
+#include <limits>
+#include <sstream>
+
+#include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double tiny = std::numeric_limits<double>::min();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Options that change neither what is computed nor from what. (Of `rounds` see depends_on_rounds.)
+constexpr std::array<std::string_view, 14> without_effect{
+    "output",  "progress", "json",         "json-models",    "watchdog",         "record-every", "record-clients",
+    "metrics", "ledger",   "ledger-block", "save-partition", "checkpoint-every", "rounds",       "exchange"};
+
+std::string cpu() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line;
+  }
+  return "unknown";
+}
+
+/// Bits are promised for one build, with one mathematical library, on one kind of CPU.
+std::string build() {
+  return version() + "\n" + build_digest() + "\n" + gnu_get_libc_version() + "\n" + cpu() + "\n";
+}
+
+PriceKind price_kind(const std::string& mechanism) {
+  ReleaseSettings settings;
+  settings.rounds = 2;
+  return mechanism_table().make(mechanism, settings)->price_kind();
+}
+
+}  // namespace
+
+std::string configuration_that_matters(const std::string& configuration) {
+  std::string result;
+  std::istringstream lines(configuration);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string key = line.substr(0, line.find(' '));
+    if (std::find(without_effect.begin(), without_effect.end(), key) == without_effect.end()) result += line + "\n";
+  }
+  return result;
+}
+
+RunPrivacy::RunPrivacy(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
+                       RunFacts facts)
+    : agreement_(agreement), layout_(layout), rank_(rank), options_(options), facts_(std::move(facts)) {}
+
+void RunPrivacy::take_up(const std::string& run_id, const std::string& private_folder) {
+  run_id_ = run_id;
+  earlier_ = private_folder;
+}
+
+void RunPrivacy::open() {
+  agreement_.together([&] {
+    choose_prices();
+    choose_budgets();
+    keys_ = earlier_ && key_policy() == NoiseKeyPolicy::random
+                ? read_stored_keys(first(), count(), *earlier_)
+                : make_noise_keys(options_.noise_key, facts_.seed, first(), count());
+    if (options_.ledger) open_owners_ledgers();
+  });
+  agreement_.same("prices", declare_public(prices_->text()));
+  if (limits_) agreement_.same("budgets", declare_public(limits_->text()));
+  determined_by_ = determination();
+  settle_run_id();
+  agreement_.together([&] { make_protection(); });
+  refuse_equal_keys(agreement_, keys_, run_id_);
+  FirstRelease here = FirstRelease::affordable;
+  agreement_.together([&] {
+    accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
+    if (options_.budget) here = first_release();
+    facts_.served = std::vector<ServedRounds>();  // {} would keep its room
+  });
+  require_some_budget(here);
+  if (options_.ledger) start_accounts();
+}
+
+void RunPrivacy::move_in(const std::string& private_folder) {
+  agreement_.together([&] {
+    if (key_policy() == NoiseKeyPolicy::random && !earlier_) store_noise_keys(keys_, first(), private_folder);
+    for (NoiseKey& key : keys_) key = key.for_run(run_id_);
+    if (!options_.ledger && count() > 0) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
+  });
+  if (!options_.ledger) start_accounts();
+}
+
+void RunPrivacy::choose_prices() {
+  const Client clients = layout_.clients();
+  const PriceKind kind = price_kind(*options_.mechanism);
+  const double delta = options_.delta.value_or(1e-5);
+  if (options_.mu) {
+    prices_ = Prices::parse(*options_.mu, "--mu", facts_.rounds, clients, tiny, most_mu);
+    if (facts_.price_factor != 1) {
+      prices_ = prices_->converted([factor = facts_.price_factor](double mu) { return factor * mu; });
+    }
+    return;
+  }
+  prices_ = Prices::parse(options_.epsilon.value_or("1"), "--epsilon", facts_.rounds, clients, tiny, most_epsilon);
+  if (kind == PriceKind::mu) {
+    // Nearly always the same ε again: calibration takes longer than a small release.
+    prices_ = prices_->converted([delta, factor = facts_.price_factor, last = 0.0, mu = 0.0](double epsilon) mutable {
+      if (epsilon != last) mu = factor * gaussian_mu(epsilon, delta);
+      last = epsilon;
+      return mu;
+    });
+  }
+}
+
+void RunPrivacy::make_protection() {
+  ReleaseSettings settings;
+  settings.price = prices_->range();
+  settings.clip = options_.clip.value_or(options_.protects() ? 1.0 : infinity);
+  settings.unit = options_.unit;
+  settings.batch = facts_.batch;
+  settings.dimension = facts_.dimension;
+  settings.rounds = facts_.rounds;
+  settings.run_id = run_id_;
+  if (facts_.protection) {
+    protection_ = facts_.protection(settings);
+  } else if (facts_.second) {
+    protection_ = std::make_unique<PairedMechanism>(*options_.mechanism, settings, *facts_.second);
+  } else {
+    protection_ = mechanism_table().make(*options_.mechanism, settings);
+  }
+}
+
+void RunPrivacy::open_owners_ledgers() {
+  const std::string& path = *options_.ledger;
+  if (is_per_client(path)) {
+    ledgers_.reserve(static_cast<std::size_t>(count()));
+    for (Client u = first(); u < first() + count(); ++u) ledgers_.push_back(Ledger::open(name_of_client(path, u)));
+    return;
+  }
+  check(layout_.count(0) == layout_.clients(),
+        "--ledger '{}' is one file for clients on several ranks (each rank writes its own) name files like "
+        "ledger-{{client}}",
+        path);
+  if (count() > 0) ledgers_.push_back(Ledger::open(path));
+}
+
+/// Whether a round's releases are others where more rounds follow.
+bool RunPrivacy::depends_on_rounds() const {
+  return facts_.rounds_matter || !prices_->constant() || options_.mechanism_name() == "dissertation";
+}
+
+/// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
+/// owners' keys, which tell nobody anything. **Collective.**
+std::string RunPrivacy::determination() const {
+  std::string matter =
+      configuration_that_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
+  if (limits_) matter += limits_->text() + "\n";
+  if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
+  std::string own;
+  agreement_.together([&] {
+    matter += build();
+    const std::string data = sha256(matter) + facts_.fingerprint + " " + facts_.source_digest;
+    for (const NoiseKey& key : keys_) own += key.commitment(data);
+  });
+  Sha256 all;
+  all.add(matter);
+  for (const std::string& each : agreement_.all_gather(declare_public(std::move(own)))) all.add(each);
+  return facts_.replayable ? all.digest() : "";  // ranks may differ in that: some read pipes
+}
+
+/// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**
+void RunPrivacy::settle_run_id() {
+  if (earlier_) {
+    taken_up_ = true;
+    return;
+  }
+  std::string found;
+  for (std::size_t i = 0; i < ledgers_.size(); ++i) {
+    const std::string here = ledgers_[i].unfinished(determined_by_).value_or("");
+    found = i == 0 || here == found ? here : "";
+  }
+  std::string common = "?";  // a rank without clients has no say
+  for (const std::string& each : agreement_.all_gather(declare_public(count() > 0 ? found : std::string("?")))) {
+    if (each == "?") continue;
+    common = common == "?" || common == each ? each : "";
+  }
+  taken_up_ = options_.ledger && !common.empty() && common != "?";
+  run_id_ = taken_up_ ? common : make_run_id(agreement_, key_policy(), facts_.seed);
+}
+
+void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
+  if (taken_up_) {
+    const auto& entries = ledger.book().entries();
+    check(
+        std::any_of(entries.begin(), entries.end(), [this](const auto& entry) { return entry.run.id == run_id_; }),
+        "privacy ledger '{}' does not know run {} (what it has spent stands in another) put that one back; a relative "
+        "--ledger is found from the folder where the run was started",
+        ledger.path(), run_id_);
+    if (determined_by_.empty()) return ledger.go_on(run_id_);
+    return ledger.resume(run_id_, determined_by_);
+  }
+  const PriceRange range = prices_->range();
+  LedgerRun run;
+  run.id = run_id_;
+  run.version = version();
+  run.mechanism = *options_.mechanism;
+  run.parameters = fmt::format("price={}..{} clip={} dimension={} rounds={} noise-key={}", range.least, range.most,
+                               protection_->settings().clip, facts_.dimension, facts_.rounds, name_of(key_policy()));
+  if (facts_.second) {
+    run.parameters +=
+        fmt::format(" second-share={} second-clip={} second-dimension={} second-replacement={}", facts_.second->share,
+                    facts_.second->clip, facts_.second->dimension, facts_.second->replacement);
+  }
+  if (const auto* multipart = dynamic_cast<const MultipartMechanism*>(protection_.get())) {
+    run.parameters += " " + multipart->parameters();
+  }
+  if (facts_.trust) run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
+  if (facts_.vertical) {
+    run.parameters +=
+        fmt::format(" labels={} parties={} local-steps={}", facts_.vertical->labels_known_to_all ? "all" : "head",
+                    facts_.vertical->parties, facts_.vertical->local_steps);
+  }
+  run.unit = protection_->unit();
+  run.batch = static_cast<std::int64_t>(facts_.batch);
+  run.batch_units = units_of_batch(*protection_) * protection_->accumulation(facts_.rounds);
+  run.determined_by = determined_by_;
+  run.clients = {clients};
+  ledger.begin(run);
+}
+
+/// **Collective.** All ledgers know of the run before any release is reserved in one.
+void RunPrivacy::start_accounts() {
+  std::vector<Ledger*> ledgers;
+  agreement_.together([&] {
+    ledgers.reserve(ledgers_.size());
+    const bool shared = ledgers_.size() < static_cast<std::size_t>(count());
+    for (std::size_t k = 0; k < ledgers_.size(); ++k) {
+      const Client u = first() + static_cast<Client>(k);
+      begin(ledgers_[k], shared ? ClientRange(first(), first() + count() - 1) : u);
+      ledgers.push_back(&ledgers_[k]);
+    }
+  });
+  FirstRelease here = FirstRelease::none;
+  agreement_.together([&] {
+    const BlockSizes blocks =
+        options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
+    accounts_->keep_in(ledgers, blocks);
+    if (options_.budget) accounts_->limit(budgets_);
+    std::vector<Budget>().swap(budgets_);
+    // Taken up with other records, it is to say first how far releases may have come.
+    const bool any = accounts_->open(!taken_up_ || !determined_by_.empty());
+    if (!accounts_->idle()) here = any ? FirstRelease::affordable : FirstRelease::too_dear;
+  });
+  require_some_budget(here);
+}
+
+/// Ranks whose clients release nothing have no say, unless that is all of them. **Collective.**
+void RunPrivacy::require_some_budget(FirstRelease here) {
+  const char* say = here == FirstRelease::none ? "none" : here == FirstRelease::affordable ? "yes" : "no";
+  bool any = false;
+  bool none = true;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::string(say)))) {
+    any = any || each == "yes";
+    none = none && each == "none";
+  }
+  if (any || none) return;
+  const std::vector<ChargeGroup> one{{protection_->charge(prices_->at(0, 0)), 1}};
+  throw BudgetError(fmt::format(
+      "--budget {}: no client can afford a single release (one costs a record epsilon = {:.6g}, and {} count for the "
+      "client; earlier runs in the ledger count too) raise the budget, lower --epsilon, or see starling privacy ledger",
+      *options_.budget, compose(one, options_.delta.value_or(default_delta(one))).epsilon,
+      options_.budget_of_client ? "all records of a batch" : "all releases of a record"));
+}
+
+/// Whether a first release is within any client's budget, whatever stands in its ledger: else there is no need to make
+/// a run directory.
+RunPrivacy::FirstRelease RunPrivacy::first_release() const {
+  if (accounts_->idle()) return FirstRelease::none;
+  for (std::size_t k = 0; k < budgets_.size(); ++k) {
+    if (facts_.served[k].of_all == 0) continue;
+    Spending first_release;
+    first_release.add(prices_->at(first() + static_cast<Client>(k), 0), 0);
+    const ClientLosses losses = losses_of(first_release, *protection_, budgets_[k].delta);
+    const PrivacyLoss& loss = budgets_[k].of_client                        ? losses.client
+                              : protection_->unit() == PrivacyUnit::record ? losses.record
+                                                                           : losses.component;
+    if (loss.epsilon <= budgets_[k].epsilon) return FirstRelease::affordable;
+  }
+  return FirstRelease::too_dear;
+}
+
+void RunPrivacy::choose_budgets() {
+  if (!options_.budget) return;
+  limits_ = Prices::parse(*options_.budget, "--budget", facts_.rounds, layout_.clients(), 0, infinity);
+  check(limits_->constant(), "--budget {} changes over the rounds (it is what all releases together may come to)",
+        *options_.budget);
+  budgets_.reserve(static_cast<std::size_t>(count()));
+  for (Client u = first(); u < first() + count(); ++u) {
+    budgets_.push_back({limits_->at(u, 0), options_.budget_of_client, options_.delta});
+  }
+}
+
+Round RunPrivacy::first_unreleased() {
+  const Round here = options_.protects() ? accounts_->reserved_through() : 0;
+  Round most = 0;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(here)))) {
+    most = std::max<Round>(most, std::stoll(each));
+  }
+  return most;
+}
+
+std::int64_t RunPrivacy::leave_out(Round end) {
+  std::int64_t most = 0;
+  agreement_.together([&] {
+    if (options_.protects()) most = accounts_->leave_out_releases(end);
+  });
+  return most;
+}
+
+double RunPrivacy::epsilon_per_release() const {
+  const std::vector<ChargeGroup> one{{dearest_charge(), 1}};
+  return compose(one, delta_of_claims()).epsilon;
+}
+
+double RunPrivacy::delta_of_claims() const {
+  return options_.delta.value_or(default_delta({{dearest_charge(), 1}}));
+}
+
+std::vector<std::string> RunPrivacy::notes() const {
+  std::vector<std::string> notes;
+  if (taken_up_) {
+    notes.push_back(
+        fmt::format("run {} is taken up again: rounds that it had entered into the ledger give the same bytes and cost "
+                    "nothing more",
+                    run_id_));
+  }
+  return notes;
+}
+
+PrivacyReport RunPrivacy::finish(bool stopped) {
+  agreement_.together([&] { accounts_->close(stopped ? LedgerEnd::stopped : LedgerEnd::finished); });
+  const ClientLosses worst = accounts_->worst_losses(options_.delta);
+  ClientLosses of_all;
+  for (const std::string& each : agreement_.all_gather(declare_public(worst.text()))) {
+    of_all.take_worse(ClientLosses::parse(each));
+  }
+  PrivacyReport report =
+      privacy_report(*protection_, options_.mechanism_name(), key_policy(), of_all, layout_.clients(), options_.delta);
+  report.public_data = facts_.public_data;
+  report.vectors = vectors_of_release();
+  describe_trust(report);
+  report.ledger = ledger_report();
+  if (options_.budget) report.budget = budget_report();
+  return report;
+}
+
+int RunPrivacy::vectors_of_release() const {
+  if (const auto* multipart = dynamic_cast<const MultipartMechanism*>(protection_.get())) {
+    return static_cast<int>(multipart->releases());
+  }
+  return facts_.second ? 2 : 1;
+}
+
+void RunPrivacy::describe_trust(PrivacyReport& report) const {
+  if (facts_.vertical) {
+    report.trust.aggregated = true;  // by a fusion centre: nobody is trusted, or nothing protected
+    report.trust.vertical = facts_.vertical;
+    if (facts_.vertical->baseline_central) report.losses.claim_nothing();
+    report.trust.vertical->in_all_parties = loss_in_clients(report.own(), facts_.vertical->holders());
+    return;
+  }
+  if (!facts_.trust) return;
+  report.trust.aggregated = true;
+  report.trust.sends_models = facts_.sends_models;
+  report.trust.model = *facts_.trust;
+  report.trust.of_rank_0 = layout_.count(0);
+  if (*facts_.trust == TrustModel::masked && report.own().mu)
+    report.trust.collusion = collusions(report.own(), report.clients, layout_.count(0));
+  if (const auto* paper = dynamic_cast<const PaperPerturbation*>(protection_.get())) {
+    const double records = static_cast<double>(facts_.batch) * static_cast<double>(report.clients);
+    report.trust.paper = paper_claim(*paper, records, report.losses.releases);
+  }
+}
+
+/// **Collective.**
+std::optional<Round> RunPrivacy::least_of_all(std::optional<Round> here) {
+  std::optional<Round> least;
+  for (const std::string& each : agreement_.all_gather(declare_public(here ? std::to_string(*here) : ""))) {
+    if (!each.empty()) least = std::min<Round>(least.value_or(std::stoll(each)), std::stoll(each));
+  }
+  return least;
+}
+
+std::optional<Round> RunPrivacy::will_stop_after() {
+  if (!options_.budget) return std::nullopt;
+  std::optional<Round> here;
+  agreement_.together([&] { here = accounts_->will_stop_after(); });
+  return least_of_all(here);
+}
+
+/// **Collective.**
+BudgetReport RunPrivacy::budget_report() {
+  BudgetReport budget;
+  budget.least = limits_->range().least;
+  budget.most = limits_->range().most;
+  budget.of_client = options_.budget_of_client;
+  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(accounts_->stopped())))) {
+    budget.stopped += std::stoll(each);
+  }
+  budget.stopped_after = least_of_all(accounts_->stopped_after());
+  return budget;
+}
+
+/// With its ledger one of this rank's clients for all that have spent the same by its account.
+std::vector<std::pair<const Ledger*, Client>> RunPrivacy::different_clients() const {
+  std::vector<std::pair<const Ledger*, Client>> clients;
+  const bool shared = ledgers_.size() == 1;
+  for (std::size_t k = 0; k < ledgers_.size(); ++k) {
+    const ClientRange own = shared ? ClientRange(first(), first() + count() - 1) : first() + static_cast<Client>(k);
+    for (const ClientRange& cohort : ledgers_[k].book().cohorts()) {
+      const Client u = std::max(own.first, cohort.first);
+      if (own.has(u) && cohort.has(u)) clients.emplace_back(&ledgers_[k], u);
+    }
+  }
+  return clients;
+}
+
+/// **Collective.**
+LedgerReport RunPrivacy::ledger_report() {
+  ClientLosses worst;
+  std::int64_t earlier = 0;
+  std::string heads;
+  agreement_.together([&] {
+    for (const auto& [ledger, u] : different_clients()) {
+      const auto record = ledger->book().spent(u, level_of(protection_->unit()));
+      const auto client = ledger->book().spent(u, LossLevel::client);
+      ClientLosses losses;
+      losses.record = compose(record, options_.delta.value_or(default_delta(record)));
+      losses.client = compose(client, options_.delta.value_or(default_delta(client)));
+      worst.take_worse(losses);
+      earlier = std::max(earlier, static_cast<std::int64_t>(ledger->book().entries().size()) - 1);
+    }
+    for (const Ledger& ledger : ledgers_) heads += (heads.empty() ? "" : " ") + ledger.head();
+  });
+  LedgerReport report;
+  report.scope = options_.ledger ? LedgerReport::Scope::owner : LedgerReport::Scope::run;
+  report.path = options_.ledger.value_or("private/<rank>/ledger");
+  ClientLosses of_all;
+  for (const std::string& each : agreement_.all_gather(declare_public(worst.text()))) {
+    of_all.take_worse(ClientLosses::parse(each));
+  }
+  report.client = of_all.client;
+  report.record = of_all.record;
+  for (const std::string& each : agreement_.all_gather(declare_public(fmt::format("{} {}", earlier, heads)))) {
+    std::istringstream words(each);
+    std::int64_t runs = 0;
+    words >> runs;
+    report.earlier_runs = std::max(report.earlier_runs, runs);
+    for (std::string head; words >> head;) report.heads.push_back(head);
+  }
+  return report;
+}
+
+}  // namespace starling

@@ -1,0 +1,150 @@
+/// What a learning command needs of the privacy room, from its options to its report.
+#pragma once
+
+#include "app/settings/privacy_options.hpp"
+#include "noise_keys.hpp"
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "starling/core/links.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/privacy/ledger/accounts.hpp"
+#include "starling/privacy/mechanism/multipart_mechanism.hpp"
+#include "starling/privacy/mechanism/paired_mechanism.hpp"
+#include "starling/privacy/statement/statement.hpp"
+
+namespace starling {
+
+/// Public facts of a run that its privacy depends on.
+struct RunFacts {
+  std::size_t batch = 1;
+  std::size_t dimension = 1;
+  Round rounds = 1;
+  std::uint64_t seed = 1;
+  bool public_data = false;
+  std::optional<SecondPart> second;  ///< of each round's release, where it has two parts
+  /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
+  /// of all clients on every rank.
+  std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
+  /// What a round costs in all, in multiples of what --mu or --epsilon say of its first part.
+  double price_factor = 1;
+  /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
+  std::optional<TrustModel> trust;
+  /// And whether that are models, made of several releases each.
+  bool sends_models = false;
+  /// Of vertical learning, whose client 0 is the fusion centre; `trust` then says nothing more.
+  std::optional<VerticalTrust> vertical;
+  /// Whether the same command on the same data makes the same integers again. Pipes do not.
+  bool replayable = true;
+  std::string configuration;  ///< the effective one, as a file for --config
+  bool rounds_matter = true;  ///< whether a round would be another if the run had more rounds after it
+  std::string public_inputs;  ///< whatever else it reads that all may know: topology, start models
+  std::string fingerprint;    ///< of the records that this rank has read, and of who gets what
+  std::string source_digest;  ///< of every byte of the files that it has read, where a ledger is kept
+  /// Of each of this rank's clients; `of_all` of one that releases nothing, whatever its stream serves, is 0.
+  std::vector<ServedRounds> served;
+};
+
+/// A configuration, as `--print-config` writes it, without the options that change no result.
+[[nodiscard]] std::string configuration_that_matters(const std::string& configuration);
+
+/// The privacy of one run on one rank.
+class RunPrivacy {
+ public:
+  RunPrivacy(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options, RunFacts facts);
+
+  /// Before open(): the run began earlier, with this id, and its keys and its own ledger are in the rank's private
+  /// folder.
+  void take_up(const std::string& run_id, const std::string& private_folder);
+  /// Makes keys, opens the owner's ledgers, settles the run's id, and makes mechanism and accounts; the first rounds
+  /// are reserved in the owner's ledgers. **Collective.** Throws BudgetError if no client may release anything.
+  void open();
+  /// Stores keys in the rank's private folder, keeps in memory those of this run alone that are made from them, and
+  /// opens the run's own ledger in that folder if there is no other.
+  /// **Collective.**
+  void move_in(const std::string& private_folder);
+
+  [[nodiscard]] const std::string& run_id() const { return run_id_; }
+  [[nodiscard]] NoiseKeyPolicy key_policy() const { return noise_key_policy(options_.noise_key); }
+  [[nodiscard]] Protection& protection() { return *protection_; }
+  /// The protection of a run whose clients' releases all may see: there must be a mechanism.
+  [[nodiscard]] Mechanism& mechanism() { return dynamic_cast<Mechanism&>(*protection_); }
+  /// The mechanism, where a round's release has two parts; else null.
+  [[nodiscard]] PairedMechanism* pair() { return dynamic_cast<PairedMechanism*>(protection_.get()); }
+  /// The protection, where a round's release has several parts, equally dear; else null.
+  [[nodiscard]] MultipartMechanism* multipart() { return dynamic_cast<MultipartMechanism*>(protection_.get()); }
+  [[nodiscard]] Accounts& accounts() { return *accounts_; }
+  /// Of this run, once it has moved in.
+  [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
+  /// The same, for one who keeps them: very many clients' need not lie here too.
+  [[nodiscard]] std::vector<NoiseKey> take_keys() { return std::move(keys_); }
+  [[nodiscard]] const Prices& prices() const { return *prices_; }
+  /// Of client u's release in round t.
+  [[nodiscard]] double price_at(Client u, Round t) const { return prices_->at(u, t); }
+  /// ε of one release at the highest price, for progress; infinite where nothing is protected.
+  [[nodiscard]] double epsilon_per_release() const;
+  /// Of a release at the highest price, and the δ at which a Gaussian one is stated.
+  [[nodiscard]] Charge dearest_charge() const { return protection_->charge(prices_->range().most); }
+  [[nodiscard]] double delta_of_claims() const;
+  /// The first round of which no client's ledger says that it may have been released; 0 where nothing is protected,
+  /// and a round may be released as often as one likes. **Collective.**
+  [[nodiscard]] Round first_unreleased();
+  /// Releases before round `end` are not made, unless they were (Accounts::leave_out_releases). Returns the most that a
+  /// client of this rank pays for and has not made here. **Collective.**
+  [[nodiscard]] std::int64_t leave_out(Round end);
+  /// Releases after which the first client will have spent its budget, as far as prices and ledgers tell once it has
+  /// moved in; nothing where no budget ends before the run does. **Collective.**
+  [[nodiscard]] std::optional<Round> will_stop_after();
+  /// What the run should say about its ledger and budget.
+  [[nodiscard]] std::vector<std::string> notes() const;
+
+  /// Closes the ledgers and gathers the figures of all ranks. **Collective.**
+  [[nodiscard]] PrivacyReport finish(bool stopped);
+
+ private:
+  /// Of a rank's clients; none: they have nothing to release.
+  enum class FirstRelease { affordable, too_dear, none };
+  [[nodiscard]] Client first() const { return layout_.first(rank_); }
+  [[nodiscard]] Client count() const { return layout_.count(rank_); }
+  void choose_prices();
+  void make_protection();
+  void open_owners_ledgers();
+  [[nodiscard]] std::string determination() const;
+  void settle_run_id();
+  [[nodiscard]] bool depends_on_rounds() const;
+  void begin(Ledger& ledger, const ClientRange& clients);
+  void start_accounts();
+  void require_some_budget(FirstRelease here);
+  [[nodiscard]] FirstRelease first_release() const;
+  [[nodiscard]] int vectors_of_release() const;
+  void choose_budgets();
+  void describe_trust(PrivacyReport& report) const;
+  [[nodiscard]] BudgetReport budget_report();
+  [[nodiscard]] std::optional<Round> least_of_all(std::optional<Round> here);
+  [[nodiscard]] std::vector<std::pair<const Ledger*, Client>> different_clients() const;
+  [[nodiscard]] LedgerReport ledger_report();
+
+  Agreement& agreement_;
+  const Layout& layout_;
+  int rank_;
+  PrivacyOptions options_;
+  RunFacts facts_;
+  std::string run_id_;
+  std::string determined_by_;
+  bool taken_up_ = false;
+  std::optional<std::string> earlier_;  ///< private folder of the run that goes on
+  std::optional<Prices> prices_;
+  std::optional<Prices> limits_;  // of all clients, where there is a budget
+  std::vector<Budget> budgets_;   // of this rank's
+  std::unique_ptr<Protection> protection_;
+  std::vector<NoiseKey> keys_;
+  std::vector<Ledger> ledgers_;  // one for each client, or one for all
+  std::optional<Accounts> accounts_;
+};
+
+}  // namespace starling

@@ -1,0 +1,83 @@
+#include "start_models.hpp"
+
+#include <cmath>
+
+#include "starling/files/text.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double tolerance = 1e-9;
+
+Vector parse_row(const std::string& line, const std::string& where) {
+  Vector row;
+  std::size_t from = 0;
+  while (true) {
+    const auto comma = line.find(',', from);
+    std::string field = line.substr(from, comma == std::string::npos ? std::string::npos : comma - from);
+    const auto begin = field.find_first_not_of(" \t\r");
+    const auto end = field.find_last_not_of(" \t\r");
+    field = begin == std::string::npos ? "" : field.substr(begin, end - begin + 1);
+    row.push_back(parse_number(field, where));
+    check(std::isfinite(row.back()), "{}: '{}' is not finite", where, field);
+    if (comma == std::string::npos) return row;
+    from = comma + 1;
+  }
+}
+
+std::vector<Vector> read_rows(const std::string& path) {
+  std::vector<Vector> rows;
+  int number = 0;
+  for (const std::string& line : read_lines(path, fmt::format("--start '{}' (a file, as it is no word known)", path))) {
+    ++number;
+    if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
+    rows.push_back(parse_row(line, fmt::format("{}:{}", path, number)));
+    check(rows.back().size() == rows.front().size(), "{}:{}: {} numbers where the first row has {}", path, number,
+          rows.back().size(), rows.front().size());
+  }
+  return rows;
+}
+
+}  // namespace
+
+StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients, Client first,
+                         Client count, const std::optional<Vector>& own) {
+  std::vector<std::string> notes;
+  const auto columns = static_cast<std::size_t>(count);
+  if (where == "uniform" || where == "zero") {
+    Columns models(dimension, columns);
+    for (std::size_t k = 0; k < columns; ++k) {
+      if (where == "uniform" && own) {
+        std::copy(own->begin(), own->end(), models[k].begin());
+        check(domain.violation(models[k]) <= tolerance,
+              "the network's start values are outside the domain (they lie between -1 and 1, on both sides of 0) use "
+              "--domain free or a larger one, or give --start FILE");
+        continue;
+      }
+      if (where == "uniform") domain.centre(models[k]);
+      check(domain.violation(models[k]) <= tolerance, "--start zero is outside the domain; use --start uniform");
+    }
+    return {declare_public(std::move(models)), notes};
+  }
+  const std::vector<Vector> rows = read_rows(where);
+  check(rows.size() == static_cast<std::size_t>(clients), "--start '{}' has {} rows (one per client is needed: {})",
+        where, rows.size(), clients);
+  check(dimension == 0 || rows.front().size() == dimension, "--start '{}' has {} numbers a row (the model has {})",
+        where, rows.front().size(), dimension);
+  Columns models(rows.front().size(), columns);
+  for (Client u = 0; u < clients; ++u) {
+    const Vector& row = rows[static_cast<std::size_t>(u)];
+    if (const double outside = domain.violation(row); outside > tolerance) {
+      notes.push_back(
+          fmt::format("the start of client {} is outside the domain by {:.3g}; the mirror map brings it in, with the "
+                      "first step at the latest",
+                      u, outside));
+    }
+    if (u < first || u >= first + count) continue;
+    std::copy(row.begin(), row.end(), models[static_cast<std::size_t>(u - first)].begin());
+  }
+  return {declare_public(std::move(models)), notes};
+}
+
+}  // namespace starling

@@ -1,0 +1,37 @@
+/// Options of long-term budget constraints.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "starling/options/options.hpp"
+#include "starling/protocol/constraints/constraints.hpp"
+#include "starling/protocol/decentralized/omd.hpp"
+
+namespace starling {
+
+struct ConstraintOptions {
+  std::optional<std::string> constraint;  ///< one or several, joined by +
+  // What is not given has a default that depends on the run, or the one that help states.
+  std::optional<DualMethod> dual;
+  std::optional<double> regularisation;  ///< γ
+  std::optional<double> dual_step;       ///< ρ
+  std::optional<double> dual_max;        ///< Λ
+  std::optional<double> caution;         ///< V'
+  std::optional<double> smoothing;       ///< α
+  std::optional<PrivateConstraint> how;
+  std::optional<double> split;  ///< share of the price that constraints' releases have
+  std::optional<double> clip;   ///< of a record's part in constraints on data
+
+  [[nodiscard]] bool any() const { return constraint.has_value(); }
+};
+
+/// Adds --constraint, --dual, … to `options`; `constraints` must outlive it.
+void add_constraint_options(Options& options, ConstraintOptions& constraints);
+
+/// Throws UsageError for options without a constraint, of the other dual, or that the queue replaces.
+void check_constraint_options(const ConstraintOptions& constraints, const OmdSettings& omd);
+
+[[nodiscard]] std::string constraints_help();
+
+}  // namespace starling

@@ -1,0 +1,66 @@
+/// What the learning commands have in common: clients, data, privacy, output.
+#pragma once
+
+#include "privacy_options.hpp"
+#include <optional>
+#include <string>
+
+#include "starling/core/links.hpp"
+#include "starling/data/serving/dataset.hpp"
+#include "starling/net/neighbours/neighbours.hpp"
+#include "starling/options/options.hpp"
+#include "starling/record/checkpoints/checkpointer.hpp"
+#include "starling/record/recorded.hpp"
+
+namespace starling {
+
+struct LearningConfig {
+  // clients
+  std::optional<Client> clients;
+  std::optional<Client> clients_per_rank;
+  // data
+  DataSettings data;
+  std::optional<std::string> test;
+  std::optional<std::string> save_partition;
+  std::optional<Round> rounds;
+  // learning
+  std::string loss = "logistic";
+  std::string start = "uniform";
+  // privacy
+  PrivacyOptions privacy;
+  // output
+  std::optional<std::string> output;
+  std::optional<Round> record_every;
+  std::optional<RecordedChoice> record_clients;
+  ProgressChoice progress = ProgressChoice::automatic;
+  bool json = false;
+  bool json_models = false;
+  double watchdog = 60;
+  // checkpoints
+  CheckpointPace checkpoint;
+  std::optional<std::string> resume;  ///< the directory of the run that goes on
+  bool print_config = false;
+
+  /// The effective configuration as a file for --config.
+  std::string text;
+  std::string as_given;  ///< the same with names of files as the user gave them
+};
+
+constexpr long long most_clients = 100'000'000;
+
+/// --clients and --clients-per-rank; `otherwise` says how many there are by default.
+void add_client_options(Options& options, const char* group, LearningConfig& config, const std::string& otherwise);
+/// --source, --partition, --batch, --rounds, --test, --seed and the like, but for how files are read.
+void add_data_options(Options& options, LearningConfig& config);
+/// --output, --json, --watchdog, --config, --help and the like.
+void add_output_options(Options& options, LearningConfig& config, const std::string& command);
+/// --record-clients and --json-models, for commands whose clients' models can be told apart by number alone.
+void add_model_output_options(Options& options, LearningConfig& config);
+/// --checkpoint-every and --resume.
+void add_checkpoint_options(Options& options, LearningConfig& config);
+/// --exchange.
+void add_exchange_option(Options& options, const char* group, ExchangeWay& way);
+/// Throws UsageError for options of those above that contradict each other.
+void check_learning_options(const LearningConfig& config);
+
+}  // namespace starling

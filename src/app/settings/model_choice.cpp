@@ -1,0 +1,108 @@
+#include "model_choice.hpp"
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/model/network/network_model.hpp"
+
+namespace starling {
+
+namespace {
+
+/// NetworkModel takes half of it, once the mechanism's margin is off.
+constexpr double least_clip_of_floats = 2e-10;
+
+using Kind = ModelChoice::Kind;
+
+/// Whole numbers with dashes between them.
+std::vector<std::size_t> parse_widths(const std::string& text, const std::string& spec) {
+  std::vector<std::size_t> widths;
+  std::size_t from = 0;
+  while (true) {
+    const std::size_t dash = text.find('-', from);
+    const std::string part = text.substr(from, dash == std::string::npos ? dash : dash - from);
+    check(!part.empty() && part.find_first_not_of("0123456789") == std::string::npos && part.size() <= 9,
+          "'{}': '{}' is no size of a layer (sizes are whole numbers with dashes between them) as in {}", spec, part,
+          spec.starts_with("cnn") ? "cnn:32-64-512" : "mlp:784-128-10");
+    widths.push_back(static_cast<std::size_t>(parse_integer(part, spec)));
+    if (dash == std::string::npos) return widths;
+    from = dash + 1;
+  }
+}
+
+void parse_model(const std::string& text, ModelChoice& choice) {
+  Spec spec = Spec::parse(text);
+  if (spec.name() == "linear" || spec.name() == "location") {
+    spec.bind({});
+    choice.kind = spec.name() == "linear" ? Kind::linear : Kind::location;
+    return;
+  }
+  check(spec.name() == "mlp" || spec.name() == "cnn",
+        "unknown model '{}' (known: linear, location, mlp, cnn) choose one, as in mlp:784-128-10", spec.name());
+  spec.bind({{"sizes", "of layers"}});
+  choice.kind = spec.name() == "mlp" ? Kind::perceptron : Kind::convolutional;
+  choice.widths = parse_widths(spec.require("sizes"), text);
+  // Sizes that cannot be are found before any data are read.
+  if (choice.kind == Kind::perceptron) {
+    static_cast<void>(perceptron(choice.widths));
+  } else {
+    static_cast<void>(convolutional(1, choice.widths, 1));
+  }
+}
+
+Architecture architecture_of(const ModelChoice& choice, std::size_t features, const Loss& loss) {
+  if (choice.kind == Kind::convolutional) return convolutional(features, choice.widths, loss.scores());
+  check(choice.widths.front() == features,
+        "--model mlp takes {} inputs and the data have {} features (they must agree) begin its sizes with {}, or, for "
+        "sparse data, say --dimension {}",
+        choice.widths.front(), features, features, choice.widths.front());
+  check(choice.widths.back() == loss.scores(),
+        "--model mlp gives {} outputs and the loss takes {} score{} (they must agree) end its sizes with {}, or choose "
+        "another --loss",
+        choice.widths.back(), loss.scores(), loss.scores() == 1 ? "" : "s", loss.scores());
+  return perceptron(choice.widths);
+}
+
+}  // namespace
+
+void add_model_options(Options& options, const char* group, ModelChoice& choice) {
+  options.add(
+      {group, "intercept", "", "", "add a constant feature (networks have their own)", setter::flag(choice.intercept)});
+  options.add(
+      {group, "model", "MODEL", "linear",
+       "what the loss scores: linear (weights of the features), location (the distance of the model, a point, "
+       "from the record's features; labels are not used), mlp:SIZES (dense layers with ReLU between them, from "
+       "the number of features to the number of scores, as in mlp:784-128-10) or cnn:SIZES (of square images: "
+       "channels of 5x5 convolutions, each with a 2x2 max-pool, then the size of a dense layer with ReLU before "
+       "the scores, as in cnn:32-64-512)",
+       [&choice](const std::string& text) { parse_model(text, choice); }});
+  options.add(
+      {group, "precision", "TYPE", "", "arithmetic of networks: float or double; default: float",
+       [&choice](const std::string& text) {
+         choice.precision = setter::one_of(text, {"float", "double"}) == "float" ? Precision::single : Precision::full;
+         choice.precision_given = true;
+       }});
+}
+
+void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy) {
+  const double clip = privacy.clip.value_or(1);
+  check(!choice.is_network() || choice.precision == Precision::full || privacy.unit == PrivacyUnit::component ||
+            clip >= least_clip_of_floats,
+        "--clip {} with a network of floats (below {} they may lose too much to underflow) use --precision double",
+        clip, least_clip_of_floats);
+  check(choice.kind != Kind::location || !choice.intercept,
+        "--intercept with --model location (a point has a coordinate for each feature and no more) leave it out");
+  check(!choice.is_network() || !choice.intercept,
+        "--intercept with a network (each of its layers has its own) leave it out");
+  check(choice.is_network() || !choice.precision_given,
+        "--precision without a network (other models always compute in double) leave it out");
+}
+
+std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape) {
+  if (choice.kind == Kind::linear) return std::make_unique<LinearModel>(loss, shape.features, choice.intercept);
+  if (choice.kind == Kind::location) return std::make_unique<LocationModel>(loss, shape.features);
+  const Architecture architecture = architecture_of(choice, shape.features, loss);
+  if (choice.precision == Precision::full) return std::make_unique<NetworkModel<double>>(loss, architecture);
+  return std::make_unique<NetworkModel<float>>(loss, architecture);
+}
+
+}  // namespace starling

@@ -1,0 +1,36 @@
+/// `--model`, `--precision` and `--intercept`: what a loss scores, for the commands that learn any model.
+#pragma once
+
+#include "privacy_options.hpp"
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "starling/data/serving/dataset.hpp"
+#include "starling/loss/loss.hpp"
+#include "starling/model/model.hpp"
+#include "starling/model/network/network.hpp"
+#include "starling/options/options.hpp"
+
+namespace starling {
+
+struct ModelChoice {
+  enum class Kind { linear, location, perceptron, convolutional };
+  Kind kind = Kind::linear;
+  std::vector<std::size_t> widths;  ///< of a network
+  Precision precision = Precision::single;
+  bool precision_given = false;
+  bool intercept = false;
+
+  [[nodiscard]] bool is_network() const { return kind == Kind::perceptron || kind == Kind::convolutional; }
+};
+
+void add_model_options(Options& options, const char* group, ModelChoice& choice);
+/// Throws UsageError for options of those above that contradict each other, or what protects the model.
+void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy);
+
+/// `loss` must outlive the model. Throws UsageError where the data's features or the loss's scores are not those of the
+/// choice.
+[[nodiscard]] std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape);
+
+}  // namespace starling

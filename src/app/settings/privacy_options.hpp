@@ -1,0 +1,52 @@
+/// The privacy options of every command that learns.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "starling/options/options.hpp"
+#include "starling/privacy/mechanism.hpp"
+#include "starling/privacy/metrics_policy.hpp"
+
+namespace starling {
+
+/// Highest prices that can be asked for.
+inline constexpr double most_epsilon = 1e6;
+inline constexpr double most_mu = 1e3;
+
+enum class MetricsChoice { automatic, local, shared };
+
+struct PrivacyOptions {
+  std::optional<std::string> mechanism;
+  std::optional<std::string> epsilon;  ///< a number, schedule:… or clients:FILE
+  std::optional<std::string> mu;       ///< likewise
+  std::optional<double> delta;
+  std::optional<double> clip;
+  PrivacyUnit unit = PrivacyUnit::record;
+  std::string noise_key = "random";
+  MetricsChoice metrics = MetricsChoice::automatic;
+  std::optional<std::string> budget;  ///< a number or clients:FILE
+  bool budget_of_client = true;
+  std::optional<std::string> ledger;
+  std::optional<Round> ledger_block;
+  bool audit = false;
+
+  /// Name of the mechanism, without parameters. There must be one.
+  [[nodiscard]] std::string mechanism_name() const;
+  [[nodiscard]] bool protects() const { return mechanism && mechanism_name() != "none"; }
+};
+
+/// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
+void add_privacy_options(Options& options, PrivacyOptions& privacy);
+
+/// Throws UsageError for options that contradict each other or have no meaning for the mechanism.
+void check_privacy_options(const PrivacyOptions& privacy);
+
+/// Where numbers computed from records may be shown: everywhere if that harms nobody, or if the user says so.
+[[nodiscard]] MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data,
+                                              SharedFigures* log = nullptr);
+
+/// What --help says of prices.
+[[nodiscard]] std::string prices_help();
+
+}  // namespace starling

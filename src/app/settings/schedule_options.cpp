@@ -1,0 +1,142 @@
+#include "schedule_options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/graph/analysis/separation.hpp"
+
+namespace starling {
+
+namespace {
+
+bool is_drawn(const std::string& model) {
+  const std::string name = Spec::parse(model).name();
+  const auto& rows = absence_table().rows();
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.name == name; });
+}
+
+/// Null where nobody is ever absent.
+std::unique_ptr<AbsenceModel> absences_of(const ScheduleOptions& options, Client clients, std::uint64_t seed) {
+  const std::string& model = options.dropout_model;
+  if (!is_drawn(model)) {
+    check(std::filesystem::exists(model), "--dropout-model {} (neither a file nor one of the models: {}) correct it",
+          model, absence_table().names());
+    check(!options.dropout, "--dropout {} beside the absences that {} lists (they are what they are) leave one out",
+          options.dropout.value_or(""), model);
+    return read_absences(model, clients);
+  }
+  check(options.dropout.has_value() || model == "uniform",
+        "--dropout-model {} without --dropout (how often do clients sit out?) give a share: --dropout 0.2", model);
+  if (!options.dropout) return nullptr;
+  const Dropout dropout{parse_dropout(*options.dropout, clients), seed};
+  auto absences = absence_table().make(model, dropout);
+  const bool never = *std::max_element(dropout.shares.begin(), dropout.shares.end()) <= 0;
+  return never ? nullptr : std::move(absences);
+}
+
+/// "client 3", "clients 3, 5 and 12 others".
+std::string listed(const std::vector<Client>& clients, std::string_view noun) {
+  constexpr std::size_t most = 8;
+  std::string text = fmt::format("{}{}", noun, clients.size() == 1 ? "" : "s");
+  const std::size_t shown = clients.size() <= most + 1 ? clients.size() : most;
+  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("{}{}", i == 0 ? " " : ", ", clients[i]);
+  if (shown < clients.size()) text += fmt::format(" and {} others", clients.size() - shown);
+  return text;
+}
+
+std::string text_of(const Separation& separation, const GraphSample& sample) {
+  constexpr std::size_t most = 4;
+  std::string parts;
+  for (std::size_t i = 0; i < std::min(most, separation.components.size()); ++i) {
+    parts += fmt::format("{}{}", i == 0 ? "" : "; ", listed(separation.components[i], "client"));
+  }
+  if (separation.components.size() > most) parts += fmt::format("; and {} more", separation.components.size() - most);
+  return fmt::format(
+      "--leave: from round {} on, without {}, the others fall into {} components ({}): between two of them messages go "
+      "one way at most{}, and their models no longer agree. Add edges that go round who leaves.",
+      separation.round, listed(separation.leaving, "client"), separation.components.size(), parts,
+      sample.rounds() ? fmt::format(" (in the first {} rounds of this graph, which never repeats)", *sample.rounds())
+                      : "");
+}
+
+}  // namespace
+
+void add_schedule_options(Options& options, const std::string& group, ScheduleOptions& settings) {
+  options.add({group, "dropout", "P", "",
+               "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
+               "client,share",
+               setter::text(settings.dropout), false, named::spec});
+  options.add({group, "dropout-model", "MODEL", "uniform",
+               "how absences come (below), or a file that lists them in lines round,client",
+               setter::text(settings.dropout_model), false, named::absences});
+  options.add({group, "leave", "FILE", "",
+               "lines client,round: clients that are gone for good from that round (from 0)",
+               setter::text(settings.leave), false, named::file});
+  options.add({group, "link-loss", "P", "0", "probability that a message is lost, below 1",
+               setter::number(settings.link_loss, 0, 0.999999)});
+  options.add({group, "link-loss-model", "WHICH", "acknowledged",
+               "acknowledged (the sender learns of it and keeps that mass) or unacknowledged (nobody tells it)",
+               setter::choice<LossModel>(settings.link_loss_model, {{"acknowledged", LossModel::acknowledged},
+                                                                    {"unacknowledged", LossModel::unacknowledged}})});
+}
+
+std::string dropout_models_help() {
+  return "\nModels of dropout:\n" + absence_table().help();
+}
+
+MissingWeight missing_weight(const Graph& graph, MixingSums sums) {
+  if (sums == MixingSums::receiver) {
+    try {
+      graph.require_receiver_sums();
+      return MissingWeight::receiver_keeps;
+    } catch (const UsageError&) {  // there are no such sums to keep
+    }
+  }
+  return graph.rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps;
+}
+
+std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptions& options, Round end) {
+  if (!options.leave) return {};
+  Departures departures = read_departures(*options.leave, graph.clients());
+  for (auto& departure : departures) {
+    if (departure && *departure >= end) departure.reset();
+  }
+  const GraphSample sample(graph);
+  const SeparationCheck check = check_departures(sample, departures);
+  std::vector<std::string> notes;
+  if (check.first) notes.push_back(text_of(*check.first, sample));
+  if (check.unknown_from) {
+    notes.push_back(
+        fmt::format("--leave: whether departures from round {} on leave the others connected was not looked at: there "
+                    "are too many for a graph of this size",
+                    *check.unknown_from));
+  }
+  return notes;
+}
+
+std::unique_ptr<Schedule> overlaid(std::unique_ptr<Schedule> schedule, const ScheduleOptions& options,
+                                   const OverlayTerms& terms) {
+  const Client clients = schedule->clients();
+  auto absences = absences_of(options, clients, terms.seed);
+  Departures departures;
+  if (options.leave) {
+    departures = read_departures(*options.leave, clients);
+    check(std::any_of(departures.begin(), departures.end(), [](const auto& round) { return !round || *round > 0; }),
+          "--leave {}: all clients are gone before the first round (nobody would play) correct the rounds",
+          *options.leave);
+  }
+  if (absences || options.leave) {
+    schedule = std::make_unique<AttendedSchedule>(std::move(schedule), std::move(absences), std::move(departures),
+                                                  terms.missing, terms.steps_per_round);
+  }
+  if (options.link_loss > 0) {
+    const LinkLossSettings settings{options.link_loss, options.link_loss_model, terms.seed};
+    schedule = std::make_unique<LossySchedule>(std::move(schedule), settings, terms.missing);
+  }
+  return schedule;
+}
+
+}  // namespace starling

@@ -1,0 +1,57 @@
+/// Options on what befalls a schedule: clients that sit out rounds or leave, links that lose messages.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/graph/graph.hpp"
+#include "starling/graph/overlays/overlays.hpp"
+#include "starling/options/options.hpp"
+
+namespace starling {
+
+struct ScheduleOptions {
+  std::optional<std::string> dropout;
+  std::string dropout_model = "uniform";
+  std::optional<std::string> leave;
+  double link_loss = 0;
+  LossModel link_loss_model = LossModel::acknowledged;
+
+  /// Whether clients may be absent or gone, or messages lost.
+  [[nodiscard]] bool any() const { return absences() || link_loss > 0; }
+  [[nodiscard]] bool absences() const { return dropout || dropout_model != "uniform" || leave; }
+};
+
+/// Adds --dropout, … to `group` of `options`; `settings` must outlive it.
+void add_schedule_options(Options& options, const std::string& group, ScheduleOptions& settings);
+
+/// What --help says of the models of dropout.
+[[nodiscard]] std::string dropout_models_help();
+
+/// Which sums stay what they are where an edge is missing: those that mixing needs.
+enum class MixingSums { sender, receiver };
+
+/// `receiver` where these are to be kept and are one; else what the graph's rule says of senders.
+[[nodiscard]] MissingWeight missing_weight(const Graph& graph, MixingSums sums);
+
+/// Notes on `--leave` for the start of a run: the earliest departure after which the remaining clients are not strongly
+/// connected any more, by round, clients and components. Rounds from `end` on do not come.
+/// Throws UsageError for a file that is none.
+[[nodiscard]] std::vector<std::string> departure_notes(const Graph& graph, const ScheduleOptions& options, Round end);
+
+/// What an overlay needs to know of the run.
+struct OverlayTerms {
+  MissingWeight missing = MissingWeight::split_anew;
+  Round steps_per_round = 1;
+  std::uint64_t seed = 1;  ///< of attendance and of losses
+};
+
+/// The schedule with all that the options ask for; itself where they ask for nothing. Throws UsageError for options
+/// that do not fit together and for files that are no such files.
+[[nodiscard]] std::unique_ptr<Schedule> overlaid(std::unique_ptr<Schedule> schedule, const ScheduleOptions& options,
+                                                 const OverlayTerms& terms);
+
+}  // namespace starling

@@ -1,0 +1,17 @@
+/// The options of every command that reads records, and the help on sources.
+#pragma once
+
+#include <string>
+
+#include "starling/data/serving/dataset.hpp"
+#include "starling/options/options.hpp"
+
+namespace starling {
+
+/// Adds --format, --label, … to `options`; `settings` must outlive it.
+void add_reading_options(Options& options, ReadSettings& settings);
+
+/// What --help says of sources: files, pipes and every generator with its parameters.
+[[nodiscard]] std::string sources_help();
+
+}  // namespace starling

@@ -1,0 +1,214 @@
+// `starling topology check`.
+#include "topology_commands.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iostream>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "starling/core/check.hpp"
+#include "starling/graph/analysis/analysis.hpp"
+
+namespace starling::topology_command {
+
+namespace {
+
+nlohmann::json to_json(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
+  const auto known = [](double value) { return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(); };
+  const auto optional = [](const std::optional<Round>& value) {
+    return value ? nlohmann::json(*value) : nlohmann::json();
+  };
+  const auto range = [](const Range& sums) { return nlohmann::json{{"min", sums.min}, {"max", sums.max}}; };
+  return {{"clients", graph.clients()},
+          {"phases", sample.topology().phases()},
+          {"sampled_rounds", optional(sample.rounds())},
+          {"edges", analysis.edges},
+          {"sender_sums", range(analysis.sender_sums)},
+          {"receiver_sums", range(analysis.receiver_sums)},
+          {"strongly_connected", analysis.strongly_connected},
+          {"joint_window", optional(analysis.joint_window)},
+          {"perron", analysis.perron},
+          {"bias", known(analysis.bias)},
+          {"contraction", known(analysis.contraction)},
+          {"spectral_gap", known(analysis.gap)},
+          {"contraction_tolerance", analysis.contraction_tolerance},
+          {"rounds_to_1e-3", optional(analysis.rounds_to_1e_3)},
+          {"digest", graph.digest()}};
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string shown(const std::optional<std::int64_t>& value, std::string_view otherwise) {
+  return value ? fmt::format("{}", *value) : std::string(otherwise);
+}
+
+std::string shown(const Range& sums) {
+  return sums.is_one() ? "1" : fmt::format("{:.6g} to {:.6g}", sums.min, sums.max);
+}
+
+/// "yes", "no" or "in 1 of 2 phases".
+std::string shown(const std::vector<bool>& connected) {
+  const auto count = std::count(connected.begin(), connected.end(), true);
+  if (connected.size() == 1) return count == 1 ? "yes" : "no";
+  return fmt::format("in {} of {} phases", count, connected.size());
+}
+
+std::string shares(const std::vector<double>& perron) {
+  constexpr std::size_t most = 10;
+  if (perron.empty()) return "none";
+  std::string text;
+  for (std::size_t u = 0; u < std::min(most, perron.size()); ++u) {
+    text += fmt::format("{}{:.4g}", u == 0 ? "" : " ", static_cast<double>(perron.size()) * perron[u]);
+  }
+  return perron.size() > most ? text + " … (all of them with --json)" : text;
+}
+
+std::string rate(const TopologyAnalysis& analysis) {
+  const double tolerance = analysis.contraction_tolerance;
+  if (std::isnan(analysis.contraction)) return "not resolved (too many clients for mixing this slow)";
+  const std::string within = tolerance > 0 ? fmt::format(" ± {:.1g}", tolerance) : "";
+  const bool falls = analysis.rounds_to_1e_3.has_value();
+  const std::string figure = analysis.contraction > 0.9995 && falls ? fmt::format("1 - {:.3g}", analysis.gap)
+                                                                    : fmt::format("{:.4f}", analysis.contraction);
+  return fmt::format("{}{} (of disagreement, per round{})", figure, within, tolerance > 0 ? "; by iterations" : "");
+}
+
+std::string phases(const GraphSample& sample) {
+  if (sample.rounds()) return fmt::format("another each round; below, what the first {} are like", *sample.rounds());
+  return fmt::format("{}, repeated every {}", sample.topology().phases(), counted(sample.topology().period(), "round"));
+}
+
+std::string table_of(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
+  const std::string diameter = graph.clients() > 1'000 ? "not computed" : shown(analysis.diameter, "none");
+  const std::array<std::pair<std::string_view, std::string>, 13> lines{{
+      {"clients", fmt::format("{}", graph.clients())},
+      {"phases", phases(sample)},
+      {"edges", fmt::format("{} (without self loops, over all phases)", analysis.edges)},
+      {"weights", std::string(name_of(graph.rule()))},
+      {"sender sums", shown(analysis.sender_sums)},
+      {"receiver sums", shown(analysis.receiver_sums)},
+      {"strongly connected", shown(analysis.strongly_connected)},
+      {"joint window", shown(analysis.joint_window, "none") + " (rounds whose union is strongly connected)"},
+      {"diameter", diameter},
+      {"limit weight * n", shares(analysis.perron)},
+      {"contraction", rate(analysis)},
+      {"rounds to 1e-3", shown(analysis.rounds_to_1e_3, "none")},
+      {"digest", graph.digest()},
+  }};
+  std::string text;
+  for (const auto& [name, value] : lines) text += fmt::format("  {:<20}{}\n", name, value);
+  return text;
+}
+
+/// Whether some sums are not one, in the words of the library; empty if all are.
+std::string complaint(const Graph& graph, void (Graph::*require)() const) {
+  try {
+    (graph.*require)();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Why clients would never agree, whatever the weights sum to; empty if they would.
+std::string disagreement(const TopologyAnalysis& analysis) {
+  if (!analysis.joint_window) {
+    return "the union of all phases is not strongly connected (clients would never agree) add edges";
+  }
+  if (!analysis.rounds_to_1e_3 && !std::isnan(analysis.contraction)) {
+    return "disagreement never falls (values change places for ever) give clients self loops";
+  }
+  return "";
+}
+
+/// Where plain mixing would go, naming the clients that count most and least.
+std::string bias_sentence(const TopologyAnalysis& analysis) {
+  const auto& perron = analysis.perron;
+  if (perron.empty() || !disagreement(analysis).empty()) return "Plain mixing has no single limit.";
+  if (analysis.bias <= sum_tolerance) return "Plain mixing goes to the mean: every client counts the same.";
+  const auto [least, most] = std::minmax_element(perron.begin(), perron.end());
+  const auto factor = [&](auto at) { return static_cast<double>(perron.size()) * *at; };
+  const auto client = [&](auto at) { return at - perron.begin(); };
+  const std::string extremes =
+      fmt::format("client {}: {:.4g}, client {}: {:.4g}", client(most), factor(most), client(least), factor(least));
+  if (analysis.receiver_sums.is_one()) {
+    return fmt::format("Plain mixing goes to a weighted mean, not to the mean; most and least weight × n: {}.",
+                       extremes);
+  }
+  if (analysis.sender_sums.is_one()) {
+    return fmt::format(
+        "Plain mixing goes to multiples of the mean, without consensus; most and least: {}. Push-sum divides by them.",
+        extremes);
+  }
+  return fmt::format("Plain mixing grows or fades without end; most and least in proportion: {}.", extremes);
+}
+
+struct Verdict {
+  std::string disagreement;  ///< why not with any mixing; empty if there is no such reason
+  std::string push_sum;      ///< why not; empty if its sums are one
+  std::string plain;
+  [[nodiscard]] bool usable() const { return disagreement.empty() && (push_sum.empty() || plain.empty()); }
+};
+
+/// That some rounds of an endless graph do not connect says nothing of all.
+Verdict judge(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
+  const bool some_day = sample.rounds() && graph.ever_connects();
+  return {some_day ? "" : disagreement(analysis), complaint(graph, &Graph::require_sender_sums),
+          complaint(graph, &Graph::require_receiver_sums)};
+}
+
+std::string text_of(const Verdict& verdict, const TopologyAnalysis& analysis) {
+  const auto line = [](std::string_view name, const std::string& answer) {
+    return fmt::format("  {:<20}{}\n", name, answer);
+  };
+  const auto answer = [&](std::string_view otherwise, const std::string& why_not) -> std::string {
+    if (!verdict.disagreement.empty()) return "no: " + verdict.disagreement;
+    return why_not.empty() ? "yes" : fmt::format("{}: {}", otherwise, why_not);
+  };
+  const std::string_view otherwise = verdict.push_sum.empty() ? "only with a warning" : "no";
+  return "usable with\n" + line("push-sum", answer("no", verdict.push_sum)) +
+         line("plain", answer(otherwise, verdict.plain)) + bias_sentence(analysis) + '\n';
+}
+
+/// On stderr, for scripts that read stdout.
+void report_refusal(const Verdict& verdict, const std::string& file) {
+  const std::string sums = verdict.push_sum + "; nor does plain mixing fit: " + verdict.plain;
+  std::cerr << file << ": " << (verdict.disagreement.empty() ? sums : verdict.disagreement) << '\n';
+}
+
+}  // namespace
+
+int run_check(const Words& words) {
+  Usage usage{"starling topology check FILE [--json]",
+              "Validates a topology file and says what it is good for. An edge is `from to weight`: the share of the\n"
+              "sender that the receiver gets. Push-sum mixing needs sender sums of one, plain mixing receiver sums.\n"
+              "Exit code: 0 usable; 1 clients never agree, or the sums fit neither mixing; 2 not a topology file.\n",
+              options::options_description("Options"), "file"};
+  usage.visible.add_options()(
+      "json",
+      "print one JSON object: clients, phases, sampled_rounds, edges, sender_sums, receiver_sums, "
+      "strongly_connected, joint_window, perron, bias, contraction, spectral_gap, contraction_tolerance, "
+      "rounds_to_1e-3, "
+      "digest")("help", "print this text");
+  const auto values = parse_words(words, usage);
+  if (helped(values, usage)) return 0;
+  const std::string file = the_one_file(values, usage);
+  const auto graph = read_graph(file);
+  const GraphSample sample(*graph);
+  const TopologyAnalysis analysis = analyse(sample);
+  const Verdict verdict = judge(*graph, sample, analysis);
+  if (values.count("json") > 0) {
+    print(to_json(*graph, sample, analysis).dump() + '\n');
+  } else {
+    print(file + '\n' + table_of(*graph, sample, analysis) + text_of(verdict, analysis));
+  }
+  if (verdict.usable()) return static_cast<int>(ExitCode::done);
+  report_refusal(verdict, file);
+  return static_cast<int>(ExitCode::refuted);
+}
+
+}  // namespace starling::topology_command

@@ -1,0 +1,372 @@
+#include "vertical_config.hpp"
+
+#include "app/settings/source_options.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/files/round_values.hpp"
+#include "starling/loss/loss.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double tiny = std::numeric_limits<double>::min();
+constexpr long long most_local_steps = 65'000;
+constexpr long long most_bits = 16;
+constexpr std::size_t default_batch = 20;
+
+/// Those of one label that networks can learn by: of the linear one an output is the loss, whatever the label, and
+/// falls for ever.
+const Table<Loss>& losses() {
+  static const Table<Loss> table("loss", [] {
+    auto rows = loss_table().rows();
+    std::erase_if(rows, [](const auto& row) { return row.name == "linear"; });
+    return rows;
+  }());
+  return table;
+}
+
+void check_loss(const std::string& loss) {
+  const std::string name = Spec::parse(loss).name();
+  check(name == "mse" || std::ranges::any_of(losses().rows(), [&](const auto& row) { return row.name == name; }),
+        "unknown loss '{}' (known: mse, {}) choose one", name, losses().names());
+}
+
+/// `none`, `central` or `lazy:ROUND`.
+void parse_baseline(const std::string& text, VerticalPlan& plan) {
+  Spec spec = Spec::parse(text);
+  plan.central = spec.name() == "central";
+  plan.lazy_after.reset();
+  if (spec.name() == "lazy") {
+    spec.bind({{"round", "after which nobody learns"}});
+    const long long round = parse_integer(spec.require("round"), text);
+    check(round >= 0 && round <= most_whole, "'{}' (the round after which nobody learns is a whole number, 0 or more)",
+          text);
+    plan.lazy_after = round;
+    return;
+  }
+  check(spec.name() == "none" || plan.central, "unknown baseline '{}' (known: none, central, lazy) as in lazy:150",
+        spec.name());
+  spec.bind({});
+}
+
+void add_party_options(Options& options, VerticalConfig& config) {
+  const char* group = "Parties and data";
+  options.add(
+      {group, "source", "SOURCE", "",
+       "records whose columns are split: synthetic:spectrum (the default), one table with --columns, or a name "
+       "with {client}, "
+       "which stands for a file of each party; parties are clients 1, 2, ..., and client 0 is rank 0 (Sources, below)",
+       setter::text(config.source), false, named::source});
+  options.add({group, "parties", "FILES", "",
+               "instead of --source: a file of each party, in their order, separated by commas",
+               setter::list(config.parties), false, named::source});
+  options.add({group, "columns", "GROUPS", "",
+               "of one table: who has which features, as in 0-12/13-22 or age,bmi/3,5-7 (numbers from 0 among the "
+               "features, or names); a group for each party",
+               setter::text(config.columns)});
+  options.add({group, "label-source", "FILE", "",
+               "where parties have files: the one with the labels, whose order of records counts; default: the first "
+               "party's. Ranks that know the labels read it, for labels and ids alone",
+               setter::text(config.label_source), false, named::source});
+  options.add(
+      {group, "labels", "WHO", "all",
+       "who knows the labels: all (every rank reads them), or head (rank 0 alone, which sends each party the "
+       "derivatives of the loss by its embeddings; one local step a round)",
+       setter::choice<LabelHolders>(config.plan.labels, {{"all", LabelHolders::all}, {"head", LabelHolders::head}})});
+  options.add({group, "clients", "K", "",
+               "number of parties; default: what the data say, else one for each rank but rank 0. More than those must "
+               "be asked for; a rank then hosts several",
+               setter::integer(config.clients, 1, most_clients - 1)});
+  options.add({group, "batch", "M", "",
+               "records of a round; public, and what sums are divided by; default: 20, and of a spectrum its train=",
+               setter::integer(config.batch, 1, 1'000'000'000)});
+  options.add({group, "epochs", "E", "1", "passes over a table; each adds to what a record pays",
+               setter::integer(config.data.epochs, 1, 1'000'000'000)});
+  options.add({group, "rounds", "T", "", "rounds; default: what a table gives, 300 for a spectrum",
+               setter::integer(config.rounds, 1, most_whole)});
+  options.add({group, "seed", "S", "1", "seed of synthetic data and of start values; never of secret noise",
+               setter::integer(config.data.seed, 0, most_whole)});
+}
+
+void add_network_options(Options& options, VerticalConfig& config) {
+  const char* group = "Networks and learning";
+  options.add({group, "feature-net", "SIZES", "d-128-256-64-16",
+               "of a party's network from its columns to its embedding, dense layers with ReLU between them; d stands "
+               "for as many as it has columns",
+               [&config](const std::string& text) { config.features = LayerSizes::parse(text); }});
+  options.add({group, "head", "SIZES", "d-8-d",
+               "of rank 0's network from all embeddings to the outputs; d stands for as many as there are",
+               [&config](const std::string& text) { config.head = LayerSizes::parse(text); }});
+  options.add(
+      {group, "precision", "TYPE", "float", "arithmetic of the networks: float or double",
+       setter::choice<Precision>(config.precision, {{"float", Precision::single}, {"double", Precision::full}})});
+  options.add({group, "loss", "LOSS", "mse",
+               "mse (mean squared error of all targets), softmax (an output for each class, labels from 0), or another "
+               "loss of one output (below)",
+               setter::text(config.loss)});
+  options.add({group, "local-steps", "E", "1",
+               "steps of every network in a round, all else frozen at what rank 0 has sent",
+               setter::integer(config.plan.local_steps, 1, most_local_steps)});
+  options.add(
+      {group, "optimizer", "WHICH", "sgd", "sgd (plain gradient descent) or adam",
+       setter::choice<OptimiserKind>(config.optimiser, {{"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}})});
+  options.add({group, "step", "C", "0.03", "steps of round t are C / (t + i0)^p, t from 1",
+               setter::number(config.plan.step, tiny, 1e12)});
+  options.add({group, "step-power", "P", "0", "p; 0 is a constant step, 0.5 that of the paper's regret bound",
+               setter::number(config.plan.step_power, 0, 10)});
+  options.add({group, "step-offset", "I0", "0", "i0", setter::number(config.plan.step_offset, 0, 1e15)});
+  options.add(
+      {group, "baseline", "WHICH", "none",
+       "for comparison: central (columns go to rank 0, which learns all networks at once) or lazy:ROUND (nobody "
+       "learns after that round)",
+       [&config](const std::string& text) { parse_baseline(text, config.plan); }});
+  options.add({group, "regret", "WHICH", "none",
+               "none, or static: against the best fixed networks in hindsight that --regret-passes of Adam over all "
+               "records find (the true best may be better, and the regret larger)",
+               setter::choice<bool>(config.static_regret, {{"none", false}, {"static", true}})});
+  options.add({group, "regret-passes", "N", "", "passes of that search; default: 20",
+               setter::integer(config.regret_passes, 1, 1'000'000)});
+}
+
+void add_wire_options(Options& options, VerticalConfig& config) {
+  const char* group = "Messages";
+  options.add({group, "quantiser", "HOW", "",
+               "of embeddings on their way up (below); default: the networks' own numbers, float32 or float64",
+               setter::text(config.quantiser)});
+  options.add({group, "quantise-head", "HOW", "",
+               "of the head on its way down: a quantiser, or a number of bits, which is scalar's",
+               setter::text(config.head_quantiser)});
+  options.add({group, "bits", "WHEN", "",
+               "bits per component over the rounds, for scalar and hexagonal: schedule:from=,to=,shape=linear|sqrt or "
+               "schedule:FILE, rounded up, or sublinear:B (B + half the binary logarithm of the round, so that errors "
+               "fall as the paper's condition for sublinear regret asks; up to 16, which a note says where they are "
+               "too few)",
+               setter::text(config.bits.text)});
+}
+
+Options vertical_options(VerticalConfig& config) {
+  Options options("vertical");
+  add_party_options(options, config);
+  add_reading_options(options, config.data);
+  add_network_options(options, config);
+  add_wire_options(options, config);
+  add_privacy_options(options, config.privacy);
+  options.add(
+      {"Privacy", "embedding-clip", "C", "",
+       "bound on the norm of a record's embedding, where there is noise (--clip is that of gradients); default: "
+       "1",
+       setter::number(config.embedding_clip, tiny, 1e12)});
+  add_output_options(options, config, "vertical");
+  add_checkpoint_options(options, config);
+  return options;
+}
+
+void check_baselines(const VerticalConfig& config) {
+  const VerticalPlan& plan = config.plan;
+  check(
+      plan.labels == LabelHolders::all || plan.local_steps == 1,
+      "--labels head with --local-steps {} (a second step would need new derivatives from rank 0) use --local-steps 1, "
+      "or --labels all",
+      plan.local_steps);
+  check(plan.labels == LabelHolders::all || config.head_quantiser.empty(),
+        "--quantise-head with --labels head (the head stays at rank 0) leave it out");
+  check(!plan.central || (config.quantiser.empty() && config.head_quantiser.empty() && config.bits.text.empty()),
+        "--baseline central with a quantiser (columns are sent as they are, and no head) leave it out");
+  check(!plan.central || !config.privacy.protects(),
+        "--baseline central with --mechanism {} (un-noised columns go to rank 0, which is what it shows) use "
+        "--mechanism none",
+        config.privacy.mechanism.value_or(""));
+  check(!plan.central || plan.labels == LabelHolders::all,
+        "--baseline central with --labels head (nothing is sent back, "
+        "so labels stay at rank 0 anyhow) leave --labels out");
+  check(config.parties.empty() || config.columns.empty(),
+        "--columns with --parties (each party's file has its columns) leave one out");
+}
+
+/// Of a spectrum that says how many there are.
+std::optional<Client> receivers_of(const std::string& source) {
+  const Spec spec = Spec::parse(source.substr(source.find(':') + 1));
+  if (!spec.find("receivers")) return std::nullopt;
+  const long long receivers = spec.integer("receivers", 1);
+  check(receivers >= 1 && receivers < most_clients, "'{}': {} receivers (at least one)", source, receivers);
+  return static_cast<Client>(receivers);
+}
+
+/// Noise must have a proof: method 5 has one for Gaussian noise alone.
+void check_mechanism(const VerticalConfig& config) {
+  if (!config.privacy.protects()) return;
+  check(config.privacy.mechanism_name() == "gaussian",
+        "--mechanism {} (several releases a round of the same records are composed for Gaussian noise) use gaussian",
+        config.privacy.mechanism_name());
+  check(config.privacy.unit == PrivacyUnit::record,
+        "--unit component (a record enters embeddings and gradients whole) leave it out");
+}
+
+/// What would have no effect.
+void check_needless_options(const VerticalConfig& config) {
+  check(!config.source || config.parties.empty(), "--source with --parties (both say where columns are) give one");
+  check(!config.batch || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
+        "--batch with a spectrum (its rounds have train= records) say synthetic:spectrum:train={}",
+        config.batch.value_or(0));
+  check(!config.embedding_clip || config.privacy.protects(),
+        "--embedding-clip without noise (embeddings are sent as they are) leave it out, or choose --mechanism "
+        "gaussian");
+  check(!config.privacy.clip || config.privacy.protects(),
+        "--clip without noise (it is what noise is measured by) leave it out, or choose --mechanism gaussian");
+  check(config.data.positive.empty() || !config.loss.starts_with("softmax"),
+        "--positive with --loss softmax (it makes labels -1 and 1, and softmax counts classes from 0) leave it out, or "
+        "use --loss logistic");
+  check(!config.regret_passes || config.static_regret,
+        "--regret-passes without --regret static (nothing is searched for) add it");
+  check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
+}
+
+}  // namespace
+
+LayerSizes LayerSizes::parse(const std::string& text) {
+  std::vector<std::optional<std::size_t>> sizes;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t dash = std::min(text.find('-', from), text.size());
+    const std::string part = text.substr(from, dash - from);
+    const bool number = !part.empty() && part.size() <= 8 && part.find_first_not_of("0123456789") == std::string::npos;
+    check(number || part == "d",
+          "'{}': '{}' is no size of a layer (sizes are whole numbers with dashes between them, and d stands for what "
+          "the data have) as in d-128-16",
+          text, part);
+    sizes.push_back(number ? std::optional(static_cast<std::size_t>(parse_integer(part, text))) : std::nullopt);
+    check(sizes.back() != 0, "'{}': a layer of size 0 (it would let nothing through) leave it out", text);
+    from = dash + 1;
+  }
+  check(sizes.size() >= 2, "'{}': one size (a network has inputs and outputs) give at least two", text);
+  LayerSizes result{sizes.front(), {}, sizes.back()};
+  for (std::size_t i = 1; i + 1 < sizes.size(); ++i) {
+    check(sizes[i].has_value(), "'{}': d in the middle (the data say nothing of hidden layers) give a number", text);
+    result.hidden.push_back(*sizes[i]);
+  }
+  return result;
+}
+
+Architecture LayerSizes::architecture(std::size_t inputs_there, std::size_t outputs_there,
+                                      const std::string& what) const {
+  check(inputs.value_or(inputs_there) == inputs_there,
+        "{} begins with {} and there are {} inputs (they must agree) begin with {}, or with d", what,
+        inputs.value_or(0), inputs_there, inputs_there);
+  std::vector<std::size_t> widths{inputs_there};
+  widths.insert(widths.end(), hidden.begin(), hidden.end());
+  widths.push_back(outputs.value_or(outputs_there));
+  return perceptron(widths);
+}
+
+bool BitSchedule::is_sublinear() const {
+  return Spec::parse(text).name() == "sublinear";
+}
+
+long long BitSchedule::first_bits() const {
+  Spec spec = Spec::parse(text);
+  spec.bind({{"bits", "of round 1"}});
+  const long long first = parse_integer(spec.require("bits"), text);
+  check(first >= 1 && first <= most_bits, "--bits {}: {} bits (1 to {})", text, first, most_bits);
+  return first;
+}
+
+std::vector<long long> BitSchedule::values(Round rounds) const {
+  std::vector<long long> bits;
+  if (is_sublinear()) {
+    const long long first = first_bits();
+    for (Round t = 0; t < rounds; ++t) {
+      const auto more = static_cast<long long>(std::ceil(0.5 * std::log2(static_cast<double>(t + 1))));
+      bits.push_back(std::min(first + more, most_bits));
+    }
+    return bits;
+  }
+  const RoundValues values = RoundValues::parse(text, "--bits", rounds, 1, static_cast<double>(most_bits));
+  for (Round t = 0; t < rounds; ++t) bits.push_back(static_cast<long long>(std::ceil(values.at(t))));
+  return bits;
+}
+
+std::optional<Round> BitSchedule::first_capped() const {
+  if (!is_sublinear()) return std::nullopt;
+  // ½ log₂(t + 1) exceeds what is left after B from t = 4^(most − B) on.
+  return Round{1} << (2 * (most_bits - first_bits()));
+}
+
+VerticalSettings VerticalConfig::settings() const {
+  VerticalSettings settings;
+  static_cast<DataSettings&>(settings) = data;
+  settings.files = parties;
+  settings.columns = columns;
+  settings.label_source = label_source;
+  return settings;
+}
+
+std::optional<Client> VerticalConfig::parties_of_data() const {
+  if (!parties.empty()) return static_cast<Client>(parties.size());
+  if (is_spectrum()) return receivers_of(data.source);
+  if (columns.empty()) return std::nullopt;
+  return static_cast<Client>(1 + std::ranges::count_if(columns, [](char c) { return c == '/' || c == '|'; }));
+}
+
+VerticalConfig parse_vertical_config(const std::vector<std::string>& words) {
+  VerticalConfig config;
+  Options options = vertical_options(config);
+  options.parse(words);
+  check_learning_options(config);
+  check_baselines(config);
+  check_mechanism(config);
+  check_needless_options(config);
+  check_loss(config.loss);
+  config.data.source = config.source.value_or("synthetic:spectrum");
+  config.data.batch = config.batch.value_or(default_batch);
+  config.plan.embedding_clip = config.embedding_clip.value_or(1);
+  const char* own = config.precision == Precision::full ? "float64" : "float32";
+  if (config.quantiser.empty()) config.quantiser = own;
+  if (config.head_quantiser.empty()) config.head_quantiser = own;
+  if (config.head_quantiser.find_first_not_of("0123456789") == std::string::npos) {
+    config.head_quantiser = "scalar:" + config.head_quantiser;
+  }
+  static_cast<void>(quantiser_table().make(config.quantiser));
+  static_cast<void>(quantiser_table().make(config.head_quantiser));
+  config.text = options.configuration();
+  config.as_given = options.configuration(Options::Names::as_given);
+  return config;
+}
+
+std::string vertical_help() {
+  VerticalConfig config;
+  const Options options = vertical_options(config);
+  std::string text =
+      "starling vertical: online vertical federated learning with rank 0 as fusion centre.\n\n"
+      "  mpirun -n 5 starling vertical --source synthetic:spectrum --quantiser scalar:4 --mechanism none\n"
+      "  mpirun -n 3 starling vertical --parties guest.csv,host.csv --id id --loss softmax --head d-8-2 --mechanism "
+      "none\n\n"
+      "Ranks 1, 2, ... are parties: each has some columns of every record and a network that makes embeddings of them. "
+      "Rank 0 has no\n"
+      "columns; its network, the head, predicts from all embeddings. In a round parties send the quantised embeddings "
+      "of M new records,\n"
+      "rank 0 predicts, then sends head and embeddings to all, and every network goes E = --local-steps steps down the "
+      "loss with all else\n"
+      "frozen. Predictions are made before their labels are used, so the losses that are reported are those of an "
+      "honest online learner.\n"
+      "Bits are counted exactly (traffic.uplink_bits_per_round in summary.json; rounds.csv has every round). The "
+      "method has no\n"
+      "privacy of its own: with --mechanism gaussian embeddings and gradients are clipped and noised, 1 + E releases "
+      "of "
+      "a record a round\n"
+      "at the price of --epsilon or --mu each. Exit codes: 0 done, 2 usage, 3 data, 4 nothing done since no party's "
+      "budget allows it,\n"
+      "5 peer or file failure, 75 stopped by a signal with results safe.\n";
+  text += options.help();
+  text += "\nQuantisers:\n" + quantiser_table().help();
+  text += "\nSources:\n" + spectrum_help() + sources_help();
+  text += "\nLosses:\n" + losses().help();
+  text += "\nMechanisms:\n" + mechanism_table().help();
+  text += prices_help();
+  return text;
+}
+
+}  // namespace starling

@@ -1,0 +1,72 @@
+/// Configuration of `starling vertical`.
+#pragma once
+
+#include "app/settings/learning_config.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/data/vertical/vertical.hpp"
+#include "starling/protocol/vertical/vertical.hpp"
+
+namespace starling {
+
+/// Sizes of a network's layers, from its inputs to its outputs; those that data decide are left open.
+struct LayerSizes {
+  std::optional<std::size_t> inputs;
+  std::vector<std::size_t> hidden;
+  std::optional<std::size_t> outputs;
+
+  /// Of `102-128-16`; `d` as first or last size leaves it open. Throws UsageError.
+  [[nodiscard]] static LayerSizes parse(const std::string& text);
+  /// A perceptron of these sizes. Throws UsageError, naming `what`, where what the data have is not what was asked for.
+  [[nodiscard]] Architecture architecture(std::size_t inputs_there, std::size_t outputs_there,
+                                          const std::string& what) const;
+};
+
+/// Bits per component of embeddings over the rounds.
+struct BitSchedule {
+  std::string text;  ///< as RoundValues has it, or `sublinear:B`; empty: as the quantiser says
+
+  /// b of round t of `rounds`, from 0. `sublinear:B` is B + ⌈½ log₂(t + 1)⌉: each bit halves the error, so that it
+  /// falls as 1/√t, which is the paper's condition for sublinear regret (Theorem 2); but never more than 16. Throws
+  /// UsageError.
+  [[nodiscard]] std::vector<long long> values(Round rounds) const;
+  /// Of `sublinear:B`, the round, from 0, from which on more than 16 bits would be due. None of other schedules.
+  [[nodiscard]] std::optional<Round> first_capped() const;
+
+ private:
+  [[nodiscard]] bool is_sublinear() const;
+  [[nodiscard]] long long first_bits() const;
+};
+
+struct VerticalConfig : LearningConfig {
+  std::optional<std::string> source;
+  std::vector<std::string> parties;  ///< files
+  std::string columns;
+  std::string label_source;
+  LayerSizes features;
+  LayerSizes head;
+  Precision precision = Precision::single;
+  OptimiserKind optimiser = OptimiserKind::sgd;
+  std::string quantiser;
+  std::string head_quantiser;
+  BitSchedule bits;
+  VerticalPlan plan;
+  bool static_regret = false;
+  std::optional<std::int64_t> regret_passes;
+  std::optional<std::size_t> batch;      ///< of tables
+  std::optional<double> embedding_clip;  ///< where there is noise
+
+  [[nodiscard]] bool is_spectrum() const { return parties.empty() && starling::is_spectrum(data.source); }
+  /// What data.* and the above say of the source.
+  [[nodiscard]] VerticalSettings settings() const;
+  /// Parties that the data have, where the options say so.
+  [[nodiscard]] std::optional<Client> parties_of_data() const;
+};
+
+/// Throws UsageError.
+[[nodiscard]] VerticalConfig parse_vertical_config(const std::vector<std::string>& words);
+[[nodiscard]] std::string vertical_help();
+
+}  // namespace starling

@@ -1,0 +1,286 @@
+// From the configuration of `starling vertical` to all that its rounds need.
+#include "vertical_run.hpp"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
+#include "starling/data/generators/synthetic.hpp"
+#include "starling/data/source.hpp"
+#include "starling/model/network/gradient_sum.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr Round rounds_of_spectrum = 300;
+
+}  // namespace
+
+/// What the data say, what was asked for, or one for each rank beside rank 0.
+Client VerticalRun::number_of_parties() const {
+  const std::optional<Client> there = config_.parties_of_data();
+  check(!there || !config_.clients || *there == *config_.clients,
+        "--clients {} and columns of {} parties (they must agree) leave --clients out or correct it",
+        config_.clients.value_or(0), there.value_or(0));
+  const Client others = world_.size() - 1;
+  const Client parties = there.value_or(config_.clients.value_or(others));
+  check(parties >= 1,
+        "one rank and no parties (rank 0 has no columns) start at least 2 ranks, as with mpirun -n 5, or "
+        "add --clients for parties that share this one");
+  check(
+      config_.clients || parties <= others,
+      "{} parties on {} rank(s) beside rank 0 (a rank would host several, which must be asked for) start {} ranks, or "
+      "add --clients {}",
+      parties, others, parties + 1, parties);
+  return parties;
+}
+
+bool VerticalRun::knows_labels() const {
+  return first_rank() || config_.plan.labels == LabelHolders::all;
+}
+
+std::size_t VerticalRun::first_party() const {
+  return static_cast<std::size_t>(std::max<Client>(first_client() - 1, 0));
+}
+
+std::size_t VerticalRun::party_count() const {
+  return static_cast<std::size_t>(client_count()) - (client_count() > 0 && first_client() == 0 ? 1 : 0);
+}
+
+std::vector<std::string> VerticalRun::source_files() const {
+  const bool per_party = !config_.parties.empty() || is_per_client(config_.data.source);
+  if (!per_party) return LearningRun::source_files();
+  const auto file_of = [&](std::size_t k) {
+    return config_.parties.empty() ? name_of_client(config_.data.source, static_cast<Client>(k + 1))
+                                   : config_.parties[k];
+  };
+  std::vector<std::string> files;
+  for (std::size_t k = first_party(); k < first_party() + party_count(); ++k) {
+    files.push_back(file_of(k));
+    for (const std::string& constants : {config_.data.standardise, config_.data.encode}) {
+      if (is_per_client(constants)) files.push_back(name_of_client(constants, static_cast<Client>(k + 1)));
+    }
+  }
+  if (knows_labels()) files.push_back(config_.label_source.empty() ? file_of(0) : config_.label_source);
+  return files;
+}
+
+void VerticalRun::open_data() {
+  require_mechanism();
+  layout_ = Layout::with_centre(number_of_parties(), world_.size());
+  if (world_.size() > layout_->clients()) {
+    notes_.push_back(fmt::format("{} rank(s) host no party and stay idle", world_.size() - layout_->clients()));
+  }
+  if (world_.size() == 1) notes_.emplace_back("one rank is fusion centre and all parties: a simulation");
+  if (!config_.is_spectrum()) {
+    loss_of_outputs_ = make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(1)), 1);
+    config_.data.label_map = [this](double raw) { return loss_of_outputs_->label(raw); };
+  }
+  source_digest_ = digest_of_source();
+  data_ = open_source();
+  dataset_.is_public = data_.is_public;
+  dataset_.replayable = data_.replayable;
+  dataset_.digest = data_.digest;
+  dataset_.fingerprint = data_.fingerprint;
+}
+
+VerticalDataset VerticalRun::open_source() {
+  return open_vertical(config_.settings(), static_cast<std::size_t>(layout_->clients() - 1), first_party(),
+                       party_count(), knows_labels());
+}
+
+/// Outputs of a head that leaves them open.
+std::size_t VerticalRun::default_outputs(std::size_t targets) const {
+  if (config_.loss == "mse") return targets;
+  if (config_.loss == "softmax") return 2;
+  return loss_table().make(config_.loss)->scores();
+}
+
+void VerticalRun::agree_on_records() {
+  rank_key_.emplace(agreement_);
+  if (data_.common) {
+    agreement_.same("content of " + config_.data.source,
+                    declare_public(rank_key_->digest("content", data_.fingerprint)));
+  }
+  agree_on_labels();
+  const auto shapes = agreement_.all_gather(declare_public(data_.shape.text()));
+  agreement_.together([&] {
+    VerticalShape all = VerticalShape::parse(shapes.front());
+    for (std::size_t r = 1; r < shapes.size(); ++r) all = all.joined(VerticalShape::parse(shapes[r]));
+    data_.shape = all;
+    check_drops();
+    check_ids();
+  });
+  align(*data_.stream);
+}
+
+/// Ranks that know the labels must know the same. Of labels that rank 0 alone knows nothing is said. **Collective.**
+void VerticalRun::agree_on_labels() {
+  if (config_.plan.labels == LabelHolders::head) return;
+  const std::string& own = data_.label_fingerprint;
+  const auto all = agreement_.all_gather(declare_public(own.empty() ? own : rank_key_->digest("labels", own)));
+  agreement_.together([&] {
+    for (std::size_t r = 1; r < all.size(); ++r) {
+      check<DataError>(all[r].empty() || all[r] == all[0],
+                       "rank {} has read other labels than rank 0 (or in another order: all must learn from the same) "
+                       "give all ranks the same label source",
+                       r);
+    }
+  });
+}
+
+/// A column that one party has is no business of another's, but somebody's file must have it.
+void VerticalRun::check_drops() const {
+  for (std::size_t i = 0; i < data_.shape.dropped.size(); ++i) {
+    check(data_.shape.dropped[i], "--drop: no party's file has a column '{}' (nothing would be left out) correct it",
+          config_.data.drop[i]);
+  }
+}
+
+/// Numbers that identify records would be learned from, and records would go together by their place.
+void VerticalRun::check_ids() {
+  if (!config_.data.id.empty() || data_.common) return;
+  notes_.emplace_back("no --id: records of the parties' files go together by their place");
+  for (std::size_t k = 0; k < data_.shape.names.size(); ++k) {
+    for (const std::string& name : data_.shape.names[k]) {
+      check(name != "id" && name != "ID" && name != "Id",
+            "party {} has a column '{}' and there is no --id (it would be a feature, and records would go together by "
+            "their place) add --id {}, or --drop {}",
+            k + 1, name, name, name);
+    }
+  }
+}
+
+/// By rank 0's ids. **Collective.**
+void VerticalRun::align(VerticalStream& stream) {
+  stream.settle(data_.shape);
+  const auto* bytes = reinterpret_cast<const char*>(data_.ids.data());
+  const std::string own(bytes, data_.ids.size() * sizeof(std::uint64_t));
+  const std::string all = rank_key_->broadcast(own);
+  std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
+  std::memcpy(order.data(), all.data(), all.size());
+  agreement_.together([&] { stream.align(order); });
+}
+
+void VerticalRun::open_networks() {
+  check(!config_.static_regret || may_pool_records(),
+        "--regret where records or metrics are private (networks would be fitted to everybody's records without noise) "
+        "leave it out");
+  const std::vector<std::size_t>& columns = data_.shape.columns;
+  if (!loss_of_outputs_) {
+    const std::size_t targets = data_.shape.targets;
+    loss_of_outputs_ = make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(targets)), targets);
+  }
+  check(config_.features.outputs.has_value(),
+        "--feature-net that ends with d (the data say nothing of embeddings) give "
+        "their size, as in d-64-16");
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    architecture_.features.push_back(
+        config_.features.architecture(columns[k], 1, fmt::format("--feature-net of party {}", k + 1)));
+  }
+  architecture_.head =
+      config_.head.architecture(columns.size() * *config_.features.outputs, loss_of_outputs_->outputs(), "--head");
+  architecture_.precision = config_.precision;
+  architecture_.seed = config_.data.seed;
+  architecture_.optimiser = config_.optimiser;
+  dimension_ = Network<float>(architecture_.head).dimension();
+  choose_rounds();
+  choose_bits();
+}
+
+/// Whether un-noised records of all parties may go to rank 0 after the rounds: nothing that the run claims is lost.
+bool VerticalRun::may_pool_records() const {
+  const bool secret = config_.privacy.protects() && config_.privacy.noise_key != "seed" && !data_.is_public;
+  return metrics_policy().shared() && !secret;
+}
+
+void VerticalRun::choose_rounds() {
+  VerticalPlan& plan = config_.plan;
+  const std::int64_t records = data_.shape.records.value_or(std::numeric_limits<std::int64_t>::max());
+  check(static_cast<std::int64_t>(data_.batch) <= records,
+        "--batch {} of {} records (no round would be full) give at most {}", data_.batch, records, records);
+  config_.data.batch = data_.batch;
+  plan.batch = data_.batch;
+  plan.keeps_predictions = loss_of_outputs_->classifies() && loss_of_outputs_->outputs() <= 2;
+  plan.rounds = config_.is_spectrum() && !config_.rounds ? rounds_of_spectrum : rounds_of(data_.shape.rounds);
+  check(!plan.lazy_after || *plan.lazy_after < plan.rounds,
+        "--baseline lazy:{} of {} rounds (nobody would stop learning) name an earlier round",
+        plan.lazy_after.value_or(0), plan.rounds);
+}
+
+void VerticalRun::choose_bits() {
+  quantiser_ = quantiser_table().make(config_.quantiser);
+  if (config_.bits.text.empty()) return;
+  bits_ = config_.bits.values(config_.plan.rounds);
+  note_cap();
+  by_bits_.resize(static_cast<std::size_t>(*std::max_element(bits_.begin(), bits_.end())) + 1);
+  for (const long long b : bits_) {
+    auto& own = by_bits_[static_cast<std::size_t>(b)];
+    if (!own) own = quantiser_->with_bits(b);
+  }
+}
+
+/// From where on errors of quantisation fall no more.
+void VerticalRun::note_cap() {
+  const std::optional<Round> capped = config_.bits.first_capped();
+  if (!capped || *capped >= config_.plan.rounds) return;
+  notes_.push_back(fmt::format(
+      "--bits {}: from round {} on it asks for more than the 16 bits that there are: errors of quantisation "
+      "fall no more, and the paper's condition for sublinear regret does not hold",
+      config_.bits.text, *capped + 1));
+}
+
+VerticalWire VerticalRun::wire() const {
+  VerticalWire wire;
+  wire.embeddings = [this](Round t) -> const Quantiser& {
+    return bits_.empty() ? *quantiser_ : *by_bits_[static_cast<std::size_t>(bits_[static_cast<std::size_t>(t)])];
+  };
+  wire.head = quantiser_table().make(config_.head_quantiser);
+  wire.exact = quantiser_table().make(config_.precision == Precision::full ? "float64" : "float32");
+  return wire;
+}
+
+/// 1 + E releases of a record in each round.
+std::unique_ptr<Protection> VerticalRun::make_protection(const ReleaseSettings& settings) const {
+  auto mechanism = std::make_unique<MultipartMechanism>(config_.privacy.mechanism_name(), settings,
+                                                        static_cast<std::size_t>(1 + config_.plan.local_steps));
+  const VerticalParts parts = add_vertical_parts(*mechanism, architecture_, config_.plan);
+  for (const std::size_t part : parts.gradients) {
+    if (config_.precision == Precision::single) GradientSum<float>::check_clip(mechanism->clip(part));
+  }
+  return mechanism;
+}
+
+void VerticalRun::open_protection() {
+  RunFacts facts;
+  agreement_.together([&] {
+    facts = this->facts(config_.plan.rounds);
+    facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
+    facts.vertical = VerticalTrust{config_.plan.labels == LabelHolders::all, layout_->clients() - 1,
+                                   config_.plan.local_steps, config_.plan.central};
+    facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
+    facts.price_factor = std::sqrt(static_cast<double>(1 + config_.plan.local_steps));
+    facts.served = served();
+    for (const long long bits : bits_) facts.public_inputs += fmt::format(" {}", bits);
+  });
+  open_privacy(std::move(facts));
+}
+
+/// Rounds of each of this rank's clients. Labels that all know are nobody's secret: they are never paid for.
+std::vector<ServedRounds> VerticalRun::served() const {
+  std::vector<ServedRounds> served;
+  const std::optional<std::int64_t> records = data_.shape.records;
+  const auto m = static_cast<std::int64_t>(config_.plan.batch);
+  const std::optional<Round> of_pass = records ? std::optional<Round>((*records + m - 1) / m) : std::nullopt;
+  served.reserve(static_cast<std::size_t>(client_count()));
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+    const bool pays = u > 0 || config_.plan.labels == LabelHolders::head || config_.plan.central;
+    served.push_back(pays ? ServedRounds{records, of_pass, data_.shape.rounds} : ServedRounds{0, 0, 0});
+  }
+  return served;
+}
+
+}  // namespace starling

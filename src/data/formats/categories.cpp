@@ -1,0 +1,113 @@
+#include "categories.hpp"
+
+#include "data/number.hpp"
+#include "gz_file.hpp"
+#include "readers.hpp"
+#include <algorithm>
+#include <memory>
+
+#include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Reads the table with one of its two columns of text as the records' key, and `value` as their feature.
+std::unique_ptr<RecordReader> open_table(const std::string& path, const std::string& key, const std::string& other) {
+  ReadSettings settings;
+  settings.key = key;
+  settings.drop = {other};
+  settings.header = ReadSettings::Header::yes;
+  std::unique_ptr<RecordReader> reader;
+  require_readable(path);
+  try {
+    reader = open_csv(path, settings, Part::features);
+  } catch (const UsageError&) {
+    // A column is missing: said below.
+  }
+  check<DataError>(reader != nullptr && reader->names() == std::vector<std::string>{"value"},
+                   "{}: its columns are not column, category and value (--encode takes these, with a line of their "
+                   "names) correct the first line",
+                   path);
+  return reader;
+}
+
+std::string listed(const std::map<std::string, double, std::less<>>& values) {
+  constexpr std::size_t most = 10;
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [category, value] : values) {
+    if (shown++ == most) return fmt::format("{} and {} more", text, values.size() - most);
+    text += fmt::format("{}'{}'", text.empty() ? "" : ", ", excerpt(category));
+  }
+  return text;
+}
+
+}  // namespace
+
+Categories::Categories(const std::string& path) : path_(path) {
+  showing_values([this] { read(); });
+}
+
+void Categories::read() {
+  const std::string& path = path_;
+  require_regular(path);
+  const auto columns = open_table(path, "column", "category");
+  const auto categories = open_table(path, "category", "column");
+  Record of_column;
+  Record of_category;
+  while (columns->next(of_column) && categories->next(of_category)) {
+    const bool added =
+        named(of_column.key, columns->where()).values.emplace(of_category.key, of_column.values[0]).second;
+    check<DataError>(added, "{}: category '{}' of column '{}' stands there twice; remove a line", columns->where(),
+                     excerpt(of_category.key), excerpt(of_column.key));
+  }
+  check<DataError>(!columns_.empty(), "{}: no category (--encode says which number each stands for) add them", path);
+}
+
+Categories::Column& Categories::named(const std::string& name, const std::string& where) {
+  const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.name == name; });
+  if (found != columns_.end()) return *found;
+  columns_.push_back({name, where, {}});
+  return columns_.back();
+}
+
+std::vector<std::string> Categories::columns() const {
+  std::vector<std::string> names;
+  for (const Column& column : columns_) names.push_back(column.name);
+  return names;
+}
+
+void Categories::find_in(const ColumnNames& source) {
+  of_.assign(source.count, std::nullopt);
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    const Column& column = columns_[k];
+    std::size_t place = 0;
+    try {
+      place = source.find(column.name, "the line in " + path_);
+    } catch (const UsageError& error) {
+      throw DataError(fmt::format("{}: {}", column.where, error.what()));
+    }
+    check<DataError>(!of_[place], "{}: {} of {} stands there by name and by number; keep one", column.where,
+                     source.place(place), source.path);
+    of_[place] = k;
+  }
+}
+
+std::optional<double> Categories::value(std::size_t column, std::string_view text) const {
+  const auto& values = columns_[*of_[column]].values;
+  const auto found = values.find(text);
+  return found == values.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Categories::throw_unknown(std::size_t column, const std::string& where, const std::string& place,
+                               std::string_view text) const {
+  const std::string known = fmt::format("{} has {}", path_, listed(columns_[*of_[column]].values));
+  throw RecordError(
+      fmt::format("{}: {} is a category never seen ({}) add it there, or remove the record", where, place, known),
+      fmt::format("{}: {} is '{}' (a category never seen: {}) add it there, or remove the record", where, place,
+                  excerpt(text), known));
+}
+
+}  // namespace starling

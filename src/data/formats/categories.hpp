@@ -1,0 +1,53 @@
+/// Texts that stand for numbers. Internal to the data room.
+#pragma once
+
+#include "data/column_roles.hpp"
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace starling {
+
+/// The public table `ReadSettings::encode`: a line `column,category,value`, then one for every category of a column,
+/// which is told by its name or its number from 0 in the source. A column that stands there is no longer read as
+/// numbers: each of its texts must be a category, also one that looks like a number.
+class Categories {
+ public:
+  /// Of no column.
+  Categories() = default;
+  /// Throws DataError for a file that is no such table and for a category that stands there twice.
+  explicit Categories(const std::string& path);
+
+  /// The columns as the table calls them, each once.
+  [[nodiscard]] std::vector<std::string> columns() const;
+  /// Finds them in a source. Throws DataError for one that is not there and for two that are the same.
+  void find_in(const ColumnNames& source);
+  /// Whether a source's column has categories. After `find_in`.
+  [[nodiscard]] bool has(std::size_t column) const { return column < of_.size() && of_[column].has_value(); }
+  /// The number that a text of such a column stands for; none where it is no category.
+  [[nodiscard]] std::optional<double> value(std::size_t column, std::string_view text) const;
+  /// Throws DataError "WHERE: PLACE is 'TEXT' (a category never seen: …) …".
+  [[noreturn]] void throw_unknown(std::size_t column, const std::string& where, const std::string& place,
+                                  std::string_view text) const;
+
+ private:
+  struct Column {
+    std::string name;
+    std::string where;  ///< its first line in the table
+    std::map<std::string, double, std::less<>> values;
+  };
+
+  [[nodiscard]] Column& named(const std::string& name, const std::string& where);
+
+  void read();
+
+  std::string path_;
+  std::vector<Column> columns_;
+  std::vector<std::optional<std::size_t>> of_;  ///< for the source's columns, their place in columns_
+};
+
+}  // namespace starling

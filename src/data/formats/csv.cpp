@@ -1,0 +1,353 @@
+#include "categories.hpp"
+#include "data/column_roles.hpp"
+#include "data/number.hpp"
+#include "line_reader.hpp"
+#include "readers.hpp"
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
+
+namespace starling {
+
+namespace {
+
+using Fields = std::vector<std::string_view>;
+
+std::string_view trim(std::string_view text) {
+  const auto from = text.find_first_not_of(" \t");
+  if (from == std::string_view::npos) return {};
+  return text.substr(from, text.find_last_not_of(" \t") - from + 1);
+}
+
+char find_delimiter(std::string_view line) {
+  constexpr std::array<char, 3> candidates{',', ';', '\t'};
+  std::array<int, candidates.size()> counts{};
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    const auto* found = std::find(candidates.begin(), candidates.end(), c);
+    if (!quoted && found != candidates.end()) ++counts[static_cast<std::size_t>(found - candidates.begin())];
+  }
+  const auto* most = std::max_element(counts.begin(), counts.end());
+  return *most == 0 ? ' ' : candidates[static_cast<std::size_t>(most - counts.begin())];
+}
+
+/// Characters that numbers, quotes and line ends are made of cannot separate columns.
+bool can_delimit(char c) {
+  if (c == '\t') return true;
+  const bool printable = c > ' ' && c < 127;
+  const bool letter_or_digit = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  return printable && !letter_or_digit && c != '.' && c != '+' && c != '-' && c != '"';
+}
+
+/// The delimiter that `wanted` names; 0 for auto.
+char parse_delimiter(const std::string& wanted) {
+  struct Named {
+    std::string_view name;
+    char character;
+  };
+  constexpr std::array<Named, 5> named{
+      {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"space", ' '}}};
+  for (const Named& one : named) {
+    if (wanted == one.name) return one.character;
+  }
+  check(wanted.size() == 1 && can_delimit(wanted[0]),
+        "--delimiter '{}' (must be auto, comma, semicolon, tab, space, or one character that no number holds) give one "
+        "of them",
+        excerpt(wanted));
+  return wanted[0];
+}
+
+/// Where the quotes that open at `open` close; a doubled quote inside stands for one. npos if they do not.
+std::size_t closing_quote(std::string_view line, std::size_t open) {
+  std::size_t at = line.find('"', open + 1);
+  while (at != std::string_view::npos && at + 1 < line.size() && line[at + 1] == '"') at = line.find('"', at + 2);
+  return at;
+}
+
+/// Where the field that starts at `from` ends: at the next delimiter that is not inside its quotes.
+std::size_t field_end(std::string_view line, std::size_t from, char delimiter) {
+  const auto start = line.find_first_not_of(' ', from);
+  if (start != std::string_view::npos && line[start] == '"') {
+    const auto closing = closing_quote(line, start);
+    if (closing != std::string_view::npos) return std::min(line.find(delimiter, closing), line.size());
+  }
+  return std::min(line.find(delimiter, from), line.size());
+}
+
+std::string_view unquote(std::string_view field) {
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') return trim(field.substr(1, field.size() - 2));
+  return field;
+}
+
+void split(std::string_view line, char delimiter, Fields& fields) {
+  fields.clear();
+  if (delimiter == ' ') line = trim(line);
+  std::size_t from = 0;
+  while (true) {
+    const std::size_t end = field_end(line, from, delimiter);
+    fields.push_back(unquote(trim(line.substr(from, end - from))));
+    if (end == line.size()) return;
+    from = end + 1;
+    if (delimiter == ' ') from = line.find_first_not_of(' ', from);
+  }
+}
+
+/// Reads a number of at most 15 digits without an exponent; null where there is something else. A whole number below
+/// 2^53 and a power of ten up to 10^22 are exact, so that their quotient is rounded once: to what from_chars gives.
+const char* parse_short_number(const char* at, const char* end, double& value) {
+  constexpr std::array<double, 16> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                          1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  constexpr std::ptrdiff_t most_digits = 15;
+  const auto is_digit = [end](const char* c) { return c != end && *c >= '0' && *c <= '9'; };
+  const bool negative = at != end && *at == '-';
+  if (negative) ++at;
+  std::int64_t whole = 0;
+  const char* start = at;
+  while (is_digit(at) && at - start <= most_digits) whole = 10 * whole + (*at++ - '0');
+  std::ptrdiff_t digits = at - start;
+  std::ptrdiff_t decimals = 0;
+  if (at != end && *at == '.') {
+    start = ++at;
+    while (is_digit(at) && digits + (at - start) <= most_digits) whole = 10 * whole + (*at++ - '0');
+    decimals = at - start;
+    digits += decimals;
+  }
+  if (digits == 0 || digits > most_digits || (at != end && (*at == 'e' || *at == 'E'))) return nullptr;
+  const double size = decimals == 0 ? static_cast<double>(whole)
+                                    : static_cast<double>(whole) / powers[static_cast<std::size_t>(decimals)];
+  value = negative ? -size : size;
+  return at;
+}
+
+/// Reads the number that stands at `at`; null where there is none or it is not finite.
+const char* parse_number(const char* at, const char* end, double& value) {
+  if (const char* stop = parse_short_number(at, end, value)) return stop;
+  const auto [stop, error] = std::from_chars(at, end, value);
+  return error == std::errc() && std::isfinite(value) ? stop : nullptr;
+}
+
+/// The text that a field stands for: doubled quotes inside quotes are one.
+std::string text_of(std::string_view field) {
+  std::string text(field);
+  for (std::size_t at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1)) text.erase(at, 1);
+  return text;
+}
+
+class CsvReader final : public RecordReader {
+ public:
+  CsvReader(const std::string& path, const ReadSettings& settings, Part part)
+      : lines_(path, settings.go_on_waiting), delimiter_(parse_delimiter(settings.delimiter)) {
+    columns_.path = path;
+    if (!settings.encode.empty() && part != Part::labels) categories_ = Categories(settings.encode);
+    std::string_view line;
+    if (!next_line(line)) return;
+    if (delimiter_ == '\0') delimiter_ = find_delimiter(line);
+    split(line, delimiter_, fields_);
+    columns_.count = fields_.size();
+    check_columns(settings, part);
+    if (is_header(settings, part)) {
+      for (const std::string_view field : fields_) columns_.names.push_back(text_of(field));
+    } else {
+      pending_ = true;
+    }
+    choose(settings, part);
+  }
+
+  bool next(Record& record) override {
+    record.sparse = false;
+    record.index.clear();
+    record.values.resize(features_);
+    if (!std::exchange(pending_, false)) {
+      std::string_view line;
+      if (!next_line(line)) return false;
+      if (!encoded_ && parse_plain(line, record)) return true;
+      split(line, delimiter_, fields_);
+      if (fields_.size() != columns_.count) throw_ragged();
+    }
+    parse_fields(record);
+    return true;
+  }
+
+  [[nodiscard]] std::size_t features() const override { return features_; }
+  [[nodiscard]] std::vector<std::string> names() const override { return feature_names_; }
+  [[nodiscard]] std::string label_name() const override { return label_name_; }
+  [[nodiscard]] std::string where() const override { return lines_.where(); }
+  [[nodiscard]] Mark mark() const override { return pending_ ? start_ : lines_.mark(); }
+  void seek(const Mark& mark) override {
+    pending_ = false;
+    lines_.seek(mark);
+  }
+
+ private:
+  /// What is done with a column.
+  enum class Role : unsigned char { feature, label, none };
+
+  /// Skips blank lines. One of tabs alone is not blank: it is a row whose values are all missing.
+  bool next_line(std::string_view& line) {
+    while (true) {
+      if (columns_.count == 0) start_ = lines_.mark();
+      if (!lines_.next(line)) return false;
+      if (line.find_first_not_of(' ') != std::string_view::npos) return true;
+    }
+  }
+
+  void check_columns(const ReadSettings& settings, Part part) const {
+    const bool both = part == Part::records && settings.labels == ReadSettings::Labels::required;
+    check<DataError>(!both || columns_.count > 1,
+                     "{}: one column (a record needs a label and at least one feature) separate the columns by comma, "
+                     "semicolon, tab or space, or give a second file of labels: FEATURES,LABELS",
+                     where());
+    check<DataError>(part != Part::labels || columns_.count == 1,
+                     "{}: {} columns (the second file of a pair has one value per record) give the file of labels",
+                     where(), columns_.count);
+  }
+
+  [[nodiscard]] bool is_header(const ReadSettings& settings, Part part) const {
+    if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
+    std::vector<bool> may_be_text(columns_.count, false);
+    if (part != Part::labels && names_a_field(settings, may_be_text)) return true;
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      if (!may_be_text[i] && read_number(fields_[i]).fault == NumberFault::text) return true;
+    }
+    return false;
+  }
+
+  /// Whether an option names a column by a text, not a number, that stands in the first line. Marks the columns that
+  /// are not read as numbers and are given by their numbers.
+  [[nodiscard]] bool names_a_field(const ReadSettings& settings, std::vector<bool>& may_be_text) const {
+    std::vector<std::string> wanted = categories_.columns();
+    wanted.insert(wanted.end(), settings.drop.begin(), settings.drop.end());
+    wanted.insert(wanted.end(), {settings.id, settings.key, settings.label});
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const bool is_label = i + 1 == wanted.size();
+      if (const auto number = column_number(wanted[i], columns_.count)) {
+        if (!is_label) may_be_text[*number] = true;
+      } else if (read_number(wanted[i]).fault == NumberFault::text &&
+                 std::find(fields_.begin(), fields_.end(), wanted[i]) != fields_.end()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void choose(const ReadSettings& settings, Part part) {
+    roles_.assign(columns_.count, Role::none);
+    if (part == Part::labels) {
+      roles_[0] = Role::label;
+      return;
+    }
+    const ColumnRoles chosen =
+        choose_columns(columns_, settings, part == Part::records ? DefaultLabel::named_or_last : DefaultLabel::none);
+    for (const std::size_t column : chosen.features) roles_[column] = Role::feature;
+    if (chosen.label) roles_[*chosen.label] = Role::label;
+    key_ = chosen.key;
+    features_ = chosen.features.size();
+    feature_names_ = feature_names(columns_, chosen);
+    if (chosen.label && !columns_.names.empty()) label_name_ = columns_.names[*chosen.label];
+    categories_.find_in(columns_);
+    for (std::size_t column = 0; column < columns_.count; ++column) {
+      encoded_ = encoded_ || (roles_[column] != Role::none && categories_.has(column));
+    }
+    check_dense_dimension(columns_.path, settings, features_);
+  }
+
+  /// Reads a line of plain numbers and skipped fields in one go. False for any line that is not as simple as that, and
+  /// for all that is wrong: parse_fields then reads it, or says what is wrong.
+  [[nodiscard]] bool parse_plain(std::string_view line, Record& record) const {
+    const char* at = line.data();
+    const char* const end = at + line.size();
+    double* value = record.values.data();
+    for (std::size_t column = 0; column < columns_.count; ++column) {
+      while (at != end && *at == ' ') ++at;
+      if (column == key_ && !take_key(at, end, record)) return false;
+      const Role role = roles_[column];
+      if (role == Role::none) {
+        if (at != end && *at == '"') return false;
+        at = field_stop(at, end);
+      } else {
+        double& target = role == Role::label ? record.label : *value++;
+        at = parse_number(at, end, target);
+        if (at == nullptr) return false;
+      }
+      if (at == end) return column + 1 == columns_.count;
+      if (*at++ != delimiter_) return false;
+    }
+    return false;
+  }
+
+  [[nodiscard]] const char* field_stop(const char* at, const char* end) const {
+    const void* found = std::memchr(at, delimiter_, static_cast<std::size_t>(end - at));
+    return found == nullptr ? end : static_cast<const char*>(found);
+  }
+
+  /// Takes the key's text where it stands without quotes.
+  [[nodiscard]] bool take_key(const char* at, const char* end, Record& record) const {
+    if (at != end && *at == '"') return false;
+    record.key = trim({at, static_cast<std::size_t>(field_stop(at, end) - at)});
+    return true;
+  }
+
+  void parse_fields(Record& record) const {
+    double* value = record.values.data();
+    for (std::size_t column = 0; column < columns_.count; ++column) {
+      if (roles_[column] == Role::feature) *value++ = number(column);
+      if (roles_[column] == Role::label) record.label = number(column);
+    }
+    if (key_) record.key = text_of(fields_[*key_]);
+  }
+
+  [[nodiscard]] double number(std::size_t column) const {
+    if (categories_.has(column)) return category(column);
+    const ParsedNumber parsed = read_number(fields_[column]);
+    if (parsed.fault != NumberFault::none) {
+      throw_number_fault(where(), columns_.place(column), fields_[column], parsed.fault);
+    }
+    return parsed.value;
+  }
+
+  [[nodiscard]] double category(std::size_t column) const {
+    const std::string text = text_of(fields_[column]);
+    const auto value = categories_.value(column, text);
+    if (!value) categories_.throw_unknown(column, where(), columns_.place(column), text);
+    return *value;
+  }
+
+  [[noreturn]] void throw_ragged() const {
+    throw RecordError(fmt::format("{}: {} fields ({} expected, as in the first row) complete the row or remove it",
+                                  where(), fields_.size(), columns_.count));
+  }
+
+  LineReader lines_;
+  char delimiter_;
+  Fields fields_;        // of the current line, inside the buffer of lines_
+  ColumnNames columns_;  // of no column while no line has been found
+  std::vector<Role> roles_;
+  Categories categories_;
+  bool encoded_ = false;  // whether a feature or the label has categories
+  std::optional<std::size_t> key_;
+  std::size_t features_ = 0;
+  std::vector<std::string> feature_names_;
+  std::string label_name_;
+  Mark start_;            // of the first line that is not blank
+  bool pending_ = false;  // the first line is a record and waits in fields_
+};
+
+}  // namespace
+
+std::unique_ptr<RecordReader> open_csv(const std::string& path, const ReadSettings& settings, Part part) {
+  return std::make_unique<CsvReader>(path, settings, part);
+}
+
+}  // namespace starling

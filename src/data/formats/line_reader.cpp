@@ -1,0 +1,80 @@
+#include "line_reader.hpp"
+
+#include "pipe.hpp"
+#include <cstring>
+
+#include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
+#include "starling/files/text.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t start_size = std::size_t{1} << 16;
+
+}  // namespace
+
+LineReader::LineReader(const std::string& path, const std::function<bool()>& go_on_waiting) : buffer_(start_size) {
+  if (is_pipe(path))
+    bytes_ = std::make_unique<Pipe>(path, go_on_waiting);
+  else
+    bytes_ = std::make_unique<GzFile>(path);
+}
+
+bool LineReader::next(std::string_view& line) {
+  std::size_t searched = begin_;
+  while (true) {
+    const char* data = buffer_.data();
+    if (const void* newline = std::memchr(data + searched, '\n', end_ - searched)) {
+      const auto position = static_cast<std::size_t>(static_cast<const char*>(newline) - data);
+      line = take(position, position + 1);
+      return true;
+    }
+    const std::size_t length = end_ - begin_;
+    if (!fill()) {
+      if (length == 0 || bytes_->interrupted()) return false;  // half a line is no record
+      line = take(end_, end_);
+      return true;
+    }
+    searched = begin_ + length;
+  }
+}
+
+void LineReader::seek(const Mark& mark) {
+  row_ = mark.row;
+  if (mark.offset >= offset_ && mark.offset <= offset_ + end_) {
+    begin_ = static_cast<std::size_t>(mark.offset - offset_);
+    return;
+  }
+  bytes_->seek(mark.offset);
+  offset_ = mark.offset;
+  begin_ = end_ = 0;
+}
+
+std::string LineReader::where() const {
+  return fmt::format("{}: row {}", path(), row_);
+}
+
+bool LineReader::fill() {
+  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  offset_ += begin_;
+  begin_ = 0;
+  if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
+  const std::size_t got = bytes_->read(buffer_.data() + end_, buffer_.size() - end_);
+  end_ += got;
+  return got > 0;
+}
+
+std::string_view LineReader::take(std::size_t end, std::size_t next_begin) {
+  std::string_view line(buffer_.data() + begin_, end - begin_);
+  begin_ = next_begin;
+  ++row_;
+  if (row_ == 1 && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (const auto fault = text_fault(line)) throw RecordError(where() + ": " + *fault);
+  return line;
+}
+
+}  // namespace starling

@@ -1,0 +1,51 @@
+/// Lines of a text file, plain or gzipped, or of a pipe. Internal to the data room.
+#pragma once
+
+#include "gz_file.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "starling/data/source.hpp"
+
+namespace starling {
+
+/// Reads lines of any length into one reused buffer. They are UTF-8 in lines as files/text.hpp says; the last may lack
+/// its line feed.
+class LineReader {
+ public:
+  /// A file, or a pipe that is read as it arrives (pipe.hpp says when it asks). Throws UsageError if it cannot be
+  /// opened.
+  explicit LineReader(
+      const std::string& path, const std::function<bool()>& go_on_waiting = [] { return true; });
+
+  /// The next line without its end; false at the end of the file. The view holds until the next call. Throws DataError
+  /// if the file cannot be read, its gzip stream is truncated or damaged, or the line is not such text.
+  [[nodiscard]] bool next(std::string_view& line);
+
+  [[nodiscard]] const std::string& path() const { return bytes_->path(); }
+
+  /// The start of the next line, as a place to go back to.
+  [[nodiscard]] Mark mark() const { return {offset_ + begin_, row_}; }
+  /// Goes there. Going back in a gzipped file reads it from its start. Throws DataError.
+  void seek(const Mark& mark);
+  /// "FILE: row N", N being the number of the last line in the file, from 1, whatever the lines before it held.
+  [[nodiscard]] std::string where() const;
+
+ private:
+  [[nodiscard]] bool fill();
+  [[nodiscard]] std::string_view take(std::size_t end, std::size_t next_begin);
+
+  std::unique_ptr<Bytes> bytes_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  // of what has been read and not yet given out
+  std::size_t end_ = 0;
+  std::uint64_t offset_ = 0;  // of the buffer in the file's text
+  std::int64_t row_ = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,103 @@
+#include "data/label_rules.hpp"
+#include "readers.hpp"
+#include <cmath>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
+
+namespace starling {
+
+namespace {
+
+class PreparedReader final : public RecordReader {
+ public:
+  PreparedReader(std::unique_ptr<RecordReader> reader, LabelRules labels, double scale)
+      : reader_(std::move(reader)), labels_(std::move(labels)), scale_(scale) {}
+
+  bool next(Record& record) override {
+    if (!reader_->next(record)) return false;
+    take_label(record);
+    scale(record);
+    return true;
+  }
+  bool next_label(Record& record) override {
+    if (!reader_->next_label(record)) return false;
+    take_label(record);
+    return true;
+  }
+
+  [[nodiscard]] std::size_t features() const override { return reader_->features(); }
+  [[nodiscard]] bool sparse() const override { return reader_->sparse(); }
+  [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
+  [[nodiscard]] std::string where() const override { return reader_->where(); }
+  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
+  void seek(const Mark& mark) override { reader_->seek(mark); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
+
+ private:
+  void take_label(Record& record) const {
+    record.left_out = labels_.ignores(record.label);
+    if (!record.left_out) record.label = labels_.mapped(record.label);
+  }
+
+  void scale(Record& record) const {
+    if (scale_ == 1) return;
+    bool finite = true;
+    for (double& value : record.values) {
+      value *= scale_;
+      finite = finite && std::isfinite(value);
+    }
+    if (finite) return;
+    throw RecordError(
+        fmt::format("{}: a feature times --scale {} is beyond the range of double precision (too large) "
+                    "give a smaller --scale",
+                    where(), scale_));
+  }
+
+  std::unique_ptr<RecordReader> reader_;
+  LabelRules labels_;
+  double scale_;
+};
+
+class KeptReader final : public RecordReader {
+ public:
+  explicit KeptReader(std::unique_ptr<RecordReader> reader) : reader_(std::move(reader)) {}
+
+  bool next(Record& record) override {
+    do {
+      if (!reader_->next(record)) return false;
+    } while (record.left_out);
+    return true;
+  }
+
+  [[nodiscard]] std::size_t features() const override { return reader_->features(); }
+  [[nodiscard]] bool sparse() const override { return reader_->sparse(); }
+  [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
+  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
+  [[nodiscard]] std::string where() const override { return reader_->where(); }
+  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
+  void seek(const Mark& mark) override { reader_->seek(mark); }
+
+ private:
+  std::unique_ptr<RecordReader> reader_;
+};
+
+}  // namespace
+
+std::unique_ptr<RecordReader> without_left_out(std::unique_ptr<RecordReader> reader) {
+  return std::make_unique<KeptReader>(std::move(reader));
+}
+
+std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
+  check(std::isfinite(settings.scale) && settings.scale != 0,
+        "scale={} (must be finite and not 0: every feature is multiplied by it) give --scale another factor",
+        settings.scale);
+  LabelRules labels(settings.ignore, settings.positive);
+  reader = standardise(std::move(reader), settings);
+  if (!labels.empty() || settings.scale != 1)
+    reader = std::make_unique<PreparedReader>(std::move(reader), std::move(labels), settings.scale);
+  return describe_pictures(std::move(reader), settings);
+}
+
+}  // namespace starling

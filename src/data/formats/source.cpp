@@ -1,0 +1,200 @@
+#include "starling/data/source.hpp"
+
+#include "data/column_roles.hpp"
+#include "gz_file.hpp"
+#include "readers.hpp"
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include <fmt/ranges.h>
+
+#include "starling/core/check.hpp"
+#include "starling/files/text.hpp"
+
+namespace starling {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Format {
+  std::string_view name;
+  std::array<std::string_view, 6> endings;  // of file names, before an optional .gz; none where empty
+  bool (*is_it)(std::string_view head);     // told from the first bytes, decompressed; the formats are asked in turn
+  std::unique_ptr<RecordReader> (*open)(const std::string&, const ReadSettings&, Part);
+};
+
+bool is_hdf5(std::string_view head) {
+  constexpr std::string_view signature = "\x89HDF\r\n\x1A\n"sv;
+  for (const std::size_t user_block : {0U, 512U, 1024U, 2048U}) {
+    if (head.size() >= user_block + signature.size() && head.substr(user_block).starts_with(signature)) return true;
+  }
+  return false;
+}
+
+bool is_idx(std::string_view head) {
+  constexpr std::string_view types = "\x08\x09\x0B\x0C\x0D\x0E"sv;
+  return head.size() >= 4 && head.starts_with("\0\0"sv) && types.find(head[2]) != std::string_view::npos;
+}
+
+/// UTF-16 is text too: what reads text names it.
+bool is_text(std::string_view head) {
+  return begins_as_utf16(head) || std::none_of(head.begin(), head.end(), [](unsigned char c) {
+           return c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\v';
+         });
+}
+
+/// The second of the tokens of a line; empty where there are not two.
+std::string_view second_token(std::string_view line) {
+  constexpr std::string_view blanks = " \t\r";
+  line = line.substr(0, line.find('#'));
+  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+  line.remove_prefix(std::min(line.find_first_of(blanks), line.size()));
+  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+  return line.substr(0, line.find_first_of(blanks));
+}
+
+bool is_svmlight(std::string_view head) {
+  if (!is_text(head)) return false;
+  while (!head.empty()) {
+    const std::size_t end = std::min(head.find('\n'), head.size());
+    const std::string_view token = second_token(head.substr(0, end));
+    if (!token.empty()) {
+      const std::size_t colon = token.find_first_not_of("0123456789");
+      return token.starts_with("qid:") || (colon != 0 && colon != std::string_view::npos && token[colon] == ':');
+    }
+    head.remove_prefix(std::min(end + 1, head.size()));
+  }
+  return false;
+}
+
+constexpr std::array formats{
+    Format{"hdf5", {".h5", ".hdf5"}, is_hdf5, open_hdf5},
+    Format{"idx", {"-ubyte", ".idx", ".idx1", ".idx2", ".idx3", ".idx4"}, is_idx, open_idx},
+    Format{"svmlight", {".svm", ".libsvm", ".svmlight"}, is_svmlight, open_svmlight},
+    Format{"csv", {".csv", ".tsv", ".tab", ".dat", ".txt", ".data"}, is_text, open_csv},
+};
+
+bool has_ending(const Format& format, std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return std::any_of(format.endings.begin(), format.endings.end(),
+                     [path](std::string_view ending) { return !ending.empty() && path.ends_with(ending); });
+}
+
+std::string known_formats() {
+  std::string known;
+  for (const Format& format : formats) {
+    const auto* const end = std::find(format.endings.begin(), format.endings.end(), "");
+    known +=
+        fmt::format("{}{}: {}", known.empty() ? "" : "; ", format.name, fmt::join(format.endings.begin(), end, " "));
+  }
+  return known;
+}
+
+const Format& named_format(const std::string& name) {
+  for (const Format& format : formats) {
+    if (name == format.name) return format;
+  }
+  throw UsageError(
+      fmt::format("unknown format '{}' (known: auto; {}) give --format one of them", name, known_formats()));
+}
+
+/// Looks into a file whose name does not tell its format. A pipe cannot be looked into: it would be read.
+const Format& format_by_content(const std::string& path) {
+  std::error_code ignored;
+  check(!std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored),
+        "{}: neither a regular file nor a name that tells the format (known: {}) give --format", path, known_formats());
+  std::array<char, 4096> bytes{};
+  const std::string_view head(bytes.data(), GzFile(path).read(bytes.data(), bytes.size()));
+  for (const Format& format : formats) {
+    if (format.is_it(head)) return format;
+  }
+  throw DataError(
+      fmt::format("{}: neither its name nor its content tells the format (known: {}; text also gzipped) "
+                  "give --format",
+                  path, known_formats()));
+}
+
+const Format& find_format(const std::string& path, const std::string& name) {
+  if (name != "auto") return named_format(name);
+  for (const Format& format : formats) {
+    if (has_ending(format, path)) return format;
+  }
+  return format_by_content(path);
+}
+
+std::unique_ptr<RecordReader> open_file(const std::string& path, const ReadSettings& settings, Part part) {
+  return find_format(path, settings.format).open(path, settings, part);
+}
+
+std::unique_ptr<RecordReader> open_pair(const std::string& source, const std::string& features,
+                                        const std::string& labels, const ReadSettings& settings) {
+  check(settings.label.empty(), "{}: --label {} (the labels of a pair are its second file) leave it out", source,
+        settings.label);
+  const Format& features_format = find_format(features, settings.format);
+  const Format& labels_format = find_format(labels, settings.format);
+  if (features_format.open != open_csv && labels_format.open != open_csv) refuse_text_options(source, settings);
+  const auto labels_reader = labels_format.open(labels, settings, Part::labels);
+  return join_pair(source, features_format.open(features, settings, Part::features), *labels_reader);
+}
+
+}  // namespace
+
+Row Record::row() const {
+  if (sparse) return {values, index};
+  return {values, {}};
+}
+
+std::unique_ptr<RecordReader> open_live_reader(const std::string& path, const ReadSettings& settings) {
+  const auto named =
+      std::find_if(formats.begin(), formats.end(), [&path](const Format& format) { return has_ending(format, path); });
+  const Format& format = settings.format != "auto" ? named_format(settings.format)
+                         : named != formats.end()  ? *named
+                                                   : named_format("csv");
+  check(format.open == open_csv || format.open == open_svmlight,
+        "'{}' is a pipe (what is read as it arrives is text: csv or svmlight) write {} into a file", path, format.name);
+  return prepare(format.open(path, settings, Part::records), settings);
+}
+
+std::vector<std::string> files_of(const std::string& source) {
+  const std::size_t comma = source.find(',');
+  std::error_code ignored;
+  if (comma == std::string::npos || std::filesystem::exists(source, ignored)) return {source};
+  std::string features = source.substr(0, comma);
+  std::string labels = source.substr(comma + 1);
+  check(!features.empty() && !labels.empty() && labels.find(',') == std::string::npos,
+        "'{}' is not a pair of files (a pair is FEATURES,LABELS) give two names with one comma between", source);
+  return {std::move(features), std::move(labels)};
+}
+
+void require_regular(const std::string& source) {
+  for (const std::string& file : files_of(source)) {
+    std::error_code ignored;  // a file that is not there is the reader's to look at
+    check<DataError>(
+        file != "-" && (!std::filesystem::exists(file, ignored) || std::filesystem::is_regular_file(file, ignored)),
+        "'{}' is not a regular file (a source is read more than once) copy it into a file", file);
+  }
+}
+
+void require_same_names(const std::vector<std::string>& names, const std::vector<std::string>& others,
+                        const std::string& whose, const std::string& whose_others) {
+  if (names.empty() || others.empty()) return;
+  const auto [name, other] = std::mismatch(names.begin(), names.end(), others.begin(), others.end());
+  check<DataError>(name == names.end() || other == others.end(),
+                   "feature {} (from 0) of {} is called '{}', and '{}' in {} (features are told by their place) give "
+                   "both the same columns in one order",
+                   name - names.begin(), whose, name == names.end() ? "" : *name, other == others.end() ? "" : *other,
+                   whose_others);
+}
+
+std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings) {
+  const std::vector<std::string> files = files_of(source);
+  return prepare(
+      files.size() == 2 ? open_pair(source, files[0], files[1], settings) : open_file(source, settings, Part::records),
+      settings);
+}
+
+}  // namespace starling

@@ -1,0 +1,21 @@
+/// Sources that are generators. Internal to the data room.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "starling/data/generators/synthetic.hpp"
+#include "starling/data/settings.hpp"
+
+namespace starling {
+
+/// The loss's own label of a drawn one; an unfit one is a DataError that names the source.
+[[nodiscard]] double mapped(const DataSettings& settings, const std::string& source, double label);
+
+/// A generator's parameter. Throws UsageError unless low <= value <= high.
+[[nodiscard]] long long integer_within(const Spec& spec, std::string_view key, long long otherwise, long long low,
+                                       long long high);
+[[nodiscard]] double number_within(const Spec& spec, std::string_view key, double otherwise, double low, double high);
+
+}  // namespace starling

@@ -1,0 +1,36 @@
+/// Generators whose regression is known (method 4; sections 5 and 6 of its paper). Internal to the data room.
+#pragma once
+
+#include <memory>
+
+#include "starling/data/generators/synthetic.hpp"
+
+namespace starling {
+
+/// y = 1 + Σ x_j + sd N(0, 1), with x ~ N(0, Σ), Σ_jk = correlation^|j−k|. Clients' intercepts lie evenly between
+/// 1 − apart and 1 + apart.
+[[nodiscard]] std::unique_ptr<Generator> make_linear(const Spec& spec, const Audience& audience);
+/// P(y = 1) = 1/(1 + exp(−1 − Σ x_j)), else y = 0.
+[[nodiscard]] std::unique_ptr<Generator> make_logistic(const Spec& spec, const Audience& audience);
+/// As linear, but the noise is moved so that its robust (τ, c)-expectile is 0.
+[[nodiscard]] std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience& audience);
+/// Premiums of health insurance (insurance.cpp).
+[[nodiscard]] std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience& audience);
+
+/// The m with E ψ(sd Z − m) = 0 for a standard normal Z, where ψ is the slope of the loss expectile:τ,c: what the noise
+/// of the generator `expectile` is moved by. To 1e-12 sd, for c >= sd/1000.
+[[nodiscard]] double gaussian_expectile(double sd, double tau, double c);
+
+/// Standard normals by Box and Muller, both of a pair used; the first of a pair is AddressedRandom::normal()'s.
+class NormalPairs {
+ public:
+  explicit NormalPairs(AddressedRandom& random) : random_(random) {}
+  double operator()();
+
+ private:
+  AddressedRandom& random_;
+  double second_ = 0;
+  bool waits_ = false;  ///< the second of a pair
+};
+
+}  // namespace starling

@@ -1,0 +1,163 @@
+#include "starling/data/generators/synthetic.hpp"
+
+#include "drift.hpp"
+#include "generators.hpp"
+#include "regression_generators.hpp"
+#include "tracking.hpp"
+#include "two_gaussians.hpp"
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+constexpr std::string_view synthetic_prefix = "synthetic:";
+}
+
+bool is_synthetic(std::string_view source) {
+  return source.starts_with(synthetic_prefix);
+}
+
+bool is_spectrum(std::string_view source) {
+  return source == "synthetic:spectrum" || source.starts_with("synthetic:spectrum:");
+}
+
+std::unique_ptr<Generator> make_generator(const std::string& source, const Audience& audience) {
+  check(
+      !is_spectrum(source),
+      "'{}' is for `starling vertical` alone (each receiver sees other columns of a record, whose targets are several) "
+      "give another source, or use that command",
+      source);
+  return generator_table().make(std::string_view(source).substr(synthetic_prefix.size()), audience);
+}
+
+std::string identity_of_generated(const std::string& source, std::uint64_t seed) {
+  return fmt::format("{} seed={}", source, seed);
+}
+
+void refuse_reading_options(const ReadSettings& settings) {
+  const ReadSettings none;
+  struct Given {
+    const char* option;
+    bool given;
+  };
+  for (const auto& [option, given] : {Given{"--format", settings.format != none.format},
+                                      {"--label", settings.label != none.label},
+                                      {"--id", settings.id != none.id},
+                                      {"--drop", settings.drop != none.drop},
+                                      {"--positive", settings.positive != none.positive},
+                                      {"--ignore", settings.ignore != none.ignore},
+                                      {"--scale", settings.scale != none.scale},
+                                      {"--standardise", settings.standardise != none.standardise},
+                                      {"--encode", settings.encode != none.encode},
+                                      {"--features", settings.features != none.features},
+                                      {"--delimiter", settings.delimiter != none.delimiter},
+                                      {"--header", settings.header != none.header},
+                                      {"--dimension", settings.dimension != none.dimension}}) {
+    check(!given, "{} with '{}' (it says how a file is read, and this is a generator) leave it out", option,
+          settings.source);
+  }
+}
+
+long long integer_within(const Spec& spec, std::string_view key, long long otherwise, long long low, long long high) {
+  const long long value = spec.integer(key, otherwise);
+  check(value >= low && value <= high, "'{}': {}={} (it must lie between {} and {})", spec.text(), key, value, low,
+        high);
+  return value;
+}
+
+double number_within(const Spec& spec, std::string_view key, double otherwise, double low, double high) {
+  const double value = spec.number(key, otherwise);
+  check(value >= low && value <= high, "'{}': {}={} (it must lie between {} and {})", spec.text(), key, value, low,
+        high);
+  return value;
+}
+
+double mapped(const DataSettings& settings, const std::string& source, double label) {
+  try {
+    return settings.label_map(label);
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}: {}", source, error.what()));
+  }
+}
+
+namespace {
+
+Parameter number_of_records() {
+  return {"n", "records per client; 0 is a stream without end (0)"};
+}
+
+std::vector<GeneratorTable::Row> network_rows() {
+  return {{"drift",
+           "two classes whose common mean drifts; rows of norm 1",
+           {{"d", "features (5)"},
+            {"informative", "1: the label keeps its direction while the mean drifts (0)"},
+            number_of_records()},
+           make_drift},
+          {"tracking",
+           "points about a target that moves on the unit sphere, for --model location: the target plus an offset of "
+           "each client's own; offsets add up to 0",
+           {{"d", "features, at least 2 (5)"},
+            {"spread", "about the length of an offset (0.5)"},
+            {"path", "how far the target moves in a round, at most 2 (0.01)"},
+            {"period", "rounds after which it takes another direction; 0: never (0)"},
+            number_of_records()},
+           make_tracking},
+          {"two-gaussians",
+           "two classes about -mu and mu in every coordinate; with a range LOW..HIGH of mu or sigma each client has "
+           "values of its own, and record i of a test set those of client i mod --clients",
+           {{"p", "features (50)"},
+            {"mu", "each coordinate's mean, times the label; may be a range (0.2)"},
+            {"sigma", "each coordinate's deviation; may be a range (1)"},
+            {"ratio", "records with label 1 to those with -1, as 4/1 (1/1)"},
+            number_of_records()},
+           make_two_gaussians}};
+}
+
+/// Those that know the coefficients of their regression.
+std::vector<GeneratorTable::Row> regression_rows() {
+  const Parameter features{"p", "features (3)"};
+  const Parameter deviation{"sd", "deviation of the noise (0.5)"};
+  const Parameter correlation{"correlation", "of neighbouring features; of others its powers (0)"};
+  return {
+      {"linear",
+       "regression y = 1 + x1 + ... + xp + noise of standard normal features",
+       {features,
+        deviation,
+        correlation,
+        {"apart", "clients' intercepts lie evenly between 1 - apart and 1 + apart (0)"},
+        number_of_records()},
+       make_linear},
+      {"logistic",
+       "labels 1 and 0 with the odds exp(1 + x1 + ... + xp) of standard normal features",
+       {features, correlation, number_of_records()},
+       make_logistic},
+      {"expectile",
+       "as linear, with the noise moved so that 1 + x1 + ... + xp is the label's expectile (--loss expectile:tau,c)",
+       {features,
+        deviation,
+        correlation,
+        {"tau", "of the expectile, 0.001 to 0.999 (0.7)"},
+        {"c", "where its loss bends, at least sd/1000 (1.345)"},
+        number_of_records()},
+       make_expectile},
+      {"insurance",
+       "charges of health insurance by age, gender, bmi, children, smoker, medical_history, "
+       "family_medical_history, exercise_frequency, occupation and coverage_level, as codes",
+       {{"standardised", "1: by the population's means and deviations, charges too; 0: codes and dollars (1)"},
+        number_of_records()},
+       make_insurance}};
+}
+
+}  // namespace
+
+const GeneratorTable& generator_table() {
+  static const GeneratorTable table("generator", [] {
+    std::vector<GeneratorTable::Row> rows = network_rows();
+    for (GeneratorTable::Row& row : regression_rows()) rows.push_back(std::move(row));
+    return rows;
+  }());
+  return table;
+}
+
+}  // namespace starling

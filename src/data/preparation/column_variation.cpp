@@ -1,0 +1,42 @@
+#include "starling/data/preparation/column_variation.hpp"
+
+#include "data/number.hpp"
+
+#include <fmt/format.h>
+
+namespace starling {
+
+void ColumnVariation::add(const Row& row) {
+  ++records_;
+  for (std::size_t j = 0; j < row.values.size(); ++j) {
+    const std::size_t at = row.sparse() ? static_cast<std::size_t>(row.index[j]) : j;
+    const double value = row.values[j];
+    if (value == 0) continue;
+    if (at >= columns_.size()) columns_.resize(at + 1);
+    Column& column = columns_[at];
+    if (column.nonzeros++ == 0) column.value = value;
+    column.varies = column.varies || value != column.value;
+  }
+}
+
+std::vector<std::size_t> ColumnVariation::constant(std::size_t features) const {
+  std::vector<std::size_t> found;
+  for (std::size_t j = 0; j < features; ++j) {
+    const Column column = j < columns_.size() ? columns_[j] : Column{};
+    if (!column.varies && (column.nonzeros == 0 || column.nonzeros == records_)) found.push_back(j);
+  }
+  return found;
+}
+
+std::vector<std::string> constant_columns(const Batch& batch, std::size_t features,
+                                          const std::vector<std::string>& names) {
+  ColumnVariation variation;
+  for (std::size_t i = 0; i < batch.size(); ++i) variation.add(batch.row(i));
+  std::vector<std::string> shown;
+  for (const std::size_t j : variation.constant(features)) {
+    shown.push_back(j < names.size() ? fmt::format("'{}'", excerpt(names[j])) : fmt::format("feature {} (from 0)", j));
+  }
+  return shown;
+}
+
+}  // namespace starling

@@ -1,0 +1,72 @@
+// Pictures described by features that are computed from each of them alone.
+#include "data/formats/readers.hpp"
+#include "gradient_histogram.hpp"
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
+
+namespace starling {
+
+namespace {
+
+class DescribedReader final : public RecordReader {
+ public:
+  DescribedReader(std::unique_ptr<RecordReader> reader, GradientHistogram histogram)
+      : reader_(std::move(reader)), histogram_(std::move(histogram)) {}
+
+  bool next(Record& record) override {
+    if (!reader_->next(record)) return false;
+    if (record.sparse) fill_in(record);
+    if (!histogram_.describe(record.values, features_)) {
+      fail<RecordError>(
+          "{}: differences of its pixels are beyond the range of double precision (--features hog is made of them) "
+          "give a smaller --scale",
+          where());
+    }
+    std::swap(record.values, features_);
+    return true;
+  }
+  bool next_label(Record& record) override { return reader_->next_label(record); }
+
+  [[nodiscard]] std::size_t features() const override { return GradientHistogram::features; }
+  [[nodiscard]] std::vector<std::string> names() const override { return histogram_.names(); }
+  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
+  [[nodiscard]] std::string where() const override { return reader_->where(); }
+  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
+  void seek(const Mark& mark) override { reader_->seek(mark); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
+
+ private:
+  /// Makes a sparse record dense.
+  void fill_in(Record& record) {
+    features_.assign(histogram_.pixels(), 0);
+    for (std::size_t j = 0; j < record.values.size(); ++j) {
+      features_[static_cast<std::size_t>(record.index[j])] = record.values[j];
+    }
+    std::swap(record.values, features_);
+    record.index.clear();
+    record.sparse = false;
+  }
+
+  std::unique_ptr<RecordReader> reader_;
+  GradientHistogram histogram_;
+  Vector features_;  // of the record at hand; its storage is reused
+};
+
+}  // namespace
+
+std::unique_ptr<RecordReader> describe_pictures(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
+  if (settings.features == ReadSettings::Features::raw) return reader;
+  check(
+      settings.standardise.empty(),
+      "--standardise with --features hog (differences of pixels that are standardised one by one describe no picture, "
+      "and what hog finds is of one size) leave out one of them");
+  check(!reader->sparse() || settings.dimension,
+        "--features hog with sparse records (how many pixels a picture has cannot be told from them) give --dimension");
+  if (reader->features() == 0) return reader;  // an empty file, or a pipe that has ended at once
+  GradientHistogram histogram(reader->features());
+  return std::make_unique<DescribedReader>(std::move(reader), std::move(histogram));
+}
+
+}  // namespace starling

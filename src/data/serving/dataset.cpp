@@ -1,0 +1,326 @@
+#include "starling/data/serving/dataset.hpp"
+
+#include "data/formats/gz_file.hpp"
+#include "data/formats/pipe.hpp"
+#include "data/formats/readers.hpp"
+#include "data/generators/generators.hpp"
+#include "partition_file.hpp"
+#include "scan.hpp"
+#include "streams.hpp"
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+#include <string_view>
+#include <sys/resource.h>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
+#include "starling/data/serving/partition.hpp"
+#include "starling/data/source.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr char name_separator = '\x1f';
+
+void check_settings(const DataSettings& settings, Client clients, Client first, Client count) {
+  check(settings.batch >= 1, "batch={} (a round uses at least one record) give --batch 1 or more", settings.batch);
+  check(settings.batch <= std::size_t{std::numeric_limits<std::int32_t>::max()},
+        "batch={} (more than can be held) give a smaller --batch", settings.batch);
+  check(settings.epochs >= 1, "epochs={} (the data is used at least once) give --epochs 1 or more", settings.epochs);
+  check(settings.epochs <= 1'000'000, "epochs={} (more than a million) give fewer", settings.epochs);
+  check(clients >= 1 && first >= 0 && count >= 0 && count <= clients - first,
+        "clients {} … {} of {} (no such block of clients)", first, first + count - 1, clients);
+}
+
+/// Half of the files that this process may open, and no more than their buffers are worth, some 200 kB each. Ranks need
+/// not agree: streams give the same records either way.
+std::size_t usual_readers() {
+  constexpr rlim_t most = 1024;
+  rlimit files{most, most};
+  static_cast<void>(getrlimit(RLIMIT_NOFILE, &files));
+  return static_cast<std::size_t>(std::clamp<rlim_t>(files.rlim_cur / 2, 1, most));
+}
+
+Passes make_passes(const DataSettings& settings, std::int64_t records) {
+  return {records, static_cast<std::int64_t>(settings.batch), settings.epochs};
+}
+
+/// The streams of some clients of one source, kept in memory or not.
+class ShareOpener {
+ public:
+  ShareOpener(std::string source, const DataSettings& settings, const Scan& scan)
+      : source_(std::move(source)), settings_(settings), scan_(scan) {}
+
+  /// Reads the shares once, so that nothing unfit in them is found later.
+  [[nodiscard]] std::vector<std::unique_ptr<Stream>> open(const std::vector<Share>& shares) const {
+    std::vector<std::unique_ptr<Stream>> streams;
+    streams.reserve(shares.size());
+    std::shared_ptr<Secret<Batch>> batch;
+    const auto room = [&] {
+      if (!batch || settings_.batches == DataSettings::Batches::own) batch = std::make_shared<Secret<Batch>>();
+      return batch;
+    };
+    if (fit_in_memory(shares)) {
+      for (Secret<StoredRecords>& records : read(shares)) {
+        const Passes passes = make_passes(settings_, shares[streams.size()].size());
+        streams.push_back(std::make_unique<StoredStream>(std::move(records), passes, room()));
+      }
+      return streams;
+    }
+    const bool own_readers = shares.size() <= settings_.readers.value_or(usual_readers());
+    if (!own_readers) refuse_to_share_gzip(shares.size());
+    if (scan_.index->direct()) read_through(shares, [](std::size_t, const Record&) {});  // else the scan has read all
+    std::shared_ptr<FileSource> source;
+    for (const Share& share : shares) {
+      if (!source || own_readers) source = std::make_shared<FileSource>(reader(), settings_);
+      streams.push_back(std::make_unique<FileStream>(source, share, make_passes(settings_, share.size()), room()));
+    }
+    return streams;
+  }
+
+ private:
+  [[nodiscard]] NumberedReader reader() const { return {open_reader(source_, settings_), scan_.index}; }
+
+  /// Each client's turn would inflate the file anew, up to where its records are.
+  void refuse_to_share_gzip(std::size_t clients) const {
+    const std::string file = files_of(source_).front();
+    check(!is_gzipped(file),
+          "'{}': {} clients of a rank read it again (their records do not fit into --memory; a rank reads a gzipped "
+          "file for {} at most, within half of ulimit -n) unpack it, raise --memory, or use more ranks",
+          file, clients, settings_.readers.value_or(usual_readers()));
+  }
+
+  /// Values are eight bytes; sparse ones have an index of four; a record has its label and its end.
+  [[nodiscard]] bool fit_in_memory(const std::vector<Share>& shares) const {
+    std::int64_t own = 0;
+    for (const Share& share : shares) own += share.size();
+    const double bytes =
+        static_cast<double>(scan_.entries) * (scan_.sparse ? 12 : 8) + static_cast<double>(scan_.found.records) * 16;
+    return bytes * static_cast<double>(own) / static_cast<double>(scan_.found.records) <=
+           static_cast<double>(settings_.memory);
+  }
+
+  /// One pass in the source's order, however the records are dealt: `use` gets the number of the share and the record.
+  template <class Use>
+  void read_through(const std::vector<Share>& shares, const Use& use) const {
+    struct Piece {
+      Share::Run run;
+      std::size_t share;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      for (const Share::Run& run : shares[k].runs()) pieces.push_back({run, k});
+    }
+    if (pieces.empty()) return;
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.run.first < b.run.first; });
+    NumberedReader records = reader();
+    Record record;
+    for (const Piece& piece : pieces) {
+      for (std::int64_t i = piece.run.first; i < piece.run.first + piece.run.count; ++i) {
+        records.read(i, record);
+        map_label(settings_, records.reader(), record);
+        use(piece.share, record);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<Secret<StoredRecords>> read(const std::vector<Share>& shares) const {
+    std::vector<Secret<StoredRecords>> records(shares.size());
+    read_through(shares, [&records](std::size_t k, const Record& record) {
+      records[k].update([&record](StoredRecords& share) { share.add(record); });
+    });
+    for (Secret<StoredRecords>& share : records) share.update([](StoredRecords& stored) { stored.shrink(); });
+    return records;
+  }
+
+  std::string source_;
+  DataSettings settings_;
+  const Scan& scan_;
+};
+
+std::unique_ptr<Partition> partition_of(const DataSettings& settings) {
+  return partition_table().make(settings.partition);
+}
+
+Dataset open_common_file(DataSettings settings, Client clients, Client first, Client count) {
+  require_regular(settings.source);
+  const auto partition = partition_of(settings);
+  settings.key = partition->key();
+  const Scan found = scan(settings.source, settings, partition->looks_at());
+  const Deal deal = partition->deal(found.found, clients, first, count, settings.seed);
+  Dataset dataset;
+  dataset.shape.features = found.features;
+  dataset.shape.rounds = make_passes(settings, *std::max_element(deal.sizes.begin(), deal.sizes.end())).rounds();
+  dataset.shape.sparse = found.sparse;
+  dataset.shape.names = found.names;
+  dataset.fingerprint = found.fingerprint + deal.fingerprint;
+  dataset.common = true;
+  dataset.streams = ShareOpener(settings.source, settings, found).open(deal.shares);
+  return dataset;
+}
+
+/// The stream of a client that has a pipe of its own.
+void open_pipe(const std::string& path, const DataSettings& settings, Dataset& dataset) {
+  check(settings.epochs == 1, "epochs={} ('{}' gives each record once) leave --epochs out", settings.epochs, path);
+  auto reader = open_live_reader(path, settings);
+  DataShape shape;
+  shape.features = reader->features();
+  shape.sparse = reader->sparse();
+  shape.empty = !shape.sparse && shape.features == 0;
+  shape.names = reader->names();
+  check(!shape.sparse || settings.dimension,
+        "'{}': sparse records from a pipe (how many features there will be cannot be known) give --dimension", path);
+  dataset.shape = dataset.shape.joined(shape);
+  dataset.replayable = false;
+  dataset.streams.push_back(std::make_unique<LiveStream>(std::move(reader), settings));
+}
+
+void open_own_file(const std::string& path, const DataSettings& settings, Client clients_here, Dataset& dataset) {
+  require_regular(path);
+  const Scan found = scan(path, settings, Partition::Look::count);
+  Share all;
+  all.add(0, found.found.records);
+  DataSettings own = settings;
+  own.memory = settings.memory / static_cast<std::size_t>(clients_here);
+  DataShape shape;
+  shape.features = found.features;
+  shape.sparse = found.sparse;
+  shape.names = found.names;
+  shape.rounds = make_passes(settings, all.size()).rounds();
+  dataset.shape = dataset.shape.joined(shape);
+  dataset.fingerprint += found.fingerprint;
+  dataset.streams.push_back(std::move(ShareOpener(path, own, found).open({all}).front()));
+}
+
+Dataset open_per_client(const DataSettings& settings, Client first, Client count) {
+  check(settings.partition == "contiguous",
+        "--partition {} (each client of '{}' has a file of its own: nothing is dealt out) leave it out",
+        settings.partition, settings.source);
+  Dataset dataset;
+  dataset.shape.empty = true;
+  for (Client u = first; u < first + count; ++u) {
+    const std::string path = name_of_client(settings.source, u);
+    if (is_pipe(path))
+      open_pipe(path, settings, dataset);
+    else
+      open_own_file(path, settings, count, dataset);
+  }
+  return dataset;
+}
+
+Dataset open_common_pipe(const DataSettings& settings, Client clients, Client first, Client count) {
+  check(clients == 1,
+        "'{}' for {} clients (a record from a pipe reaches one reader) give each client a pipe: --source "
+        "'feed-{{client}}'",
+        settings.source, clients);
+  return open_per_client(settings, first, count);
+}
+
+/// Finds labels that do not fit the loss before the first round, and not in it.
+void probe_labels(const DataSettings& settings, const Generator& generator) {
+  Vector values(generator.features());
+  AddressedRandom random(settings.seed, Purpose::data, 0, 1);
+  static_cast<void>(mapped(settings, settings.source, generator.draw(1, 0, random, values)));
+}
+
+Dataset open_synthetic(const DataSettings& settings, Client clients, Client first, Client count) {
+  refuse_reading_options(settings);
+  check(settings.partition == "contiguous",
+        "--partition {} (each client of '{}' draws its own records: nothing is dealt out) leave it out",
+        settings.partition, settings.source);
+  const std::shared_ptr<const Generator> generator = make_generator(settings.source, {clients, settings.seed});
+  const std::int64_t n = generator->records();
+  check(n > 0 || settings.epochs == 1, "epochs={} ('{}' has no end) give the source n=… or leave --epochs out",
+        settings.epochs, settings.source);
+  probe_labels(settings, *generator);
+  const PassPlan passes(n > 0 ? std::optional(n) : std::nullopt, static_cast<std::int64_t>(settings.batch),
+                        settings.epochs);
+  Dataset dataset;
+  dataset.shape.features = generator->features();
+  dataset.shape.names = generator->names();
+  dataset.shape.rounds = passes.rounds();
+  dataset.is_public = true;
+  dataset.digest = sha256(identity_of_generated(settings.source, settings.seed));
+  dataset.streams.reserve(static_cast<std::size_t>(count));
+  std::shared_ptr<GeneratedSource> source;
+  for (Client u = first; u < first + count; ++u) {
+    if (!source || settings.batches == DataSettings::Batches::own) {
+      source = std::make_shared<GeneratedSource>(GeneratedSource{generator, settings.label_map, settings.seed, passes});
+    }
+    dataset.streams.push_back(std::make_unique<GeneratedStream>(source, u));
+  }
+  return dataset;
+}
+
+Dataset open_any(const DataSettings& settings, Client clients, Client first, Client count) {
+  if (is_synthetic(settings.source)) return open_synthetic(settings, clients, first, count);
+  if (is_per_client(settings.source)) return open_per_client(settings, first, count);
+  if (is_pipe(settings.source)) return open_common_pipe(settings, clients, first, count);
+  return open_common_file(settings, clients, first, count);
+}
+
+}  // namespace
+
+DataShape DataShape::joined(const DataShape& other) const {
+  if (other.empty) return *this;
+  if (empty) return other;
+  check<DataError>(sparse == other.sparse && (sparse || features == other.features),
+                   "one client's records have {} features and another's {} (all learn one model) give all the same "
+                   "columns",
+                   features, other.features);
+  require_same_names(names, other.names, "one client's records", "another's");
+  DataShape both = *this;
+  if (both.names.empty()) both.names = other.names;
+  both.features = std::max(features, other.features);
+  both.rounds = rounds && other.rounds ? std::optional(std::max(*rounds, *other.rounds)) : std::nullopt;
+  return both;
+}
+
+std::string DataShape::text() const {
+  std::string result =
+      fmt::format("{} {} {} {} {}", features, sparse ? 1 : 0, empty ? 1 : 0, rounds.value_or(-1), clients);
+  for (const std::string& name : names) (result += name_separator) += name;
+  return result;
+}
+
+DataShape DataShape::parse(const std::string& text) {
+  DataShape shape;
+  Round rounds = -1;
+  std::istringstream input(text);
+  input >> shape.features >> shape.sparse >> shape.empty >> rounds >> shape.clients;
+  if (rounds >= 0) shape.rounds = rounds;
+  input.ignore();
+  for (std::string name; std::getline(input, name, name_separator);) shape.names.push_back(name);
+  return shape;
+}
+
+Dataset open_dataset(const DataSettings& settings, Client clients, Client first, Client count) {
+  check_settings(settings, clients, first, count);
+  Dataset dataset = open_any(settings, clients, first, count);
+  dataset.shape.clients = clients;
+  return dataset;
+}
+
+void check_saves_partition(const DataSettings& settings, const std::string& path) {
+  check(!is_synthetic(settings.source) && !is_per_client(settings.source) && !is_pipe(settings.source),
+        "'{}' is not dealt out to clients (so there is no partition to save) leave --save-partition out",
+        settings.source);
+  std::error_code ignored;
+  check(!std::filesystem::exists(std::filesystem::symlink_status(path, ignored)),
+        "--save-partition '{}' exists (it would be lost) name another file", path);
+}
+
+void save_partition(const DataSettings& settings, Client clients, const std::string& path) {
+  DataSettings reading = settings;
+  const auto partition = partition_of(settings);
+  reading.key = partition->key();
+  write_owners(path,
+               partition->assign(scan(settings.source, reading, partition->looks_at()).found, clients, settings.seed));
+}
+
+}  // namespace starling

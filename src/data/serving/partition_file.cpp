@@ -1,0 +1,73 @@
+#include "partition_file.hpp"
+
+#include "data/formats/line_reader.hpp"
+#include "data/number.hpp"
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::string_view heading = "record,client";
+
+/// The client on the line of record `expected`.
+Client read_owner(std::string_view line, std::int64_t expected, const LineReader& lines) {
+  std::int64_t record = 0;
+  Client client = 0;
+  const char* end = line.data() + line.size();
+  const auto first = std::from_chars(line.data(), end, record);
+  const bool comma = first.ec == std::errc() && first.ptr != end && *first.ptr == ',';
+  const auto second = comma ? std::from_chars(first.ptr + 1, end, client) : first;
+  check<DataError>(comma && second.ec == std::errc() && second.ptr == end,
+                   "{}: the line is not record,client (two whole numbers) correct the line", lines.where());
+  check<DataError>(record == expected, "{}: record {} where {} is due (records stand in order, from 0) sort the lines",
+                   lines.where(), record, expected);
+  return client;
+}
+
+}  // namespace
+
+std::vector<Client> read_owners(const std::string& path, std::int64_t records, Client clients) {
+  LineReader lines(path);
+  std::string_view line;
+  check<DataError>(lines.next(line) && line == heading,
+                   "{}: the first line is not '{}' (so it is no partition) see --save-partition", path, heading);
+  std::vector<Client> owner;
+  while (lines.next(line)) {
+    if (line.empty()) continue;
+    const Client client = read_owner(line, static_cast<std::int64_t>(owner.size()), lines);
+    check<DataError>(client >= 0 && client < clients, "{}: client {} (there are {} clients, from 0) correct the line",
+                     lines.where(), client, clients);
+    owner.push_back(client);
+  }
+  check<DataError>(static_cast<std::int64_t>(owner.size()) == records,
+                   "{}: it deals out {} records (the source has {}) it was saved for another source", path,
+                   owner.size(), records);
+  return owner;
+}
+
+void write_owners(const std::string& path, const std::vector<Client>& owner) {
+  const std::string unfinished = path + ".part";
+  std::ofstream file(unfinished, std::ios::binary);
+  file << heading << '\n';
+  for (std::size_t i = 0; i < owner.size(); ++i) file << i << ',' << owner[i] << '\n';
+  file.close();
+  std::error_code problem;
+  // A new name for a complete file: what exists stays, even if it came meanwhile.
+  if (file.good()) std::filesystem::create_hard_link(unfinished, path, problem);
+  const bool written = file.good() && !problem;
+  const std::string reason = problem ? problem.message() : std::strerror(errno);
+  std::filesystem::remove(unfinished, problem);
+  if (!written) {
+    throw FailureError(fmt::format("cannot write '{}' ({}) check the folder and its permissions", path, reason));
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,84 @@
+/// The pass over a source before anything is learned from it. Internal to the data room.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "starling/data/serving/dataset.hpp"
+#include "starling/data/serving/partition.hpp"
+#include "starling/data/source.hpp"
+
+namespace starling {
+
+/// Places of records, every so many, so that any record is found again without reading all before it.
+class RecordIndex {
+ public:
+  struct Entry {
+    std::int64_t record = 0;
+    Mark mark;
+  };
+  /// Of a source whose records are found by number.
+  RecordIndex() = default;
+  /// Of a source whose marks must be noted.
+  explicit RecordIndex(Mark first) : direct_(false), marks_{first} {}
+  /// Record `record`, which comes after those noted before, is at `mark`.
+  void note(std::int64_t record, const Mark& mark) {
+    if (!direct_ && record == static_cast<std::int64_t>(marks_.size()) * stride) marks_.push_back(mark);
+  }
+  [[nodiscard]] bool direct() const { return direct_; }
+  [[nodiscard]] bool due(std::int64_t record) const { return !direct_ && record % stride == 0; }
+  /// The last known place at or before a record.
+  [[nodiscard]] Entry before(std::int64_t record) const {
+    if (direct_) return {record, Mark{static_cast<std::uint64_t>(record), record}};
+    const std::size_t k = std::min(static_cast<std::size_t>(record / stride), marks_.size() - 1);
+    return {static_cast<std::int64_t>(k) * stride, marks_[k]};
+  }
+
+ private:
+  static constexpr std::int64_t stride = 1024;
+  bool direct_ = true;
+  std::vector<Mark> marks_;
+};
+
+/// Reads records by number, in any order, fastest in ascending order.
+class NumberedReader {
+ public:
+  NumberedReader(std::unique_ptr<RecordReader> reader, std::shared_ptr<const RecordIndex> index)
+      : reader_(std::move(reader)), index_(std::move(index)) {}
+  /// Throws DataError, also if the source has become shorter.
+  void read(std::int64_t number, Record& record);
+  /// Where it stands, to go on from there after others have used it.
+  [[nodiscard]] RecordIndex::Entry place() const { return {next_, reader_->mark()}; }
+  void go_to(const RecordIndex::Entry& place);
+  [[nodiscard]] const RecordReader& reader() const { return *reader_; }
+
+ private:
+  std::unique_ptr<RecordReader> reader_;
+  std::shared_ptr<const RecordIndex> index_;
+  std::int64_t next_ = 0;
+};
+
+/// What the pass finds.
+struct Scan {
+  Found found;
+  std::size_t features = 0;
+  bool sparse = false;
+  std::vector<std::string> names;  ///< of the features, where the source has them
+  std::int64_t entries = 0;        ///< stored values of all records
+  std::shared_ptr<const RecordIndex> index;
+  /// Of all that was read: tells sources apart that differ somewhere there. Where the records were not read through, of
+  /// their number, their width and the first of them.
+  std::string fingerprint;
+};
+
+/// Reads all records, unless the format tells their number and `look` wants no more. Throws DataError, also for a
+/// source without records or without features.
+[[nodiscard]] Scan scan(const std::string& source, const DataSettings& settings, Partition::Look look);
+
+/// Gives the record that `reader` has just read the loss's own label; an unfit one is a DataError that names its place.
+void map_label(const DataSettings& settings, const RecordReader& reader, Record& record);
+
+}  // namespace starling

@@ -1,0 +1,163 @@
+/// The kinds of streams. Internal to the data room: others call open_dataset.
+#pragma once
+
+#include "data/passes.hpp"
+#include "scan.hpp"
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "starling/data/generators/synthetic.hpp"
+#include "starling/data/stream.hpp"
+
+namespace starling {
+
+/// Records in their order, those that are left out without their values.
+class StoredRecords {
+ public:
+  void add(const Record& record);
+  /// Those of the places first … first + count − 1 that are not left out. They must stay where they are.
+  void show(std::int64_t first, std::int64_t count, Batch& batch) const {
+    const std::size_t from = kept_before(static_cast<std::size_t>(first));
+    batch.show(records_, from, kept_before(static_cast<std::size_t>(first + count)) - from);
+  }
+  /// Gives back the memory that growing has left over.
+  void shrink();
+
+ private:
+  [[nodiscard]] std::size_t kept_before(std::size_t place) const {
+    if (kept_before_.empty()) return place;
+    return place < kept_before_.size() ? kept_before_[place] : records_.size();
+  }
+
+  Batch records_;
+  std::size_t places_ = 0;
+  std::vector<std::size_t> kept_before_;  ///< records before each place; empty where none is left out
+};
+
+/// A client's records, held in memory as compactly as they stood in the file, served in its order.
+class StoredStream final : public Stream {
+ public:
+  /// `shown` is where a round's records appear, others' too where batches are shared.
+  StoredStream(Secret<StoredRecords> records, const Passes& passes, std::shared_ptr<Secret<Batch>> shown)
+      : records_(std::move(records)), passes_(passes), shown_(std::move(shown)) {}
+  [[nodiscard]] const Secret<Batch>& next(Round t) override;
+  [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
+  [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
+  [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
+
+ private:
+  Secret<StoredRecords> records_;
+  Passes passes_;
+  std::shared_ptr<Secret<Batch>> shown_;
+};
+
+class FileStream;
+
+/// What streams of one source need to read it: a file that is open and what has been read of it, for one client or for
+/// many in turn.
+struct FileSource {
+  FileSource(NumberedReader numbered, DataSettings read_as)
+      : reader(std::move(numbered)), settings(std::move(read_as)) {}
+  NumberedReader reader;
+  DataSettings settings;
+  Record record = {};
+  FileStream* user = nullptr;  ///< who has read last
+};
+
+/// A client's records, read from the source as they are needed: any amount of data in the memory of one batch.
+class FileStream final : public Stream {
+ public:
+  /// `batch` is where a round's records appear, others' too where batches are shared.
+  FileStream(std::shared_ptr<FileSource> source, Share share, const Passes& passes,
+             std::shared_ptr<Secret<Batch>> batch)
+      : source_(std::move(source)), share_(std::move(share)), passes_(passes), batch_(std::move(batch)) {}
+  ~FileStream() override {
+    if (source_->user == this) source_->user = nullptr;
+  }
+  FileStream(const FileStream&) = delete;
+  FileStream& operator=(const FileStream&) = delete;
+  [[nodiscard]] const Secret<Batch>& next(Round t) override;
+  [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
+  [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
+  [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
+
+ private:
+  /// Number in the source of the client's record i.
+  [[nodiscard]] std::int64_t number_of(std::int64_t i);
+  void take_the_reader();
+
+  std::shared_ptr<FileSource> source_;
+  Share share_;
+  Passes passes_;
+  std::shared_ptr<Secret<Batch>> batch_;
+  std::optional<RecordIndex::Entry> place_;  // where the reader stood when another client took it
+  std::size_t run_ = 0;                      // where number_of looked last
+  std::int64_t before_run_ = 0;              // records of the share in the runs before it
+};
+
+/// Records that arrive through a pipe. What has been served is gone: one pass, and no going back. A row that cannot be
+/// read cannot be refused beforehand, as one of a file is. It is left out and keeps its place, so that others cannot
+/// tell it from any other; the owner is told.
+class LiveStream final : public Stream {
+ public:
+  LiveStream(std::unique_ptr<RecordReader> reader, const DataSettings& settings)
+      : reader_(std::move(reader)), settings_(settings) {}
+  [[nodiscard]] const Secret<Batch>& next(Round t) override;
+  [[nodiscard]] bool ended(Round t) override;
+  [[nodiscard]] std::int64_t participations() const override { return served_ ? 1 : 0; }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
+
+ private:
+  /// Waits for the next record; false at the end.
+  [[nodiscard]] bool fetch();
+
+  std::unique_ptr<RecordReader> reader_;
+  DataSettings settings_;
+  Record record_;
+  bool waiting_ = false;   // record_ has been read and not yet been served
+  bool left_out_ = false;  // and is not to be
+  bool over_ = false;
+  bool served_ = false;
+  Round next_ = 0;
+  std::size_t features_ = 0;
+  Secret<Batch> batch_;
+};
+
+/// Records that are drawn when they are asked for: what the streams of one generator have in common, and the batch that
+/// the last of them to be asked has made.
+struct GeneratedSource {
+  std::shared_ptr<const Generator> generator;
+  std::function<double(double)> label_map;  ///< may throw DataError
+  std::uint64_t seed;
+  PassPlan passes;
+  Vector values = Vector(generator->features());
+  Secret<Batch> batch = Secret<Batch>();
+};
+
+/// One client's. Round t of a pass is drawn from the address (seed, data, client, t + 1), so a second pass gives the
+/// same records again.
+class GeneratedStream final : public Stream {
+ public:
+  GeneratedStream(std::shared_ptr<GeneratedSource> source, Client client)
+      : source_(std::move(source)), client_(client) {}
+  [[nodiscard]] const Secret<Batch>& next(Round t) override;
+  [[nodiscard]] bool ended(Round t) override { return source_->passes.ended(t); }
+  [[nodiscard]] std::int64_t participations() const override { return source_->passes.participations(next_); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return source_->passes.records(); }
+  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return source_->passes.rounds_of_pass(); }
+  [[nodiscard]] std::optional<Round> rounds() const override { return source_->passes.rounds(); }
+
+ private:
+  std::shared_ptr<GeneratedSource> source_;  ///< others' too, where batches are shared
+  Client client_;
+  Round next_ = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,57 @@
+/// Tables whose columns are split among parties. Internal to the data room: others call open_vertical.
+#pragma once
+
+#include "data/passes.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "starling/data/vertical/vertical.hpp"
+
+namespace starling {
+
+/// What a rank keeps of one file's records: some columns, or the labels, in the file's order.
+struct StoredRows {
+  std::string file;  ///< for messages
+  std::size_t width = 1;
+  Secret<Vector> values{};           ///< records × width, row after row
+  std::vector<std::string> ids{};    ///< of each record, where records are aligned by them
+  std::vector<std::size_t> order{};  ///< the row that each record of the common order stands in; empty: its own
+};
+
+/// 64 bits that stand for an id: the first of its SHA-256.
+[[nodiscard]] std::uint64_t id_digest(const std::string& id);
+
+/// Sets `rows.order` to the common order. Throws DataError for another number of ids and for those that do not match.
+void align_rows(StoredRows& rows, std::span<const std::uint64_t> order);
+
+/// Serves tables that are held in memory.
+class TableStream final : public VerticalStream {
+ public:
+  /// `labels` has the targets, or width 0 where this rank does not know them; `by_id` if rows must be aligned first.
+  TableStream(std::vector<StoredRows> parts, StoredRows labels, const VerticalSettings& settings, std::int64_t records,
+              bool by_id);
+  void load(Round t) override;
+  [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
+  void align(std::span<const std::uint64_t> order) override;
+  void settle(const VerticalShape& joined) override;
+
+ private:
+  std::vector<StoredRows> parts_;  // of each hosted party
+  StoredRows labels_;
+  std::int64_t batch_;
+  std::int64_t epochs_;
+  Passes passes_;
+  bool by_id_;
+  bool aligned_ = false;
+};
+
+[[nodiscard]] VerticalDataset open_common_table(const VerticalSettings& settings, std::size_t parties,
+                                                std::size_t first, std::size_t count, bool targets_known);
+[[nodiscard]] VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t parties, std::size_t first,
+                                               std::size_t count, bool targets_known);
+
+}  // namespace starling

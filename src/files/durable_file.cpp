@@ -1,0 +1,88 @@
+#include "starling/files/durable_file.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <unistd.h>
+
+namespace starling {
+
+int write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+int read_all(int file, std::string& text, off_t from) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = ::pread(file, text.data() + done, text.size() - done, from + static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count < 0 ? errno : EIO;
+    done += static_cast<std::size_t>(count);
+  }
+  return 0;
+}
+
+Descriptor::Descriptor(const std::string& path, int flags, mode_t mode)
+    : file_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+
+Descriptor::~Descriptor() {
+  if (file_ >= 0) ::close(file_);
+}
+
+int write_and_sync(int file, std::string_view text) {
+  if (const int error = write_all(file, text); error != 0) return error;
+  return ::fsync(file) == 0 ? 0 : errno;
+}
+
+int sync_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const Descriptor descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+  return descriptor.get() >= 0 && ::fsync(descriptor.get()) == 0 ? 0 : errno;
+}
+
+int replace_file(const std::string& path, std::string_view content, mode_t mode) {
+  const std::string part = path + ".part";
+  {
+    const Descriptor file(part, O_WRONLY | O_CREAT | O_TRUNC, mode);
+    const int error = file.get() < 0 ? errno : write_and_sync(file.get(), content);
+    if (error != 0) return error;
+  }
+  fault_point("rename");
+  if (std::rename(part.c_str(), path.c_str()) != 0) return errno;
+  fault_point("renamed");
+  return sync_folder_of(path);
+}
+
+std::optional<std::string> read_whole_file(const std::string& path) {
+  const Descriptor file(path, O_RDONLY);
+  if (file.get() < 0) return std::nullopt;
+  std::string text;
+  std::string piece(std::size_t{1} << 16, '\0');
+  while (true) {
+    const ssize_t count = ::read(file.get(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) return text;
+    text.append(piece, 0, static_cast<std::size_t>(count));
+  }
+}
+
+void fault_point(std::string_view name) {
+  static const char* const asked = std::getenv("STARLING_FAULT");
+  if (asked == nullptr) return;
+  const std::string_view fault(asked);
+  const std::size_t colon = fault.find(':');
+  if (colon == std::string_view::npos || fault.substr(0, colon) != name) return;
+  static long passes_left = std::atol(asked + colon + 1);
+  if (passes_left-- == 0) std::raise(SIGKILL);
+}
+
+}  // namespace starling

@@ -1,0 +1,139 @@
+#include "starling/graph/analysis/analysis.hpp"
+
+#include "connectivity.hpp"
+#include "graph/families/cayley.hpp"
+#include "measured_rate.hpp"
+#include "spectrum.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace starling {
+
+namespace {
+
+constexpr Client dense_limit = 1'000;
+
+Range range_of_sums(const Topology& topology, double (*sum)(const Topology::Row&)) {
+  Range range{std::numeric_limits<double>::infinity(), 0};
+  for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
+    for (Client u = 0; u < topology.clients(); ++u) {
+      const double value = sum(topology.row(phase, u));
+      range.min = std::min(range.min, value);
+      range.max = std::max(range.max, value);
+    }
+  }
+  return range;
+}
+
+void analyse_connectivity(const CayleyGraph& graph, TopologyAnalysis& result) {
+  for (std::size_t phase = 0; phase < graph.phases.size(); ++phase) {
+    result.strongly_connected.push_back(strongly_connected(graph, phase));
+  }
+  result.joint_window = joint_window(graph);
+  result.edges = distinct_edges(graph);
+}
+
+void analyse_connectivity(const Topology& topology, TopologyAnalysis& result) {
+  for (std::size_t phase = 0; phase < topology.phases(); ++phase) {
+    result.strongly_connected.push_back(strongly_connected(topology, phase));
+  }
+  result.joint_window = joint_window(topology);
+  if (topology.phases() == 1 && topology.clients() > dense_limit) {
+    result.edges = static_cast<std::int64_t>(topology.receivers(0).peers.size());
+    return;
+  }
+  PhaseUnion some(topology);
+  result.edges = static_cast<std::int64_t>(some.distinct_edges());
+  if (topology.clients() > dense_limit) return;
+  for (std::size_t phase = 0; phase < topology.phases(); ++phase) some.add(phase);
+  result.diameter = some.diameter();
+}
+
+PerronSide side_of(const TopologyAnalysis& sums) {
+  if (sums.receiver_sums.is_one()) return sums.sender_sums.is_one() ? PerronSide::both : PerronSide::left;
+  return sums.sender_sums.is_one() ? PerronSide::right : PerronSide::free;
+}
+
+double bias_of(const std::vector<double>& perron) {
+  double bias = perron.empty() ? std::numeric_limits<double>::quiet_NaN() : 0;
+  for (const double share : perron) bias = std::max(bias, std::abs(static_cast<double>(perron.size()) * share - 1));
+  return bias;
+}
+
+void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& result) {
+  const double root = 1 / static_cast<double>(spectrum.rounds);
+  const double of_round = root * (spectrum.gap ? std::log1p(-*spectrum.gap) : std::log(spectrum.second));
+  result.contraction = std::pow(spectrum.second, root);
+  result.gap = -std::expm1(of_round);
+  if (spectrum.tolerance > 0) {
+    result.contraction_tolerance = std::pow(spectrum.second + spectrum.tolerance, root) - result.contraction;
+  }
+  if (!result.joint_window) return;
+  if (spectrum.exact_after) {
+    result.rounds_to_1e_3 = spectrum.rounds * *spectrum.exact_after;
+    return;
+  }
+  if (of_round * static_cast<double>(period) < -spectrum.resolution) {  // false for NaN too
+    const double rounds = std::ceil(std::log(1e-3) / of_round - 1e-9);
+    constexpr Round most = std::numeric_limits<Round>::max();
+    result.rounds_to_1e_3 = rounds < static_cast<double>(most) ? std::max<Round>(1, static_cast<Round>(rounds)) : most;
+  }
+}
+
+TopologyAnalysis sums_of(const Topology& topology) {
+  TopologyAnalysis result;
+  result.sender_sums = range_of_sums(topology, sender_sum);
+  result.receiver_sums = range_of_sums(topology, receiver_sum);
+  return result;
+}
+
+/// All but the rate, which the spectrum has.
+Spectrum analyse_few(const Topology& topology, TopologyAnalysis& result) {
+  analyse_connectivity(topology, result);
+  return dense_spectrum(topology, side_of(result), result.joint_window.has_value());
+}
+
+/// The same of more clients than that.
+Spectrum analyse_many(const Topology& topology, TopologyAnalysis& result) {
+  const PerronSide side = side_of(result);
+  if (const auto graph = as_cayley_graph(topology)) {
+    analyse_connectivity(*graph, result);
+    if (side == PerronSide::both && result.joint_window) return cayley_spectrum(*graph);
+  } else {
+    analyse_connectivity(topology, result);
+    const bool even = side == PerronSide::both && result.joint_window;
+    const auto circle = even ? as_folded_circle(topology) : std::nullopt;
+    if (circle) return folded_spectrum(*circle);
+  }
+  return iterated_spectrum(topology, side, result.joint_window.has_value());
+}
+
+}  // namespace
+
+TopologyAnalysis analyse(const Topology& topology) {
+  TopologyAnalysis result = sums_of(topology);
+  const bool few = topology.clients() <= dense_limit;
+  Spectrum spectrum = (few ? analyse_few : analyse_many)(topology, result);
+  analyse_rate(spectrum, topology.period(), result);
+  result.perron = std::move(spectrum.perron);
+  result.bias = bias_of(result.perron);
+  return result;
+}
+
+TopologyAnalysis analyse(const GraphSample& sample) {
+  const Topology& topology = sample.topology();
+  if (!sample.rounds()) return analyse(topology);
+  TopologyAnalysis result = sums_of(topology);
+  analyse_connectivity(topology, result);
+  const MeasuredRate rate = measure_rate(topology);
+  result.contraction = rate.contraction;
+  result.gap = 1 - rate.contraction;
+  result.rounds_to_1e_3 = rate.rounds_to_1e_3;
+  const auto n = static_cast<std::size_t>(topology.clients());
+  if (side_of(result) == PerronSide::both) result.perron.assign(n, 1 / static_cast<double>(n));
+  result.bias = bias_of(result.perron);
+  return result;
+}
+
+}  // namespace starling

@@ -1,0 +1,118 @@
+// Weights, text and digest of graphs whose rows follow from a client's number. The families are in
+// indexed_families.cpp.
+#include "indexed.hpp"
+
+#include "graph/digest_writer.hpp"
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "starling/core/check.hpp"
+#include "starling/graph/topology.hpp"
+
+namespace starling {
+
+namespace {
+
+double equal_share(std::size_t degree) {
+  return 1.0 / static_cast<double>(degree + 1);
+}
+
+}  // namespace
+
+IndexedGraph::IndexedGraph(Client clients, WeightRule rule, Round period, std::string spec)
+    : clients_(clients), rule_(rule), period_(period), spec_(std::move(spec)) {
+  check(rule != WeightRule::explicit_weights,
+        "{} with explicit weights (a generator writes no weights) use sender, receiver or metropolis", spec_);
+}
+
+/// Of an edge from u under `sender`, to u under `receiver`; either way under `metropolis`.
+double IndexedGraph::weight_between(Client u, Client peer) const {
+  return equal_share(rule_ == WeightRule::metropolis ? std::max(degree(u), degree(peer)) : degree(u));
+}
+
+Links IndexedGraph::links(Client u, Round t) const {
+  check(u >= 0 && u < clients_ && t >= 0, "client {} in round {} (clients are 0 to {}, rounds count from 0)", u, t,
+        clients_ - 1);
+  Links links;
+  const auto join = [&](std::vector<Arc>& arcs, const std::vector<Client>& peers, WeightRule by_peer) {
+    arcs.reserve(peers.size());
+    for (const Client peer : peers) {
+      arcs.push_back({peer, rule_ == by_peer ? weight_between(peer, u) : weight_between(u, peer)});
+    }
+  };
+  join(links.out, receivers(u, t % period_), WeightRule::receiver);
+  join(links.in, senders(u, t % period_), WeightRule::sender);
+  if (rule_ == WeightRule::metropolis) {
+    double given = 0;
+    for (const Arc& arc : links.out) given += arc.weight;
+    links.own = 1 - given;
+  } else {
+    links.own = equal_share(degree(u));
+  }
+  return links;
+}
+
+std::string IndexedGraph::digest() const {
+  DigestWriter writer(clients_);
+  for (Round t = 0; t < period_; ++t) {
+    writer.begin_phase(1);
+    for (Client u = 0; u < clients_; ++u) {
+      const Links row = links(u, t);
+      writer.begin_row(row.own, row.out.size());
+      for (const Arc& arc : row.out) writer.add_arc(arc.peer, arc.weight);
+    }
+  }
+  return writer.digest();
+}
+
+std::string IndexedGraph::text() const {
+  std::string text = fmt::format("clients {}\nweights {}\n", clients_, name_of(rule_));
+  auto out = std::back_inserter(text);
+  for (Round t = 0; t < period_; ++t) {
+    if (period_ > 1) fmt::format_to(out, "phase 1\n");
+    for (Client u = 0; u < clients_; ++u) {
+      for (const Client to : receivers(u, t)) fmt::format_to(out, "edge {} {}\n", u, to);
+    }
+  }
+  return text;
+}
+
+void IndexedGraph::require_symmetry() const {
+  if (rule_ != WeightRule::metropolis) return;
+  // Who has other receivers than senders has them like everybody else: all such families are circles of equals.
+  for (Round t = 0; t < period_; ++t) {
+    const std::vector<Client> back = senders(0, t);
+    for (const Client to : receivers(0, t)) {
+      check(std::binary_search(back.begin(), back.end(), to),
+            "{}: edge 0 {} has no edge back (metropolis weights need a symmetric graph) add `edge {} 0`, or use "
+            "`weights sender`",
+            spec_, to, to);
+    }
+  }
+}
+
+void IndexedGraph::require_sums(double (*sum)(const Links&), const char* role, const char* remedy) const {
+  for (Round t = 0; t < period_; ++t) {
+    for (Client u = 0; u < clients_; ++u) {
+      const double found = sum(links(u, t));
+      check(std::abs(found - 1) <= sum_tolerance, "weights of client {} as {} sum to {:.12g} in phase {} {}", u, role,
+            found, t, remedy);
+    }
+  }
+}
+
+void IndexedGraph::require_sender_sums() const {
+  if (rule_ != WeightRule::receiver) return;  // one by construction
+  require_sums(sender_sum, "sender",
+               "(push-sum needs 1 within 1e-9): correct its edges and self loop, or use `weights sender`");
+}
+
+void IndexedGraph::require_receiver_sums() const {
+  if (rule_ != WeightRule::sender) return;
+  require_sums(receiver_sum, "receiver",
+               "(plain mixing needs 1 within 1e-9): correct the edges to it and its self loop, or use `weights "
+               "receiver`, or mix by push-sum");
+}
+
+}  // namespace starling

@@ -1,0 +1,165 @@
+// Models of absence that draw. Files are read in attendance_files.cpp.
+#include "starling/graph/overlays/attendance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/random.hpp"
+
+namespace starling {
+
+namespace {
+
+AddressedRandom draws_of(std::uint64_t seed, Client u, Round t) {
+  return {seed, Purpose::attendance, static_cast<std::uint64_t>(u), static_cast<std::uint64_t>(t)};
+}
+
+std::string shares_text(const Dropout& dropout) {
+  std::string text = fmt::format("seed {} shares", dropout.seed);
+  for (const double share : dropout.shares) text += fmt::format(" {}", share);
+  return text;
+}
+
+/// Every round by itself.
+class UniformAbsence final : public AbsenceModel {
+ public:
+  explicit UniformAbsence(const Dropout& dropout) : dropout_(dropout) {}
+  [[nodiscard]] bool absent(Client u, Round t) const override {
+    return draws_of(dropout_.seed, u, t).uniform() < dropout_.shares[static_cast<std::size_t>(u)];
+  }
+  [[nodiscard]] std::string text() const override { return "uniform " + shares_text(dropout_); }
+
+ private:
+  Dropout dropout_;
+};
+
+/// A stationary chain of two states, good and bad. Of a round's uniform draw U, U < enter turns good into bad and
+/// U < stay keeps bad bad. So U < min(enter, stay) makes it bad and U ≥ max(enter, stay) makes it good whatever it was,
+/// and what is between keeps it as it was (enter ≤ stay) or changes it (stay < enter): looking back to the last
+/// decisive draw tells the state, in 1 / (1 − |stay − enter|) steps on average.
+struct Chain {
+  double enter = 0;  ///< probability of bad after good
+  double stay = 0;   ///< probability of bad after bad
+  double share = 0;  ///< of rounds that are bad; the probability of bad in round 0
+
+  /// `draw(t)` is round t's uniform draw.
+  template <class Draw>
+  [[nodiscard]] bool bad(Round t, Draw draw) const {
+    bool changed = false;
+    for (; t > 0; --t) {
+      const double u = draw(t);
+      if (u < std::min(enter, stay)) return !changed;
+      if (u >= std::max(enter, stay)) return changed;
+      if (stay < enter) changed = !changed;
+    }
+    return (draw(0) < share) != changed;
+  }
+};
+
+/// Absent with one probability in good rounds and with another in bad ones (Gilbert 1960, Elliott 1963).
+class GilbertElliottAbsence final : public AbsenceModel {
+ public:
+  GilbertElliottAbsence(const Dropout& dropout, std::vector<Chain> chains, double when_good, double when_bad)
+      : dropout_(dropout), chains_(std::move(chains)), when_good_(when_good), when_bad_(when_bad) {}
+
+  [[nodiscard]] bool absent(Client u, Round t) const override {
+    const bool bad = chains_[static_cast<std::size_t>(u)].bad(
+        t, [&](Round round) { return draws_of(dropout_.seed, u, round).uniform(); });
+    AddressedRandom random = draws_of(dropout_.seed, u, t);
+    static_cast<void>(random.uniform());  // the chain's
+    return random.uniform() < (bad ? when_bad_ : when_good_);
+  }
+  [[nodiscard]] std::string text() const override {
+    std::string text = fmt::format("gilbert-elliott good {} bad {} {}", when_good_, when_bad_, shares_text(dropout_));
+    for (const Chain& chain : chains_) text += fmt::format(" {} {}", chain.enter, chain.stay);
+    return text;
+  }
+
+ private:
+  Dropout dropout_;
+  std::vector<Chain> chains_;
+  double when_good_;
+  double when_bad_;
+};
+
+/// The chain that is bad in this share of rounds, in runs of this mean length.
+Chain chain_of(const Spec& spec, double share, double length) {
+  if (share <= 0) return {};
+  Chain chain;
+  chain.share = share;
+  chain.stay = 1 - 1 / length;
+  chain.enter = share / (1 - share) / length;
+  check(chain.enter <= 1,
+        "{}: runs of {} rounds on average are too short for a share of {:.4g} (a round between two runs is the least) "
+        "raise length to {:.4g} or more",
+        spec.text(), length, share, share / (1 - share));
+  constexpr double longest_look = 1e4;
+  const double look = 1 / (1 - std::abs(chain.stay - chain.enter));
+  check(
+      share <= 0 || look <= longest_look,
+      "{}: with a share of {:.4g} a client would look back over {:.3g} rounds on average to know who is there (at most "
+      "{:g}) change length",
+      spec.text(), share, look, longest_look);
+  return chain;
+}
+
+double length_of(const Spec& spec) {
+  const double length = spec.number("length", 10);
+  check(length >= 1 && length <= 1e9, "{}: length={} (a mean number of rounds, from 1) correct it", spec.text(),
+        length);
+  return length;
+}
+
+double probability_of(const Spec& spec, std::string_view key, double otherwise) {
+  const double p = spec.number(key, otherwise);
+  check(p >= 0 && p <= 1, "{}: {}={} (a probability, from 0 to 1) correct it", spec.text(), key, p);
+  return p;
+}
+
+using Made = std::unique_ptr<AbsenceModel>;
+
+Made make_chains(const Spec& spec, const Dropout& dropout, double when_good, double when_bad) {
+  const double length = length_of(spec);
+  std::vector<Chain> chains;
+  for (const double share : dropout.shares) {
+    check(share >= when_good && share < when_bad,
+          "{}: a client that sits out a share of {} (clients sit out {} of the good rounds and {} of the bad ones: the "
+          "share must lie between) change one of them",
+          spec.text(), share, when_good, when_bad);
+    chains.push_back(chain_of(spec, (share - when_good) / (when_bad - when_good), length));
+  }
+  return std::make_unique<GilbertElliottAbsence>(dropout, std::move(chains), when_good, when_bad);
+}
+
+Made make_uniform(const Spec&, const Dropout& dropout) {
+  return std::make_unique<UniformAbsence>(dropout);
+}
+
+Made make_gilbert_elliott(const Spec& spec, const Dropout& dropout) {
+  return make_chains(spec, dropout, probability_of(spec, "good", 0), probability_of(spec, "bad", 0.9));
+}
+
+/// Bad rounds are the absent ones.
+Made make_markov(const Spec& spec, const Dropout& dropout) {
+  return make_chains(spec, dropout, 0, 1);
+}
+
+}  // namespace
+
+const AbsenceTable& absence_table() {
+  static const AbsenceTable table(
+      "model of dropout",
+      {
+          {"uniform", "each client and round by itself", {}, make_uniform},
+          {"gilbert-elliott",
+           "hidden good and bad spells, with a probability of sitting out in each",
+           {{"length", "mean rounds of a bad spell (10)"},
+            {"good", "probability of sitting out a good round (0)"},
+            {"bad", "the same of a bad round (0.9)"}},
+           make_gilbert_elliott},
+          {"markov", "absences come in runs", {{"length", "mean rounds of a run (10)"}}, make_markov},
+      });
+  return table;
+}
+
+}  // namespace starling

@@ -1,0 +1,101 @@
+// Absences, shares and departures as users write them.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+#include "starling/files/number_pairs.hpp"
+#include "starling/graph/overlays/attendance.hpp"
+
+namespace starling {
+
+namespace {
+
+Client client_of(double value, Client clients, const std::string& path, std::size_t line) {
+  check(value >= 0 && value < clients && value == std::floor(value), "{}:{}: client {} (there are {}, from 0)", path,
+        line, value, clients);
+  return static_cast<Client>(value);
+}
+
+double share_of(double value, const std::string& where) {
+  check(value >= 0 && value < 1, "{}: {} (the share of rounds that a client sits out: from 0 to below 1)", where,
+        value);
+  return value;
+}
+
+class ListedAbsence final : public AbsenceModel {
+ public:
+  using Absences = std::vector<std::pair<Client, Round>>;
+  explicit ListedAbsence(Absences absences) : absences_(std::move(absences)) {
+    std::sort(absences_.begin(), absences_.end());
+  }
+  [[nodiscard]] bool absent(Client u, Round t) const override {
+    return std::binary_search(absences_.begin(), absences_.end(), std::pair(u, t));
+  }
+  [[nodiscard]] std::string text() const override {
+    std::string text = "listed";
+    for (const auto& [client, round] : absences_) text += fmt::format(" {}:{}", client, round);
+    return text;
+  }
+
+ private:
+  Absences absences_;
+};
+
+std::vector<double> read_shares(const std::string& path, Client clients) {
+  std::vector<double> shares(static_cast<std::size_t>(clients), std::nan(""));
+  for (const NumberPair& pair : read_number_pairs(path)) {
+    const Client u = client_of(static_cast<double>(pair.key), clients, path, pair.line);
+    double& share = shares[static_cast<std::size_t>(u)];
+    check(std::isnan(share), "{}:{}: client {} is named twice", path, pair.line, u);
+    share = share_of(pair.value, fmt::format("{}:{}", path, pair.line));
+  }
+  const auto missing = std::find_if(shares.begin(), shares.end(), [](double share) { return std::isnan(share); });
+  check(missing == shares.end(), "'{}' does not name client {} (each client needs a line)", path,
+        missing - shares.begin());
+  return shares;
+}
+
+}  // namespace
+
+std::unique_ptr<AbsenceModel> read_absences(const std::string& path, Client clients) {
+  ListedAbsence::Absences absences;
+  for (const NumberPair& pair : read_number_pairs(path)) {
+    absences.emplace_back(client_of(pair.value, clients, path, pair.line), pair.key);
+  }
+  return std::make_unique<ListedAbsence>(std::move(absences));
+}
+
+std::vector<double> parse_dropout(const std::string& text, Client clients) {
+  constexpr std::string_view by_client = "clients:";
+  if (text.starts_with(by_client)) return read_shares(text.substr(by_client.size()), clients);
+  std::vector<double> shares;
+  for (std::string_view rest = text;;) {
+    const auto comma = rest.find(',');
+    shares.push_back(share_of(parse_number(rest.substr(0, comma), "--dropout"), "--dropout"));
+    if (comma == std::string_view::npos) break;
+    rest = rest.substr(comma + 1);
+  }
+  const auto count = static_cast<std::size_t>(clients);
+  check(shares.size() == 1 || shares.size() == count,
+        "--dropout {}: {} shares for {} clients (one number is for all, a list has one for each) correct it", text,
+        shares.size(), count);
+  if (shares.size() == 1) shares.resize(count, shares[0]);
+  return shares;
+}
+
+Departures read_departures(const std::string& path, Client clients) {
+  Departures departures(static_cast<std::size_t>(clients));
+  for (const NumberPair& pair : read_number_pairs(path)) {
+    const Client u = client_of(static_cast<double>(pair.key), clients, path, pair.line);
+    check(pair.value >= 0 && pair.value < 9e15 && pair.value == std::floor(pair.value),
+          "{}:{}: round {} (rounds are whole numbers from 0)", path, pair.line, pair.value);
+    auto& departure = departures[static_cast<std::size_t>(u)];
+    check(!departure, "{}:{}: client {} is named twice", path, pair.line, u);
+    departure = static_cast<Round>(pair.value);
+  }
+  return departures;
+}
+
+}  // namespace starling

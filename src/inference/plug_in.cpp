@@ -1,0 +1,107 @@
+#include "starling/inference/plug_in.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <Eigen/Dense>
+#include <Eigen/Eigenvalues>
+
+#include "starling/core/check.hpp"
+#include "starling/core/numerics/gram.hpp"
+
+namespace starling {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double least_relative = 1e-10;     ///< of a matrix of diagonal 1 that is exact but for roundings
+constexpr double weight_that_counts = 0.01;  ///< of a coordinate in an eigenvector
+
+MatrixXd full(View triangle, Index order, const char* name) {
+  check(triangle.size() == triangle_size(static_cast<std::size_t>(order)),
+        "plug-in: {} entries of the {} for {} coefficients (a packed upper triangle has {}) pass the whole of it",
+        triangle.size(), name, order, triangle_size(static_cast<std::size_t>(order)));
+  MatrixXd matrix(order, order);
+  std::size_t at = 0;
+  for (Index i = 0; i < order; ++i) {
+    for (Index j = i; j < order; ++j) {
+      matrix(i, j) = matrix(j, i) = triangle[at++];
+    }
+  }
+  check<DataError>(matrix.allFinite(),
+                   "plug-in: the {} is not finite (a record or a model was out of range) look for "
+                   "huge values in the data",
+                   name);
+  return matrix;
+}
+
+/// S with S M S of diagonal 1; the identity where M bears noise, which is the same on all its entries.
+VectorXd units_of(const MatrixXd& matrix, double noise) {
+  VectorXd units = VectorXd::Ones(matrix.rows());
+  if (noise > 0) return units;
+  for (Index j = 0; j < units.size(); ++j) {
+    if (matrix(j, j) > 0) units[j] = 1 / std::sqrt(matrix(j, j));
+  }
+  return units;
+}
+
+/// A symmetric matrix with its eigenvalues raised to a floor.
+struct Floored {
+  VectorXd units;
+  VectorXd values;   ///< of S M S, ascending, as they were
+  MatrixXd vectors;  ///< of S M S
+  double floor;
+  Floored(const MatrixXd& matrix, double noise, std::optional<double> given) : units(units_of(matrix, noise)) {
+    if (given) units.setOnes();
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(units.asDiagonal() * matrix * units.asDiagonal());
+    values = eigen.eigenvalues();
+    vectors = eigen.eigenvectors();
+    const double ordinary = noise > 0 ? 2 * noise * std::sqrt(static_cast<double>(matrix.rows())) : least_relative;
+    floor = given.value_or(ordinary);
+  }
+  [[nodiscard]] MatrixXd matrix() const {
+    const VectorXd back = units.cwiseInverse();
+    return back.asDiagonal() * vectors * values.cwiseMax(floor).asDiagonal() * vectors.transpose() * back.asDiagonal();
+  }
+  [[nodiscard]] MatrixXd inverse() const {
+    const VectorXd inverses = values.cwiseMax(floor).cwiseInverse();
+    return units.asDiagonal() * vectors * inverses.asDiagonal() * vectors.transpose() * units.asDiagonal();
+  }
+  [[nodiscard]] std::vector<std::size_t> undetermined() const {
+    std::vector<std::size_t> result;
+    for (Index j = 0; j < values.size(); ++j) {
+      double weight = 0;
+      for (Index k = 0; k < values.size() && values[k] < floor; ++k) weight += vectors(j, k) * vectors(j, k);
+      if (weight >= weight_that_counts) result.push_back(static_cast<std::size_t>(j));
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+PlugIn plug_in(View estimate, const ReleasedMatrix& curvature, const ReleasedMatrix& influence, std::int64_t steps,
+               const Floors& floors) {
+  check(steps > 0, "plug-in intervals after {} steps (there is no estimate yet) take steps first", steps);
+  const auto order = static_cast<Index>(estimate.size());
+  const Floored bread(full(curvature.triangle, order, "curvature"), curvature.noise, floors.curvature);
+  const Floored meat(full(influence.triangle, order, "influence"), influence.noise, floors.influence);
+  const MatrixXd inverse = bread.inverse();
+  const MatrixXd covariance = inverse * meat.matrix() * inverse;
+  PlugIn result;
+  result.spread.estimate.assign(estimate.begin(), estimate.end());
+  for (Index j = 0; j < order; ++j) {
+    result.spread.spread.push_back(std::sqrt(std::max(0.0, covariance(j, j)) / static_cast<double>(steps)));
+  }
+  result.undetermined = bread.undetermined();
+  for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();
+  result.least_curvature = bread.values[0];
+  result.curvature_floor = bread.floor;
+  result.influence_floored = meat.values[0] < meat.floor;
+  return result;
+}
+
+}  // namespace starling

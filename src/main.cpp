@@ -1,5 +1,0 @@
-#include "starling/app/commands.hpp"
-
-int main(int argc, char** argv) {
-  return starling::run_program({argv, argv + argc});
-}

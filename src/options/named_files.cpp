@@ -1,0 +1,77 @@
+#include "starling/options/named_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string_view>
+
+namespace starling::named {
+
+namespace {
+
+using Path = std::filesystem::path;
+
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// The pieces between `separator`, each through `change`.
+template <class Change>
+std::string joined(const std::string& value, char separator, const Change& change) {
+  std::string result;
+  for (std::size_t from = 0; from <= value.size();) {
+    const std::size_t end = std::min(value.find(separator, from), value.size());
+    if (from > 0) result += separator;
+    result += change(value.substr(from, end - from));
+    from = end + 1;
+  }
+  return result;
+}
+
+std::string file_of_spec(const std::string& value, const Path& folder) {
+  const std::size_t colon = value.find(':');
+  if (colon == std::string::npos || !is_one_of(value.substr(0, colon), {"schedule", "clients", "file", "linear"})) {
+    return value;
+  }
+  constexpr std::string_view key = "file=";
+  std::size_t from = colon + 1;
+  if (value.compare(from, key.size(), key) == 0) {
+    from += key.size();
+  } else if (value.find('=', from) != std::string::npos) {
+    return value;  // schedule:from=1,to=2
+  }
+  return value.substr(0, from) + file(value.substr(from), folder);
+}
+
+}  // namespace
+
+std::string file(const std::string& value, const Path& folder) {
+  if (value.empty() || value == "-" || Path(value).is_absolute()) return value;
+  return (folder / value).lexically_normal().string();
+}
+
+std::string source(const std::string& value, const Path& folder) {
+  std::error_code ignored;
+  if (value.starts_with("synthetic:")) return value;
+  if (std::filesystem::exists(folder / value, ignored)) return file(value, folder);  // a comma in its own name
+  return joined(value, ',', [&](const std::string& part) { return file(part, folder); });
+}
+
+std::string start(const std::string& value, const Path& folder) {
+  return is_one_of(value, {"uniform", "zero", "safe"}) ? value : file(value, folder);
+}
+
+std::string noise_key(const std::string& value, const Path& folder) {
+  return is_one_of(value, {"random", "seed"}) ? value : file(value, folder);
+}
+
+std::string absences(const std::string& value, const Path& folder) {
+  const std::string word = value.substr(0, value.find(':'));
+  return is_one_of(word, {"uniform", "gilbert-elliott", "markov"}) ? value : file(value, folder);
+}
+
+std::string spec(const std::string& value, const Path& folder) {
+  return joined(value, '+', [&](const std::string& part) { return file_of_spec(part, folder); });
+}
+
+}  // namespace starling::named

@@ -1,0 +1,98 @@
+#include "renyi.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "starling/core/check.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Production noise is discrete: moments exceed those of Laplace noise by at most this factor per release
+/// (loss_distribution.hpp), and rounding is far below it.
+constexpr long double log_slack_per_release = 0x1.0p-40L;
+
+/// λ (r + ln(1 − 1/α) − ln(δα)/(α − 1)) with α = 1 + λ: what the conversion gives, times λ.
+long double scaled(long double lambda, long double log_moment, long double log_delta) {
+  return log_moment + lambda * (std::log(lambda) - std::log1p(lambda)) - log_delta - std::log1p(lambda);
+}
+
+class Curve {
+ public:
+  Curve(const Losses& losses, double delta) : losses_(losses), log_delta_(std::log(static_cast<long double>(delta))) {}
+  /// ε from the order 1 + e^t.
+  [[nodiscard]] long double operator()(long double t) const {
+    const long double lambda = std::exp(t);
+    const long double moment = losses_.log_moment(lambda) + losses_.releases * log_slack_per_release;
+    return scaled(lambda, moment, log_delta_) / lambda;
+  }
+
+ private:
+  const Losses& losses_;
+  long double log_delta_;
+};
+
+/// Golden section from a grid's best point; whatever it ends at is a valid order.
+long double least(const Curve& curve, long double low, long double high) {
+  constexpr long double golden = 0.618033988749894848L;
+  long double a = high - golden * (high - low);
+  long double b = low + golden * (high - low);
+  long double at_a = curve(a);
+  long double at_b = curve(b);
+  for (int step = 0; step < 40; ++step) {
+    if (at_a < at_b) {
+      high = b;
+      b = a;
+      at_b = at_a;
+      a = high - golden * (high - low);
+      at_a = curve(a);
+    } else {
+      low = a;
+      a = b;
+      at_a = at_b;
+      b = low + golden * (high - low);
+      at_b = curve(b);
+    }
+  }
+  return at_a < at_b ? a : b;
+}
+
+}  // namespace
+
+double renyi_to_epsilon(double order, double divergence, double delta) {
+  check(order > 1 && std::isfinite(order) && divergence >= 0 && delta > 0 && delta < 1,
+        "a renyi divergence of order {} of {} at delta={} (order > 1, divergence >= 0, 0 < delta < 1)", order,
+        divergence, delta);
+  const long double lambda = static_cast<long double>(order) - 1;
+  const long double moment = lambda * static_cast<long double>(divergence);
+  const long double epsilon = scaled(lambda, moment, std::log(static_cast<long double>(delta))) / lambda;
+  return std::max(0.0, std::nextafter(static_cast<double>(epsilon), std::numeric_limits<double>::infinity()));
+}
+
+RenyiLoss renyi_loss(const Losses& losses, double delta) {
+  // Any order is valid: it is sought with few classes, and the figure is then of all.
+  const Losses few = merged(losses, 64);
+  const Curve sought(few, delta);
+  constexpr long double step = 0.25L;
+  const long double end = std::log(1e12L);
+  long double best = 0;
+  long double best_value = sought(best);
+  const auto steps = static_cast<int>(2 * end / step);
+  for (int k = 0; k <= steps; ++k) {
+    const long double t = -end + step * static_cast<long double>(k);
+    if (const long double value = sought(t); value < best_value) {
+      best_value = value;
+      best = t;
+    }
+  }
+  const long double refined = least(sought, best - step, best + step);
+  if (sought(refined) < best_value) best = refined;
+  const long double value = Curve(losses, delta)(best);
+  const auto epsilon = static_cast<double>(value + std::abs(value) * 1e-15L);
+  return {std::max(0.0, epsilon * (1 + 1e-10)), std::exp(best)};
+}
+
+}  // namespace starling

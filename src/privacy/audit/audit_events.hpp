@@ -1,0 +1,51 @@
+/// Events on one statistic of the observations, and how they are chosen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "starling/privacy/audit/audit.hpp"
+
+namespace starling {
+
+/// A set of values of one statistic.
+struct AuditSet {
+  enum class Kind {
+    at_least,  ///< [bounds[0], ∞)
+    at_most,   ///< (−∞, bounds[0]]
+    values,    ///< bounds, ascending
+    bins,      ///< of the bins [bounds[i − 1], bounds[i]), the first and the last without end, those that are chosen
+  };
+  Kind kind = Kind::at_least;
+  Vector bounds;
+  std::vector<char> chosen;  ///< of bins: one more than bounds
+
+  [[nodiscard]] bool holds(double value) const;
+};
+
+/// What promised to tell the sides apart.
+struct AuditCandidate {
+  std::size_t statistic = 0;
+  AuditSet set;
+  int likelier = 1;
+  double promise = 0;  ///< the bound that its frequencies would give in the half that judges, roughly
+  std::string words;   ///< ">= 1.5", to stand after the statistic's name
+};
+
+/// What makes an event good: at a claim's δ, or in μ.
+struct AuditGoal {
+  double delta = 0;
+  bool gaussian = false;
+  double judged = 0;  ///< observations of each side in the half that judges
+
+  /// The bound that an event with these frequencies promises.
+  [[nodiscard]] double promise(double likely, double unlikely) const;
+};
+
+/// The best events of every kind on one statistic, whose values on the two sides are given in ascending order: of each
+/// kind, and in each direction, one. Kinds: thresholds (quantiles, tails and the edges of the other side's support),
+/// unions of bins by likelihood ratio, a repeated exact value, and exact values that only one side repeats.
+[[nodiscard]] std::vector<AuditCandidate> choose_events(std::size_t statistic, const std::array<Vector, 2>& sorted,
+                                                        const AuditGoal& goal);
+
+}  // namespace starling

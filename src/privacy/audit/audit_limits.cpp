@@ -1,0 +1,70 @@
+#include "audit_limits.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/erf.hpp>
+
+#include "starling/core/check.hpp"
+#include "starling/privacy/audit/audit.hpp"
+
+namespace starling {
+
+namespace {
+
+void check_counts(std::int64_t count, std::int64_t trials, double error) {
+  check(trials >= 1 && count >= 0 && count <= trials, "{} successes in {} trials (must be 0 to the trials)", count,
+        trials);
+  check(error > 0 && error < 1, "error={} (a probability between 0 and 1)", error);
+}
+
+}  // namespace
+
+double clopper_pearson_lower(std::int64_t count, std::int64_t trials, double error) {
+  check_counts(count, trials, error);
+  if (count == 0) return 0;
+  return boost::math::ibeta_inv(static_cast<double>(count), static_cast<double>(trials - count) + 1, error);
+}
+
+double clopper_pearson_upper(std::int64_t count, std::int64_t trials, double error) {
+  check_counts(count, trials, error);
+  if (count == trials) return 1;
+  return boost::math::ibetac_inv(static_cast<double>(count) + 1, static_cast<double>(trials - count), error);
+}
+
+double normal_quantile(double probability) {
+  if (probability <= 0) return -std::numeric_limits<double>::infinity();
+  if (probability >= 1) return std::numeric_limits<double>::infinity();
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability);
+}
+
+double normal_cdf(double x) {
+  return 0.5 * std::erfc(-x / std::numbers::sqrt2);
+}
+
+EventLimits exact_limits(std::int64_t likely, std::int64_t unlikely, std::int64_t trials, double error) {
+  return {clopper_pearson_lower(likely, trials, error / 2), clopper_pearson_upper(unlikely, trials, error / 2)};
+}
+
+EventLimits rough_limits(double likely_share, double unlikely_share, double trials) {
+  constexpr double z = 4;
+  constexpr double zz = z * z;
+  const auto spread = [&](double p) { return z * std::sqrt(p * (1 - p) * trials + zz / 4); };
+  return {(likely_share * trials + zz / 2 - spread(likely_share)) / (trials + zz),
+          (unlikely_share * trials + zz / 2 + spread(unlikely_share)) / (trials + zz)};
+}
+
+double epsilon_of(const EventLimits& limits, double delta) {
+  const double likely = limits.likely - delta;
+  return likely <= limits.unlikely ? 0 : std::log(likely / limits.unlikely);
+}
+
+double mu_of(const EventLimits& limits) {
+  if (limits.likely <= limits.unlikely) return 0;
+  return normal_quantile(limits.likely) - normal_quantile(limits.unlikely);
+}
+
+}  // namespace starling

@@ -1,0 +1,40 @@
+#include "starling/privacy/keys/release_path.hpp"
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+const std::vector<ReleasePathRow>& release_paths() {
+  using enum ReleasePath;
+  static const std::vector<ReleasePathRow> rows{
+      {by_itself, "by-itself"},
+      {omd_gradient, "omd-gradient"},
+      {omd_constraint, "omd-constraint"},
+      {fedavg_gradient, "fedavg-gradient"},
+      {infer_direction, "infer-direction"},
+      {infer_curvature, "infer-curvature"},
+      {infer_curvature_sum, "infer-curvature-sum"},
+      {renewable_local_gradient, "renewable-local-gradient"},
+      {renewable_local_curvature, "renewable-local-curvature"},
+      {renewable_central_gradient, "renewable-central-gradient"},
+      {renewable_central_curvature, "renewable-central-curvature"},
+      {renewable_masked_gradient, "renewable-masked-gradient"},
+      {renewable_message, "renewable-message", false},
+      {renewable_paper, "renewable-paper", false},
+      {vertical_embedding, "vertical-embedding"},
+      {vertical_party_gradient, "vertical-party-gradient"},
+      {vertical_head_gradient, "vertical-head-gradient"},
+      {vertical_derivatives, "vertical-derivatives"},
+      {vertical_joint_gradient, "vertical-joint-gradient", false},
+  };
+  return rows;
+}
+
+const std::string& name_of(ReleasePath path) {
+  for (const ReleasePathRow& row : release_paths()) {
+    if (row.path == path) return row.name;
+  }
+  throw FailureError("a release by a path that has no row in release_paths()");
+}
+
+}  // namespace starling

@@ -1,0 +1,199 @@
+#include "starling/privacy/ledger/ledger.hpp"
+
+#include "ledger_file.hpp"
+#include "ledger_row.hpp"
+#include "ledger_rules.hpp"
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <ctime>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/privacy/ledger/ledger_reading.hpp"
+
+namespace starling {
+
+namespace {
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+}  // namespace
+
+BlockSizes::BlockSizes(Round most, bool doubling) : most_(most), doubling_(doubling) {
+  check(most >= 1, "blocks of {} rounds (1 or more are reserved together)", most);
+}
+
+Round BlockSizes::after(Round reserved, Pace pace) const {
+  if (!doubling_) return most_ - reserved % most_;
+  const Round most = pace == Pace::quick ? std::max(most_, most_quick) : most_;
+  const Round next = reserved + 1;
+  if (reserved >= most) return most - next % most;
+  return static_cast<Round>(std::bit_ceil(static_cast<std::uint64_t>(next) + 1)) - next;
+}
+
+struct Ledger::State {
+  explicit State(const std::string& path) : file(path) {}
+
+  void read();
+  void append(const LedgerRow& row) { append(std::vector{row}); }
+  void append(const std::vector<LedgerRow>& rows);
+  template <class T, class MakeRow>
+  void append_by_client(std::span<const T> items, const MakeRow& row_of);
+  template <class T>
+  [[nodiscard]] std::vector<T> in_format(std::span<const T> items) const;
+  [[nodiscard]] const LedgerEntry& at_hand() const;
+
+  LedgerFile file;
+  LedgerBook book;
+  int format = newest_format;
+  LedgerHead head;
+  bool failed = false;
+};
+
+void Ledger::State::read() {
+  const std::string text = file.text();
+  const std::optional<std::string> counted = file.head();
+  if (text.empty() && !counted) {  // the head comes first, so that a ledger without one is noticed
+    file.put_head(write_head({}));
+    append(StartRow{now()});
+    return;
+  }
+  LedgerReading reading = verify_ledger(text, counted);
+  const bool torn = reading.damage && reading.damage->kind == LedgerDamage::Kind::torn;
+  if (reading.damage && !torn) {
+    throw DataError(fmt::format("privacy ledger '{}', line {}: {}: {}", file.path(), reading.damage->line,
+                                name_of(reading.damage->kind), reading.damage->reason));
+  }
+  if (torn) file.cut(reading.size);
+  head = {static_cast<std::int64_t>(reading.hashes.size()), reading.head()};
+  book = std::move(reading.book);
+  if (head.rows > 0) format = reading.format;
+  if (head.rows > reading.counted) file.put_head(write_head(head));
+  if (head.rows == 0) append(StartRow{now()});
+}
+
+void Ledger::State::append(const std::vector<LedgerRow>& rows) {
+  check<FailureError>(!failed,
+                      "privacy ledger '{}' could not be written before (nothing can be reserved in it) run again",
+                      file.path());
+  LedgerHead next = head;
+  std::string lines;
+  for (const LedgerRow& row : rows) {
+    LedgerRules::require(book, row);
+    lines += write_row(row, format, next);
+  }
+  failed = true;
+  file.append(lines);
+  file.put_head(write_head(next));
+  for (const LedgerRow& row : rows) LedgerRules::apply(book, row);
+  head = std::move(next);
+  failed = false;
+}
+
+/// Format 1 has a row for each client.
+template <class T>
+std::vector<T> Ledger::State::in_format(std::span<const T> items) const {
+  if (format > 1) return {items.begin(), items.end()};
+  std::vector<T> single;
+  for (T item : items) {
+    const ClientRange all = item.clients;
+    for (std::int64_t client = all.first; client <= all.through; ++client) {
+      item.clients = static_cast<Client>(client);
+      single.push_back(item);
+    }
+  }
+  return single;
+}
+
+/// Rows about different clients: each can be checked against what stands in the ledger already.
+template <class T, class MakeRow>
+void Ledger::State::append_by_client(std::span<const T> items, const MakeRow& row_of) {
+  if (items.empty()) return;
+  std::vector<ClientRange> clients;
+  for (const T& item : items) {
+    check(item.clients.count() > 0, "clients {} through {} (a range runs upwards)", item.clients.first,
+          item.clients.through);
+    clients.push_back(item.clients);
+  }
+  std::sort(clients.begin(), clients.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (std::size_t k = 1; k < clients.size(); ++k) {
+    check(clients[k].first > clients[k - 1].through, "client {} twice at once (a row follows one that is written)",
+          clients[k].first);
+  }
+  std::vector<LedgerRow> rows;
+  for (const T& item : in_format(items)) rows.push_back(row_of(at_hand().run.id, item));
+  append(rows);
+}
+
+const LedgerEntry& Ledger::State::at_hand() const {
+  check(book.at_hand() != nullptr, "no run is at hand in privacy ledger '{}' (none has begun) begin one", file.path());
+  return *book.at_hand();
+}
+
+Ledger::Ledger(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Ledger::Ledger(Ledger&&) noexcept = default;
+Ledger& Ledger::operator=(Ledger&&) noexcept = default;
+Ledger::~Ledger() = default;
+
+Ledger Ledger::open(const std::string& path) {
+  auto state = std::make_unique<State>(path);
+  state->read();
+  return Ledger(std::move(state));
+}
+
+std::optional<std::string> Ledger::unfinished(const std::string& determined_by) const {
+  return state_->book.unfinished(determined_by);
+}
+
+void Ledger::begin(const LedgerRun& run) {
+  OpenRow row{run, now()};
+  row.run.clients = united(run.clients);
+  state_->append(row);
+}
+
+void Ledger::resume(const std::string& run, const std::string& determined_by) {
+  check(!determined_by.empty(),
+        "run '{}' would not be the same (it cannot be replayed) begin a new run, whose releases are charged anew", run);
+  state_->append(ResumeRow{run, now(), determined_by});
+}
+
+void Ledger::go_on(const std::string& run) {
+  state_->append(ResumeRow{run, now(), ""});
+}
+
+Round Ledger::reserved_through(Client client) const {
+  return state_->at_hand().account(client).charged;
+}
+
+void Ledger::reserve(std::span<const Reservation> blocks) {
+  state_->append_by_client(blocks, [](const std::string& run, const Reservation& block) {
+    return ReserveRow{run, block};
+  });
+}
+
+void Ledger::end(std::span<const LedgerEnding> endings) {
+  state_->append_by_client(endings, [](const std::string& run, const LedgerEnding& ending) {
+    return EndRow{run, ending.clients, now(), ending.released, ending.reason};
+  });
+}
+
+const LedgerBook& Ledger::book() const {
+  return state_->book;
+}
+
+std::string Ledger::head() const {
+  return state_->head.hash;
+}
+
+const std::string& Ledger::path() const {
+  return state_->file.path();
+}
+
+}  // namespace starling

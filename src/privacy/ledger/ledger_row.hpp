@@ -1,0 +1,69 @@
+/// Rows of a ledger as text (the format is described in privacy/ledger/ledger.hpp).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "starling/privacy/ledger/ledger_book.hpp"
+#include "starling/privacy/ledger/ledger_reading.hpp"
+
+namespace starling {
+
+/// What the head file says, and where a chain of rows stands.
+struct LedgerHead {
+  std::int64_t rows = 0;
+  std::string hash = std::string(64, '0');
+};
+
+/// Rows of format 1 are about single clients, those of format 2 about ranges of them, too.
+constexpr int newest_format = 2;
+
+/// The first row.
+struct StartRow {
+  std::string time;
+  int format = newest_format;
+};
+struct OpenRow {
+  LedgerRun run;
+  std::string time;
+};
+struct ReserveRow {
+  std::string run;
+  Reservation reservation;
+};
+struct ResumeRow {
+  std::string run;
+  std::string time;
+  std::string determined_by;
+};
+struct EndRow {
+  std::string run;
+  ClientRange clients;
+  std::string time;
+  Round rounds = 0;
+  LedgerEnd reason = LedgerEnd::finished;
+};
+using LedgerRow = std::variant<StartRow, OpenRow, ReserveRow, ResumeRow, EndRow>;
+
+/// The row as the line that follows `before`, with its line end; `before` becomes the head after it. In format 1, it is
+/// about single clients.
+[[nodiscard]] std::string write_row(const LedgerRow& row, int format, LedgerHead& before);
+
+/// Why a line is not the row that should follow.
+struct BadRow : std::runtime_error {
+  BadRow(LedgerDamage::Kind damage, const std::string& reason) : std::runtime_error(reason), kind(damage) {}
+  LedgerDamage::Kind kind;
+};
+/// The row that a line (without its end) of a ledger of this format holds; `before` becomes the head after it. Throws
+/// BadRow.
+[[nodiscard]] LedgerRow read_row(std::string_view line, int format, LedgerHead& before);
+
+[[nodiscard]] std::string write_head(const LedgerHead& head);
+/// None for a text that is not exactly what write_head makes.
+[[nodiscard]] std::optional<LedgerHead> read_head(const std::string& text);
+
+}  // namespace starling

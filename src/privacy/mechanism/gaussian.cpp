@@ -1,0 +1,67 @@
+#include "privacy/rows.hpp"
+
+#include "starling/core/check.hpp"
+#include "starling/privacy/keys/keystream.hpp"
+#include "starling/privacy/noise/gaussian_noise.hpp"
+#include "starling/privacy/noise/grid.hpp"
+
+namespace starling {
+
+namespace {
+
+/// A Gaussian of standard deviation σ = 2N/μ, N = 2^40, rounded to the nearest integer, on the grid (method 6, release,
+/// items 2 to 4). Integers plus a rounded Gaussian are the rounding of integers plus a Gaussian: post-processing of the
+/// continuous mechanism, so that μ is exact.
+class Gaussian final : public GridMechanism<Norm::l2> {
+ public:
+  explicit Gaussian(const ReleaseSettings& settings)
+      : GridMechanism(settings, gaussian_reach), noise_(sigma_in_range(settings.price.least)) {
+    noise_ = GaussianNoise(sigma_in_range(settings.price.most));
+  }
+
+  [[nodiscard]] Charge charge(double price) const override { return Charge::gaussian(price); }
+  [[nodiscard]] PriceKind price_kind() const override { return PriceKind::mu; }
+  [[nodiscard]] std::string description() const override {
+    return clipping() +
+           fmt::format(
+               ", and Gaussian noise with a standard deviation of {} is added to each component of the mean over {} "
+               "record(s). The noise is a Gaussian rounded correctly to integers, with bits from ChaCha20 keystreams: "
+               "mu is exact and holds for the arithmetic of the machine, unless that cipher is broken.",
+               size_range(deviation(settings_.price.most), deviation(settings_.price.least)), settings_.batch);
+  }
+
+ protected:
+  void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
+                 std::span<std::int64_t> integers) override {
+    if (sigma(price) != noise_.sigma()) noise_ = GaussianNoise(sigma(price));
+    words_.restart(
+        release_stream(keys_, key, settings_.run_id, address, "gaussian", noise_.sigma(), step(price), integers));
+    noise_.add(words_, integers);
+  }
+
+ private:
+  [[nodiscard]] double sigma(double price) const { return gaussian_sigma(sensitivity(price), price); }
+  [[nodiscard]] double sigma_in_range(double price) const {
+    const double least = sensitivity(price).value / GaussianNoise::largest_sigma;
+    const double most = sensitivity(price).value / GaussianNoise::smallest_sigma;
+    check(price > least && price < most, "mu={} (Gaussian noise can be drawn for {:.3g} to {:.3g}) choose another",
+          price, least, most);
+    return sigma(price);
+  }
+  /// Of a component of the mean.
+  [[nodiscard]] double deviation(double price) const {
+    return sigma(price) * step(price) / static_cast<double>(settings_.batch);
+  }
+
+  GaussianNoise noise_;  // of the last price
+  ReleaseKeys keys_;
+  Keystream words_{NoiseKey(NoiseKey::Bytes{})};
+};
+
+}  // namespace
+
+std::unique_ptr<Mechanism> make_gaussian(const Spec& /*spec*/, const ReleaseSettings& settings) {
+  return std::make_unique<Gaussian>(settings);
+}
+
+}  // namespace starling

@@ -1,0 +1,54 @@
+#include "privacy/rows.hpp"
+#include <cmath>
+
+#include "starling/privacy/keys/keystream.hpp"
+#include "starling/privacy/noise/grid.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Discrete Laplace noise of scale t = 2^40 on the grid (method 6, release, items 2 to 4).
+class Laplace final : public GridMechanism<Norm::l1> {
+ public:
+  explicit Laplace(const ReleaseSettings& settings) : GridMechanism(settings, laplace_reach) {}
+
+  [[nodiscard]] Charge charge(double price) const override {
+    return Charge::laplace(laplace_epsilon(sensitivity(price)));
+  }
+  [[nodiscard]] PriceKind price_kind() const override { return PriceKind::epsilon; }
+  [[nodiscard]] std::string description() const override {
+    return clipping() +
+           fmt::format(
+               ", and discrete Laplace noise with a mean absolute value of {} is added to each component of "
+               "the mean over {} record(s). The noise is drawn exactly, in integers, from ChaCha20 keystreams: "
+               "epsilon is pure (delta = 0) and holds for the arithmetic of the machine, unless that cipher is "
+               "broken.",
+               size_range(mean_noise(settings_.price.most), mean_noise(settings_.price.least)), settings_.batch);
+  }
+
+ protected:
+  void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
+                 std::span<std::int64_t> integers) override {
+    constexpr double scale = static_cast<double>(std::int64_t{1} << laplace_scale_bits);
+    words_.restart(release_stream(keys_, key, settings_.run_id, address, "laplace", scale, step(price), integers));
+    add_discrete_laplace(words_, integers);
+  }
+
+ private:
+  /// Of a component of the mean.
+  [[nodiscard]] double mean_noise(double price) const {
+    return std::ldexp(step(price), laplace_scale_bits) / static_cast<double>(settings_.batch);
+  }
+
+  ReleaseKeys keys_;
+  Keystream words_{NoiseKey(NoiseKey::Bytes{})};
+};
+
+}  // namespace
+
+std::unique_ptr<Mechanism> make_laplace(const Spec& /*spec*/, const ReleaseSettings& settings) {
+  return std::make_unique<Laplace>(settings);
+}
+
+}  // namespace starling

@@ -1,0 +1,121 @@
+#include "starling/privacy/mechanism/paired_mechanism.hpp"
+
+#include "privacy/parts.hpp"
+#include "privacy/rows.hpp"
+#include <cmath>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings& settings, SecondPart second)
+    : Mechanism(settings), part_(std::move(second)) {
+  check(name == "none" || name == "laplace" || name == "gaussian",
+        "mechanism '{}' with two releases a round (what they cost together is known of none, laplace and gaussian)",
+        name);
+  check(
+      settings.unit == PrivacyUnit::record,
+      "unit component with two releases a round (a component of a gradient is no part of the second) protect records");
+  check(part_.share > 0 && part_.share < 1, "a share of {} for the second release (it lies between 0 and 1)",
+        part_.share);
+  kind_ = mechanism_table().make(name, settings)->price_kind();
+  ReleaseSettings of_part = settings;
+  of_part.price = {first_price(settings.price.least), first_price(settings.price.most)};
+  first_ = mechanism_table().make(name, of_part);
+  of_part.price = {second_price(settings.price.least), second_price(settings.price.most)};
+  of_part.clip = part_.clip;
+  of_part.dimension = part_.dimension;
+  of_part.replacement = part_.replacement;
+  of_part.batch = part_.once_of.value_or(settings.batch);
+  check(!part_.once_of || kind_ != PriceKind::epsilon,
+        "mechanism '{}' with sums that are released once (what that costs who has many records is known of Gaussian "
+        "noise) choose gaussian",
+        name);
+  second_ = mechanism_table().make(name, of_part);
+}
+
+double PairedMechanism::first_price(double price) const {
+  switch (kind_) {
+    case PriceKind::none:
+      return price;
+    case PriceKind::epsilon:
+      return (1 - part_.share) * price;
+    case PriceKind::mu:
+      break;
+  }
+  return std::sqrt(1 - part_.share) * price * short_of_one;
+}
+
+double PairedMechanism::second_price(double price) const {
+  switch (kind_) {
+    case PriceKind::none:
+      return price;
+    case PriceKind::epsilon:
+      return price - first_price(price);
+    case PriceKind::mu:
+      break;
+  }
+  return std::sqrt(part_.share) * price * short_of_one;
+}
+
+double PairedMechanism::deviation(double price) const {
+  return deviation_of(kind_, first_->settings(), first_price(price));
+}
+
+double PairedMechanism::second_deviation(double price) const {
+  return deviation_of(kind_, second_->settings(), second_price(price));
+}
+
+Charge PairedMechanism::charge(double price) const {
+  switch (kind_) {
+    case PriceKind::none:
+      return Charge::unbounded();
+    case PriceKind::epsilon:
+      // Both are multiples of 2^-39: their sum is exact.
+      return Charge::laplace(first_->charge(first_price(price)).epsilon + second_->charge(second_price(price)).epsilon);
+    case PriceKind::mu:
+      break;
+  }
+  return Charge::gaussian(price);
+}
+
+// With s the share of μ²: n releases cost who has a record in each √n √(1 − s) μ by their first parts, and what is
+// released once, which moves by n records, n √s μ.
+double PairedMechanism::accumulation(std::int64_t releases) const {
+  if (!part_.once_of || kind_ == PriceKind::none) return 1;
+  return std::sqrt(1 - part_.share + part_.share * static_cast<double>(releases)) * (1 + 0x1p-40);
+}
+
+std::string PairedMechanism::description() const {
+  if (kind_ == PriceKind::none) {
+    return fmt::format("{} So was each record's part in {}, the second part of a release. ", first_->description(),
+                       part_.what);
+  }
+  if (part_.once_of) {
+    return fmt::format(
+        "Of what a record pays, releases of gradients have {:g} of the square of mu: {} Sums over all records of each "
+        "record's {} are released once, after the last round, for the rest, and what is said of gradients holds for "
+        "them with a bound of their own: {}",
+        1 - part_.share, first_->description(), part_.what, second_->description());
+  }
+  return fmt::format(
+      "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The second, "
+      "of each record's {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",
+      1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), part_.what,
+      second_->description());
+}
+
+void PairedMechanism::release(const ReleaseAddress& address, double price, const NoiseKey& key,
+                              const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
+  check_price(price);
+  first_->release(address, first_price(price), key, sum, noisy_mean);
+}
+
+void PairedMechanism::release_second(const ReleaseAddress& address, double price, const NoiseKey& key,
+                                     const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
+  check_price(price);
+  second_->release({address.path, address.client, address.round, address.index + 1, address.block}, second_price(price),
+                   key, sum, noisy_mean);
+}
+
+}  // namespace starling

@@ -1,0 +1,35 @@
+/// A test double: the integer path of a mechanism without its noise. For tests; not private.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "starling/privacy/noise/grid.hpp"
+
+namespace starling {
+
+/// For tests; not private. Releases the sum rounded to the grid of the norm, and shows the integers. It is in no table.
+template <Norm norm>
+class ZeroNoise final : public GridMechanism<norm> {
+ public:
+  explicit ZeroNoise(const ReleaseSettings& settings)
+      : GridMechanism<norm>(settings, norm == Norm::l1 ? laplace_reach : gaussian_reach), shown_(settings.dimension) {}
+
+  [[nodiscard]] Charge charge(double price) const override;
+  [[nodiscard]] PriceKind price_kind() const override { return PriceKind::none; }
+  [[nodiscard]] std::string description() const override;
+  /// The integers of the last release.
+  [[nodiscard]] const std::vector<std::int64_t>& integers() const { return shown_; }
+
+ protected:
+  void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
+                 std::span<std::int64_t> integers) override;
+
+ private:
+  std::vector<std::int64_t> shown_;
+};
+
+extern template class ZeroNoise<Norm::l1>;
+extern template class ZeroNoise<Norm::l2>;
+
+}  // namespace starling

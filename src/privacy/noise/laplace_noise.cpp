@@ -1,0 +1,37 @@
+#include "laplace_draws.hpp"
+#include <algorithm>
+
+#include "starling/core/memory/wipe.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Wiped when it goes, as far as it was used.
+struct Block {
+  explicit Block(std::size_t draws)
+      : used(std::min(words.size(),
+                      (draws + laplace_draws::lanes - 1) / laplace_draws::lanes * laplace_draws::group_words)) {}
+  ~Block() {
+    wipe(words.data(), used * sizeof(std::uint64_t));
+    if (spare_used) wipe(spare);
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  std::array<std::uint64_t, laplace_draws::group_words * laplace_draws::block_groups> words;
+  std::array<std::uint64_t, laplace_draws::spare_words> spare;
+  std::size_t used;
+  bool spare_used = true;
+};
+
+}  // namespace
+
+void add_discrete_laplace(Keystream& words, std::span<std::int64_t> integers) {
+  Block block(integers.size());
+  laplace_draws::Reserve<Keystream> reserve(words, block.spare);
+  laplace_draws::add_draws(words, reserve, integers, block.words);
+  block.spare_used = reserve.touched();
+}
+
+}  // namespace starling

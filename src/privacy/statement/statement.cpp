@@ -1,0 +1,261 @@
+#include "starling/privacy/statement/statement.hpp"
+
+#include "in_words.hpp"
+#include "privacy/rows.hpp"
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : "; ") + name;
+  return text;
+}
+
+std::string verdict(const PrivacyReport& report) {
+  if (report.public_data) return "The records of this run are public, so the figures below protect nobody. ";
+  if (report.trust.paper) {
+    return "This run is NOT private by any figure that starling can prove: its noise is that of a paper. ";
+  }
+  if (report.trust.vertical && report.trust.vertical->baseline_central) {
+    return "This run is NOT private: parties sent their raw columns to rank 0. ";
+  }
+  if (std::isinf(report.release.epsilon)) {
+    return "This run is NOT private: no noise was added to what clients released. ";
+  }
+  if (report.noise_key == NoiseKeyPolicy::seed) {
+    return "This run is NOT private: the noise comes from a public seed, so anybody who knows the seed can take it off "
+           "again; the figures below would hold for secret noise keys. ";
+  }
+  return "";
+}
+
+std::string vectors_each(const PrivacyReport& report) {
+  if (report.vectors == 1) return "one vector each";
+  return report.vectors == 2 ? "two vectors each" : fmt::format("at most {} vectors each", report.vectors);
+}
+
+std::string nothing_else(const PrivacyReport& report) {
+  return fmt::format("Nothing else that depends on a record was sent during the rounds{}. ",
+                     report.shared_metrics.empty() ? "" : ", but for the metrics named below");
+}
+
+/// Of vertical learning, where a party sends a part of what it releases: the rest is for its own network.
+std::string released_by_parties(const PrivacyReport& report, const VerticalTrust& vertical) {
+  if (vertical.baseline_central) {
+    return fmt::format(
+        "In run '{}' each of {} parties sent its columns of the records, in batches of at most {}, to {}. ",
+        report.run_id, vertical.parties, report.batch, recipients_of(report.trust));
+  }
+  return fmt::format(
+      "In run '{}' each of {} parties took part in at most {} release(s), {}, computed from its columns of a batch of "
+      "at most {} record(s), and sent embeddings of these records to {}. ",
+      report.run_id, vertical.parties, report.losses.releases, vectors_each(report), report.batch,
+      recipients_of(report.trust));
+}
+
+std::string released(const PrivacyReport& report) {
+  if (report.trust.vertical) return released_by_parties(report, *report.trust.vertical) + nothing_else(report);
+  return fmt::format(
+             "In run '{}' each of {} client(s) took part in at most {} release(s), {}, computed from a batch of at "
+             "most {} record(s), and sent what it computed from them{} to {}. ",
+             report.run_id, report.clients, report.losses.releases, vectors_each(report), report.batch,
+             report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)", recipients_of(report.trust)) +
+         nothing_else(report);
+}
+
+std::string unit_of(const PrivacyReport& report) {
+  const std::string neighbours = "two data sets count as neighbours if " + report.neighbours + ". ";
+  if (report.unit == PrivacyUnit::record) return "What is protected is one record of one client: " + neighbours;
+  return fmt::format(
+      "What is protected is only one component of a gradient (the dissertation's unit), and not a whole record, whose "
+      "gradient has {} components: {}",
+      report.dimension, neighbours);
+}
+
+/// By which rule the total of a run was composed.
+std::string composed(const PrivacyLoss& loss) {
+  if (loss.method == "gdp") return " (Gaussian releases, whose mu add in squares)";
+  if (loss.method == "pld") return " (composed as distributions of the privacy loss, every rounding against us)";
+  if (loss.method == "renyi") return " (composed by Renyi divergences)";
+  return "";
+}
+
+/// The losses of those with more, or with less, than the unit.
+std::string other_losses(const PrivacyReport& report) {
+  const ClientLosses& losses = report.losses;
+  const bool record = report.unit == PrivacyUnit::record;
+  std::string text = fmt::format("{} every batch of a client: at most {} by all {} release(s) of that client. ",
+                                 record ? "Somebody with one record in" : "If one component differs in",
+                                 in_words(losses.one_per_batch), losses.releases);
+  if (std::isfinite(losses.client.epsilon)) {
+    text += fmt::format("Somebody to whom all records of a client belong: at most {}. ", in_words(losses.client));
+  } else {
+    text += "For somebody to whom all records of a client belong no figure is claimed. ";
+  }
+  if (record) {
+    text += "One component of a record's gradient (the dissertation's unit): no more than its record. ";
+  } else if (std::isfinite(losses.record.epsilon)) {
+    text += fmt::format("A whole record, a group of {} components: at most {}. ", report.dimension,
+                        in_words(losses.record));
+  }
+  return text;
+}
+
+std::string losses(const PrivacyReport& report) {
+  return fmt::format(
+             "One release costs at most {}{}; a {} entered at most {} release(s), which costs at most {} in "
+             "total{}. ",
+             in_words(report.release), report.same_price ? "" : " (prices differ by round or client)",
+             name_of(report.unit), report.losses.participations, in_words(report.own()),
+             report.losses.participations > 1 ? composed(report.own()) : "") +
+         other_losses(report) +
+         "(An epsilon of e means: whatever is observed is at most exp(e) times as likely with one data set as with its "
+         "neighbour, but for a probability of delta where one is named.) ";
+}
+
+std::string ledger(const PrivacyReport& report) {
+  const LedgerReport& book = report.ledger;
+  switch (book.scope) {
+    case LedgerReport::Scope::none:
+      return "No ledger was kept: the figures count this run only, and other runs on the same records add to them. ";
+    case LedgerReport::Scope::run:
+      return "The ledger is that of this run, in its private folder: the figures count this run only, and other runs "
+             "on "
+             "the same records add to them. ";
+    case LedgerReport::Scope::owner:
+      break;
+  }
+  return fmt::format(
+      "Every release was entered into the ledger '{}' before it was made. With all runs in it ({} before this one) a "
+      "{} has paid at most {}, had each run used it, and somebody to whom all records of a client belong at most {}; "
+      "that takes it that a client's number meant the same data in all of them. ",
+      book.path, book.earlier_runs, name_of(report.unit), in_words(book.record), in_words(book.client));
+}
+
+std::string audit(const PrivacyReport& report) {
+  if (!report.audit) return "";
+  const OneRunResult& result = *report.audit;
+  return fmt::format(
+      "This run was audited: the first record of each batch gave way to a canary, and guessing {} signs from what was "
+      "released shows, at 95 %, a loss of at least epsilon = {:.4g} where {:.6g} is claimed{}: the claim {}. ",
+      result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound, result.epsilon_claimed,
+      result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
+      result.refuted ? "is REFUTED" : "is not refuted, which does not prove it");
+}
+
+std::string budget(const PrivacyReport& report) {
+  if (!report.budget) return "";
+  const BudgetReport& limit = *report.budget;
+  std::string text =
+      fmt::format("The budget was epsilon = {}{} for {}", size_range(limit.least, limit.most),
+                  report.losses.client.delta > 0 ? fmt::format(" at delta = {:.6g}", report.losses.client.delta) : "",
+                  limit.of_client ? "all records of a client together" : fmt::format("a {}", name_of(report.unit)));
+  text += report.budget->stopped == 0
+              ? ". "
+              : fmt::format("; {} client(s) reached it, the first after round {}, and released nothing from then on. ",
+                            report.budget->stopped, report.budget->stopped_after.value_or(0));
+  return text;
+}
+
+std::string key_of(const PrivacyReport& report) {
+  switch (report.noise_key) {
+    case NoiseKeyPolicy::random:
+      return "Noise keys were drawn by each client from its operating system and must stay secret. ";
+    case NoiseKeyPolicy::file:
+      return "Noise keys were read from files: the figures hold against everybody who has not read them. ";
+    case NoiseKeyPolicy::seed:
+      break;
+  }
+  return "Noise keys were derived from the public seed. ";
+}
+
+std::string metrics(const PrivacyReport& report) {
+  if (report.shared_metrics.empty()) return "No metric computed from private records was shared. ";
+  return fmt::format("Shared without noise, and outside every figure above: {}. ", joined(report.shared_metrics));
+}
+
+std::string deal(const PrivacyReport& report) {
+  if (report.dealt_by.empty()) return "";
+  return fmt::format(
+      "Records were dealt to clients by {}, which simulates clients that differ: which client has a record, and in "
+      "which round, depends on other records then, and no figure above covers that. ",
+      report.dealt_by);
+}
+
+constexpr const char* not_covered =
+    "Not covered: how many records a client has, their order in the stream and the sizes of its batches; how many "
+    "features they have (of sparse records the largest index, unless it was fixed beforehand); when messages are sent "
+    "and how long a client computes; who talks to whom and who sits out; what becomes known of a record by other "
+    "ways; other runs on the same records. ";
+constexpr const char* operators =
+    "Clients that run in one process or under one user account are not protected from whoever operates it.";
+
+}  // namespace
+
+const char* name_of(NoiseKeyPolicy policy) {
+  switch (policy) {
+    case NoiseKeyPolicy::random:
+      return "random";
+    case NoiseKeyPolicy::seed:
+      return "seed";
+    case NoiseKeyPolicy::file:
+      return "file";
+  }
+  return "unknown";
+}
+
+const char* name_of(PrivacyUnit unit) {
+  return unit == PrivacyUnit::record ? "record" : "component";
+}
+
+bool PrivacyReport::is_private() const {
+  if (trust.vertical && trust.vertical->baseline_central) return false;
+  return !public_data && noise_key != NoiseKeyPolicy::seed && std::isfinite(release.epsilon);
+}
+
+PrivacyReport privacy_report(const Protection& mechanism, const std::string& mechanism_name, NoiseKeyPolicy noise_key,
+                             const ClientLosses& worst, std::int64_t clients, std::optional<double> delta) {
+  check(worst.participations >= 0 && worst.participations <= worst.releases && clients >= 1,
+        "{} participations in {} releases of {} clients (a record enters no more releases than its client makes)",
+        worst.participations, worst.releases, clients);
+  const ReleaseSettings& settings = mechanism.settings();
+  const std::vector<ChargeGroup> release{{mechanism.charge(settings.price.most), 1}};
+  PrivacyReport report;
+  report.mechanism = mechanism_name;
+  report.description = mechanism.description();
+  report.noise_key = noise_key;
+  report.unit = mechanism.unit();
+  report.neighbours = mechanism.neighbours();
+  report.release = compose(release, delta.value_or(default_delta(release)));
+  report.same_price = settings.price.least == settings.price.most;
+  report.losses = worst;
+  report.clients = clients;
+  report.batch = settings.batch / settings.clients;
+  report.trust.model = std::isinf(report.release.epsilon) ? TrustModel::none : TrustModel::local;
+  report.dimension = settings.dimension;
+  report.clip = mechanism.clip().kind == ClipKind::none ? std::numeric_limits<double>::infinity() : settings.clip;
+  report.run_id = settings.run_id;
+  return report;
+}
+
+std::string statement(const PrivacyReport& report) {
+  const std::string mechanism = fmt::format("Mechanism '{}': {} ", report.mechanism, report.description);
+  const std::string beginning = verdict(report) + released(report);
+  const bool raw = report.trust.vertical && report.trust.vertical->baseline_central;
+  if (raw || std::isinf(report.release.epsilon)) {
+    return beginning + mechanism + "The privacy loss of every record is unbounded. " + statement_of(report.trust) +
+           metrics(report) + deal(report) + ledger(report) + operators;
+  }
+  return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust) + key_of(report) +
+         ledger(report) + budget(report) + audit(report) + metrics(report) + deal(report) + not_covered + operators;
+}
+
+}  // namespace starling

@@ -1,0 +1,40 @@
+#include "starling/protocol/aggregated/aggregated_clients.hpp"
+
+namespace starling {
+
+AggregatedClients::AggregatedClients(Model& model, Accounts& accounts, std::vector<NoiseKey> keys,
+                                     std::vector<std::unique_ptr<Stream>> streams, std::size_t batch)
+    : streams_(std::move(streams)),
+      model_(model),
+      accounts_(accounts),
+      keys_(std::move(keys)),
+      batch_(batch),
+      batches_(streams_.size(), nullptr),
+      tallies_(streams_.size()),
+      rounds_played_(streams_.size()) {}
+
+double AggregatedClients::public_records(std::size_t k, Round t) const {
+  const Stream& stream = *streams_[k];
+  const auto m = static_cast<std::int64_t>(batch_);
+  const std::optional<Round> rounds = stream.rounds_of_pass();
+  if (!rounds || !stream.records() || *rounds == 0 || t % *rounds + 1 < *rounds) return static_cast<double>(m);
+  return static_cast<double>(*stream.records() - (*rounds - 1) * m);
+}
+
+const Secret<Vector>& AggregatedClients::gradient(std::size_t k, View theta, const Clip& clip) {
+  if (batches_[k] == nullptr) {
+    gradient_.update([&](Vector& gradient) { gradient.assign(model_.dimension(), 0.0); });
+    return gradient_;
+  }
+  apply([&](Vector& gradient, Score& tally,
+            const Batch& batch) { tally += model_.evaluate(theta, batch, clip, gradient); },
+        gradient_, tallies_[k], *batches_[k]);
+  return gradient_;
+}
+
+void AggregatedClients::tally(std::size_t k, View theta) {
+  if (batches_[k] == nullptr) return;
+  apply([&](Score& tally, const Batch& batch) { tally += model_.score(theta, batch); }, tallies_[k], *batches_[k]);
+}
+
+}  // namespace starling

@@ -1,0 +1,88 @@
+#include "starling/protocol/aggregated/fedavg.hpp"
+
+#include "protocol/bounded_model.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/check.hpp"
+#include "starling/core/numerics/kernels.hpp"
+
+namespace starling {
+
+FedAvg::FedAvg(Root& root, AggregatedClients& clients, const FedAvgSettings& settings, const Released<Vector>& start,
+               Mechanism& mechanism, Vector weights)
+    : AggregatedRounds(root, clients, start),
+      clients_(clients),
+      settings_(settings),
+      mechanism_(mechanism),
+      weights_(std::move(weights)),
+      contribution_([this](std::size_t k) -> const Released<Vector>& {
+        return timed(&TimeShares::learning, [&]() -> const Released<Vector>& { return answer(k); });
+      }),
+      direction_(declare_public(Vector(start.value().size()))),
+      local_(start),
+      message_(declare_public(Vector(start.value().size() + 1))),
+      total_(declare_public(Vector())) {}
+
+// Algorithm 1, with all clients in each round.
+void FedAvg::run(const std::vector<Observer*>& observers) {
+  begin(observers);
+  while (goes_on(settings_.rounds)) {
+    root_.sum(message_.value().size(), contribution_, total_);  // ClientUpdate(k, θ_t), weighted
+    if (root_.aggregates()) average(total_.value());            // θ_{t+1}
+    root_.broadcast(theta_);
+    completed();
+  }
+}
+
+const Released<Vector>& FedAvg::answer(std::size_t k) {
+  const double weight = learn(k) ? weights_[k] : 0;
+  message_.update(
+      [weight](Vector& message, const Vector& w) {
+        for (std::size_t j = 0; j < w.size(); ++j) message[j] = weight * w[j];
+        message.back() = weight;
+      },
+      local_);
+  return message_;
+}
+
+bool FedAvg::learn(std::size_t k) {
+  const double eta =
+      settings_.step * std::pow(static_cast<double>(done_ + 1) + settings_.step_offset, -settings_.step_power);
+  local_ = theta_;
+  bool stepped = false;
+  for (Round e = 0; e < settings_.local_steps; ++e) {
+    const Round step = done_ * settings_.local_steps + e;
+    const std::optional<double> price = clients_.begin(k, step);
+    if (!price) break;
+    const ReleaseAddress address{ReleasePath::fedavg_gradient, root_.first() + static_cast<Client>(k), step, 0};
+    mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, local_.value(), mechanism_.clip()),
+                       direction_);
+    local_.update(
+        [&](Vector& w, const Vector& direction) {
+          if (settings_.l2 != 0) scale(1 - eta * settings_.l2, w);
+          axpy(-eta, direction, w);
+        },
+        direction_);
+    stepped = true;
+    root_.still_here();
+  }
+  return stepped;
+}
+
+// A round without any client, as after all budgets have ended, changes nothing.
+void FedAvg::average(const Vector& total) {
+  const double weight = total.back();
+  stepped_ = weight > 0;
+  if (!stepped_) return;
+  theta_.update([&](Vector& theta) {
+    for (std::size_t j = 0; j < theta.size(); ++j) theta[j] = total[j] / weight;
+  });
+  check<DataError>(is_bounded(theta_.value(), clients_.largest_parameter()),
+                   "round {}: the model is not finite or has numbers beyond {:g} (steps are too long for these "
+                   "records) take a smaller --step, "
+                   "fewer --local-steps, or standardise the features",
+                   done_ + 1, clients_.largest_parameter());
+}
+
+}  // namespace starling

@@ -1,0 +1,216 @@
+#include "starling/protocol/renewable/block_curvature.hpp"
+
+#include <cmath>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Dense>
+#include <Eigen/Eigenvalues>
+
+#include "starling/core/check.hpp"
+#include "starling/core/numerics/gram.hpp"
+#include "starling/core/numerics/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+Eigen::Map<const VectorXd> mapped(View x) {
+  return {x.data(), static_cast<Index>(x.size())};
+}
+
+MatrixXd full(View triangle, std::size_t order, double identity = 0) {
+  MatrixXd matrix(order, order);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < order; ++i) {
+    for (std::size_t j = i; j < order; ++j, ++at) {
+      matrix(static_cast<Index>(i), static_cast<Index>(j)) = triangle[at];
+      matrix(static_cast<Index>(j), static_cast<Index>(i)) = triangle[at];
+    }
+  }
+  matrix.diagonal().array() += identity;
+  return matrix;
+}
+
+/// "condition number 1e+17": of what could not be factorized.
+std::string condition_of(const MatrixXd& matrix) {
+  if (!matrix.allFinite()) return "it is not finite";
+  const VectorXd values = Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
+  const double least = values[0];
+  const double most = values[values.size() - 1];
+  if (!(least > 0)) return fmt::format("its eigenvalues go from {:.3g} to {:.3g}", least, most);
+  return fmt::format("its condition number is {:.3g}", most / least);
+}
+
+/// Diagonal 1 for A = S⁻¹ (L Lᵀ) S⁻¹, so that the units of the coordinates do not matter.
+class Factor {
+ public:
+  explicit Factor(const MatrixXd& matrix) : scale_(matrix.diagonal().cwiseSqrt().cwiseInverse()) {
+    if (!matrix.allFinite() || !scale_.allFinite()) return;
+    factor_.compute(scaled(matrix));
+    // A tiny pivot is as bad as a negative one: what it divides has no digits left.
+    sound_ = factor_.info() == Eigen::Success && factor_.rcond() > 1e-15;
+  }
+  [[nodiscard]] bool sound() const { return sound_; }
+  [[nodiscard]] MatrixXd scaled(const MatrixXd& matrix) const {
+    return scale_.asDiagonal() * matrix * scale_.asDiagonal();
+  }
+  [[nodiscard]] MatrixXd solve(const MatrixXd& x) const {
+    return scale_.asDiagonal() * factor_.solve(scale_.asDiagonal() * x);
+  }
+
+ private:
+  VectorXd scale_;
+  Eigen::LLT<MatrixXd, Eigen::Upper> factor_;
+  bool sound_ = false;
+};
+
+/// The first coordinate that adds nothing to those before it; none if each adds a little.
+std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Factor& factor) {
+  for (Index j = 0; j < matrix.rows(); ++j) {
+    if (!(matrix(j, j) > 0)) return j;
+  }
+  MatrixXd lower = factor.scaled(matrix);
+  for (Index j = 0; j < lower.rows(); ++j) {
+    const double pivot = lower(j, j) - lower.row(j).head(j).squaredNorm();
+    if (!(pivot > 1e-13)) return j;
+    lower(j, j) = std::sqrt(pivot);
+    const Index rest = lower.rows() - j - 1;
+    if (rest == 0) break;
+    lower.col(j).tail(rest) -= lower.block(j + 1, 0, rest, j) * lower.row(j).head(j).transpose();
+    lower.col(j).tail(rest) /= lower(j, j);
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse(const MatrixXd& matrix, const Factor& factor, const std::string& where) {
+  std::string reason = "it is not finite";
+  if (matrix.allFinite()) {
+    const std::optional<Index> coordinate = dependent_coordinate(matrix, factor);
+    const std::string name = !coordinate                        ? "features that nearly depend on each other"
+                             : *coordinate == matrix.rows() - 1 ? "the intercept"
+                                                                : fmt::format("feature {}", *coordinate);
+    reason = fmt::format(
+        "{}; {} {} constant, or a combination of others, in the records so far, or the loss is flat "
+        "there",
+        condition_of(matrix), name, coordinate ? "is" : "are");
+  }
+  throw DataError(
+      fmt::format("{}: the curvature is not positive definite ({}) add a penalty with --l2, or take larger "
+                  "batches",
+                  where, reason));
+}
+
+Factor factor_of(const MatrixXd& matrix, const std::string& where) {
+  Factor factor(matrix);
+  if (!factor.sound()) refuse(matrix, factor, where);
+  return factor;
+}
+
+}  // namespace
+
+void BlockCurvature::scale(double factor) {
+  identity_ *= factor;
+  starling::scale(factor, triangles_);
+}
+
+void BlockCurvature::add_slopes(double factor) {
+  const std::size_t size = triangle_size(order_);
+  triangles_.resize(blocks_ * size);
+  for (std::size_t k = 0; k < blocks_; ++k) {
+    for (std::size_t i = 0; i + 1 < order_; ++i) triangles_[k * size + triangle_at(i, i, order_)] += factor;
+  }
+}
+
+void BlockCurvature::add(View triangles, double factor) {
+  triangles_.resize(blocks_ * triangle_size(order_));
+  axpy(factor, triangles, triangles_);
+}
+
+void BlockCurvature::add(const BlockCurvature& other, double factor) {
+  identity_ += factor * other.identity_;
+  if (!other.triangles_.empty()) add(other.triangles_, factor);
+}
+
+View BlockCurvature::block(std::size_t k) const {
+  const std::size_t size = triangle_size(order_);
+  return View(triangles_).subspan(k * size, size);
+}
+
+Vector BlockCurvature::solve(View x, const std::string& where) const {
+  if (const auto result = try_solve(x)) return *result;
+  check<DataError>(!triangles_.empty(),
+                   "{}: the curvature is zero (nothing was learned of it yet) add a penalty with --l2", where);
+  for (std::size_t k = 0; k < blocks_; ++k) factor_of(full(block(k), order_, identity_), where);
+  throw DataError(fmt::format("{}: the curvature cannot be inverted", where));
+}
+
+std::optional<Vector> BlockCurvature::try_solve(View x) const {
+  Vector result(x.begin(), x.end());
+  if (triangles_.empty()) {
+    if (!(identity_ > 0)) return std::nullopt;
+    for (double& entry : result) entry /= identity_;
+    return result;
+  }
+  for (std::size_t k = 0; k < blocks_; ++k) {
+    const Factor factor(full(block(k), order_, identity_));
+    if (!factor.sound()) return std::nullopt;
+    Eigen::Map<VectorXd> part(result.data() + k * order_, static_cast<Index>(order_));
+    part = VectorXd(factor.solve(part));
+  }
+  return result;
+}
+
+Vector BlockCurvature::solve_clipped(View x) const {
+  if (triangles_.empty()) return solve(x, "");
+  Vector result(x.begin(), x.end());
+  const std::size_t size = triangle_size(order_);
+  for (std::size_t k = 0; k < blocks_; ++k) {
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(full(View(triangles_).subspan(k * size, size), order_));
+    const VectorXd values = eigen.eigenvalues().cwiseMax(0.0).array() + identity_;
+    Eigen::Map<VectorXd> part(result.data() + k * order_, static_cast<Index>(order_));
+    const VectorXd turned = eigen.eigenvectors().transpose() * part;
+    part = eigen.eigenvectors() * turned.cwiseQuotient(values);
+  }
+  return result;
+}
+
+Vector BlockCurvature::times(View x) const {
+  Vector result(x.begin(), x.end());
+  starling::scale(identity_, result);
+  if (triangles_.empty()) return result;
+  const std::size_t size = triangle_size(order_);
+  for (std::size_t k = 0; k < blocks_; ++k) {
+    const VectorXd part =
+        full(View(triangles_).subspan(k * size, size), order_) * mapped(x.subspan(k * order_, order_));
+    for (std::size_t i = 0; i < order_; ++i) result[k * order_ + i] += part[static_cast<Index>(i)];
+  }
+  return result;
+}
+
+Vector BlockCurvature::inverse_diagonal(const std::string& where) const {
+  Vector diagonal;
+  const auto size = static_cast<Index>(order_);
+  for (std::size_t k = 0; k < blocks_; ++k) {
+    const MatrixXd inverse = factor_of(full(block(k), order_, identity_), where).solve(MatrixXd::Identity(size, size));
+    for (Index i = 0; i < size; ++i) diagonal.push_back(inverse(i, i));
+  }
+  return diagonal;
+}
+
+Vector BlockCurvature::sandwich_diagonal(View meat, const std::string& where) const {
+  Vector diagonal;
+  const std::size_t size = triangle_size(order_);
+  for (std::size_t k = 0; k < blocks_; ++k) {
+    const Factor factor = factor_of(full(block(k), order_, identity_), where);
+    const MatrixXd half = factor.solve(full(meat.subspan(k * size, size), order_));
+    const MatrixXd whole = factor.solve(half.transpose());
+    for (Index i = 0; i < whole.rows(); ++i) diagonal.push_back(whole(i, i));
+  }
+  return diagonal;
+}
+
+}  // namespace starling

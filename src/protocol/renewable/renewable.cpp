@@ -1,0 +1,32 @@
+#include "starling/protocol/renewable/renewable.hpp"
+
+#include "starling/core/numerics/kernels.hpp"
+
+namespace starling {
+
+Renewable::Renewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
+                     const Released<Vector>& start)
+    : AggregatedRounds(root, clients, start), clients_(clients), model_(model), settings_(settings) {}
+
+Vector Renewable::penalty_gradient(View theta, double records) const {
+  Vector gradient(theta.begin(), theta.end());
+  scale(records * settings_.l2, gradient);
+  if (settings_.penalty == Penalty::slopes) {
+    for (std::size_t k = 1; k <= model_.classes(); ++k) gradient[k * model_.order() - 1] = 0;
+  }
+  return gradient;
+}
+
+double Renewable::penalty_value(View theta, double records) const {
+  return dot(theta, penalty_gradient(theta, records)) / 2;
+}
+
+void Renewable::add_penalty(BlockCurvature& curvature, double records) const {
+  if (settings_.penalty == Penalty::full) {
+    curvature.add_identity(records * settings_.l2);
+  } else {
+    curvature.add_slopes(records * settings_.l2);
+  }
+}
+
+}  // namespace starling

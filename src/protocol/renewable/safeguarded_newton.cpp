@@ -1,0 +1,72 @@
+#include "starling/protocol/renewable/safeguarded_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/check.hpp"
+#include "starling/core/numerics/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double least_tau = 1e-12;   // below, A is H
+constexpr double rounding = 1e-14;    // of the objective, relative
+constexpr double least_gain = 1e-26;  // promised, relative to the objective: beyond what rounding could show
+
+}  // namespace
+
+SafeguardedNewton::SafeguardedNewton(Vector start, BlockCurvature majoriser, std::string where)
+    : where_(std::move(where)),
+      best_(std::move(start)),
+      candidate_(best_),
+      majoriser_(majoriser),
+      at_best_{0, {}, std::move(majoriser)} {}
+
+/// Where values differ by rounding alone, the gradient tells.
+bool SafeguardedNewton::falls(const Expansion& at_point) const {
+  if (!std::isfinite(at_point.value)) return false;
+  if (at_point.value < at_best_.value * (1 - rounding)) return true;
+  return at_point.value <= at_best_.value * (1 + rounding) && norm2(at_point.gradient) < norm2(at_best_.gradient);
+}
+
+void SafeguardedNewton::take(Expansion at_point) {
+  if (!started_ || falls(at_point)) {
+    if (started_) tau_ = tau_ < least_tau ? 0 : tau_ / 16;
+    started_ = true;
+    best_ = candidate_;
+    at_best_ = std::move(at_point);
+  } else if (tau_ == 1) {
+    converged_ = true;  // the majorisation promises a fall that rounding hides
+    return;
+  } else {
+    tau_ = std::min(1.0, std::max(64 * tau_, 1e-6));
+  }
+  choose_candidate();
+}
+
+void SafeguardedNewton::choose_candidate() {
+  const Vector step = direction();
+  promised_ = dot(at_best_.gradient, step) / 2;
+  converged_ = promised_ <= least_gain * std::abs(at_best_.value);
+  candidate_ = best_;
+  axpy(-1, step, candidate_);
+}
+
+bool SafeguardedNewton::is_minimum() const {
+  const std::optional<Vector> step = at_best_.curvature.try_solve(at_best_.gradient);
+  return step && norm2(*step) <= 1e-6 * (1 + norm2(best_));
+}
+
+Vector SafeguardedNewton::direction() {
+  while (true) {
+    BlockCurvature mixed = at_best_.curvature;
+    mixed.scale(1 - tau_);
+    mixed.add(majoriser_, tau_);
+    if (tau_ == 1) return mixed.solve(at_best_.gradient, where_);  // throws if not even that is positive definite
+    if (auto step = mixed.try_solve(at_best_.gradient)) return *std::move(step);
+    tau_ = std::min(1.0, std::max(64 * tau_, 1e-6));
+  }
+}
+
+}  // namespace starling

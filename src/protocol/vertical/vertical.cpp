@@ -1,0 +1,234 @@
+#include "starling/protocol/vertical/vertical.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/privacy/clip_rows.hpp"
+#include "starling/privacy/known_labels.hpp"
+
+namespace starling {
+
+double VerticalPlan::step_of(Round t) const {
+  return step * std::pow(static_cast<double>(t + 1) + step_offset, -step_power);
+}
+
+// Algorithm 1.
+void Vertical::run(const std::vector<Observer*>& observers) {
+  if (done_ == 0) show(observers);  // else the run goes on, and they have seen where
+  while (goes_on()) {
+    open_round();
+    collect(root_, 0, records_);  // lines 5 to 11
+    predict();
+    if (learns()) {
+      send_back();                                            // line 12
+      for (Round e = 0; e < plan_.local_steps; ++e) step(e);  // lines 13 to 18
+    } else {
+      keep_in_step();
+    }
+    test();
+    completed(observers);
+  }
+}
+
+void Vertical::persist(Snapshot& snapshot) {
+  snapshot(done_, stepped_, head_, bits_, total_, learned_, tested_, predictions_, shares_, tallies_, played_,
+           rounds_played_, root_, evaluation_);
+  for (Party& party : parties_) {
+    snapshot(party.out_of_range);
+    if (party.block) snapshot(*party.block);
+  }
+  if (joint_) snapshot(*joint_);
+}
+
+bool Vertical::goes_on() {
+  if (done_ == plan_.rounds || !root_.begin_round(done_)) return false;
+  watch_ = Stopwatch(done_ % Stopwatch::timed_rounds_apart == 0);
+  return true;
+}
+
+/// The round's records, whose releases are paid for.
+void Vertical::open_round() {
+  stream_.load(done_);
+  records_ = stream_.learning();
+  stepped_ = false;
+  for (Party& party : parties_) party.price = accounts_.pay(party.local, done_);
+  const bool releases_labels = plan_.labels == LabelHolders::head || plan_.central;
+  if (root_.aggregates()) head_price_ = releases_labels ? accounts_.pay(0, done_) : std::nullopt;
+}
+
+bool Vertical::learns() const {
+  return !plan_.lazy_after || done_ < *plan_.lazy_after;
+}
+
+/// Rank 0's, before labels are used.
+void Vertical::predict() {
+  if (!root_.aggregates()) return;
+  const auto score_all = [&] {
+    apply(
+        [&](Score& learned, Score& tally, double& played, std::vector<Prediction>& predictions, const Vector& targets) {
+          learned = score(View(targets).first(records_ * loss_.targets()));
+          tally += learned;
+          played += learned.loss / static_cast<double>(plan_.batch);
+          if (!plan_.keeps_predictions) return;
+          const View outputs = plan_.central ? joint_->outputs() : head_loss_.outputs();
+          for (std::size_t i = 0; i < records_; ++i) {
+            if (is_left_out(View(targets).subspan(i, 1))) continue;
+            const double margin = loss_.margin(outputs.subspan(i * loss_.outputs(), loss_.outputs())).value_or(0);
+            predictions.push_back({margin, targets[i] > 0});
+          }
+        },
+        learned_, tallies_[0], played_[0], predictions_, stream_.targets());
+  };
+  timed(&TimeShares::mixing, score_all);
+}
+
+/// Of the records whose contributions have come.
+Score Vertical::score(View targets) {
+  if (!plan_.central) return head_loss_.play(head_.parameters().value(), embeddings_, targets);
+  return joint_->play(std::vector<View>(columns_.begin(), columns_.end()), targets);
+}
+
+/// ∇_k F(Φ̂_{−k}, h_k(θ_k)) for every block, and its step.
+void Vertical::step(Round e) {
+  if (plan_.central) {
+    if (root_.aggregates()) timed(&TimeShares::learning, [&] { step_jointly(e); });
+    stepped_ = true;
+    return;
+  }
+  timed(&TimeShares::learning, [&] {
+    if (root_.aggregates()) step_head(e);
+    for (Party& party : parties_) {
+      if (!party.price) continue;
+      step_party(party, e);
+      root_.still_here();
+    }
+  });
+}
+
+void Vertical::step_head(Round e) {
+  stepped_ = plan_.labels == LabelHolders::all || head_price_.has_value();
+  if (!stepped_) return;
+  const bool secret = plan_.labels == LabelHolders::head;
+  apply(
+      [&](Vector& gradient, const Vector& targets) {
+        head_loss_.play(head_.parameters().value(), embeddings_, View(targets).first(records_ * loss_.targets()));
+        head_loss_.gradient(secret ? mechanism_.clip(parts_.head) : Clip(), gradient);
+      },
+      gradient_, stream_.targets());
+  if (secret) {
+    mechanism_.release(parts_.head, address(ReleasePath::vertical_head_gradient, 0, e + 1), *head_price_, keys_[0],
+                       gradient_, direction_);
+  } else {
+    KnownLabels::publish(gradient_, static_cast<double>(plan_.batch), direction_);
+  }
+  head_.step(plan_.step_of(done_), direction_);
+}
+
+void Vertical::step_party(Party& party, Round e) {
+  NetworkBlock& network = party.block->network();
+  const Clip clip = mechanism_.clip(parts_.gradients[party.k()]);
+  if (plan_.labels == LabelHolders::head) {
+    // Nothing has come from a head whose budget has ended; noise is never zero throughout.
+    const bool noisy = mechanism_.price_kind() != PriceKind::none;
+    if (noisy && std::all_of(party.derivatives.begin(), party.derivatives.end(), [](double d) { return d == 0; }))
+      return;
+    apply(
+        [&](Vector& gradient, std::int64_t& out_of_range) {
+          out_of_range += static_cast<std::int64_t>(network.gradient(party.derivatives, clip, gradient));
+        },
+        gradient_, party.out_of_range);
+  } else {
+    if (e > 0) embed(party, 0, records_);
+    apply(
+        [&](Vector& gradient, Vector& frozen, Vector& d_embeddings, Vector& d_own, std::int64_t& out_of_range,
+            const Vector& embedding, const Vector& targets) {
+          frozen = embeddings_;
+          put_part(embedding, parties(), party.k(), width_, frozen);
+          head_loss_.play(theta_hat_.value(), frozen, View(targets).first(records_ * loss_.targets()));
+          head_loss_.embedding_derivatives(d_embeddings);
+          take_part(d_embeddings, parties(), party.k(), width_, d_own);
+          out_of_range += static_cast<std::int64_t>(network.gradient(d_own, clip, gradient));
+        },
+        gradient_, frozen_, d_embeddings_, d_own_, party.out_of_range, std::as_const(party.embedding),
+        stream_.targets());
+  }
+  mechanism_.release(parts_.gradients[party.k()], address(ReleasePath::vertical_party_gradient, party.client, e + 1),
+                     *party.price, keys_[party.local], gradient_, direction_);
+  party.block->step(plan_.step_of(done_), direction_);
+}
+
+/// The baseline: all blocks at once, at rank 0's copy of all columns.
+void Vertical::step_jointly(Round e) {
+  apply(
+      [&](std::vector<Vector>& gradients, const Vector& targets) {
+        if (e > 0) static_cast<void>(score(View(targets).first(records_ * loss_.targets())));
+        joint_->gradients(gradients);
+      },
+      joint_gradients_, stream_.targets());
+  for (std::size_t b = 0; b < joint_->blocks().size(); ++b) {
+    gradient_ = joint_gradients_.map([b](const std::vector<Vector>& gradients) { return gradients[b]; });
+    const std::size_t part = b == 0 ? parts_.head : parts_.gradients[b - 1];
+    mechanism_.release(part, address(ReleasePath::vertical_joint_gradient, 0, e), *head_price_, keys_[0], gradient_,
+                       direction_);
+    joint_->blocks()[b].step(plan_.step_of(done_), direction_);
+  }
+}
+
+/// What the round's model makes of records that it does not learn from.
+void Vertical::test() {
+  tested_ = Secret<Score>();
+  if (stream_.testing() == 0) return;
+  collect(evaluation_, records_, stream_.testing());
+  if (!root_.aggregates()) return;
+  apply(
+      [&](Score& tested, const Vector& targets) { tested = score(View(targets).subspan(records_ * loss_.targets())); },
+      tested_, stream_.targets());
+}
+
+void Vertical::completed(const std::vector<Observer*>& observers) {
+  if (root_.aggregates() && stepped_) rounds_played_[0].add(done_);
+  total_.up += bits_.up;
+  total_.down += bits_.down;
+  ++done_;
+  watch_.lap(shares_.exchange);
+  show(observers);
+  watch_.lap(shares_.observing);
+}
+
+void Vertical::show(const std::vector<Observer*>& observers) {
+  for (Observer* observer : observers) observer->after(*this);
+}
+
+Released<Columns> Vertical::models() const {
+  return post_process(
+      [this](const Vector& theta) {
+        Columns models(theta.size(), root_.aggregates() ? 1 : 0);
+        if (root_.aggregates()) std::copy(theta.begin(), theta.end(), models[0].begin());
+        return models;
+      },
+      head());
+}
+
+std::vector<std::pair<Client, Released<Vector>>> Vertical::blocks() const {
+  std::vector<std::pair<Client, Released<Vector>>> result;
+  if (joint_) {
+    for (std::size_t b = 0; b < joint_->blocks().size(); ++b) {
+      result.emplace_back(static_cast<Client>(b), joint_->blocks()[b].parameters());
+    }
+    return result;
+  }
+  if (root_.aggregates()) result.emplace_back(0, head_.parameters());
+  for (const Party& party : parties_) {
+    if (party.block) result.emplace_back(party.client, party.block->parameters());
+  }
+  return result;
+}
+
+std::vector<std::pair<Client, Secret<std::int64_t>>> Vertical::out_of_range() const {
+  std::vector<std::pair<Client, Secret<std::int64_t>>> counts;
+  for (const Party& party : parties_) counts.emplace_back(party.client, party.out_of_range);
+  return counts;
+}
+
+}  // namespace starling

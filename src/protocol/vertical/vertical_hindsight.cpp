@@ -1,0 +1,129 @@
+#include "starling/protocol/vertical/vertical_hindsight.hpp"
+
+#include <algorithm>
+
+#include "starling/codec/quantiser.hpp"
+#include "starling/core/check.hpp"
+#include "starling/core/numerics/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+/// The records of a round.
+struct PlayedRound {
+  std::vector<Vector> columns;  ///< of each party
+  Vector targets;
+};
+
+/// One after the other, to rank 0.
+std::vector<PlayedRound> bring_records(Root& evaluation, VerticalStream& stream, const MetricsPolicy& policy,
+                                       const VerticalArchitecture& architecture, std::size_t targets, Round rounds) {
+  const auto doubles = quantiser_table().make("float64");
+  const std::size_t parties = architecture.parties();
+  const std::size_t before = evaluation.first() == 0 ? 1 : 0;  // clients of this rank that are no parties
+  Released<std::vector<std::byte>> messages = declare_public(std::vector<std::byte>());
+  Released<Vector> own = declare_public(Vector());
+  std::vector<PlayedRound> played;
+  for (Round t = 0; t < rounds; ++t) {
+    stream.load(t);
+    std::vector<std::size_t> lengths(parties + 1, 0);
+    for (std::size_t k = 0; k < parties; ++k)
+      lengths[k + 1] = stream.learning() * architecture.features[k].input.size();
+    evaluation.collect(
+        lengths,
+        [&](std::size_t local) -> const Released<Vector>& {
+          own = *policy.share(stream.inputs(local - before), SharedFigure::columns_of_parties);
+          own.update(
+              [&](Vector& numbers) { numbers.resize(lengths[static_cast<std::size_t>(evaluation.first()) + local]); });
+          return own;
+        },
+        *doubles, messages);
+    if (!evaluation.aggregates()) continue;
+    PlayedRound round;
+    std::span<const std::byte> bytes = messages.value();
+    for (std::size_t k = 0; k < parties; ++k) {
+      round.columns.emplace_back(lengths[k + 1]);
+      doubles->decode(bytes.first(doubles->bytes(lengths[k + 1])), round.columns.back());
+      bytes = bytes.subspan(doubles->bytes(lengths[k + 1]));
+    }
+    round.targets = policy.share(stream.targets(), SharedFigure::labels)->value();
+    round.targets.resize(stream.learning() * targets);
+    played.push_back(std::move(round));
+  }
+  return played;
+}
+
+Score play(JointNetwork& network, const PlayedRound& round) {
+  return network.play(std::vector<View>(round.columns.begin(), round.columns.end()), round.targets);
+}
+
+double total_loss(JointNetwork& network, const std::vector<PlayedRound>& rounds, double batch) {
+  double total = 0;
+  for (const PlayedRound& round : rounds) total += play(network, round).loss / batch;
+  return total;
+}
+
+/// A pass; false if it was not finished.
+bool learn(JointNetwork& network, const std::vector<PlayedRound>& rounds, double step, double batch,
+           const std::function<bool()>& go_on) {
+  std::vector<Vector> gradients;
+  for (const PlayedRound& round : rounds) {
+    if (!go_on()) return false;
+    static_cast<void>(play(network, round));
+    network.gradients(gradients);
+    for (std::size_t b = 0; b < gradients.size(); ++b) {
+      scale(1 / batch, gradients[b]);
+      network.blocks()[b].step(step, Released<Vector>(declare_public(gradients[b])));
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Hindsight find_hindsight(Root& evaluation, VerticalStream& stream, const MetricsPolicy& policy,
+                         VerticalArchitecture architecture, const TargetLoss& loss, const std::vector<Vector>& last,
+                         const HindsightSettings& settings) {
+  check(policy.shared(),
+        "--regret where metrics are private (the comparator is fitted to everybody's records without noise) leave it "
+        "out, or declare them shared with --metrics shared");
+  const std::vector<PlayedRound> rounds =
+      bring_records(evaluation, stream, policy, architecture, loss.targets(), settings.rounds);
+  Released<Vector> more = declare_public(Vector{1});  // after each pass: nobody waits for longer than one takes
+  if (!evaluation.aggregates()) {
+    while (more.value()[0] != 0) evaluation.broadcast(more);
+    return {};
+  }
+  architecture.optimiser = OptimiserKind::adam;
+  const auto batch = static_cast<double>(settings.batch);
+  const auto go_on = [&] {
+    evaluation.still_here();
+    return settings.go_on();
+  };
+  Hindsight best;
+  bool found = false;
+  bool goes_on = true;
+  for (const bool from_last : {true, false}) {
+    JointNetwork network(architecture, loss);
+    for (std::size_t b = 0; from_last && b < last.size(); ++b) network.blocks()[b].set(declare_public(last[b]));
+    for (std::int64_t pass = from_last ? 0 : 1; goes_on && pass <= settings.passes; ++pass) {
+      if (pass > 0) {
+        const double done =
+            settings.passes > 1 ? static_cast<double>(pass - 1) / static_cast<double>(settings.passes - 1) : 0;
+        goes_on = learn(network, rounds, settings.step * (1 - 0.9 * done), batch, go_on);
+      }
+      const double total = total_loss(network, rounds, batch);
+      evaluation.broadcast(more);
+      if (found && !(total < best.loss)) continue;
+      found = true;
+      best = {total, fmt::format("the best networks after {} of {} passes of Adam from {}", pass, settings.passes,
+                                 from_last ? "the last ones" : "the start values")};
+    }
+  }
+  more = declare_public(Vector{0});
+  evaluation.broadcast(more);
+  return best;
+}
+
+}  // namespace starling

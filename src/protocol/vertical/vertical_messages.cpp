@@ -1,0 +1,231 @@
+// What online vertical federated learning sends: contributions up, and Φ̂ or derivatives down.
+#include <algorithm>
+
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/privacy/clip_rows.hpp"
+#include "starling/protocol/vertical/vertical.hpp"
+
+namespace starling {
+
+namespace {
+
+double to_float(double x) {
+  return static_cast<float>(x);
+}
+
+}  // namespace
+
+Vertical::Vertical(Root& root, Root& evaluation, VerticalStream& stream, Accounts& accounts,
+                   MultipartMechanism& mechanism, std::vector<NoiseKey> keys, const VerticalArchitecture& architecture,
+                   const TargetLoss& loss, VerticalWire wire, const VerticalPlan& plan)
+    : root_(root),
+      evaluation_(evaluation),
+      stream_(stream),
+      accounts_(accounts),
+      mechanism_(mechanism),
+      keys_(std::move(keys)),
+      loss_(loss),
+      wire_(std::move(wire)),
+      plan_(plan),
+      precision_(architecture.precision),
+      width_(architecture.head.input.size() / architecture.parties()),
+      head_(architecture, 0),
+      head_loss_(head_.network(), loss),
+      parts_(add_vertical_parts(mechanism, architecture, plan)),
+      messages_(declare_public(std::vector<std::byte>())),
+      representation_(messages_),
+      nothing_(messages_),
+      theta_hat_(declare_public(Vector(head_.network().dimension()))),
+      released_(declare_public(Vector())),
+      sent_(released_),
+      direction_(released_) {
+  for (const Architecture& party : architecture.features) widths_.push_back(party.input.size());
+  host_parties(architecture);
+  if (!root.aggregates()) return;
+  if (plan.central) joint_.emplace(architecture, loss);
+  ones_.assign(1, 1.0);
+  tallies_.resize(1);
+  played_.resize(1);
+  rounds_played_.resize(1);
+}
+
+void Vertical::host_parties(const VerticalArchitecture& architecture) {
+  for (std::size_t local = 0; local < root_.count(); ++local) {
+    const Client client = root_.first() + static_cast<Client>(local);
+    if (client == 0) continue;
+    Party party{client, local, parties_.size()};
+    if (!plan_.central) party.block.emplace(architecture, static_cast<std::size_t>(client));
+    parties_.push_back(std::move(party));
+  }
+}
+
+const Quantiser& Vertical::up_quantiser() const {
+  return plan_.central ? *wire_.exact : wire_.embeddings(done_);
+}
+
+std::vector<std::size_t> Vertical::up_lengths(std::size_t count) const {
+  std::vector<std::size_t> lengths(parties() + 1, 0);
+  for (std::size_t k = 0; k < parties(); ++k) lengths[k + 1] = count * (plan_.central ? widths_[k] : width_);
+  return lengths;
+}
+
+/// h_k(θ_k; x_k), clipped under a mechanism.
+void Vertical::embed(Party& party, std::size_t first, std::size_t count) {
+  const std::size_t width = widths_[party.k()];
+  apply(
+      [&](Vector& embedding, std::int64_t& out_of_range, const Vector& inputs) {
+        NetworkBlock& network = party.block->network();
+        const View outputs =
+            network.forward(party.block->parameters().value(), View(inputs).subspan(first * width, count * width));
+        embedding.assign(outputs.begin(), outputs.end());
+        std::size_t left_out = clip_rows(embedding, width_, mechanism_.clip(parts_.sent[party.k()]));
+        for (const char out : network.out_of_range()) left_out += out != 0 ? 1 : 0;
+        out_of_range += static_cast<std::int64_t>(left_out);
+      },
+      party.embedding, party.out_of_range, stream_.inputs(party.hosted));
+}
+
+const Released<Vector>& Vertical::contribution(Party& party, std::size_t first, std::size_t count) {
+  const std::size_t width = plan_.central ? widths_[party.k()] : width_;
+  sent_.update([&](Vector& sent) { sent.assign(party.price ? 0 : count * width, 0.0); });
+  if (!party.price) return sent_;
+  if (plan_.central) {
+    rows_ = stream_.inputs(party.hosted).map([&](const Vector& inputs) {
+      const View own = View(inputs).subspan(first * width, count * width);
+      Vector numbers(own.begin(), own.end());
+      // What networks of floats see of them: m (x/m) then comes back as x.
+      if (precision_ == Precision::single) std::ranges::transform(numbers, numbers.begin(), to_float);
+      return numbers;
+    });
+    apply(
+        [&](Vector& rows, std::int64_t& out_of_range) {
+          out_of_range += static_cast<std::int64_t>(clip_rows(rows, width, mechanism_.clip(parts_.sent[party.k()])));
+        },
+        rows_, party.out_of_range);
+  } else {
+    embed(party, first, count);
+    rows_ = party.embedding;
+  }
+  ReleaseAddress place = address(ReleasePath::vertical_embedding, party.client, first == 0 ? 0 : 1);
+  for (std::size_t from = 0; from < count; from += plan_.batch, ++place.block) {
+    release_rows(parts_.sent[party.k()], width, from, place, *party.price, keys_[party.local]);
+  }
+  sent_.update([&](Vector& sent) { sent.resize(count * width); });
+  return sent_;
+}
+
+void Vertical::release_rows(std::size_t part, std::size_t width, std::size_t first, const ReleaseAddress& address,
+                            double price, const NoiseKey& key) {
+  block_ = rows_.map([&](const Vector& rows) {
+    const View own = View(rows).subspan(first * width);
+    Vector block(plan_.batch * width, 0.0);
+    std::copy_n(own.begin(), std::min(own.size(), block.size()), block.begin());
+    return block;
+  });
+  mechanism_.release(part, address, price, key, block_, released_);
+  sent_.update(
+      [&](Vector& sent, const Vector& mean) {
+        const auto m = static_cast<double>(plan_.batch);
+        for (const double x : mean) sent.push_back(m * x);
+      },
+      released_);
+}
+
+void Vertical::collect(Root& door, std::size_t first, std::size_t count) {
+  const std::vector<std::size_t> lengths = up_lengths(count);
+  const Quantiser& quantiser = up_quantiser();
+  door.collect(
+      lengths,
+      [&](std::size_t local) -> const Released<Vector>& {
+        Party& party = parties_[local - (parties_.front().local)];
+        return timed(&TimeShares::learning,
+                     [&]() -> const Released<Vector>& { return contribution(party, first, count); });
+      },
+      quantiser, messages_);
+  if (!door.aggregates()) return;
+  open_messages(lengths, messages_.value());
+  if (&door == &evaluation_) return;
+  bits_ = {};
+  for (const std::size_t length : lengths) bits_.up += static_cast<double>(quantiser.bits(length));
+}
+
+/// All contributions, one after the other: a matrix of embeddings or, under `central`, each party's columns.
+void Vertical::open_messages(const std::vector<std::size_t>& lengths, std::span<const std::byte> bytes) {
+  const Quantiser& quantiser = up_quantiser();
+  columns_.resize(parties());
+  embeddings_.resize(parties() * lengths[1]);
+  for (std::size_t k = 0; k < parties(); ++k) {
+    columns_[k].resize(lengths[k + 1]);
+    quantiser.decode(bytes.first(quantiser.bytes(lengths[k + 1])), columns_[k]);
+    bytes = bytes.subspan(quantiser.bytes(lengths[k + 1]));
+    if (!plan_.central) put_part(columns_[k], parties(), k, width_, embeddings_);
+  }
+}
+
+/// Where nothing comes down no rank would wait for another, and a signal would find them rounds apart.
+void Vertical::keep_in_step() {
+  evaluation_.broadcast(nothing_);
+}
+
+void Vertical::send_back() {
+  if (plan_.central) return keep_in_step();
+  if (plan_.labels == LabelHolders::head) {
+    send_derivatives();
+  } else {
+    send_representation();
+  }
+}
+
+/// Φ̂: the head, then the messages as they came.
+void Vertical::send_representation() {
+  const std::vector<std::size_t> lengths = up_lengths(records_);
+  const std::size_t head_bytes = wire_.head->bytes(head_.network().dimension());
+  std::size_t bytes = head_bytes;
+  for (const std::size_t length : lengths) bytes += up_quantiser().bytes(length);
+  representation_.update(
+      [&](std::vector<std::byte>& all, const Vector& theta, const std::vector<std::byte>& messages) {
+        all.resize(bytes);
+        if (!root_.aggregates()) return;
+        wire_.head->encode(theta, std::span(all).first(head_bytes));
+        std::copy(messages.begin(), messages.end(), all.begin() + static_cast<std::ptrdiff_t>(head_bytes));
+      },
+      head_.parameters(), messages_);
+  root_.broadcast(representation_);
+  const std::span<const std::byte> all = representation_.value();
+  theta_hat_.update([&](Vector& theta) { wire_.head->decode(all.first(head_bytes), theta); });
+  open_messages(lengths, all.subspan(head_bytes));
+  if (root_.aggregates()) bits_.down = bits_.up + static_cast<double>(wire_.head->bits(theta_hat_.value().size()));
+}
+
+/// ∂ℓ_i/∂h_k to party k.
+void Vertical::send_derivatives() {
+  const std::vector<std::size_t> lengths = up_lengths(records_);
+  const std::size_t width = parties() * width_;
+  sent_.update([&](Vector& sent) { sent.assign(head_price_ ? 0 : records_ * width, 0.0); });
+  if (head_price_) {
+    rows_.update([&](Vector& rows) {
+      head_loss_.embedding_derivatives(rows);  // of what has just been predicted
+      clip_rows(rows, width, mechanism_.clip(parts_.derivatives));
+    });
+    release_rows(parts_.derivatives, width, 0, address(ReleasePath::vertical_derivatives, 0, 0), *head_price_,
+                 keys_[0]);
+    sent_.update([&](Vector& sent) { sent.resize(records_ * width); });
+  }
+  root_.distribute(
+      lengths,
+      [&](Client u) -> const Released<Vector>& {
+        released_.update(
+            [&](Vector& part, const Vector& all) {
+              take_part(all, parties(), static_cast<std::size_t>(u - 1), width_, part);
+            },
+            sent_);
+        return released_;
+      },
+      *wire_.exact,
+      [&](std::size_t local, const Released<Vector>& numbers) {
+        parties_[local - parties_.front().local].derivatives = numbers.value();
+      });
+  for (const std::size_t length : lengths) bits_.down += static_cast<double>(wire_.exact->bits(length));
+}
+
+}  // namespace starling

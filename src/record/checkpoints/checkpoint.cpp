@@ -1,0 +1,127 @@
+#include "starling/record/checkpoints/checkpoint.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+#include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
+#include "starling/record/directory/run_directory.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::string_view prefix = "checkpoint-";
+
+std::filesystem::directory_iterator files_in(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::directory_iterator files(folder, error);
+  check<FailureError>(!error, "cannot read '{}' ({})", folder, error.message());
+  return files;
+}
+
+}  // namespace
+
+std::string CheckpointFolder::path(Round round) const {
+  return fmt::format("{}/{}{}", folder_, prefix, round);
+}
+
+void CheckpointFolder::write(Round round, const Secret<std::string>& state, const std::vector<Companion>& files) const {
+  OwnersFile::replace(path(round), write_checkpoint({label_, round, state, files}));
+}
+
+Companion CheckpointFolder::describe(GrowingDigest& file) const {
+  std::error_code error;
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file.path(), error));
+  check<FailureError>(!error, "cannot read '{}' ({})", file.path(), error.message());
+  return {std::filesystem::path(file.path()).lexically_relative(folder_).string(), bytes, file.of_first(bytes)};
+}
+
+/// Of all files with such a name.
+std::vector<Round> CheckpointFolder::rounds() const {
+  std::vector<Round> rounds;
+  for (const auto& entry : files_in(folder_)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    Round round = 0;
+    const char* const end = name.data() + name.size();
+    const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, round);
+    if (error == std::errc() && rest == end && round >= 0) rounds.push_back(round);
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return rounds;
+}
+
+CheckpointFile CheckpointFolder::open(Round round) const {
+  const std::optional<std::string> file = read_whole_file(path(round));
+  check<FailureError>(file.has_value(), "cannot read '{}' ({})", path(round), std::strerror(errno));
+  try {
+    CheckpointFile checkpoint = read_checkpoint(*file);
+    const CheckpointLabel& found = checkpoint.label;
+    check<DataError>(found.build == label_.build, "it was written by starling {}, and this is {}", found.build,
+                     label_.build);
+    check<DataError>(found == label_ && checkpoint.round == round,
+                     "it is of run {}, rank {} of {} with clients {} to {}, after round {} (it was moved here)",
+                     found.run, found.rank, found.ranks, found.first, found.first + found.clients - 1,
+                     checkpoint.round);
+    return checkpoint;
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("'{}': {}", path(round), error.what()));
+  }
+}
+
+/// Throws DataError if any of its files is not what it was, up to where it was then.
+void CheckpointFolder::require_files(const CheckpointFile& checkpoint,
+                                     std::map<std::string, GrowingDigest>& digests) const {
+  for (const auto& [name, bytes, digest] : checkpoint.files) {
+    const std::string file = (std::filesystem::path(folder_) / name).lexically_normal().string();
+    GrowingDigest& known = digests.try_emplace(name, file).first->second;
+    const std::int64_t before = known.bytes();
+    check<DataError>(before <= bytes && known.of_first(bytes) == digest,
+                     "'{}' was changed: its bytes {} to {} are not those when the checkpoint was written", file,
+                     std::min(before, bytes), bytes);
+  }
+}
+
+CheckpointFolder::Found CheckpointFolder::look() const {
+  Found found;
+  std::map<std::string, GrowingDigest> digests;
+  for (const Round round : rounds()) {
+    try {
+      const CheckpointFile checkpoint = open(round);
+      try {
+        require_files(checkpoint, digests);
+      } catch (const Error& error) {
+        throw DataError(fmt::format("'{}': {}", path(round), error.what()));
+      }
+      found.whole.push_back(round);
+    } catch (const Error& error) {
+      found.complaints.emplace_back(error.what());
+    }
+  }
+  return found;
+}
+
+Secret<std::string> CheckpointFolder::read(Round round) const {
+  return open(round).state;
+}
+
+void CheckpointFolder::remove(Round from, Round end) const {
+  for (const auto& entry : files_in(folder_)) {  // what a crash left unnamed
+    const std::string name = entry.path().filename().string();
+    std::error_code error;
+    if (name.starts_with(prefix) && name.ends_with(".part")) std::filesystem::remove(entry.path(), error);
+    check<FailureError>(!error, "cannot remove '{}' ({})", entry.path().string(), error.message());
+  }
+  for (const Round round : rounds()) {
+    if (round < from || round >= end) continue;
+    std::error_code error;
+    std::filesystem::remove(path(round), error);
+    check<FailureError>(!error, "cannot remove '{}' ({})", path(round), error.message());
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,107 @@
+#include "starling/record/checkpoints/checkpointer.hpp"
+
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "starling/files/durable_file.hpp"
+
+namespace starling {
+
+Checkpointer::Checkpointer(World& world, const std::vector<int>& active, CheckpointFolder folder,
+                           const CheckpointPace& pace, KeptParts parts)
+    : world_(world), folder_(std::move(folder)), pace_(pace), parts_(std::move(parts)), milestones_(world, active) {
+  for (const std::string& file : parts_.files()) files_.emplace_back(file);
+}
+
+void Checkpointer::after(const RoundView& view) {
+  const Round done = view.done();
+  if (done == last_ || !is_due(done)) return;
+  write(done);
+  milestones_.pass();
+  remove_what_none_needs();
+}
+
+Round Checkpointer::due() const {
+  if (pace_.any()) return 0;
+  return std::numeric_limits<Round>::max();
+}
+
+/// The same on all ranks.
+bool Checkpointer::is_due(Round done) {
+  if (pace_.rounds > 0) return done % pace_.rounds == 0;
+  if (pace_.seconds <= 0) return false;
+  using Seconds = std::chrono::duration<double>;
+  if (world_.rank() == 0 && Seconds(std::chrono::steady_clock::now() - written_at_).count() >= pace_.seconds) {
+    world_.appoint_checkpoint();
+  }
+  return world_.is_checkpoint_after(done - 1);
+}
+
+void Checkpointer::write(Round done) {
+  Snapshot snapshot;
+  parts_.persist(snapshot);
+  std::vector<Companion> files;
+  for (GrowingDigest& file : files_) files.push_back(folder_.describe(file));
+  folder_.write(done, snapshot.content(), files);
+  fault_point("checkpoint");
+  last_ = done;
+  written_at_ = std::chrono::steady_clock::now();
+  written_.push_back(done);
+}
+
+/// All hold the newest that all have passed, and the one before it is kept should that turn out to be unreadable.
+void Checkpointer::remove_what_none_needs() {
+  const std::int64_t common = milestones_.passed_by_all();
+  if (common - dropped_ < 2) return;
+  for (; dropped_ < common - 2; ++dropped_) written_.pop_front();
+  folder_.remove(0, written_.front());
+}
+
+void Checkpointer::write_last(Round done) {
+  if (done != last_) write(done);
+}
+
+void Checkpointer::go_back(Round round) {
+  Snapshot snapshot(folder_.read(round));
+  folder_.remove(round + 1, std::numeric_limits<Round>::max());
+  parts_.persist(snapshot);
+  snapshot.require_end();
+  last_ = round;
+}
+
+void Checkpointer::finish() {
+  milestones_.settle();
+}
+
+std::optional<Round> newest_common_checkpoint(Agreement& agreement, const CheckpointFolder& folder, bool hosts_clients,
+                                              std::vector<std::string>& complaints) {
+  std::string own = hosts_clients ? "" : "*";
+  agreement.together([&] {
+    if (!hosts_clients) return;
+    const CheckpointFolder::Found found = folder.look();
+    complaints = found.complaints;
+    for (const Round round : found.whole) own += std::to_string(round) + " ";
+  });
+  std::optional<std::set<Round>> common;
+  for (const std::string& text : agreement.all_gather(declare_public(own))) {
+    if (text == "*") continue;
+    std::istringstream words(text);
+    std::set<Round> rounds;
+    for (Round round = 0; words >> round;) {
+      if (!common || common->contains(round)) rounds.insert(round);
+    }
+    common = std::move(rounds);
+  }
+  std::string all_complaints;
+  for (const std::string& each : complaints) all_complaints += each + "\n";
+  complaints.clear();
+  for (const std::string& text : agreement.all_gather(declare_public(all_complaints))) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) complaints.push_back(line);
+  }
+  if (!common || common->empty()) return std::nullopt;
+  return *common->rbegin();
+}
+
+}  // namespace starling

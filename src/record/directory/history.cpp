@@ -1,0 +1,172 @@
+#include "starling/record/directory/history.hpp"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fcntl.h>
+#include <string_view>
+#include <unistd.h>
+
+#include "starling/core/check.hpp"
+#include "starling/files/text_files.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr auto between_flushes = std::chrono::milliseconds(200);
+constexpr std::string_view header =
+    "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass,in_flight,present";
+
+using Figure = double NetworkFigures::*;
+/// In the order of the columns after the first.
+constexpr std::array<Figure, 8> figures_of_a_line{
+    &NetworkFigures::loss,          &NetworkFigures::accuracy,        &NetworkFigures::test_loss,
+    &NetworkFigures::test_accuracy, &NetworkFigures::consensus_error, &NetworkFigures::mass,
+    &NetworkFigures::in_flight,     &NetworkFigures::present};
+
+std::string line_of(const NetworkFigures& figures) {
+  std::string line = fmt::format("{}", figures.done);
+  for (const Figure figure : figures_of_a_line) line += "," + csv_field(figures.*figure);
+  return line + "\n";
+}
+
+/// A lock on the whole file, for or against writing.
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+template <class T>
+bool parse(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Whether the line is one of a history after round `before`.
+bool parse_line(std::string_view line, Round before, NetworkFigures& figures) {
+  std::array<std::string_view, figures_of_a_line.size() + 1> fields;
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const std::size_t end = line.find(',');
+    if ((end == std::string_view::npos) != (k + 1 == fields.size())) return false;
+    fields[k] = line.substr(0, end);
+    line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
+  }
+  if (!parse(fields[0], figures.done) || figures.done < before) return false;
+  for (std::size_t k = 1; k < fields.size(); ++k) {
+    double& figure = figures.*figures_of_a_line[k - 1];
+    if (!fields[k].empty() && (!parse(fields[k], figure) || std::isnan(figure))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+HistoryFile::HistoryFile(std::string path)
+    : path_(std::move(path)),
+      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)),
+      flushed_(std::chrono::steady_clock::now()) {
+  check<FailureError>(file_ >= 0, "cannot write '{}' ({})", path_, std::strerror(errno));
+  try {
+    struct flock lock = whole_file();
+    const bool held = ::fcntl(file_, F_OFD_SETLK, &lock) != 0 && (errno == EAGAIN || errno == EACCES);
+    check(!held, "'{}' is in use (the run goes on in another process) wait for its end, or end it", path_);
+    // Where there are no locks, readers go by the file's age.
+    check<FailureError>(::ftruncate(file_, 0) == 0, "cannot write '{}' ({})", path_, std::strerror(errno));
+    write(std::string(header) + "\n");
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
+}
+
+HistoryFile::~HistoryFile() {
+  try {
+    flush();
+  } catch (const std::exception&) {  // the error that ends the run is the one to report
+  }
+  ::close(file_);
+}
+
+void HistoryFile::write(const std::string& text) const {
+  const ssize_t written = ::write(file_, text.data(), text.size());
+  check<FailureError>(written == static_cast<ssize_t>(text.size()), "cannot write '{}' ({})", path_,
+                      written < 0 ? std::strerror(errno) : "the disk is full");
+}
+
+void HistoryFile::append(const NetworkFigures& figures) {
+  waiting_ += line_of(figures);
+  flush_if_due();
+}
+
+void HistoryFile::flush_if_due() {
+  if (!waiting_.empty() && std::chrono::steady_clock::now() - flushed_ >= between_flushes) flush();
+}
+
+void HistoryFile::flush() {
+  if (waiting_.empty()) return;
+  const std::string text = std::exchange(waiting_, {});
+  write(text);
+  flushed_ = std::chrono::steady_clock::now();
+}
+
+std::vector<NetworkFigures> read_history(const std::string& path) {
+  const std::string text = read_text(path);
+  std::vector<NetworkFigures> history;
+  std::size_t from = 0;
+  for (int number = 1;; ++number) {
+    const std::size_t end = text.find('\n', from);
+    if (end == std::string::npos) break;
+    const std::string_view line = std::string_view(text).substr(from, end - from);
+    from = end + 1;
+    if (number == 1) {
+      check<DataError>(line == header, "'{}' is not the history of a run (its first line is not '{}') restore it", path,
+                       header);
+      continue;
+    }
+    NetworkFigures figures;
+    check<DataError>(parse_line(line, history.empty() ? 0 : history.back().done, figures),
+                     "'{}' line {} is not a line of a history (a round not before the last one, then eight numbers or "
+                     "empty fields) restore it",
+                     path, number);
+    history.push_back(figures);
+  }
+  return history;
+}
+
+std::string to_csv(const std::vector<NetworkFigures>& history) {
+  std::string text(header);
+  text += "\n";
+  for (const NetworkFigures& figures : history) text += line_of(figures);
+  return text;
+}
+
+std::vector<NetworkFigures> one_line_each(const std::vector<NetworkFigures>& history) {
+  std::vector<NetworkFigures> lines;
+  for (const NetworkFigures& line : history) {
+    if (lines.empty() || lines.back().done != line.done) {
+      lines.push_back(line);
+      continue;
+    }
+    for (const Figure figure : figures_of_a_line) {
+      if (!std::isnan(line.*figure)) lines.back().*figure = line.*figure;
+    }
+  }
+  return lines;
+}
+
+Holding holding_of(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return Holding::unknown;
+  struct flock lock = whole_file();
+  const int asked = ::fcntl(file, F_OFD_GETLK, &lock);  // asks only: no lock is taken that the run could meet
+  ::close(file);
+  if (asked != 0) return Holding::unknown;
+  return lock.l_type == F_UNLCK ? Holding::free : Holding::held;
+}
+
+}  // namespace starling

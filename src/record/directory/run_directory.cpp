@@ -1,0 +1,268 @@
+#include "starling/record/directory/run_directory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "starling/core/whole_number.hpp"
+#include "starling/record/directory/history.hpp"
+
+namespace starling {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr mode_t readable_by_all = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH;
+constexpr std::string_view finished_line = "finished\n";
+
+/// The directory cannot be another process's at the same time, where there are locks.
+Descriptor hold(const std::string& path) {
+  Descriptor folder(path, O_RDONLY | O_DIRECTORY);
+  const bool by_another = folder.get() >= 0 && ::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  check(!by_another, "the run in '{}' goes on (a process holds it) wait for its end, or end it", path);
+  return folder;
+}
+
+/// What the first round, or what comes right before it, leaves.
+bool has_traces_of_rounds(const std::string& path) {
+  for (const char* name : {"/run-id", "/history.csv", "/run.h5", "/summary.json"}) {
+    if (fs::exists(path + name)) return true;
+  }
+  return fs::is_directory(path + "/clients") && !fs::is_empty(path + "/clients");
+}
+
+/// Stands in a directory that starling has found empty, or has made, until the run begins.
+constexpr const char* beginning = "/run-is-beginning";
+
+bool is_of_a_run_that_never_began(const std::string& path) {
+  return fs::exists(path + beginning) && fs::is_regular_file(path + "/config.ini") && !has_traces_of_rounds(path);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  check<FailureError>(!error, "cannot make '{}' ({})", path, error.message());
+}
+
+/// The last line of a config.ini. One that is cut off lacks it: options that are lost would be options not given.
+constexpr std::string_view last_line = "# the end";
+
+/// A configuration whose `output`, if it has one, leads to the directory; with its last line.
+std::string with_output(const std::string& configuration, const std::string& path) {
+  constexpr std::string_view key = "output = ";
+  std::string result;
+  std::istringstream lines(configuration);
+  for (std::string line; std::getline(lines, line);) {
+    if (line == last_line) continue;
+    std::error_code error;
+    const bool moved = line.starts_with(key) && !fs::equivalent(line.substr(key.size()), path, error);
+    result += (moved ? std::string(key) + path : line) + "\n";
+  }
+  return fmt::format("{}{}\n", result, last_line);
+}
+
+void require_whole_configuration(const std::string& path) {
+  const std::string text = read_whole_file(path + "/config.ini").value_or("");
+  check(text.ends_with(fmt::format("{}\n", last_line)),
+        "'{}/config.ini' is cut off: its last line is not '{}'. Bring the whole file back", path, last_line);
+}
+
+void write_configuration(const std::string& path, const std::string& configuration) {
+  const int error = replace_file(path + "/config.ini", with_output(configuration, path), readable_by_all);
+  check<FailureError>(error == 0, "cannot write '{}/config.ini' ({})", path, std::strerror(error));
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(const std::string& path, const std::string& configuration, Before before,
+                           Agreement& agreement, int rank)
+    : path_(path) {
+  agreement.together([&] {
+    if (rank != 0) return;
+    std::error_code error;
+    check(!fs::exists(path, error) || fs::is_directory(path, error),
+          "--output '{}' is not a directory (a run needs one of its own) name another", path);
+    make_folder(path);
+    held_.emplace(hold(path));
+    if (before == Before::a_run_that_never_began && is_of_a_run_that_never_began(path)) {
+      fs::remove_all(path + "/private");
+    } else {
+      check(fs::is_empty(path, error),
+            "--output '{}' is not empty (nothing that exists is overwritten) name another or empty it", path);
+    }
+    static_cast<void>(Descriptor(path + beginning, O_CREAT | O_WRONLY, readable_by_all));
+    write_configuration(path, configuration);
+    make_folder(path + "/clients");
+    make_folder(path + "/private");
+  });
+  agreement.together([&] {
+    const std::string folder = private_folder(rank);
+    check<FailureError>(mkdir(folder.c_str(), S_IRWXU) == 0,
+                        "cannot make '{}' ({}) see whether all ranks share this file system", folder,
+                        std::strerror(errno));
+  });
+}
+
+void RunDirectory::has_begun() const {
+  std::error_code error;
+  fs::remove(path_ + beginning, error);
+}
+
+bool RunDirectory::never_began(const std::string& path, Agreement& agreement, int rank) {
+  std::string answer;
+  agreement.together([&] {
+    if (rank == 0 && is_of_a_run_that_never_began(path)) answer = "yes";
+  });
+  return agreement.broadcast(declare_public(answer)) == "yes";
+}
+
+RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank) {
+  RunDirectory directory(path);
+  agreement.together([&] {
+    if (rank != 0) return;
+    directory.held_.emplace(hold(path));
+    check(holding_of(path + "/history.csv") != Holding::held,
+          "the run in '{}' goes on (a process holds its history.csv) wait for its end, or end it", path);
+  });
+  agreement.together([&] {
+    if (rank == 0) require_whole_configuration(path);
+    static_cast<void>(directory.identity());
+    directory.require_ranks(agreement.ranks());
+    if (rank == 0) make_folder(path + "/clients");
+  });
+  return directory;
+}
+
+void RunDirectory::require_ranks(int ranks) const {
+  const std::string folder = path_ + "/private";
+  check(fs::is_directory(folder),
+        "'{}' has no folder 'private' (it holds what the run would go on from, and was not copied along) bring it back",
+        path_);
+  const auto had = std::count_if(fs::directory_iterator(folder), fs::directory_iterator(), [](const auto& entry) {
+    return entry.is_directory() &&
+           entry.path().filename().string().find_first_not_of("0123456789") == std::string::npos;
+  });
+  check(had == ranks,
+        "the run in '{}' had {} ranks, and these are {} (each resumes its own clients) start as many ranks as the run "
+        "had",
+        path_, had, ranks);
+  for (int r = 0; r < ranks; ++r) {
+    check(fs::is_directory(private_folder(r)), "'{}' is gone (rank {} would go on from it) bring it back",
+          private_folder(r), r);
+  }
+}
+
+std::optional<Round> RunDirectory::finished_rounds() const {
+  const std::optional<std::string> text = read_whole_file(summary_file());
+  if (!text) return std::nullopt;
+  const auto summary = nlohmann::json::parse(*text, nullptr, false);
+  if (!summary.is_object() || !summary.contains("rounds") || !summary.contains("rounds_planned")) return std::nullopt;
+  const auto rounds = whole_number<Round>(summary["rounds"]);
+  if (!rounds || summary["rounds"] != summary["rounds_planned"]) return std::nullopt;
+  const bool whole = read_whole_file(path_ + "/run-id").value_or("").ends_with(finished_line);
+  // Else it was killed while it wrote its results, which are made again from its last checkpoint, if it has one.
+  if (!whole && fs::exists(fmt::format("{}/checkpoint-{}", private_folder(0), *rounds))) return std::nullopt;
+  return rounds;
+}
+
+bool RunDirectory::has_checkpoints(int rank) const {
+  const auto is_one = [](const auto& entry) { return entry.path().filename().string().starts_with("checkpoint-"); };
+  return std::any_of(fs::directory_iterator(private_folder(rank)), fs::directory_iterator(), is_one);
+}
+
+void RunDirectory::set_configuration(const std::string& configuration, const std::vector<std::string>& keys) const {
+  const auto has_one = [&](const std::string& line) {
+    return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return line.starts_with(key + " = "); });
+  };
+  const std::string before = read_whole_file(path_ + "/config.ini").value_or("");
+  std::string after;
+  std::istringstream old_lines(before);
+  for (std::string line; std::getline(old_lines, line);) {
+    if (!has_one(line)) after += line + "\n";
+  }
+  std::istringstream new_lines(configuration);
+  for (std::string line; std::getline(new_lines, line);) {
+    if (has_one(line)) after += line + "\n";
+  }
+  write_configuration(path_, after);
+}
+
+void RunDirectory::forget_results() const {
+  fs::remove(summary_file());
+}
+
+void RunDirectory::write_identity(const RunIdentity& identity, bool finished) const {
+  const std::string file = path_ + "/run-id";
+  const std::string text = fmt::format("{}\n{}\n{}", identity.run, identity.inputs, finished ? finished_line : "");
+  const int error = replace_file(file, text, readable_by_all);
+  check<FailureError>(error == 0, "cannot write '{}' ({})", file, std::strerror(error));
+}
+
+RunIdentity RunDirectory::identity() const {
+  std::istringstream lines(read_whole_file(path_ + "/run-id").value_or(""));
+  RunIdentity identity;
+  std::getline(lines, identity.run);
+  check(std::getline(lines, identity.inputs) && !identity.run.empty(),
+        "'{}' has no run to resume (none had come to its first round, or it is of a kind that cannot be resumed, "
+        "or its file run-id is damaged) start one in another directory",
+        path_);
+  return identity;
+}
+
+std::string RunDirectory::clients_name(int rank) {
+  return fmt::format("clients/{}.h5", rank);
+}
+std::string RunDirectory::private_folder(int rank) const {
+  return fmt::format("{}/private/{}", path_, rank);
+}
+
+std::int64_t settle_file(const std::string& path) {
+  const Descriptor file(path, O_WRONLY);
+  struct stat status {};
+  const bool settled = file.get() >= 0 && fsync(file.get()) == 0 && fstat(file.get(), &status) == 0;
+  check<FailureError>(settled, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(errno));
+  return status.st_size;
+}
+
+void cut_file(const std::string& path, std::int64_t size) {
+  const std::int64_t now = settle_file(path);
+  check<DataError>(now >= size, "'{}' has {} bytes, of {} when the checkpoint was written (it was cut) restore it",
+                   path, now, size);
+  const bool cut = truncate(path.c_str(), static_cast<off_t>(size)) == 0;
+  check<FailureError>(cut, "cannot write '{}' ({})", path, std::strerror(errno));
+}
+
+OwnersFile::OwnersFile(std::string path) : path_(std::move(path)) {
+  append_text("");
+}
+
+void OwnersFile::replace(const std::string& path, const Secret<std::string>& content) {
+  const int error = replace_file(path, content.open(OpenKey()));
+  check<FailureError>(error == 0, "cannot write '{}' ({}) check the folder and the disk", path, std::strerror(error));
+}
+
+Secret<std::string> OwnersFile::read(std::int64_t from, std::int64_t bytes) const {
+  const Descriptor file(path_, O_RDONLY);
+  std::string text(static_cast<std::size_t>(bytes), '\0');
+  const int error = file.get() < 0 ? errno : read_all(file.get(), text, from);
+  check<FailureError>(error == 0, "cannot read '{}' ({})", path_, std::strerror(error));
+  return Secret<std::string>(std::move(text));
+}
+
+void OwnersFile::append_text(const std::string& text) const {
+  const Descriptor file(path_, O_WRONLY | O_CREAT | O_APPEND);
+  const int error = file.get() < 0 ? errno : write_all(file.get(), text);
+  check<FailureError>(error == 0, "cannot write '{}' ({})", path_, std::strerror(error));
+}
+
+}  // namespace starling

@@ -1,0 +1,61 @@
+#include "starling/record/figures/divergence.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "starling/core/numerics/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double errors_of_chance = 4;
+constexpr double hardly_chance = 100;
+constexpr double largest_usual_norm = 1e6;
+constexpr const char* remedies =
+    "Lower --step, scale the features (--scale, --standardise), bound the models (--domain ball:R), or, under noise, "
+    "take larger batches";
+
+/// Whether a mean loss exceeds another that is positive by more than chance, or is not finite.
+bool is_above(double loss, double start, double factor) {
+  if (std::isnan(start) || start <= 0) return false;
+  return std::isinf(loss) || loss > factor * start;
+}
+
+double chance(double records) {
+  return 1 + errors_of_chance / std::sqrt(std::max(records, 1.0));
+}
+
+}  // namespace
+
+std::optional<std::string> note_of_divergence(const RunEnd& end) {
+  const auto compared = [](const char* what, double loss, double start) {
+    return fmt::format(
+        "{} is {:.4g}, above the {:.4g} of the start models: the run is worse than one that does not move. {}", what,
+        loss, start, remedies);
+  };
+  double first_test = NetworkFigures::unknown;
+  double first_loss = NetworkFigures::unknown;
+  double last_test = NetworkFigures::unknown;
+  for (const NetworkFigures& line : end.history) {
+    if (line.done == 0) first_test = line.test_loss;
+    if (line.done == 1) first_loss = line.loss;
+    if (!std::isnan(line.test_loss)) last_test = line.test_loss;
+  }
+  if (is_above(last_test, first_test, chance(end.test_records))) {
+    return compared("the loss on --test", last_test, first_test);
+  }
+  if (is_above(end.last_loss, first_loss, end.classifies ? chance(end.round_records) : hardly_chance)) {
+    return compared("the loss over the last tenth of the rounds", end.last_loss, first_loss);
+  }
+  const double norm = norm2(end.final_model);
+  if (!(norm <= largest_usual_norm)) {
+    return fmt::format("the final models have grown to a norm of {:.3g}: steps are too long for these records. {}",
+                       norm, remedies);
+  }
+  return std::nullopt;
+}
+
+}  // namespace starling

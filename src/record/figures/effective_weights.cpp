@@ -1,0 +1,103 @@
+#include "starling/record/figures/effective_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t most_named = 10;
+
+void keep_lowest(std::vector<EffectiveWeight>& weights) {
+  std::stable_sort(weights.begin(), weights.end(), [](const auto& a, const auto& b) { return a.weight < b.weight; });
+  if (weights.size() > most_named) weights.resize(most_named);
+}
+
+void append(const std::vector<EffectiveWeight>& weights, Vector& numbers) {
+  numbers.push_back(static_cast<double>(weights.size()));
+  for (const EffectiveWeight& each : weights) {
+    numbers.insert(numbers.end(), {static_cast<double>(each.client), each.weight});
+  }
+}
+
+/// Takes from the front of `numbers` what `append` wrote.
+void take(View& numbers, std::vector<EffectiveWeight>& weights) {
+  const auto count = static_cast<std::size_t>(numbers[0]);
+  numbers = numbers.subspan(1);
+  for (std::size_t i = 0; i < count; ++i) {
+    weights.push_back({static_cast<Client>(numbers[2 * i]), numbers[2 * i + 1]});
+  }
+  numbers = numbers.subspan(2 * count);
+}
+
+/// Σ of steps not taken and Σ of steps credited.
+Vector sums_of_steps(Agreement& agreement, const LocalSteps& local) {
+  Columns steps(2, local.weights.size());
+  for (std::size_t k = 0; k < local.weights.size(); ++k) {
+    const double missing = 1 - local.weights[k];
+    steps[k][0] = local.credits[k] > 0 ? missing * local.credits[k] : 0;
+    steps[k][1] = local.credits[k];
+  }
+  return agreement.ordered_sum(Released<Columns>(declare_public(std::move(steps))));
+}
+
+}  // namespace
+
+LocalSteps local_steps(const DecentralizedOmd& omd, Client first) {
+  LocalSteps steps{first, Vector(), Vector(omd.credits().begin(), omd.credits().end())};
+  for (std::size_t k = 0; k < steps.credits.size(); ++k) steps.weights.push_back(omd.effective_weight(k));
+  return steps;
+}
+
+EffectiveWeights gather_weights(Agreement& agreement, const Recorded& recorded, const LocalSteps& local,
+                                double tolerance) {
+  EffectiveWeights result;
+  result.tolerance = tolerance;
+  result.of_all = recorded.figures == Figures::of_all;
+  const Vector sums = sums_of_steps(agreement, local);
+  if (sums[1] > 0) result.debt_share = sums[0] / sums[1];
+  std::vector<EffectiveWeight> listed;
+  std::vector<EffectiveWeight> low;
+  for (std::size_t k = 0; k < local.weights.size(); ++k) {
+    const EffectiveWeight own{local.first + static_cast<Client>(k), local.weights[k]};
+    if (own.weight < 1 - tolerance) low.push_back(own);
+    const auto& some = recorded.listed;
+    if (result.of_all || std::binary_search(some.begin(), some.end(), own.client)) listed.push_back(own);
+  }
+  Vector numbers{static_cast<double>(low.size())};
+  keep_lowest(low);
+  append(low, numbers);
+  append(listed, numbers);
+  for (const Vector& of_rank : agreement.gather(Released<Vector>(declare_public(std::move(numbers))))) {
+    View rest = of_rank;
+    result.named += static_cast<std::int64_t>(rest[0]);
+    rest = rest.subspan(1);
+    take(rest, result.lowest);
+    take(rest, result.listed);
+  }
+  keep_lowest(result.lowest);
+  return result;
+}
+
+std::string describe_lowest(const EffectiveWeights& weights) {
+  std::string text;
+  for (const EffectiveWeight& each : weights.lowest) {
+    text += text.empty() ? fmt::format("client {} counted for {:.3g}", each.client, each.weight)
+                         : fmt::format(", client {} for {:.3g}", each.client, each.weight);
+  }
+  const auto more = weights.named - static_cast<std::int64_t>(weights.lowest.size());
+  return more > 0 ? text + fmt::format(", and {} more for less than {:.3g}", more, 1 - weights.tolerance) : text;
+}
+
+std::string note_on_debt(const EffectiveWeights& weights) {
+  return fmt::format(
+      "step debt: {:.3g} % of all steps credited were not taken: {} (1 is fair). Models lean away from these clients. "
+      "A "
+      "larger --step-cap lets them take longer steps.",
+      100 * weights.debt_share, describe_lowest(weights));
+}
+
+}  // namespace starling

@@ -1,0 +1,108 @@
+#include "starling/record/figures/mass_watch.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace starling {
+
+namespace {
+
+constexpr Round rounds_looked_at = 1024;
+constexpr Round rounds_between_looks = 16;
+constexpr std::size_t most_named = 10;
+constexpr std::size_t numbers_of_one = 3;
+
+void append(const SmallMass& mass, Vector& numbers) {
+  numbers.insert(numbers.end(), {static_cast<double>(mass.client), mass.least, mass.share});
+}
+
+SmallMass read(View numbers) {
+  return {static_cast<Client>(numbers[0]), numbers[1], numbers[2]};
+}
+
+/// Those that were small for longest come first.
+void keep_longest(std::vector<SmallMass>& masses) {
+  std::stable_sort(masses.begin(), masses.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  if (masses.size() > most_named) masses.resize(most_named);
+}
+
+}  // namespace
+
+void MassWatch::after(const RoundView& view) {
+  const Round done = view.done();
+  if (done < next_) return;
+  const View masses = view.masses();
+  for (std::size_t k = 0; k < masses.size(); ++k) {
+    if (masses[k] >= least_of_all_ && masses[k] >= small_mass) continue;
+    if (!view.was_present(k) && !view.stepped(k)) continue;
+    if (masses[k] < least_of_all_) {
+      least_of_all_ = masses[k];
+      who_ = first_ + static_cast<Client>(k);
+    }
+    if (masses[k] < small_mass) note(k, masses[k], done - seen_, masses.size());
+  }
+  seen_ = done;
+  next_ = done + (done < rounds_looked_at ? 1 : rounds_between_looks);
+}
+
+void MassWatch::note(std::size_t k, double mass, Round rounds, std::size_t clients) {
+  if (rounds_below_.empty()) {
+    rounds_below_.assign(clients, 0);
+    least_.assign(clients, 1.0);
+  }
+  rounds_below_[k] += rounds;
+  least_[k] = std::min(least_[k], mass);
+}
+
+SmallMass MassWatch::of(std::size_t k) const {
+  return {first_ + static_cast<Client>(k), least_[k],
+          static_cast<double>(rounds_below_[k]) / static_cast<double>(std::max<Round>(seen_, 1))};
+}
+
+SmallMasses MassWatch::gather(Agreement& agreement) const {
+  std::vector<SmallMass> named;
+  for (std::size_t k = 0; k < rounds_below_.size(); ++k) {
+    if (of(k).share >= long_share) named.push_back(of(k));
+  }
+  Vector numbers{static_cast<double>(named.size())};
+  keep_longest(named);
+  const bool was_small = who_ >= 0 && !rounds_below_.empty() && least_of_all_ < small_mass;
+  append(was_small ? of(static_cast<std::size_t>(who_ - first_)) : SmallMass{who_, least_of_all_, 0}, numbers);
+  for (const SmallMass& each : named) append(each, numbers);
+
+  SmallMasses result;
+  for (const Vector& of_rank : agreement.gather(Released<Vector>(declare_public(std::move(numbers))))) {
+    View rest = of_rank;
+    result.count += static_cast<std::int64_t>(rest[0]);
+    const SmallMass least = read(rest.subspan(1));
+    if (least.client >= 0 && (!result.least || least.least < result.least->least)) result.least = least;
+    for (rest = rest.subspan(1 + numbers_of_one); !rest.empty(); rest = rest.subspan(numbers_of_one)) {
+      result.named.push_back(read(rest));
+    }
+  }
+  keep_longest(result.named);
+  return result;
+}
+
+std::string describe_small(const SmallMasses& masses) {
+  std::string text;
+  for (const SmallMass& each : masses.named) {
+    text += fmt::format("{}client {} in {:.3g} % of the rounds ({:.2g} at least)", text.empty() ? "" : ", ",
+                        each.client, 100 * each.share, each.least);
+  }
+  const auto more = masses.count - static_cast<std::int64_t>(masses.named.size());
+  return more > 0 ? text + fmt::format(", and {} more", more) : text;
+}
+
+std::string note_on_small_masses(const SmallMasses& masses) {
+  return fmt::format(
+      "small masses: below a thousandth of the average was that of {}. Hardly anything reaches these clients, and "
+      "their "
+      "models are of little use. Give them more in-edges, fewer absences or losses among their neighbours, or a share "
+      "to "
+      "keep (--lazy).",
+      describe_small(masses));
+}
+
+}  // namespace starling

@@ -1,0 +1,266 @@
+#include "gnuplot.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <limits>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "starling/files/text_files.hpp"
+
+namespace starling {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int panel_height = 330;
+constexpr int least_height = 560;
+
+/// Runs a program in a folder, without a shell and silently; its exit status, or -1 if it could not be started.
+int run_quietly(const std::string& folder, const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) return -1;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// A text as gnuplot reads it between single quotes.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < ' ') continue;
+    result += c;
+    if (c == '\'') result += c;
+  }
+  return result + "'";
+}
+
+/// The points that the panel's axes can show, as lines of a data block.
+std::string block_of(const Curve& curve, bool logarithmic, const HorizontalAxis& axis) {
+  std::string lines;
+  for (const auto& [x, y] : curve.points) {
+    if ((x >= 1 || !axis.logarithmic) && std::isfinite(y) && (!logarithmic || y > 0)) {
+      lines += fmt::format("{:.10g} {:.10g}\n", x, y);
+    }
+  }
+  return lines;
+}
+
+/// The commands for the horizontal axis; it does not end where it begins, which would be no axis.
+std::string axis_of(const Picture& picture) {
+  double first = picture.axis.logarithmic ? picture.axis.from : std::numeric_limits<double>::infinity();
+  double last = picture.axis.logarithmic ? 2 * first : -first;
+  for (const Panel& panel : picture.panels) {
+    for (const Curve& curve : panel.curves) {
+      for (const auto& [x, y] : curve.points) {
+        last = std::max(last, x);
+        if (!picture.axis.logarithmic) first = std::min(first, x);
+      }
+    }
+    for (const Box& box : panel.boxes) last = std::max(last, box.right);
+  }
+  const std::string range = first < last ? fmt::format("set xrange [{:.10g}:{:.10g}]\n", first, last) : "";
+  return fmt::format("set xlabel {} noenhanced\n{}set logscale x\n{}", quoted(picture.axis.label),
+                     picture.axis.logarithmic ? "" : "un", range);
+}
+
+/// The data blocks of a picture and the commands that plot them.
+class ScriptWriter {
+ public:
+  void add(const Picture& picture) {
+    std::string plots = axis_of(picture);
+    for (const Panel& panel : picture.panels) plots += panel_of(panel, picture.axis);
+    pictures_.emplace_back(picture, plots);
+  }
+
+  /// For gnuplot; SVG comes first, so that it is there even where PNG cannot be drawn.
+  [[nodiscard]] std::string text(PictureFormats formats) const {
+    std::string script =
+        "# drawn by gnuplot; run it again after any change\n" + blocks_ +
+        "set grid lt 1 lc rgb '#dddddd'\nset border lc rgb '#888888'\nset key noenhanced above\nset rmargin 4\n";
+    for (const auto& [picture, plots] : pictures_) {
+      script += "set terminal svg " + size_of(picture) + " dynamic background rgb 'white' font 'sans,13'\n" +
+                output_of(picture, "svg", plots);
+    }
+    if (formats == PictureFormats::svg) return script;
+    for (const auto& [picture, plots] : pictures_) {
+      script += "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) { set terminal pngcairo " + size_of(picture) +
+                " font 'sans,11' } else { set terminal png " + size_of(picture) + " }\n" +
+                output_of(picture, "png", plots);
+    }
+    return script;
+  }
+
+ private:
+  static std::size_t rows_of(const Picture& picture) {
+    return (picture.panels.size() + picture.columns - 1) / picture.columns;
+  }
+  static std::string size_of(const Picture& picture) {
+    return fmt::format("size {},{}", picture.columns == 1 ? 900 : 1200,
+                       std::max(least_height, panel_height * static_cast<int>(rows_of(picture))));
+  }
+  static std::string output_of(const Picture& picture, const std::string& ending, const std::string& plots) {
+    return fmt::format("set output '{}.{}'\nset multiplot layout {},{}\n{}unset multiplot\nunset output\n",
+                       picture.name, ending, rows_of(picture), picture.columns, plots);
+  }
+
+  std::string raster_of(const Panel& panel, const HorizontalAxis& horizontal) {
+    std::string lines;
+    for (const Box& box : panel.boxes) {
+      const double left = horizontal.logarithmic ? std::max(box.left, 0.5) : box.left;
+      if (std::isnan(box.value) || box.right <= left) continue;
+      lines += fmt::format("{:.10g} {:.10g} {:.10g} {:.10g} {:.10g} {:.10g} {:.4g}\n", 0.5 * (left + box.right),
+                           0.5 * (box.low + box.high), left, box.right, box.low, box.high, box.value);
+    }
+    const std::string name = fmt::format("$raster{}", ++count_);
+    blocks_ += fmt::format("{} << END\n{}END\n", name, lines);
+    return fmt::format(
+        "set title {}\nset ylabel {}\nset cbrange [0:1]\nset palette defined (0 '#b2182b', 0.5 '#f7f7f7', 1 "
+        "'#2166ac')\n"
+        "plot {} using 1:2:3:4:5:6:7 with boxxyerror fs solid noborder lc palette notitle\n",
+        quoted(panel.title), quoted(panel.label), name);
+  }
+
+  static std::string style_of(const Curve& curve) {
+    return fmt::format("{} lw 2{}",
+                       curve.dotted   ? "linespoints pt 7 ps 0.5"
+                       : curve.dashed ? "lines dt 2 lc 'black'"
+                                      : "lines",
+                       curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour));
+  }
+  static std::string style_of(const Band& band) {
+    return fmt::format("{} lc {}", band.filled ? "filledcurves fs transparent solid 0.25 noborder" : "lines lw 1.5",
+                       band.colour);
+  }
+
+  static std::string key_of(const Panel& panel) {
+    std::vector<std::string> titles;
+    for (const Band& band : panel.bands) {
+      titles.push_back(fmt::format("NaN with {} title {}", style_of(band), quoted(band.title)));
+    }
+    for (const Curve& curve : panel.curves) {
+      if (!curve.title.empty()) {
+        titles.push_back(fmt::format("NaN with {} title {}", style_of(curve), quoted(curve.title)));
+      }
+    }
+    return fmt::format(
+        "set title ''\nset xlabel ''\nset ylabel ''\nunset border\nunset tics\nset key inside left center Left "
+        "reverse\n"
+        "plot [][0:1] {}\nset border lc rgb '#888888'\nset tics\nset key above Right noreverse\n",
+        fmt::join(titles, ", \\\n     "));
+  }
+
+  /// Adds what plots a band, and its data block.
+  void add_band(const Band& band, std::vector<std::string>& plots) {
+    std::string lines;
+    for (const Band::Edge& edge : band.edges) {
+      if (!std::isfinite(edge.low) || !std::isfinite(edge.high)) continue;
+      lines += fmt::format("{:.10g} {:.10g} {:.10g}\n", edge.x, edge.low, edge.high);
+    }
+    if (lines.empty()) return;
+    const std::string name = fmt::format("$band{}", ++count_);
+    blocks_ += fmt::format("{} << END\n{}END\n", name, lines);
+    const std::string title = band.title.empty() ? "notitle" : "title " + quoted(band.title);
+    if (band.filled) {
+      plots.push_back(fmt::format("{} using 1:2:3 with {} {}", name, style_of(band), title));
+      return;
+    }
+    plots.push_back(fmt::format("{} using 1:2 with {} {}", name, style_of(band), title));
+    plots.push_back(fmt::format("{} using 1:3 with {} notitle", name, style_of(band)));
+  }
+
+  std::string panel_of(const Panel& panel, const HorizontalAxis& horizontal) {
+    if (!panel.boxes.empty()) return raster_of(panel, horizontal);
+    if (panel.key_alone) return key_of(panel);
+    std::vector<std::string> curves;
+    for (const Band& band : panel.bands) add_band(band, curves);
+    for (const Curve& curve : panel.curves) {
+      const std::string points = block_of(curve, panel.logarithmic, horizontal);
+      if (points.empty()) continue;
+      const std::string name = fmt::format("$curve{}", ++count_);
+      blocks_ += fmt::format("{} << END\n{}END\n", name, points);
+      curves.push_back(fmt::format("{} with {} {}", name, style_of(curve),
+                                   curve.title.empty() ? "notitle" : "title " + quoted(curve.title)));
+    }
+    const std::string axis =
+        fmt::format("set title {} noenhanced\nset ylabel {}\n", quoted(panel.title), quoted(panel.label));
+    if (curves.empty()) {
+      return fmt::format("{}set label 1 {} at graph 0.5,0.5 center\nplot [][0:1] -1 notitle\nunset label 1\n", axis,
+                         quoted(panel.otherwise));
+    }
+    const std::string range =
+        panel.range ? fmt::format("[][{:.10g}:{:.10g}] ", panel.range->first, panel.range->second) : "";
+    const std::string plot = fmt::format("plot {}{}\n", range, fmt::join(curves, ", \\\n     "));
+    if (!panel.logarithmic) return axis + plot;
+    return axis + "set logscale y\nset format y '10^{%L}'\n" + plot + "unset logscale y\nset format y\n";
+  }
+
+  std::vector<std::pair<Picture, std::string>> pictures_;
+  std::string blocks_;
+  int count_ = 0;
+};
+
+/// A folder for files that are being made, beside where they go; gone at the end of the scope.
+class Workbench {
+ public:
+  explicit Workbench(const std::string& folder) : path_(folder + "/.pictures-XXXXXX") {
+    made_ = ::mkdtemp(path_.data()) != nullptr;
+  }
+  ~Workbench() {
+    std::error_code ignored;
+    if (made_) fs::remove_all(path_, ignored);
+  }
+  Workbench(const Workbench&) = delete;
+  Workbench& operator=(const Workbench&) = delete;
+  [[nodiscard]] bool made() const { return made_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
+}  // namespace
+
+std::string draw(const std::string& folder, const std::string& script_name, const std::vector<Picture>& pictures,
+                 PictureFormats formats) {
+  const Workbench bench(folder);
+  if (!bench.made()) {
+    return fmt::format("no pictures: cannot write in '{}' ({}); name another folder with --output", folder,
+                       std::strerror(errno));
+  }
+  ScriptWriter writer;
+  for (const Picture& picture : pictures) writer.add(picture);
+  write_text(folder + "/" + script_name, writer.text(formats));
+  const int status = run_quietly(bench.path(), {"gnuplot", fs::absolute(folder + "/" + script_name).string()});
+  if (status == -1 || status == 127) return "no pictures: gnuplot is not installed (the CSV tables hold the curves)";
+  for (const auto& entry : fs::directory_iterator(bench.path())) {
+    fs::rename(entry.path(), fs::path(folder) / entry.path().filename());
+  }
+  if (status == 0) return "";
+  return fmt::format("not all pictures: gnuplot ended with status {} (run it on {} in {})", status, script_name,
+                     folder);
+}
+
+}  // namespace starling

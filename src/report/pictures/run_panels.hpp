@@ -1,0 +1,15 @@
+/// Panels of a run's pictures that have files of their own. Internal to the record room.
+#pragma once
+
+#include "gnuplot.hpp"
+
+#include "starling/report/pictures/picture.hpp"
+
+namespace starling {
+
+/// One panel per component; no panel without models.
+[[nodiscard]] Picture picture_of(const Components& components);
+/// Regret divided by rounds, static and dynamic, log-log, with the lines of their fits.
+[[nodiscard]] Picture picture_of(const RegretCurve& regret);
+
+}  // namespace starling

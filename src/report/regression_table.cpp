@@ -1,0 +1,199 @@
+// The table of coefficients at the end of `starling infer`.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "starling/record/intervals/interval.hpp"
+#include "starling/report/summary_view.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t most_rows = 12;
+constexpr std::size_t most_clients = 4;  ///< that are shown in full
+constexpr std::size_t most_levels = 2;   ///< side by side
+constexpr std::size_t cell_width = 12;
+constexpr int most_decimals = 8;
+
+/// Intervals of one level: by coefficient.
+struct Column {
+  double level = 0;
+  std::vector<Interval> cells;
+};
+
+/// Those of one method, and of one client if it has its own.
+struct Block {
+  std::string method;
+  std::optional<Client> client;
+  std::vector<Column> columns;
+};
+
+/// What fits `is_it`, or a new one at the end.
+template <class Item, class Predicate>
+Item& found_or_new(std::vector<Item>& items, Predicate is_it, Item item) {
+  const auto found = std::find_if(items.begin(), items.end(), is_it);
+  return found != items.end() ? *found : items.emplace_back(std::move(item));
+}
+
+/// In the order in which clients and, within a client, methods and levels come first.
+std::vector<Block> blocks_of(const std::vector<Interval>& intervals) {
+  std::vector<std::vector<Block>> clients;
+  for (const Interval& each : intervals) {
+    auto& own = found_or_new(
+        clients, [&](const auto& blocks) { return blocks.front().client == each.client; },
+        std::vector<Block>{{each.method, each.client, {}}});
+    Block& block = found_or_new(own, [&](const Block& other) { return other.method == each.method; },
+                                {each.method, each.client, {}});
+    found_or_new(block.columns, [&](const Column& other) { return other.level == each.level; }, {each.level, {}})
+        .cells.push_back(each);
+  }
+  std::vector<Block> blocks;
+  for (auto& own : clients) blocks.insert(blocks.end(), own.begin(), own.end());
+  return blocks;
+}
+
+/// Decimals that show three digits of the narrowest interval's half; none where columns would be too narrow for them.
+std::optional<int> decimals_of(const std::vector<Interval>& cells) {
+  double narrowest = std::numeric_limits<double>::infinity();
+  double largest = 1;
+  for (const Interval& each : cells) {
+    if (each.high - each.low > 0) narrowest = std::min(narrowest, (each.high - each.low) / 2);
+    for (const double value : {each.estimate, each.low, each.high}) {
+      if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    }
+  }
+  if (!std::isfinite(narrowest)) return std::nullopt;
+  const int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(narrowest))));
+  const int digits = decimals + 3 + static_cast<int>(std::log10(largest));  // with sign and point
+  if (decimals > most_decimals || digits >= static_cast<int>(cell_width)) return std::nullopt;
+  return decimals;
+}
+
+std::string number_cell(double value, std::optional<int> decimals) {
+  const std::string text = !std::isfinite(value) ? "-"
+                           : decimals            ? fmt::format("{:.{}f}", value, *decimals)
+                                                 : fmt::format("{:.6g}", value);
+  return fmt::format("{:>{}}", text, cell_width);
+}
+
+std::string verdict(const Interval& interval) {
+  const std::optional<bool> excludes = excludes_zero(interval);
+  return fmt::format("  {:<10}", !excludes ? "  -" : *excludes ? "* yes" : "  no");
+}
+
+std::string line(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return "  " + text + "\n";
+}
+
+std::string more_text(std::size_t hidden) {
+  return hidden == 0 ? "" : line(fmt::format("... {} more, in summary.json and coefficients.csv", hidden));
+}
+
+/// A few levels of a block: columns from `first` on.
+std::string part_of(const Block& block, std::size_t first) {
+  const auto begin = block.columns.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = begin + static_cast<std::ptrdiff_t>(std::min(most_levels, block.columns.size() - first));
+  const std::vector<Interval>& rows = begin->cells;
+  const std::size_t listed = std::min(rows.size(), most_rows);
+  const bool has_errors =
+      std::any_of(rows.begin(), rows.end(), [](const Interval& each) { return std::isfinite(each.standard_error); });
+  const std::string heading = block.client ? fmt::format("client {}, {}", *block.client, block.method) : block.method;
+  std::size_t width = heading.size();
+  for (std::size_t j = 0; j < listed; ++j) width = std::max(width, rows[j].name.size());
+  std::string text = fmt::format("{:<{}}{:>{}}", heading, width, "estimate", cell_width);
+  if (has_errors) text += fmt::format("{:>{}}", "std. error", cell_width);
+  for (auto column = begin; column != end; ++column) {
+    const std::string level = shown(100 * column->level, "{:.4g} %");
+    text += fmt::format("{:>{}}{:>{}}  {:<10}", level + " low", cell_width, "high", cell_width, "excludes 0");
+  }
+  text = line(text);
+  const std::optional<int> decimals = decimals_of(rows);
+  for (std::size_t j = 0; j < listed; ++j) {
+    std::string row = fmt::format("{:<{}}{}", rows[j].name, width, number_cell(rows[j].estimate, decimals));
+    if (has_errors) row += number_cell(rows[j].standard_error, decimals);
+    for (auto column = begin; column != end && j < column->cells.size(); ++column) {
+      const Interval& cell = column->cells[j];
+      row += number_cell(cell.low, decimals) + number_cell(cell.high, decimals) + verdict(cell);
+    }
+    text += line(row);
+  }
+  return text + more_text(rows.size() - listed);
+}
+
+std::string text_of(const Block& block) {
+  std::string text;
+  for (std::size_t first = 0; first < block.columns.size(); first += most_levels) {
+    text += (first == 0 ? "" : "\n") + part_of(block, first);
+  }
+  return text;
+}
+
+/// Where the estimates of all clients lie, and how many of their intervals exclude 0: of each client the first block's
+/// first level.
+std::string range_of(const std::vector<const Block*>& clients) {
+  const std::vector<Interval>& first = clients.front()->columns.front().cells;
+  const std::size_t listed = std::min(first.size(), most_rows);
+  const std::string heading = fmt::format("estimates of all {} clients", clients.size());
+  std::size_t width = heading.size();
+  for (std::size_t j = 0; j < listed; ++j) width = std::max(width, first[j].name.size());
+  std::string text = line(fmt::format("{:<{}}{:>{}}{:>{}}  {} %, {}: excludes 0", heading, width, "least", cell_width,
+                                      "greatest", cell_width, 100 * first.front().level, first.front().method));
+  const std::optional<int> decimals = decimals_of(first);
+  for (std::size_t j = 0; j < listed; ++j) {
+    double least = std::numeric_limits<double>::infinity();
+    double greatest = -least;
+    int excluding = 0;
+    for (const Block* block : clients) {
+      const std::vector<Interval>& cells = block->columns.front().cells;
+      if (j >= cells.size()) continue;
+      least = std::min(least, cells[j].estimate);
+      greatest = std::max(greatest, cells[j].estimate);
+      excluding += excludes_zero(cells[j]).value_or(false) ? 1 : 0;
+    }
+    text += line(fmt::format("{:<{}}{}{}  {} of {}", first[j].name, width, number_cell(least, decimals),
+                             number_cell(greatest, decimals), excluding, clients.size()));
+  }
+  return text + more_text(first.size() - listed);
+}
+
+std::string privacy_text(const SummaryView& summary) {
+  const double epsilon = summary.number("privacy.epsilon");
+  const double mu = summary.number("privacy.mu");
+  const double delta = summary.number("privacy.delta");
+  if (!std::isfinite(epsilon)) return "no privacy";
+  return fmt::format("privacy per {}: {}epsilon = {:.6g}{}{}", summary.text("privacy.unit"),
+                     std::isfinite(mu) ? fmt::format("mu = {:.6g}, ", mu) : "", epsilon,
+                     delta > 0 ? fmt::format(" at delta = {:.3g}", delta) : "",
+                     summary.flag("privacy.private") ? "" : ", but see below");
+}
+
+std::string heading_of(const SummaryView& summary) {
+  const std::string records = shown(summary.number("interval_records"), "{:.0f}");
+  return line(fmt::format("Coefficients{}, {} steps; {}",
+                          records == "-" ? "" : fmt::format(" from {} records", records), summary.count("rounds"),
+                          privacy_text(summary)));
+}
+
+}  // namespace
+
+std::string regression_table(const SummaryView& summary) {
+  const std::vector<Interval> intervals = intervals_of(summary);
+  if (summary.text("command") != "infer" || intervals.empty()) return "";
+  const std::vector<Block> blocks = blocks_of(intervals);
+  std::vector<const Block*> clients;  // the first block of each
+  for (const Block& block : blocks) {
+    if (clients.empty() || clients.back()->client != block.client) clients.push_back(&block);
+  }
+  const bool all = clients.size() <= most_clients;
+  std::string text = heading_of(summary);
+  for (const Block& block : blocks) {
+    if (all || block.client == clients.front()->client) text += "\n" + text_of(block);
+  }
+  if (all) return text;
+  return text + "\n" + range_of(clients) +
+         line("Each client's own are in coefficients.csv and, under per_client, in summary.json.");
+}
+
+}  // namespace starling

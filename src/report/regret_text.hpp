@@ -1,0 +1,15 @@
+/// Regret in summary.json and in tables. Internal to the record room.
+#pragma once
+
+#include "starling/report/summary_view.hpp"
+
+namespace starling {
+
+/// The key `regret`; null without one.
+[[nodiscard]] Json regret_json(const std::optional<Regret>& regret);
+/// Rows of the table at the end of a run; none without regret.
+[[nodiscard]] std::string regret_rows(const SummaryView& summary);
+/// Infinite and unknown numbers are null.
+[[nodiscard]] Json number_json(double value);
+
+}  // namespace starling

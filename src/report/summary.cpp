@@ -1,0 +1,129 @@
+#include "starling/report/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/numerics/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+Columns one_row(std::size_t count, const std::function<double(std::size_t)>& entry) {
+  Columns row(1, count);
+  for (std::size_t k = 0; k < count; ++k) row[k][0] = entry(k);
+  return row;
+}
+
+/// Numbers that depend on the graph and on batch counts, not on what records say.
+Released<Columns> public_row(std::size_t count, const std::function<double(std::size_t)>& entry) {
+  return declare_public(one_row(count, entry));
+}
+
+void add_models(Agreement& agreement, const LocalResults& local, Summary& summary) {
+  const auto clients = static_cast<double>(summary.clients);
+  summary.final_model = agreement.ordered_sum(local.models);
+  scale(1 / clients, summary.final_model);
+  const auto spread = post_process(
+      [&](const Columns& models) {
+        return one_row(models.size(), [&](std::size_t k) { return squared_distance(models[k], summary.final_model); });
+      },
+      local.models);
+  summary.consensus_error = agreement.ordered_sum(spread)[0] / clients;
+}
+
+/// Σ over clients of their scores, where the policy lets them go.
+std::optional<Score> add_scores(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy) {
+  if (!policy.shared()) return std::nullopt;
+  Columns rows(4, local.tallies.size());
+  Released<Columns> shared = declare_public(rows);
+  for (std::size_t k = 0; k < local.tallies.size(); ++k) {
+    const Released<Score> score = *policy.share(local.tallies[k], SharedFigure::scores_of_run);
+    shared.update(
+        [&](Columns& all, const Score& one) {
+          all[k][0] = one.loss;
+          all[k][1] = static_cast<double>(one.correct);
+          all[k][2] = static_cast<double>(one.records);
+          all[k][3] = static_cast<double>(one.out_of_range);
+        },
+        score);
+  }
+  const Vector total = agreement.ordered_sum(shared);
+  return Score{total[0], static_cast<std::int64_t>(total[1]), static_cast<std::int64_t>(total[2]),
+               static_cast<std::int64_t>(total[3])};
+}
+
+void add_traffic(Agreement& agreement, const LocalResults& local, Summary& summary) {
+  Vector numbers;
+  for (const EdgeTraffic& edge : local.edges) {
+    numbers.insert(numbers.end(), {static_cast<double>(edge.from), static_cast<double>(edge.to),
+                                   static_cast<double>(edge.messages), static_cast<double>(edge.bytes)});
+  }
+  for (const Vector& part : agreement.gather(Released<Vector>(declare_public(numbers)))) {
+    for (std::size_t i = 0; i + 3 < part.size(); i += 4) {
+      summary.edges.push_back({static_cast<Client>(part[i]), static_cast<Client>(part[i + 1]),
+                               static_cast<std::int64_t>(part[i + 2]), static_cast<std::int64_t>(part[i + 3])});
+    }
+  }
+}
+
+void add_rank_figures(Agreement& agreement, const LocalResults& local, Summary& summary) {
+  const Vector own{static_cast<double>(local.wire.messages),
+                   static_cast<double>(local.wire.bytes),
+                   local.debts.empty() ? 0 : *std::max_element(local.debts.begin(), local.debts.end()),
+                   local.shares.learning,
+                   local.shares.exchange,
+                   local.shares.mixing,
+                   local.shares.observing,
+                   static_cast<double>(agreement.bytes()),
+                   local.in_flight,
+                   static_cast<double>(local.played_rounds.value_or(-1))};
+  bool first = true;
+  for (const Vector& rank : agreement.gather(Released<Vector>(declare_public(own)))) {
+    summary.wire.messages += static_cast<std::int64_t>(rank[0]);
+    summary.wire.bytes += static_cast<std::int64_t>(rank[1]);
+    summary.largest_debt = std::max(summary.largest_debt, rank[2]);
+    summary.shares.learning += rank[3];
+    summary.shares.exchange += rank[4];
+    summary.shares.mixing += rank[5];
+    summary.shares.observing += rank[6];
+    summary.evaluation_bytes += static_cast<std::int64_t>(rank[7]);
+    summary.in_flight += rank[8];
+    if (rank[9] < 0) continue;
+    const auto played = static_cast<Round>(rank[9]);
+    summary.least_rounds = first ? played : std::min(summary.least_rounds, played);
+    summary.most_rounds = std::max(summary.most_rounds, played);
+    first = false;
+  }
+}
+
+}  // namespace
+
+void gather_results(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy, bool all_models,
+                    Summary& summary) {
+  add_models(agreement, local, summary);
+  summary.mass =
+      agreement.ordered_sum(public_row(local.masses.size(), [&](std::size_t k) { return local.masses[k]; }))[0];
+  if (summary.learned) summary.progressive = add_scores(agreement, local, policy);
+  if (local.test) {
+    // Added in client order too: each rank's clients one by one.
+    const auto scores = [&](auto field) {
+      return agreement.ordered_sum(public_row(
+          local.test->size(), [&](std::size_t k) { return static_cast<double>((*local.test)[k].*field); }))[0];
+    };
+    summary.test = Score{scores(&Score::loss), static_cast<std::int64_t>(scores(&Score::correct)),
+                         static_cast<std::int64_t>(scores(&Score::records))};
+  }
+  add_traffic(agreement, local, summary);
+  add_rank_figures(agreement, local, summary);
+  if (all_models) {
+    const auto flat =
+        post_process([](const Columns& x) { return Vector(x.flat().begin(), x.flat().end()); }, local.models);
+    Columns all(summary.dimension, static_cast<std::size_t>(summary.clients));
+    auto next = all.flat().begin();
+    for (const Vector& part : agreement.gather(flat)) next = std::copy(part.begin(), part.end(), next);
+    summary.models = std::move(all);
+  }
+}
+
+}  // namespace starling

@@ -1,0 +1,557 @@
+/// What `starling report` makes of run directories: finished, unfinished and damaged ones.
+#include "report.hpp"
+
+#include "report/summaries.hpp"
+#include "support/testing.hpp"
+#include <limits>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "starling/core/check.hpp"
+#include "starling/core/random.hpp"
+#include "starling/hdf5/file.hpp"
+#include "starling/record/intervals/interval.hpp"
+#include "starling/report/pictures/picture.hpp"
+#include "starling/report/summary.hpp"
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::message_of;
+using testing_support::TemporaryFolder;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Summary example() {
+  Summary summary = testing_support::stopped_run(2);
+  summary.ranks = 1;
+  summary.dimension = 3;
+  summary.progressive = Score{1.0 / 3, 90, 120};
+  summary.last_loss = 0.1 + 0.2;
+  summary.largest_debt = 0.5;
+  summary.edges = {{0, 1, 40, 960}, {1, 0, 39, 936}};
+  summary.wall = 0.7;
+  summary.final_model = {0.5, -0.25, 1.0 / 7};
+  return summary;
+}
+
+Summary aggregated_example() {
+  return testing_support::aggregated(example(), {{0, 1, 40, 800}, {1, 0, 40, 1600}});
+}
+
+/// One of inference whose clients have their own intervals, and one that studied replications.
+Summary inferred_example(Client clients) {
+  Summary summary = example();
+  summary.command = "infer";
+  summary.interval_records = 80;
+  summary.intervals.clear();
+  for (Client u = 0; u < clients; ++u) {
+    for (const char* method : {"random-scaling", "plug-in"}) {
+      summary.intervals.push_back({"age", 1.5, 1.0 / 3, 1, 2 + 0.1 * u, 0.95, method, u});
+      summary.intervals.push_back({"intercept", 0.1, std::nan(""), -1, 1, 0.95, method, u});
+    }
+  }
+  return summary;
+}
+Summary studied_example() {
+  Summary summary = inferred_example(1);
+  Study study;
+  for (const double truth : {1.5, 3.0, 1.25}) {
+    study.add({40, 80, {{"age", 1.5, std::nan(""), 1, 2, 0.95, "random-scaling"}}}, {truth});
+  }
+  summary.study = study.cells();
+  return summary;
+}
+
+void withhold(Summary& summary) {
+  summary.progressive = std::nullopt;
+  summary.last_loss = std::nullopt;
+  summary.withheld = {"loss.mean", "loss.last", "metrics.progressive_accuracy", "accuracy"};
+}
+
+constexpr const char* history_text =
+    "rounds,loss,accuracy,test_loss,test_accuracy,consensus_error,mass,in_flight,present\n"
+    "0,,,,,0,2,,\n10,0.5,0.75,,,1e-3,2,,\n40,0.25,0.875,,,1e-4,2,,\n";
+
+/// A run directory of two clients on one rank, as far as asked.
+class SomeRun {
+ public:
+  SomeRun() {
+    fs::create_directories(path() + "/clients");
+    fs::create_directories(path() + "/private/0");
+    write("config.ini", "mechanism = laplace\nepsilon = 1/2\n");
+  }
+  explicit SomeRun(const Summary& summary) : SomeRun() {
+    write_records(summary.edges);
+    write("history.csv", history_text);
+    write("summary.json", to_json(summary));
+  }
+
+  [[nodiscard]] std::string path() const { return folder_ / "run"; }
+  void write(const std::string& name, const std::string& text) const { folder_.write("run/" + name, text); }
+  void write_records(const std::vector<EdgeTraffic>& edges = {}) const {
+    using hdf5::File;
+    const File part(path() + "/clients/0.h5", File::Mode::create);
+    part.write<std::int64_t>("/rounds", {2}, {0, 40});
+    part.write<std::int64_t>("/clients", {2}, {0, 1});
+    const File file(path() + "/run.h5", File::Mode::create);
+    file.link_external("/rounds", "clients/0.h5");
+    file.write<std::int64_t>("/recorded_clients", {2}, {0, 1});
+    file.write<double>("/model", {2, 2, 3}, {0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6.5});
+    file.write<double>("/final_model", {2, 3}, {1, 2, 3, 4, 5, 6.5});
+    std::vector<std::int64_t> rows;
+    for (const EdgeTraffic& edge : edges) rows.insert(rows.end(), {edge.from, edge.to, edge.messages, edge.bytes});
+    file.write<std::int64_t>("/traffic", {edges.size(), 4}, rows);
+    for (const auto& [name, value] : notes) file.attribute("/", name, value);
+  }
+
+  std::vector<std::pair<std::string, std::string>> notes{
+      {"command", "omd"},         {"command_line", "starling omd"},    {"task", "classification"},
+      {"rounds_planned", "1000"}, {"started", "2020-01-31T23:59:59Z"}, {"epsilon_per_release", "0.5"},
+      {"noise_key", "random"}};
+
+ private:
+  TemporaryFolder folder_;
+};
+
+std::string head_of(const std::string& text, const std::string& table) {
+  return text.substr(0, table.size());
+}
+
+class FinishedRun : public testing::TestWithParam<std::pair<const char*, Summary>> {};
+
+// Not alike: the same text.
+TEST_P(FinishedRun, ShowsTheTableOfItsEnd) {
+  const Summary& summary = GetParam().second;
+  const SomeRun run(summary);
+  const RunReport report(run.path());
+  EXPECT_EQ(report.state(), RunState::finished);
+  EXPECT_EQ(head_of(report.text(), to_table(summary)), to_table(summary));
+  EXPECT_EQ(report.json(), to_json(summary));
+}
+
+std::vector<std::pair<const char*, Summary>> summaries() {
+  std::vector<std::pair<const char*, Summary>> rows{{"an ordinary one", example()}};
+  const auto add = [&](const char* name, auto&& change) {
+    rows.emplace_back(name, example());
+    change(rows.back().second);
+  };
+  add("withheld", withhold);
+  add("tested", [](Summary& summary) { summary.test = Score{10.0 / 3, 41, 50}; });
+  add("tested and withheld", [](Summary& summary) {
+    withhold(summary);
+    summary.withheld.pop_back();
+    summary.test = Score{10.0 / 3, 41, 50};
+  });
+  add("regression", [](Summary& summary) { summary.classifies = false; });
+  add("averaging", [](Summary& summary) {
+    summary.learned = summary.classifies = false;
+    summary.progressive = std::nullopt;
+  });
+  add("no noise", [](Summary& summary) {
+    summary.privacy.mechanism = "none";
+    summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon =
+        inf;
+    summary.privacy.losses.one_per_batch.epsilon = summary.privacy.clip = inf;
+  });
+  add("a public key", [](Summary& summary) { summary.privacy.noise_key = NoiseKeyPolicy::seed; });
+  add("by component", [](Summary& summary) { summary.privacy.unit = PrivacyUnit::component; });
+  add("no rounds", [](Summary& summary) {
+    summary.rounds = 0;
+    summary.progressive = Score{};
+    summary.wall = 0;
+    summary.shares = {};
+  });
+  add("diverged", [](Summary& summary) {
+    summary.consensus_error = inf;
+    summary.mass = std::numeric_limits<double>::quiet_NaN();
+  });
+  add("fifteen edges", [](Summary& summary) { summary.edges.assign(15, {7, 8, 1, 2}); });
+  add("more edges than the file lists", [](Summary& summary) {
+    for (Client u = 0; u < 1200; ++u) summary.edges.push_back({u, u + 1, 2, 3});
+  });
+  rows.emplace_back("aggregated", aggregated_example());
+  rows.emplace_back("inferred", inferred_example(2));
+  rows.emplace_back("inferred by many clients", inferred_example(6));
+  rows.emplace_back("a study of replications", studied_example());
+  return rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(Summaries, FinishedRun, testing::ValuesIn(summaries()),
+                         [](const auto& row) { return testing_support::test_name(row.param.first); });
+
+TEST(Report, AddsTheCurve) {
+  const SomeRun run(example());
+  const std::string text = RunReport(run.path()).text();
+  EXPECT_NE(text.find("40         0.250000          87.50 %        1.000e-04                2\n"), std::string::npos)
+      << text;
+}
+
+TEST(Report, ShowsSummariesThatDoNotTellTheirTask) {
+  const SomeRun run(example());
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(to_json(example()));
+  json.erase("task");
+  json["traffic"].erase("edge_count");
+  json.erase("aggregated");
+  run.write("summary.json", json.dump());
+  EXPECT_EQ(head_of(RunReport(run.path()).text(), to_table(example())), to_table(example()));
+}
+
+// Unfinished runs.
+
+TEST(UnfinishedRun, IsStartingBeforeAnythingIsRecorded) {
+  const SomeRun run;
+  const RunReport report(run.path());
+  EXPECT_EQ(report.state(), RunState::starting);
+  EXPECT_NE(report.text().find("nothing is recorded yet"), std::string::npos);
+  EXPECT_NE(report.draw(run.path()), "");
+  EXPECT_FALSE(fs::exists(run.path() + "/loss.svg"));
+}
+
+TEST(UnfinishedRun, IsRunningAsLongAsItsHistoryIsHeld) {
+  const SomeRun run;
+  run.write_records();
+  {
+    HistoryFile history(run.path() + "/history.csv");
+    NetworkFigures figures;
+    figures.done = 64;
+    figures.consensus_error = 0.5;
+    history.append(figures);
+    history.flush();
+    const RunReport report(run.path());
+    EXPECT_EQ(report.state(), RunState::running);
+    EXPECT_NE(report.text().find("running: round 64 of 1000"), std::string::npos) << report.text();
+  }
+  const RunReport report(run.path());
+  EXPECT_EQ(report.state(), RunState::silent);
+  EXPECT_NE(report.text().find("round 64 of 1000 at the last record; has not written for"), std::string::npos)
+      << report.text();
+}
+
+TEST(UnfinishedRun, SaysWhatItKnowsUnderTheKeysOfTheSummary) {
+  SomeRun run;
+  run.write_records();
+  run.write("history.csv", std::string(history_text) + "90,0.1,0.9");  // cut
+  const auto json = nlohmann::json::parse(RunReport(run.path()).json());
+  const auto summary = nlohmann::json::parse(to_json(example()));
+  EXPECT_EQ(json["rounds"], 40);
+  EXPECT_EQ(json["rounds_planned"], 1000);
+  EXPECT_EQ(json["clients"], 2);
+  EXPECT_EQ(json["dimension"], 3);
+  EXPECT_EQ(json["consensus_error"], 1e-4);
+  EXPECT_EQ(json["privacy"]["mechanism"], "laplace");
+  EXPECT_EQ(json["privacy"]["epsilon_per_release"], 0.5);
+  EXPECT_TRUE(json["privacy"]["epsilon"].is_null());
+  EXPECT_TRUE(json["final_model"].is_null());
+  EXPECT_EQ(json["state"], "silent");
+  EXPECT_EQ(json["withheld"], nlohmann::json({"loss.mean", "loss.last", "metrics.progressive_accuracy", "accuracy"}));
+  for (const char* key : {"command", "task", "loss", "accuracy", "metrics", "mass", "regret", "traffic", "time"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+}
+
+TEST(UnfinishedRun, MeansTheLossOverItsRounds) {
+  SomeRun run;
+  run.write_records();
+  hdf5::File(run.path() + "/run.h5", hdf5::File::Mode::append).write<double>("/loss", {1, 2}, {0.5, 0.5});
+  run.write("history.csv", history_text);
+  const auto json = nlohmann::json::parse(RunReport(run.path()).json());
+  EXPECT_EQ(json["loss"]["mean"], (10 * 0.5 + 30 * 0.25) / 40);
+  EXPECT_EQ(json["loss"]["last"], 0.25);
+  EXPECT_EQ(json["withheld"], nlohmann::json::array());
+}
+
+// As a kill in the middle of a writing may leave it.
+TEST(UnfinishedRun, ShowsItsHistoryEvenIfARanksFileIsCut) {
+  const SomeRun run;
+  run.write_records();
+  run.write("history.csv", history_text);
+  fs::resize_file(run.path() + "/clients/0.h5", 300);
+  const RunReport report(run.path());
+  EXPECT_NE(report.text().find("round 40 of 1000"), std::string::npos) << report.text();
+  EXPECT_EQ(report.draw(run.path()).find("no pictures: cannot"), std::string::npos);
+}
+
+TEST(Report, DrawsIntervalsOnTheirWay) {
+  const SomeRun run(inferred_example(1));
+  write_interval_path(run.path(), {{10, 20, {{"age", 1.5, 0, 1, 2, 0.95, "random-scaling"}}},
+                                   {40, 80, {{"age", 1.25, 0, 1, 1.5, 0.95, "random-scaling"}}}});
+  const std::string problem = RunReport(run.path()).draw(run.path());
+  EXPECT_TRUE(fs::exists(run.path() + "/intervals.gp"));
+  EXPECT_TRUE(fs::exists(run.path() + "/intervals.csv"));
+  EXPECT_EQ(fs::exists(run.path() + "/intervals.svg"), problem.empty()) << problem;
+  EXPECT_EQ(fs::exists(run.path() + "/intervals.png"), problem.empty()) << problem;
+}
+
+// Of runs that leave no records of their own.
+TEST(Report, ShowsAStudyOfReplications) {
+  const SomeRun run;
+  run.write("summary.json", to_json(studied_example()));
+  const RunReport report(run.path());
+  EXPECT_EQ(report.text(), to_table(studied_example()));
+  EXPECT_TRUE(report.draw(run.path()).starts_with("no pictures: a study"));
+  EXPECT_FALSE(comparison({report, report}).empty());
+  EXPECT_EQ(report.text().find("\n  messages "), std::string::npos);
+}
+
+TEST(Report, SaysWhereItCannotDraw) {
+  const SomeRun run(example());
+  const TemporaryFolder folder;
+  const std::string problem = RunReport(run.path()).draw(folder.write("file", "") + "/below");
+  EXPECT_TRUE(problem.starts_with("no pictures: cannot write")) << problem;
+}
+
+// Tables of models, and convergence.
+
+TEST(Report, WritesTheRecordedModels) {
+  const SomeRun run(example());
+  std::ostringstream out;
+  RunReport(run.path()).write_models(out);
+  const std::string text = out.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 2 * 2 * 3);
+  EXPECT_TRUE(text.starts_with("round,client,coordinate,value\n0,0,0,0\n")) << text;
+  EXPECT_TRUE(text.ends_with("40,1,1,5\n40,1,2,6.5\n")) << text;
+}
+
+TEST(Convergence, IsTheDistanceToTheTarget) {
+  RecordedModels models{{0, 5}, {0, 3}, 2, {0, 0, 3, 4, 1, 1, 1, 1}};
+  const Convergence convergence = convergence_to(models, Vector{0, 0}, "zero");
+  EXPECT_EQ(convergence.distances[0], (Vector{0, 5}));
+  EXPECT_EQ(convergence_so_far(models).distances[1], (Vector{0, 0}));
+  EXPECT_NE(message_of<DataError>([&] { static_cast<void>(convergence_to(models, Vector{1}, "")); }), "");
+}
+
+TEST(CurveTable, TakesLinesFromTheFirstToTheLast) {
+  std::vector<NetworkFigures> history(100);
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    history[i].done = static_cast<Round>(i);
+    history[i].loss = 1;
+  }
+  std::istringstream lines(curve_table(history, 12));
+  std::vector<std::string> found;
+  for (std::string line; std::getline(lines, line);) found.push_back(line);
+  ASSERT_EQ(found.size(), 13U);
+  EXPECT_EQ(found[1].substr(0, 12), "           0");
+  EXPECT_EQ(found[12].substr(0, 12), "          99");
+  EXPECT_EQ(found[0].find("accuracy"), std::string::npos);  // unknown everywhere
+}
+
+// Comparisons.
+
+TEST(Comparison, ShowsSettingsThatDifferAndFiguresSideBySide) {
+  const SomeRun one(example());
+  Summary summary = example();
+  withhold(summary);
+  const SomeRun other(summary);
+  other.write("config.ini", "mechanism = laplace\nepsilon = 2\nbatch = 4\noutput = elsewhere\n");
+  const std::string text = comparison({RunReport(one.path()), RunReport(other.path())});
+  EXPECT_EQ(text.find("mechanism"), std::string::npos) << text;
+  EXPECT_EQ(text.find("elsewhere"), std::string::npos) << text;
+  const auto row = [&](const std::string& name) {
+    const auto at = text.find("\n  " + name + " ");
+    EXPECT_NE(at, std::string::npos) << name << " in\n" << text;
+    std::istringstream words(text.substr(at + 3 + name.size(), text.find('\n', at + 1) - at - 3 - name.size()));
+    std::string first;
+    std::string second;
+    words >> first >> second;
+    return std::pair(first, second);
+  };
+  EXPECT_EQ(row("epsilon"), std::pair(std::string("1/2"), std::string("2")));
+  EXPECT_EQ(row("batch"), std::pair(std::string("-"), std::string("4")));
+  EXPECT_EQ(row("loss, mean"), std::pair(std::string("0.002778"), std::string("withheld")));
+  EXPECT_EQ(row("client epsilon"), std::pair(std::string("60"), std::string("60")));
+  EXPECT_EQ(text.find("nan"), std::string::npos);
+}
+
+TEST(Comparison, CallsInfiniteLossesUnbounded) {
+  Summary summary = example();
+  summary.privacy.mechanism = "none";
+  summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
+  const SomeRun run(summary);
+  const std::string text = comparison({RunReport(run.path()), RunReport(run.path())});
+  EXPECT_NE(text.find("unbounded"), std::string::npos) << text;
+}
+
+// Bad input.
+
+TEST(BadRun, IsNoDirectory) {
+  const TemporaryFolder folder;
+  const auto message = [&](const std::string& path) { return message_of<UsageError>([&] { RunReport{path}; }); };
+  EXPECT_NE(message(folder / "none").find("no such directory"), std::string::npos);
+  EXPECT_NE(message(folder.write("file", "x")).find("it is a file"), std::string::npos);
+  EXPECT_NE(message(folder / ".").find("neither config.ini nor summary.json"), std::string::npos);
+}
+
+TEST(BadRun, LacksItsFiles) {
+  for (const char* name : {"run.h5", "history.csv"}) {
+    const SomeRun run(example());
+    fs::remove(run.path() + "/" + name);
+    const std::string message = message_of<DataError>([&] { RunReport{run.path()}; });
+    EXPECT_NE(message.find(name), std::string::npos) << message;
+  }
+}
+
+// Else HDF5 would show zeros for the models of its clients.
+TEST(BadRun, LacksTheFileOfARank) {
+  const SomeRun run(example());
+  fs::remove(run.path() + "/clients/0.h5");
+  std::ostringstream out;
+  EXPECT_NE(message_of<DataError>([&] { RunReport(run.path()).write_models(out); }).find("missing"), std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] { static_cast<void>(RunReport(run.path()).draw(run.path())); }), "");
+  EXPECT_EQ(out.str(), "");
+  EXPECT_FALSE(fs::exists(run.path() + "/pictures.gp"));
+}
+
+TEST(BadRun, HasATruncatedRunFile) {
+  const SomeRun run(example());
+  fs::resize_file(run.path() + "/run.h5", 700);
+  EXPECT_NE(message_of<DataError>([&] { RunReport{run.path()}; }), "");
+}
+
+TEST(BadRun, HasDamagedIntervals) {
+  const SomeRun run(inferred_example(1));
+  run.write("intervals.csv", "steps,records,name,estimate,low,high,level,method\n10,20,age,1.5\n");
+  const std::string message = message_of<DataError>([&] { RunReport{run.path()}; });
+  EXPECT_NE(message.find("intervals.csv"), std::string::npos) << message;
+}
+
+class WrongSummary : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+// Each is refused with the key that is wrong.
+TEST_P(WrongSummary, NamesFileAndKey) {
+  const SomeRun run(example());
+  const auto& [path, value] = GetParam();
+  auto json = nlohmann::ordered_json::parse(to_json(example()));
+  std::string pointer = std::string("/") + path;
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  json[nlohmann::ordered_json::json_pointer(pointer)] = nlohmann::ordered_json::parse(value);
+  run.write("summary.json", json.dump());
+  const std::string message = message_of<DataError>([&] { RunReport{run.path()}; });
+  EXPECT_NE(message.find("summary.json"), std::string::npos) << message;
+  EXPECT_NE(message.find(path), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Keys, WrongSummary,
+                         testing::Values(std::pair{"clients", "\"two\""}, std::pair{"clients", "null"},
+                                         std::pair{"clients", "-1"}, std::pair{"rounds", "1.5"},
+                                         std::pair{"rounds", "1e300"}, std::pair{"rounds", "18446744073709551615"},
+                                         std::pair{"loss.mean", "\"low\""}, std::pair{"accuracy", "[]"},
+                                         std::pair{"command", "7"}, std::pair{"withheld", "{}"},
+                                         std::pair{"withheld", "[1]"}, std::pair{"traffic.edges", "[[0, 1, 2]]"},
+                                         std::pair{"traffic.edges", "[[0, 99999999999, 2, 3]]"},
+                                         std::pair{"traffic.messages", "{}"}, std::pair{"privacy.private", "1"},
+                                         std::pair{"privacy.statement", "[]"}, std::pair{"time.wall", "\"\""},
+                                         std::pair{"notes", "\"a\""}, std::pair{"final_model", "[1, null, 2]"}),
+                         [](const auto& row) {
+                           return testing_support::test_name(std::to_string(row.index) + row.param.first);
+                         });
+
+TEST(WrongSummary, MayHaveAnotherDimension) {
+  const SomeRun run(example());
+  Summary summary = example();
+  summary.final_model.pop_back();
+  run.write("summary.json", to_json(summary));
+  EXPECT_NE(message_of<DataError>([&] { RunReport{run.path()}; }).find("dimension"), std::string::npos);
+}
+
+/// Pieces that matter to a reader of JSON.
+std::string piece(AddressedRandom& random) {
+  static const std::vector<std::string> pieces{
+      "{",     "}",  "[",     "]",     "\"",  ":",       ",",    "null",
+      "true",  "-1", "1e999", "1e300", "0.5", "\\u0000", "\xFF", "99999999999999999999",
+      "\"x\"", "{}", "[[]]"};
+  return pieces[random.below(pieces.size())];
+}
+
+std::string mutated(std::string text, AddressedRandom& random) {
+  const std::uint64_t changes = 1 + random.below(3);
+  for (std::uint64_t k = 0; k < changes; ++k) {
+    const std::size_t at = random.below(text.size() + 1);
+    switch (random.below(4)) {
+      case 0:
+        text.insert(at, piece(random));
+        break;
+      case 1:
+        text.erase(at, random.below(30));
+        break;
+      case 2:
+        text.replace(at, std::min<std::size_t>(text.size() - at, 1 + random.below(8)), piece(random));
+        break;
+      default:
+        if (random.below(8) == 0) text.resize(at);
+        break;
+    }
+  }
+  return text;
+}
+
+/// Replaces the value of a random key, at any depth, by another of any type.
+std::string revalued(const std::string& text, AddressedRandom& random) {
+  static const std::vector<std::string> values{"null", "true", "-3", "1e300", "\"text\"", "[]", "{}", "[1, 2]", "0"};
+  auto json = nlohmann::ordered_json::parse(text).flatten();
+  auto chosen = json.begin();
+  std::advance(chosen, static_cast<long>(random.below(json.size())));
+  *chosen = nullptr;
+  auto whole = json.unflatten();
+  whole[nlohmann::ordered_json::json_pointer(chosen.key())] =
+      nlohmann::ordered_json::parse(values[random.below(values.size())]);
+  return whole.dump(2);
+}
+
+struct MutatedSummary {
+  const char* name;
+  Summary summary;
+  int changes;
+};
+class Mutation : public testing::TestWithParam<MutatedSummary> {};
+
+// A report or an error of ours, whatever has become of the file.
+TEST_P(Mutation, OfTheSummaryGivesATableOrADataError) {
+  const SomeRun run(GetParam().summary);
+  const std::string text = to_json(GetParam().summary);
+  int shown = 0;
+  int refused = 0;
+  for (int i = 0; i < GetParam().changes; ++i) {
+    AddressedRandom random(1, Purpose::experiment, 0, static_cast<std::uint64_t>(i));
+    fs::remove(run.path() + "/summary.json");  // some file systems wait for the disk where a file is overwritten
+    run.write("summary.json", i % 2 == 0 ? mutated(text, random) : revalued(text, random));
+    try {
+      const RunReport report(run.path());
+      EXPECT_FALSE(comparison({report, report}).empty());
+      ++shown;
+    } catch (const DataError&) {
+      ++refused;
+    }
+  }
+  EXPECT_EQ(shown + refused, GetParam().changes);
+  EXPECT_GT(shown, GetParam().changes / 40);
+  EXPECT_GT(refused, GetParam().changes / 40);
+}
+
+INSTANTIATE_TEST_SUITE_P(Summaries, Mutation,
+                         testing::Values(MutatedSummary{"ordinary", example(), 4000},
+                                         MutatedSummary{"inferred", inferred_example(5), 1000},
+                                         MutatedSummary{"studied", studied_example(), 1000}),
+                         [](const auto& row) { return row.param.name; });
+
+// A wrong value that the table does not need must not stop a comparison half-way either: see above.
+TEST(MutationOfFiles, OfTheHistoryGivesLinesOrADataError) {
+  const SomeRun run(example());
+  int refused = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    AddressedRandom random(2, Purpose::experiment, 0, i);
+    fs::remove(run.path() + "/history.csv");
+    run.write("history.csv", mutated(history_text, random));
+    try {
+      EXPECT_FALSE(RunReport(run.path()).text().empty());
+    } catch (const DataError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,143 @@
+#include "vertical_config.hpp"
+
+#include "support/testing.hpp"
+#include <cmath>
+#include <gmock/gmock.h>
+
+#include <fmt/format.h>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::message_of;
+
+std::string refusal(std::vector<std::string> words) {
+  return message_of<UsageError>([&] { static_cast<void>(parse_vertical_config(words)); });
+}
+
+TEST(LayerSizes, LeaveOpenWhatDataDecide) {
+  const LayerSizes sizes = LayerSizes::parse("d-8-d");
+  EXPECT_FALSE(sizes.inputs.has_value());
+  EXPECT_THAT(sizes.hidden, ElementsAre(8u));
+  EXPECT_FALSE(sizes.outputs.has_value());
+  const Architecture architecture = sizes.architecture(64, 2, "--head");
+  EXPECT_EQ(architecture.input.size(), 64u);
+  EXPECT_EQ(Network<float>(architecture).dimension(), 538u) << "method 5";
+  const LayerSizes given = LayerSizes::parse("102-128-256-64-16");
+  EXPECT_EQ(Network<float>(given.architecture(102, 1, "")).dimension(),
+            102u * 128 + 128 + 128 * 256 + 256 + 256 * 64 + 64 + 64 * 16 + 16);
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(given.architecture(13, 1, "--feature-net")); }),
+              HasSubstr("begins with 102 and there are 13 inputs"));
+}
+
+TEST(LayerSizes, RefuseWhatIsNone) {
+  for (const char* text : {"", "16", "d--2", "3-x", "3-0-2", "3-d-2", "-3", "3-"}) {
+    EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(LayerSizes::parse(text)); }),
+                HasSubstr(fmt::format("'{}': ", text)))
+        << text;
+  }
+}
+
+TEST(BitSchedule, GrowsWithHalfTheLogarithm) {
+  EXPECT_THAT(BitSchedule{"sublinear:2"}.values(6), ElementsAre(2, 3, 3, 3, 4, 4));
+  const std::vector<long long> bits = BitSchedule{"sublinear:1"}.values(1025);
+  EXPECT_EQ(bits[1023], 6) << "1 + log2(1024)/2";
+  EXPECT_EQ(bits[1024], 7);
+}
+
+TEST(BitSchedule, FollowsLinesRoundedUp) {
+  EXPECT_THAT(BitSchedule{"schedule:from=2,to=4"}.values(5), ElementsAre(2, 3, 3, 4, 4));
+  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(BitSchedule{"schedule:from=0,to=4"}.values(5)); }),
+              HasSubstr("--bits"));
+  EXPECT_THAT(message_of<UsageError>([] { static_cast<void>(BitSchedule{"sublinear:0"}.values(5)); }),
+              HasSubstr("--bits"));
+}
+
+TEST(BitSchedule, SaysFromWhereOnBitsAreTooFew) {
+  for (const int first : {9, 12, 15, 16}) {
+    const BitSchedule schedule{fmt::format("sublinear:{}", first)};
+    const auto capped = static_cast<std::size_t>(schedule.first_capped().value());
+    const std::vector<long long> bits = schedule.values(static_cast<Round>(capped) + 1);
+    // As real numbers, B + log2(t)/2 of round t, from 1, is 16 just before and more after.
+    EXPECT_EQ(first + std::log2(static_cast<double>(capped)) / 2, 16) << first;
+    EXPECT_EQ(bits[capped - 1], 16) << first;
+    EXPECT_EQ(bits[capped], 16) << first << ": there are no more";
+  }
+  EXPECT_FALSE(BitSchedule{"schedule:from=2,to=16"}.first_capped().has_value());
+}
+
+TEST(VerticalConfig, HasThePapersDefaults) {
+  const VerticalConfig config = parse_vertical_config({"--mechanism", "none"});
+  EXPECT_TRUE(config.is_spectrum());
+  EXPECT_EQ(config.quantiser, "float32");
+  EXPECT_EQ(config.head_quantiser, "float32");
+  EXPECT_EQ(config.plan.step, 0.03);
+  EXPECT_EQ(config.plan.step_power, 0);
+  EXPECT_EQ(parse_vertical_config({"--precision", "double"}).quantiser, "float64");
+  EXPECT_EQ(parse_vertical_config({"--quantise-head", "8"}).head_quantiser, "scalar:8");
+  EXPECT_EQ(parse_vertical_config({"--baseline", "lazy:150"}).plan.lazy_after, 150);
+  EXPECT_TRUE(parse_vertical_config({"--baseline", "central"}).plan.central);
+}
+
+TEST(VerticalConfig, ReadsWhatItPrints) {
+  const testing_support::TemporaryFolder folder;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--mechanism", "none"},
+        {"--source", "t.csv", "--columns", "0/1", "--batch", "7", "--quantiser", "scalar:3", "--bits", "sublinear:2"},
+        {"--mechanism", "gaussian", "--mu", "1", "--embedding-clip", "2", "--labels", "head"},
+        {"--parties", "a.csv,b.csv", "--id", "id", "--step", "0.1"},
+        {"--regret", "static", "--regret-passes", "3", "--baseline", "lazy:4"}}) {
+    const std::string text = parse_vertical_config(words).text;
+    const std::string file = folder.write("config.ini", text);
+    EXPECT_EQ(parse_vertical_config({"--config", file}).text, text);
+  }
+}
+
+TEST(VerticalConfig, KnowsHowManyPartiesDataHave) {
+  EXPECT_EQ(parse_vertical_config({"--source", "a.csv", "--columns", "0-3/4,6/5"}).parties_of_data(), 3);
+  EXPECT_EQ(parse_vertical_config({"--parties", "a.csv,b.csv"}).parties_of_data(), 2);
+  EXPECT_EQ(parse_vertical_config({"--source", "synthetic:spectrum:receivers=6"}).parties_of_data(), 6);
+  EXPECT_FALSE(parse_vertical_config({}).parties_of_data().has_value());
+}
+
+TEST(VerticalConfig, RefusesWhatContradicts) {
+  EXPECT_THAT(refusal({"--labels", "head", "--local-steps", "2"}), HasSubstr("use --local-steps 1"));
+  EXPECT_THAT(refusal({"--labels", "head", "--quantise-head", "4"}), HasSubstr("the head stays"));
+  EXPECT_THAT(refusal({"--baseline", "central", "--quantiser", "scalar:4"}), HasSubstr("leave it out"));
+  EXPECT_THAT(refusal({"--baseline", "central", "--mechanism", "gaussian", "--mu", "1"}),
+              HasSubstr("un-noised columns"));
+  EXPECT_THAT(refusal({"--baseline", "sometimes"}), HasSubstr("known: none, central, lazy"));
+  EXPECT_THAT(refusal({"--mechanism", "laplace", "--epsilon", "1"}), HasSubstr("use gaussian"));
+  EXPECT_THAT(refusal({"--mechanism", "none", "--embedding-clip", "1"}), HasSubstr("--embedding-clip without noise"));
+  EXPECT_THAT(refusal({"--parties", "a,b", "--columns", "0/1"}), HasSubstr("leave one out"));
+  EXPECT_THAT(refusal({"--parties", "a,b", "--source", "c"}), HasSubstr("give one"));
+  EXPECT_THAT(refusal({"--quantiser", "scalar:0"}), HasSubstr("bits"));
+  EXPECT_THAT(refusal({"--quantiser", "ternary"}), HasSubstr("known: "));
+  EXPECT_THAT(refusal({"--batch", "10"}), HasSubstr("train="));
+  EXPECT_THAT(refusal({"--mechanism", "none", "--clip", "1"}), HasSubstr("--clip without noise"));
+  EXPECT_THAT(refusal({"--regret-passes", "3"}), HasSubstr("--regret static"));
+}
+
+TEST(VerticalConfig, RefusesALossThatKnowsNoLabels) {
+  const std::string linear = refusal({"--mechanism", "none", "--loss", "linear"});
+  const std::string nothing = refusal({"--mechanism", "none", "--loss", "nothing"});
+  EXPECT_THAT(linear, testing::MatchesRegex("unknown loss 'linear' \\(known: mse, .*logistic.*softmax.*\\).*"));
+  EXPECT_EQ(linear.substr(linear.find(" (")), nothing.substr(nothing.find(" ("))) << "the same list";
+  EXPECT_THAT(vertical_help(), testing::Not(HasSubstr("\n  linear ")));
+}
+
+TEST(VerticalConfig, NamesAnOptionOnce) {
+  for (const std::string option : {"--feature-net", "--head"}) {
+    for (const std::string text : {"7", "3-x-3", "d-0-3", "d-d-3"}) {
+      EXPECT_THAT(refusal({"--mechanism", "none", option, text}),
+                  testing::MatchesRegex(fmt::format("{}: '{}': [^-]*\\(.*", option, text)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,164 @@
+#include "starling/codec/codec.hpp"
+
+#include "support/testing.hpp"
+#include <cmath>
+#include <gmock/gmock.h>
+#include <limits>
+
+#include "starling/core/check.hpp"
+#include "starling/core/random.hpp"
+
+namespace starling {
+namespace {
+
+using testing::HasSubstr;
+using testing_support::message_of;
+
+std::size_t at(std::size_t order, std::size_t i, std::size_t j) {
+  return i * order - i * (i + 1) / 2 + j;
+}
+
+/// Packed X^T X of `rank` random rows whose features have very different sizes; feature 1 is always zero.
+Vector gram(std::size_t order, std::size_t rank, std::uint64_t seed) {
+  Vector packed(order * (order + 1) / 2);
+  for (std::size_t r = 0; r < rank; ++r) {
+    AddressedRandom random(seed, Purpose::experiment, r, 0);
+    Vector row(order);
+    for (std::size_t i = 0; i < order; ++i)
+      row[i] = (random.uniform() - 0.5) * std::pow(10.0, static_cast<double>(i % 7) - 3);
+    if (order > 1) row[1] = 0;
+    for (std::size_t i = 0; i < order; ++i) {
+      for (std::size_t j = i; j < order; ++j) packed[at(order, i, j)] += row[i] * row[j];
+    }
+  }
+  return packed;
+}
+
+Vector there_and_back(const Codec& codec, const Vector& numbers) {
+  std::vector<std::byte> message(codec.bytes(numbers.size()) + 1, std::byte{0xa5});
+  codec.encode(numbers, std::span(message).first(message.size() - 1));
+  EXPECT_EQ(message.back(), std::byte{0xa5}) << "wrote beyond its bytes";
+  Vector result(numbers.size(), -7);
+  codec.decode(std::span(message).first(message.size() - 1), result);
+  return result;
+}
+
+Vector joined(const std::vector<Vector>& parts) {
+  Vector all;
+  for (const Vector& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+TEST(Codec, DoublesArriveAsTheyAre) {
+  const Vector numbers{0.1, -0.0, std::numeric_limits<double>::denorm_min(), 1e300};
+  EXPECT_EQ(plain_codec().bytes(4), 32U);
+  EXPECT_EQ(there_and_back(plain_codec(), numbers), numbers);
+  EXPECT_EQ(there_and_back(*make_curvature_codec("packed", 1, 2), numbers), numbers);
+  EXPECT_EQ(make_curvature_codec("packed", 1, 2)->bytes(4), 32U);
+}
+
+TEST(Codec, BytesAreThoseOfTheBits) {
+  // Three doubles and two triangles of order 5: 15 entries, 10 of them beside the diagonal.
+  const std::size_t numbers = 3 + 2 * 15;
+  EXPECT_EQ(make_curvature_codec("float32", 3, 5)->bytes(numbers), 24U + 2 * 15 * 4);
+  EXPECT_EQ(make_curvature_codec("quantised:8", 3, 5)->bytes(numbers), 24U + 2 * (5 * 4 + 10));
+  EXPECT_EQ(make_curvature_codec("quantised:3", 3, 5)->bytes(numbers), 24U + 2 * (5 * 4 + 4));
+  EXPECT_EQ(make_curvature_codec("quantised:bits=12", 3, 5)->bytes(numbers), 24U + 2 * (5 * 4 + 15));
+  EXPECT_EQ(make_curvature_codec("quantised:8", 2, 1)->bytes(3), 16U + 4);
+  EXPECT_EQ(make_curvature_codec("quantised:8", 2, 1)->bytes(2), 16U);
+}
+
+// Of the row (1e-170, 1), whose first square is 0. A refusal would tell that a record is so small.
+TEST(Codec, TakesFeaturesWhoseSquaresUnderflow) {
+  const auto codec = make_curvature_codec("quantised:8", 0, 2);
+  const Vector triangle{0, 1e-170, 1};
+  std::vector<std::byte> message(codec->bytes(triangle.size()));
+  codec->encode(triangle, message);
+  Vector back(triangle.size());
+  codec->decode(message, back);
+  EXPECT_EQ(back, (Vector{0, 0, 1}));
+  EXPECT_THROW(codec->encode(Vector{0, 1e-90, 1}, message), DataError);
+}
+
+class Lossy : public testing::TestWithParam<std::string> {};
+
+TEST_P(Lossy, KeepsWhatStandsBeforeAndLeavesTrianglesWithinTheStatedError) {
+  constexpr double float_rounding = 6e-8;  // 2^-24
+  const std::string how = GetParam();
+  const double step = how == "float32" ? 0 : 1 / (std::pow(2.0, std::stod(how.substr(how.find(':') + 1))) - 2);
+  for (const std::size_t order : {1U, 2U, 3U, 8U, 33U}) {
+    for (const std::size_t rank : {1U, 4U, 60U}) {
+      const Vector before{0.1, -1e200};
+      const Vector first = gram(order, rank, 5);
+      const Vector sent = joined({before, first, gram(order, rank, 6)});
+      const Vector came = there_and_back(*make_curvature_codec(how, 2, order), sent);
+      EXPECT_EQ(came[0], 0.1);
+      EXPECT_EQ(came[1], -1e200);
+      const std::size_t triangle = first.size();
+      for (std::size_t k = 0; k < 2; ++k) {
+        const View h = View(sent).subspan(2 + k * triangle, triangle);
+        const View g = View(came).subspan(2 + k * triangle, triangle);
+        for (std::size_t i = 0; i < order; ++i) {
+          for (std::size_t j = i; j < order; ++j) {
+            const double size = std::sqrt(h[at(order, i, i)] * h[at(order, j, j)]);
+            const double most = (i == j ? 0 : step * size) + 2 * float_rounding * size;
+            EXPECT_LE(std::abs(g[at(order, i, j)] - h[at(order, i, j)]), most) << how << " " << i << " " << j;
+            if (i == 1 || j == 1) {
+              EXPECT_EQ(g[at(order, i, j)], 0);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Lossy,
+                         testing::Values("float32", "quantised:2", "quantised:3", "quantised:7", "quantised:8",
+                                         "quantised:13", "quantised:24", "quantised:31", "quantised:32"),
+                         [](const auto& row) { return testing_support::test_name(row.param); });
+
+// A row of features that all say the same has |H_ij| = √(H_ii H_jj): the last multiple, of either sign.
+TEST(Codec, EntriesAtTheirLargestAndSmallestSurvive) {
+  const Vector h{4, 4, -4, 4, -4, 4};
+  EXPECT_EQ(there_and_back(*make_curvature_codec("quantised:2", 0, 3), h), h);
+  EXPECT_EQ(there_and_back(*make_curvature_codec("quantised:32", 0, 3), h), h);
+  const Vector none(6, 0.0);
+  EXPECT_EQ(there_and_back(*make_curvature_codec("quantised:5", 0, 3), none), none);
+}
+
+TEST(Codec, WhatIsNoNumberStaysSo) {
+  const double nan = std::nan("");
+  const Vector came = there_and_back(*make_curvature_codec("quantised:6", 1, 2), {nan, 1, nan, 2});
+  EXPECT_TRUE(std::isnan(came[0]));
+  EXPECT_EQ(came[1], 1);
+  EXPECT_TRUE(std::isnan(came[2]));
+  EXPECT_EQ(came[3], 2);
+  const Vector other = there_and_back(*make_curvature_codec("quantised:6", 0, 2), {nan, 0.5, 2});
+  EXPECT_TRUE(std::isnan(other[0]));
+  EXPECT_TRUE(std::isnan(other[1]));
+}
+
+TEST(Codec, RefusesWhatItCannotCarry) {
+  const auto codec = make_curvature_codec("quantised:6", 0, 2);
+  EXPECT_THAT(message_of<DataError>([&] { there_and_back(*codec, {1, 1.4, 2}); }), testing::IsEmpty());
+  EXPECT_THAT(message_of<DataError>([&] {
+                there_and_back(*codec, {1, 1.5, 1});
+              }),
+              testing::AllOf(HasSubstr("entry (0, 1) is too large"), HasSubstr("float32")));
+  EXPECT_THAT(message_of<DataError>([&] { there_and_back(*codec, {-1, 0, 1}); }), HasSubstr("semi-definite"));
+  EXPECT_THAT(message_of<DataError>([&] { there_and_back(*codec, {0, 1, 1}); }), HasSubstr("semi-definite"));
+  EXPECT_THAT(message_of<FailureError>([&] { there_and_back(*codec, {1, 2}); }), HasSubstr("fault of the program"));
+}
+
+TEST(Codec, RefusesOtherTexts) {
+  for (const char* text : {"", "dense", "quantised", "quantised:1", "quantised:33", "quantised:2.5", "float32:3",
+                           "packed:8", "quantised:bits=8,more=1"}) {
+    EXPECT_NE(message_of<UsageError>([&] { static_cast<void>(make_curvature_codec(text, 1, 2)); }), "") << text;
+  }
+  EXPECT_THAT(message_of<UsageError>([&] { static_cast<void>(make_curvature_codec("dense", 1, 2)); }),
+              HasSubstr("packed, float32, quantised"));
+}
+
+}  // namespace
+}  // namespace starling

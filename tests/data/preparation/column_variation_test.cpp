@@ -1,0 +1,43 @@
+#include "starling/data/preparation/column_variation.hpp"
+
+#include <gmock/gmock.h>
+
+namespace starling {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Batch dense(const std::vector<Vector>& rows) {
+  Batch batch;
+  for (const Vector& row : rows) batch.add({row, {}}, 0);
+  return batch;
+}
+
+TEST(ConstantColumns, AreThoseOfOneValue) {
+  const Batch batch = dense({{1, 0, 5, 0, 1e-300}, {2, 0, 5, 0, 0}, {1, 0, 5, 3, 0}});
+  EXPECT_THAT(constant_columns(batch, 5, {"a", "b", "c", "d", "e"}), ElementsAre("'b'", "'c'"));
+  EXPECT_THAT(constant_columns(batch, 5, {}), ElementsAre("feature 1 (from 0)", "feature 2 (from 0)"));
+  EXPECT_THAT(constant_columns(dense({{1, 2}, {2, 1}}), 2, {}), IsEmpty());
+}
+
+// The same value, but not in all records, or not the same from some record on.
+TEST(ConstantColumns, OfSparseRowsCountWhatIsLeftOut) {
+  using Index = std::vector<std::int32_t>;
+  Batch batch;
+  batch.add({Vector{2, 7}, Index{0, 3}}, 0);
+  batch.add({Vector{2, 1, 7}, Index{0, 1, 3}}, 0);
+  batch.add({Vector{2, 8}, Index{0, 3}}, 0);
+  EXPECT_THAT(constant_columns(batch, 6, {}),
+              ElementsAre("feature 0 (from 0)", "feature 2 (from 0)", "feature 4 (from 0)", "feature 5 (from 0)"));
+  batch.add({Vector{}, Index{}}, 0);
+  EXPECT_THAT(constant_columns(batch, 3, {}), ElementsAre("feature 2 (from 0)"));
+}
+
+TEST(ConstantColumns, OfOneRecordAreAll) {
+  EXPECT_EQ(constant_columns(dense({{1, 2}}), 2, {}).size(), 2U);
+  EXPECT_EQ(constant_columns(Batch(), 2, {}).size(), 2U);
+}
+
+}  // namespace
+}  // namespace starling

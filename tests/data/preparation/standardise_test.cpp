@@ -1,0 +1,131 @@
+#include "data/marking.hpp"
+#include "data/reading.hpp"
+
+#include "starling/core/check.hpp"
+#include "starling/data/formats/writer.hpp"
+#include "starling/data/source.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::expect_all_in;
+using testing_support::message_of;
+using testing_support::Plain;
+using testing_support::Plains;
+using testing_support::read_all;
+using testing_support::TemporaryFolder;
+
+class Standardise : public testing::Test {
+ protected:
+  DataSettings with(const std::string& constants) const {
+    DataSettings settings;
+    settings.standardise = folder_.write("constants.csv", constants);
+    return settings;
+  }
+
+  TemporaryFolder folder_;
+  std::string named_ = folder_.write("named.csv", "a,b,y\n1,10,1\n3,30,0\n");
+  std::string plain_ = folder_.write("plain.csv", "1,10,1\n3,30,0\n");
+};
+
+TEST_F(Standardise, SubtractsTheMeanAndDividesByTheDeviation) {
+  const Plains expected{Plain{{-0.5, -5}, {}, 1}, Plain{{0.5, 5}, {}, 0}};
+  EXPECT_EQ(read_all(named_, with("feature,mean,sd\nb,20,2\na,2,2\n")), expected);
+  EXPECT_EQ(read_all(named_, with("sd;feature;mean\n2;\"b\";20\n2;0;2\n")), expected);
+  EXPECT_EQ(read_all(plain_, with("feature,mean,sd\n1,20,2\n0,2,2\n")), expected);
+}
+
+// Columns that are no features have no constants, and numbers count features.
+TEST_F(Standardise, ComposesWithTheOtherReadingOptions) {
+  DataSettings settings = with("feature,mean,sd\n0,20,10\n");
+  settings.drop = {"a"};
+  settings.positive = {1};
+  EXPECT_EQ(read_all(named_, settings), (Plains{Plain{{-1}, {}, 1}, Plain{{1}, {}, -1}}));
+  settings.ignore = {0};
+  EXPECT_EQ(read_all(named_, settings), (Plains{Plain{{-1}, {}, 1}}));
+}
+
+// It stays as it is without a line.
+TEST_F(Standardise, TakesTheLabelWhereItHasALine) {
+  const Plains expected{Plain{{-0.5, -5}, {}, 2}, Plain{{0.5, 5}, {}, 0}};
+  EXPECT_EQ(read_all(named_, with("feature,mean,sd\nb,20,2\na,2,2\ny,0,0.5\n")), expected);
+  EXPECT_EQ(read_all(plain_, with("feature,mean,sd\nlabel,0,0.5\n1,20,2\n0,2,2\n")), expected);
+  DataSettings settings = with("feature,mean,sd\nb,20,2\ny,0,0.5\na,2,4\n");
+  settings.label = "a";
+  EXPECT_EQ(read_all(named_, settings), (Plains{Plain{{-5, 2}, {}, -0.25}, Plain{{5, 0}, {}, 0.25}}));
+  const std::string pair = folder_.write("f.csv", "a,y\n1,10\n3,30\n") + "," + folder_.write("l.csv", "1\n0\n");
+  EXPECT_EQ(read_all(pair, with("feature,mean,sd\ny,20,2\na,2,2\nlabel,0,0.5\n")), expected);
+}
+
+TEST_F(Standardise, TakesTheLabelOfHdf5) {
+  const std::string file = folder_ / "a.h5";
+  WriteSettings writing;
+  writing.features = 2;
+  writing.names = {"a", "b"};
+  const auto writer = open_writer(file, writing);
+  copy_records(*open_reader(named_, {}), *writer, [] {});
+  writer->finish();
+  writer->publish();
+  EXPECT_EQ(read_all(file, with("feature,mean,sd\nb,20,2\na,2,2\ny,0,0.5\n")),
+            (Plains{Plain{{-0.5, -5}, {}, 2}, Plain{{0.5, 5}, {}, 0}}));
+  DataSettings settings = with("feature,mean,sd\nb,20,2\na,0,2\n");
+  settings.label = "a";
+  EXPECT_EQ(read_all(file, settings), (Plains{Plain{{-5}, {}, 0.5}, Plain{{5}, {}, 1.5}}));
+}
+
+// A label that is read alone, as partitions look at it, is the same.
+TEST_F(Standardise, TakesTheLabelThatIsReadAlone) {
+  const auto reader = open_reader(named_, with("feature,mean,sd\nb,20,2\na,2,2\ny,0,0.5\n"));
+  Record record;
+  ASSERT_TRUE(reader->next_label(record));
+  EXPECT_EQ(record.label, 2);
+}
+
+TEST_F(Standardise, LeavesClassesAlone) {
+  for (const bool positive : {false, true}) {
+    DataSettings settings = with("feature,mean,sd\nb,20,2\na,2,2\ny,0,0.5\n");
+    (positive ? settings.positive : settings.ignore) = {1};
+    expect_all_in(message_of<UsageError>([&] { read_all(named_, settings); }), {"--standardise", "--positive"});
+  }
+}
+
+TEST_F(Standardise, MarksLeadBack) {
+  EXPECT_EQ(testing_support::expect_marks_lead_back(named_, with("feature,mean,sd\nb,20,2\na,2,2\n")), 2U);
+}
+
+TEST_F(Standardise, RefusesTablesThatDoNotFit) {
+  const std::vector<testing_support::Fault> faults{
+      {"missing", "feature,mean,sd\na,2,2\n", {"constants.csv", "no constants for feature 'b'"}},
+      {"unknown", "feature,mean,sd\na,2,2\nb,1,1\nc,1,1\n", {"constants.csv: row 4", "no feature 'c'"}},
+      {"label by another name", "feature,mean,sd\na,2,2\nb,1,1\nlabel,1,1\n", {"row 4", "'label'", "the label is 'y'"}},
+      {"label twice", "feature,mean,sd\ny,2,2\na,2,2\nb,1,1\ny,1,1\n", {"row 5", "the label 'y' stands there twice"}},
+      {"label's sd", "feature,mean,sd\na,2,2\nb,1,1\ny,1,0\n", {"row 4", "sd=0"}},
+      {"label tiny", "feature,mean,sd\na,0,1\nb,1,1\ny,0,1e-320\n", {"named.csv: row 2", "the label", "precision"}},
+      {"beyond", "feature,mean,sd\na,2,2\nb,1,1\n2,1,1\n", {"constants.csv: row 4", "no feature '2'"}},
+      {"twice", "feature,mean,sd\na,2,2\nb,1,1\n0,1,1\n", {"constants.csv: row 4", "'0' stands there twice"}},
+      {"zero", "feature,mean,sd\na,2,0\nb,1,1\n", {"constants.csv: row 2", "sd=0", "must be positive"}},
+      {"negative", "feature,mean,sd\na,2,1\nb,1,-3\n", {"constants.csv: row 3", "sd=-3"}},
+      {"no number", "feature,mean,sd\na,two,1\nb,1,3\n", {"constants.csv: row 2", "two"}},
+      {"not finite", "feature,mean,sd\na,2,inf\nb,1,3\n", {"constants.csv: row 2", "inf"}},
+      {"no header", "a,2,2\nb,1,1\n", {"constants.csv", "feature, mean and sd"}},
+      {"another column", "feature,mean,sd,n\na,2,2,7\nb,1,1,7\n", {"constants.csv", "feature, mean and sd"}},
+      {"no mean", "feature,sd\na,2\nb,1\n", {"constants.csv", "feature, mean and sd"}},
+      {"tiny", "feature,mean,sd\na,0,1e-320\nb,1,1\n", {"named.csv: row 2", "feature 'a'", "double precision"}},
+      {"empty", "", {"constants.csv"}},
+  };
+  testing_support::expect_refused(faults, [&](const std::string& constants) { read_all(named_, with(constants)); });
+  DataSettings nowhere;
+  nowhere.standardise = folder_ / "nowhere.csv";
+  expect_all_in(message_of<UsageError>([&] { read_all(named_, nowhere); }), {"nowhere.csv"});
+}
+
+TEST_F(Standardise, IsForDenseRecordsAndStandsAlone) {
+  DataSettings settings = with("feature,mean,sd\n0,2,2\n1,1,1\n");
+  const std::string sparse = folder_.write("a.svm", "1 2:1\n");
+  expect_all_in(message_of<UsageError>([&] { read_all(sparse, settings); }), {"--standardise", "sparse"});
+  settings.scale = 0.5;
+  expect_all_in(message_of<UsageError>([&] { read_all(named_, settings); }), {"--scale 0.5", "--standardise"});
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,58 @@
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
+#include <gmock/gmock.h>
+#include <thread>
+#include <tuple>
+
+#include "starling/net/root/root.hpp"
+
+namespace starling {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing_support::message_of;
+using testing_support::world;
+
+constexpr std::size_t length = 20'000;  // such messages need a receiver
+
+void distribute_in_round_42(Root& root) {
+  const Released<Vector> own(declare_public(Vector(length, 1.0)));
+  EXPECT_TRUE(root.begin_round(41));
+  root.distribute(
+      std::vector<std::size_t>(6, length), [&](Client) -> const Released<Vector>& { return own; }, plain_codec(),
+      [](std::size_t, const Released<Vector>&) {});
+}
+
+/// The failure that another rank tells of within 20 s.
+std::string heard() {
+  for (int waits = 0; waits < 20'000; ++waits) {
+    const std::string message = message_of<PeerError>([] { std::ignore = world().go_on_waiting(); });
+    if (!message.empty()) return message;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return "";
+}
+
+// One failure per program. Of two ranks rank 0 sends nothing, of three the last takes nothing; the one between gets
+// what is for its clients.
+TEST(RootMessagesSilence, IsNamedWithRoundAndPeer) {
+  Root root(world(), Layout(6, world().size()));
+  const bool aggregator_is_silent = world().size() == 2;
+  const int silent = aggregator_is_silent ? 0 : 2;
+  const int waiting = aggregator_is_silent ? 1 : 0;
+  const std::string awaited = aggregator_is_silent ? "round 42: rank 0, which aggregates, has sent client 3 nothing"
+                                                   : "round 42: client 4 (rank 2) does not take what is sent to it";
+  if (world().rank() == waiting) {
+    world().set_watchdog(1.5);
+    const std::string message = message_of<FailureError>([&] { distribute_in_round_42(root); });
+    EXPECT_THAT(message, AllOf(HasSubstr(awaited), HasSubstr("(nothing came for 1.5")));
+    EXPECT_TRUE(world().announce(ExitCode::failure, message));
+    return;
+  }
+  if (world().rank() != silent) distribute_in_round_42(root);
+  EXPECT_THAT(heard(), HasSubstr(awaited));
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,173 @@
+#include "starling/privacy/accounting/spending.hpp"
+
+#include "support/testing.hpp"
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+namespace {
+
+std::unique_ptr<Mechanism> mechanism_of(const std::string& name, PrivacyUnit unit = PrivacyUnit::record) {
+  ReleaseSettings settings;
+  settings.price = {0.125, 2};
+  settings.unit = unit;
+  settings.batch = 4;
+  settings.dimension = 9;
+  settings.run_id = "test";
+  return mechanism_table().make(name, settings);
+}
+
+std::int64_t total(const PriceTally& tally) {
+  return std::accumulate(tally.counts().begin(), tally.counts().end(), std::int64_t{0},
+                         [](std::int64_t sum, const auto& entry) { return sum + entry.second; });
+}
+
+TEST(PriceTally, CountsByPrice) {
+  PriceTally tally;
+  tally.add(0.5);
+  tally.add(0.25, 3);
+  tally.add(0.5, 2);
+  EXPECT_EQ(tally.counts(), (std::map<double, std::int64_t>{{0.25, 3}, {0.5, 3}}));
+  const auto groups = tally.groups(*mechanism_of("laplace"));
+  EXPECT_EQ(groups, (std::vector<ChargeGroup>{{Charge::laplace(0.25), 3}, {Charge::laplace(0.5), 3}}));
+}
+
+// However many prices there are: few are kept, none is lost, and none is made smaller.
+TEST(PriceTally, MergesTowardsTheDearer) {
+  PriceTally tally;
+  double sum = 0;
+  for (int i = 1; i <= 100000; ++i) {
+    const double price = 1 + static_cast<double>(i) * 1e-5;
+    tally.add(price);
+    sum += price;
+  }
+  EXPECT_LE(tally.counts().size(), 1024U);
+  EXPECT_EQ(total(tally), 100000);
+  double kept = 0;
+  for (const auto& [price, count] : tally.counts()) kept += price * static_cast<double>(count);
+  EXPECT_GE(kept, sum * (1 - 1e-12));
+  EXPECT_LE(kept, sum * 1.01);
+  EXPECT_EQ(tally.counts().rbegin()->first, 2);
+}
+
+TEST(Spending, ARecordPaysTheDearestOfEachPass) {
+  Spending spending;
+  for (const auto& [price, pass] : {std::pair{1.0, 0}, {0.5, 0}, {0.25, 1}, {0.5, 1}, {0.25, 1}, {0.125, 3}}) {
+    spending.add(price, pass);
+  }
+  EXPECT_EQ(spending.releases(), 6);
+  EXPECT_EQ(spending.participations(), 3);
+  EXPECT_EQ(spending.dearest_of_passes().counts(), (std::map<double, std::int64_t>{{0.125, 1}, {0.5, 1}, {1, 1}}));
+  EXPECT_EQ(total(spending.all()), 6);
+}
+
+// A list of all releases, beside what is kept of them: prices that stay or change, within passes and between, and what
+// checkpoints make of it.
+TEST(Spending, IsWhatAListOfReleasesComesTo) {
+  std::mt19937_64 random(7);
+  const auto draw = [&](int most) { return std::uniform_int_distribution<int>(0, most)(random); };
+  for (int history = 0; history < 200; ++history) {
+    const int change = draw(20);  // of the price, in so many of 20 releases
+    Spending spending;
+    std::map<double, std::int64_t> all;
+    std::map<std::int64_t, double> dearest;
+    std::int64_t pass = draw(1);
+    double price = 0.5;
+    for (int t = draw(60); t > 0; --t) {
+      if (draw(19) < change) price = 0.125 * (1 + draw(4));
+      if (draw(5) == 0) pass += 1 + draw(2);
+      if (draw(15) == 0) {
+        spending.assume_pass(price, pass);
+      } else {
+        spending.add(price, pass);
+        ++all[price];
+      }
+      dearest[pass] = std::max(dearest[pass], price);
+      if (draw(9) == 0) {
+        Snapshot written;
+        spending.persist(written);
+        Spending other;
+        other.add(3, 0);
+        other.add(4, 1);
+        Snapshot read(written.content());
+        other.persist(read);
+        read.require_end();
+        spending = std::move(other);
+      }
+    }
+    std::map<double, std::int64_t> passes;
+    for (const auto& [number, most] : dearest) ++passes[most];
+    EXPECT_EQ(spending.all().counts(), all);
+    EXPECT_EQ(spending.dearest_of_passes().counts(), passes);
+    EXPECT_EQ(spending.releases(), total(spending.all()));
+    EXPECT_EQ(spending.participations(), static_cast<std::int64_t>(dearest.size()));
+  }
+}
+
+TEST(ClientLosses, OfOnePassAreParallel) {
+  Spending spending;
+  for (int t = 0; t < 1000; ++t) spending.add(0.5, 0);
+  const ClientLosses losses = losses_of(spending, *mechanism_of("laplace"), std::nullopt);
+  EXPECT_EQ(losses.record.epsilon, 0.5);
+  EXPECT_EQ(losses.component.epsilon, 0.5);
+  EXPECT_EQ(losses.one_per_batch.epsilon, 500);
+  EXPECT_EQ(losses.client.epsilon, 2000);
+}
+
+TEST(ClientLosses, AreComposedAtTheDeltaThatIsAsked) {
+  Spending spending;
+  for (int t = 0; t < 50; ++t) spending.add(0.125, t);
+  const auto mechanism = mechanism_of("laplace");
+  const ClientLosses pure = losses_of(spending, *mechanism, std::nullopt);
+  const ClientLosses composed = losses_of(spending, *mechanism, 1e-5);
+  EXPECT_EQ(pure.record.epsilon, 6.25);
+  EXPECT_LT(composed.record.epsilon, 4);
+  EXPECT_EQ(composed.record.delta, 1e-5);
+}
+
+TEST(ClientLosses, HaveNoFigureForAGroupOfApproximateCharges) {
+  ReleaseSettings settings;
+  settings.price = PriceRange::of(0.1);
+  settings.rounds = 50;
+  settings.dimension = 2;
+  const auto mechanism = mechanism_table().make("dissertation", settings);
+  Spending spending;
+  spending.add(0.1, 0);
+  const ClientLosses losses = losses_of(spending, *mechanism, std::nullopt);
+  EXPECT_DOUBLE_EQ(losses.component.epsilon, 0.1);
+  EXPECT_EQ(losses.client.epsilon, std::numeric_limits<double>::infinity());
+}
+
+TEST(ClientLosses, TakeTheWorseOfEachAndTravelAsText) {
+  ClientLosses a;
+  a.releases = 5;
+  a.record.epsilon = 1;
+  a.record.mu = 0.1;
+  a.record.method = "gdp";
+  a.client.epsilon = std::numeric_limits<double>::infinity();
+  a.client.method = "none";
+  ClientLosses b;
+  b.participations = 2;
+  b.record.epsilon = 2;
+  b.record.delta = 1e-5;
+  b.record.renyi = 2.5;
+  b.record.method = "pld";
+  a.take_worse(b);
+  const ClientLosses read = ClientLosses::parse(a.text());
+  EXPECT_EQ(read.releases, 5);
+  EXPECT_EQ(read.participations, 2);
+  EXPECT_EQ(read.record.epsilon, 2);
+  EXPECT_EQ(read.record.delta, 1e-5);
+  EXPECT_FALSE(read.record.mu.has_value());
+  EXPECT_EQ(read.record.renyi, 2.5);
+  EXPECT_EQ(read.record.method, "pld");
+  EXPECT_TRUE(std::isinf(read.client.epsilon));
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,94 @@
+// 10^8 draws of the Laplace noise: the statistics of laplace_noise_test.cpp, which now see 0.1 % of the scale.
+#include "privacy/laplace_tally.hpp"
+#include "privacy/statistics.hpp"
+#include "support/testing.hpp"
+
+#include "starling/privacy/keys/keystream.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::chi_square_limit;
+using testing_support::DigitTally;
+using testing_support::kolmogorov_limit;
+using testing_support::LagTally;
+using testing_support::LaplaceTally;
+using testing_support::one_in_ten_thousand;
+
+struct Tallies {
+  LaplaceTally plain;
+  LaplaceTally wider{1.001};
+  LaplaceTally narrower{0.999};
+  DigitTally digits;
+  LagTally lags;
+};
+
+const Tallies& tallies() {
+  static const Tallies all = [] {
+    constexpr std::size_t chunk = 100000 / 64 * 64;
+    constexpr std::size_t draws = 100000000;
+    Tallies result;
+    Keystream words(NoiseKey::from_seed(50, 0));
+    std::vector<std::int64_t> values(chunk);
+    for (std::size_t done = 0; done < draws; done += chunk) {
+      std::fill(values.begin(), values.end(), 0);
+      add_discrete_laplace(words, values);
+      for (LaplaceTally* tally : {&result.plain, &result.wider, &result.narrower}) tally->add(values);
+      result.digits.add(values);
+      result.lags.add(values);
+    }
+    return result;
+  }();
+  return all;
+}
+
+// Error rate 1e-4.
+TEST(LaplaceNoiseLong, PassesChiSquare) {
+  EXPECT_LT(tallies().plain.chi_square(), chi_square_limit(31));
+}
+
+// Error rate 1e-4 each.
+TEST(LaplaceNoiseLong, PassesKolmogorovSmirnov) {
+  EXPECT_LT(tallies().plain.gap(), kolmogorov_limit);
+  EXPECT_LT(tallies().plain.size_gap(), kolmogorov_limit);
+}
+
+// Error rate 2e-4 for each of 13 tails, up to 13 scales.
+TEST(LaplaceNoiseLong, HasTheRightTails) {
+  EXPECT_LT(tallies().plain.tail_miss(), one_in_ten_thousand);
+}
+
+// All three statistics reject draws that are 0.1 % too wide or too narrow. (The gap of the signed distribution would
+// not: it moves by half as much as that of the sizes.)
+TEST(LaplaceNoiseLong, WouldSeeAScaleATenthOfAPercentOff) {
+  for (const LaplaceTally* wrong : {&tallies().wider, &tallies().narrower}) {
+    EXPECT_GT(wrong->chi_square(), chi_square_limit(31));
+    EXPECT_GT(wrong->size_gap(), kolmogorov_limit);
+    EXPECT_GT(wrong->tail_miss(), one_in_ten_thousand);
+  }
+}
+
+// Error rate 2e-4 for each of 45 digits; 1e-6 for each of 990 pairs.
+TEST(LaplaceNoiseLong, DigitsHaveTheirProbabilitiesAndAreIndependent) {
+  const DigitTally& digits = tallies().digits;
+  for (std::size_t i = 0; i < DigitTally::digits; ++i) {
+    if (i > 43 && i != DigitTally::sign) continue;
+    EXPECT_LT(digits.miss(i), one_in_ten_thousand) << i;
+    for (std::size_t j = i + 1; j < DigitTally::digits; ++j) {
+      if (j <= 43 || j == DigitTally::sign) {
+        EXPECT_LT(digits.pair_miss(i, j), 4.9) << i << " " << j;
+      }
+    }
+  }
+}
+
+// Error rate 2e-4 for each of 24 correlations.
+TEST(LaplaceNoiseLong, DrawsAreUncorrelated) {
+  for (std::size_t l = 0; l < LagTally::lags.size(); ++l) {
+    EXPECT_LT(tallies().lags.miss(l), one_in_ten_thousand) << LagTally::lags[l];
+    EXPECT_LT(tallies().lags.size_miss(l), one_in_ten_thousand) << LagTally::lags[l];
+  }
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,310 @@
+// Federated averaging on any number of ranks against loops over all clients that are written down once more.
+#include "starling/protocol/aggregated/fedavg.hpp"
+
+#include "protocol/regression.hpp"
+#include "support/testing.hpp"
+
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/protocol/aggregated/ldp_sgd.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::Batches;
+using testing_support::FixedStream;
+using testing_support::regression;
+using testing_support::RegressionRank;
+using testing_support::release_of;
+using testing_support::released;
+using testing_support::TemporaryFolder;
+using testing_support::world;
+
+constexpr std::size_t p = 3;
+constexpr std::size_t m = 2;
+/// Batches of each client. With three local steps a round the first ends with a round, the second and the last within
+/// one, and of fifteen rounds the last three have nobody.
+const std::vector<std::size_t> lengths{30, 34, 9, 34, 22};
+const std::vector<double> by_records{60, 68, 18, 68, 44};
+constexpr Round rounds = 15;
+
+FedAvgSettings settings_of(Round local_steps) {
+  FedAvgSettings settings;
+  settings.rounds = rounds;
+  settings.local_steps = local_steps;
+  settings.step = 0.4;
+  settings.step_power = 0.6;
+  settings.step_offset = 3;
+  return settings;
+}
+
+Released<Vector> start() {
+  return declare_public(Vector{0.5, -1, 2, 0.25});
+}
+
+/// The models after each round.
+class Path final : public Observer {
+ public:
+  void after(const RoundView& view) override {
+    const View theta = view.model(0);
+    models.emplace_back(theta.begin(), theta.end());
+  }
+  std::vector<Vector> models;
+};
+
+/// θ_0, θ_1, … where `step` makes local step s of client u on w and says whether it did.
+std::vector<Vector> serial_path(const FedAvgSettings& settings, const std::vector<double>& weights,
+                                const std::function<bool(std::size_t u, Round s, double eta, Vector& w)>& step) {
+  std::vector<Vector> path{start().value()};
+  for (Round t = 0; t < settings.rounds; ++t) {
+    const double eta =
+        settings.step * std::pow(static_cast<double>(t + 1) + settings.step_offset, -settings.step_power);
+    Vector total(path.back().size());
+    double weight = 0;
+    for (std::size_t u = 0; u < weights.size(); ++u) {
+      Vector w = path.back();
+      Round e = 0;
+      while (e < settings.local_steps && step(u, t * settings.local_steps + e, eta, w)) ++e;
+      if (e == 0) continue;
+      for (std::size_t j = 0; j < w.size(); ++j) total[j] += weights[u] * w[j];
+      weight += weights[u];
+    }
+    for (double& entry : total) entry /= weight;
+    path.push_back(weight > 0 ? total : path.back());
+  }
+  return path;
+}
+
+bool streams(std::size_t u, Round s) {
+  return s < static_cast<Round>(lengths[u]);
+}
+
+/// The local clients' entries.
+Vector local(const RegressionRank& rank, const std::vector<double>& weights) {
+  const auto begin = weights.begin() + static_cast<std::ptrdiff_t>(rank.first);
+  return rank.count == 0 ? Vector() : Vector(begin, begin + static_cast<std::ptrdiff_t>(rank.count));
+}
+
+void expect_near(const std::vector<Vector>& path, const std::vector<Vector>& other, double tolerance) {
+  EXPECT_EQ(path.size(), other.size());
+  for (std::size_t t = 0; t < std::min(path.size(), other.size()); ++t) {
+    for (std::size_t j = 0; j < other[t].size(); ++j) EXPECT_NEAR(path[t][j], other[t][j], tolerance) << t;
+  }
+}
+
+// One local step of all clients, counted alike and without noise: the mean of their models is the model less the mean
+// of their gradients. Only roundings differ: here models are added, there gradients.
+TEST(FedAvg, WithOneStepOfAllIsGradientDescentOnTheUnion) {
+  const auto loss = make_curved_loss("squared");
+  MallowsModel model(*loss, p, true, RowWeights::none);
+  const auto records = regression({rounds, rounds, rounds, rounds, rounds}, p, m);
+  const auto none = mechanism_table().make("none", release_of("none", model, m, PriceRange::of(1)));
+  const FedAvgSettings settings = settings_of(1);
+
+  RegressionRank rank(world(), records, model, *none, rounds, m);
+  FedAvg fedavg(rank.root, *rank.clients, settings, start(), *none, Vector(rank.count, 1.0));
+  Path path;
+  fedavg.run({&path});
+  EXPECT_EQ(fedavg.done(), rounds);
+
+  LdpSgdSettings same;
+  same.steps = rounds;
+  same.step = settings.step;
+  same.step_power = settings.step_power;
+  same.step_offset = settings.step_offset;
+  RegressionRank again(world(), records, model, *none, rounds, m);
+  LdpSgd sgd(again.root, *again.clients, same, start(), *none, nullptr, 1);
+  Path of_sgd;
+  sgd.run({&of_sgd});
+  expect_near(path.models, of_sgd.models, 1e-12);
+
+  std::vector<Vector> descent{start().value()};
+  for (Round t = 0; t < rounds; ++t) {
+    Vector theta = descent.back();
+    Vector gradient(p + 1);
+    for (const Batches& own : records) {
+      const Batch& batch = own[static_cast<std::size_t>(t)];
+      for (std::size_t i = 0; i < m; ++i) {
+        Vector x(batch.row(i).values.begin(), batch.row(i).values.end());
+        x.push_back(1);
+        axpy((dot(x, theta) - batch.label(i)) / static_cast<double>(m * records.size()), x, gradient);
+      }
+    }
+    axpy(-settings.step * std::pow(static_cast<double>(t + 1) + settings.step_offset, -settings.step_power), gradient,
+         theta);
+    descent.push_back(theta);
+  }
+  expect_near(path.models, descent, 1e-12);
+}
+
+// Two clients, one local step each from θ = 0 under the squared loss: w_k = η y_k x_k, by hand.
+TEST(FedAvg, WeighsModels) {
+  const auto loss = make_curved_loss("squared");
+  MallowsModel model(*loss, 1, false, RowWeights::none);
+  std::vector<Batches> records(2, Batches(1));
+  records[0][0].add({Vector{2}, {}}, 3);
+  records[1][0].add({Vector{1}, {}}, -4);
+  const auto none = mechanism_table().make("none", release_of("none", model, 1, PriceRange::of(1)));
+  RegressionRank rank(world(), records, model, *none, 1, 1);
+  FedAvgSettings settings;
+  settings.step = 0.5;
+  FedAvg fedavg(rank.root, *rank.clients, settings, declare_public(Vector{0}), *none, local(rank, {3, 1}));
+  fedavg.run({});
+  // η = 0.5 gives w = 3 and w = −2.
+  EXPECT_DOUBLE_EQ(fedavg.theta().value()[0], (3 * 3.0 + 1 * -2.0) / 4);
+}
+
+// Ψ of Huber's loss in its plainest form, and the penalty as it stands in the header.
+TEST(FedAvg, MakesLocalStepsUntilStreamsEnd) {
+  const double c = 1.345;
+  const auto loss = make_curved_loss("huber:1.345");
+  MallowsModel model(*loss, p, true, RowWeights::mallows);
+  const auto records = regression(lengths, p, m);
+  FedAvgSettings settings = settings_of(3);
+  settings.l2 = 0.05;
+  const auto plain = serial_path(settings, by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
+    if (!streams(u, s)) return false;
+    const Batch& batch = records[u][static_cast<std::size_t>(s)];
+    Vector step(w.size());
+    for (std::size_t j = 0; j < w.size(); ++j) step[j] = settings.l2 * w[j];
+    for (std::size_t i = 0; i < m; ++i) {
+      Vector x(batch.row(i).values.begin(), batch.row(i).values.end());
+      x.push_back(1);
+      const double r = batch.label(i) - dot(x, w);
+      axpy(-std::min(1.0, c / std::abs(r)) * r * std::min(1.0, 2 / dot(x, x)) / m, x, step);
+    }
+    axpy(-eta, step, w);
+    return true;
+  });
+
+  const auto none = mechanism_table().make("none", release_of("none", model, m, PriceRange::of(1)));
+  RegressionRank rank(world(), records, model, *none, rounds * 3, m);
+  FedAvg fedavg(rank.root, *rank.clients, settings, start(), *none, local(rank, by_records));
+  Path path;
+  fedavg.run({&path});
+  expect_near(path.models, plain, 1e-12);
+  EXPECT_EQ(path.models.back(), path.models[12]);  // nobody was left: no step
+  EXPECT_NE(path.models[12], path.models[11]);
+  for (std::size_t k = 0; k < rank.count; ++k) {
+    const auto steps = static_cast<Round>(lengths[static_cast<std::size_t>(rank.first) + k]);
+    EXPECT_EQ(fedavg.rounds_played()[k], RoundSet::first(steps));
+    EXPECT_EQ(rank.accounts.spending(k).releases(), steps);
+  }
+}
+
+// The loop over all clients does not know of ranks: that they agree on 1, 2, 4 and 7 says that layouts do not matter.
+TEST(FedAvg, WithNoiseHasTheSameBitsOnAnyLayout) {
+  const auto loss = make_curved_loss("huber:1.345");
+  MallowsModel model(*loss, p, true, RowWeights::mallows);
+  const auto records = regression(lengths, p, m);
+  for (const char* name : {"gaussian", "laplace"}) {
+    const PriceRange range{0.5, 2};
+    const auto made = [&] { return mechanism_table().make(name, release_of(name, model, m, range)); };
+    const auto mechanism = made();
+    RegressionRank rank(world(), records, model, *mechanism, rounds * 3, m, "schedule:from=2,to=0.5");
+    FedAvg fedavg(rank.root, *rank.clients, settings_of(3), start(), *mechanism, local(rank, by_records));
+    Path path;
+    fedavg.run({&path});
+
+    const auto again = made();
+    const auto plain = serial_path(settings_of(3), by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
+      if (!streams(u, s)) return false;
+      const auto client = static_cast<Client>(u);
+      const Batch& batch = records[u][static_cast<std::size_t>(s)];
+      axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, client, s, 0}, rank.prices.at(client, s), w),
+           w);
+      return true;
+    });
+    EXPECT_EQ(path.models, plain) << name;
+  }
+}
+
+// Client 1 can pay for 7 local steps, two rounds and one step, and client 4 for none, while their streams go on.
+TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
+  const auto loss = make_curved_loss("huber:1.345");
+  MallowsModel model(*loss, p, true, RowWeights::mallows);
+  const auto records = regression(lengths, p, 1);
+  const double mu = 0.5;
+  const auto made = [&] {
+    return mechanism_table().make("gaussian", release_of("gaussian", model, 1, PriceRange::of(mu)));
+  };
+  const auto mechanism = made();
+  RegressionRank rank(world(), records, model, *mechanism, rounds * 3, 1, "0.5");
+  const auto affordable = [](std::size_t u) { return u == 1 ? 7.0 : u == 4 ? 0.0 : 1000.0; };
+
+  const TemporaryFolder folder;
+  Ledger ledger = Ledger::open(folder / "ledger");
+  rank.limit(ledger, *mechanism, mu, affordable);
+  FedAvg fedavg(rank.root, *rank.clients, settings_of(3), start(), *mechanism, local(rank, by_records));
+  Path path;
+  fedavg.run({&path});
+
+  const auto again = made();
+  const auto plain = serial_path(settings_of(3), by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
+    if (!streams(u, s) || static_cast<double>(s) >= affordable(u)) return false;
+    const Batch& batch = records[u][static_cast<std::size_t>(s)];
+    axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, static_cast<Client>(u), s, 0}, mu, w), w);
+    return true;
+  });
+  EXPECT_EQ(path.models, plain);
+  for (std::size_t k = 0; k < rank.count; ++k) {
+    const auto u = static_cast<std::size_t>(rank.first) + k;
+    EXPECT_EQ(static_cast<double>(rank.accounts.spending(k).releases()),
+              std::min(affordable(u), static_cast<double>(lengths[u])))
+        << u;
+  }
+}
+
+// Seven batches of two records, in two passes, by three local steps a round: a record enters one release in each pass,
+// although rounds do not end where passes do, and its client makes fourteen.
+TEST(FedAvg, ChargesEachRecordOncePerPass) {
+  const auto loss = make_curved_loss("huber:1.345");
+  MallowsModel model(*loss, p, true, RowWeights::mallows);
+  const double mu = 0.7;
+  const double delta = 1e-5;
+  const auto mechanism = mechanism_table().make("gaussian", release_of("gaussian", model, m, PriceRange::of(mu)));
+  const Layout layout(1, world().size());
+  const auto count = static_cast<std::size_t>(layout.count(world().rank()));
+  ServedRounds served;
+  served.records = 14;
+  served.of_pass = 7;
+  served.of_all = 14;
+  Accounts accounts(*mechanism, Prices::parse("0.7", "price", 15, 1, 0, 1e6), 15, layout.first(world().rank()),
+                    std::vector<ServedRounds>(count, served));
+  std::vector<NoiseKey> keys;
+  std::vector<std::unique_ptr<Stream>> own;
+  if (count > 0) {
+    keys.push_back(NoiseKey::from_seed(1, 0));
+    own.push_back(std::make_unique<FixedStream>(regression({7}, p, m)[0], 2));
+  }
+  AggregatedClients clients(model, accounts, std::move(keys), std::move(own), m);
+  Root root(world(), layout);
+  FedAvgSettings settings = settings_of(3);
+  settings.rounds = 5;
+  FedAvg fedavg(root, clients, settings, start(), *mechanism, Vector(count, 14.0));
+  fedavg.run({});
+
+  EXPECT_EQ(fedavg.done(), 5);
+  if (count == 0) return;
+  const ClientLosses losses = accounts.losses(0, delta);
+  EXPECT_EQ(losses.releases, 14);
+  EXPECT_EQ(losses.participations, 2);
+  EXPECT_NEAR(losses.record.epsilon, gaussian_epsilon(mu * std::sqrt(2), delta), 1e-6);
+  EXPECT_NEAR(losses.client.epsilon, gaussian_epsilon(mu * m * std::sqrt(14), delta), 1e-6);
+}
+
+TEST(FedAvg, ModelsThatRunAwayAreAnError) {
+  if (world().size() > 1) GTEST_SKIP() << "the others would wait for the rank that failed";
+  const auto loss = make_curved_loss("squared");
+  MallowsModel model(*loss, p, true, RowWeights::none);
+  const auto records = regression({1000}, p, 1);
+  FedAvgSettings settings;
+  settings.rounds = 1000;
+  settings.step = 1e30;
+  const auto none = mechanism_table().make("none", release_of("none", model, 1, PriceRange::of(1)));
+  RegressionRank rank(world(), records, model, *none, 1000, 1);
+  FedAvg fedavg(rank.root, *rank.clients, settings, start(), *none, Vector(1, 1.0));
+  EXPECT_THROW(fedavg.run({}), DataError);
+}
+
+}  // namespace
+}  // namespace starling

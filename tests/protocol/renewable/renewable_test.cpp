@@ -1,0 +1,256 @@
+// Renewable estimation on any number of ranks against serial recursions that are written down once more.
+#include "protocol/aggregation.hpp"
+#include "support/testing.hpp"
+
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/data/stream.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::AggregatedRank;
+using testing_support::Batches;
+using testing_support::publisher;
+using testing_support::two_classes;
+using testing_support::world;
+
+constexpr std::size_t p = 4;
+constexpr std::size_t m = 20;
+constexpr std::size_t batches = 12;
+
+/// Σ over all clients in round t, in client order, of a client's message; clients whose stream has ended say nothing.
+Vector serial_message(CurvedModel& model, const std::vector<Batches>& records, std::size_t t, View theta) {
+  const std::size_t d = model.dimension();
+  Vector total(d + 2 + model.triangles());
+  for (const Batches& own : records) {
+    Vector message(total.size());
+    if (t < own.size()) {
+      Vector gradient;
+      Vector triangles;
+      const Score score = model.evaluate(theta, own[t], {}, gradient);
+      model.gram(theta, own[t], CurvedModel::Weight::curvature, triangles);
+      std::copy(gradient.begin(), gradient.end(), message.begin());
+      message[d] = score.loss;
+      message[d + 1] = static_cast<double>(own[t].size());
+      std::copy(triangles.begin(), triangles.end(), message.begin() + static_cast<std::ptrdiff_t>(d) + 2);
+    }
+    axpy(1, message, total);
+  }
+  return total;
+}
+
+RenewableSettings settings_with(double l2) {
+  RenewableSettings settings;
+  settings.rounds = batches;
+  settings.l2 = l2;
+  settings.safe_start = false;
+  return settings;
+}
+
+Released<Vector> zero(const CurvedModel& model) {
+  return declare_public(Vector(model.dimension()));
+}
+
+TEST(Renewable, OnlineIsAlgorithm1BitForBitOnAnyLayout) {
+  const auto loss = make_curved_loss("dwd:1");
+  CurvedModel model(*loss, p);
+  const auto records = two_classes(5, p, m, batches, 0.4);
+  RenewableSettings settings = settings_with(0.1);
+  settings.forget = 0.9;
+
+  Vector theta(model.dimension());
+  BlockCurvature j(1, p + 1);
+  for (std::size_t t = 0; t < batches; ++t) {
+    const Vector total = serial_message(model, records, t, theta);
+    const double n = total[p + 2];
+    j.scale(settings.forget);
+    j.add(View(total).subspan(p + 3));
+    j.add_identity(n * settings.l2);
+    Vector gradient = theta;
+    scale(n * settings.l2, gradient);
+    axpy(1, View(total).first(p + 1), gradient);
+    axpy(-1, j.solve(gradient, "test"), theta);
+  }
+
+  const auto mechanism = publisher(model, false);
+  AggregatedRank rank(world(), records, model, *mechanism, batches, m);
+  OnlineRenewable online(rank.root, *rank.clients, model, settings, zero(model), {*mechanism, plain_codec()});
+  online.run({});
+  EXPECT_EQ(online.theta().value(), theta);
+  EXPECT_EQ(online.done(), static_cast<Round>(batches));
+}
+
+TEST(Renewable, OfflineEndsWhereTheGradientVanishes) {
+  for (const char* name : {"dwd:q=0.01,smoothing=0", "dwd:q=1,smoothing=0", "dwd:q=100,smoothing=0", "logistic"}) {
+    const auto loss = make_curved_loss(name);
+    CurvedModel model(*loss, p);
+    const auto records = two_classes(5, p, m, batches, 0.4);
+    RenewableSettings settings = settings_with(0.01);
+    settings.penalty = Penalty::slopes;
+    settings.rounds = 1000;
+    const auto mechanism = publisher(model, false);
+    AggregatedRank rank(world(), records, model, *mechanism, 1000 * batches, m, 1000);
+    OfflineRenewable offline(rank.root, *rank.clients, model, settings, zero(model), {*mechanism, plain_codec()},
+                             OfflineRenewable::Steps::all);
+    offline.run({});
+    EXPECT_TRUE(offline.converged()) << name;
+    EXPECT_LT(offline.done(), 200) << name;
+
+    Vector gradient(p + 1);
+    double n = 0;
+    for (std::size_t t = 0; t < batches; ++t) {
+      const Vector total = serial_message(model, records, t, offline.theta().value());
+      axpy(1, View(total).first(p + 1), gradient);
+      n += total[p + 2];
+    }
+    for (std::size_t i = 0; i < p; ++i) gradient[i] += n * settings.l2 * offline.theta().value()[i];
+    EXPECT_LT(norm2(gradient), 1e-7 * n) << name;
+  }
+}
+
+TEST(Renewable, OneStepFromZeroIsTheCentroidClassifier) {
+  const auto loss = make_curved_loss("dwd:1");
+  CurvedModel model(*loss, p);
+  const auto records = two_classes(3, p, m, batches, 0.4);
+  RenewableSettings settings = settings_with(0.1);
+  settings.rounds = 1;
+  const auto mechanism = publisher(model, false);
+  AggregatedRank rank(world(), records, model, *mechanism, batches, m);
+  OfflineRenewable one(rank.root, *rank.clients, model, settings, zero(model), {*mechanism, plain_codec()},
+                       OfflineRenewable::Steps::one);
+  one.run({});
+  Vector centroid(p + 1);
+  double n = 0;
+  for (const Batches& own : records) {
+    for (const Batch& batch : own) {
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        axpy(batch.label(i), batch.row(i).values, MutableView(centroid).first(p));
+        centroid[p] += batch.label(i);
+        n += 1;
+      }
+    }
+  }
+  scale(1 / (n * settings.l2), centroid);
+  for (std::size_t i = 0; i <= p; ++i) EXPECT_NEAR(one.theta().value()[i], centroid[i], 1e-12);
+}
+
+TEST(Renewable, ASafeStartLeavesTheFlatPartAndComesNearTheWholeMinimum) {
+  const auto loss = make_curved_loss("dwd:1");
+  CurvedModel model(*loss, p);
+  const auto records = two_classes(5, p, m, batches, 0.4);
+  const auto mechanism = publisher(model, false);
+  const auto theta_of = [&](bool safe, bool offline) {
+    RenewableSettings settings = settings_with(0.001);
+    settings.penalty = Penalty::slopes;
+    settings.safe_start = safe;
+    if (offline) settings.rounds = 500;
+    AggregatedRank rank(world(), records, model, *mechanism, 500 * batches, m, offline ? 500 : 1);
+    const OpenChannel channel{*mechanism, plain_codec()};
+    if (offline) {
+      OfflineRenewable whole(rank.root, *rank.clients, model, settings, zero(model), channel,
+                             OfflineRenewable::Steps::all);
+      whole.run({});
+      return whole.theta().value();
+    }
+    OnlineRenewable online(rank.root, *rank.clients, model, settings, zero(model), channel);
+    online.run({});
+    return online.theta().value();
+  };
+  const Vector whole = theta_of(true, true);
+  const double safe = squared_distance(theta_of(true, false), whole) / dot(whole, whole);
+  const double zero_start = squared_distance(theta_of(false, false), whole) / dot(whole, whole);
+  EXPECT_LT(safe, 0.02);
+  EXPECT_GT(zero_start, 1);
+}
+
+TEST(Renewable, OneClassPerFirstBatchIsShrunkAndNoPenaltyIsRefused) {
+  const auto loss = make_curved_loss("dwd:1");
+  CurvedModel model(*loss, p);
+  auto records = two_classes(2, p, m, 3, 0.4);
+  for (Batches& own : records) {
+    Batch batch;
+    batch.clear();
+    for (std::size_t i = 0; i < own[0].size(); ++i) batch.add(own[0].row(i), 1);
+    own[0] = batch;
+  }
+  const auto mechanism = publisher(model, false);
+  RenewableSettings settings = settings_with(0.05);
+  settings.rounds = 3;
+  settings.penalty = Penalty::slopes;
+  settings.safe_start = true;
+  AggregatedRank rank(world(), records, model, *mechanism, 3, m);
+  OnlineRenewable online(rank.root, *rank.clients, model, settings, zero(model), {*mechanism, plain_codec()});
+  online.run({});
+  EXPECT_TRUE(online.start_was_shrunk());
+  for (const double entry : online.theta().value()) EXPECT_LT(std::abs(entry), 10);
+}
+
+/// What a noisy sum comes to at a price at which noise hardly counts.
+Vector private_theta(CurvedModel& model, const std::vector<Batches>& records, const std::string& trust) {
+  const double price = 1000;
+  ReleaseSettings release;
+  release.price = PriceRange::of(price);
+  release.batch = m;
+  release.dimension = model.dimension();
+  release.run_id = "test";
+  const auto clients = static_cast<Client>(records.size());
+  std::unique_ptr<Protection> protection;
+  if (trust == "masked") {
+    protection = std::make_unique<MaskedGaussian>(release, clients);
+  } else {
+    if (trust == "central") release.batch *= static_cast<std::size_t>(clients);
+    protection = mechanism_table().make("gaussian", release);
+  }
+  AggregatedRank rank(world(), records, model, *protection, batches, m, 1, "1000");
+  const auto priced = [&](Round) { return price; };
+  std::unique_ptr<NoisySum> sum;
+  if (trust == "local") {
+    sum = std::make_unique<LocalNoise>(rank.root, *rank.clients, model, dynamic_cast<Mechanism&>(*protection),
+                                       plain_codec());
+  } else if (trust == "central") {
+    sum = std::make_unique<CentralNoise>(rank.root, *rank.clients, model, dynamic_cast<Mechanism&>(*protection), priced,
+                                         plain_codec());
+  } else {
+    std::vector<MaskKey::Bytes> all;
+    std::vector<Masker> maskers;
+    for (Client u = 0; u < clients; ++u) {
+      all.push_back(MaskKey::derived(NoiseKey::from_seed(1, u), "test").public_key());
+    }
+    for (std::size_t k = 0; k < rank.count; ++k) {
+      const Client u = rank.first + static_cast<Client>(k);
+      maskers.emplace_back(MaskKey::derived(NoiseKey::from_seed(1, u), "test"), u, all, "test");
+    }
+    sum = std::make_unique<MaskedNoise>(rank.root, *rank.clients, model, dynamic_cast<MaskedGaussian&>(*protection),
+                                        std::move(maskers), priced);
+  }
+  PrivateRenewable run(rank.root, *rank.clients, model, settings_with(0.1), zero(model), *sum, 4.0 / (p + 1));
+  run.run({});
+  return run.theta().value();
+}
+
+TEST(Renewable, NoisySumsOfAnyTrustAreSumsOfScaledRows) {
+  const auto loss = make_curved_loss("dwd:1");
+  CurvedModel model(*loss, p, 1, 1.0);
+  const auto records = two_classes(4, p, m, batches, 0.4);
+  Vector theta(p + 1);
+  double j = 0;
+  for (std::size_t t = 0; t < batches; ++t) {
+    const Vector total = serial_message(model, records, t, theta);
+    const double n = total[p + 2];
+    j += n * (0.1 + 4.0 / (p + 1));
+    Vector gradient = theta;
+    scale(n * 0.1, gradient);
+    axpy(1, View(total).first(p + 1), gradient);
+    axpy(-1 / j, gradient, theta);
+  }
+  // At μ = 1000 a batch's noise has a deviation of 0.002 (local: √4 times as much); 12 steps of at most 1/(20·0.9)
+  // each.
+  for (const char* trust : {"local", "central", "masked"}) {
+    const Vector got = private_theta(model, records, trust);
+    for (std::size_t i = 0; i <= p; ++i) EXPECT_NEAR(got[i], theta[i], 2e-3) << trust;
+    EXPECT_NE(got, theta) << trust;
+  }
+}
+
+}  // namespace
+}  // namespace starling

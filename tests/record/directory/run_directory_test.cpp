@@ -1,0 +1,204 @@
+#include "starling/record/directory/run_directory.hpp"
+
+#include "support/mpi_testing.hpp"
+#include "support/testing.hpp"
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <sys/stat.h>
+
+#include "starling/record/intervals/interval.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::message_of;
+using testing_support::TemporaryFolder;
+using testing_support::world;
+
+std::string content_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// Permission bits of a file or folder; 0 if there is none.
+unsigned mode_of(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_mode & 0777U : 0U;
+}
+
+/// A folder of rank 0's that all ranks know; collective, and gone only after all have ended the test.
+class SharedFolder {
+ public:
+  SharedFolder() {
+    if (world().rank() == 0) folder_.emplace();
+    path_ = agreement_.broadcast(declare_public(folder_ ? *folder_ / "run" : std::string()));
+  }
+  ~SharedFolder() { agreement_.barrier(); }
+  SharedFolder(const SharedFolder&) = delete;
+  SharedFolder& operator=(const SharedFolder&) = delete;
+  [[nodiscard]] const std::string& run() const { return path_; }
+  [[nodiscard]] Agreement& agreement() { return agreement_; }
+
+ private:
+  std::optional<TemporaryFolder> folder_;
+  Agreement agreement_{world()};
+  std::string path_;
+};
+
+TEST(RunDirectory, HasAPrivateFolderForEachRank) {
+  SharedFolder shared;
+  const RunDirectory directory(shared.run(), "rounds = 5\n", shared.agreement(), world().rank());
+  EXPECT_EQ(content_of(directory.path() + "/config.ini"), "rounds = 5\n# the end\n");
+  EXPECT_EQ(mode_of(directory.private_folder(world().rank())), 0700U);
+  EXPECT_NE(mode_of(directory.path() + "/clients"), 0U);
+  EXPECT_EQ(directory.clients_file(3), directory.path() + "/" + RunDirectory::clients_name(3));
+}
+
+// On every rank, although rank 0 alone looks.
+TEST(RunDirectory, OverwritesNothing) {
+  SharedFolder shared;
+  if (world().rank() == 0) {
+    std::filesystem::create_directories(shared.run());
+    std::ofstream(shared.run() + "/thesis.txt") << "years of work";
+  }
+  const std::string message =
+      message_of<Error>([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); });
+  EXPECT_NE(message, "");
+  if (world().rank() == 0) {
+    EXPECT_NE(message.find("is not empty"), std::string::npos) << message;
+    EXPECT_EQ(content_of(shared.run() + "/thesis.txt"), "years of work");
+    EXPECT_FALSE(std::filesystem::exists(shared.run() + "/config.ini"));
+  }
+}
+
+TEST(RunDirectory, RefusesAFile) {
+  SharedFolder shared;
+  if (world().rank() == 0) std::ofstream(shared.run()) << "a file";
+  const std::string message =
+      message_of<Error>([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); });
+  EXPECT_NE(message, "");
+  if (world().rank() == 0) {
+    EXPECT_NE(message.find("is not a directory"), std::string::npos) << message;
+  }
+}
+
+TEST(RunDirectory, TakesAnEmptyFolder) {
+  SharedFolder shared;
+  if (world().rank() == 0) std::filesystem::create_directories(shared.run());
+  EXPECT_EQ(message_of([&] { static_cast<void>(RunDirectory(shared.run(), "", shared.agreement(), world().rank())); }),
+            "");
+}
+
+// What a user keeps under the same names is no run's, and is never emptied.
+TEST(RunDirectory, AFolderOfSomebodyElseIsNoRunThatNeverBegan) {
+  SharedFolder shared;
+  const int rank = world().rank();
+  if (rank == 0) {
+    std::filesystem::create_directories(shared.run() + "/private");
+    std::ofstream(shared.run() + "/config.ini") << "source = mine.csv\n";
+    std::ofstream(shared.run() + "/private/notes.txt") << "x";
+  }
+  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank));
+  const std::string refused = message_of<Error>(
+      [&] { static_cast<void>(RunDirectory::afresh(shared.run(), "rounds = 6\n", shared.agreement(), rank)); });
+  if (rank == 0) {
+    EXPECT_NE(refused.find("is not empty"), std::string::npos) << refused;
+    EXPECT_TRUE(std::filesystem::exists(shared.run() + "/private/notes.txt"));
+  }
+}
+
+TEST(RunDirectory, OfARunThatNeverBeganIsTakenAfresh) {
+  SharedFolder shared;
+  const int rank = world().rank();
+  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank)) << "there is none";
+  {
+    const RunDirectory first(shared.run(), "rounds = 5\n", shared.agreement(), rank);
+    std::ofstream(first.private_folder(rank) + "/ledger") << "rows";
+    EXPECT_TRUE(RunDirectory::never_began(shared.run(), shared.agreement(), rank));
+    shared.agreement().barrier();
+  }
+  const auto again = [&] {
+    return RunDirectory::afresh(shared.run(), "rounds = 6\noutput = elsewhere\n", shared.agreement(), rank);
+  };
+  std::optional<RunDirectory> second(again());
+  EXPECT_FALSE(std::filesystem::exists(second->private_folder(rank) + "/ledger"));
+  EXPECT_EQ(content_of(second->path() + "/config.ini"), "rounds = 6\noutput = " + shared.run() + "\n# the end\n");
+  const std::string held = message_of<Error>([&] { static_cast<void>(again()); });
+  if (rank == 0) {
+    EXPECT_NE(held.find("goes on"), std::string::npos) << held;
+  }
+  shared.agreement().barrier();
+  if (rank == 0) second->has_begun();
+  shared.agreement().barrier();
+  EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank));
+  shared.agreement().barrier();
+  if (rank == 0) std::ofstream(shared.run() + "/run-is-beginning");
+  second.reset();
+  for (const char* trace : {"run-id", "history.csv", "run.h5", "summary.json", "clients/0.h5"}) {
+    shared.agreement().barrier();
+    if (rank == 0) std::ofstream(shared.run() + "/" + trace) << "x";
+    EXPECT_FALSE(RunDirectory::never_began(shared.run(), shared.agreement(), rank)) << trace;
+    const std::string refused = message_of<Error>([&] { static_cast<void>(again()); });
+    if (rank == 0) {
+      EXPECT_NE(refused.find("is not empty"), std::string::npos) << refused;
+      std::filesystem::remove(shared.run() + "/" + trace);
+    }
+  }
+}
+
+TEST(RunDirectory, KeepsCoefficientsWithAllTheirDigits) {
+  SharedFolder shared;
+  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
+  if (world().rank() != 0) return;
+  const double nan = std::nan("");
+  write_coefficients(directory, {{"a, \"b\"", 1.0 / 3, 0.1 + 0.2, -1e-300, 2, 0.95, "model"},
+                                 {"intercept", -1, nan, nan, nan, nan, ""}});
+  EXPECT_EQ(content_of(directory.path() + "/coefficients.csv"),
+            "name,estimate,standard_error,low,high,level,method\n"
+            "\"a, \"\"b\"\"\",0.3333333333333333,0.30000000000000004,-1e-300,2,0.95,model\n"
+            "intercept,-1,,,,,\n");
+}
+
+TEST(RunDirectory, KeepsWhoseCoefficientsTheyAre) {
+  SharedFolder shared;
+  const RunDirectory directory(shared.run(), "", shared.agreement(), world().rank());
+  if (world().rank() != 0) return;
+  write_coefficients(directory, {{"x", 1, std::nan(""), 0.5, 2, 0.9, "random-scaling", 0},
+                                 {"x", 2, std::nan(""), 1, 3, 0.9, "random-scaling", 12}});
+  EXPECT_EQ(content_of(directory.path() + "/coefficients.csv"),
+            "client,name,estimate,standard_error,low,high,level,method\n"
+            "0,x,1,,0.5,2,0.9,random-scaling\n"
+            "12,x,2,,1,3,0.9,random-scaling\n");
+}
+
+// Readable by its owner alone from its first moment, whatever the umask.
+TEST(OwnersFile, IsTheOwnersAlone) {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(0);
+  const OwnersFile file(folder / "metrics.csv");
+  ::umask(before);
+  EXPECT_EQ(mode_of(folder / "metrics.csv"), 0600U);
+  EXPECT_EQ(content_of(folder / "metrics.csv"), "");
+}
+
+TEST(OwnersFile, AppendsPublicAndSecretText) {
+  const TemporaryFolder folder;
+  const OwnersFile file(folder / "metrics.csv");
+  file.append_text("rounds,loss\n");
+  file.append(Secret<std::string>("1,0.5\n"));
+  OwnersFile(folder / "metrics.csv").append_text("2,0.25\n");
+  EXPECT_EQ(content_of(folder / "metrics.csv"), "rounds,loss\n1,0.5\n2,0.25\n");
+  EXPECT_EQ(mode_of(folder / "metrics.csv"), 0600U);
+}
+
+TEST(OwnersFile, SaysWhereItCannotWrite) {
+  const TemporaryFolder folder;
+  EXPECT_NE(message_of<FailureError>([&] { OwnersFile(folder / "none/metrics.csv"); }).find("none/metrics.csv"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,281 @@
+/// Intervals in summary.json, in the table of a regression, and on their way.
+#include "starling/record/intervals/interval.hpp"
+
+#include "support/testing.hpp"
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "starling/core/check.hpp"
+#include "starling/report/summary.hpp"
+
+namespace starling {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::message_of;
+using testing_support::TemporaryFolder;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Of one client or of nobody in particular: `age` is above 0, `income` about it.
+std::vector<Interval> of_two(const std::string& method, double level, std::optional<Client> client = std::nullopt,
+                             double shift = 0) {
+  return {{"age", 1.25 + shift, nan, 1.125 + shift, 1.375 + shift, level, method, client},
+          {"income", shift, nan, -0.5 + shift, 0.5 + shift, level, method, client}};
+}
+
+void append(std::vector<Interval>& to, const std::vector<Interval>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+Summary regression(const std::vector<Interval>& intervals) {
+  Summary summary;
+  summary.command = "infer";
+  summary.clients = 1;
+  summary.ranks = 1;
+  summary.rounds = 2000;
+  summary.aggregated = true;
+  summary.learned = true;
+  summary.interval_records = 20000;
+  summary.intervals = intervals;
+  summary.privacy.mechanism = "gaussian";
+  summary.privacy.losses.record.epsilon = 4.375;
+  summary.privacy.losses.record.delta = 1e-5;
+  summary.privacy.losses.record.mu = 1;
+  return summary;
+}
+
+/// The lines of the regression's table, which stands above all other figures, that hold a text, their words set apart
+/// by one space each.
+std::vector<std::string> lines_with(const std::string& part, const Summary& summary) {
+  const std::string all = to_table(summary);
+  std::istringstream text(all.substr(0, all.find("\n  loss ")));
+  std::vector<std::string> found;
+  for (std::string line; std::getline(text, line);) {
+    if (line.find(part) == std::string::npos) continue;
+    std::istringstream words(line);
+    std::string packed;
+    for (std::string word; words >> word;) packed += (packed.empty() ? "" : " ") + word;
+    found.push_back(packed);
+  }
+  return found;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(ExcludesZero, WhereBothBoundsAreOnOneSide) {
+  const auto of = [](double low, double high) { return excludes_zero({"x", 0, 0, low, high, 0.95, "m"}); };
+  EXPECT_EQ(of(0.5, 1), true);
+  EXPECT_EQ(of(-2, -1), true);
+  EXPECT_EQ(of(-1, 1), false);
+  EXPECT_EQ(of(0, 1), false);
+  EXPECT_EQ(of(nan, 1), std::nullopt);
+  EXPECT_EQ(of(-1, nan), std::nullopt);
+}
+
+TEST(RegressionTable, ShowsWhichCoefficientsAreNotZero) {
+  const Summary summary = regression(of_two("random-scaling", 0.95));
+  EXPECT_EQ(lines_with("Coefficients", summary),
+            Lines{"Coefficients from 20000 records, 2000 steps; privacy per record: mu = 1, epsilon = 4.375 at delta = "
+                  "1e-05"});
+  EXPECT_EQ(lines_with("random-scaling", summary), Lines{"random-scaling estimate 95 % low high excludes 0"});
+  EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 1.125 1.375 * yes"});
+  EXPECT_EQ(lines_with("income", summary), Lines{"income 0.000 -0.500 0.500 no"});
+  EXPECT_EQ(lines_with("per_client", summary), Lines{});
+}
+
+TEST(RegressionTable, AlignsItsColumns) {
+  std::istringstream text(to_table(regression(of_two("random-scaling", 0.95))));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(text, line);) {
+    for (const char* start : {"  random-scaling ", "  age ", "  income "}) {
+      if (line.starts_with(start)) rows.push_back(line);
+    }
+  }
+  ASSERT_EQ(rows.size(), 3U);
+  const std::size_t end = rows[0].find("high") + 4;
+  EXPECT_EQ(rows[1].find("1.375") + 5, end);
+  EXPECT_EQ(rows[2].rfind("0.500") + 5, end);
+  EXPECT_EQ(rows[1].find("yes"), rows[2].find("no"));
+}
+
+TEST(RegressionTable, ShowsStandardErrorsWhereThereAreAny) {
+  std::vector<Interval> intervals = of_two("plug-in", 0.95);
+  EXPECT_EQ(lines_with("std. error", regression(intervals)), Lines{});
+  intervals[0].standard_error = 0.0625;
+  const Summary summary = regression(intervals);
+  EXPECT_EQ(lines_with("std. error", summary), Lines{"plug-in estimate std. error 95 % low high excludes 0"});
+  EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 0.062 1.125 1.375 * yes"});
+  EXPECT_EQ(lines_with("income", summary), Lines{"income 0.000 - -0.500 0.500 no"});
+}
+
+TEST(RegressionTable, SetsTwoLevelsSideBySideAndMethodsBelowEachOther) {
+  std::vector<Interval> intervals = of_two("random-scaling", 0.95);
+  append(intervals, of_two("random-scaling", 0.9));
+  append(intervals, of_two("random-scaling", 0.8));
+  append(intervals, of_two("plug-in", 0.95));
+  const Summary summary = regression(intervals);
+  EXPECT_EQ(lines_with("estimate", summary),
+            (Lines{"random-scaling estimate 95 % low high excludes 0 90 % low high excludes 0",
+                   "random-scaling estimate 80 % low high excludes 0", "plug-in estimate 95 % low high excludes 0"}));
+  EXPECT_EQ(lines_with("age", summary).size(), 3U);
+  EXPECT_EQ(lines_with("age", summary)[0], "age 1.250 1.125 1.375 * yes 1.125 1.375 * yes");
+}
+
+TEST(RegressionTable, ShowsFourClientsInFull) {
+  std::vector<Interval> intervals;
+  for (Client u = 0; u < 4; ++u) append(intervals, of_two("random-scaling", 0.95, u, 0.25 * u));
+  const Summary summary = regression(intervals);
+  EXPECT_EQ(lines_with("client 3,", summary), Lines{"client 3, random-scaling estimate 95 % low high excludes 0"});
+  EXPECT_EQ(lines_with("income", summary)[3], "income 0.750 0.250 1.250 * yes");
+  EXPECT_EQ(lines_with("of all", summary), Lines{});
+}
+
+TEST(RegressionTable, ShowsTheRangeOverManyClients) {
+  std::vector<Interval> intervals;
+  for (Client u = 0; u < 5; ++u) {
+    append(intervals, of_two("random-scaling", 0.95, u, 0.25 * u));
+    append(intervals, of_two("batch-means", 0.95, u, 0.25 * u));
+  }
+  const Summary summary = regression(intervals);
+  EXPECT_EQ(lines_with("client 0,", summary), (Lines{"client 0, random-scaling estimate 95 % low high excludes 0",
+                                                     "client 0, batch-means estimate 95 % low high excludes 0"}));
+  EXPECT_EQ(lines_with("client 1,", summary), Lines{});
+  EXPECT_EQ(lines_with("estimates of all", summary),
+            Lines{"estimates of all 5 clients least greatest 95 %, random-scaling: excludes 0"});
+  EXPECT_EQ(lines_with("income", summary)[2], "income 0.000 1.000 2 of 5");  // 0 is the end of client 2's
+  EXPECT_EQ(lines_with("Each client's own", summary).size(), 1U);
+}
+
+TEST(RegressionTable, ShowsTwelveCoefficients) {
+  std::vector<Interval> intervals;
+  for (int j = 0; j < 14; ++j) intervals.push_back({fmt::format("x{}", j), 1, nan, 0, 2, 0.95, "random-scaling"});
+  const Summary summary = regression(intervals);
+  EXPECT_EQ(lines_with("x11", summary).size(), 1U);
+  EXPECT_EQ(lines_with("x12", summary), Lines{});
+  EXPECT_EQ(lines_with("...", summary), Lines{"... 2 more, in summary.json and coefficients.csv"});
+}
+
+// Among numbers of such different sizes no common number of decimals is of use.
+TEST(RegressionTable, ShowsAnyNumbers) {
+  const Summary summary = regression({{"charges", 1.5e9, nan, 1e9, 2e9, 0.95, "random-scaling"},
+                                      {"rate", 1.5e-9, nan, 1e-9, 2e-9, 0.95, "random-scaling"},
+                                      {"lost", nan, nan, nan, nan, 0.95, "random-scaling"}});
+  EXPECT_EQ(lines_with("charges", summary), Lines{"charges 1.5e+09 1e+09 2e+09 * yes"});
+  EXPECT_EQ(lines_with("rate", summary), Lines{"rate 1.5e-09 1e-09 2e-09 * yes"});
+  EXPECT_EQ(lines_with("lost", summary), Lines{"lost - - - -"});
+}
+
+TEST(RegressionTable, SaysWhereThereIsNoPrivacy) {
+  Summary summary = regression(of_two("random-scaling", 0.95));
+  summary.privacy.losses.record.epsilon = std::numeric_limits<double>::infinity();
+  summary.interval_records = std::nullopt;
+  EXPECT_EQ(lines_with("Coefficients", summary), Lines{"Coefficients, 2000 steps; no privacy"});
+}
+
+TEST(RegressionTable, SaysWhereFiguresProtectNobody) {
+  Summary summary = regression(of_two("random-scaling", 0.95));
+  summary.privacy.noise_key = NoiseKeyPolicy::seed;
+  EXPECT_EQ(lines_with("Coefficients", summary),
+            Lines{"Coefficients from 20000 records, 2000 steps; privacy per record: mu = 1, epsilon = 4.375 at delta = "
+                  "1e-05, but see below"});
+}
+
+TEST(SummaryJson, HoldsIntervalsOfEachClient) {
+  std::vector<Interval> intervals;
+  for (const Client u : {0, 3}) append(intervals, of_two("random-scaling", 0.95, u, 1.0 * u));
+  const auto json = nlohmann::json::parse(to_json(regression(intervals)));
+  EXPECT_EQ(json["interval_records"], 20000);
+  EXPECT_EQ(json["intervals"].size(), 4U);
+  EXPECT_EQ(json["intervals"][2]["client"], 3);
+  EXPECT_EQ(json["intervals"][1]["excludes_zero"], false);
+  EXPECT_EQ(json["per_client"].size(), 2U);
+  EXPECT_EQ(json["per_client"][1], nlohmann::json::parse(R"({"client": 3, "intervals": [
+    {"name": "age", "estimate": 4.25, "standard_error": null, "low": 4.125, "high": 4.375, "excludes_zero": true,
+     "level": 0.95, "method": "random-scaling"},
+    {"name": "income", "estimate": 3.0, "standard_error": null, "low": 2.5, "high": 3.5, "excludes_zero": true,
+     "level": 0.95, "method": "random-scaling"}]})"));
+}
+
+// Intervals on their way.
+
+std::vector<IntervalsAt> some_path(bool of_clients) {
+  std::vector<IntervalsAt> path;
+  for (const Round steps : {10, 20, 40}) {
+    IntervalsAt at{steps, 3.0 * static_cast<double>(steps), {}};
+    for (Client u = 0; u < (of_clients ? 2 : 1); ++u) {
+      const std::optional<Client> client = of_clients ? std::optional(u) : std::nullopt;
+      append(at.intervals, of_two("random-scaling", 0.95, client, 1.0 / static_cast<double>(steps)));
+      append(at.intervals, of_two("odd, \"name\"", 0.9, client));
+    }
+    at.intervals.back().low = at.intervals.back().high = nan;
+    path.push_back(at);
+  }
+  return path;
+}
+
+/// NaN is not equal to itself, so as text.
+std::string text_of(const std::vector<IntervalsAt>& path) {
+  std::string text;
+  for (const IntervalsAt& at : path) {
+    for (const Interval& each : at.intervals) {
+      text += fmt::format("{} {} {} {} {} {} {} {} {}\n", at.steps, at.records, each.client.value_or(-1), each.name,
+                          each.estimate, each.low, each.high, each.level, each.method);
+    }
+  }
+  return text;
+}
+
+class IntervalPath : public testing::TestWithParam<bool> {};
+
+TEST_P(IntervalPath, IsReadAsItWasWritten) {
+  const TemporaryFolder folder;
+  write_interval_path(folder / ".", some_path(GetParam()));
+  EXPECT_EQ(text_of(read_interval_path(folder / ".")), text_of(some_path(GetParam())));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfClients, IntervalPath, testing::Values(false, true),
+                         [](const auto& row) { return row.param ? "each" : "together"; });
+
+TEST(IntervalPath, IsATable) {
+  const TemporaryFolder folder;
+  write_interval_path(folder / ".", {{5, 10, of_two("random-scaling", 0.95)}});
+  std::ifstream file(folder / "intervals.csv");
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(),
+            "steps,records,name,estimate,low,high,level,method\n"
+            "5,10,age,1.25,1.125,1.375,0.95,random-scaling\n"
+            "5,10,income,0,-0.5,0.5,0.95,random-scaling\n");
+}
+
+TEST(IntervalPath, OfAFolderWithoutOneIsEmpty) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(read_interval_path(folder / ".").empty());
+}
+
+TEST(IntervalPath, IsRefusedWhereItIsDamaged) {
+  const TemporaryFolder folder;
+  const std::string head = "steps,records,name,estimate,low,high,level,method\n";
+  const auto problem = [&](const std::string& text) {
+    folder.write("intervals.csv", text);
+    return message_of<DataError>([&] { static_cast<void>(read_interval_path(folder / ".")); });
+  };
+  EXPECT_EQ(problem(head), "");
+  EXPECT_EQ(problem(head + "5,10,\"a,\"\"b\"\"\",,,,,m"), "");
+  EXPECT_NE(problem("").find("intervals.csv"), std::string::npos);
+  EXPECT_NE(problem("a,b\n"), "");
+  EXPECT_NE(problem(head + "5,10,\"a,,,,,m").find("no end"), std::string::npos);
+  for (const char* row :
+       {"5,10,a,1,0,2,0.95\n", "5,10,a,1,0,2,0.95,m,m\n", "x,10,a,1,0,2,0.95,m\n", "-5,10,a,1,0,2,0.95,m\n",
+        "5,,a,1,0,2,0.95,m\n", "5,-1,a,1,0,2,0.95,m\n", "5,10,a,inf,0,2,0.95,m\n", "5,10,a,1,0x,2,0.95,m\n", "\n"}) {
+    EXPECT_NE(problem(head + row).find("row 2"), std::string::npos) << row;
+  }
+  EXPECT_NE(problem(head + "5,10,a,1,0,2,0.95,m\n4,10,a,1,0,2,0.95,m\n").find("row 3"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace starling

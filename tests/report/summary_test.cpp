@@ -1,0 +1,388 @@
+/// What a person and a program are told at the end of a run.
+#include "starling/report/summary.hpp"
+
+#include "summaries.hpp"
+#include "support/testing.hpp"
+#include <limits>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+namespace starling {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+Summary example() {
+  Summary summary = testing_support::stopped_run(3);
+  summary.ranks = 2;
+  summary.dimension = 2;
+  summary.progressive = Score{60, 90, 120};
+  summary.last_loss = 0.25;
+  summary.edges = {{0, 1, 40, 960}, {1, 2, 40, 960}, {2, 0, 39, 936}};
+  summary.evaluation_bytes = 512;
+  summary.wall = 2;
+  summary.final_model = {0.5, -0.25};
+  summary.privacy.batch = 3;
+  summary.privacy.dimension = 2;
+  summary.privacy.clip = 1;
+  return summary;
+}
+
+Summary aggregated_example() {
+  return testing_support::aggregated(example(), {{0, 1, 40, 800}, {0, 2, 40, 800}, {1, 0, 40, 1600}, {2, 0, 40, 1600}});
+}
+
+nlohmann::json parsed(const Summary& summary) {
+  return nlohmann::json::parse(to_json(summary));
+}
+
+/// Paths are written "privacy/epsilon".
+nlohmann::json at(const nlohmann::json& json, const std::string& path) {
+  return json.at(nlohmann::json::json_pointer("/" + path));
+}
+
+class SummaryKey : public testing::TestWithParam<const char*> {};
+
+TEST_P(SummaryKey, IsThere) {
+  EXPECT_TRUE(parsed(example()).contains(nlohmann::json::json_pointer(std::string("/") + GetParam())));
+}
+
+// The keys that the interface promises of every run; those of other commands (intervals, per_client, uplink and
+// downlink bits) do not apply, and models are there only if asked for.
+INSTANTIATE_TEST_SUITE_P(Interface, SummaryKey,
+                         testing::Values("command", "task", "clients", "rounds", "dimension", "loss/mean", "loss/last",
+                                         "accuracy", "metrics", "consensus_error", "mass", "regret",
+                                         "privacy/mechanism", "privacy/noise_key", "privacy/unit",
+                                         "privacy/epsilon_per_release", "privacy/epsilon", "privacy/delta",
+                                         "privacy/mu", "privacy/participations", "privacy/client_epsilon",
+                                         "privacy/statement", "traffic/messages", "traffic/bytes", "traffic/edges",
+                                         "traffic/evaluation_bytes", "time/wall", "time/rounds_per_second",
+                                         "time/shares", "final_model", "withheld"),
+                         [](const auto& row) { return testing_support::test_name(row.param); });
+
+TEST(SummaryJson, HoldsTheFigures) {
+  const nlohmann::json json = parsed(example());
+  EXPECT_EQ(at(json, "command"), "omd");
+  EXPECT_EQ(at(json, "clients"), 3);
+  EXPECT_EQ(at(json, "rounds"), 40);
+  EXPECT_EQ(at(json, "loss/mean"), 0.5);
+  EXPECT_EQ(at(json, "loss/last"), 0.25);
+  EXPECT_EQ(at(json, "accuracy"), 0.75);
+  EXPECT_EQ(at(json, "privacy/mechanism"), "laplace");
+  EXPECT_EQ(at(json, "privacy/noise_key"), "random");
+  EXPECT_EQ(at(json, "privacy/unit"), "record");
+  EXPECT_EQ(at(json, "privacy/epsilon"), 2);
+  EXPECT_EQ(at(json, "privacy/participations"), 4);
+  EXPECT_EQ(at(json, "privacy/client_epsilon"), 60);
+  EXPECT_EQ(at(json, "traffic/messages"), 119);
+  EXPECT_EQ(at(json, "traffic/bytes"), 2856);
+  EXPECT_EQ(at(json, "traffic/edges"), nlohmann::json::parse("[[0,1,40,960],[1,2,40,960],[2,0,39,936]]"));
+  EXPECT_EQ(at(json, "traffic/evaluation_bytes"), 512);
+  EXPECT_EQ(at(json, "time/rounds_per_second"), 20);
+  EXPECT_EQ(at(json, "time/shares/learning"), 0.5);
+  EXPECT_EQ(at(json, "final_model"), (Vector{0.5, -0.25}));
+  EXPECT_EQ(at(json, "privacy/statement"), statement(example().privacy));
+  EXPECT_FALSE(json.contains("models"));
+}
+
+TEST(Summary, ShowsRegretWithItsComparatorAndCertificate) {
+  EXPECT_TRUE(at(parsed(example()), "regret").is_null());
+  EXPECT_EQ(to_table(example()).find("static regret"), std::string::npos);
+  Summary summary = example();
+  StaticRegret regret;
+  regret.played = 70;
+  regret.client_rounds = 120;
+  regret.comparator.x = {0.75, 0.25};
+  regret.comparator.value = 0.5;
+  regret.comparator.certificate = 1e-10;
+  regret.comparator.tolerance = 1e-9;
+  regret.comparator.evaluations = 17;
+  summary.regret.emplace();
+  summary.regret->played = 70;
+  summary.regret->client_rounds = 120;
+  summary.regret->fixed = regret;
+  summary.regret->per_client = {{60, 40, 8, 0.5}, {60, 30, 2, 0.25}};
+  summary.regret->curve.fixed_growth = GrowthFit{0.5, 0.02, 1, 10, 9};
+  const nlohmann::json json = parsed(summary);
+  EXPECT_EQ(at(json, "regret/static"), 10);
+  EXPECT_EQ(at(json, "regret/static_per_client_round"), 10.0 / 120);
+  EXPECT_EQ(at(json, "regret/comparator"), (Vector{0.75, 0.25}));
+  EXPECT_EQ(at(json, "regret/certificate/kind"), "gap");
+  EXPECT_EQ(at(json, "regret/certificate/value"), 1e-10);
+  EXPECT_EQ(at(json, "regret/certificate/reached"), true);
+  EXPECT_NE(to_table(summary).find("10, 0.0833333 per client-round (120 of them), grows as t^0.500"),
+            std::string::npos);
+  EXPECT_EQ(at(json, "regret/exponent/static/value"), 0.5);
+  EXPECT_EQ(at(json, "regret/exponent/static/standard_error"), 0.02);
+  EXPECT_TRUE(at(json, "regret/exponent/dynamic").is_null());
+  EXPECT_EQ(at(json, "regret/per_client/1/static"), 2);
+  EXPECT_NE(to_table(summary).find("from 2 to 8 by client"), std::string::npos);
+  EXPECT_TRUE(at(json, "regret/dynamic").is_null());
+  EXPECT_EQ(remark_on(regret), "");
+
+  summary.regret->fixed->comparator.ending = Minimum::Ending::unbounded;
+  EXPECT_TRUE(at(parsed(summary), "regret/static").is_null());
+  EXPECT_NE(to_table(summary).find("none: no model is best"), std::string::npos);
+  summary.regret->fixed->comparator.ending = Minimum::Ending::gave_up;
+  EXPECT_NE(remark_on(*summary.regret->fixed).find("by up to 1.2e-08"), std::string::npos)
+      << remark_on(*summary.regret->fixed);
+}
+
+TEST(Summary, ShowsDynamicRegretWithItsPathAndWorstCertificate) {
+  Summary summary = example();
+  summary.regret.emplace();
+  summary.regret->client_rounds = 120;
+  DynamicRegret regret;
+  regret.played = 70;
+  regret.best = 10;
+  regret.client_rounds = 120;
+  regret.rounds = 40;
+  regret.path_length = 4;
+  regret.worst.certificate = 2e-12;
+  regret.worst.tolerance = 1e-11;
+  regret.evaluations = 900;
+  summary.regret->moving = regret;
+  const nlohmann::json json = parsed(summary);
+  EXPECT_EQ(at(json, "regret/dynamic"), 60);
+  EXPECT_EQ(at(json, "regret/dynamic_per_client_round"), 0.5);
+  EXPECT_EQ(at(json, "regret/path_length"), 4);
+  EXPECT_EQ(at(json, "regret/dynamic_certificate/reached"), true);
+  EXPECT_TRUE(at(json, "regret/static").is_null());
+  const std::string table = to_table(summary);
+  EXPECT_NE(table.find("60, 0.5 per client-round (120 of them)"), std::string::npos) << table;
+  EXPECT_NE(table.find("4 over 40 rounds, 0.1 per round"), std::string::npos) << table;
+  EXPECT_EQ(table.find("static regret"), std::string::npos);
+  summary.regret->moving->unbounded = 3;
+  EXPECT_TRUE(at(parsed(summary), "regret/dynamic").is_null());
+  EXPECT_NE(to_table(summary).find("none: see the note"), std::string::npos);
+}
+
+// JSON has no infinity.
+TEST(SummaryJson, WritesInfiniteLossesAsNull) {
+  Summary summary = example();
+  summary.privacy.mechanism = "none";
+  summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
+  summary.privacy.losses.one_per_batch.epsilon = summary.privacy.clip = inf;
+  const nlohmann::json json = parsed(summary);
+  for (const char* key : {"privacy/epsilon_per_release", "privacy/epsilon", "privacy/client_epsilon",
+                          "privacy/one_per_batch_epsilon", "privacy/clip"}) {
+    EXPECT_TRUE(at(json, key).is_null()) << key;
+  }
+}
+
+TEST(SummaryJson, WithheldFiguresAreNullAndListed) {
+  Summary summary = example();
+  summary.progressive = std::nullopt;
+  summary.last_loss = std::nullopt;
+  summary.withheld = {"loss", "accuracy", "metrics.progressive_accuracy"};
+  const nlohmann::json json = parsed(summary);
+  for (const char* key : {"loss/mean", "loss/last", "accuracy"}) EXPECT_TRUE(at(json, key).is_null()) << key;
+  EXPECT_TRUE(at(json, "metrics/progressive_accuracy").is_null());
+  EXPECT_EQ(at(json, "withheld"), summary.withheld);
+}
+
+TEST(SummaryJson, AccuracyIsThatOfTheTestSetIfThereIsOne) {
+  Summary summary = example();
+  summary.test = Score{10, 40, 50};
+  const nlohmann::json json = parsed(summary);
+  EXPECT_EQ(at(json, "accuracy"), 0.8);
+  EXPECT_EQ(at(json, "metrics/test_loss"), 0.2);
+  EXPECT_EQ(at(json, "metrics/progressive_accuracy"), 0.75);
+  summary.classifies = false;
+  EXPECT_TRUE(at(parsed(summary), "accuracy").is_null());
+}
+
+TEST(SummaryJson, HoldsFiguresByClass) {
+  const nlohmann::json json = parsed(aggregated_example());
+  EXPECT_EQ(at(json, "accuracy"), 0.6);
+  EXPECT_EQ(at(json, "metrics/accuracy"), 0.6);
+  EXPECT_EQ(at(json, "metrics/test_loss"), 0.2);
+  EXPECT_EQ(at(json, "metrics/balanced_accuracy"), (2.0 / 3 + 0.5) / 2);
+  for (const char* key : {"precision", "recall", "f1"}) {
+    EXPECT_DOUBLE_EQ(at(json, std::string("metrics/") + key).get<double>(), 2.0 / 3) << key;
+  }
+  EXPECT_EQ(at(json, "metrics/specificity"), 0.5);
+  EXPECT_EQ(at(json, "metrics/confusion"),
+            nlohmann::json::parse(R"({"classes": [-1, 1], "counts": [[1, 1], [1, 2]]})"));
+  Summary never = aggregated_example();
+  never.test_metrics = test_metrics({-1, 1}, Vector{1}, Vector{-1});
+  EXPECT_TRUE(at(parsed(never), "metrics/precision").is_null());
+  EXPECT_FALSE(parsed(example()).contains("intervals"));
+  EXPECT_FALSE(at(parsed(example()), "metrics").contains("precision"));
+}
+
+TEST(SummaryJson, HoldsIntervals) {
+  const nlohmann::json json = parsed(aggregated_example());
+  EXPECT_EQ(at(json, "intervals/0"), nlohmann::json::parse(R"({"name": "x1", "estimate": 0.5, "standard_error": 0.1,
+    "low": 0.25, "high": 0.75, "excludes_zero": true, "level": 0.95, "method": "model"})"));
+  EXPECT_EQ(at(json, "intervals/1/estimate"), -2);
+  EXPECT_TRUE(at(json, "intervals/1/standard_error").is_null());
+  EXPECT_TRUE(at(json, "intervals/1/low").is_null());
+  EXPECT_TRUE(at(json, "intervals/1/excludes_zero").is_null());
+  for (const char* key : {"per_client", "study", "interval_records"}) EXPECT_FALSE(json.contains(key)) << key;
+}
+
+TEST(SummaryJson, CountsWhatPassesTheAggregatorPerRound) {
+  const nlohmann::json json = parsed(aggregated_example());
+  EXPECT_EQ(at(json, "traffic/uplink_bytes_per_round"), 80);
+  EXPECT_EQ(at(json, "traffic/downlink_bytes_per_round"), 20);
+  EXPECT_TRUE(at(json, "mass").is_null());
+  EXPECT_TRUE(at(json, "consensus_error").is_null());
+  EXPECT_FALSE(at(parsed(example()), "traffic").contains("uplink_bytes_per_round"));
+  Summary alone = aggregated_example();
+  alone.clients = 1;
+  alone.edges = {};
+  EXPECT_EQ(at(parsed(alone), "traffic/downlink_bytes_per_round"), 0);
+  alone.rounds = 0;
+  EXPECT_TRUE(at(parsed(alone), "traffic/downlink_bytes_per_round").is_null());
+}
+
+TEST(SummaryJson, ListsAThousandEdgesAndNoMore) {
+  Summary summary = example();
+  summary.edges.assign(1000, {0, 1, 2, 3});
+  EXPECT_EQ(at(parsed(summary), "traffic/edges").size(), 1000U);
+  summary.edges.push_back({0, 1, 2, 3});
+  EXPECT_EQ(at(parsed(summary), "traffic/edges").size(), 0U);
+  EXPECT_EQ(at(parsed(summary), "traffic/messages"), 2002);
+}
+
+TEST(SummaryJson, HoldsAllModelsIfAsked) {
+  Summary summary = example();
+  Columns models(2, 3);
+  for (std::size_t u = 0; u < 3; ++u) models[u][1] = static_cast<double>(u);
+  summary.models = models;
+  EXPECT_EQ(at(parsed(summary), "models"), nlohmann::json::parse("[[0,0],[0,1],[0,2]]"));
+}
+
+// A run that was stopped before its first round, or only averaged, has nothing to divide by.
+TEST(SummaryJson, IsValidForARunOfNoRounds) {
+  Summary summary = example();
+  summary.rounds = 0;
+  summary.progressive = Score{};
+  summary.wall = 0;
+  summary.shares = {};
+  const nlohmann::json json = parsed(summary);
+  for (const char* key : {"loss/mean", "accuracy", "time/rounds_per_second", "time/shares/mixing"}) {
+    EXPECT_TRUE(at(json, key).is_null()) << key;
+  }
+}
+
+// Nothing was released, so nothing was lost: 0, which null would not say.
+TEST(SummaryJson, ClaimsNoLossWhereNoRecordWasUsed) {
+  Summary summary = example();
+  summary.learned = false;
+  const nlohmann::json json = parsed(summary);
+  for (const char* key : {"privacy/epsilon", "privacy/client_epsilon", "privacy/participations"}) {
+    EXPECT_EQ(at(json, key), 0) << key;
+  }
+}
+
+TEST(SummaryJson, RoundTripsNumbers) {
+  Summary summary = example();
+  summary.final_model = {1.0 / 3, 5e-324};
+  summary.consensus_error = 0.1 + 0.2;
+  EXPECT_EQ(at(parsed(summary), "final_model"), summary.final_model);
+  EXPECT_EQ(at(parsed(summary), "consensus_error"), summary.consensus_error);
+}
+
+/// The text with all white space as single spaces: where lines are wrapped does not matter.
+std::string unwrapped(const std::string& text) {
+  std::istringstream words(text);
+  std::string result;
+  for (std::string word; words >> word;) result += (result.empty() ? "" : " ") + word;
+  return result;
+}
+
+void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    EXPECT_NE(unwrapped(text).find(unwrapped(part)), std::string::npos) << part << "\nin\n" << text;
+  }
+}
+
+TEST(SummaryTable, SaysWhatAPersonNeeds) {
+  expect_parts(to_table(example()), {"3 clients on 2 ranks",
+                                     "40 of 50 rounds",
+                                     "dimension 2",
+                                     "0.500000 mean",
+                                     "0.250000 over the last tenth",
+                                     "75.00 %",
+                                     "consensus error",
+                                     "1.000e-04",
+                                     "mass",
+                                     "epsilon per record",
+                                     "4 x 0.5 per release",
+                                     "unit record",
+                                     "mechanism laplace",
+                                     "60  (all records of a client; 20 for one record in every batch)",
+                                     "119 over 3 edges",
+                                     "0 -> 1",
+                                     "20 rounds/s",
+                                     "stopped by a signal",
+                                     "Privacy. " + statement(example().privacy),
+                                     "runs/7",
+                                     "starling omd --source a.csv"});
+}
+
+TEST(SummaryTable, SaysWhatIsWithheldAndWhereItIs) {
+  Summary summary = example();
+  summary.progressive = std::nullopt;
+  summary.withheld = {"loss.mean", "loss.last", "metrics.progressive_accuracy", "accuracy"};
+  const std::string text = to_table(summary);
+  expect_parts(text, {"withheld: in private/, for each owner", "withheld: in private/ (name a public --test set"});
+  EXPECT_EQ(text.find("0.5000"), std::string::npos);
+}
+
+TEST(SummaryTable, NeverCallsAnInfiniteLossANumber) {
+  Summary summary = example();
+  summary.privacy.mechanism = "none";
+  summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
+  summary.privacy.losses.one_per_batch.epsilon = inf;
+  expect_parts(to_table(summary), {"unbounded  (4 x unbounded per release"});
+}
+
+// A finite loss under a key that anybody can compute must not stand alone.
+TEST(SummaryTable, WarnsOfAPublicNoiseKey) {
+  Summary summary = example();
+  EXPECT_EQ(to_table(summary).find("but see below"), std::string::npos);
+  summary.privacy.noise_key = NoiseKeyPolicy::seed;
+  expect_parts(to_table(summary), {"2, but see below"});
+}
+
+TEST(SummaryTable, ShowsDebtOnlyIfThereIsSome) {
+  Summary summary = example();
+  EXPECT_EQ(to_table(summary).find("step debt"), std::string::npos);
+  summary.largest_debt = 1.5;
+  expect_parts(to_table(summary), {"step debt", "1.5 not yet repaid"});
+}
+
+TEST(SummaryTable, OfAnAggregatedRunShowsItsFigures) {
+  Summary summary = aggregated_example();
+  const std::string text = to_table(summary);
+  expect_parts(text, {"accuracy 60.00 % on --test, 58.33 % balanced",
+                      "precision 66.67 %, recall 66.67 %, F1 66.67 %, specificity 50.00 %",
+                      "coefficients x1 0.5 +- 0.1 [0.25, 0.75] at 95 % (model) intercept -2",
+                      "messages 160 to and from the aggregator, client 0",
+                      "per round 80 bytes up from all clients, 20 bytes down in one broadcast"});
+  for (const char* part : {"consensus", "mass"}) EXPECT_EQ(text.find(part), std::string::npos) << part;
+  summary.intervals.assign(14, summary.intervals[0]);
+  expect_parts(to_table(summary), {"... 2 more, in summary.json and coefficients.csv"});
+}
+
+TEST(SummaryTable, CutsLongListsOfEdges) {
+  Summary summary = example();
+  summary.edges.assign(15, {7, 8, 1, 2});
+  expect_parts(to_table(summary), {"... 3 more edges"});
+}
+
+// Mixing alone has no losses and no privacy to speak of.
+TEST(SummaryTable, SaysNothingOfLearningWhereThereIsNone) {
+  Summary summary = example();
+  summary.learned = false;
+  const std::string text = to_table(summary);
+  for (const char* part : {"loss", "accuracy", "epsilon", "Privacy."})
+    EXPECT_EQ(text.find(part), std::string::npos) << part;
+}
+
+}  // namespace
+}  // namespace starling
