@@ -50,6 +50,21 @@ function(starling_hdf5_target)
   endif()
 endfunction()
 
+# The files of each folder are compiled as one translation unit (STARLING_UNITY): their headers are read once. Names in
+# anonymous namespaces must therefore be unique in a folder.
+function(starling_one_unit_a_folder target)
+  if(NOT STARLING_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(source ${ARGN})
+    cmake_path(GET source PARENT_PATH folder)
+    file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR}/src ${folder})
+    string(MAKE_C_IDENTIFIER ${folder} group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+endfunction()
+
 # A folder that holds nothing but a link, so that an include directory shows one module and no other.
 function(starling_link_folder kind module target prefix)
   set(folder ${CMAKE_BINARY_DIR}/modules/${kind}/${module})
@@ -65,6 +80,7 @@ function(starling_module module)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*.cpp)
   list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/app/main.cpp)
   add_library(starling_${module} STATIC ${sources})
+  starling_one_unit_a_folder(starling_${module} ${sources})
   starling_link_folder(public ${module} ${CMAKE_SOURCE_DIR}/include/starling/${module} starling)
   starling_link_folder(internal ${module} ${CMAKE_SOURCE_DIR}/src/${module} .)
   target_include_directories(starling_${module} PUBLIC ${CMAKE_BINARY_DIR}/modules/public/${module}

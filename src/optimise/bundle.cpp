@@ -15,7 +15,6 @@ constexpr std::size_t most_borders = 30;
 constexpr int most_bends = 8;
 /// Share of a step that its projection may move it by.
 constexpr double small_bend = 1e-3;
-constexpr double rounding = 1e-13;
 
 }  // namespace
 

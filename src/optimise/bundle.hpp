@@ -9,6 +9,9 @@
 
 namespace starling {
 
+/// Relative differences below this are rounding.
+inline constexpr double rounding = 1e-13;
+
 /// Keeps planes f(y) + ⟨g, x − y⟩ ≤ f(x). Their number is bounded: planes without a share in the last proposal go
 /// first, and what they and their kin amounted to stays as one plane.
 class Bundle {

@@ -9,7 +9,6 @@ namespace starling {
 
 namespace {
 
-constexpr double rounding = 1e-13;
 constexpr double ridge = 1e-15;  ///< keeps dependent vectors apart, relative
 
 /// Solves a small dense system in place by elimination with pivots; rows of `a` have the right side at their end.

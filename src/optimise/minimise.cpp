@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "starling/core/limits.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double least_curvature = 1e-12;
 constexpr std::int64_t few_evaluations = 40;  ///< before them, by gradient steps
 ///< before them, by gradient steps

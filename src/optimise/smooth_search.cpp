@@ -4,20 +4,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include "starling/core/limits.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Steps in a row that may fail to lower the value.
 constexpr int most_idle_steps = 30;
 constexpr double curvature_relief = 0.9;
 /// Backtracking to below this, relatively, means a kink, or that there is nothing left to gain.
 constexpr double shortest_step = 1e-9;
 constexpr double probe_length = 1e-3;
-constexpr double least_curvature = 1e-12;
+constexpr double least_smooth_curvature = 1e-12;
 // Of quasi-Newton steps.
 ///< of the two
 constexpr double sufficient_decrease = 1e-4;
@@ -37,7 +37,7 @@ void Search::guess_curvature() {
   axpy(-probe_length / slope, best_.gradient, x);
   const Point probe = evaluate(std::move(x));
   curvature_ = std::max(std::sqrt(squared_distance(probe.gradient, best_.gradient)) / probe_length,
-                        least_curvature * std::max(1.0, slope));
+                        least_smooth_curvature * std::max(1.0, slope));
 }
 
 bool Search::fits(const Point& y, const Point& x) const {

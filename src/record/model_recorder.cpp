@@ -6,8 +6,8 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
-#include <limits>
 
+#include "starling/core/limits.hpp"
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/files/durable_file.hpp"
 #include "starling/hdf5/file.hpp"
@@ -20,7 +20,6 @@ namespace {
 constexpr auto between_flushes = std::chrono::milliseconds(500);
 constexpr std::size_t most_waiting_arrivals = std::size_t{1} << 20;
 constexpr std::size_t spread_figures = 5;
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 Score since(const Score& now, const Score& before) {
   return {now.loss - before.loss, now.correct - before.correct, now.records - before.records,

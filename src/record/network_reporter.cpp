@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/record/rounds.hpp"
 #include "starling/regret/models_in_turn.hpp"
 
 namespace starling {
@@ -31,10 +32,6 @@ enum Field : std::size_t {
 
 constexpr std::int64_t between_looks = 20;  // milliseconds
 constexpr Round rounds_between_looks = 8;   // at least, unless there is something to report
-
-bool is_landmark(Round done) {
-  return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done));
-}
 
 /// After round `done`, which may be -1.
 Round next_landmark(Round done) {

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "starling/record/rounds.hpp"
+
 namespace starling {
 
 namespace {
@@ -18,10 +20,6 @@ namespace {
 constexpr std::size_t usual_columns = 80;
 constexpr std::size_t wide_bar = 24;
 constexpr std::size_t narrow_bar = 8;
-
-bool is_landmark(Round done) {
-  return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done));
-}
 
 /// Of the terminal now: it may be resized while a run goes on.
 std::size_t columns_of_terminal() {

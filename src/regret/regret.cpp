@@ -2,17 +2,16 @@
 
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <sstream>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/files/text_files.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double most_listed_clients = 100;
 constexpr const char* header = "rounds,static,dynamic,path_length,static_fitted,dynamic_fitted";
 

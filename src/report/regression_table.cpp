@@ -8,6 +8,11 @@
 
 namespace starling {
 
+std::string indented_line(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return "  " + text + "\n";
+}
+
 namespace {
 
 constexpr std::size_t most_rows = 12;
@@ -82,13 +87,8 @@ std::string verdict(const Interval& interval) {
   return fmt::format("  {:<10}", !excludes ? "  -" : *excludes ? "* yes" : "  no");
 }
 
-std::string line(std::string text) {
-  text.erase(text.find_last_not_of(' ') + 1);
-  return "  " + text + "\n";
-}
-
 std::string more_text(std::size_t hidden) {
-  return hidden == 0 ? "" : line(fmt::format("... {} more, in summary.json and coefficients.csv", hidden));
+  return hidden == 0 ? "" : indented_line(fmt::format("... {} more, in summary.json and coefficients.csv", hidden));
 }
 
 /// A few levels of a block: columns from `first` on.
@@ -108,7 +108,7 @@ std::string part_of(const Block& block, std::size_t first) {
     const std::string level = shown(100 * column->level, "{:.4g} %");
     text += fmt::format("{:>{}}{:>{}}  {:<10}", level + " low", cell_width, "high", cell_width, "excludes 0");
   }
-  text = line(text);
+  text = indented_line(text);
   const std::optional<int> decimals = decimals_of(rows);
   for (std::size_t j = 0; j < listed; ++j) {
     std::string row = fmt::format("{:<{}}{}", rows[j].name, width, number_cell(rows[j].estimate, decimals));
@@ -117,7 +117,7 @@ std::string part_of(const Block& block, std::size_t first) {
       const Interval& cell = column->cells[j];
       row += number_cell(cell.low, decimals) + number_cell(cell.high, decimals) + verdict(cell);
     }
-    text += line(row);
+    text += indented_line(row);
   }
   return text + more_text(rows.size() - listed);
 }
@@ -138,8 +138,9 @@ std::string range_of(const std::vector<const Block*>& clients) {
   const std::string heading = fmt::format("estimates of all {} clients", clients.size());
   std::size_t width = heading.size();
   for (std::size_t j = 0; j < listed; ++j) width = std::max(width, first[j].name.size());
-  std::string text = line(fmt::format("{:<{}}{:>{}}{:>{}}  {} %, {}: excludes 0", heading, width, "least", cell_width,
-                                      "greatest", cell_width, 100 * first.front().level, first.front().method));
+  std::string text =
+      indented_line(fmt::format("{:<{}}{:>{}}{:>{}}  {} %, {}: excludes 0", heading, width, "least", cell_width,
+                                "greatest", cell_width, 100 * first.front().level, first.front().method));
   const std::optional<int> decimals = decimals_of(first);
   for (std::size_t j = 0; j < listed; ++j) {
     double least = std::numeric_limits<double>::infinity();
@@ -152,8 +153,8 @@ std::string range_of(const std::vector<const Block*>& clients) {
       greatest = std::max(greatest, cells[j].estimate);
       excluding += excludes_zero(cells[j]).value_or(false) ? 1 : 0;
     }
-    text += line(fmt::format("{:<{}}{}{}  {} of {}", first[j].name, width, number_cell(least, decimals),
-                             number_cell(greatest, decimals), excluding, clients.size()));
+    text += indented_line(fmt::format("{:<{}}{}{}  {} of {}", first[j].name, width, number_cell(least, decimals),
+                                      number_cell(greatest, decimals), excluding, clients.size()));
   }
   return text + more_text(first.size() - listed);
 }
@@ -171,9 +172,9 @@ std::string privacy_text(const SummaryView& summary) {
 
 std::string heading_of(const SummaryView& summary) {
   const std::string records = shown(summary.number("interval_records"), "{:.0f}");
-  return line(fmt::format("Coefficients{}, {} steps; {}",
-                          records == "-" ? "" : fmt::format(" from {} records", records), summary.count("rounds"),
-                          privacy_text(summary)));
+  return indented_line(fmt::format("Coefficients{}, {} steps; {}",
+                                   records == "-" ? "" : fmt::format(" from {} records", records),
+                                   summary.count("rounds"), privacy_text(summary)));
 }
 
 }  // namespace
@@ -193,7 +194,7 @@ std::string regression_table(const SummaryView& summary) {
   }
   if (all) return text;
   return text + "\n" + range_of(clients) +
-         line("Each client's own are in coefficients.csv and, under per_client, in summary.json.");
+         indented_line("Each client's own are in coefficients.csv and, under per_client, in summary.json.");
 }
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// Regret in summary.json and in tables. Internal to the record room.
+/// Regret in summary.json and in tables. Internal.
 #pragma once
 
 #include "starling/report/summary_view.hpp"
@@ -9,7 +9,5 @@ namespace starling {
 [[nodiscard]] Json regret_json(const std::optional<Regret>& regret);
 /// Rows of the table at the end of a run; none without regret.
 [[nodiscard]] std::string regret_rows(const SummaryView& summary);
-/// Infinite and unknown numbers are null.
-[[nodiscard]] Json number_json(double value);
 
 }  // namespace starling

@@ -14,7 +14,7 @@ namespace starling {
 namespace {
 
 constexpr std::size_t most_columns = 5;
-constexpr std::size_t cell_width = 20;
+constexpr std::size_t study_cell_width = 20;
 
 using Moment = std::pair<Round, double>;  ///< steps and records
 
@@ -38,11 +38,6 @@ std::string cell_text(const StudyCell& cell) {
   return fmt::format("{} ({}) / {}", shown(100 * cell.coverage.mean, "{:.1f}"),
                      shown(100 * cell.coverage.error, "{:.1f}"),
                      shown(100 * cell.length.mean, cell.length.mean < 10 ? "{:.2f}" : "{:.0f}"));
-}
-
-std::string line(std::string text) {
-  text.erase(text.find_last_not_of(' ') + 1);
-  return "  " + text + "\n";
 }
 
 void add_figure(Json& json, const std::string& name, const MeanFigure& figure) {
@@ -79,26 +74,26 @@ std::string study_table(const std::vector<StudyCell>& cells) {
     most = std::max(most, cell.replications);
   }
   const std::string count = least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
-  std::string text = line(fmt::format(
+  std::string text = indented_line(fmt::format(
       "Coverage in % (its standard error) / mean length x 100, over {} replications and all coefficients", count));
   text += "\n";
   std::string records = fmt::format("{:<{}}", "records", width);
   std::string steps = fmt::format("{:<{}}", "steps", width);
   for (const Moment& moment : moments) {
-    records += fmt::format("{:>{}}", shown(moment.second, "{:.0f}"), cell_width);
-    steps += fmt::format("{:>{}}", moment.first, cell_width);
+    records += fmt::format("{:>{}}", shown(moment.second, "{:.0f}"), study_cell_width);
+    steps += fmt::format("{:>{}}", moment.first, study_cell_width);
   }
-  text += line(records) + line(steps);
+  text += indented_line(records) + indented_line(steps);
   for (const std::string& row : rows) {
     std::string cells_of_row = fmt::format("{:<{}}", row, width);
     for (const Moment& moment : moments) {
       const auto found = texts.find({row, moment});
-      cells_of_row += fmt::format("{:>{}}", found == texts.end() ? "-" : found->second, cell_width);
+      cells_of_row += fmt::format("{:>{}}", found == texts.end() ? "-" : found->second, study_cell_width);
     }
-    text += line(cells_of_row);
+    text += indented_line(cells_of_row);
   }
-  if (unknown > 0) text += line(fmt::format("{} intervals had no bounds and count neither way", unknown));
-  return text + line("Single coefficients, and all moments, are in study.csv.");
+  if (unknown > 0) text += indented_line(fmt::format("{} intervals had no bounds and count neither way", unknown));
+  return text + indented_line("Single coefficients, and all moments, are in study.csv.");
 }
 
 void write_study(const std::string& folder, const std::vector<StudyCell>& cells) {

@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::size_t most_listed_edges = 1000;
 
-Json number(double value) {
-  return number_json(value);
-}
-
 double mean(double total, std::int64_t count) {
   return count > 0 ? total / static_cast<double>(count) : std::nan("");
 }
@@ -44,26 +40,22 @@ double accuracy_of(const Summary& summary) {
   return score ? mean(static_cast<double>(score->correct), score->records) : std::nan("");
 }
 
-Json number(const std::optional<double>& value) {
-  return value ? number(*value) : Json(nullptr);
-}
-
 Json ledger_json(const LedgerReport& ledger, PrivacyUnit unit) {
   if (ledger.scope == LedgerReport::Scope::none) return nullptr;
   return {{"scope", ledger.scope == LedgerReport::Scope::owner ? "owner" : "run"},
           {"path", ledger.path},
           {"heads", ledger.heads},
           {"earlier_runs", ledger.earlier_runs},
-          {std::string(name_of(unit)) + "_epsilon", number(ledger.record.epsilon)},
-          {std::string(name_of(unit)) + "_delta", number(ledger.record.delta)},
-          {"client_epsilon", number(ledger.client.epsilon)},
-          {"client_delta", number(ledger.client.delta)}};
+          {std::string(name_of(unit)) + "_epsilon", number_json(ledger.record.epsilon)},
+          {std::string(name_of(unit)) + "_delta", number_json(ledger.record.delta)},
+          {"client_epsilon", number_json(ledger.client.epsilon)},
+          {"client_delta", number_json(ledger.client.delta)}};
 }
 
 Json budget_json(const std::optional<BudgetReport>& budget) {
   if (!budget) return nullptr;
-  return {{"epsilon", number(budget->least)},
-          {"most_epsilon", number(budget->most)},
+  return {{"epsilon", number_json(budget->least)},
+          {"most_epsilon", number_json(budget->most)},
           {"unit", budget->of_client ? "client" : "record"},
           {"stopped_clients", budget->stopped},
           {"stopped_after_round", budget->stopped_after ? Json(*budget->stopped_after) : Json()}};
@@ -71,9 +63,9 @@ Json budget_json(const std::optional<BudgetReport>& budget) {
 
 Json audit_json(const std::optional<OneRunResult>& audit) {
   if (!audit) return nullptr;
-  return {{"epsilon_claimed", number(audit->epsilon_claimed)},
-          {"epsilon_lower_bound", number(audit->epsilon_lower_bound)},
-          {"delta", number(audit->delta)},
+  return {{"epsilon_claimed", number_json(audit->epsilon_claimed)},
+          {"epsilon_lower_bound", number_json(audit->epsilon_lower_bound)},
+          {"delta", number_json(audit->delta)},
           {"canaries", audit->scores.empty() ? 0 : audit->scores.front().canaries},
           {"verdict", audit->refuted ? "refuted" : "not refuted"}};
 }
@@ -82,9 +74,9 @@ Json collusion_json(const Trust& trust) {
   Json list = Json::array();
   for (const Collusion& each : trust.collusion) {
     list.push_back({{"clients", each.clients},
-                    {"mu", number(each.record.mu)},
-                    {"epsilon", number(each.record.epsilon)},
-                    {"delta", number(each.record.delta)}});
+                    {"mu", number_json(each.record.mu)},
+                    {"epsilon", number_json(each.record.epsilon)},
+                    {"delta", number_json(each.record.delta)}});
   }
   return list;
 }
@@ -97,13 +89,13 @@ Json mask_keys_json(const Trust& trust) {
 
 Json paper_json(const std::optional<PaperClaim>& claim) {
   if (!claim) return nullptr;
-  return {{"epsilon_per_release", number(claim->epsilon)},
-          {"delta_per_release", number(claim->delta)},
+  return {{"epsilon_per_release", number_json(claim->epsilon)},
+          {"delta_per_release", number_json(claim->delta)},
           {"releases", claim->releases},
           {"condition_2_fails", claim->unmet},
-          {"composed_epsilon", number(claim->composed.epsilon)},
-          {"composed_delta", number(claim->composed.delta)},
-          {"composed_epsilon_by_noise", number(claim->epsilon_by_noise)}};
+          {"composed_epsilon", number_json(claim->composed.epsilon)},
+          {"composed_delta", number_json(claim->composed.delta)},
+          {"composed_epsilon_by_noise", number_json(claim->epsilon_by_noise)}};
 }
 
 Json privacy_json(const Summary& summary) {
@@ -118,24 +110,24 @@ Json privacy_json(const Summary& summary) {
   return {{"mechanism", privacy.mechanism},
           {"noise_key", name_of(privacy.noise_key)},
           {"unit", name_of(privacy.unit)},
-          {"epsilon_per_release", number(privacy.release.epsilon)},
-          {"delta_per_release", number(privacy.release.delta)},
-          {"mu_per_release", number(privacy.release.mu)},
-          {"epsilon", number(privacy.own().epsilon)},
-          {"delta", number(privacy.own().delta)},
-          {"mu", number(privacy.own().mu)},
-          {"renyi", number(privacy.own().renyi)},
+          {"epsilon_per_release", number_json(privacy.release.epsilon)},
+          {"delta_per_release", number_json(privacy.release.delta)},
+          {"mu_per_release", number_json(privacy.release.mu)},
+          {"epsilon", number_json(privacy.own().epsilon)},
+          {"delta", number_json(privacy.own().delta)},
+          {"mu", number_json(privacy.own().mu)},
+          {"renyi", number_json(privacy.own().renyi)},
           {"method", privacy.own().method},
           {"participations", privacy.losses.participations},
-          {"component_epsilon", number(privacy.losses.component.epsilon)},
-          {"record_epsilon", number(privacy.losses.record.epsilon)},
-          {"one_per_batch_epsilon", number(privacy.losses.one_per_batch.epsilon)},
-          {"one_per_batch_delta", number(privacy.losses.one_per_batch.delta)},
-          {"client_epsilon", number(privacy.losses.client.epsilon)},
-          {"client_delta", number(privacy.losses.client.delta)},
-          {"client_mu", number(privacy.losses.client.mu)},
+          {"component_epsilon", number_json(privacy.losses.component.epsilon)},
+          {"record_epsilon", number_json(privacy.losses.record.epsilon)},
+          {"one_per_batch_epsilon", number_json(privacy.losses.one_per_batch.epsilon)},
+          {"one_per_batch_delta", number_json(privacy.losses.one_per_batch.delta)},
+          {"client_epsilon", number_json(privacy.losses.client.epsilon)},
+          {"client_delta", number_json(privacy.losses.client.delta)},
+          {"client_mu", number_json(privacy.losses.client.mu)},
           {"releases", privacy.losses.releases},
-          {"clip", number(privacy.clip)},
+          {"clip", number_json(privacy.clip)},
           {"private", privacy.is_private()},
           {"trust", name_of(privacy.trust.model)},
           {"recipients", recipients_of(privacy.trust)},
@@ -167,8 +159,8 @@ void add_aggregator_traffic(const Summary& summary, Json& traffic) {
   if (summary.vertical) return add_vertical_traffic(*summary.vertical, traffic);
   const double listeners = std::max(1.0, static_cast<double>(summary.clients) - 1);
   const auto rounds = static_cast<double>(summary.rounds);
-  traffic["uplink_bytes_per_round"] = number(up / rounds);
-  traffic["downlink_bytes_per_round"] = number(down / listeners / rounds);
+  traffic["uplink_bytes_per_round"] = number_json(up / rounds);
+  traffic["downlink_bytes_per_round"] = number_json(down / listeners / rounds);
 }
 
 Json traffic_json(const Summary& summary) {
@@ -188,7 +180,7 @@ Json pace_json(const Summary& summary) {
   return {{"mode", !summary.deadline       ? "synchronous"
                    : *summary.deadline > 0 ? "deadline"
                                            : "asynchronous"},
-          {"deadline", number(summary.deadline)},
+          {"deadline", number_json(summary.deadline)},
           {"reproducible", !summary.deadline.has_value()},
           {"least_rounds", summary.least_rounds},
           {"most_rounds", summary.most_rounds}};
@@ -197,15 +189,15 @@ Json pace_json(const Summary& summary) {
 Json metrics_json(const Summary& summary) {
   Json metrics = Json::object();
   if (summary.test) {
-    metrics["test_loss"] = number(mean(summary.test->loss, summary.test->records));
+    metrics["test_loss"] = number_json(mean(summary.test->loss, summary.test->records));
     if (summary.classifies) {
-      metrics["test_accuracy"] = number(mean(static_cast<double>(summary.test->correct), summary.test->records));
+      metrics["test_accuracy"] = number_json(mean(static_cast<double>(summary.test->correct), summary.test->records));
     }
   }
   if (summary.test_metrics) add_test_metrics(*summary.test_metrics, metrics);
   if (summary.progressive && summary.classifies) {
     metrics["progressive_accuracy"] =
-        number(mean(static_cast<double>(summary.progressive->correct), summary.progressive->records));
+        number_json(mean(static_cast<double>(summary.progressive->correct), summary.progressive->records));
   }
   if (summary.vertical) add_vertical_metrics(*summary.vertical, metrics);
   const std::string here = "metrics.";
@@ -378,14 +370,15 @@ Json json_of(const Summary& summary) {
   if (!summary.left_out.empty()) json["resumed"] = resumed_json(summary.left_out);
   json["dimension"] = summary.dimension;
   json["average"] = summary.average;
-  json["loss"] = {{"mean", summary.progressive ? number(mean(summary.progressive->loss, summary.progressive->records))
-                                               : Json(nullptr)},
-                  {"last", summary.last_loss ? number(*summary.last_loss) : Json(nullptr)}};
-  if (summary.objective) json["objective"] = number(*summary.objective);
-  json["accuracy"] = number(accuracy_of(summary));
+  json["loss"] = {
+      {"mean", summary.progressive ? number_json(mean(summary.progressive->loss, summary.progressive->records))
+                                   : Json(nullptr)},
+      {"last", summary.last_loss ? number_json(*summary.last_loss) : Json(nullptr)}};
+  if (summary.objective) json["objective"] = number_json(*summary.objective);
+  json["accuracy"] = number_json(accuracy_of(summary));
   json["metrics"] = metrics_json(summary);
   if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);
-  if (summary.interval_records) json["interval_records"] = number(*summary.interval_records);
+  if (summary.interval_records) json["interval_records"] = number_json(*summary.interval_records);
   if (Json own = per_client_json(summary.intervals); !own.empty()) json["per_client"] = std::move(own);
   if (summary.joint) {
     json["joint"] = {{"names", summary.joint->names},
@@ -395,9 +388,9 @@ Json json_of(const Summary& summary) {
   }
   if (!summary.study.empty()) json["study"] = study_json(summary.study);
   json["aggregated"] = summary.aggregated;
-  json["consensus_error"] = summary.aggregated ? Json(nullptr) : number(summary.consensus_error);
-  json["mass"] = summary.aggregated ? Json(nullptr) : number(summary.mass);
-  json["mass_in_flight"] = number(summary.in_flight);
+  json["consensus_error"] = summary.aggregated ? Json(nullptr) : number_json(summary.consensus_error);
+  json["mass"] = summary.aggregated ? Json(nullptr) : number_json(summary.mass);
+  json["mass_in_flight"] = number_json(summary.in_flight);
   json["pace"] = pace_json(summary);
   add_mixing_figures(summary, json);
   json["regret"] = summary.vertical ? vertical_regret_json(*summary.vertical) : regret_json(summary.regret);
@@ -407,12 +400,12 @@ Json json_of(const Summary& summary) {
   const double busy =
       summary.shares.learning + summary.shares.exchange + summary.shares.mixing + summary.shares.observing;
   json["time"] = {{"wall", summary.wall},
-                  {"rounds_per_second", number(static_cast<double>(summary.rounds) / summary.wall)},
+                  {"rounds_per_second", number_json(static_cast<double>(summary.rounds) / summary.wall)},
                   {"shares",
-                   {{"learning", number(summary.shares.learning / busy)},
-                    {"exchange", number(summary.shares.exchange / busy)},
-                    {"mixing", number(summary.shares.mixing / busy)},
-                    {"observing", number(summary.shares.observing / busy)}}}};
+                   {{"learning", number_json(summary.shares.learning / busy)},
+                    {"exchange", number_json(summary.shares.exchange / busy)},
+                    {"mixing", number_json(summary.shares.mixing / busy)},
+                    {"observing", number_json(summary.shares.observing / busy)}}}};
   json["final_model"] = summary.final_model;
   if (summary.models) {
     Json models = Json::array();

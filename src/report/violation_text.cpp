@@ -7,11 +7,7 @@ namespace starling {
 
 namespace {
 
-constexpr std::size_t most_shown = 10;
-
-Json number(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
-}
+constexpr std::size_t most_listed_constraints = 10;
 
 std::string row_of(const SummaryView& constraint) {
   const double violation = constraint.number("violation");
@@ -28,12 +24,13 @@ std::string row_of(const SummaryView& constraint) {
 Json constraints_json(const std::vector<ConstraintFigures>& constraints) {
   Json list = Json::array();
   for (const ConstraintFigures& each : constraints) {
-    list.push_back({{"name", each.name},
-                    {"private", each.on_data},
-                    {"violation", number(each.violation)},
-                    {"violation_exponent", each.growth ? number(each.growth->exponent) : Json(nullptr)},
-                    {"violation_exponent_error", each.growth ? number(each.growth->standard_error) : Json(nullptr)},
-                    {"dual_final", {{"mean", number(each.dual_mean)}, {"max", number(each.dual_max)}}}});
+    list.push_back(
+        {{"name", each.name},
+         {"private", each.on_data},
+         {"violation", number_json(each.violation)},
+         {"violation_exponent", each.growth ? number_json(each.growth->exponent) : Json(nullptr)},
+         {"violation_exponent_error", each.growth ? number_json(each.growth->standard_error) : Json(nullptr)},
+         {"dual_final", {{"mean", number_json(each.dual_mean)}, {"max", number_json(each.dual_max)}}}});
   }
   return list;
 }
@@ -41,11 +38,12 @@ Json constraints_json(const std::vector<ConstraintFigures>& constraints) {
 std::string constraint_rows(const SummaryView& summary) {
   const std::vector<SummaryView> all = summary.list("constraints");
   std::string text;
-  for (std::size_t j = 0; j < all.size() && j < most_shown; ++j) {
+  for (std::size_t j = 0; j < all.size() && j < most_listed_constraints; ++j) {
     text += table_row(j == 0 ? "violation" : "", row_of(all[j]));
   }
-  if (all.size() > most_shown) {
-    text += table_row("", fmt::format("... {} more constraints, in summary.json", all.size() - most_shown));
+  if (all.size() > most_listed_constraints) {
+    text +=
+        table_row("", fmt::format("... {} more constraints, in summary.json", all.size() - most_listed_constraints));
   }
   return text;
 }

@@ -1,12 +1,19 @@
 /// Which rounds are recorded.
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <optional>
 
 #include "starling/core/links.hpp"
 #include "starling/core/snapshot.hpp"
 
 namespace starling {
+
+/// Whether a round is 0 or a power of two: those that progress and tests by --test are shown of.
+inline bool is_landmark(Round done) {
+  return done == 0 || std::has_single_bit(static_cast<std::uint64_t>(done));
+}
 
 /// Every k-th round, or geometrically: 0 to 10, then each at least 15 % after the one before (some 17 per decade).
 /// The last round of a run is recorded besides, whichever it is.

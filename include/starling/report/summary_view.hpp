@@ -13,12 +13,16 @@
 
 namespace starling {
 
-class RunReport;
-
 using Json = nlohmann::ordered_json;
 
 /// The JSON of summary.json.
 [[nodiscard]] Json json_of(const Summary& summary);
+
+/// Infinite and unknown numbers are null.
+[[nodiscard]] Json number_json(double value);
+[[nodiscard]] inline Json number_json(const std::optional<double>& value) {
+  return value ? number_json(*value) : Json(nullptr);
+}
 
 /// Paths are written "privacy.epsilon". Every member throws DataError, naming file and key, for a value of another type
 /// than it returns; null and a missing key are alike.
@@ -61,9 +65,6 @@ class SummaryView {
   std::string name_;
 };
 
-/// What `report` shows, finished or not.
-[[nodiscard]] SummaryView view_of(const RunReport& report);
-
 /// The table at the end of a run; `first_edges` are those that it shows.
 [[nodiscard]] std::string table_of(const SummaryView& summary, const std::vector<EdgeTraffic>& first_edges);
 constexpr std::size_t most_shown_edges = 12;
@@ -89,6 +90,8 @@ void add_test_metrics(const TestMetrics& test, Json& metrics);
 /// `study` of summary.json, and out of it.
 [[nodiscard]] Json study_json(const std::vector<StudyCell>& cells);
 [[nodiscard]] std::vector<StudyCell> study_of(const SummaryView& summary);
+/// A line of a table, two blanks in, without blanks at its end.
+[[nodiscard]] std::string indented_line(std::string text);
 /// "-" for what is not finite.
 [[nodiscard]] std::string shown(double value, const char* format);
 

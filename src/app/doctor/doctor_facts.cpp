@@ -24,7 +24,7 @@ namespace starling {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr int most_cpus = 1 << 16;
 constexpr auto between_looks = std::chrono::milliseconds(100);
@@ -130,11 +130,6 @@ RankFacts local_facts(const std::string& directory) {
   facts.free_space = free_space(directory);
   facts.entropy_problem = entropy_problem();
   return facts;
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 template <class T>

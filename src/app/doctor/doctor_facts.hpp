@@ -2,11 +2,19 @@
 #pragma once
 
 #include "doctor_checks.hpp"
+#include <optional>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 #include "starling/net/agreement.hpp"
 
 namespace starling {
+
+template <class T>
+nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
 
 /// The directory that `output` is, or is to be made in.
 [[nodiscard]] std::string directory_of(const std::string& output);

@@ -1,5 +1,6 @@
 // What `starling doctor --predict` prints.
 #include "doctor_predict.hpp"
+#include "doctor_text.hpp"
 #include <iterator>
 
 #include <nlohmann/json.hpp>
@@ -11,16 +12,6 @@ namespace starling {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string in_seconds(double seconds) {
-  if (seconds < 1e-6) return fmt::format("{:.3g} ns", 1e9 * seconds);
-  if (seconds < 1e-3) return fmt::format("{:.3g} us", 1e6 * seconds);
-  return seconds < 1 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} s", seconds);
-}
-
-std::string counted(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 std::string between_hosts(const Launch& launch) {
   if (launch.hosts == 1) return "none";

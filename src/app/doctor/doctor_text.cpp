@@ -1,5 +1,6 @@
 #include "doctor_text.hpp"
 
+#include "doctor_facts.hpp"
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
@@ -11,11 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_listed = 5;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 std::vector<Way> slowest_ways(const LaunchFacts& facts) {
   std::vector<Way> ways;
@@ -77,6 +73,17 @@ std::vector<Examined> examine(const LaunchFacts& facts) {
   std::vector<Examined> checks;
   for (const DoctorCheck& check : doctor_checks()) checks.push_back({check.name, check.judge(facts)});
   return checks;
+}
+
+std::string in_seconds(double seconds) {
+  const double size = std::abs(seconds);
+  if (size < 1e-6) return fmt::format("{:.3g} ns", 1e9 * seconds);
+  if (size < 1e-3) return fmt::format("{:.3g} us", 1e6 * seconds);
+  return size < 1 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} s", seconds);
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 Verdict verdict_of(const std::vector<Examined>& checks) {

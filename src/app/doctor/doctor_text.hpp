@@ -2,7 +2,9 @@
 #pragma once
 
 #include "doctor_checks.hpp"
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace starling {
@@ -12,6 +14,11 @@ struct Examined {
   std::string name;
   Finding finding;
 };
+
+/// A duration with its unit, from ns to s.
+[[nodiscard]] std::string in_seconds(double seconds);
+/// "1 rank", "2 ranks".
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
 
 /// All checks, in the order of their table.
 [[nodiscard]] std::vector<Examined> examine(const LaunchFacts& facts);

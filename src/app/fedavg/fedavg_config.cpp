@@ -1,8 +1,8 @@
 #include "fedavg_config.hpp"
 
 #include "app/settings/source_options.hpp"
-#include <limits>
 
+#include "starling/core/limits.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/privacy/mechanism.hpp"
@@ -11,7 +11,6 @@ namespace starling {
 
 namespace {
 
-constexpr double tiny = std::numeric_limits<double>::min();
 constexpr long long most_local_steps = 1'000'000;
 
 void add_learning_options(Options& options, FedAvgConfig& config) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/data/serving/partition.hpp"
@@ -12,8 +13,6 @@
 namespace starling {
 
 namespace {
-
-constexpr double tiny = std::numeric_limits<double>::min();
 
 void add_graph_options(Options& options, InferConfig& config) {
   const char* group = "Clients and graph";

@@ -8,6 +8,7 @@
 #include "starling/core/memory/heap.hpp"
 #include "starling/record/model_average.hpp"
 #include "starling/report/pictures/network_picture.hpp"
+#include "starling/report/pictures/violation_picture.hpp"
 
 namespace starling {
 

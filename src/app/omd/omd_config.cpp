@@ -1,8 +1,8 @@
 #include "omd_config.hpp"
 
 #include "app/settings/source_options.hpp"
-#include <limits>
 
+#include "starling/core/limits.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/graph/topology.hpp"
 #include "starling/loss/loss.hpp"
@@ -10,9 +10,6 @@
 namespace starling {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double tiny = std::numeric_limits<double>::min();
 
 void add_absence_option(Options& options, OmdConfig& config) {
   using Absent = OmdSettings::Absent;

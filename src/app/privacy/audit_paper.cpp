@@ -20,7 +20,7 @@ constexpr int entries = most_paper_features + 1;
 using Entries = Eigen::Matrix<double, entries, 1>;
 using Square = Eigen::Matrix<double, entries, entries>;
 
-struct Row {
+struct PaperRow {
   Entries x = Entries::Zero();  ///< features, then 1
   double label = 1;
 };
@@ -32,12 +32,12 @@ class Aggregator : protected Release {
 };
 
 /// Rows of one norm around the labels' directions; the first is far out in its first feature.
-std::vector<Row> rows_of(const PaperStream& stream) {
+std::vector<PaperRow> rows_of(const PaperStream& stream) {
   const double reach = std::sqrt(stream.row_norm * stream.row_norm - 1);
-  std::vector<Row> rows;
+  std::vector<PaperRow> rows;
   for (std::size_t i = 0; i < static_cast<std::size_t>(stream.rounds) * stream.batch; ++i) {
     AddressedRandom random(1, Purpose::experiment, 0, i);
-    Row row;
+    PaperRow row;
     row.label = i % 2 == 0 ? 1 : -1;
     for (std::size_t j = 0; j < stream.features; ++j) {
       row.x[static_cast<int>(j)] = i == 0 ? (j == 0 ? 1 : 0) : random.normal() + 0.2 * row.label;
@@ -82,7 +82,7 @@ class Recursion {
   }
 
  private:
-  void add(const Row& row, const Entries& theta, Entries& gradient, Square& j) const {
+  void add(const PaperRow& row, const Entries& theta, Entries& gradient, Square& j) const {
     const double score = row.x.dot(theta);
     double slope = 0;
     loss_->derivative(View(&score, 1), row.label, MutableView(&slope, 1));
@@ -93,7 +93,7 @@ class Recursion {
   PaperPerturbation& mechanism_;
   PaperStream stream_;
   std::unique_ptr<CurvedLoss> loss_;
-  std::array<std::vector<Row>, 2> rows_;
+  std::array<std::vector<PaperRow>, 2> rows_;
 };
 
 }  // namespace

@@ -12,12 +12,12 @@ namespace starling {
 
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 constexpr std::size_t most_events_shown = 8;
 
-Json known(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
+SortedJson known(double value) {
+  return std::isfinite(value) ? SortedJson(value) : SortedJson();
 }
 
 const char* verdict(bool refuted) {
@@ -116,47 +116,47 @@ std::string text_of_checks(const AuditReport& report) {
 
 // JSON.
 
-Json to_json(const AuditResult& pair) {
-  Json events = Json::array();
+SortedJson to_json(const AuditResult& pair) {
+  SortedJson events = SortedJson::array();
   for (const AuditEvent& event : pair.events) {
     events.push_back({{"event", event.description},
                       {"likelier", event.likelier},
                       {"counts", event.counts},
                       {"epsilon_lower_bound", event.epsilon_lower_bound},
-                      {"mu_lower_bound", gaussian(pair) ? Json(event.mu_lower_bound) : Json()}});
+                      {"mu_lower_bound", gaussian(pair) ? SortedJson(event.mu_lower_bound) : SortedJson()}});
   }
   return {
       {"subject", pair.subject},
       {"epsilon_lower_bound", pair.epsilon_lower_bound},
-      {"mu_lower_bound", gaussian(pair) ? Json(pair.mu_lower_bound) : Json()},
+      {"mu_lower_bound", gaussian(pair) ? SortedJson(pair.mu_lower_bound) : SortedJson()},
       {"verdict", verdict(pair.refuted)},
       {"events", events},
       {"histogram",
        {{"statistic", pair.histogram.statistic}, {"edges", pair.histogram.edges}, {"counts", pair.histogram.counts}}}};
 }
 
-void add_pairs(const AuditReport& report, Json& object) {
+void add_pairs(const AuditReport& report, SortedJson& object) {
   const AuditResult& worst = report.worst();
   object["epsilon_claimed"] = known(worst.epsilon_claimed);
   object["delta"] = worst.delta;
   object["epsilon_lower_bound"] = worst.epsilon_lower_bound;
-  object["mu_claimed"] = gaussian(worst) ? Json(*worst.mu_claimed) : Json();
-  object["mu_lower_bound"] = gaussian(worst) ? Json(worst.mu_lower_bound) : Json();
+  object["mu_claimed"] = gaussian(worst) ? SortedJson(*worst.mu_claimed) : SortedJson();
+  object["mu_lower_bound"] = gaussian(worst) ? SortedJson(worst.mu_lower_bound) : SortedJson();
   object["recovered"] = known(bound_of(worst) / claim_of(worst));
   object["expected"] = known(report.expected);
   object["event"] = worst.event();
   object["samples"] = worst.samples;
   object["chosen_on"] = worst.chosen_on;
-  object["pairs"] = Json::array();
+  object["pairs"] = SortedJson::array();
   for (const AuditResult& pair : report.pairs) object["pairs"].push_back(to_json(pair));
 }
 
-void add_run(const OneRunResult& run, Json& object) {
+void add_run(const OneRunResult& run, SortedJson& object) {
   object["epsilon_claimed"] = known(run.epsilon_claimed);
   object["delta"] = run.delta;
   object["epsilon_lower_bound"] = run.epsilon_lower_bound;
   object["samples"] = run.scores.front().canaries;
-  object["guesses"] = Json::array();
+  object["guesses"] = SortedJson::array();
   for (const OneRunScore& score : run.scores) {
     object["guesses"].push_back({{"guesses", score.guesses}, {"right", score.right}});
   }
@@ -191,22 +191,22 @@ std::string to_text(const AuditReport& report) {
 }
 
 std::string to_json(const AuditReport& report) {
-  Json object{{"command", "privacy audit"},
-              {"mechanism", report.mechanism},
-              {"protocol", report.protocol},
-              {"trust", report.trust},
-              {"clients", report.clients},
-              {"noise_key", report.noise_key},
-              {"unit", name_of(report.unit)},
-              {"form", report.run ? "one run" : "pairs"},
-              {"verdict", verdict(report.refuted())},
-              {"notes", report.notes}};
+  SortedJson object{{"command", "privacy audit"},
+                    {"mechanism", report.mechanism},
+                    {"protocol", report.protocol},
+                    {"trust", report.trust},
+                    {"clients", report.clients},
+                    {"noise_key", report.noise_key},
+                    {"unit", name_of(report.unit)},
+                    {"form", report.run ? "one run" : "pairs"},
+                    {"verdict", verdict(report.refuted())},
+                    {"notes", report.notes}};
   if (report.run) {
     add_run(*report.run, object);
   } else {
     add_pairs(report, object);
   }
-  object["self_check"] = Json::array();
+  object["self_check"] = SortedJson::array();
   for (const AuditSelfCheck& check : report.self_check) {
     object["self_check"].push_back({{"name", check.name},
                                     {"passed", check.passed},

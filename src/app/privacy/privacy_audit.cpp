@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 
+#include "starling/core/limits.hpp"
 #include "starling/options/options.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/statement/statement.hpp"
@@ -19,7 +19,6 @@ namespace starling {
 
 namespace {
 
-constexpr double tiny = std::numeric_limits<double>::min();
 constexpr double most_epsilon = 1e6;
 constexpr double most_mu = 1e3;
 constexpr double delta_of_gaussian_claims = 1e-5;

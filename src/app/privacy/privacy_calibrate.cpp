@@ -8,13 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Calibrate {
   std::string mechanism;

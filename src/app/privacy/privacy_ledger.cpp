@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* explanation =
+constexpr const char* ledger_usage =
     "usage: starling privacy ledger FILE [--verify] [--expect HASH] [--client K] [--delta D] [--json]\n\n"
     "Says what a privacy ledger holds: its runs, how many rounds of each client were reserved and released, and what\n"
     "all of them together cost. Adjacent clients with the same figures are one line: each of them has what it says. "
@@ -347,7 +347,7 @@ Verdict verdict_on(const LedgerReading& reading, const Request& request) {
 
 std::string privacy_ledger_help() {
   Request request;
-  return explanation + options_of(request).help();
+  return ledger_usage + options_of(request).help();
 }
 
 int run_privacy_ledger(const std::vector<std::string>& words) {

@@ -2,11 +2,11 @@
 #include "app/run/privacy/release_terms.hpp"
 #include "privacy_commands.hpp"
 #include <cmath>
-#include <limits>
 
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/files/round_values.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 
@@ -14,7 +14,6 @@ namespace starling {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t most_scheduled = 10'000'000;
 
 struct Spend {
@@ -117,7 +116,7 @@ nlohmann::json number(std::optional<double> value) {
 }
 
 /// Nine digits, never less than the loss.
-std::string rounded_up(double loss) {
+std::string nine_digits_rounded_up(double loss) {
   if (std::isinf(loss)) return "unbounded";
   const std::string text = fmt::format("{:.9g}", loss);
   return std::stod(text) >= loss ? text : fmt::format("{:.9g}", loss * (1 + 1e-8));
@@ -132,15 +131,15 @@ std::string meaning(const std::string& method) {
 
 std::string table_of(const PrivacyLoss& loss, double pure, std::int64_t releases) {
   const auto line = [](const char* name, const std::string& value) { return fmt::format("{:<10} {}\n", name, value); };
-  return line("epsilon", rounded_up(loss.epsilon)) + line("delta", fmt::format("{}", loss.delta)) +
+  return line("epsilon", nine_digits_rounded_up(loss.epsilon)) + line("delta", fmt::format("{}", loss.delta)) +
          line("method", meaning(loss.method)) +
-         line("mu", loss.mu ? rounded_up(*loss.mu) : "none (not all noise is Gaussian)") +
-         line("renyi", loss.renyi ? rounded_up(*loss.renyi) : "none") +
-         line("pure", rounded_up(pure) + (std::isinf(pure) ? "" : " (at delta = 0)")) +
+         line("mu", loss.mu ? nine_digits_rounded_up(*loss.mu) : "none (not all noise is Gaussian)") +
+         line("renyi", loss.renyi ? nine_digits_rounded_up(*loss.renyi) : "none") +
+         line("pure", nine_digits_rounded_up(pure) + (std::isinf(pure) ? "" : " (at delta = 0)")) +
          line("releases", fmt::format("{}", releases));
 }
 
-constexpr const char* explanation =
+constexpr const char* spend_usage =
     "usage: starling privacy spend --mechanism NAME (--epsilon E | --mu M | --sigma S | --scale B) [options]\n"
     "       starling privacy spend --groups FILE [--delta D] [--json]\n\n"
     "Says what all releases that one record entered cost it together: (epsilon, delta), an upper bound that holds in\n"
@@ -167,7 +166,7 @@ constexpr const char* afterword =
 
 std::string spend_help() {
   Spend spend;
-  return explanation + spend_options(spend).help() + "\nSchedules, over the K releases:\n  " + schedule_help() +
+  return spend_usage + spend_options(spend).help() + "\nSchedules, over the K releases:\n  " + schedule_help() +
          afterword;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "starling/codec/codec.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/loss/loss.hpp"
@@ -13,8 +14,6 @@ namespace starling {
 namespace {
 
 using Variant = RenewableVariant;
-
-constexpr double tiny = std::numeric_limits<double>::min();
 
 void add_method_options(Options& options, RenewableConfig& config) {
   const char* group = "Method";

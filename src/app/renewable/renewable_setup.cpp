@@ -1,10 +1,10 @@
 // From the configuration of `starling renewable` to all that its rounds need.
 #include "renewable_run.hpp"
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "starling/core/digest.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/privacy/mechanism/masking.hpp"
 
@@ -13,7 +13,6 @@ namespace starling {
 namespace {
 
 constexpr Round passes_of_offline = 1000;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Labels 0, …, K − 1.
 double class_label(double raw, std::size_t classes) {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/files/text_files.hpp"
 #include "starling/report/pictures/interval_picture.hpp"
 #include "starling/report/pictures/network_picture.hpp"
@@ -26,7 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_curve_lines = 12;
 constexpr double patience = 60;  ///< seconds without a record after which an unfinished run counts as silent
-constexpr double unknown = NetworkFigures::unknown;
 
 /// A file that a run is writing may be half-written for a moment: what fails is tried again, a few times.
 template <class Action>

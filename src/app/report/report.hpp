@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/record/directory/history.hpp"
+#include "starling/report/summary_view.hpp"
 
 namespace starling {
 
@@ -45,6 +46,9 @@ class RunReport {
   std::string json_;
   std::vector<NetworkFigures> history_;
 };
+
+/// Its summary, finished or not.
+[[nodiscard]] SummaryView view_of(const RunReport& run);
 
 /// About `most` lines of a history, evenly spread, as a table of the figures that are known; where a test set is scored
 /// on some rounds only, those rounds are preferred. Empty for an empty history.

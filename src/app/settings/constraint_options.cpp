@@ -1,14 +1,13 @@
 #include "constraint_options.hpp"
 
 #include <initializer_list>
-#include <limits>
 #include <utility>
+
+#include "starling/core/limits.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr double tiny = std::numeric_limits<double>::min();
 
 using Given = std::pair<const char*, bool>;
 

@@ -3,13 +3,12 @@
 #include <limits>
 #include <utility>
 
+#include "starling/core/limits.hpp"
 #include "starling/files/round_values.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr double tiny = std::numeric_limits<double>::min();
 
 /// What protection costs is nothing where the command line takes it off a file's run.
 const std::pair<std::string, std::string> fades{"mechanism", "none"};

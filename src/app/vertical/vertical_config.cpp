@@ -3,9 +3,9 @@
 #include "app/settings/source_options.hpp"
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/round_values.hpp"
 #include "starling/loss/loss.hpp"
@@ -14,7 +14,6 @@ namespace starling {
 
 namespace {
 
-constexpr double tiny = std::numeric_limits<double>::min();
 constexpr long long most_local_steps = 65'000;
 constexpr long long most_bits = 16;
 constexpr std::size_t default_batch = 20;

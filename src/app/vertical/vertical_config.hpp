@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/data/generators/synthetic.hpp"
 #include "starling/data/vertical/vertical.hpp"
 #include "starling/protocol/vertical/vertical.hpp"
 

@@ -316,27 +316,28 @@ class Hdf5Writer final : public RecordWriter {
   hsize_t written_ = 0;
 };
 
-// the formats
+// the output_formats
 
 template <class Writer>
 std::unique_ptr<RecordWriter> make(const std::string& path, const WriteSettings& settings) {
   return std::make_unique<Writer>(path, settings);
 }
 
-struct Format {
+struct OutputFormat {
   std::vector<std::string_view> endings;
   bool nonzeros;
   std::unique_ptr<RecordWriter> (*open)(const std::string&, const WriteSettings&);
 };
 
-const Format& format_of(const std::string& path) {
-  static const std::array formats{
-      Format{{".h5", ".hdf5"}, false, make<Hdf5Writer>},
-      Format{{".csv", ".csv.gz"}, false, make<CsvWriter>},
-      Format{{".svm", ".svm.gz", ".libsvm", ".libsvm.gz", ".svmlight", ".svmlight.gz"}, true, make<SvmlightWriter>},
+const OutputFormat& format_of(const std::string& path) {
+  static const std::array output_formats{
+      OutputFormat{{".h5", ".hdf5"}, false, make<Hdf5Writer>},
+      OutputFormat{{".csv", ".csv.gz"}, false, make<CsvWriter>},
+      OutputFormat{
+          {".svm", ".svm.gz", ".libsvm", ".libsvm.gz", ".svmlight", ".svmlight.gz"}, true, make<SvmlightWriter>},
   };
   std::vector<std::string_view> known;
-  for (const Format& format : formats) {
+  for (const OutputFormat& format : output_formats) {
     for (const std::string_view ending : format.endings) {
       if (path.ends_with(ending)) return format;
       known.push_back(ending);

@@ -3,11 +3,12 @@
 
 #include "spectrum.hpp"
 #include <functional>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include <Eigen/Core>
+
+#include "starling/core/limits.hpp"
 
 namespace starling::spectral {
 
@@ -18,7 +19,6 @@ using Eigen::VectorXd;
 using Map = std::function<VectorXd(const VectorXd&)>;
 
 /// Stands for an eigenvalue that nothing is known of.
-inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// What a vector or matrix of size one must fall to at once to count as nothing.
 inline constexpr double vanishing = 1e-10;
 /// Periods in which disagreement may vanish at once.

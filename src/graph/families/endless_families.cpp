@@ -170,7 +170,7 @@ MadeEndless make_random_matching(const Spec& spec, Client n, WeightRule rule) {
   return std::make_unique<RandomMatching>(n, rule, seed_of(spec));
 }
 
-MadeEndless make_one_peer_exponential(const Spec&, Client n, WeightRule rule) {
+MadeEndless endless_one_peer_exponential(const Spec&, Client n, WeightRule rule) {
   return std::make_unique<OnePeerExponential>(n, rule);
 }
 
@@ -205,7 +205,7 @@ const EndlessTable& endless_table() {
           {"one-peer-exponential",
            "as above, for any number of clients without a table",
            {rounds},
-           make_one_peer_exponential},
+           endless_one_peer_exponential},
           {"b-connected",
            "every `window` rounds hold a hidden random circle through all, whose edges come one by one",
            {{"window", "rounds in which each edge of the circle comes once (4)"},

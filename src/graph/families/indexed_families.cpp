@@ -55,31 +55,31 @@ class Hops final : public IndexedGraph {
 };
 
 /// Hops 1, 2, 4, … below n.
-std::vector<Client> powers_below(Client n) {
+std::vector<Client> powers_of_two_below(Client n) {
   std::vector<Client> hops;
   for (std::int64_t hop = 1; hop < n; hop *= 2) hops.push_back(static_cast<Client>(hop));
   return hops;
 }
 
-MadeGraph make_ring(const Spec& spec, Client n, WeightRule rule) {
+MadeGraph rows_of_ring(const Spec& spec, Client n, WeightRule rule) {
   std::vector<Client> hops;
   if (n > 1) hops.push_back(1);
   if (n > 2) hops.push_back(n - 1);
   return made<Hops>(n, rule, spec.text(), std::move(hops), Hops::When::together);
 }
 
-MadeGraph make_directed_ring(const Spec& spec, Client n, WeightRule rule) {
+MadeGraph rows_of_directed_ring(const Spec& spec, Client n, WeightRule rule) {
   std::vector<Client> hops;
   if (n > 1) hops.push_back(1);
   return made<Hops>(n, rule, spec.text(), std::move(hops), Hops::When::together);
 }
 
-MadeGraph make_exponential(const Spec& spec, Client n, WeightRule rule) {
-  return made<Hops>(n, rule, spec.text(), powers_below(n), Hops::When::together);
+MadeGraph rows_of_exponential(const Spec& spec, Client n, WeightRule rule) {
+  return made<Hops>(n, rule, spec.text(), powers_of_two_below(n), Hops::When::together);
 }
 
-MadeGraph make_one_peer_exponential(const Spec& spec, Client n, WeightRule rule) {
-  return made<Hops>(n, rule, spec.text(), powers_below(n), Hops::When::in_turn);
+MadeGraph rows_of_one_peer_exponential(const Spec& spec, Client n, WeightRule rule) {
+  return made<Hops>(n, rule, spec.text(), powers_of_two_below(n), Hops::When::in_turn);
 }
 
 class Star final : public IndexedGraph {
@@ -98,7 +98,7 @@ class Star final : public IndexedGraph {
   }
 };
 
-MadeGraph make_star(const Spec& spec, Client n, WeightRule rule) {
+MadeGraph rows_of_star(const Spec& spec, Client n, WeightRule rule) {
   return made<Star>(n, rule, spec.text());
 }
 
@@ -138,22 +138,22 @@ class Lattice final : public IndexedGraph {
   Sides kind_;
 };
 
-MadeGraph make_path(const Spec& spec, Client n, WeightRule rule) {
+MadeGraph rows_of_path(const Spec& spec, Client n, WeightRule rule) {
   return made<Lattice>(n, rule, spec.text(), families::Lattice{1, n}, Lattice::Sides::open);
 }
 
-MadeGraph make_torus(const Spec& spec, Client n, WeightRule rule) {
+MadeGraph rows_of_torus(const Spec& spec, Client n, WeightRule rule) {
   return made<Lattice>(n, rule, spec.text(), families::lattice_of(spec, n), Lattice::Sides::closed);
 }
 
-MadeGraph make_grid(const Spec& spec, Client n, WeightRule rule) {
+MadeGraph rows_of_grid(const Spec& spec, Client n, WeightRule rule) {
   return made<Lattice>(n, rule, spec.text(), families::lattice_of(spec, n), Lattice::Sides::open);
 }
 
 class Hypercube final : public IndexedGraph {
  public:
   Hypercube(Client n, WeightRule rule, std::string spec)
-      : IndexedGraph(n, rule, 1, std::move(spec)), bits_(powers_below(n)) {}
+      : IndexedGraph(n, rule, 1, std::move(spec)), bits_(powers_of_two_below(n)) {}
 
  private:
   [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override {
@@ -165,12 +165,12 @@ class Hypercube final : public IndexedGraph {
   std::vector<Client> bits_;
 };
 
-MadeGraph make_hypercube(const Spec& spec, Client n, WeightRule rule) {
+MadeGraph rows_of_hypercube(const Spec& spec, Client n, WeightRule rule) {
   families::check_hypercube(spec, n);
   return made<Hypercube>(n, rule, spec.text());
 }
 
-MadeGraph make_random_circles(const Spec& spec, Client n, WeightRule rule) {
+MadeGraph rows_of_random_circles(const Spec& spec, Client n, WeightRule rule) {
   return families::random_circles(spec, n, rule);
 }
 
@@ -180,16 +180,16 @@ const IndexedTable& indexed_table() {
   static const std::vector<Parameter> sides{{"rows", ""}, {"columns", ""}};
   static const IndexedTable table(
       "topology family", {
-                             {"ring", "as there", {}, make_ring},
-                             {"directed-ring", "as there", {}, make_directed_ring},
-                             {"path", "as there", {}, make_path},
-                             {"star", "as there", {}, make_star},
-                             {"exponential", "as there", {}, make_exponential},
-                             {"one-peer-exponential", "as there", {}, make_one_peer_exponential},
-                             {"torus", "as there", sides, make_torus},
-                             {"grid", "as there", sides, make_grid},
-                             {"hypercube", "as there", {}, make_hypercube},
-                             {"random-circles", "as there", {{"degree", ""}, {"seed", ""}}, make_random_circles},
+                             {"ring", "as there", {}, rows_of_ring},
+                             {"directed-ring", "as there", {}, rows_of_directed_ring},
+                             {"path", "as there", {}, rows_of_path},
+                             {"star", "as there", {}, rows_of_star},
+                             {"exponential", "as there", {}, rows_of_exponential},
+                             {"one-peer-exponential", "as there", {}, rows_of_one_peer_exponential},
+                             {"torus", "as there", sides, rows_of_torus},
+                             {"grid", "as there", sides, rows_of_grid},
+                             {"hypercube", "as there", {}, rows_of_hypercube},
+                             {"random-circles", "as there", {{"degree", ""}, {"seed", ""}}, rows_of_random_circles},
                          });
   return table;
 }

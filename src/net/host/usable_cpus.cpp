@@ -4,18 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <limits>
 #include <sched.h>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <unistd.h>
 
+#include "starling/core/limits.hpp"
+
 namespace starling {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Of one group: "200000 100000" in cpu.max (version 2), or two files (version 1); "max" and -1 are none.
 double quota_in(const std::filesystem::path& group) {

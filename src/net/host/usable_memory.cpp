@@ -3,14 +3,13 @@
 #include "control_groups.hpp"
 #include <algorithm>
 #include <fstream>
-#include <limits>
 #include <string>
+
+#include "starling/core/limits.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A file's only number; infinite where it is "max" or missing.
 double number_in(const std::filesystem::path& file) {

@@ -4,15 +4,14 @@
 #include "loss_distribution.hpp"
 #include "renyi.hpp"
 #include <cmath>
-#include <limits>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Classes of charges that the loss distribution keeps apart; more are merged upwards.
 constexpr std::size_t most_classes = 128;
 

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 
 namespace starling {
@@ -13,7 +14,6 @@ namespace {
 using Real = long double;
 
 constexpr Real log_root_two_pi = 0.918938533204672741780329736405617639862L;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Above the relative error of every term below, some ten roundings of long double and the library's erfc.
 constexpr Real slack = 64 * std::numeric_limits<Real>::epsilon();
 

@@ -7,12 +7,12 @@
 #include <tuple>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// More than the relative error of sums of 10^5 positive terms.
 constexpr long double sum_slack = 1e-13L;
 

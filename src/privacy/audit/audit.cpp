@@ -5,9 +5,9 @@
 #include "audit_statistics.hpp"
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 
 namespace starling {
@@ -20,7 +20,6 @@ constexpr std::size_t most_events = 32;
 constexpr double share_of_the_rest = 0.2;  ///< of the error probability, for all but the events that promise most
 constexpr double share_of_mu = 0.6;        ///< of a Gaussian claim, for the event that promises most of μ
 constexpr std::size_t histogram_bins = 60;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Of the error probability, for the event that promises most.
 double share_of_the_first(bool gaussian) {

@@ -3,11 +3,12 @@
 #include "audit_limits.hpp"
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 
 #include <fmt/format.h>
+
+#include "starling/core/limits.hpp"
 
 namespace starling {
 
@@ -17,7 +18,6 @@ constexpr std::size_t quantiles = 256;
 constexpr std::size_t bins = 64;
 constexpr std::size_t most_values = 65536;
 constexpr std::int64_t repeated_often = 3;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::size_t other(std::size_t side) {
   return 1 - side;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "starling/core/limits.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t most_coordinates = 64;
 constexpr std::size_t most_with_bits = 8;  ///< coordinates whose low bits are looked at
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "starling/privacy/keys/keys.hpp"
 
+#include "cipher.hpp"
 #include "keyed_hash.hpp"
 #include <algorithm>
 #include <cctype>
@@ -17,15 +18,6 @@
 namespace starling {
 
 namespace {
-
-struct FreeCipher {
-  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
-};
-using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeCipher>;
-
-void check_cipher(bool done) {
-  check<FailureError>(done, "ChaCha20 failed in the cryptographic library (noise keys are made with it)");
-}
 
 CipherContext chacha20_context() {
   CipherContext context(EVP_CIPHER_CTX_new());

@@ -1,5 +1,6 @@
 #include "starling/privacy/keys/keystream.hpp"
 
+#include "cipher.hpp"
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -21,14 +22,6 @@ constexpr std::size_t full_buffer = 4096;
 constexpr std::size_t cipher_block = 64;
 constexpr std::size_t most_at_once = 8192;
 alignas(cipher_block) constexpr unsigned char zeros[most_at_once] = {};
-
-struct FreeCipher {
-  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
-};
-
-void check_cipher(bool done) {
-  check<FailureError>(done, "ChaCha20 failed in the cryptographic library");
-}
 
 /// From the stream's order of bytes, little-endian, to the machine's.
 void order_bytes(std::span<std::uint64_t> words) {
@@ -85,7 +78,7 @@ struct Keystream::State {
     }
   }
 
-  std::unique_ptr<EVP_CIPHER_CTX, FreeCipher> context{EVP_CIPHER_CTX_new()};
+  CipherContext context{EVP_CIPHER_CTX_new()};
   std::size_t used = 0;
   std::size_t filled = 0;
   std::size_t next_fill = first_fill;

@@ -1,5 +1,6 @@
 #include "starling/privacy/mechanism/masking.hpp"
 
+#include "privacy/keys/cipher.hpp"
 #include "privacy/keys/keyed_hash.hpp"
 #include <algorithm>
 #include <bit>
@@ -20,7 +21,6 @@ namespace {
 struct Free {
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
   void operator()(EVP_PKEY_CTX* context) const { EVP_PKEY_CTX_free(context); }
-  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
 };
 using Key = std::unique_ptr<EVP_PKEY, Free>;
 
@@ -185,7 +185,7 @@ struct Masker::State {
   void apply(const Pair& pair, const std::array<unsigned char, 16>& address, std::span<std::uint64_t> words);
 
   std::vector<Pair> pairs;
-  std::unique_ptr<EVP_CIPHER_CTX, Free> cipher{EVP_CIPHER_CTX_new()};
+  CipherContext cipher{EVP_CIPHER_CTX_new()};
 };
 
 Masker::Masker(const MaskKey& key, Client client, const std::vector<MaskKey::Bytes>& public_keys,

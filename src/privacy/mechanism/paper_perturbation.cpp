@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <fmt/format.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/privacy/keys/keystream.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// 2 C + 2 sup Ṽ'' C C2 C_{p−1}/√N_{b−1}: T₁ of (61) with C = C1, Δ₁ of (64) with C = C2.
 double reach_of_record(const PaperTerms& terms, double c, double before) {

@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-constexpr mpfr_prec_t first_precision = 256;
+constexpr mpfr_prec_t initial_precision = 256;
 
 /// (2 k + shift)/(σ √8) = (k + shift/2)/(σ √2), with 2 k + shift >= 0.
 void standardised(Interval& result, std::int64_t k, int shift, double sigma, mpfr_prec_t precision) {
@@ -104,7 +104,7 @@ bool DiscreteGaussian::keeps_exactly(std::int64_t proposal, std::uint64_t word,
                                      const std::function<std::uint64_t()>& more) const {
   if (proposal == 0) return true;
   Uniform uniform(word, more);
-  for (mpfr_prec_t precision = first_precision;; precision += 64) {
+  for (mpfr_prec_t precision = initial_precision;; precision += 64) {
     Interval bound(precision);
     rejection(bound, std::abs(proposal), sigma(), precision);
     if (mpfr_greaterequal_p(uniform.lower(), bound.upper()) != 0) return true;

@@ -80,11 +80,11 @@ void upper_tail(Real& result, std::int64_t m, double sigma) {
   mpfr_div_2ui(result, result, 1, MPFR_RNDD);
 }
 
-constexpr mpfr_prec_t first_precision = 96;
+constexpr mpfr_prec_t least_precision = 96;
 
 /// Whether σ z(U) ≥ m − 1/2, for m ≥ 1: then U ≤ Q((m − 1/2)/σ), and the other way round. Equality has probability 0.
 bool reaches(std::int64_t m, double sigma, TailProbability& tail) {
-  for (mpfr_prec_t precision = first_precision;;) {
+  for (mpfr_prec_t precision = least_precision;;) {
     Real bound(precision);
     upper_tail(bound, m, sigma);
     if (mpfr_lessequal_p(tail.upper(), bound) != 0) return true;

@@ -4,18 +4,16 @@
 #include "privacy/upper.hpp"
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "starling/core/check.hpp"
+#include "starling/core/limits.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The claims of all releases together, as those of any mechanisms that cost (ε, δ).
 PrivacyLoss composed_claims(const PaperClaim& claim) {

@@ -9,11 +9,11 @@ namespace starling {
 
 namespace {
 
-constexpr std::size_t most_named = 10;
+constexpr std::size_t most_named_weights = 10;
 
 void keep_lowest(std::vector<EffectiveWeight>& weights) {
   std::stable_sort(weights.begin(), weights.end(), [](const auto& a, const auto& b) { return a.weight < b.weight; });
-  if (weights.size() > most_named) weights.resize(most_named);
+  if (weights.size() > most_named_weights) weights.resize(most_named_weights);
 }
 
 void append(const std::vector<EffectiveWeight>& weights, Vector& numbers) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Round rounds_looked_at = 1024;
 constexpr Round rounds_between_looks = 16;
-constexpr std::size_t most_named = 10;
+constexpr std::size_t most_named_masses = 10;
 constexpr std::size_t numbers_of_one = 3;
 
 void append(const SmallMass& mass, Vector& numbers) {
@@ -24,7 +24,7 @@ SmallMass read(View numbers) {
 /// Those that were small for longest come first.
 void keep_longest(std::vector<SmallMass>& masses) {
   std::stable_sort(masses.begin(), masses.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
-  if (masses.size() > most_named) masses.resize(most_named);
+  if (masses.size() > most_named_masses) masses.resize(most_named_masses);
 }
 
 }  // namespace

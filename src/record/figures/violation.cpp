@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "starling/core/limits.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<ConstraintFigures> names_of(const LongTermConstraints* on_models, const EnergySchedule* energy) {
   std::vector<ConstraintFigures> all;

@@ -13,9 +13,9 @@ namespace starling {
 
 namespace {
 
-using Row = std::vector<std::string>;
+using Fields = std::vector<std::string>;
 
-const Row columns{"steps", "records", "name", "estimate", "low", "high", "level", "method"};
+const Fields columns{"steps", "records", "name", "estimate", "low", "high", "level", "method"};
 constexpr std::size_t place_of_client = 2;
 
 std::string client_field(const Interval& each) {
@@ -40,7 +40,7 @@ bool take_count(const std::string& field, Whole& value) {
 }
 
 /// Takes a row with the columns of the file; false where it is none.
-bool take(Row row, bool with_client, IntervalsAt& at, Interval& interval) {
+bool take(Fields row, bool with_client, IntervalsAt& at, Interval& interval) {
   if (row.size() != columns.size() + (with_client ? 1 : 0)) return false;
   interval.standard_error = std::numeric_limits<double>::quiet_NaN();
   if (with_client) {
@@ -73,7 +73,7 @@ void write_coefficients(const RunDirectory& directory, const std::vector<Interva
 void write_interval_path(const std::string& folder, const std::vector<IntervalsAt>& path) {
   const bool with_client =
       std::any_of(path.begin(), path.end(), [](const IntervalsAt& at) { return any_of_a_client(at.intervals); });
-  Row names = columns;
+  Fields names = columns;
   if (with_client) names.insert(names.begin() + place_of_client, "client");
   std::string text = fmt::format("{}\n", fmt::join(names, ","));
   for (const IntervalsAt& at : path) {
@@ -91,7 +91,7 @@ std::vector<IntervalsAt> read_interval_path(const std::string& folder) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) return {};
   const auto rows = csv_rows(read_text(file));
-  Row with_client = columns;
+  Fields with_client = columns;
   with_client.insert(with_client.begin() + place_of_client, "client");
   const bool has_client = rows && !rows->empty() && rows->front() == with_client;
   check<DataError>(has_client || (rows && !rows->empty() && rows->front() == columns),

@@ -10,7 +10,6 @@ namespace starling {
 namespace {
 
 constexpr std::size_t most_components = 6;
-constexpr std::size_t most_drawn_clients = 10;
 constexpr std::size_t panels_in_row = 3;
 /// Up to so many rounds a picture's axis is linear.
 constexpr Round few_rounds = 200;

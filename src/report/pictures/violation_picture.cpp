@@ -1,4 +1,4 @@
-#include "violation_picture.hpp"
+#include "starling/report/pictures/violation_picture.hpp"
 
 #include "gnuplot.hpp"
 #include <algorithm>

@@ -1,4 +1,5 @@
 // The files in topologies/ and what its README claims of them.
+#include "support/testing.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -6,18 +6,15 @@
 #include <cmath>
 #include <fstream>
 #include <gnu/libc-version.h>
-#include <limits>
 #include <sstream>
 
 #include "starling/core/digest.hpp"
+#include "starling/core/limits.hpp"
 #include "starling/core/per_client.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr double tiny = std::numeric_limits<double>::min();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Options that change neither what is computed nor from what. (Of `rounds` see depends_on_rounds.)
 constexpr std::array<std::string_view, 14> without_effect{
