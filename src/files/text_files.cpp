@@ -42,11 +42,15 @@ std::string csv_exact(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "";
 }
 
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+std::string csv_quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
+}
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  return csv_quoted(text);
 }
 
 std::optional<std::vector<std::vector<std::string>>> csv_rows(const std::string& text) {

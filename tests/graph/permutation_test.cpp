@@ -1,5 +1,5 @@
 // Keyed permutations: bijections whose two directions agree, and as random as a test of many can tell.
-#include "permutation.hpp"
+#include "graph/permutation.hpp"
 
 #include "statistics.hpp"
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Rows of a few features have ways of their own, which must come to the bits of the general ones.
-#include "row_arithmetic.hpp"
+#include "model/row_arithmetic.hpp"
 
 #include <array>
 #include <bit>

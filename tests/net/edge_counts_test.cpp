@@ -1,5 +1,5 @@
 // Counts of edges against a map of all of them.
-#include "edge_counts.hpp"
+#include "net/edge_counts.hpp"
 
 #include "support/testing.hpp"
 #include <map>

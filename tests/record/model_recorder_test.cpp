@@ -3,7 +3,7 @@
 #include "starling/record/model_recorder.hpp"
 
 #include "fake_view.hpp"
-#include "spread.hpp"
+#include "record/spread.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
 #include <array>

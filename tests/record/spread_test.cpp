@@ -1,5 +1,5 @@
 // How figures are spread, against NumPy's numbers and by hand.
-#include "spread.hpp"
+#include "record/spread.hpp"
 
 #include "support/testing.hpp"
 #include <cmath>

@@ -29,6 +29,12 @@ class Table {
   Table(std::string family, std::vector<Row> rows) : family_(std::move(family)), rows_(std::move(rows)) {}
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  /// The table with one more member.
+  [[nodiscard]] Table with(Row row) const {
+    Table more = *this;
+    more.rows_.push_back(std::move(row));
+    return more;
+  }
 
   /// Makes the part that the spec text names; throws UsageError listing the known names.
   [[nodiscard]] std::unique_ptr<Part> make(std::string_view text, Args... args) const {

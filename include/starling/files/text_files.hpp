@@ -17,7 +17,9 @@ void write_text(const std::string& path, const std::string& text);
 [[nodiscard]] std::string csv_field(double value);
 /// With all its digits; empty where it is not finite.
 [[nodiscard]] std::string csv_exact(double value);
-/// In quotation marks if it needs them.
+/// A field in quotation marks.
+[[nodiscard]] std::string csv_quoted(const std::string& text);
+/// The same where it needs them, else as it is.
 [[nodiscard]] std::string csv_text(const std::string& text);
 /// The rows of a table, fields out of their quotation marks; none for a text that ends within such marks. A last line
 /// without its end is a row too.

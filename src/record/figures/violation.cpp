@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "starling/core/limits.hpp"
+#include "starling/files/text_files.hpp"
 #include "starling/core/numerics/kernels.hpp"
 
 namespace starling {
@@ -18,13 +19,6 @@ std::vector<ConstraintFigures> names_of(const LongTermConstraints* on_models, co
   }
   if (energy != nullptr) all.push_back({energy->budget().name, false, {}, 0, 0, {}});
   return all;
-}
-
-/// A name as a field of CSV.
-std::string quoted(const std::string& name) {
-  std::string result = "\"";
-  for (const char c : name) result += c == '"' ? "\"\"" : std::string(1, c);
-  return result + "\"";
 }
 
 }  // namespace
@@ -107,7 +101,7 @@ void ConstraintRecorder::note_for_owner(Round done) {
         [&](std::string& rows, const Vector& totals) {
           for (std::size_t j = 0; j < constraints.size(); ++j) {
             rows += fmt::format("{},{},{},{:.17g}\n", done, first_ + static_cast<Client>(k),
-                                quoted(constraints[j].name), totals[j]);
+                                csv_quoted(constraints[j].name), totals[j]);
           }
         },
         on_models_->private_totals()[k]);

@@ -1,5 +1,5 @@
 /// What the program says of itself.
-#include "version.hpp"
+#include "app/console/version.hpp"
 
 #include "support/testing.hpp"
 #include <fstream>

@@ -1,5 +1,5 @@
 // The cost model against sums by hand, and what it says of specs that make no sense.
-#include "doctor_predict.hpp"
+#include "app/doctor/doctor_predict.hpp"
 
 #include "support/testing.hpp"
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-#include "doctor_config.hpp"
-#include "doctor_text.hpp"
+#include "app/doctor/doctor_config.hpp"
+#include "app/doctor/doctor_text.hpp"
 #include "support/testing.hpp"
 #include <functional>
 #include <gmock/gmock.h>

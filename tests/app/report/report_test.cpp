@@ -1,5 +1,5 @@
 /// What `starling report` makes of run directories: finished, unfinished and damaged ones.
-#include "report.hpp"
+#include "app/report/report.hpp"
 
 #include "report/summaries.hpp"
 #include "support/testing.hpp"

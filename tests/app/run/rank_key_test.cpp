@@ -1,5 +1,5 @@
 // The key that ranks compare digests of private data under.
-#include "rank_key.hpp"
+#include "app/run/rank_key.hpp"
 
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"

@@ -1,4 +1,4 @@
-#include "vertical_config.hpp"
+#include "app/vertical/vertical_config.hpp"
 
 #include "support/testing.hpp"
 #include <cmath>

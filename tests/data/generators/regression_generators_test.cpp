@@ -1,5 +1,5 @@
 /// Generators whose regression is known.
-#include "regression_generators.hpp"
+#include "data/generators/regression_generators.hpp"
 
 #include "support/testing.hpp"
 #include <cmath>

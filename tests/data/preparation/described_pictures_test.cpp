@@ -1,7 +1,7 @@
 #include "data/binary_files.hpp"
 #include "data/marking.hpp"
+#include "data/preparation/gradient_histogram.hpp"
 #include "data/reading.hpp"
-#include "gradient_histogram.hpp"
 
 #include "starling/core/check.hpp"
 #include "starling/data/source.hpp"

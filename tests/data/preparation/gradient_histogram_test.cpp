@@ -1,4 +1,4 @@
-#include "gradient_histogram.hpp"
+#include "data/preparation/gradient_histogram.hpp"
 
 #include <algorithm>
 #include <array>

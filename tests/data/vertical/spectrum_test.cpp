@@ -1,4 +1,4 @@
-#include "spectrum.hpp"
+#include "data/vertical/spectrum.hpp"
 
 #include "support/testing.hpp"
 #include <algorithm>

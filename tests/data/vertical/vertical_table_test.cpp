@@ -1,4 +1,4 @@
-#include "vertical_table.hpp"
+#include "data/vertical/vertical_table.hpp"
 
 #include "data/binary_files.hpp"
 #include "data/reading.hpp"

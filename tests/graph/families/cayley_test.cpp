@@ -1,6 +1,6 @@
 // Topologies that are the same seen from every client: found as such, and their exact rates, beside eigenvalues of
 // their matrices and what iterations come to.
-#include "cayley.hpp"
+#include "graph/families/cayley.hpp"
 
 #include "graph/analysis/connectivity.hpp"
 #include "graph/analysis/spectrum.hpp"

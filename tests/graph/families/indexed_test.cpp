@@ -1,5 +1,5 @@
 // Graphs whose rows follow from a client's number: each row is that of the same family written out, bit for bit.
-#include "indexed.hpp"
+#include "graph/families/indexed.hpp"
 
 #include "support/testing.hpp"
 #include <cmath>

@@ -1,8 +1,8 @@
 /// Products: each entry is one chain of fused multiply-adds, to the bit, whatever the shape, the layout and the
 /// instructions.
-#include "product.hpp"
+#include "model/network/product.hpp"
 
-#include "product_tiles.hpp"
+#include "model/network/product_tiles.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 #include <vector>

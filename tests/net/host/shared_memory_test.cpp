@@ -1,5 +1,5 @@
 /// Memory that processes of a host share, beside a child process that attaches it.
-#include "shared_memory.hpp"
+#include "net/host/shared_memory.hpp"
 
 #include "support/testing.hpp"
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// How many CPUs a job has: what control groups grant, in both versions of their files.
-#include "usable_cpus.hpp"
+#include "net/host/usable_cpus.hpp"
 
 #include "support/testing.hpp"
 #include <algorithm>

@@ -1,9 +1,9 @@
 /// The inner parts of the loss distribution: its transform, its lattice, and the whole against other computations.
-#include "loss_distribution.hpp"
+#include "privacy/accounting/loss_distribution.hpp"
 
-#include "fourier.hpp"
-#include "loss_lattice.hpp"
-#include "renyi.hpp"
+#include "privacy/accounting/fourier.hpp"
+#include "privacy/accounting/loss_lattice.hpp"
+#include "privacy/accounting/renyi.hpp"
 #include <array>
 #include <cmath>
 #include <complex>

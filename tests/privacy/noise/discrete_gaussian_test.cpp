@@ -1,5 +1,5 @@
 /// The exact sampler: against the closed form, and its fast decisions against the slow ones.
-#include "discrete_gaussian.hpp"
+#include "privacy/noise/discrete_gaussian.hpp"
 
 #include "privacy/statistics.hpp"
 #include <algorithm>

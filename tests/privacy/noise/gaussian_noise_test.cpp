@@ -1,7 +1,7 @@
 #include "starling/privacy/noise/gaussian_noise.hpp"
 
-#include "gaussian_table.hpp"
 #include "privacy/gaussian_judge.hpp"
+#include "privacy/noise/gaussian_table.hpp"
 #include "privacy/statistics.hpp"
 #include "support/testing.hpp"
 #include <bit>

@@ -1,5 +1,5 @@
 // The Laplace sampler on words that are written for it: each way that a draw can take, and how rare it is.
-#include "laplace_draws.hpp"
+#include "privacy/noise/laplace_draws.hpp"
 
 #include "privacy/statistics.hpp"
 #include "support/testing.hpp"

@@ -1,6 +1,6 @@
 /// What a run of vertical learning pays and says, from its facts to its report: a fusion centre, client 0, that
 /// releases nothing or protects labels, and parties whose rounds are releases in several parts.
-#include "run_privacy.hpp"
+#include "app/run/privacy/run_privacy.hpp"
 
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
