@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "starling/core/check.hpp"
+#include "starling/data/generators/synthetic.hpp"
+#include "starling/data/serving/dataset.hpp"
 #include "starling/data/vertical/vertical.hpp"
 
 namespace starling {
