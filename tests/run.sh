@@ -7,6 +7,7 @@ usage() {
 usage: tests/run.sh [--long] [--asan] [OPTIONS OF ctest]
        tests/run.sh --fuzz [SECONDS] [TARGET...]
        tests/run.sh --tidy [REGEX]
+       tests/run.sh --style
 
 Installs what is missing (jobs/setup.sh --tests), builds the preset release into build/release and runs its tests.
 
@@ -16,9 +17,11 @@ Installs what is missing (jobs/setup.sh --tests), builds the preset release into
   --fuzz   instead of tests, search for inputs that readers cannot cope with: each fuzz target for so many seconds (10),
            built by Clang with sanitizers (build/fuzz); what tests/fuzz/README.md says of them
   --tidy   instead of tests, run clang-tidy (which must be installed) over the sources whose path matches REGEX (/src/)
+  --style  instead of tests, check the format of the sources (clang-format) and the dependencies between folders
+           (tools/house.py --check)
   --help   this text
 
-Folders of tests are in memory (/dev/shm) where it has two gigabytes left, unless TMPDIR is set.
+Warnings of the compiler are errors. Folders of tests are in memory (/dev/shm) where it has two gigabytes left, unless TMPDIR is set.
 Whatever follows goes to ctest, for example
   tests/run.sh -R net/         the tests of one room
   tests/run.sh -L privacy -V   those with one label, with all their output
@@ -41,6 +44,12 @@ if [[ ${1:-} == --fuzz ]]; then
   fi
   targets=("$@")
   set --
+fi
+if [[ ${1:-} == --style ]]; then
+  cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+  bash jobs/setup.sh --tests
+  git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run -Werror
+  exec python3 tools/house.py --check
 fi
 if [[ ${1:-} == --tidy ]]; then
   preset=dev
@@ -80,7 +89,7 @@ if [[ $preset == dev ]] && ! command -v run-clang-tidy >/dev/null; then
   exit 2
 fi
 
-cmake --preset "$preset"
+cmake --preset "$preset" -DSTARLING_WERROR=ON
 if [[ $preset == dev ]]; then
   # The compiler's own warning options are GCC's.
   exec run-clang-tidy -quiet -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option -p build/dev "$pattern"
