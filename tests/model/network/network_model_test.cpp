@@ -268,9 +268,9 @@ bool is_in_range(const Clip& clip, const Vector& row, double label, double param
   return false;
 }
 
-class HugeRecords : public testing::TestWithParam<ClipKind> {};
+class HugeRecordsOfNetworks : public testing::TestWithParam<ClipKind> {};
 
-TEST_P(HugeRecords, AddNothing) {
+TEST_P(HugeRecordsOfNetworks, AddNothing) {
   const Clip clip{GetParam(), 1};
   const double nan = std::nan("");
   EXPECT_FALSE(is_in_range<float>(clip, {nan, 1}, 1, 1));
@@ -283,7 +283,7 @@ TEST_P(HugeRecords, AddNothing) {
 }
 
 // 150 records are two chunks. The other records add what they add without it, but for the roundings of floats.
-TEST_P(HugeRecords, ChangeNoOtherRecord) {
+TEST_P(HugeRecordsOfNetworks, ChangeNoOtherRecord) {
   const auto loss = loss_table().make("squared");
   NetworkModel<float> model(*loss, perceptron({2, 3, 1}));
   const Vector parameters = *model.initial(7);
@@ -307,7 +307,7 @@ TEST_P(HugeRecords, ChangeNoOtherRecord) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, HugeRecords,
+INSTANTIATE_TEST_SUITE_P(Kinds, HugeRecordsOfNetworks,
                          testing::Values(ClipKind::none, ClipKind::l1, ClipKind::l2, ClipKind::component),
                          [](const auto& row) { return "kind_" + std::to_string(static_cast<int>(row.param)); });
 
