@@ -161,6 +161,13 @@ class Documents(unittest.TestCase):
                               self.ends_a_path(name) or (page.parent / name).exists())
         self.assertEqual(absent, [])
 
+    def test_internals_list_every_folder_of_the_sources(self):
+        page = (SOURCE / "docs" / "internals.md").read_text()
+        table = re.search(r"^\| folder \|.*\n\|.*\n((?:\|.*\n)+)", page, re.M)[1]
+        named = {name for row in table.splitlines() for name in re.findall(r"`([a-z0-9_/]+)`", row.split("|")[1])}
+        folders = {str(path.parent.relative_to(SOURCE / "src")) for path in (SOURCE / "src").rglob("*.cpp")}
+        self.assertEqual(sorted(named ^ folders), [])
+
     def test_tests_that_are_named_exist(self):
         page = SOURCE / "docs" / "verification.md"
         names = sorted(set(re.findall(rf"`((?:{'|'.join(ROOMS)})/[a-z0-9_]+)`", page.read_text())))
