@@ -139,6 +139,23 @@ class Reference(TestCase):
         self.assertGreater(len(seen), 20)
         self.assertEqual(sorted(seen - codes), [])
 
+    def test_every_key_that_other_commands_print_is_there(self):
+        ledger = next(self.runs.rglob("ledger"))
+        records = self.write("records.csv", "id,a,y\n1,2,1\n2,3,-1\n")
+        codes = codes_of("json-output.md")
+        for words in (["privacy", "spend", "--mechanism", "gaussian", "--mu", "0.5", "--releases", "4"],
+                      ["privacy", "calibrate", "--mechanism", "gaussian", "--epsilon", "1", "--releases", "4"],
+                      ["privacy", "calibrate", "--mechanism", "laplace", "--epsilon", "1", "--releases", "4"],
+                      ["privacy", "ledger", str(ledger)],
+                      ["privacy", "audit", "--mechanism", "gaussian", "--samples", "2000", "--self-check", "off"],
+                      ["privacy", "audit", "--mechanism", "gaussian", "--protocol", "omd", "--run", "--samples", "100", "--self-check", "off"],
+                      ["doctor", "--pings", "1", "--dimension", "1"],
+                      ["data", "describe", records, "--id", "id"]):
+            result = self.run_alone([*words, "--json"])
+            self.assertIn(result.code, (0, 1), result)
+            seen = set(paths_of(json.loads(result.out)))
+            self.assertEqual(sorted(path for path in seen if not is_documented(path, codes)), [], words)
+
     def test_every_key_of_a_checked_topology_is_there(self):
         result = self.run_alone(["topology", "check", SOURCE / "topologies" / "b3-5.topo", "--json"])
         codes = codes_of("topology-files.md")
