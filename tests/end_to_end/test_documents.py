@@ -12,7 +12,7 @@ from harness import SOURCE
 PAGES = [SOURCE / "README.md", SOURCE / "CHANGELOG.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").rglob("*.md")),
          SOURCE / "topologies" / "README.md", SOURCE / "jobs" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
 OF_THE_TREE = ("cmake", "docs", "include", "jobs", "src", "tests", "tools", "topologies")
-ROOMS = [path.name for path in sorted((SOURCE / "tests").iterdir()) if path.is_dir()]
+MODULES = [path.name for path in sorted((SOURCE / "tests").iterdir()) if path.is_dir()]
 # Options of other programs that pages name: those of rsync, SLURM, Open MPI and the test programs.
 OF_OTHERS = set("""--exclude --file --map-by --me --mem --prtemca""".split())
 # What is outside of the repository: numbered methods, a folder of designs, a folder beside the clone.
@@ -72,8 +72,8 @@ class Documents(unittest.TestCase):
         return any(fnmatch.fnmatchcase(path, f"*/{name}") for path in self.files)
 
     def is_test(self, name):
-        room, test = name.split("/", 1)
-        likely = (f"tests/{room}/{test}_test.cpp", f"tests/{room}/test_{test}.py", f"tests/{room}/{test}.cpp")
+        module, test = name.split("/", 1)
+        likely = (f"tests/{module}/{test}_test.cpp", f"tests/{module}/test_{test}.py", f"tests/{module}/{test}.cpp")
         return any(path in self.files for path in likely) or any(
             name in path.read_text() for path in (SOURCE / "tests").rglob("CMakeLists.txt"))
 
@@ -178,9 +178,13 @@ class Documents(unittest.TestCase):
 
     def test_tests_that_are_named_exist(self):
         page = SOURCE / "docs" / "verification.md"
-        names = sorted(set(re.findall(rf"`((?:{'|'.join(ROOMS)})/[a-z0-9_]+)`", page.read_text())))
+        names = sorted(set(re.findall(rf"`((?:{'|'.join(MODULES)})/[a-z0-9_]+)`", page.read_text())))
         self.assertGreater(len(names), 50)
         self.assertEqual([name for name in names if not self.is_test(name)], [])
+
+    def test_the_citation_has_the_version_of_the_program(self):
+        version = re.search(r"project\(starling VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+        self.assertEqual(re.findall(r"^version: (.*)$", (SOURCE / "CITATION.cff").read_text(), re.M), [version])
 
     def test_modules_of_a_cluster_are_those_that_a_build_needs(self):
         called = {"mpi": "openmpi", "eigen3": "eigen", "random123_include_dir": "random123", "mpfr_include_dir": "mpfr"}
