@@ -105,12 +105,12 @@ def judge_tracking(claims, setting):
         values = [tracking.least(found, loss, path)[0] for path in tracking.PATHS]
         slope, error = experiment.fitted_exponent(tracking.PATHS[1:], values[1:])
         paths = ", ".join(map(str, tracking.PATHS))
-        claims.add(5, f"(method 1) dynamic regret per client-round, {loss} loss, V = 8, B = 3, opt-outs, A_T/T = {paths}: not "
+        claims.add(5, f"(this project) dynamic regret per client-round, {loss} loss, V = 8, B = 3, opt-outs, A_T/T = {paths}: not "
                    "above " + ", ".join(map(str, limits)), ", ".join(f"{value:.4f}" for value in values),
                    all(value <= limit for value, limit in zip(values, limits)),
                    "the best constant step for each path length; what is left at a standing target is that clients with "
                    "wishes of their own do not agree exactly.")
-        claims.add(5, f"(method 1) {loss} loss: exponent in A_T/T between .45 and .7",
+        claims.add(5, f"(this project) {loss} loss: exponent in A_T/T between .45 and .7",
                    f"{slope:.2f} +- {error:.2f}; from .01 to .1 {math.log10(values[3] / values[2]):.2f}",
                    0.45 <= slope <= 0.7,
                    "a step must be long enough to follow and short enough to agree, which balances at about the root of the "

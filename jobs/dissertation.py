@@ -2,7 +2,7 @@
 """Runs the experiments of the dissertation's chapters 2 to 5 (but for the one on images, jobs/mnist.ini) and prints one
 table: what is claimed, what is measured, whether it holds, and why. Some minutes on two cores.
 
-Lines marked "method 1" and "method 2" are figures that this project expects of itself.
+Lines marked "this project" are figures that this project expects of itself (docs/methods).
 
 Writes figures.csv, with all lines of the table, and a folder per chapter with what that chapter's script writes.
 """

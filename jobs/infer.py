@@ -112,7 +112,7 @@ def clients():
 
 
 def logistic():
-    """87 % is the most that method 4 found for a record per step; 95 % is what the remedies are to reach."""
+    """87 % is the most that docs/methods/inference.md has for a record per step; 95 % is what the remedies are to reach."""
     keep, single = ["--bias", "keep"], ["--step", 1, "--step-offset", 1000, "--burn-in", 0]
     settings = [("a record per step", 1, 200_000, keep + single, None), ("a record, bias removed", 1, 200_000, single, 95),
                 ("ten records per step", 10, 20_000, keep, None), ("ten records, bias removed", 10, 20_000, [], 95)]

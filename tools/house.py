@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Measures of the source tree: folders, circles between them, lines, long functions, sentences, build and test times.
+"""Measures of the source tree: folders, circles between them, lines, long functions, places to touch, sentences, build and test times.
 
 usage: tools/house.py [--check] [--json] [--build DIR]
 
-  --check      print only what breaks a rule (circles between folders), and end with 1 if anything does
+  --check      print only what breaks a rule (circles between folders, more than 20 files in one), and end with 1 if anything does
   --json       one JSON object in place of the table
   --build DIR  the build whose ninja log and test times are read (build/release)
 
 A folder is a directory below src together with the directory of the same name below include/starling. Times are of the
 last build of each file and the last run of each test; after a clean build and a whole test run they are those of both.
+Places to touch are the existing files that the example of a page docs/how-to/add-*.md edits.
 """
 
 import argparse
@@ -23,6 +24,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TREES = {"src": ROOT / "src", "include": ROOT / "include" / "starling", "tests": ROOT / "tests"}
 CODE = {".cpp", ".hpp"}
 LONG_FUNCTION = 50
+MOST_FILES = 20
+# Folders that may have more files: each file is a case of its own, and nobody has to read them together.
+ONE_FILE_A_CASE = {("tests", "compile_fail"), ("tests", "fuzz")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 NO_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|using|typedef|template|extern|static_assert|#|//|/\*|\})")
 
@@ -38,6 +42,29 @@ def folder_of(path, tree):
 def files_per_folder():
     """For each tree, {folder: number of C++ files}."""
     return {tree: dict(collections.Counter(folder_of(path, tree) for path in sources(tree))) for tree in TREES}
+
+
+def crowded_folders():
+    """[(files, "tree/folder")] of folders with more files than a person keeps in mind."""
+    return [(count, f"{TREES[tree].relative_to(ROOT).as_posix()}/{folder}")
+            for tree, counts in files_per_folder().items() for folder, count in sorted(counts.items())
+            if count > MOST_FILES and (tree, folder) not in ONE_FILE_A_CASE]
+
+
+def places_to_touch():
+    """{page: [existing files that its example edits]}: of each diff the files after `--- a/`, else the one named last before it."""
+    result = {}
+    for page in sorted((ROOT / "docs" / "how-to").glob("add-*.md")):
+        edited, before = set(), ""
+        for text, language, block in re.findall(r"(.*?)^```(\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+            before += text
+            if language != "diff":
+                continue
+            named = re.findall(r"^(?:---|\+\+\+) (?:[ab]/)?(\S+)", block, re.MULTILINE)
+            of_text = re.findall(r"`((?:src|include|tests|cmake)/[\w./-]+\.\w+|CMakeLists\.txt)`", before)[-1:]
+            edited.update(re.findall(r"^--- a/(\S+)", block, re.MULTILINE) if named else of_text)
+        result[page.stem] = sorted(name for name in edited if (ROOT / name).exists())
+    return result
 
 
 def includes_between_folders():
@@ -76,13 +103,13 @@ def circles(graph):
     return [sorted(group) for group in sorted(groups, key=sorted)]
 
 
-def lines_per_room():
-    """{room: {tree: lines}}; a room is a first-level folder."""
+def lines_per_module():
+    """{module: {tree: lines}}; a module is a first-level folder."""
     result = collections.defaultdict(lambda: dict.fromkeys(TREES, 0))
     for tree in TREES:
         for path in sources(tree):
-            room = folder_of(path, tree).split("/")[0]
-            result[room][tree] += len(path.read_text(encoding="utf-8").splitlines())
+            module = folder_of(path, tree).split("/")[0]
+            result[module][tree] += len(path.read_text(encoding="utf-8").splitlines())
     return dict(sorted(result.items()))
 
 
@@ -151,8 +178,9 @@ def measured(build):
     return {
         "files_per_folder": files_per_folder(),
         "circles": circles(graph),
-        "lines_per_room": lines_per_room(),
+        "lines_per_module": lines_per_module(),
         "long_functions": long_functions(),
+        "places_to_touch": places_to_touch(),
         "words_per_sentence": words_per_sentence(),
         "build_step_seconds": build_seconds(build),
         "tests": test_seconds(build),
@@ -166,16 +194,20 @@ def table(figures):
         yield f"  {tree:<18}{len(counts):>9}{statistics.median(counts.values()):>8g}{counts[largest]:>6}  ({largest})"
     yield f"Circles between folders: {len(figures['circles'])}"
     yield from (f"  {' <-> '.join(group)}" for group in figures["circles"])
-    yield "Lines per room            src   include     tests"
+    yield "Lines per module          src   include     tests"
     totals = dict.fromkeys(TREES, 0)
-    for room, lines in figures["lines_per_room"].items():
-        yield f"  {room:<16}" + "".join(f"{lines[tree]:>10}" for tree in TREES)
+    for module, lines in figures["lines_per_module"].items():
+        yield f"  {module:<16}" + "".join(f"{lines[tree]:>10}" for tree in TREES)
         for tree in TREES:
             totals[tree] += lines[tree]
     yield f"  {'all':<16}" + "".join(f"{totals[tree]:>10}" for tree in TREES)
     functions = figures["long_functions"]
     yield f"Functions of more than {LONG_FUNCTION} lines: {len(functions)}"
     yield from (f"  {lines:>4}  {place}" for lines, place in functions[:10])
+    yield "Existing files that an addition edits   program  tests"
+    for page, places in figures["places_to_touch"].items():
+        of_tests = sum(place.startswith("tests/") for place in places)
+        yield f"  {page:<36}{len(places) - of_tests:>9}{of_tests:>7}  ({', '.join(places)})"
     yield "Words per sentence"
     yield from (f"  {page:<32}{mean:>6}  ({count} sentences)" for page, (count, mean) in figures["words_per_sentence"].items())
     seconds, tests = figures["build_step_seconds"], figures["tests"]
@@ -197,7 +229,10 @@ def main():
             for folder in group:
                 for target in sorted(set(group) & set(graph[folder])):
                     print("  ", graph[folder][target])
-        return 1 if found else 0
+        crowded = crowded_folders()
+        for count, folder in crowded:
+            print(f"{folder} has {count} files, more than {MOST_FILES}")
+        return 1 if found or crowded else 0
     figures = measured(options.build)
     print(json.dumps(figures, indent=1) if options.json else "\n".join(table(figures)))
     return 0

@@ -1,4 +1,4 @@
-"""The figures of method 2, "Reports and numbers", at T = 10^5: signs and exponents."""
+"""The figures of docs/methods/constraints.md, "Regret and violation", at T = 10^5: signs and exponents."""
 
 import functools
 import math

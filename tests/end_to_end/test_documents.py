@@ -1,4 +1,7 @@
-"""What the documents name is there: links, paths, source files, tests, and the modules that a build needs."""
+"""What the documents name is there: links, anchors, paths, source files, options, tests, and the modules that a build needs.
+
+Nothing in the repository cites what is outside of it.
+"""
 
 import fnmatch
 import re
@@ -6,10 +9,14 @@ import unittest
 
 from harness import SOURCE
 
-PAGES = [SOURCE / "README.md", SOURCE / "CHANGELOG.md", *sorted((SOURCE / "docs").rglob("*.md")),
-         SOURCE / "topologies" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
+PAGES = [SOURCE / "README.md", SOURCE / "CHANGELOG.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").rglob("*.md")),
+         SOURCE / "topologies" / "README.md", SOURCE / "jobs" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
 OF_THE_TREE = ("cmake", "docs", "include", "jobs", "src", "tests", "tools", "topologies")
-ROOMS = [path.name for path in sorted((SOURCE / "tests").iterdir()) if path.is_dir()]
+MODULES = [path.name for path in sorted((SOURCE / "tests").iterdir()) if path.is_dir()]
+# Options of other programs that pages name: those of rsync, SLURM, Open MPI and the test programs.
+OF_OTHERS = set("""--exclude --file --map-by --me --mem --prtemca""".split())
+# What is outside of the repository: numbered methods, a folder of designs, a folder beside the clone.
+OUTSIDE = re.compile(r"\bmethod [1-8]\b|\bdesign/|\.\./shared")
 
 
 def files():
@@ -17,6 +24,40 @@ def files():
     for top in OF_THE_TREE:
         found += [str(path.relative_to(SOURCE)) for path in (SOURCE / top).rglob("*")]
     return found
+
+
+def anchors_of(page):
+    """Anchors that GitHub gives the headings of a page."""
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.M):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        anchor = re.sub(r"[^\w\- ]", "", text).strip().replace(" ", "-")
+        found.append(f"{anchor}-{found.count(anchor)}" if anchor in found else anchor)
+    return found
+
+
+def options_by_command():
+    """{command: its options}, from the generated page, which a test compares with the program."""
+    found = {}
+    for option, commands in re.findall(r"^\| `(--[a-z0-9-]+)` \|(?:(?:\\\||[^|])*\|){2} ([^|]*) \|",
+                                       (SOURCE / "docs" / "reference" / "options.md").read_text(), re.M):
+        for command in commands.split(", "):
+            found.setdefault(command, set()).add(option)
+    return found
+
+
+def options_of_scripts():
+    scripts = [path for folder in ("jobs", "tools", "tests/benchmark", "tests/fuzz") for path in (SOURCE / folder).rglob("*")
+               if path.suffix in (".py", ".sh", ".sbatch")]
+    scripts += [SOURCE / "tests" / "run.sh", SOURCE / "tests" / "end_to_end" / "kills.py"]
+    return {option for path in scripts for option in re.findall(r"(?<![\w-])(--[a-z][a-z0-9-]+)", path.read_text())}
+
+
+def commands_of(page):
+    """Command lines of the blocks of a page: joined where a backslash ends a line, without comments."""
+    for block in re.findall(r"```(?:sh|bash|console)?\n(.*?)```", page.read_text(), re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            yield re.sub(r"(^|\s)#.*", "", line).strip()
 
 
 class Documents(unittest.TestCase):
@@ -31,19 +72,27 @@ class Documents(unittest.TestCase):
         return any(fnmatch.fnmatchcase(path, f"*/{name}") for path in self.files)
 
     def is_test(self, name):
-        room, test = name.split("/", 1)
-        likely = (f"tests/{room}/{test}_test.cpp", f"tests/{room}/test_{test}.py", f"tests/{room}/{test}.cpp")
+        module, test = name.split("/", 1)
+        likely = (f"tests/{module}/{test}_test.cpp", f"tests/{module}/test_{test}.py", f"tests/{module}/{test}.cpp")
         return any(path in self.files for path in likely) or any(
             name in path.read_text() for path in (SOURCE / "tests").rglob("CMakeLists.txt"))
 
-    def missing(self, pattern, is_there):
-        """Names that a page has and the tree does not."""
+    def missing(self, pattern, is_there, in_code=True):
+        """Names that a page has and the tree does not. Pages of docs/how-to have code that is to be written: of them only prose
+        is read, without files that headings, lists and diffs call new."""
         absent, seen = [], 0
         for page in PAGES:
-            for name in sorted(set(re.findall(pattern, page.read_text()))):
+            text = page.read_text()
+            new = set()
+            if page.parent.name == "how-to":
+                new = set(re.findall(r"^(?:#.*|.*\b(?:[Ww]rite|[Tt]he new file) )`([\w./-]+)`|^\+\+\+ b/(\S+)", text, re.M))
+                new = {name for pair in new for name in pair}
+            if page.parent.name == "how-to" or not in_code:
+                text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.M)
+            for name in sorted(set(re.findall(pattern, text))):
                 seen += 1
-                if not is_there(page, name):
-                    absent.append(f"{page.relative_to(SOURCE)}: {name}")
+                if name not in new and not is_there(page, name):
+                    absent.append(f"{page.relative_to(SOURCE)}: {name if isinstance(name, str) else '#'.join(name)}")
         self.assertGreater(seen, 10, "the pattern finds what it looks for")
         return absent
 
@@ -51,7 +100,56 @@ class Documents(unittest.TestCase):
         def is_there(page, name):
             return name.startswith(("https://", "http://")) or (page.parent / name).exists()
 
-        self.assertEqual(self.missing(r"\]\(([^)#\s]+)", is_there), [])
+        self.assertEqual(self.missing(r"\]\(([^)#\s]+)", is_there, in_code=False), [])
+
+    def test_anchors_are_headings(self):
+        def is_there(page, link):
+            name, anchor = link
+            target = page.parent / name if name else page
+            return name.startswith("http") or target.suffix != ".md" or anchor in anchors_of(target)
+
+        self.assertEqual(self.missing(r"\]\(([^)#\s]*)#([^)\s]+)\)", is_there, in_code=False), [])
+
+    def test_options_that_are_named_exist(self):
+        known = set().union(*options_by_command().values()) | options_of_scripts() | OF_OTHERS
+        self.assertGreater(len(known), 150)
+        absent = self.missing(r"(?<![\w\-/<])(--[a-z][a-z0-9-]*[a-z0-9])(?![\w-])", lambda page, name: name in known)
+        self.assertEqual(absent, [])
+
+    def test_commands_have_the_options_that_pages_give_them(self):
+        commands, wrong, seen = options_by_command(), [], 0
+        for page in PAGES:
+            for line in commands_of(page):
+                found = re.match(r"(?:mpirun [^|;]*?|srun [^|;]*?)?(?:\S*/)?starling ((?:(?:topology|privacy|data) )?[a-z]+)(?= |$)(.*)", line)
+                if not found or found[1] not in commands:
+                    continue
+                seen += 1
+                wrong += [f"{page.relative_to(SOURCE)}: {line}: {option}"
+                          for option in re.findall(r"(?<![\w-])(--[a-z][a-z0-9-]*)", found[2].split(" | ")[0])
+                          if option not in commands[found[1]]]
+        self.assertGreater(seen, 30)
+        self.assertEqual(wrong, [])
+
+    def test_nothing_outside_of_the_repository_is_cited(self):
+        files = [path for path in self.files if re.search(r"\.(?:cpp|hpp|inc|py|sh|sbatch|ini|md|txt|cmake|csv|topo)$", path)]
+        found = []
+        for path in [*files, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CMakeLists.txt"]:
+            if path == "tests/end_to_end/test_documents.py":
+                continue
+            for number, line in enumerate((SOURCE / path).read_text(errors="replace").splitlines(), 1):
+                cited = OUTSIDE.search(line)
+                if cited and not (path.startswith(("tests/", "jobs/")) and cited[0] == "../shared"):  # data sets, where there are some
+                    found.append(f"{path}:{number}: {cited[0]}")
+        self.assertEqual(found, [])
+
+    def test_how_to_pages_name_files_that_exist_or_that_they_make(self):
+        pages = sorted((SOURCE / "docs" / "how-to").glob("*.md"))
+        wrong = []
+        for page in pages:
+            for name in re.findall(r"^--- a/(\S+)", page.read_text(), re.M):
+                if not (SOURCE / name).exists():
+                    wrong.append(f"{page.name}: {name}")
+        self.assertEqual(wrong, [])
 
     def test_paths_of_the_tree_exist(self):
         tops = "|".join(OF_THE_TREE)
@@ -59,7 +157,8 @@ class Documents(unittest.TestCase):
         def is_there(page, name):
             name = name.rstrip(".")
             whole = fnmatch.filter(self.files, name.rstrip("/")) or fnmatch.filter(self.files, f"{name}.cpp")
-            return bool(whole) or (page.parent / name).exists() or self.is_test(name) or name.endswith("/TARGET")
+            placeholder = re.search(r"/[A-Z]+(?:/|$)", name)
+            return bool(whole) or (page.parent / name).exists() or self.is_test(name) or bool(placeholder)
 
         self.assertEqual(self.missing(rf"(?<![\w./-])((?:{tops})/[\w./*-]+\w/?)(?![\w<{{])", is_there), [])
 
@@ -70,11 +169,22 @@ class Documents(unittest.TestCase):
                               self.ends_a_path(name) or (page.parent / name).exists())
         self.assertEqual(absent, [])
 
+    def test_internals_list_every_folder_of_the_sources(self):
+        page = (SOURCE / "docs" / "internals.md").read_text()
+        table = re.search(r"^\| folder \|.*\n\|.*\n((?:\|.*\n)+)", page, re.M)[1]
+        named = {name for row in table.splitlines() for name in re.findall(r"`([a-z0-9_/]+)`", row.split("|")[1])}
+        folders = {str(path.parent.relative_to(SOURCE / "src")) for path in (SOURCE / "src").rglob("*.cpp")}
+        self.assertEqual(sorted(named ^ folders), [])
+
     def test_tests_that_are_named_exist(self):
         page = SOURCE / "docs" / "verification.md"
-        names = sorted(set(re.findall(rf"`((?:{'|'.join(ROOMS)})/[a-z0-9_]+)`", page.read_text())))
+        names = sorted(set(re.findall(rf"`((?:{'|'.join(MODULES)})/[a-z0-9_]+)`", page.read_text())))
         self.assertGreater(len(names), 50)
         self.assertEqual([name for name in names if not self.is_test(name)], [])
+
+    def test_the_citation_has_the_version_of_the_program(self):
+        version = re.search(r"project\(starling VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+        self.assertEqual(re.findall(r"^version: (.*)$", (SOURCE / "CITATION.cff").read_text(), re.M), [version])
 
     def test_modules_of_a_cluster_are_those_that_a_build_needs(self):
         called = {"mpi": "openmpi", "eigen3": "eigen", "random123_include_dir": "random123", "mpfr_include_dir": "mpfr"}

@@ -180,7 +180,7 @@ class Dissertation(Experiment):
 
     def test_chapter_3_alone(self):
         self.run_script("dissertation-ch3.py", "--quick")
-        self.expect(self.claims(), "(method 2) gamma = 2, no noise", "holds")
+        self.expect(self.claims(), "(this project) gamma = 2, no noise", "holds")
         runs = {row["run"]: row for row in self.rows("runs.csv")}
         self.assertLess(float(runs["none-2"]["regret"]), 0)
         self.assertGreater(float(runs["none-2"]["violation"]), float(runs["none-0.1"]["violation"]))

@@ -1,4 +1,4 @@
-"""tools/house.py: no circle between the folders of this tree, and in a small tree everything is counted."""
+"""tools/house.py: this tree breaks no rule, and in a small tree everything is counted."""
 
 import json
 import pathlib
@@ -17,7 +17,7 @@ def run(tool, *options):
 
 
 class ThisTree(unittest.TestCase):
-    def test_no_folder_includes_one_that_includes_it(self):
+    def test_no_folder_is_crowded_or_includes_one_that_includes_it(self):
         result = run(TOOL, "--check")
         self.assertEqual((result.returncode, result.stdout), (0, ""))
 
@@ -42,7 +42,7 @@ class SmallTree(unittest.TestCase):
     def figures(self):
         return json.loads(run(self.tool, "--json").stdout)
 
-    def test_arrows_that_point_one_way_are_no_circle(self):
+    def test_dependencies_that_point_one_way_are_no_circle(self):
         self.assertEqual(run(self.tool, "--check").returncode, 0)
         self.assertEqual(self.figures()["circles"], [])
 
@@ -55,10 +55,26 @@ class SmallTree(unittest.TestCase):
         self.assertIn("high, low, middle", result.stdout)
         self.assertIn("src/low/c.cpp -> starling/middle/m.hpp", result.stdout)
 
+    def test_a_folder_of_more_than_20_files_is_named_unless_each_is_a_case(self):
+        for number in range(21):
+            self.write(f"src/low/more{number}.cpp", "\n")
+            self.write(f"tests/fuzz/more{number}.cpp", "\n")
+        result = run(self.tool, "--check")
+        self.assertEqual((result.returncode, result.stdout), (1, "src/low has 22 files, more than 20\n"))
+
+    def test_places_to_touch_are_files_that_exist_and_that_a_diff_edits(self):
+        self.write("tests/low/a_test.cpp", "\n")
+        self.write("docs/how-to/add-a-part.md", "Write `src/low/new.cpp`:\n```cpp\nint x;\n```\n## List it: `src/low/a.cpp`\n"
+                   "```diff\n+int y;\n```\n```diff\n--- a/tests/low/a_test.cpp\n+++ b/tests/low/a_test.cpp\n"
+                   "--- /dev/null\n+++ b/src/low/new.cpp\n```\n")
+        self.write("docs/how-to/add-nothing.md", "```diff\n--- /dev/null\n+++ b/src/low/a.cpp\n```\n")
+        self.assertEqual(self.figures()["places_to_touch"],
+                         {"add-a-part": ["src/low/a.cpp", "tests/low/a_test.cpp"], "add-nothing": []})
+
     def test_files_lines_functions_and_sentences_are_counted(self):
         figures = self.figures()
         self.assertEqual(figures["files_per_folder"]["src"], {"high": 1, "low": 1})
-        self.assertEqual(figures["lines_per_room"]["high"], {"src": 55, "include": 0, "tests": 0})
+        self.assertEqual(figures["lines_per_module"]["high"], {"src": 55, "include": 0, "tests": 0})
         self.assertEqual(figures["long_functions"], [[51, "src/high/b.cpp:5"]])
         self.assertEqual(figures["words_per_sentence"]["README.md"], [2, 4.5])
 
