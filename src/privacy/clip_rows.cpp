@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-/// Beyond this a clip factor could underflow: the row is out of range (method 6).
+/// The largest norm of a row. Beyond it, a clip factor could underflow.
 constexpr double largest_clippable_norm = 1e150;
 /// Below this a sum of squares may have lost digits to underflow.
 constexpr double smallest_sum_of_squares = 1e-280;

@@ -1,6 +1,8 @@
 #include "starling/privacy/mechanism.hpp"
 
 #include "rows.hpp"
+#include <algorithm>
+#include <utility>
 
 namespace starling {
 
@@ -23,16 +25,43 @@ void Protection::check_price(double price) const {
                       settings_.price.most);
 }
 
+PriceKind price_kind_of(ChargeKind charge) {
+  if (charge == ChargeKind::unbounded) return PriceKind::none;
+  return charge == ChargeKind::gaussian ? PriceKind::mu : PriceKind::epsilon;
+}
+
+MechanismTable::MechanismTable(std::vector<MechanismRow> rows)
+    : Table("mechanism", {rows.begin(), rows.end()}), rows_(std::move(rows)) {}
+
+const MechanismRow& MechanismTable::row(std::string_view text) const {
+  const std::string name = Spec::parse(text).name();
+  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const auto& row) { return row.name == name; });
+  check(found != rows_.end(), "unknown mechanism '{}' (known: {})", name, names());
+  return *found;
+}
+
+const MechanismRow& MechanismTable::first(ChargeKind charge) const {
+  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const auto& row) { return row.charge == charge; });
+  check<FailureError>(found != rows_.end(), "no mechanism has charges of kind {}", static_cast<int>(charge));
+  return *found;
+}
+
+std::string MechanismTable::names_where(bool (MechanismRow::*capability)() const) const {
+  std::vector<std::string> names;
+  for (const MechanismRow& row : rows_) {
+    if ((row.*capability)()) names.push_back(row.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+MechanismTable MechanismTable::with(MechanismRow row) const {
+  std::vector<MechanismRow> more = rows_;
+  more.push_back(std::move(row));
+  return MechanismTable(std::move(more));
+}
+
 const MechanismTable& mechanism_table() {
-  static const MechanismTable table(
-      "mechanism", {{"none", "no noise: nothing is protected, and the run says so", {}, make_none},
-                    {"laplace", "discrete Laplace noise on integers: pure epsilon, exact", {}, make_laplace},
-                    {"gaussian", "Gaussian noise, rounded correctly to integers: exact mu-GDP", {}, make_gaussian},
-                    {"dissertation",
-                     "truncated, shifted and normalised Laplace noise: to re-run the dissertation's "
-                     "chapter 2 only",
-                     {},
-                     make_dissertation}});
+  static const MechanismTable table(mechanism_rows());
   return table;
 }
 

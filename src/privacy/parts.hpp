@@ -1,18 +1,28 @@
-// What releases of several parts have in common. Internal to the privacy room.
+/// Helpers of mechanisms whose releases have several parts.
 #pragma once
 
 #include <cmath>
 #include <numbers>
 
+#include "starling/core/check.hpp"
 #include "starling/privacy/mechanism.hpp"
 
 namespace starling {
 
-/// Takes more than the roundings of a root and a product add: squares of parts never come to more than that of the
-/// whole.
+/// A factor that outweighs the roundings of a root and a product, so that squares of parts never add up to more than
+/// the square of the whole.
 inline constexpr double short_of_one = 1 - 0x1p-48;
 
-/// Of a component of a noisy mean, for noise calibrated to F·clip (Laplace noise of scale b has √2 b).
+/// The row of a mechanism whose releases can share a price. Throws UsageError for other mechanisms.
+inline const MechanismRow& divisible_row(const std::string& mechanism, const char* releases) {
+  const MechanismRow& row = mechanism_table().row(mechanism);
+  check(row.divisible(), "mechanism '{}' with {} releases a round: their joint cost is not known. Choose one of: {}.",
+        mechanism, releases, mechanism_table().names_where(&MechanismRow::divisible));
+  return row;
+}
+
+/// The standard deviation of a component of a noisy mean, for noise calibrated to F·clip (Laplace noise of scale b has
+/// the deviation √2 b).
 inline double deviation_of(PriceKind kind, const ReleaseSettings& settings, double price) {
   if (kind == PriceKind::none) return 0;
   const double scale = settings.replacement * settings.clip / (price * static_cast<double>(settings.batch));

@@ -1,17 +1,22 @@
-/// The makers behind mechanism_table, one per file.
+/// The rows of the mechanism table. Each stands in the mechanism's own file in mechanism/.
 #pragma once
 
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "starling/privacy/mechanism.hpp"
 
 namespace starling {
 
-std::unique_ptr<Mechanism> make_none(const Spec& spec, const ReleaseSettings& settings);
-std::unique_ptr<Mechanism> make_laplace(const Spec& spec, const ReleaseSettings& settings);
-std::unique_ptr<Mechanism> make_gaussian(const Spec& spec, const ReleaseSettings& settings);
-std::unique_ptr<Mechanism> make_dissertation(const Spec& spec, const ReleaseSettings& settings);
+MechanismRow none_row();
+MechanismRow laplace_row();
+MechanismRow gaussian_row();
+MechanismRow dissertation_row();
+
+/// All rows, in the order of --help. To add a mechanism, declare its row above and list it here.
+inline std::vector<MechanismRow> mechanism_rows() {
+  return {none_row(), laplace_row(), gaussian_row(), dissertation_row()};
+}
 
 /// "0.1", or "between 0.1 and 0.2" where a run has several prices.
 std::string size_range(double least, double most);

@@ -14,7 +14,7 @@ ZEROS = "0" * 64
 WHOLE, DAMAGED, UNREADABLE = 0, 1, 2
 F_OFD_SETLK = 37
 
-START = {"kind": "ledger", "format": 1, "time": "2026-01-31T12:00:00Z"}
+START = {"kind": "ledger", "format": 2, "time": "2026-01-31T12:00:00Z"}
 
 
 def begin(run, unit="record", clients=(0, 1), determined_by="ab12"):
@@ -191,7 +191,7 @@ def of_range(row, first, through):
 class Ranges(LedgerCase):
     """Format 2: adjacent clients with the same history share their rows."""
     OPEN = {**begin("run"), "clients": [[0, 99999], 200000]}
-    ROWS = [{**START, "format": 2}, OPEN, of_range(reserve("run", 0, 0, 3), 0, 99999), reserve("run", 200000, 0, 9),
+    ROWS = [START, OPEN, of_range(reserve("run", 0, 0, 3), 0, 99999), reserve("run", 200000, 0, 9),
             of_range(reserve("run", 0, 4, 7), 0, 49999), of_range(end("run", 0, 6), 10, 19)]
 
     def test_figures(self):
@@ -242,7 +242,7 @@ class Ranges(LedgerCase):
             (2, [self.ROWS[0], {**self.OPEN, "clients": [[0, 5], [5, 9]]}], "do not ascend"),
             (2, [START, self.OPEN], "not a whole number"),
             (3, [START, begin("run"), of_range(reserve("run", 0, 0, 3), 0, 1)], "'first' is not where"),
-            (1, [{**START, "format": 3}], "this version knows 1 to 2"),
+            (1, [{**START, "format": 3}], "this version reads format 2"),
         ):
             with self.subTest(expected, line=line):
                 self.ledger(rows)
@@ -252,7 +252,7 @@ class Ranges(LedgerCase):
 
     def test_all_clients_that_there_can_be(self):
         most = 2**31 - 1
-        rows = [{**START, "format": 2}, {**begin("run"), "clients": [[0, most]]},
+        rows = [START, {**begin("run"), "clients": [[0, most]]},
                 of_range(reserve("run", 0, 0, 3), 0, most), end("run", most, 2)]
         found = self.found(self.ledger(rows))
         self.assertEqual([(loss["client"], loss.get("through"), loss["releases"]) for loss in found["losses"]],

@@ -1,4 +1,4 @@
-/// What one release costs, kept in the form that composes best.
+/// The privacy cost of one release, in the form that composes best.
 #pragma once
 
 #include <cstdint>
@@ -6,22 +6,21 @@
 
 namespace starling {
 
-/// Known of a release, beside its figures; each kind has its own rule of composition
-/// (privacy/accounting/accounting.hpp).
+/// The kind of a charge. Each kind has its own rule of composition (privacy/accounting/accounting.hpp).
 enum class ChargeKind {
-  pure,         ///< some mechanism with (ε, 0)
-  laplace,      ///< Laplace noise, Δ₁/b = ε: (ε, 0), and more is known of it
+  pure,         ///< any mechanism with (ε, 0)
+  laplace,      ///< Laplace noise, Δ₁/b = ε: (ε, 0), with a tighter composition
   gaussian,     ///< Gaussian noise, Δ₂/σ = μ
-  approximate,  ///< some mechanism with (ε, δ)
+  approximate,  ///< any mechanism with (ε, δ)
   unbounded,    ///< nothing is protected
 };
 
-/// What one release of a record's (or component's) gradient costs that record. A value that is not of the kind is 0.
+/// The privacy loss of one record (or component) by one release. A value that its kind does not use is 0.
 struct Charge {
   ChargeKind kind = ChargeKind::pure;
-  double epsilon = 0;  ///< of kinds pure, laplace and approximate; infinite for unbounded
-  double delta = 0;    ///< of kind approximate
-  double mu = 0;       ///< of kind gaussian
+  double epsilon = 0;  ///< for pure, laplace and approximate; infinite for unbounded
+  double delta = 0;    ///< for approximate
+  double mu = 0;       ///< for gaussian
 
   [[nodiscard]] static Charge pure(double epsilon) { return {ChargeKind::pure, epsilon, 0, 0}; }
   [[nodiscard]] static Charge laplace(double epsilon) { return {ChargeKind::laplace, epsilon, 0, 0}; }
@@ -35,7 +34,7 @@ struct Charge {
   [[nodiscard]] bool operator==(const Charge&) const = default;
 };
 
-/// Releases of one charge that somebody's records entered.
+/// The number of releases with the same charge.
 struct ChargeGroup {
   Charge charge;
   std::int64_t count = 0;

@@ -1,4 +1,4 @@
-/// Adjacent clients, of whom the same holds.
+/// A range of adjacent clients.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace starling {
 
-/// Clients first, first + 1, …, through. A client is a range, too.
+/// The clients first, first + 1, …, through. A single client is a range, too.
 struct ClientRange {
   ClientRange() = default;
   ClientRange(Client only) : first(only), through(only) {}  // NOLINT(google-explicit-constructor)
@@ -17,7 +17,7 @@ struct ClientRange {
 
   [[nodiscard]] bool has(Client client) const { return first <= client && client <= through; }
   [[nodiscard]] std::int64_t count() const { return std::int64_t{through} - first + 1; }
-  /// Whether `next` begins with the client after the last of these.
+  /// Whether `next` begins with the client after the last of this range.
   [[nodiscard]] bool touches(const ClientRange& next) const { return std::int64_t{through} + 1 == next.first; }
   [[nodiscard]] bool operator==(const ClientRange&) const = default;
 
@@ -28,7 +28,7 @@ struct ClientRange {
 /// "client 3" or "clients 0–49999".
 [[nodiscard]] std::string name_of(const ClientRange& clients);
 
-/// Ascending ranges, of which those that touch are made one.
+/// Ascending ranges, with touching ranges united.
 [[nodiscard]] std::vector<ClientRange> united(const std::vector<ClientRange>& ranges);
 
 }  // namespace starling

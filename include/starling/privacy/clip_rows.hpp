@@ -1,4 +1,4 @@
-/// Clipping of matrices with one row for each record, so that replacing a record moves them by what mechanisms charge.
+/// Clipping of matrices with one row for each record. It bounds the effect of a replaced record, as mechanisms assume.
 ///
 /// With B the bound of a clip that a mechanism has given (Protection::clip: it is C (1 − margin)), u = 2^-53 and e the
 /// width: the computed norm n of a row x is made of e non-negative terms and at most one root, so of at most e + 1

@@ -1,5 +1,5 @@
-/// What clients hand to an aggregator that they trust, un-noised: for `--trust central` and `private-paper` alone,
-/// whose privacy statements say so.
+/// Values without noise for a trusted aggregator: only for `--trust central` and `private-paper`, whose privacy
+/// statements say so.
 #pragma once
 
 #include "starling/privacy/mechanism.hpp"
@@ -8,7 +8,7 @@ namespace starling {
 
 class TrustedAggregator : protected Release {
  public:
-  /// The value, for the aggregator's door.
+  /// The value, for the interface to the aggregator.
   [[nodiscard]] static Entrusted<Vector> entrust(const Secret<Vector>& value);
 };
 

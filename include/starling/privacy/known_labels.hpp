@@ -1,14 +1,14 @@
-/// What is computed of labels that everybody knows.
+/// Releases of figures that depend only on labels which everybody knows.
 #pragma once
 
 #include "starling/privacy/mechanism.hpp"
 
 namespace starling {
 
-/// Of runs whose privacy statement says that labels are known to all and not covered (`--labels all`).
+/// For runs whose privacy statement says that labels are known to all and not protected (`--labels all`).
 class KnownLabels : Release {
  public:
-  /// Writes sum / divisor to `mean`: a sum over records of what is made of such labels and of released numbers alone.
+  /// Writes sum / divisor to `mean`. The sum over records must depend only on such labels and on released numbers.
   static void publish(const Secret<Vector>& sum, double divisor, Released<Vector>& mean) {
     publish_unprotected(sum, divisor, mean);
   }

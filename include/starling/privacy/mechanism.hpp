@@ -1,4 +1,5 @@
-/// Mechanisms: the only way from Secret to Released (method 6, "The release").
+/// Noise mechanisms, and the table of them. A mechanism is the only way from Secret to Released
+/// (docs/methods/privacy.md).
 #pragma once
 
 #include <cmath>
@@ -17,39 +18,42 @@
 
 namespace starling {
 
-/// Whose loss is counted: one record replaced, or one component of one record's gradient.
+/// The unit of privacy: one replaced record, or one replaced component of one record's gradient.
 enum class PrivacyUnit { record, component };
 
-/// What the price of a release is: how much of it a record pays, in the mechanism's own measure.
+/// The measure of a release's price: the privacy loss that one release may cost a record.
 enum class PriceKind {
-  none,     ///< nothing is protected, whatever is paid
-  epsilon,  ///< ε of pure differential privacy
+  none,     ///< the mechanism protects nothing, at any price
+  epsilon,  ///< ε of differential privacy
   mu,       ///< μ of Gaussian differential privacy
 };
 
-/// Prices that the releases of a run may have, 0 < least <= most.
+/// The measure in which a mechanism with charges of this kind is priced.
+[[nodiscard]] PriceKind price_kind_of(ChargeKind charge);
+
+/// The range of prices in a run, 0 < least <= most.
 struct PriceRange {
   double least = 1;
   double most = 1;
   [[nodiscard]] static PriceRange of(double price) { return {price, price}; }
 };
 
-/// Everything public that the releases of a run depend on.
+/// The public settings of a run's releases.
 struct ReleaseSettings {
   PriceRange price;
-  double clip = 1;  ///< C, norm bound of one record's gradient; infinite: no clipping (`none` alone)
+  double clip = 1;  ///< C, norm bound of one record's gradient; infinite: no clipping (only without noise)
   PrivacyUnit unit = PrivacyUnit::record;
-  std::size_t batch = 1;      ///< m, public: sums are divided by it whatever a batch really holds
+  std::size_t batch = 1;      ///< m, public: the divisor of every sum, also of smaller batches
   std::size_t dimension = 1;  ///< d
-  Round rounds = 1;           ///< T (the dissertation's truncation depends on it)
+  Round rounds = 1;           ///< T, for mechanisms whose row says `depends_on_rounds`
   std::string run_id;
-  /// How far, in clips, replacing one record moves a sum: 2, or √2 where the parts of any two records have a
-  /// non-negative inner product (Gaussian noise under unit record alone; proof in privacy/noise/grid.hpp).
+  /// The sensitivity of a sum in clips: 2, or √2 where the contributions of any two records have a non-negative inner
+  /// product (only Gaussian noise and unit record; proof in privacy/noise/grid.hpp).
   double replacement = 2;
-  std::size_t clients = 1;  ///< whose records enter one sum, each with batch / clients of them
+  std::size_t clients = 1;  ///< clients with records in one sum, batch / clients records each
 };
 
-/// Holds both keys for all mechanisms: opens the secret, makes the released.
+/// Access to secrets for mechanisms: opens a Secret, makes a Released.
 class Release {
  protected:
   template <class T>
@@ -65,9 +69,9 @@ class Release {
   static Entrusted<T> hand_over(const Secret<T>& secret) {
     return Entrusted<T>(ReleaseKey(), open(secret));
   }
-  /// Words that are noised and masked.
+  /// A masked share of noisy words.
   static Masked make_share(std::vector<std::uint64_t> words) { return Masked(ReleaseKey(), std::move(words)); }
-  /// Writes sum / divisor to `mean` as it is. Protects nothing: for `--mechanism none`, whose runs say so.
+  /// Writes sum / divisor to `mean` without noise. Protects nothing: only for `--mechanism none`.
   static void publish_unprotected(const Secret<Vector>& sum, double divisor, Released<Vector>& mean) {
     const Vector& values = open(sum);
     mean.update([&](Vector& result) {
@@ -79,27 +83,26 @@ class Release {
   }
 };
 
-/// What protects the releases of one run: how it wants gradients clipped and what a release costs. Neither can be left
-/// out: both are pure. How a release is made is the business of those who derive from it.
+/// The protection of one run's releases: clipping and privacy accounting. Derived classes make the releases.
 class Protection : protected Release {
  public:
   explicit Protection(ReleaseSettings settings) : settings_(std::move(settings)) {}
   virtual ~Protection() = default;
 
-  /// How each record's gradient must be clipped before the sum.
+  /// The clipping of each record's gradient before the sum.
   [[nodiscard]] virtual Clip clip() const = 0;
-  /// Loss of one record (or component) by one release at a price. It never exceeds the price.
-  /// Neighbours differ by replacing that record: its clipped gradient moves by up to 2C, not C.
+  /// The privacy loss of one record (or component) by one release at a price. The loss never exceeds the price.
+  /// Neighbours differ in one replaced record: its clipped gradient moves by up to 2C, not C.
   [[nodiscard]] virtual Charge charge(double price) const = 0;
   [[nodiscard]] virtual PriceKind price_kind() const = 0;
-  /// How many times more somebody pays who has records in so many releases than these releases' charges come to: sums
-  /// over all records that are released later move by all of them at once.
+  /// The factor on the charges of somebody with a record in each of `releases` releases. It is above 1 where sums over
+  /// all records are released later, because all of that person's records move such a sum at once.
   [[nodiscard]] virtual double accumulation(std::int64_t /*releases*/) const { return 1; }
   /// The unit that `charge` counts.
   [[nodiscard]] virtual PrivacyUnit unit() const { return settings_.unit; }
-  /// Completes "two data sets count as neighbours if …": the difference that `charge` is the price of.
+  /// The neighbouring relation of `charge`, as the end of "two data sets count as neighbours if …".
   [[nodiscard]] virtual std::string neighbours() const;
-  /// One sentence for the privacy statement: what is added, and what is proved of it.
+  /// One sentence for the privacy statement: the noise, and the guarantee.
   [[nodiscard]] virtual std::string description() const = 0;
 
   [[nodiscard]] const ReleaseSettings& settings() const { return settings_; }
@@ -116,31 +119,72 @@ class Protection : protected Release {
       return any;
     });
     check<DataError>(wild == 0,
-                     "the gradient sum of client {} in round {} is not finite (noise cannot hide that) check the "
-                     "records for missing or huge values",
+                     "the gradient sum of client {} in round {} is not finite: noise cannot hide that. Check the "
+                     "records for missing or huge values.",
                      address.client, address.round);
   }
-  /// Throws FailureError unless the settings' range has the price: what was proved was proved for that range.
+  /// Throws FailureError for a price outside the settings' range, for which alone the sensitivity was proved.
   void check_price(double price) const;
 
   ReleaseSettings settings_;
 };
 
-/// A protection under which each client's releases can be seen by all.
+/// A noise mechanism: a protection whose releases everybody may see.
 class Mechanism : public Protection {
  public:
   using Protection::Protection;
 
-  /// The noisy mean of a batch's clipped gradients: `sum` is their sum over at most m records, the result has the scale
-  /// of sum / m. `price` lies in the settings' range, `key` is the client's for the run. The same arguments give the
-  /// same bytes. Allocates nothing once `noisy_mean` has d components. Throws DataError if `sum` is not finite or not
-  /// within what the clip promises.
+  /// Writes the noisy mean of a batch's clipped gradients. `sum` is their sum over at most m records; the result has
+  /// the scale of sum / m. `price` lies in the settings' range, `key` is the client's for the run. The same arguments
+  /// give the same bytes. Allocates nothing once `noisy_mean` has d components. Throws DataError if `sum` is not finite
+  /// or larger than clipped records can make it.
   virtual void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                        Released<Vector>& noisy_mean) = 0;
 };
 
-using MechanismTable = Table<Mechanism, const ReleaseSettings&>;
-/// none, laplace, gaussian, dissertation.
+/// A member of the mechanism table: its name, help and maker, and its capabilities. The rest of the program asks the
+/// row, never the name. The conformance tests compare each row with the mechanism that it makes.
+struct MechanismRow : Table<Mechanism, const ReleaseSettings&>::Row {
+  ChargeKind charge = ChargeKind::pure;  ///< the kind of all its charges: fixes price, accounting and law of the noise
+  bool depends_on_rounds = false;        ///< the noise depends on ReleaseSettings::rounds
+  /// The claim is about means that differ by 1 in one component, which no replaced record brings about. Audits then see
+  /// the release alone, never a protocol or a run with canaries.
+  bool about_means = false;
+
+  [[nodiscard]] PriceKind price_kind() const { return price_kind_of(charge); }
+  [[nodiscard]] bool protects() const { return charge != ChargeKind::unbounded; }
+  [[nodiscard]] bool gaussian() const { return charge == ChargeKind::gaussian; }
+  /// Whether several releases of one round can share a price: their charges add up to a charge of the same kind, and
+  /// the noise has a known deviation.
+  [[nodiscard]] bool divisible() const { return charge == ChargeKind::laplace || gaussian() || !protects(); }
+};
+
+/// The `make` of a row whose mechanism takes no parameters but the settings.
+template <class Made>
+std::unique_ptr<Mechanism> make_mechanism(const Spec& /*spec*/, const ReleaseSettings& settings) {
+  return std::make_unique<Made>(settings);
+}
+
+/// The table of mechanisms.
+class MechanismTable : public Table<Mechanism, const ReleaseSettings&> {
+ public:
+  explicit MechanismTable(std::vector<MechanismRow> rows);
+
+  [[nodiscard]] const std::vector<MechanismRow>& rows() const { return rows_; }
+  /// The row that the spec text names. Throws UsageError listing the known names.
+  [[nodiscard]] const MechanismRow& row(std::string_view text) const;
+  /// The first row with charges of this kind. Throws FailureError if there is none.
+  [[nodiscard]] const MechanismRow& first(ChargeKind charge) const;
+  /// The names of the rows with this capability, as "none, laplace".
+  [[nodiscard]] std::string names_where(bool (MechanismRow::*capability)() const) const;
+  /// The table with one more member.
+  [[nodiscard]] MechanismTable with(MechanismRow row) const;
+
+ private:
+  std::vector<MechanismRow> rows_;
+};
+
+/// The mechanisms that src/privacy/rows.hpp lists.
 [[nodiscard]] const MechanismTable& mechanism_table();
 
 }  // namespace starling

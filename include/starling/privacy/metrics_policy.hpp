@@ -1,4 +1,4 @@
-/// Numbers computed from private records that may leave their owner without noise (`--metrics shared`).
+/// The policy for sharing metrics of private records without noise (`--metrics shared`).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace starling {
 
-/// The kinds of numbers that `MetricsPolicy::share` lets out: a row each in shared_figure_table, of which the privacy
-/// statement, summary.json and docs/privacy.md are made. There is no other way for a metric to leave, so that a number
+/// The kinds of metrics that `MetricsPolicy::share` may share. Each has a row in shared_figure_table, from which the
+/// privacy statement, summary.json and docs/privacy.md are made. There is no other way to share a metric, so a metric
 /// without a row cannot be shared.
 enum class SharedFigure {
   scores_of_run,
@@ -41,23 +41,23 @@ enum class SharedFigure {
 struct SharedFigureRow {
   SharedFigure figure;
   const char* what;  ///< the numbers, as words for the privacy statement
-  const char* whom;  ///< who gets them, and the files in which they stand
+  const char* whom;  ///< the recipients and the files
 };
 
-/// A row for each SharedFigure, in its order.
+/// One row for each SharedFigure, in the order of the enumeration.
 [[nodiscard]] std::span<const SharedFigureRow> shared_figure_table();
 /// "what, to whom", for the statement and the summary.
 [[nodiscard]] std::string words_for(SharedFigure figure);
 
-/// The figures that were shared so far.
+/// The log of shared figures.
 class SharedFigures {
  public:
   void note(SharedFigure figure) { bits_ |= std::uint64_t{1} << static_cast<unsigned>(figure); }
   [[nodiscard]] bool has(SharedFigure figure) const { return (bits_ >> static_cast<unsigned>(figure) & 1U) != 0; }
-  /// For another rank.
+  /// The log as text, for another rank.
   [[nodiscard]] std::string text() const;
   void add(const std::string& text);
-  /// The words for each, in the order of the table.
+  /// The words for each figure, in the order of the table.
   [[nodiscard]] std::vector<std::string> words() const;
   /// Keeps the figures over a resumption: a figure shared before a process was killed stays named.
   void persist(Snapshot& snapshot) {
@@ -77,7 +77,7 @@ class MetricsPolicy {
   /// `log`, where there is one, outlives the policy and its copies.
   explicit MetricsPolicy(Sharing sharing, SharedFigures* log = nullptr) : sharing_(sharing), log_(log) {}
   [[nodiscard]] bool shared() const { return sharing_ == Sharing::shared; }
-  /// The value, if metrics are shared, which is then noted; else nothing.
+  /// The value if metrics are shared (the log notes that); else nothing.
   template <class T>
   [[nodiscard]] std::optional<Released<T>> share(const Secret<T>& metric, SharedFigure figure) const {
     if (!shared()) return std::nullopt;

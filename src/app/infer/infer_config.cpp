@@ -140,12 +140,12 @@ void check_method(const InferConfig& config) {
           "--levels {} stands there twice; give it once", level);
   }
   if (!config.privacy.mechanism) return;  // the run says what is missing
-  const std::string mechanism = config.privacy.mechanism_name();
-  check(mechanism == "none" || mechanism == "gaussian",
-        "--mechanism {} (inference is worked out for gaussian noise) choose gaussian, or none", mechanism);
-  check(name != "squared" || mechanism == "none",
+  const MechanismRow& mechanism = config.privacy.mechanism_row();
+  check(!mechanism.protects() || mechanism.gaussian(),
+        "--mechanism {} (inference is worked out for gaussian noise) choose gaussian, or none", mechanism.name);
+  check(name != "squared" || !mechanism.protects(),
         "--loss squared with --mechanism {} (its slope has no bound, so no record's influence has one) choose huber:c",
-        mechanism);
+        mechanism.name);
   check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
   check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
 }

@@ -167,7 +167,7 @@ SecondPart InferRun::plug_in_part() const {
 }
 
 std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) const {
-  const std::string name = config_.privacy.mechanism_name();
+  const std::string& name = config_.privacy.mechanism_row().name;
   if (!unprotected() && !config_.privacy.clip) settings.clip = model_->most_influence() * slack;
   if (two_parts()) {
     auto pair = std::make_unique<PairedMechanism>(name, settings, plug_in_part());

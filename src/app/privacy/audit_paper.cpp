@@ -16,9 +16,9 @@ namespace starling {
 namespace {
 
 // Whatever p is, θ has room for the most features: where there are fewer, entries after the intercept stay 0.
-constexpr int entries = most_paper_features + 1;
-using Entries = Eigen::Matrix<double, entries, 1>;
-using Square = Eigen::Matrix<double, entries, entries>;
+constexpr int padded_entries = most_paper_features + 1;
+using Entries = Eigen::Matrix<double, padded_entries, 1>;
+using Square = Eigen::Matrix<double, padded_entries, padded_entries>;
 
 struct PaperRow {
   Entries x = Entries::Zero();  ///< features, then 1
@@ -103,7 +103,7 @@ AuditSubject paper_subject(PaperPerturbation& mechanism, const PaperStream& stre
         stream.features, most_paper_features);
   check(stream.row_norm >= 1, "--row-norm {} (a row has a 1 for the intercept, so its norm is at least that)",
         stream.row_norm);
-  check(mechanism.terms().lambda > 0, "--l2 {} (the model of the first batch has no other curvature) give more than 0",
+  check(mechanism.terms().lambda > 0, "--l2 {}: the model of the first batch has no other curvature. Give more than 0.",
         mechanism.terms().lambda);
   const auto recursion = std::make_shared<const Recursion>(mechanism, stream);
   AuditSubject subject;

@@ -1,5 +1,4 @@
-/// The published perturbation of renewable estimation as a subject of audits: all models of a stream. Internal to the
-/// app room.
+/// The published perturbation of renewable estimation as an audit subject: all models of a stream.
 #pragma once
 
 #include "starling/privacy/audit/audit_subjects.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "starling/graph/topology.hpp"
-#include "starling/privacy/audit/planted_faults.hpp"
 #include "starling/privacy/ledger/accounts.hpp"
 #include "starling/protocol/canary.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
@@ -15,9 +14,9 @@ namespace starling {
 namespace {
 
 constexpr double far_out = 1e6;
-constexpr Client clients = 2;
+constexpr Client clients_of_audit = 2;
 
-/// A batch in every round; the first may be another one.
+/// A stream with the same batch in every round but the first.
 class FixedStream final : public Stream {
  public:
   FixedStream(Batch first, Batch others, Round rounds)
@@ -49,7 +48,7 @@ Batch batch_of(const ReleaseSettings& settings, double size) {
   return batch;
 }
 
-/// Copies client 1's model after each round.
+/// An observer that copies client 1's model after each round.
 class Onlooker final : public Observer {
  public:
   explicit Onlooker(MutableView seen) : seen_(seen) {}
@@ -66,12 +65,12 @@ class Onlooker final : public Observer {
 
 }  // namespace
 
-/// What all runs share.
+/// The parts that all runs share.
 struct OmdAudit::Network {
   explicit Network(World& the_world)
       : world(the_world),
-        layout(clients, world.size()),
-        topology(topology_table().make("complete", clients, WeightRule::sender)),
+        layout(clients_of_audit, world.size()),
+        topology(topology_table().make("complete", clients_of_audit, WeightRule::sender)),
         domain(domain_table().make("free")),
         mirror(mirror_table().make("euclidean", *domain)),
         loss(loss_table().make("logistic")) {}
@@ -84,13 +83,14 @@ struct OmdAudit::Network {
     const MixingSettings mixing;
     Neighbours neighbours(world, layout, message_length(mirror->state_size(d), mixing.mixing));
     SynchronousMixer mixer(neighbours, *topology, mixing);
-    Accounts accounts(mechanism, Prices::parse(fmt::format("{:.17g}", price), "price", rounds, clients, price, price),
+    Accounts accounts(mechanism,
+                      Prices::parse(fmt::format("{:.17g}", price), "price", rounds, clients_of_audit, price, price),
                       rounds, 0, {{std::nullopt, rounds, rounds}, {0, 0, 0}});
     Learning learning{model, mechanism, accounts, {key, key}, {}};
     learning.streams.push_back(std::move(stream));
     learning.streams.push_back(std::make_unique<FixedStream>(Batch(), Batch(), 0));
     DecentralizedOmd omd(mixer, *mirror, std::move(learning), settings,
-                         Released<Columns>(declare_public(Columns(d, clients))));
+                         Released<Columns>(declare_public(Columns(d, clients_of_audit))));
     omd.run(observers);
   }
 
@@ -132,62 +132,17 @@ CanaryLog OmdAudit::run_with_canaries(Mechanism& mechanism, double price, const 
   return log;
 }
 
-namespace {
-
-constexpr std::int64_t null_samples = 5'000;
-constexpr std::int64_t honest_samples = 20'000;
-constexpr std::int64_t faulty_samples = 5'000;
-constexpr double share_to_recover = 0.8;
-constexpr double price = 1;
-
-ReleaseSettings small_settings() {
-  ReleaseSettings settings;
-  settings.price = PriceRange::of(price);
-  settings.dimension = 2;
-  settings.run_id = "audit";
-  return settings;
-}
-
-AuditResult audit_through(OmdAudit& omd, Mechanism& mechanism, const AuditKeys& keys, std::int64_t samples,
-                          const AuditTick& tick, bool null) {
-  AuditSubject subject = omd.subject(mechanism, price, keys);
-  if (null) {
-    subject.observe = [observe = subject.observe](int side, std::int64_t sample, MutableView seen) {
-      observe(0, 2 * sample + side, seen);
-    };
-  }
-  AuditSettings settings;
-  settings.samples = samples;
-  settings.tick = tick;
-  return audit(subject, mechanism.charge(price), settings);
-}
-
-}  // namespace
-
-std::vector<AuditSelfCheck> check_protocol_audit(World& world, const std::string& mechanism_name, const AuditKeys& keys,
+std::vector<AuditSelfCheck> check_protocol_audit(World& world, const MechanismRow& mechanism, const AuditKeys& keys,
                                                  const AuditTick& tick) {
   OmdAudit omd(world, 2);
-  const auto honest = mechanism_table().make(mechanism_name, small_settings());
-  std::vector<AuditSelfCheck> checks;
-  const AuditResult null = audit_through(omd, *honest, keys, null_samples, tick, true);
-  checks.push_back({"a null pair", null.epsilon_refuting == 0 && null.mu_refuting == 0, null.epsilon_lower_bound,
-                    fmt::format("the same record on both sides: the bound must be 0, and is {:.4g} (at 99.9 %)",
-                                null.epsilon_refuting)});
-  const AuditResult result = audit_through(omd, *honest, keys, honest_samples, tick, false);
-  const double share = result.mu_claimed ? result.mu_lower_bound / *result.mu_claimed
-                                         : result.epsilon_lower_bound / result.epsilon_claimed;
-  checks.push_back({"the honest protocol", share >= share_to_recover && !result.refuted, result.epsilon_lower_bound,
-                    fmt::format("the mechanism at a loss of 1: the bound must reach {:.2g} of the claim with so few "
-                                "runs, and reaches {:.3f}",
-                                share_to_recover, share)});
-  for (const PlantedFaultRow& row : planted_faults()) {
-    const auto faulty = plant(row.fault, mechanism_name, small_settings());
-    const AuditResult caught = audit_through(omd, *faulty, keys, faulty_samples, tick, false);
-    checks.push_back({row.name, caught.refuted, caught.epsilon_lower_bound,
-                      fmt::format("a planted fault: it must be refuted, and {} by: {}",
-                                  caught.refuted ? "is," : "is not; best", caught.event())});
-  }
-  return checks;
+  SelfCheckPlan plan;
+  plan.subject = [&](Mechanism& made, double price) { return omd.subject(made, price, keys); };
+  plan.honest = "the honest protocol";
+  plan.null_samples = 5'000;
+  plan.honest_samples = 20'000;
+  plan.faulty_samples = 5'000;
+  plan.share_to_recover = 0.8;  // with so few runs
+  return check_audit(mechanism, plan, tick);
 }
 
 }  // namespace starling

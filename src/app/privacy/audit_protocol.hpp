@@ -1,4 +1,4 @@
-/// A protocol as a subject of audits: what a client's neighbour sees of a whole, small run. Internal to the app room.
+/// A protocol as an audit subject: the view of a client's neighbour in a whole, small run.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace starling {
 
-/// Runs of decentralized online mirror descent of two clients in this process, which send each other half of what they
-/// have: client 0 learns from records, client 1 has none and looks on. Both start at zero. What client 1 holds after
-/// each round is what it has been sent, and its own past.
+/// Runs of decentralized online mirror descent with two clients in this process. Each sends the other half of its
+/// model. Client 0 learns from records; client 1 has none and observes. Both start at zero. Client 1's model after each
+/// round is made of the messages that it received, and of its own past.
 ///
 /// In round 0 one of client 0's m records is a point far out, or its negative: the gradient of either is far beyond the
 /// clip. All other records are the same on both sides.
@@ -23,7 +23,7 @@ class OmdAudit {
 
   /// Client 1's models after each round, rounds × d doubles. Keeps references to this and to the mechanism.
   [[nodiscard]] AuditSubject subject(Mechanism& mechanism, double price, const AuditKeys& keys);
-  /// One run of so many rounds with a canary in each.
+  /// One run of `rounds` rounds with a canary in each.
   [[nodiscard]] CanaryLog run_with_canaries(Mechanism& mechanism, double price, const NoiseKey& key, Round rounds);
 
  private:
@@ -32,8 +32,8 @@ class OmdAudit {
   Round rounds_;
 };
 
-/// As check_audit, through the protocol: the null pair, the honest pair and every planted fault, two rounds each.
-[[nodiscard]] std::vector<AuditSelfCheck> check_protocol_audit(World& world, const std::string& mechanism,
+/// check_audit through the protocol: two rounds for each check.
+[[nodiscard]] std::vector<AuditSelfCheck> check_protocol_audit(World& world, const MechanismRow& mechanism,
                                                                const AuditKeys& keys, const AuditTick& tick);
 
 }  // namespace starling

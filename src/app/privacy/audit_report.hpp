@@ -1,4 +1,4 @@
-/// What `starling privacy audit` prints. Internal to the app room.
+/// The report of `starling privacy audit`.
 #pragma once
 
 #include <optional>

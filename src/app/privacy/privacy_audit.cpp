@@ -151,7 +151,8 @@ bool among_others() {
 /// One audit, from the claim to the report.
 class AuditRun {
  public:
-  explicit AuditRun(const AuditChoice& choice) : choice_(choice), progress_(choice.progress) {
+  explicit AuditRun(const AuditChoice& choice)
+      : choice_(choice), row_(row_of(choice.mechanism)), progress_(choice.progress) {
     check_choice();
     make_protection();
     report_.mechanism = choice.mechanism;
@@ -177,8 +178,13 @@ class AuditRun {
   }
 
  private:
-  [[nodiscard]] bool is(const char* mechanism) const { return Spec::parse(choice_.mechanism).name() == mechanism; }
+  /// Null for private-paper, which is no mechanism, and without any name.
+  static const MechanismRow* row_of(const std::string& mechanism) {
+    return mechanism.empty() || mechanism == paper ? nullptr : &mechanism_table().row(mechanism);
+  }
   [[nodiscard]] bool is_paper() const { return choice_.mechanism == paper; }
+  [[nodiscard]] bool gaussian() const { return row_ != nullptr && row_->gaussian(); }
+  [[nodiscard]] bool depends_on_rounds() const { return row_ != nullptr && row_->depends_on_rounds; }
   [[nodiscard]] std::int64_t clients() const {
     return choice_.trust == AuditTrust::none ? 1 : choice_.clients.value_or(2);
   }
@@ -197,6 +203,7 @@ class AuditRun {
   void audit_one_run();
 
   const AuditChoice& choice_;
+  const MechanismRow* row_;
   Progress progress_;
   AuditTick tick_;
   std::unique_ptr<World> world_;
@@ -206,38 +213,39 @@ class AuditRun {
 };
 
 void AuditRun::check_choice() const {
-  check(!choice_.mechanism.empty(), "no --mechanism is named (there is nothing to audit) choose one of: {}",
+  check(!choice_.mechanism.empty(), "no --mechanism is named: there is nothing to audit. Choose one of: {}",
         mechanism_table().names());
-  check(!choice_.mu || is("gaussian"), "--mu has no meaning for {} (it is a loss by Gaussian noise) give --epsilon",
+  check(!choice_.mu || gaussian(), "--mu has no meaning for {}: it is a loss by Gaussian noise. Give --epsilon.",
         choice_.mechanism);
-  check(!choice_.mu || !choice_.epsilon, "--mu and --epsilon are both given (one follows from the other) give one");
-  check(!choice_.of_omd || !is("dissertation"),
-        "--protocol omd with dissertation (it claims something of mean gradients that differ in one component, and no "
-        "record makes them so) audit its release: leave out --protocol");
-  check(!choice_.one_run || choice_.of_omd, "--run audits a run (of a protocol) add --protocol omd");
+  check(!choice_.mu || !choice_.epsilon, "--mu and --epsilon are both given: one follows from the other. Give one.");
+  check(!choice_.of_omd || row_ == nullptr || !row_->about_means,
+        "--protocol omd with {}: it claims something about means that differ in one component, and no record brings "
+        "that about. Audit its release: leave out --protocol.",
+        choice_.mechanism);
+  check(!choice_.one_run || choice_.of_omd, "--run audits a run of a protocol. Add --protocol omd.");
   check(!choice_.one_run || !choice_.output, "--output has nothing to draw for --run: leave it out, or take --json");
-  check(!choice_.rounds || is("dissertation") || choice_.of_omd || is_paper(),
-        "--rounds has no meaning for a release of {} (it knows no rounds) leave it out", choice_.mechanism);
+  check(!choice_.rounds || depends_on_rounds() || choice_.of_omd || is_paper(),
+        "--rounds has no meaning for a release of {}: it knows no rounds. Leave it out.", choice_.mechanism);
   check_aggregator();
   check(!choice_.of_omd || !among_others(),
-        "--protocol omd starts its own clients in one process (several were started) leave out mpirun");
+        "--protocol omd starts its own clients in one process: several were started. Leave out mpirun.");
 }
 
 void AuditRun::check_aggregator() const {
   const bool trusted = choice_.trust != AuditTrust::none;
-  check(!trusted || (is("gaussian") && !choice_.of_omd),
-        "--trust with {} (sums over clients are released with Gaussian noise, and not by omd) leave it out",
+  check(!trusted || (gaussian() && !choice_.of_omd),
+        "--trust with {}: sums over clients are released with Gaussian noise, and not by omd. Leave it out.",
         choice_.of_omd ? "--protocol omd" : choice_.mechanism);
   check(!choice_.clients || trusted, "--clients without --trust central or masked (a release is one client's)");
   for (const auto& [given, name] :
        {std::pair(choice_.l2.has_value(), "l2"), std::pair(choice_.c2.has_value(), "c2"),
         std::pair(choice_.rho.has_value(), "rho"), std::pair(choice_.row_norm.has_value(), "row-norm")}) {
-    check(!given || is_paper(), "--{} with {} (it belongs to private-paper) leave it out", name, choice_.mechanism);
+    check(!given || is_paper(), "--{} with {}: it belongs to private-paper. Leave it out.", name, choice_.mechanism);
   }
   check(!is_paper() || !choice_.of_omd,
-        "--protocol omd with private-paper (it has a protocol of its own, which is audited) leave it out");
+        "--protocol omd with private-paper: it has a protocol of its own, which is audited. Leave it out.");
   check(!is_paper() || choice_.dimension <= most_paper_features,
-        "--dimension {} with private-paper (its audit solves for 1 to {} features) give fewer", choice_.dimension,
+        "--dimension {} with private-paper: its audit solves for 1 to {} features. Give fewer.", choice_.dimension,
         most_paper_features);
   check(!is_paper() || choice_.clip == 1, "--clip with private-paper (it clips nothing: see --c2 and --row-norm)");
   check(!is_paper() || choice_.unit == PrivacyUnit::record, "--unit component with private-paper (it claims records)");
@@ -246,7 +254,7 @@ void AuditRun::check_aggregator() const {
 double AuditRun::chosen_price() const {
   if (choice_.mu) return *choice_.mu;
   const double epsilon = choice_.epsilon.value_or(1);
-  return is("gaussian") ? gaussian_mu(epsilon, choice_.delta.value_or(delta_of_gaussian_claims)) : epsilon;
+  return gaussian() ? gaussian_mu(epsilon, choice_.delta.value_or(delta_of_gaussian_claims)) : epsilon;
 }
 
 void AuditRun::make_protection() {
@@ -258,7 +266,7 @@ void AuditRun::make_protection() {
   settings.unit = choice_.unit;
   settings.batch = choice_.batch;
   settings.dimension = choice_.dimension;
-  settings.rounds = choice_.rounds.value_or(is("dissertation") ? 5 : 2);
+  settings.rounds = choice_.rounds.value_or(depends_on_rounds() ? 5 : 2);
   settings.run_id = "audit";
   if (choice_.trust == AuditTrust::masked) {
     protection_ = std::make_unique<MaskedGaussian>(settings, clients());
@@ -287,7 +295,7 @@ void AuditRun::make_paper() {
   protection_ = std::move(made);
 }
 
-/// What is audited: of the dissertation's mechanism the dissertation's claim, which is not what starling charges.
+/// The audited claim. For the dissertation's mechanism, it is the dissertation's, which is less than starling charges.
 Charge AuditRun::claim() {
   if (is_paper())
     return Charge::approximate(choice_.epsilon.value_or(1), choice_.delta.value_or(delta_of_gaussian_claims));
@@ -312,9 +320,9 @@ AuditSettings AuditRun::settings(std::size_t pairs) const {
 
 void AuditRun::check_itself() {
   progress_.begin("the audit checks itself", {}, "observations");
-  const std::string honest = is("gaussian") ? "gaussian" : "laplace";
+  const MechanismRow& honest = mechanism_table().first(gaussian() ? ChargeKind::gaussian : ChargeKind::laplace);
   report_.self_check = choice_.of_omd ? check_protocol_audit(*world_, honest, random_audit_keys(), tick_)
-                                      : check_audit(honest, random_audit_keys(), tick_);
+                                      : check_audit(honest, check_of_releases(random_audit_keys()), tick_);
   progress_.end();
 }
 
@@ -368,7 +376,7 @@ void write_file(const std::string& path, const std::string& text) {
 std::string store(const AuditReport& report, const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  check(!failed, "cannot make the folder '{}' ({}) name another with --output", folder, failed.message());
+  check(!failed, "cannot make the folder '{}': {}. Name another with --output.", folder, failed.message());
   write_file(folder + "/audit.json", to_json(report) + "\n");
   write_histogram(folder, report.worst().histogram);
   return draw_audit(folder, report.worst());
@@ -381,7 +389,7 @@ int run_choice(const AuditChoice& choice) {
   }
   print(choice.json ? to_json(report) + "\n" : to_text(report));
   check<FailureError>(report.trusted(),
-                      "the audit failed a check of itself (its verdict means nothing) see the checks above");
+                      "the audit failed a check of itself: its verdict means nothing. See the checks above.");
   return static_cast<int>(report.refuted() ? ExitCode::refuted : ExitCode::done);
 }
 

@@ -1,4 +1,4 @@
-/// `starling privacy audit`. Internal to the app room.
+/// `starling privacy audit`.
 #pragma once
 
 #include <string>

@@ -4,12 +4,15 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
 #include "starling/core/limits.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/mechanism.hpp"
 
 namespace starling {
 
@@ -23,16 +26,24 @@ struct Calibrate {
   std::int64_t releases = 1;
   double sensitivity = 1;
   bool json = false;
-  [[nodiscard]] bool gaussian() const { return mechanism == "gaussian"; }
+  [[nodiscard]] bool gaussian() const { return is_gaussian(mechanism); }
 };
+
+/// The mechanisms whose noise has a scale that can be calculated.
+std::vector<std::string> calibrated() {
+  std::vector<std::string> names;
+  for (const MechanismRow& row : mechanism_table().rows()) {
+    if (row.protects() && row.divisible()) names.push_back(row.name);
+  }
+  return names;
+}
 
 Options calibrate_options(Calibrate& calibrate) {
   constexpr double tiny = std::numeric_limits<double>::min();
   Options options("privacy calibrate");
   const char* group = "Noise";
-  options.add({group, "mechanism", "NAME", "", "laplace or gaussian", [&calibrate](const std::string& text) {
-                 calibrate.mechanism = setter::one_of(text, {"laplace", "gaussian"});
-               }});
+  options.add({group, "mechanism", "NAME", "", "laplace or gaussian",
+               [&calibrate](const std::string& text) { calibrate.mechanism = setter::one_of(text, calibrated()); }});
   options.add({group, "sensitivity", "D", "1",
                "how far replacing one record moves the released value: in L1 for laplace, in L2 for gaussian. Clipping "
                "records to C makes it 2C, not C",
@@ -56,17 +67,17 @@ Options calibrate_options(Calibrate& calibrate) {
 }
 
 void check_limit(const Calibrate& calibrate) {
-  check(!calibrate.mechanism.empty(), "--mechanism is missing (which noise?) give laplace or gaussian");
+  check(!calibrate.mechanism.empty(), "--mechanism is missing: which noise? Give laplace or gaussian.");
   check(calibrate.epsilon.has_value() != calibrate.mu.has_value(),
-        "{} (the loss of all releases together) give one of them",
+        "{}: the loss of all releases together. Give one of them.",
         calibrate.mu ? "both --epsilon and --mu" : "neither --epsilon nor --mu");
   check(!calibrate.mu || calibrate.gaussian(),
-        "--mu under laplace (it is a measure of Gaussian noise) give --epsilon and --delta");
+        "--mu under laplace: it is a measure of Gaussian noise. Give --epsilon and --delta.");
   check(!calibrate.gaussian() || calibrate.delta > 0,
-        "--delta 0 under gaussian (no finite epsilon holds with it) give a small one, such as 1e-5");
+        "--delta 0 under gaussian: no finite epsilon holds with it. Give a small one, such as 1e-5.");
 }
 
-/// What all releases come to with this noise.
+/// The loss by all releases with this noise.
 PrivacyLoss loss_with(const Calibrate& calibrate, double noise) {
   const double each = ratio_rounded_up(calibrate.sensitivity, noise);
   const std::array<ChargeGroup, 1> group{

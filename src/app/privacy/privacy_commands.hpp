@@ -1,4 +1,4 @@
-/// The commands below `starling privacy`. Internal to the app room.
+/// The commands below `starling privacy`.
 #pragma once
 
 #include "app/data/data_commands.hpp"  // Words, print

@@ -72,16 +72,16 @@ Options options_of(Request& request) {
 }
 
 void check_request(const Request& request) {
-  check(!request.file.empty(), "`privacy ledger` lacks a file (it reads one) see starling privacy ledger --help");
+  check(!request.file.empty(), "`privacy ledger` lacks a file: it reads one. See starling privacy ledger --help.");
   check(!request.verify || !request.client,
-        "--verify with --client {} (a ledger is whole or not, whomever it is about) give one of them",
+        "--verify with --client {}: a ledger is whole or not, whomever it is about. Give one of them.",
         request.client.value_or(0));
   const bool digits = request.expect.find_first_not_of("0123456789abcdef") == std::string::npos;
   check(request.expect.empty() || (digits && request.expect.size() == 64),
-        "--expect '{}' is no hash (it must be 64 digits 0-9a-f) copy the head that a run printed", request.expect);
+        "--expect '{}' is no hash: it must be 64 digits 0-9a-f. Copy the head that a run printed.", request.expect);
 }
 
-// What is found.
+// Findings.
 
 struct ClientCosts {
   ClientRange clients;  ///< of whom each has these
@@ -186,7 +186,7 @@ Json to_json(const PrivacyLoss& loss) {
           {"method", loss.method}};
 }
 
-/// Of whom the rest of an object is: as in a row, `through` is there for several alone.
+/// Writes the clients of an object. As in a row, `through` is there only for several clients.
 Json to_json(const ClientRange& clients) {
   Json json{{"client", clients.first}};
   if (clients.through != clients.first) json["through"] = clients.through;

@@ -1,4 +1,4 @@
-/// `starling privacy ledger`. Internal to the app room.
+/// `starling privacy ledger`.
 #pragma once
 
 #include <string>

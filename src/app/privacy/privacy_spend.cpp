@@ -9,6 +9,7 @@
 #include "starling/core/limits.hpp"
 #include "starling/files/round_values.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/mechanism.hpp"
 
 namespace starling {
 
@@ -29,11 +30,10 @@ struct Spend {
 Options spend_options(Spend& spend) {
   Options options("privacy spend");
   const char* group = "A release";
-  options.add(
-      {group, "mechanism", "NAME", "",
-       "laplace, gaussian, dissertation, pure (anything with epsilon alone), approximate (anything with epsilon "
-       "and delta), none",
-       setter::text(spend.terms.mechanism)});
+  options.add({group, "mechanism", "NAME", "",
+               mechanism_table().names() +
+                   ", pure (any mechanism with epsilon alone) or approximate (any mechanism with epsilon and delta)",
+               setter::text(spend.terms.mechanism)});
   options.add({group, "epsilon", "E", "",
                "its loss (of laplace: sensitivity / scale; of gaussian: at --delta); a number or a schedule (below)",
                setter::text(spend.epsilon)});
@@ -76,7 +76,7 @@ std::vector<ChargeGroup> scheduled(const Spend& spend, const std::string& text, 
     terms.*term = values.at(0);
     return {{charge_of(terms, "--mechanism " + terms.mechanism), spend.releases}};
   }
-  check(spend.releases <= most_scheduled, "--releases {} with a schedule (at most {} are told apart) use --groups",
+  check(spend.releases <= most_scheduled, "--releases {} with a schedule: at most {} are told apart. Use --groups.",
         spend.releases, most_scheduled);
   std::vector<ChargeGroup> groups;
   std::optional<double> before;
@@ -94,16 +94,15 @@ std::vector<ChargeGroup> groups_of(const Spend& spend, const Options& options) {
   if (spend.groups) {
     for (const char* other :
          {"mechanism", "epsilon", "mu", "sigma", "scale", "sensitivity", "release-delta", "rounds", "releases"}) {
-      check(!options.given(other), "--groups with --{} (the file says it of each group) leave one of them out", other);
+      check(!options.given(other), "--groups with --{}: the file says it of each group. Leave one of them out.", other);
     }
     return read_charge_groups(*spend.groups);
   }
   check(options.given("mechanism"),
-        "neither --mechanism nor --groups (what was released?) see starling privacy spend "
-        "--help");
+        "neither --mechanism nor --groups: what was released? See starling privacy spend --help.");
   check(!(spend.epsilon && spend.mu), "--epsilon and --mu exclude each other (either says what a release costs)");
   Spend complete = spend;
-  const bool gaussian = spend.terms.mechanism == "gaussian";
+  const bool gaussian = is_gaussian(spend.terms.mechanism);
   check(!gaussian || !spend.terms.delta, "--release-delta has no meaning under gaussian (its epsilon is at --delta)");
   if (gaussian && spend.epsilon) complete.terms.delta = spend.delta;
   if (spend.epsilon) return scheduled(complete, *spend.epsilon, "--epsilon", &ReleaseTerms::epsilon);

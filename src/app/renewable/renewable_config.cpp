@@ -166,21 +166,21 @@ void check_variant(const RenewableConfig& config, const Options& options) {
 
 void check_protection(const RenewableConfig& config) {
   if (!config.privacy.mechanism) return;  // the run says what is missing
-  const std::string mechanism = config.privacy.mechanism_name();
+  const MechanismRow& mechanism = config.privacy.mechanism_row();
   check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
   check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
   if (config.open()) {
-    check(mechanism == "none",
+    check(!mechanism.protects(),
           "--mechanism {} with a variant that sends sums as they are (it adds no noise) choose --variant private, or "
           "--mechanism none",
-          mechanism);
+          mechanism.name);
   } else if (config.variant == Variant::private_sums) {
-    check(mechanism == "gaussian", "--variant private with --mechanism {} (its noise is gaussian) choose that",
-          mechanism);
+    check(mechanism.gaussian(), "--variant private with --mechanism {} (its noise is gaussian) choose that",
+          mechanism.name);
   } else {
-    check(mechanism == "gaussian" || mechanism == "laplace",
+    check(mechanism.gaussian() || mechanism.charge == ChargeKind::laplace,
           "--variant private-paper with --mechanism {} (the paper's noise is gaussian or laplace) choose one",
-          mechanism);
+          mechanism.name);
     check(
         !config.privacy.mu && !config.privacy.clip && !config.privacy.budget && config.privacy.budget_of_client,
         "--mu, --clip, --budget and --budget-unit have no meaning with private-paper (it charges nothing that could be "

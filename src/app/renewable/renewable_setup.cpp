@@ -89,8 +89,7 @@ double RenewableRun::average_curvature() const {
 
 PaperTerms RenewableRun::paper_terms() const {
   PaperTerms terms;
-  terms.noise =
-      config_.privacy.mechanism_name() == "laplace" ? PaperTerms::Noise::laplace : PaperTerms::Noise::gaussian;
+  terms.noise = config_.privacy.mechanism_row().gaussian() ? PaperTerms::Noise::gaussian : PaperTerms::Noise::laplace;
   terms.epsilon = parse_number(config_.privacy.epsilon.value_or("1"), "--epsilon with private-paper");
   terms.delta = config_.privacy.delta.value_or(1e-5);
   terms.c1 = config_.c1.value_or(1);
@@ -103,10 +102,11 @@ PaperTerms RenewableRun::paper_terms() const {
 }
 
 std::unique_ptr<Protection> RenewableRun::make_protection(ReleaseSettings settings) const {
+  const std::string& mechanism = config_.privacy.mechanism_row().name;
   if (config_.open()) {  // whole messages, published as they are
     settings.dimension = MessageLayout{model_->dimension(), model_->triangles(), config_.settings.with_slopes}.size();
     settings.batch = 1;
-    return mechanism_table().make("none", settings);
+    return mechanism_table().make(mechanism, settings);
   }
   if (config_.variant == RenewableVariant::private_paper) {
     return std::make_unique<PaperPerturbation>(settings, paper_terms());
@@ -117,8 +117,8 @@ std::unique_ptr<Protection> RenewableRun::make_protection(ReleaseSettings settin
     settings.clients = layout_->clients();
     settings.batch *= static_cast<std::size_t>(layout_->clients());
   }
-  if (config_.curvature_share) return std::make_unique<PairedMechanism>("gaussian", settings, curvature_part());
-  return mechanism_table().make("gaussian", settings);
+  if (config_.curvature_share) return std::make_unique<PairedMechanism>(mechanism, settings, curvature_part());
+  return mechanism_table().make(mechanism, settings);
 }
 
 TrustModel RenewableRun::trust_model() const {

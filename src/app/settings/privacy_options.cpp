@@ -10,8 +10,10 @@ namespace starling {
 
 namespace {
 
-/// What protection costs is nothing where the command line takes it off a file's run.
-const std::pair<std::string, std::string> fades{"mechanism", "none"};
+/// Prices and budgets in a file have no effect where the command line chooses a mechanism without noise.
+std::pair<std::string, std::string> fades() {
+  return {"mechanism", mechanism_table().first(ChargeKind::unbounded).name};
+}
 
 /// A price or budget as text. What it says of rounds and clients can be read only when their number is known; a plain
 /// number is checked at once, where the message can say where it stands.
@@ -31,9 +33,9 @@ void add_price_options(Options& options, PrivacyOptions& privacy, const char* gr
                setter::text(privacy.mechanism)});
   options.add({group, "epsilon", "E", "",
                "privacy loss per release (Prices, below); default: 1. Under gaussian, epsilon at --delta",
-               amount(privacy.epsilon, tiny, most_epsilon), false, named::spec, fades});
+               amount(privacy.epsilon, tiny, most_epsilon), false, named::spec, fades()});
   options.add({group, "mu", "M", "", "under gaussian, in place of --epsilon: mu per release (Prices, below)",
-               amount(privacy.mu, tiny, most_mu), false, named::spec, fades});
+               amount(privacy.mu, tiny, most_mu), false, named::spec, fades()});
   options.add({group, "delta", "D", "",
                "probability that losses are stated with; default: 0 for laplace, 1e-5 for gaussian",
                setter::number(privacy.delta, 0, 0.999999)});
@@ -53,7 +55,7 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy, const char* g
       {group, "budget", "E", "",
        "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
        "client that reached it goes on without learning",
-       amount(privacy.budget, 0, std::numeric_limits<double>::max()), false, named::spec, fades});
+       amount(privacy.budget, 0, std::numeric_limits<double>::max()), false, named::spec, fades()});
   options.add(
       {group, "budget-unit", "WHOSE", "client",
        "loss that --budget limits: client (all records of a client together) or record (its worst record; its worst "
@@ -92,8 +94,8 @@ void add_secrecy_options(Options& options, PrivacyOptions& privacy, const char* 
 
 }  // namespace
 
-std::string PrivacyOptions::mechanism_name() const {
-  return Spec::parse(mechanism.value()).name();
+const MechanismRow& PrivacyOptions::mechanism_row() const {
+  return mechanism_table().row(mechanism.value());
 }
 
 void add_privacy_options(Options& options, PrivacyOptions& privacy) {
@@ -110,24 +112,24 @@ void check_privacy_options(const PrivacyOptions& privacy) {
         "mechanism that protects, such as laplace",
         privacy.epsilon ? "epsilon" : "mu");
   check(!(privacy.epsilon && privacy.mu), "--epsilon and --mu exclude each other (either says what a release costs)");
-  const bool gaussian = privacy.mechanism && privacy.mechanism_name() == "gaussian";
+  const bool gaussian = privacy.mechanism && privacy.mechanism_row().gaussian();
   check(!privacy.mu || gaussian,
-        "--mu {} has no meaning under --mechanism {} (it is the price of Gaussian noise) give "
-        "--epsilon, or choose gaussian",
+        "--mu {} has no meaning under --mechanism {}: it is the price of Gaussian noise. Give --epsilon, or choose "
+        "gaussian.",
         privacy.mu.value_or(""), privacy.mechanism.value_or("(none given)"));
   check(!gaussian || !privacy.delta || *privacy.delta > 0,
-        "--delta 0 under gaussian (no finite epsilon holds with it) give a small one, such as 1e-5");
+        "--delta 0 under gaussian: no finite epsilon holds with it. Give a small one, such as 1e-5.");
   check(!privacy.budget || privacy.protects(),
-        "--budget without noise (a release that nothing protects costs more than any budget) choose a mechanism");
+        "--budget without noise: a release that nothing protects costs more than any budget. Choose a mechanism.");
   check(!privacy.audit || privacy.protects(),
-        "--audit without noise (nothing is claimed that could be refuted) choose a mechanism");
-  check(
-      !privacy.audit || privacy.mechanism_name() != "dissertation",
-      "--audit under dissertation (its claim is about a component of the mean that moves by 1, and canaries are whole "
-      "records) see starling privacy audit --mechanism dissertation");
+        "--audit without noise: nothing is claimed that could be refuted. Choose a mechanism.");
+  check(!privacy.audit || !privacy.mechanism_row().about_means,
+        "--audit with --mechanism {0}: it claims nothing about whole records, and canaries are whole records. Use "
+        "starling privacy audit --mechanism {0}.",
+        privacy.mechanism.value_or(""));
   check(!privacy.ledger || privacy.noise_key != "seed",
-        "--ledger with --noise-key seed (anybody who knows the seed can take the noise off, so the ledger's figures "
-        "would be wrong) leave one of them out");
+        "--ledger with --noise-key seed: anybody who knows the seed can take the noise off, so the ledger's figures "
+        "would be wrong. Leave one of them out.");
 }
 
 MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data, SharedFigures* log) {

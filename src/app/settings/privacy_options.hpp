@@ -31,9 +31,9 @@ struct PrivacyOptions {
   std::optional<Round> ledger_block;
   bool audit = false;
 
-  /// Name of the mechanism, without parameters. There must be one.
-  [[nodiscard]] std::string mechanism_name() const;
-  [[nodiscard]] bool protects() const { return mechanism && mechanism_name() != "none"; }
+  /// The row of the mechanism. There must be one. Throws UsageError for an unknown name.
+  [[nodiscard]] const MechanismRow& mechanism_row() const;
+  [[nodiscard]] bool protects() const { return mechanism && mechanism_row().protects(); }
 };
 
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
@@ -46,7 +46,7 @@ void check_privacy_options(const PrivacyOptions& privacy);
 [[nodiscard]] MetricsPolicy metrics_policy_of(const PrivacyOptions& privacy, bool public_data,
                                               SharedFigures* log = nullptr);
 
-/// What --help says of prices.
+/// The section on prices of --help.
 [[nodiscard]] std::string prices_help();
 
 }  // namespace starling

@@ -199,9 +199,9 @@ std::optional<Client> receivers_of(const std::string& source) {
 /// Noise must have a proof: method 5 has one for Gaussian noise alone.
 void check_mechanism(const VerticalConfig& config) {
   if (!config.privacy.protects()) return;
-  check(config.privacy.mechanism_name() == "gaussian",
+  check(config.privacy.mechanism_row().gaussian(),
         "--mechanism {} (several releases a round of the same records are composed for Gaussian noise) use gaussian",
-        config.privacy.mechanism_name());
+        config.privacy.mechanism_row().name);
   check(config.privacy.unit == PrivacyUnit::record,
         "--unit component (a record enters embeddings and gradients whole) leave it out");
 }

@@ -245,7 +245,7 @@ VerticalWire VerticalRun::wire() const {
 
 /// 1 + E releases of a record in each round.
 std::unique_ptr<Protection> VerticalRun::make_protection(const ReleaseSettings& settings) const {
-  auto mechanism = std::make_unique<MultipartMechanism>(config_.privacy.mechanism_name(), settings,
+  auto mechanism = std::make_unique<MultipartMechanism>(config_.privacy.mechanism_row().name, settings,
                                                         static_cast<std::size_t>(1 + config_.plan.local_steps));
   const VerticalParts parts = add_vertical_parts(*mechanism, architecture_, config_.plan);
   for (const std::size_t part : parts.gradients) {

@@ -74,7 +74,7 @@ void join_equal(std::vector<LossClass>& classes) {
   classes = std::move(joined);
 }
 
-/// Laplace, c = λ + ½: E_P e^(λL) = e^(−ε/2) (cosh cε + sinh(cε)/(2c)) (method 6, table). Randomised response:
+/// Laplace, c = λ + ½: E_P e^(λL) = e^(−ε/2) (cosh cε + sinh(cε)/(2c)) (docs/methods/privacy.md). Randomised response:
 /// cosh(cε) / cosh(ε/2). Both are even in c, in powers of e^(−2|c|ε) here.
 long double log_moment(const LossClass& one, long double lambda) {
   const auto size = static_cast<long double>(one.size);

@@ -9,7 +9,7 @@
 
 namespace starling {
 
-/// Whose dominating pair it is (privacy/accounting/accounting.hpp).
+/// The kind of dominating pair (privacy/accounting/accounting.hpp).
 enum class LossKind {
   laplace,   ///< Laplace noise of scale 1 around 0 and around `size` = ε
   response,  ///< randomised response: any mechanism that is (`size` = ε, 0)

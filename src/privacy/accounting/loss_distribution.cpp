@@ -22,7 +22,7 @@ constexpr std::size_t fewest_points = std::size_t{1} << 12;
 constexpr std::size_t most_points = std::size_t{1} << 20;
 constexpr std::size_t most_points_of_many = std::size_t{1} << 18;  // from many_classes on
 constexpr std::size_t many_classes = 16;
-/// What the lattice may add to ε, relative, if there are points enough: 3e-6 of one class, 1.3e-4 of 128.
+/// The relative error that the lattice may add to ε, if there are points enough: 3e-6 of one class, 1.3e-4 of 128.
 Real tolerance(const Losses& losses) {
   return 1e-6L * static_cast<Real>(losses.classes.size() + 2);
 }

@@ -1,4 +1,4 @@
-/// The distribution of the privacy loss of many releases, by Fourier transform (method 6, "mixed or many").
+/// The distribution of the privacy loss of many releases, by Fourier transform (docs/methods/privacy.md, "Accounting").
 ///
 /// With L = ln dP/dQ under P of a dominating pair, δ(ε) = E_P (1 − e^(ε − L))₊, and the losses of composed releases are
 /// sums of independent ones. Each class of releases is put on a lattice (loss_lattice.hpp), convolved count times with

@@ -24,7 +24,7 @@ PrivacyLoss compose_at(const std::vector<ChargeGroup>& groups, std::optional<dou
   return compose(groups, delta.value_or(default_delta(groups)));
 }
 
-/// Of a group of `members` of what the charges count.
+/// The loss of a group of `members` units.
 PrivacyLoss of_groups(const std::vector<ChargeGroup>& groups, double members, std::optional<double> delta) {
   std::vector<ChargeGroup> larger;
   for (const ChargeGroup& group : groups) {

@@ -21,13 +21,13 @@ constexpr double share_of_the_rest = 0.2;  ///< of the error probability, for al
 constexpr double share_of_mu = 0.6;        ///< of a Gaussian claim, for the event that promises most of μ
 constexpr std::size_t histogram_bins = 60;
 
-/// Of the error probability, for the event that promises most.
+/// The share of the error probability for the most promising event.
 double share_of_the_first(bool gaussian) {
   return gaussian ? share_of_mu : 1 - share_of_the_rest;
 }
 
 void check_settings(const AuditSettings& settings) {
-  check(settings.samples >= 100, "samples={} (below 100 nothing can be said) take more", settings.samples);
+  check(settings.samples >= 100, "samples={}: an audit needs at least 100. Raise --samples.", settings.samples);
   check(settings.delta > 0 && settings.delta < 1, "delta={} (must lie between 0 and 1)", settings.delta);
   check(settings.share > 0 && settings.share <= 1, "share={} (of the error probability: above 0, at most 1)",
         settings.share);

@@ -23,7 +23,7 @@ struct AuditSet {
   [[nodiscard]] bool holds(double value) const;
 };
 
-/// What promised to tell the sides apart.
+/// An event that promises to tell the sides apart.
 struct AuditCandidate {
   std::size_t statistic = 0;
   AuditSet set;
@@ -32,7 +32,7 @@ struct AuditCandidate {
   std::string words;   ///< ">= 1.5", to stand after the statistic's name
 };
 
-/// What makes an event good: at a claim's δ, or in μ.
+/// The measure of an event's worth: at a claim's δ, or in μ.
 struct AuditGoal {
   double delta = 0;
   bool gaussian = false;

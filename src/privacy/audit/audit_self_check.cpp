@@ -7,18 +7,24 @@ namespace starling {
 
 namespace {
 
-constexpr std::int64_t honest_samples = 100'000;
-constexpr std::int64_t faulty_samples = 20'000;
-constexpr double share_to_recover = 0.9;
-constexpr double price = 1;
+constexpr double price_of_checks = 1;
 
-/// A loss of 1 in two dimensions: the difference is in the first coordinate, a leak may be in the other.
+/// Two dimensions: the inputs differ in the first coordinate, and a fault may show in the other.
 ReleaseSettings small_settings() {
   ReleaseSettings settings;
-  settings.price = PriceRange::of(price);
+  settings.price = PriceRange::of(price_of_checks);
   settings.dimension = 2;
   settings.run_id = "audit";
   return settings;
+}
+
+/// The subject with the input of side 0 on both sides.
+AuditSubject without_difference(AuditSubject subject) {
+  subject.centres[1] = subject.centres[0];
+  subject.observe = [observe = subject.observe](int side, std::int64_t sample, MutableView seen) {
+    observe(0, 2 * sample + side, seen);
+  };
+  return subject;
 }
 
 AuditSettings of_samples(std::int64_t samples, const AuditTick& tick) {
@@ -28,33 +34,28 @@ AuditSettings of_samples(std::int64_t samples, const AuditTick& tick) {
   return settings;
 }
 
-AuditSelfCheck check_null(Mechanism& mechanism, const AuditKeys& keys, const AuditTick& tick) {
-  NeighbouringSums pair = neighbouring_sums(mechanism).front();
-  pair.sums[1] = pair.sums[0];
-  const AuditResult result =
-      audit(release_subject(mechanism, price, pair, keys), mechanism.charge(price), of_samples(faulty_samples, tick));
+AuditSelfCheck check_null(const AuditSubject& subject, const Charge& claim, const AuditSettings& settings) {
+  const AuditResult result = audit(without_difference(subject), claim, settings);
   return {"a null pair", result.epsilon_refuting == 0 && result.mu_refuting == 0, result.epsilon_lower_bound,
           fmt::format("the same input on both sides: the bound must be 0, and is {:.4g} (at 99.9 %)",
                       result.epsilon_refuting)};
 }
 
-AuditSelfCheck check_honest(Mechanism& mechanism, const AuditKeys& keys, const AuditTick& tick) {
-  const NeighbouringSums pair = neighbouring_sums(mechanism).front();
-  const AuditResult result =
-      audit(release_subject(mechanism, price, pair, keys), mechanism.charge(price), of_samples(honest_samples, tick));
+AuditSelfCheck check_honest(const AuditSubject& subject, const Charge& claim, const AuditSettings& settings,
+                            const SelfCheckPlan& plan) {
+  const AuditResult result = audit(subject, claim, settings);
   const double share = result.mu_claimed ? result.mu_lower_bound / *result.mu_claimed
                                          : result.epsilon_lower_bound / result.epsilon_claimed;
-  return {"the honest pair", share >= share_to_recover && !result.refuted, result.epsilon_lower_bound,
+  return {plan.honest, share >= plan.share_to_recover && !result.refuted, result.epsilon_lower_bound,
           fmt::format("the mechanism at a loss of 1: the bound must reach {:.2g} of the claim, and reaches {:.3f}",
-                      share_to_recover, share)};
+                      plan.share_to_recover, share)};
 }
 
-AuditSelfCheck check_fault(const PlantedFaultRow& row, const std::string& mechanism_name, const AuditKeys& keys,
+AuditSelfCheck check_fault(const PlantedFaultRow& row, const MechanismRow& honest, const SelfCheckPlan& plan,
                            const AuditTick& tick) {
-  const auto mechanism = plant(row.fault, mechanism_name, small_settings());
-  const NeighbouringSums pair = neighbouring_sums(*mechanism).front();
-  const AuditResult result =
-      audit(release_subject(*mechanism, price, pair, keys), mechanism->charge(price), of_samples(faulty_samples, tick));
+  const auto mechanism = plant(row.fault, honest, small_settings());
+  const AuditResult result = audit(plan.subject(*mechanism, price_of_checks), mechanism->charge(price_of_checks),
+                                   of_samples(plan.faulty_samples, tick));
   return {row.name, result.refuted, result.epsilon_lower_bound,
           fmt::format("a planted fault: it must be refuted, and {} by: {}", result.refuted ? "is," : "is not; best",
                       result.event())};
@@ -62,11 +63,21 @@ AuditSelfCheck check_fault(const PlantedFaultRow& row, const std::string& mechan
 
 }  // namespace
 
-std::vector<AuditSelfCheck> check_audit(const std::string& mechanism_name, const AuditKeys& keys,
-                                        const AuditTick& tick) {
-  const auto mechanism = mechanism_table().make(mechanism_name, small_settings());
-  std::vector<AuditSelfCheck> checks{check_null(*mechanism, keys, tick), check_honest(*mechanism, keys, tick)};
-  for (const PlantedFaultRow& row : planted_faults()) checks.push_back(check_fault(row, mechanism_name, keys, tick));
+SelfCheckPlan check_of_releases(const AuditKeys& keys) {
+  SelfCheckPlan plan;
+  plan.subject = [keys](Mechanism& mechanism, double price) {
+    return release_subject(mechanism, price, neighbouring_sums(mechanism).front(), keys);
+  };
+  return plan;
+}
+
+std::vector<AuditSelfCheck> check_audit(const MechanismRow& row, const SelfCheckPlan& plan, const AuditTick& tick) {
+  const auto mechanism = row.make(Spec::parse(row.name), small_settings());
+  const AuditSubject subject = plan.subject(*mechanism, price_of_checks);
+  const Charge claim = mechanism->charge(price_of_checks);
+  std::vector<AuditSelfCheck> checks{check_null(subject, claim, of_samples(plan.null_samples, tick)),
+                                     check_honest(subject, claim, of_samples(plan.honest_samples, tick), plan)};
+  for (const PlantedFaultRow& fault : planted_faults()) checks.push_back(check_fault(fault, row, plan, tick));
   return checks;
 }
 

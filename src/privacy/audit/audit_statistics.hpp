@@ -16,7 +16,8 @@ class AuditStatistics {
   AuditStatistics(const AuditSubject& subject, std::int64_t pilot, const AuditTick& tick);
 
   [[nodiscard]] std::size_t size() const { return list_.size(); }
-  /// Of one observation, into size() entries. What is not a number becomes infinite, so that all can be ordered.
+  /// Writes the statistics of one observation into size() entries. NaN becomes infinite, so that all values have an
+  /// order.
   void compute(View seen, MutableView values) const;
   /// "coordinate 3", for words such as "coordinate 3 >= 1.5".
   [[nodiscard]] std::string name(std::size_t statistic) const;

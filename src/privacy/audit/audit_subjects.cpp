@@ -46,7 +46,7 @@ NeighbouringSums mean_component(const Protection& mechanism) {
   return pair;
 }
 
-/// Of released sums; 0 where they lie on no lattice.
+/// The lattice step of released sums; 0 where they lie on no lattice.
 double lattice_step(const Mechanism& mechanism, double price) {
   if (const auto* l1 = dynamic_cast<const GridMechanism<Norm::l1>*>(&mechanism)) return l1->step(price);
   if (const auto* l2 = dynamic_cast<const GridMechanism<Norm::l2>*>(&mechanism)) return l2->step(price);

@@ -69,7 +69,7 @@ double one_run_bound(const OneRunScore& score, double delta, double error) {
 OneRunResult one_run_audit(const CanaryLog& log, const Charge& claim, double delta) {
   const std::size_t n = log.signs.size();
   check(n >= 32 && log.seen.size() == n,
-        "{} canaries and {} releases (a one-run audit needs 32 rounds or more, with a canary in each) run longer", n,
+        "{} canaries and {} releases: a one-run audit needs 32 rounds or more, with a canary in each. Run longer.", n,
         log.seen.size());
   OneRunResult result;
   result.delta = claim.kind == ChargeKind::gaussian ? delta : claim.delta;

@@ -11,10 +11,10 @@ namespace starling {
 
 namespace {
 
-/// A production mechanism whose release is spoilt; all that it says of itself is what the honest one says.
+/// A mechanism with a faulty release. Its claims are those of the honest mechanism.
 class Faulty final : public Mechanism {
  public:
-  /// `honest` says what is claimed, `worker` makes the noise.
+  /// `honest` makes the claims, `worker` the noise.
   Faulty(PlantedFault fault, std::unique_ptr<Mechanism> honest, std::unique_ptr<Mechanism> worker)
       : Mechanism(honest->settings()), fault_(fault), honest_(std::move(honest)), worker_(std::move(worker)) {}
 
@@ -39,7 +39,7 @@ class Faulty final : public Mechanism {
   }
 
  private:
-  /// The nearest sum, in its direction, that a batch of clipped records can have.
+  /// The nearest sum in the same direction that a batch of clipped records can have.
   [[nodiscard]] Vector reachable(const Vector& values) const {
     const Clip each = worker_->clip();
     return clipped(values, {each.kind, each.bound * static_cast<double>(settings_.batch)});
@@ -67,7 +67,7 @@ class Faulty final : public Mechanism {
   PlantedFault fault_;
   std::unique_ptr<Mechanism> honest_;
   std::unique_ptr<Mechanism> worker_;
-  double scale_ = 0;  ///< of the honest noise in the mean, at the last price
+  double scale_ = 0;  ///< scale of the honest noise in the mean, at the last price
 };
 
 }  // namespace
@@ -85,11 +85,11 @@ const std::vector<PlantedFaultRow>& planted_faults() {
   return rows;
 }
 
-std::unique_ptr<Mechanism> plant(PlantedFault fault, const std::string& mechanism, const ReleaseSettings& settings) {
+std::unique_ptr<Mechanism> plant(PlantedFault fault, const MechanismRow& mechanism, const ReleaseSettings& settings) {
   ReleaseSettings used = settings;
   if (fault == PlantedFault::half_sensitivity) used.price = {2 * settings.price.least, 2 * settings.price.most};
-  return std::make_unique<Faulty>(fault, mechanism_table().make(mechanism, settings),
-                                  mechanism_table().make(mechanism, used));
+  const Spec spec = Spec::parse(mechanism.name);
+  return std::make_unique<Faulty>(fault, mechanism.make(spec, settings), mechanism.make(spec, used));
 }
 
 }  // namespace starling

@@ -58,8 +58,8 @@ void check_permissions(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return;  // reading says why
   check((status.st_mode & of_others) == 0,
-        "noise key file '{}' is open to others (mode {:04o}: whoever reads it can take the noise off) take their "
-        "permissions away: chmod 600 '{}', on a file system that keeps permissions",
+        "noise key file '{}' is open to others (mode {:04o}): whoever reads it can take the noise off. Take their "
+        "permissions away: chmod 600 '{}', on a file system that keeps permissions.",
         path, status.st_mode & 07777U, path);
 }
 
@@ -80,7 +80,7 @@ NoiseKey read_owners_key(const std::string& path) {
   NoiseKey key = NoiseKey::read(path);
   const std::string weakness = weakness_of(key.bytes());
   check(weakness.empty(),
-        "noise key file '{}' holds a key that can be guessed ({}: no random key looks so) make one with 'openssl rand "
+        "noise key file '{}' holds a key that can be guessed: {}; no random key looks so. Make one with 'openssl rand "
         "-hex 32'",
         path, weakness);
   return key;

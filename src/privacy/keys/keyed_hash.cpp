@@ -16,10 +16,9 @@ using MacContext = std::unique_ptr<EVP_MAC_CTX, FreeMac>;
 
 MacContext make_context(const char* name) {
   const std::unique_ptr<EVP_MAC, FreeMac> mac(EVP_MAC_fetch(nullptr, name, nullptr));
-  check<FailureError>(mac != nullptr,
-                      "the cryptographic library has no {} (noise keys are made with it) enable OpenSSL's default "
-                      "provider",
-                      name);
+  check<FailureError>(
+      mac != nullptr,
+      "the cryptographic library has no {}: noise keys are made with it. Enable OpenSSL's default provider.", name);
   MacContext context(EVP_MAC_CTX_new(mac.get()));
   check_mac(context != nullptr);
   return context;

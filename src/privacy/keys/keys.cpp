@@ -51,12 +51,12 @@ void load(const std::string& path, KeyText& text) {
   std::ifstream file;
   file.rdbuf()->pubsetbuf(nullptr, 0);  // no copy of the key in a buffer that nobody wipes
   file.open(path, std::ios::binary);
-  check(file.is_open() || errno != ENOENT, "cannot read noise key file '{}' (it is not there) name another", path);
-  check<FailureError>(file.is_open(), "cannot read noise key file '{}' ({}) see to its permissions", path,
+  check(file.is_open() || errno != ENOENT, "cannot read noise key file '{}': it is not there. Name another.", path);
+  check<FailureError>(file.is_open(), "cannot read noise key file '{}': {}. See to its permissions.", path,
                       std::strerror(errno));
   file.read(text.bytes.data(), static_cast<std::streamsize>(text.bytes.size()));
   text.size = static_cast<std::size_t>(file.gcount());
-  check<FailureError>(!file.bad(), "cannot read noise key file '{}' ({}) see to its permissions", path,
+  check<FailureError>(!file.bad(), "cannot read noise key file '{}': {}. See to its permissions.", path,
                       std::strerror(errno));
 }
 
@@ -77,7 +77,7 @@ void parse_hex(std::string_view digits, const std::string& path, NoiseKey::Bytes
   const bool right_length = digits.size() == 2 * bytes.size();
   const bool all_digits = std::all_of(digits.begin(), digits.end(), [](char c) { return digit_value(c) >= 0; });
   check(right_length && all_digits,
-        "noise key file '{}' is not a key (it must hold 64 hexadecimal digits or exactly 32 raw bytes) make one with "
+        "noise key file '{}' is not a key: it must hold 64 hexadecimal digits or exactly 32 raw bytes. Make one with "
         "'openssl rand -hex 32'",
         path);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -89,7 +89,7 @@ void parse_hex(std::string_view digits, const std::string& path, NoiseKey::Bytes
 
 struct ReleaseKeys::State {
   static constexpr std::uint64_t at_once = 16;
-  /// Of rounds one after the other, which do not go across a multiple of 2^32: the cipher's counter has 32 bits.
+  /// The blocks of consecutive rounds that do not cross a multiple of 2^32: the cipher's counter has 32 bits.
   struct Row {
     NoiseKey run_key{NoiseKey::Bytes{}};
     std::uint64_t place = 0;

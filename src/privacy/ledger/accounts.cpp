@@ -103,7 +103,7 @@ double Accounts::price_of(std::size_t k, Round t) const {
   return price ? *price : prices_.at(number(k), t);
 }
 
-/// Of rounds from `t` to `last` those that are alike: of one pass, where the price never changes, else a single one.
+/// The rounds from `t` up to `last` with the same charge: those of one pass where the price never changes, else one.
 Round Accounts::alike(const Holder& client, Round t, Round last) const {
   if (!terms_of(client).price) return 1;
   const std::optional<Round>& of_pass = terms_of(client).served.of_pass;
@@ -243,7 +243,7 @@ ClientLosses Accounts::losses(std::size_t k, std::optional<double> delta) const 
   return losses_of(clients_[k].spending, mechanism_, delta);
 }
 
-/// Of clients who released alike, as most do, the losses are composed once.
+/// Clients with equal releases (most have) share one composition.
 ClientLosses Accounts::worst_losses(std::optional<double> delta) const {
   using Counts = std::map<double, std::int64_t>;
   std::set<std::pair<Counts, Counts>> known;
@@ -302,7 +302,7 @@ std::int64_t Accounts::leave_out_releases(Round end) {
   return most;
 }
 
-/// What is reserved and was not paid here: processes of which nothing else is known had it. Each may have opened a
+/// Counts rounds that are reserved and were not paid here: earlier processes had them. Each may have opened a
 /// stream that has no passes anew.
 std::int64_t Accounts::pay_lost(std::size_t k) {
   Holder& client = clients_[k];

@@ -46,13 +46,10 @@ struct Ledger::State {
   void append(const std::vector<LedgerRow>& rows);
   template <class T, class MakeRow>
   void append_by_client(std::span<const T> items, const MakeRow& row_of);
-  template <class T>
-  [[nodiscard]] std::vector<T> in_format(std::span<const T> items) const;
   [[nodiscard]] const LedgerEntry& at_hand() const;
 
   LedgerFile file;
   LedgerBook book;
-  int format = newest_format;
   LedgerHead head;
   bool failed = false;
 };
@@ -74,20 +71,19 @@ void Ledger::State::read() {
   if (torn) file.cut(reading.size);
   head = {static_cast<std::int64_t>(reading.hashes.size()), reading.head()};
   book = std::move(reading.book);
-  if (head.rows > 0) format = reading.format;
   if (head.rows > reading.counted) file.put_head(write_head(head));
   if (head.rows == 0) append(StartRow{now()});
 }
 
 void Ledger::State::append(const std::vector<LedgerRow>& rows) {
   check<FailureError>(!failed,
-                      "privacy ledger '{}' could not be written before (nothing can be reserved in it) run again",
+                      "privacy ledger '{}' could not be written before: nothing can be reserved in it. Run again.",
                       file.path());
   LedgerHead next = head;
   std::string lines;
   for (const LedgerRow& row : rows) {
     LedgerRules::require(book, row);
-    lines += write_row(row, format, next);
+    lines += write_row(row, next);
   }
   failed = true;
   file.append(lines);
@@ -97,22 +93,7 @@ void Ledger::State::append(const std::vector<LedgerRow>& rows) {
   failed = false;
 }
 
-/// Format 1 has a row for each client.
-template <class T>
-std::vector<T> Ledger::State::in_format(std::span<const T> items) const {
-  if (format > 1) return {items.begin(), items.end()};
-  std::vector<T> single;
-  for (T item : items) {
-    const ClientRange all = item.clients;
-    for (std::int64_t client = all.first; client <= all.through; ++client) {
-      item.clients = static_cast<Client>(client);
-      single.push_back(item);
-    }
-  }
-  return single;
-}
-
-/// Rows about different clients: each can be checked against what stands in the ledger already.
+/// Appends rows about different clients: each row can then be checked against the ledger as it stands.
 template <class T, class MakeRow>
 void Ledger::State::append_by_client(std::span<const T> items, const MakeRow& row_of) {
   if (items.empty()) return;
@@ -128,12 +109,12 @@ void Ledger::State::append_by_client(std::span<const T> items, const MakeRow& ro
           clients[k].first);
   }
   std::vector<LedgerRow> rows;
-  for (const T& item : in_format(items)) rows.push_back(row_of(at_hand().run.id, item));
+  for (const T& item : items) rows.push_back(row_of(at_hand().run.id, item));
   append(rows);
 }
 
 const LedgerEntry& Ledger::State::at_hand() const {
-  check(book.at_hand() != nullptr, "no run is at hand in privacy ledger '{}' (none has begun) begin one", file.path());
+  check(book.at_hand() != nullptr, "no run is at hand in privacy ledger '{}': none has begun. Begin one.", file.path());
   return *book.at_hand();
 }
 
@@ -160,7 +141,8 @@ void Ledger::begin(const LedgerRun& run) {
 
 void Ledger::resume(const std::string& run, const std::string& determined_by) {
   check(!determined_by.empty(),
-        "run '{}' would not be the same (it cannot be replayed) begin a new run, whose releases are charged anew", run);
+        "run '{}' would not be the same: it cannot be replayed. Begin a new run, whose releases are charged anew.",
+        run);
   state_->append(ResumeRow{run, now(), determined_by});
 }
 

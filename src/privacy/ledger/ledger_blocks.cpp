@@ -8,7 +8,7 @@ namespace starling {
 
 namespace {
 
-/// Of what is likely to differ where blocks do.
+/// A hash of the members that are likely to differ between blocks.
 std::size_t digest_of(const Reservation& block, std::size_t before) {
   std::size_t digest = before;
   const auto add = [&digest](auto value) {

@@ -62,7 +62,7 @@ double units_of(LossLevel level, const LedgerRun& run) {
   return run.batch_units;
 }
 
-/// What a release of the run costs what `level` names, at most.
+/// An upper bound on the cost of a release of the run at `level`.
 Charge at_level(LossLevel level, const Charge& charge, const LedgerRun& run) {
   const double units = units_of(level, run);
   return units <= 1 ? charge : of_group(charge, units).value_or(Charge::unbounded());

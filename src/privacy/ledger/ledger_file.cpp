@@ -22,7 +22,7 @@ std::string reason_of(int error) {
 
 [[noreturn]] void throw_failed(const std::string& what, const std::string& path, int error) {
   throw FailureError(
-      fmt::format("cannot {} privacy ledger '{}' ({}) check the folder and the disk", what, path, reason_of(error)));
+      fmt::format("cannot {} privacy ledger '{}': {}. Check the folder and the disk.", what, path, reason_of(error)));
 }
 
 struct flock whole_file(short kind) {
@@ -39,7 +39,7 @@ bool exists_as_file(const std::string& path) {
     if (errno == ENOENT) return false;
     throw_failed("open", path, errno);
   }
-  check(S_ISREG(status.st_mode), "privacy ledger '{}' is not a plain file (rows are appended to one) name another",
+  check(S_ISREG(status.st_mode), "privacy ledger '{}' is not a plain file: rows are appended to one. Name another.",
         path);
   return true;
 }
@@ -49,8 +49,8 @@ Descriptor open_or_create(const std::string& path) {
   if (!exists_as_file(path)) {
     const auto head = content_of(head_path(path));
     check<DataError>(!head || head->starts_with("{\"rows\":0,"),
-                     "privacy ledger '{}' is gone (its head file is there and counts rows) restore it from a copy, or "
-                     "name another: what was spent by then cannot be certified any more",
+                     "privacy ledger '{}' is gone: its head file is there and counts rows. Restore it from a copy, or "
+                     "name another: what was spent by then cannot be certified any more.",
                      path);
   }
   Descriptor file(path, O_RDWR | O_APPEND | O_CREAT);
@@ -58,12 +58,13 @@ Descriptor open_or_create(const std::string& path) {
   return file;
 }
 
-/// Of the open file, not of the process: two ledgers of one process cannot hold it either.
+/// A lock of the open file, not of the process: two ledgers of one process cannot hold it either.
 void hold(const Descriptor& file, const std::string& path) {
   struct flock range = whole_file(F_WRLCK);
   if (::fcntl(file.get(), F_OFD_SETLK, &range) == 0) return;
   check(errno != EAGAIN && errno != EACCES,
-        "privacy ledger '{}' is in use (another run writes to it) wait for that run's end, or name another file", path);
+        "privacy ledger '{}' is in use: another run writes to it. Wait for that run's end, or name another file.",
+        path);
   throw_failed("lock", path, errno);
 }
 

@@ -47,12 +47,10 @@ class Verification {
   }
 
   void take_row(std::string_view line) {
-    const LedgerRow row = read_row(line, reading_.format, chain_);
-    const auto* start = std::get_if<StartRow>(&row);
-    if ((start != nullptr) != reading_.hashes.empty()) {
+    const LedgerRow row = read_row(line, chain_);
+    if (std::holds_alternative<StartRow>(row) != reading_.hashes.empty()) {
       throw BadRow(Kind::inconsistent, "a ledger begins with the one row of kind 'ledger' (this is another)");
     }
-    if (start != nullptr) reading_.format = start->format;
     try {
       LedgerRules::require(reading_.book, row);
     } catch (const UsageError& error) {
@@ -63,7 +61,7 @@ class Verification {
   }
 
   static std::string cut_short(std::int64_t number) {
-    return fmt::format("row {} has no end (the file was cut off) restore it from a copy", number);
+    return fmt::format("row {} has no end: the file was cut off. Restore it from a copy.", number);
   }
 
   static LedgerDamage torn(std::int64_t number) {
@@ -76,15 +74,15 @@ class Verification {
     const std::int64_t rows = chain_.rows;
     if (!head_) return;
     if (rows < head_->rows) {
-      reading_.damage = {Kind::truncated, rows + 1,
-                         fmt::format("the head counts {} rows, and the ledger has {} (its end was cut off) restore it "
-                                     "from a copy",
-                                     head_->rows, rows)};
+      reading_.damage = {
+          Kind::truncated, rows + 1,
+          fmt::format("the head counts {} rows, and the ledger has {}: its end was cut off. Restore it from a copy.",
+                      head_->rows, rows)};
     } else if (head_->rows > 0 && reading_.hashes[static_cast<std::size_t>(head_->rows) - 1] != head_->hash) {
       reading_.damage = {
           Kind::edited, head_->rows,
-          fmt::format("the head says that row {} has hash {} (the ledger says {}: one of the two was "
-                      "changed) restore both from a copy",
+          fmt::format("the head says that row {} has hash {}: the ledger says {}; one of the two was changed. Restore "
+                      "both from a copy.",
                       head_->rows, head_->hash, reading_.hashes[static_cast<std::size_t>(head_->rows) - 1])};
     }
   }
@@ -96,12 +94,13 @@ class Verification {
 };
 
 LedgerDamage without_head(const LedgerReading& reading, bool there) {
-  return {Kind::no_head, 0,
-          fmt::format("the head file is {} (it lies beside the ledger, and without it a cut at the end of a row goes "
-                      "unnoticed) restore it from a copy; or, if {} is what you noted as the last hash, write the line "
-                      "{} into it",
-                      there ? "not a head" : "gone", reading.head(),
-                      write_head({static_cast<std::int64_t>(reading.hashes.size()), reading.head()}))};
+  return {
+      Kind::no_head, 0,
+      fmt::format(
+          "the head file is {}: it lies beside the ledger, and without it a cut at the end of a row goes unnoticed. "
+          "Restore it from a copy; or, if {} is what you noted as the last hash, write the line {} into it.",
+          there ? "not a head" : "gone", reading.head(),
+          write_head({static_cast<std::int64_t>(reading.hashes.size()), reading.head()}))};
 }
 
 }  // namespace
@@ -152,7 +151,7 @@ LedgerReading verify_ledger(std::string_view text, const std::optional<std::stri
 LedgerReading read_ledger(const std::string& path) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);
-  check(!error, "cannot read privacy ledger '{}' ({}) name another file", path, error.message());
+  check(!error, "cannot read privacy ledger '{}': {}. Name another file.", path, error.message());
   try {
     const bool in_use = is_held(real.string());
     const auto head = content_of(head_path(real.string()));  // before the rows: a run may be adding some

@@ -77,30 +77,30 @@ Json to_json(const std::vector<ChargeGroup>& groups) {
   return list;
 }
 
-/// Whom a row is about.
+/// The clients of a row.
 void add_clients(Json& json, const ClientRange& clients) {
   json["client"] = clients.first;
   if (clients.through != clients.first) json["through"] = clients.through;
 }
 
-/// Of format 1 each client, of format 2 a pair of numbers for several.
-Json to_json(const std::vector<ClientRange>& clients, int format) {
+/// A number for a single client, a pair of numbers for several.
+Json to_json(const std::vector<ClientRange>& clients) {
   Json list = Json::array();
   for (const auto& [first, through] : clients) {
-    if (format > 1 && first != through) {
-      list.push_back({first, through});
+    if (first == through) {
+      list.push_back(first);
     } else {
-      for (std::int64_t client = first; client <= through; ++client) list.push_back(client);
+      list.push_back({first, through});
     }
   }
   return list;
 }
 
-Json members_of(const StartRow& row, int format) {
-  return {{"kind", "ledger"}, {"format", format}, {"time", row.time}};
+Json members_of(const StartRow& row) {
+  return {{"kind", "ledger"}, {"format", ledger_format}, {"time", row.time}};
 }
 
-Json members_of(const OpenRow& row, int format) {
+Json members_of(const OpenRow& row) {
   const LedgerRun& run = row.run;
   return {{"kind", "open"},
           {"run", run.id},
@@ -112,10 +112,10 @@ Json members_of(const OpenRow& row, int format) {
           {"batch", run.batch},
           {"batch_units", run.batch_units},
           {"determined_by", run.determined_by},
-          {"clients", to_json(run.clients, format)}};
+          {"clients", to_json(run.clients)}};
 }
 
-Json members_of(const ReserveRow& row, int /*format*/) {
+Json members_of(const ReserveRow& row) {
   const Reservation& block = row.reservation;
   Json json{{"kind", "reserve"}, {"run", row.run}};
   add_clients(json, block.clients);
@@ -128,11 +128,11 @@ Json members_of(const ReserveRow& row, int /*format*/) {
   return json;
 }
 
-Json members_of(const ResumeRow& row, int /*format*/) {
+Json members_of(const ResumeRow& row) {
   return {{"kind", "resume"}, {"run", row.run}, {"time", row.time}, {"determined_by", row.determined_by}};
 }
 
-Json members_of(const EndRow& row, int /*format*/) {
+Json members_of(const EndRow& row) {
   Json json{{"kind", "end"}, {"run", row.run}};
   add_clients(json, row.clients);
   json.update({{"time", row.time}, {"rounds", row.rounds}, {"reason", name_of(row.reason)}});
@@ -258,30 +258,32 @@ ClientRange range_of(Client first, Client through) {
   return {first, through};
 }
 
-ClientRange read_clients(Members& members, int format) {
+ClientRange read_clients(Members& members) {
   const auto client = members.integer<Client>("client");
-  if (format == 1 || !members.next_is("through")) return client;
+  if (!members.next_is("through")) return client;
   return range_of(client, members.integer<Client>("through"));
 }
 
 /// An item of the list of a run's clients.
-ClientRange read_clients_of_run(const Json& item, int format) {
+ClientRange read_clients_of_run(const Json& item) {
   constexpr const char* name = "clients";
-  if (format == 1 || !item.is_array()) return Members::integer_of<Client>(item, name);
+  if (!item.is_array()) return Members::integer_of<Client>(item, name);
   if (item.size() != 2) refuse("'clients' has a list that is no pair (of the first and last client of a range)");
   return range_of(Members::integer_of<Client>(item[0], name), Members::integer_of<Client>(item[1], name));
 }
 
-LedgerRow read_start(Members& members, int /*format*/) {
+LedgerRow read_start(Members& members) {
   const auto format = members.integer<int>("format");
-  if (format < 1 || format > newest_format) {
-    refuse(fmt::format("the ledger has format {} (this version knows 1 to {}) use a newer version", format,
-                       newest_format));
+  if (format != ledger_format) {
+    refuse(
+        fmt::format("the ledger has format {}, and this version reads format {}. Use the version of starling that "
+                    "wrote the ledger.",
+                    format, ledger_format));
   }
-  return StartRow{members.text("time"), format};
+  return StartRow{members.text("time")};
 }
 
-LedgerRow read_open(Members& members, int format) {
+LedgerRow read_open(Members& members) {
   OpenRow row;
   row.run.id = members.text("run");
   row.time = members.text("time");
@@ -293,17 +295,15 @@ LedgerRow read_open(Members& members, int format) {
   row.run.batch = members.integer("batch");
   row.run.batch_units = members.real("batch_units");
   row.run.determined_by = members.text("determined_by");
-  for (const Json& client : members.list("clients")) {
-    row.run.clients.push_back(read_clients_of_run(client, format));
-  }
+  for (const Json& client : members.list("clients")) row.run.clients.push_back(read_clients_of_run(client));
   return row;
 }
 
-LedgerRow read_reserve(Members& members, int format) {
+LedgerRow read_reserve(Members& members) {
   ReserveRow row;
   row.run = members.text("run");
   Reservation& block = row.reservation;
-  block.clients = read_clients(members, format);
+  block.clients = read_clients(members);
   block.first = members.integer("first");
   block.last = members.integer("last");
   block.records = members.text("records");
@@ -313,7 +313,7 @@ LedgerRow read_reserve(Members& members, int format) {
   return row;
 }
 
-LedgerRow read_resume(Members& members, int /*format*/) {
+LedgerRow read_resume(Members& members) {
   ResumeRow row;
   row.run = members.text("run");
   row.time = members.text("time");
@@ -321,10 +321,10 @@ LedgerRow read_resume(Members& members, int /*format*/) {
   return row;
 }
 
-LedgerRow read_end(Members& members, int format) {
+LedgerRow read_end(Members& members) {
   EndRow row;
   row.run = members.text("run");
-  row.clients = read_clients(members, format);
+  row.clients = read_clients(members);
   row.time = members.text("time");
   row.rounds = members.integer("rounds");
   row.reason = members.one_of<LedgerEnd>("reason", {{name_of(LedgerEnd::finished), LedgerEnd::finished},
@@ -333,7 +333,7 @@ LedgerRow read_end(Members& members, int format) {
   return row;
 }
 
-using Reader = LedgerRow (*)(Members&, int format);
+using Reader = LedgerRow (*)(Members&);
 const Words<Reader> readers = {
     {"ledger", read_start}, {"open", read_open}, {"reserve", read_reserve}, {"resume", read_resume}, {"end", read_end}};
 
@@ -357,42 +357,42 @@ std::pair<std::string, std::string> split(std::string_view line) {
   constexpr std::string_view after = "\"}";
   const std::size_t tail = before.size() + hash_digits + after.size();
   if (line.size() <= tail || !line.ends_with(after) || line.substr(line.size() - tail, before.size()) != before) {
-    throw BadRow(Kind::edited, "the line is not a row (a row ends with its hash) restore it from a copy");
+    throw BadRow(Kind::edited, "the line is not a row: a row ends with its hash. Restore it from a copy.");
   }
   const std::string_view hash = line.substr(line.size() - tail + before.size(), hash_digits);
   return {std::string(line.substr(0, line.size() - tail)) + "}", std::string(hash)};
 }
 
-/// What a row says of its place, before anything is known of it.
+/// The place of a row by its own account: its number and the previous hash.
 std::pair<std::int64_t, std::string> place_of(Members& members) {
   try {
     const auto row = members.integer("row");
     return {row, members.text("previous")};
   } catch (const BadRow& bad) {
-    throw BadRow(Kind::edited, fmt::format("the line is not a row ({}) restore it from a copy", bad.what()));
+    throw BadRow(Kind::edited, fmt::format("the line is not a row: {}. Restore it from a copy.", bad.what()));
   }
 }
 
-/// Of a row whose own hash is right.
+/// Checks the place of a row whose own hash is right.
 void check_place(std::int64_t row, const std::string& previous, const LedgerHead& before) {
   const std::int64_t due = before.rows + 1;
   if (row != due) {
-    throw BadRow(Kind::reordered, fmt::format("row {} stands where row {} should (rows were swapped, removed or "
-                                              "repeated) restore the ledger from a copy",
+    throw BadRow(Kind::reordered, fmt::format("row {} stands where row {} should: rows were swapped, removed or "
+                                              "repeated. Restore the ledger from a copy.",
                                               row, due));
   }
   if (previous != before.hash) {
-    throw BadRow(Kind::reordered, fmt::format("row {} followed another row (not the one before it: that was put in or "
-                                              "rewritten) restore the ledger from a copy",
+    throw BadRow(Kind::reordered, fmt::format("row {} followed another row: not the one before it; that was put in or "
+                                              "rewritten. Restore the ledger from a copy.",
                                               row));
   }
 }
 
 }  // namespace
 
-std::string write_row(const LedgerRow& row, int format, LedgerHead& before) {
+std::string write_row(const LedgerRow& row, LedgerHead& before) {
   Json json{{"row", before.rows + 1}, {"previous", before.hash}};
-  json.update(std::visit([format](const auto& kind) { return members_of(kind, format); }, row));
+  json.update(std::visit([](const auto& kind) { return members_of(kind); }, row));
   std::string text = text_of(json);
   std::string hash = hash_of(before.hash, text);
   text.pop_back();
@@ -401,19 +401,19 @@ std::string write_row(const LedgerRow& row, int format, LedgerHead& before) {
   return text;
 }
 
-LedgerRow read_row(std::string_view line, int format, LedgerHead& before) {
+LedgerRow read_row(std::string_view line, LedgerHead& before) {
   const auto [text, hash] = split(line);
   const Json json = parse(text);
   if (!json.is_object()) {
-    throw BadRow(Kind::edited, "the line is not a row (it is no JSON object) restore it from a copy");
+    throw BadRow(Kind::edited, "the line is not a row: it is no JSON object. Restore it from a copy.");
   }
   Members members(json);
   const auto [row, previous] = place_of(members);
   if (hash_of(previous, text) != hash) {
-    throw BadRow(Kind::edited, "the row is not what its hash says (it was changed) restore it from a copy");
+    throw BadRow(Kind::edited, "the row is not what its hash says: it was changed. Restore it from a copy.");
   }
   check_place(row, previous, before);
-  LedgerRow result = members.one_of("kind", readers)(members, format);
+  LedgerRow result = members.one_of("kind", readers)(members);
   members.end();
   before = {row, hash};
   return result;

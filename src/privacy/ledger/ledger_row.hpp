@@ -13,19 +13,18 @@
 
 namespace starling {
 
-/// What the head file says, and where a chain of rows stands.
+/// The end of a chain of rows, as the head file states it.
 struct LedgerHead {
   std::int64_t rows = 0;
   std::string hash = std::string(64, '0');
 };
 
-/// Rows of format 1 are about single clients, those of format 2 about ranges of them, too.
-constexpr int newest_format = 2;
+/// The format that is read and written.
+constexpr int ledger_format = 2;
 
 /// The first row.
 struct StartRow {
   std::string time;
-  int format = newest_format;
 };
 struct OpenRow {
   LedgerRun run;
@@ -49,18 +48,16 @@ struct EndRow {
 };
 using LedgerRow = std::variant<StartRow, OpenRow, ReserveRow, ResumeRow, EndRow>;
 
-/// The row as the line that follows `before`, with its line end; `before` becomes the head after it. In format 1, it is
-/// about single clients.
-[[nodiscard]] std::string write_row(const LedgerRow& row, int format, LedgerHead& before);
+/// The row as the line that follows `before`, with its line end; `before` becomes the head after it.
+[[nodiscard]] std::string write_row(const LedgerRow& row, LedgerHead& before);
 
-/// Why a line is not the row that should follow.
+/// The reason why a line is not the row that should follow.
 struct BadRow : std::runtime_error {
   BadRow(LedgerDamage::Kind damage, const std::string& reason) : std::runtime_error(reason), kind(damage) {}
   LedgerDamage::Kind kind;
 };
-/// The row that a line (without its end) of a ledger of this format holds; `before` becomes the head after it. Throws
-/// BadRow.
-[[nodiscard]] LedgerRow read_row(std::string_view line, int format, LedgerHead& before);
+/// The row in a line (without its end) that follows `before`, which becomes the head after it. Throws BadRow.
+[[nodiscard]] LedgerRow read_row(std::string_view line, LedgerHead& before);
 
 [[nodiscard]] std::string write_head(const LedgerHead& head);
 /// None for a text that is not exactly what write_head makes.

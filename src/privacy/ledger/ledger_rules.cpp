@@ -54,7 +54,7 @@ void check_charge(const Charge& charge) {
 
 /// The run that rows are written for.
 const LedgerEntry& current(const LedgerBook& book) {
-  check(book.at_hand() != nullptr, "no run is at hand (rows belong to one) begin it first");
+  check(book.at_hand() != nullptr, "no run is at hand: rows belong to one. Begin it first.");
   return *book.at_hand();
 }
 
@@ -64,12 +64,12 @@ template <class CheckOne>
 void check_accounts(const LedgerBook& book, const std::string& run, const ClientRange& clients,
                     const CheckOne& check_one) {
   const LedgerEntry& entry = current(book);
-  check(entry.run.id == run, "run '{}' is not at hand, '{}' is (one run writes at a time) take it up first", run,
+  check(entry.run.id == run, "run '{}' is not at hand, '{}' is: one run writes at a time. Take it up first.", run,
         entry.run.id);
   for (std::int64_t next = clients.first; next <= clients.through;) {
     const auto client = static_cast<Client>(next);
     const LedgerAccount& account = entry.account(client);
-    check(!account.end, "client {} has ended in run '{}' (nothing more is released then) take the run up again first",
+    check(!account.end, "client {} has ended in run '{}': nothing more is released then. Take the run up again first.",
           client, run);
     check_one(account, client);
     next = std::int64_t{account.clients.through} + 1;
@@ -90,7 +90,7 @@ void part_before(Cohorts& accounts, Client client) {
   accounts.emplace_hint(after, client, std::move(rest));
 }
 
-/// Of accounts of these clients, and of those beside them, makes one what is one.
+/// Unites equal adjacent accounts among those of these clients and their neighbours.
 void unite(Cohorts& accounts, const ClientRange& clients) {
   auto place = accounts.lower_bound(clients.first);
   if (place != accounts.begin()) --place;
@@ -149,7 +149,7 @@ Reservation cut(Reservation block, Round end) {
   return block;
 }
 
-/// Of the blocks the rounds below `end`.
+/// The blocks without the rounds from `end` on.
 LedgerBlocks cut(LedgerBlocks blocks, Round end) {
   while (!blocks.empty() && blocks.last()->first >= end) blocks.pop();
   if (blocks.empty() || blocks.last()->last < end) return blocks;
@@ -176,7 +176,7 @@ void check_values(const Reservation& block) {
     releases += count;
   }
   check(releases == 0 || !block.passes.empty(),
-        "{} releases of no pass (whatever is released costs the records of some pass) name the passes", releases);
+        "{} releases of no pass: whatever is released costs the records of some pass. Name the passes.", releases);
 }
 
 }  // namespace
@@ -197,11 +197,10 @@ void LedgerRules::require_row(const LedgerBook& book, const OpenRow& row) {
   const LedgerRun& run = row.run;
   check(!run.id.empty() && consists_of(run.id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._:-"),
         "run id '{}' (it must be letters, digits and . _ : -)", run.id);
-  check(
-      find_run(book, run.id) == nullptr,
-      "run '{}' stands in the ledger already (noise is derived from the id, so that each run needs its own) take that "
-      "run up again, or begin one with another id",
-      run.id);
+  check(find_run(book, run.id) == nullptr,
+        "run '{}' stands in the ledger already: noise is derived from the id, so that each run needs its own. Take "
+        "that run up again, or begin one with another id.",
+        run.id);
   check_digits(run.determined_by);
   check(run.batch >= 1, "a batch of {} records (1 or more)", run.batch);
   check(std::isfinite(run.batch_units) && run.batch_units >= 1, "a batch of {} units (1 or more)", run.batch_units);
@@ -229,7 +228,7 @@ void LedgerRules::require_row(const LedgerBook& book, const ReserveRow& row) {
   check_accounts(book, row.run, block.clients, [&](const LedgerAccount& account, Client client) {
     const Round reserved = account.charged;
     check(block.first >= reserved,
-          "round {} of client {} is reserved already (rounds below {} are) reserve from there on", block.first, client,
+          "round {} of client {} is reserved already: rounds below {} are. Reserve from there on.", block.first, client,
           reserved);
     check(block.first == reserved, "rounds {} to {} of client {} would be left out (blocks follow one another)",
           reserved, block.first - 1, client);
@@ -252,11 +251,10 @@ void LedgerRules::apply_row(LedgerBook& book, const ReserveRow& row) {
 void LedgerRules::require_row(const LedgerBook& book, const ResumeRow& row) {
   const LedgerEntry* entry = find_run(book, row.run);
   check(entry != nullptr, "run '{}' is not in the ledger (only what began can be taken up again)", row.run);
-  check(
-      entry->run.determined_by == row.determined_by,
-      "run '{}' would not be the same (its data, configuration, keys or build differ, or it cannot be replayed) begin "
-      "a new run, whose releases are charged anew",
-      row.run);
+  check(entry->run.determined_by == row.determined_by,
+        "run '{}' would not be the same: its data, configuration, keys or build differ, or it cannot be replayed. "
+        "Begin a new run, whose releases are charged anew.",
+        row.run);
 }
 
 void LedgerRules::apply_row(LedgerBook& book, const ResumeRow& row) {

@@ -14,10 +14,10 @@ namespace starling {
 
 namespace {
 
-/// The dissertation's Algorithm 3, as printed (methods 1 and 6): N_j ~ Lap(1/ε), b/2 in its place where |N_j| > b with
-/// b = (ln T)²/ε; ĝ = (g + N + b) / (2b + 1), then ĝ / ‖ĝ‖₂.
+/// The dissertation's Algorithm 3, as printed (docs/methods/privacy.md): N_j ~ Lap(1/ε), b/2 in its place where |N_j| >
+/// b with b = (ln T)²/ε; ĝ = (g + N + b) / (2b + 1), then ĝ / ‖ĝ‖₂.
 ///
-/// What it costs. Let p = P(|N| > b) = e^(−εb) = T^(−ln T). N has the density (ε/2) e^(−ε|n|) on [−b, b] and an atom p
+/// Its cost. Let p = P(|N| > b) = e^(−εb) = T^(−ln T). N has the density (ε/2) e^(−ε|n|) on [−b, b] and an atom p
 /// at b/2. If one component of g moves by Δ, 0 < |Δ| ≤ 1, then the densities differ by at most a factor e^ε where both
 /// are positive; the atom, of mass p, moves to a place that had no mass; and an interval at the edge of the support, of
 /// mass ½(e^(−ε(b − |Δ|)) − e^(−εb)) ≤ p (e^ε − 1)/2, is left. So δ = p + p (e^ε − 1)/2 = p (1 + e^ε)/2, attained at
@@ -31,16 +31,15 @@ class Dissertation final : public Mechanism, public Unscaled {
       : Mechanism(settings), epsilon_(settings.price.least), bits_(settings.dimension) {
     check(epsilon_ > 0 && std::isfinite(epsilon_), "epsilon={} (must be positive and finite)", epsilon_);
     check(settings.price.least == settings.price.most,
-          "epsilon from {} to {} (the dissertation's mechanism knows one epsilon for all rounds and clients) give one "
-          "number, or choose laplace",
+          "epsilon from {} to {}: the dissertation's mechanism knows one epsilon for all rounds and clients. Give one "
+          "number, or choose laplace.",
           settings.price.least, settings.price.most);
     check(settings.clip > 0 && std::isfinite(settings.clip), "clip={} (must be positive and finite)", settings.clip);
     check(settings.batch >= 1 && settings.dimension >= 1, "batch={} and dimension={} (must be at least 1)",
           settings.batch, settings.dimension);
     check(settings.rounds >= 2,
-          "rounds={} (the dissertation's mechanism truncates its noise at (ln T)^2 / epsilon, which is 0 at T = 1) run "
-          "at "
-          "least 2 rounds",
+          "rounds={}: the dissertation's mechanism truncates its noise at (ln T)^2 / epsilon, which is 0 at T = 1. Run "
+          "at least 2 rounds.",
           settings.rounds);
     truncation_ = log_rounds() * log_rounds() / epsilon_;
   }
@@ -111,8 +110,15 @@ class Dissertation final : public Mechanism, public Unscaled {
 
 }  // namespace
 
-std::unique_ptr<Mechanism> make_dissertation(const Spec& /*spec*/, const ReleaseSettings& settings) {
-  return std::make_unique<Dissertation>(settings);
+MechanismRow dissertation_row() {
+  MechanismRow row{{"dissertation",
+                    "truncated, shifted and normalised Laplace noise: to re-run the dissertation's chapter 2 only",
+                    {},
+                    make_mechanism<Dissertation>},
+                   ChargeKind::approximate};
+  row.depends_on_rounds = true;
+  row.about_means = true;
+  return row;
 }
 
 }  // namespace starling

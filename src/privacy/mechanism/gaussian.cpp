@@ -1,7 +1,6 @@
 #include "privacy/rows.hpp"
 
 #include "starling/core/check.hpp"
-#include "starling/privacy/keys/keystream.hpp"
 #include "starling/privacy/noise/gaussian_noise.hpp"
 #include "starling/privacy/noise/grid.hpp"
 
@@ -9,9 +8,9 @@ namespace starling {
 
 namespace {
 
-/// A Gaussian of standard deviation σ = 2N/μ, N = 2^40, rounded to the nearest integer, on the grid (method 6, release,
-/// items 2 to 4). Integers plus a rounded Gaussian are the rounding of integers plus a Gaussian: post-processing of the
-/// continuous mechanism, so that μ is exact.
+/// A Gaussian of standard deviation σ = 2N/μ, N = 2^40, rounded to the nearest integer, on the grid
+/// (docs/methods/privacy.md, "One release"). Integers plus a rounded Gaussian are the rounding of integers plus a
+/// Gaussian: post-processing of the continuous mechanism, so that μ is exact.
 class Gaussian final : public GridMechanism<Norm::l2> {
  public:
   explicit Gaussian(const ReleaseSettings& settings)
@@ -34,9 +33,7 @@ class Gaussian final : public GridMechanism<Norm::l2> {
   void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                  std::span<std::int64_t> integers) override {
     if (sigma(price) != noise_.sigma()) noise_ = GaussianNoise(sigma(price));
-    words_.restart(
-        release_stream(keys_, key, settings_.run_id, address, "gaussian", noise_.sigma(), step(price), integers));
-    noise_.add(words_, integers);
+    noise_.add(noise_words("gaussian", noise_.sigma(), address, price, key, integers), integers);
   }
 
  private:
@@ -44,24 +41,23 @@ class Gaussian final : public GridMechanism<Norm::l2> {
   [[nodiscard]] double sigma_in_range(double price) const {
     const double least = sensitivity(price).value / GaussianNoise::largest_sigma;
     const double most = sensitivity(price).value / GaussianNoise::smallest_sigma;
-    check(price > least && price < most, "mu={} (Gaussian noise can be drawn for {:.3g} to {:.3g}) choose another",
+    check(price > least && price < most, "mu={}: Gaussian noise can be drawn for {:.3g} to {:.3g}. Choose another.",
           price, least, most);
     return sigma(price);
   }
-  /// Of a component of the mean.
+  /// The standard deviation of the noise of a component of the mean.
   [[nodiscard]] double deviation(double price) const {
     return sigma(price) * step(price) / static_cast<double>(settings_.batch);
   }
 
   GaussianNoise noise_;  // of the last price
-  ReleaseKeys keys_;
-  Keystream words_{NoiseKey(NoiseKey::Bytes{})};
 };
 
 }  // namespace
 
-std::unique_ptr<Mechanism> make_gaussian(const Spec& /*spec*/, const ReleaseSettings& settings) {
-  return std::make_unique<Gaussian>(settings);
+MechanismRow gaussian_row() {
+  return {{"gaussian", "Gaussian noise, rounded correctly to integers: exact mu-GDP", {}, make_mechanism<Gaussian>},
+          ChargeKind::gaussian};
 }
 
 }  // namespace starling

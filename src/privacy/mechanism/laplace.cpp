@@ -8,7 +8,7 @@ namespace starling {
 
 namespace {
 
-/// Discrete Laplace noise of scale t = 2^40 on the grid (method 6, release, items 2 to 4).
+/// Discrete Laplace noise of scale t = 2^40 on the grid (docs/methods/privacy.md, "One release").
 class Laplace final : public GridMechanism<Norm::l1> {
  public:
   explicit Laplace(const ReleaseSettings& settings) : GridMechanism(settings, laplace_reach) {}
@@ -31,24 +31,21 @@ class Laplace final : public GridMechanism<Norm::l1> {
   void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                  std::span<std::int64_t> integers) override {
     constexpr double scale = static_cast<double>(std::int64_t{1} << laplace_scale_bits);
-    words_.restart(release_stream(keys_, key, settings_.run_id, address, "laplace", scale, step(price), integers));
-    add_discrete_laplace(words_, integers);
+    add_discrete_laplace(noise_words("laplace", scale, address, price, key, integers), integers);
   }
 
  private:
-  /// Of a component of the mean.
+  /// The mean absolute noise of a component of the mean.
   [[nodiscard]] double mean_noise(double price) const {
     return std::ldexp(step(price), laplace_scale_bits) / static_cast<double>(settings_.batch);
   }
-
-  ReleaseKeys keys_;
-  Keystream words_{NoiseKey(NoiseKey::Bytes{})};
 };
 
 }  // namespace
 
-std::unique_ptr<Mechanism> make_laplace(const Spec& /*spec*/, const ReleaseSettings& settings) {
-  return std::make_unique<Laplace>(settings);
+MechanismRow laplace_row() {
+  return {{"laplace", "discrete Laplace noise on integers: pure epsilon, exact", {}, make_mechanism<Laplace>},
+          ChargeKind::laplace};
 }
 
 }  // namespace starling

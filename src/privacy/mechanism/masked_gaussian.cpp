@@ -42,7 +42,7 @@ struct MaskedGaussian::State {
   }
   [[nodiscard]] double share_in_range(double price) const {
     check(sigma(price) <= largest_total_sigma && share(price) >= GaussianNoise::smallest_sigma,
-          "mu={} with {} clients (noise in shares can be drawn for {:.3g} to {:.3g}) choose another", price, clients,
+          "mu={} with {} clients: noise in shares can be drawn for {:.3g} to {:.3g}. Choose another.", price, clients,
           rounding.sensitivity(price).value / largest_total_sigma * (1 + 2 * enlargement),
           rounding.sensitivity(price).value / GaussianNoise::smallest_sigma / std::sqrt(static_cast<double>(clients)));
     return share(price);
@@ -61,15 +61,15 @@ MaskedGaussian::MaskedGaussian(const ReleaseSettings& settings, std::int64_t cli
         settings.replacement);
   const double records = static_cast<double>(settings.batch) * static_cast<double>(clients);
   check(records * static_cast<double>(gaussian_reach(settings.price.most)) < most_sum,
-        "batch={} of {} clients (the masked sum of more than 2^22 records does not fit into 64-bit integers) choose a "
-        "smaller batch, or fewer clients",
+        "batch={} of {} clients: the masked sum of more than 2^22 records does not fit into 64-bit integers. Choose a "
+        "smaller batch, or fewer clients.",
         settings.batch, clients);
   state_ = std::make_unique<State>(settings, clients);
   const double share = state_->share(settings.price.most);
   check(constant_of_proof * static_cast<double>(settings.dimension) / share / share <=
             enlargement / 2 * settings.price.most,
-        "mu={} with {} clients and dimension={} (the shares of the noise are too coarse for what is claimed of their "
-        "sum) choose a smaller mu",
+        "mu={} with {} clients and dimension={}: the shares of the noise are too coarse for what is claimed of their "
+        "sum. Choose a smaller mu.",
         settings.price.most, clients, settings.dimension);
 }
 

@@ -34,8 +34,8 @@ Key private_key(const MaskKey::Bytes& bytes) {
   return key;
 }
 
-/// What both clients of a pair can compute. False where the other's key is of low order: then it is zero whatever the
-/// private key (RFC 7748, section 6.1), and all know it.
+/// Computes the secret that the two clients of a pair share. False where the other's key is of low order: then it is
+/// zero whatever the private key (RFC 7748, section 6.1), and all know it.
 bool agree(EVP_PKEY* own, const MaskKey::Bytes& other, SecretBytes<32>& secret) {
   const Key peer(EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nullptr, other.data(), other.size()));
   const std::unique_ptr<EVP_PKEY_CTX, Free> context(EVP_PKEY_CTX_new(own, nullptr));
@@ -49,7 +49,7 @@ bool agree(EVP_PKEY* own, const MaskKey::Bytes& other, SecretBytes<32>& secret) 
   return derived && length == secret.bytes.size() && any != 0;
 }
 
-/// Of the pair u < v.
+/// The mask key of the pair u < v.
 NoiseKey pair_key(const SecretBytes<32>& secret, const std::string& run_id, Client u, Client v,
                   const std::vector<MaskKey::Bytes>& public_keys) {
   return KeyedHash(secret.bytes, "starling pair mask 1")
@@ -77,14 +77,14 @@ std::string text_of(const MaskKey::Bytes& key) {
   return {key.begin(), key.end()};
 }
 
-/// Of 64 hexadecimal digits.
+/// The key of 64 hexadecimal digits.
 MaskKey::Bytes bytes_of(std::string_view hex) {
   MaskKey::Bytes bytes{};
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const char* const from = hex.data() + 2 * i;
     const auto [end, error] = std::from_chars(from, from + 2, bytes[i], 16);
     check<DataError>(error == std::errc() && end == from + 2,
-                     "what came as a public key is none (whoever relays them changed it) do not go on");
+                     "what came as a public key is none: whoever relays them changed it. Do not go on.");
   }
   return bytes;
 }
@@ -136,7 +136,7 @@ MaskKey MaskKey::derived(const NoiseKey& key, const std::string& run_id) {
 NoiseKey MaskKey::common_key(const Bytes& other, std::string_view purpose) const {
   SecretBytes<32> secret;
   check(agree(private_key(secret_).get(), other, secret),
-        "a public key is of low order (anybody could compute what it leads to) do not go on");
+        "a public key is of low order: anybody could compute what it leads to. Do not go on.");
   const auto [first, second] = std::minmax(public_, other);
   return KeyedHash(secret.bytes, "starling common key 1").text(purpose).bytes(first).bytes(second).finish();
 }
@@ -158,7 +158,7 @@ std::vector<MaskKey::Bytes> received_keys(const std::vector<MaskKey>& own, const
   std::vector<MaskKey::Bytes> all;
   for (const std::string& of_rank : relay(text)) {
     check<DataError>(of_rank.size() % digits == 0,
-                     "{} digits came as public keys (each has {}: whoever relays them changed them) do not go on",
+                     "{} digits came as public keys: each has {}; whoever relays them changed them. Do not go on.",
                      of_rank.size(), digits);
     for (std::size_t at = 0; at < of_rank.size(); at += digits) all.push_back(bytes_of(of_rank.substr(at, digits)));
   }
@@ -194,19 +194,20 @@ Masker::Masker(const MaskKey& key, Client client, const std::vector<MaskKey::Byt
   const auto clients = static_cast<Client>(public_keys.size());
   check(client >= 0 && client < clients, "client {} of {} (masks need everybody's public key)", client, clients);
   check(public_keys[static_cast<std::size_t>(client)] == key.public_key(),
-        "the public key of client {} came back changed (whoever relays the keys may have exchanged it) do not go on",
+        "the public key of client {} came back changed: whoever relays the keys may have exchanged it. Do not go on.",
         client);
   check(std::set<MaskKey::Bytes>(public_keys.begin(), public_keys.end()).size() == public_keys.size(),
-        "two clients have the same public key (their masks could be computed by both) give each client a key of its "
-        "own");
+        "two clients have the same public key: their masks could be computed by both. Give each client a key of its "
+        "own.");
   check_done(state_->cipher != nullptr);
   const Key own = private_key(key.secret_);
   for (Client other = 0; other < clients; ++other) {
     if (other == client) continue;
     SecretBytes<32> secret;
-    check(agree(own.get(), public_keys[static_cast<std::size_t>(other)], secret),
-          "the public key of client {} is of low order (anybody could compute the masks that it leads to) do not go on",
-          other);
+    check(
+        agree(own.get(), public_keys[static_cast<std::size_t>(other)], secret),
+        "the public key of client {} is of low order: anybody could compute the masks that it leads to. Do not go on.",
+        other);
     state_->pairs.push_back(
         {pair_key(secret, run_id, std::min(client, other), std::max(client, other), public_keys), client < other});
   }

@@ -12,16 +12,13 @@ namespace starling {
 
 MultipartMechanism::MultipartMechanism(const std::string& name, const ReleaseSettings& settings, std::size_t releases)
     : Protection(settings), name_(name), releases_(releases) {
-  check(name == "none" || name == "laplace" || name == "gaussian",
-        "mechanism '{}' with several releases a round (what they cost together is known of none, laplace and gaussian)",
-        name);
+  kind_ = divisible_row(name, "several").price_kind();
   check(settings.unit == PrivacyUnit::record,
-        "unit component with several releases a round (a component of a gradient is no part of the others) protect "
-        "records");
+        "unit component with several releases a round: a component of a gradient is no part of the others. Use --unit "
+        "record.");
   check(settings.replacement == 2, "a replaced record that moves a release by {} clips (rows of a matrix move by 2)",
         settings.replacement);
   check(releases >= 1 && releases <= most_releases, "{} releases a round (must be 1 to {})", releases, most_releases);
-  kind_ = mechanism_table().make(name, settings)->price_kind();
   gradients_ = make_part(settings.clip, settings.dimension);
 }
 

@@ -10,7 +10,7 @@ namespace {
 class None final : public Mechanism {
  public:
   explicit None(const ReleaseSettings& settings) : Mechanism(settings) {
-    check(settings.clip > 0, "clip={} (must be positive) leave it out for no clipping", settings.clip);
+    check(settings.clip > 0, "clip={}: must be positive. Leave it out for no clipping.", settings.clip);
     check(settings.batch >= 1, "batch={} (must be at least 1)", settings.batch);
   }
 
@@ -32,8 +32,9 @@ class None final : public Mechanism {
 
 }  // namespace
 
-std::unique_ptr<Mechanism> make_none(const Spec& /*spec*/, const ReleaseSettings& settings) {
-  return std::make_unique<None>(settings);
+MechanismRow none_row() {
+  return {{"none", "no noise: nothing is protected, and the run says so", {}, make_mechanism<None>},
+          ChargeKind::unbounded};
 }
 
 }  // namespace starling

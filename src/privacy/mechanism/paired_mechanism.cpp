@@ -10,15 +10,12 @@ namespace starling {
 
 PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings& settings, SecondPart second)
     : Mechanism(settings), part_(std::move(second)) {
-  check(name == "none" || name == "laplace" || name == "gaussian",
-        "mechanism '{}' with two releases a round (what they cost together is known of none, laplace and gaussian)",
-        name);
-  check(
-      settings.unit == PrivacyUnit::record,
-      "unit component with two releases a round (a component of a gradient is no part of the second) protect records");
+  kind_ = divisible_row(name, "two").price_kind();
+  check(settings.unit == PrivacyUnit::record,
+        "unit component with two releases a round: a component of a gradient is no part of the second. Use --unit "
+        "record.");
   check(part_.share > 0 && part_.share < 1, "a share of {} for the second release (it lies between 0 and 1)",
         part_.share);
-  kind_ = mechanism_table().make(name, settings)->price_kind();
   ReleaseSettings of_part = settings;
   of_part.price = {first_price(settings.price.least), first_price(settings.price.most)};
   first_ = mechanism_table().make(name, of_part);
@@ -28,8 +25,8 @@ PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings&
   of_part.replacement = part_.replacement;
   of_part.batch = part_.once_of.value_or(settings.batch);
   check(!part_.once_of || kind_ != PriceKind::epsilon,
-        "mechanism '{}' with sums that are released once (what that costs who has many records is known of Gaussian "
-        "noise) choose gaussian",
+        "mechanism '{}' with sums that are released once: what that costs who has many records is known of Gaussian "
+        "noise. Choose gaussian.",
         name);
   second_ = mechanism_table().make(name, of_part);
 }

@@ -34,12 +34,12 @@ bool finite_and_not_negative(double value) {
 
 PaperPerturbation::PaperPerturbation(const ReleaseSettings& settings, const PaperTerms& terms)
     : Protection(settings), terms_(terms) {
-  check(terms.epsilon > 0 && std::isfinite(terms.epsilon), "epsilon={} (must be positive and finite) choose another",
+  check(terms.epsilon > 0 && std::isfinite(terms.epsilon), "epsilon={}: must be positive and finite. Choose another.",
         terms.epsilon);
   check(terms.noise == PaperTerms::Noise::laplace || (terms.delta > 0 && terms.delta < 1),
-        "delta={} (under Gaussian noise it must lie between 0 and 1) choose a small one, such as 1e-5", terms.delta);
+        "delta={}: under Gaussian noise it must lie between 0 and 1. Choose a small one, such as 1e-5.", terms.delta);
   check(terms.c1 > 0 && std::isfinite(terms.c1) && terms.c2 > 0 && std::isfinite(terms.c2),
-        "C1={} and C2={} (bounds on a row's norms, to which the noise is scaled) give positive numbers", terms.c1,
+        "C1={} and C2={}: bounds on a row's norms, to which the noise is scaled. Give positive numbers.", terms.c1,
         terms.c2);
   for (const double value : {terms.cp, terms.curvature, terms.lambda, terms.rho}) {
     check(finite_and_not_negative(value), "C_(p-1)={}, curvature={}, lambda={}, rho={} (none may be negative)",
@@ -81,8 +81,8 @@ double PaperPerturbation::noise_scale(double before, double now) const {
   }
   const double t2 = determinant_term(now);
   check(epsilon > t2,
-        "epsilon={} with T_2 = {:.6g} at {:.0f} records (the paper's Laplace noise has the scale T_1 / (epsilon - "
-        "T_2)) raise epsilon, --rho or --l2, take larger batches, or Gaussian noise",
+        "epsilon={} with T_2 = {:.6g} at {:.0f} records: the paper's Laplace noise has the scale T_1 / (epsilon - "
+        "T_2). Raise epsilon, --rho or --l2, take larger batches, or Gaussian noise.",
         epsilon, t2, now);
   return reach_of_record(terms_, terms_.c1, before) / (epsilon - t2);
 }

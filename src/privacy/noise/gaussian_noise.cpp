@@ -74,7 +74,7 @@ class WordsAhead {
 GaussianNoise::GaussianNoise(double sigma) : sigma_(sigma) {
   static_assert(octaves == gaussian_table::octaves);
   check(sigma >= smallest_sigma && sigma <= largest_sigma,
-        "sigma={} steps (must be in [2^4, 2^56]: the Gaussian sampler is proved there) choose another mu", sigma);
+        "sigma={} steps: must be in [2^4, 2^56]; the Gaussian sampler is proved there. Choose another mu.", sigma);
   const int exponent = std::ilogb(sigma);
   significand_ = static_cast<std::uint64_t>(std::ldexp(sigma, 63 - exponent));
   for (std::size_t j = 0; j < octaves; ++j) {

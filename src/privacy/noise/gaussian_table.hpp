@@ -43,7 +43,7 @@ struct Table {
 
 extern const Table table;
 
-/// What 63 bits u say about U: u ≤ 2^64 U < u + 1. The centre of that cell is v · 2^-65 with v = 2 u + 1.
+/// The cell of U that 63 bits u select: u ≤ 2^64 U < u + 1. The centre of that cell is v · 2^-65 with v = 2 u + 1.
 struct Cell {
   explicit Cell(std::uint64_t word) : centre(word << 1 | 1), octave(std::min(std::countl_zero(centre), octaves - 1)) {}
   std::uint64_t centre;  ///< v

@@ -46,11 +46,11 @@ const char* price_name(Norm norm) {
 void check_ranges(const ReleaseSettings& settings, Norm norm) {
   for (const double price : {settings.price.least, settings.price.most}) {
     check(price > 0 && std::isfinite(price),
-          "{}={} (the privacy loss of a release must be positive and finite) choose one, or --mechanism none",
+          "{}={}: the privacy loss of a release must be positive and finite. Choose one, or --mechanism none.",
           price_name(norm), price);
   }
   check(settings.clip >= least_clip && settings.clip <= most_clip,
-        "clip={} (noise is scaled to it, so it must lie between {} and {}) choose a bound on a record's gradient",
+        "clip={}: noise is scaled to it, so it must lie between {} and {}. Choose a bound on a record's gradient.",
         settings.clip, least_clip, most_clip);
   check(settings.batch >= 1 && static_cast<double>(settings.batch) <= most_count, "batch={} (must be 1 to 2^50)",
         settings.batch);
@@ -58,8 +58,8 @@ void check_ranges(const ReleaseSettings& settings, Norm norm) {
         "dimension={} (must be 1 to 2^50)", settings.dimension);
   check(settings.replacement == 2 || (norm == Norm::l2 && settings.unit == PrivacyUnit::record &&
                                       settings.replacement >= std::sqrt(2.0) && settings.replacement < 2),
-        "a replaced record that moves the sum by {} clips (in L1, and by component, 2 is proved; in L2 the square root "
-        "of 2 or more) use Gaussian noise",
+        "a replaced record that moves the sum by {} clips: in L1, and by component, 2 is proved; in L2 the square root "
+        "of 2 or more. Use Gaussian noise.",
         settings.replacement);
 }
 
@@ -107,16 +107,16 @@ Grid make_grid(const ReleaseSettings& settings, Norm norm, std::int64_t least, s
   check_ranges(settings, norm);
   const auto m = static_cast<double>(settings.batch);
   const double d = settings.unit == PrivacyUnit::record ? static_cast<double>(settings.dimension) : 1;
-  check(least >= 1, "epsilon={} (below 2^-39 the sensitivity is less than one integer) choose a larger epsilon",
+  check(least >= 1, "epsilon={}: below 2^-39 the sensitivity is less than one integer. Choose a larger epsilon.",
         settings.price.least);
   check(m * static_cast<double>(most) < most_integer,
-        "{}={} with batch={} (the sum of so many records does not fit into 64-bit integers) choose a smaller batch{}",
+        "{}={} with batch={}: the sum of so many records does not fit into 64-bit integers. Choose a smaller batch{}.",
         price_name(norm), settings.price.most, settings.batch, norm == Norm::l1 ? " or a smaller epsilon" : "");
   const double margin = std::max(least_margin, needed_margin(m, d, norm == Norm::l1 ? d : std::sqrt(d),
                                                              static_cast<double>(least), settings.replacement));
   check(margin <= most_margin,
-        "{}={} with batch={} and dimension={} (rounding could move the sum by more than half the clip, so its "
-        "sensitivity cannot be proved) choose a larger {}, a smaller batch or a smaller model",
+        "{}={} with batch={} and dimension={}: rounding could move the sum by more than half the clip, so its "
+        "sensitivity cannot be proved. Choose a larger {}, a smaller batch or a smaller model.",
         price_name(norm), settings.price.least, settings.batch, settings.dimension, price_name(norm));
   return {margin, {clip_kind(norm, settings.unit), settings.clip * (1 - margin)}};
 }
@@ -159,8 +159,8 @@ std::span<std::int64_t> GridRounding<norm>::round(const ReleaseAddress& address,
   for (std::size_t j = 0; j < sum.size(); ++j) integers_[j] = static_cast<std::int64_t>(steps_[j]);
   check<DataError>(
       within(reach(price) * static_cast<std::int64_t>(batch_)),
-      "the gradient sum of client {} in round {} exceeds what {} clipped records can reach (its sensitivity "
-      "would not hold) check that gradients are clipped as the mechanism asks and that no batch is larger",
+      "the gradient sum of client {} in round {} exceeds what {} clipped records can reach: its sensitivity would not "
+      "hold. Check that gradients are clipped as the mechanism asks and that no batch is larger.",
       address.client, address.round, batch_);
   return integers_;
 }
@@ -192,6 +192,13 @@ void GridMechanism<norm>::release(const ReleaseAddress& address, double price, c
     mean.resize(integers.size());
     for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = static_cast<double>(integers[j]) * size;
   });
+}
+
+template <Norm norm>
+Keystream& GridMechanism<norm>::noise_words(std::string_view mechanism, double scale, const ReleaseAddress& address,
+                                            double price, const NoiseKey& key, std::span<const std::int64_t> integers) {
+  words_.restart(release_stream(keys_, key, this->settings_.run_id, address, mechanism, scale, step(price), integers));
+  return words_;
 }
 
 template class GridMechanism<Norm::l1>;

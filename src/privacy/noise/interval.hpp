@@ -1,4 +1,4 @@
-/// Enclosures of positive numbers in MPFR, every rounding outwards. Internal to the privacy room.
+/// Enclosures of positive numbers in MPFR, every rounding outwards.
 #pragma once
 
 #include <mpfr.h>

@@ -119,7 +119,7 @@ inline void draw_digits(Group group, Fractions& digits, Fractions& open) {
   }
 }
 
-/// Of all lanes, or of the first half alone. No branch depends on a draw. Returns whether all of them are settled.
+/// Draws in all lanes, or in the first half only. No branch depends on a draw. Returns whether all of them are settled.
 template <std::size_t halves = 2>
 bool draw_group(Group group, Draws& draws) {
   Fractions digits;

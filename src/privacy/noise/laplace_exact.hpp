@@ -1,5 +1,5 @@
-/// One draw of the discrete Laplace noise of scale t = 2^40 (method 6, release, item 3), over any source of uniform
-/// words, so that tests can write the words themselves. laplace_draws.hpp makes many.
+/// One draw of the discrete Laplace noise of scale t = 2^40 (docs/methods/privacy.md, "One release"), over any source
+/// of uniform words, so that tests can write the words themselves. laplace_draws.hpp makes many.
 ///
 /// A draw is a sign and a magnitude X with P(X = x) ∝ exp(−x/t), x = 0, 1, …; minus zero is drawn again, whole, which
 /// leaves P(k) ∝ exp(−|k|/t) on all integers. X is geometric, so its binary digits are independent (x = Σ 2^i b_i makes
@@ -14,7 +14,7 @@
 ///    Then V − 1 is distributed as V was, and its digits 0 … 4 are drawn as above, with the constants of digits
 ///    43 … 47.
 ///
-/// What is not exact, in full: digit 5 of V − 1, which is 1 with probability 1 / (1 + e^256) < 2^-369 (and has to be
+/// The only inexact step: digit 5 of V − 1, which is 1 with probability 1 / (1 + e^256) < 2^-369 (and has to be
 /// reached, probability e^-8), and those above it are taken as 0: below the resolution of the constants, 256 bits.
 /// Where a fraction agrees with its constant in all 256 bits (probability 2^-256: as likely as guessing the noise key)
 /// the draw fails instead of taking a side. Hence X < 2^43 · 33.

@@ -47,7 +47,7 @@ std::string nothing_else(const PrivacyReport& report) {
                      report.shared_metrics.empty() ? "" : ", but for the metrics named below");
 }
 
-/// Of vertical learning, where a party sends a part of what it releases: the rest is for its own network.
+/// For vertical learning, where a party sends a part of its releases; the rest is for its own network.
 std::string released_by_parties(const PrivacyReport& report, const VerticalTrust& vertical) {
   if (vertical.baseline_central) {
     return fmt::format(

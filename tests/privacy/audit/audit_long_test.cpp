@@ -1,4 +1,4 @@
-// The audit's reference figures and its rate of false alarms (method 6), measured.
+// The audit's reference figures and its rate of false alarms, measured.
 #include "support/testing.hpp"
 #include <cstdio>
 

@@ -9,7 +9,6 @@
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
 #include "starling/privacy/audit/audit_subjects.hpp"
-#include "starling/privacy/audit/planted_faults.hpp"
 #include "starling/privacy/mechanism/multipart_mechanism.hpp"
 #include "starling/privacy/mechanism/paired_mechanism.hpp"
 
@@ -302,17 +301,6 @@ TEST(AuditOfReleases, AMaskedSumCostsItsPrice) {
                     Charge::gaussian(0.8), of_samples(10000))
                   .refuted);
 }
-
-class AuditOfItself : public testing::TestWithParam<const char*> {};
-
-TEST_P(AuditOfItself, HonestPairsPassAndPlantedFaultsAreCaught) {
-  const auto checks = check_audit(GetParam(), numbered_audit_keys(5), {});
-  EXPECT_EQ(checks.size(), 2 + planted_faults().size());
-  for (const AuditSelfCheck& check : checks) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
-}
-
-INSTANTIATE_TEST_SUITE_P(Mechanisms, AuditOfItself, testing::Values("laplace", "gaussian"),
-                         [](const auto& row) { return std::string(row.param); });
 
 // The verdict's error rate is 0.1 % or less: one false alarm in 20 audits had a probability below 0.02 before the seeds
 // were chosen. 200 audits are in audit_long.

@@ -140,14 +140,14 @@ TEST(LedgerDamageTest, RowsRepeatedAreNoticed) {
 }
 
 TEST(LedgerDamageTest, ARowOfAnotherLedgerIsNoticed) {
-  const std::string other = sealed(Lines(5, R"("kind":"ledger","format":1,"time":"")"));
+  const std::string other = sealed(Lines(5, R"("kind":"ledger","format":2,"time":"")"));
   Lines lines = sample().lines;
   lines[4] = other.substr(other.rfind('\n', other.size() - 2) + 1);  // it is row 5 there too
   expect_damage(verify_ledger(joined(lines), sample().head), Kind::reordered, 5);
 }
 
 TEST(LedgerDamageTest, ARewrittenLedgerIsNoticedByItsHeadOrByWhoKeptAHash) {
-  const Lines members = {R"("kind":"ledger","format":1,"time":"")"};
+  const Lines members = {R"("kind":"ledger","format":2,"time":"")"};
   const std::string text = sealed(members);
   EXPECT_EQ(shown(verify_ledger(text, head_of(text)).damage), "whole");  // that much cannot be helped
   expect_damage(verify_ledger(text, sample().head), Kind::truncated, 2);
@@ -176,7 +176,7 @@ TEST(LedgerDamageTest, WhatIsNoLedgerIsCalledSo) {
 }
 
 TEST(LedgerDamageTest, RowsThatChainAndContradictEachOtherAreRefused) {
-  const std::string start = R"("kind":"ledger","format":1,"time":"")";
+  const std::string start = R"("kind":"ledger","format":2,"time":"")";
   const std::string open =
       R"("kind":"open","run":"r","time":"","version":"","mechanism":"","parameters":"","unit":"record","batch":1,"batch_units":1,)"
       R"("determined_by":"","clients":[0])";
@@ -281,9 +281,11 @@ TEST(LedgerDamageTest, RangesThatAreNoneAreRefused) {
   const LedgerReading ended = reading_of({start(2), open("[[0,7]]"), reserve(some), end("\"client\":5"), end(some)});
   expect_damage(ended, Kind::inconsistent, 5);
   EXPECT_NE(shown(ended.damage).find("client 5 has ended"), std::string::npos);
-  // Format 1 has none of this.
-  expect_damage(reading_of({start(1), open("[[0,7]]")}), Kind::inconsistent, 2);
-  expect_damage(reading_of({start(1), open("[0,1,2,3,4,5]"), reserve(some)}), Kind::inconsistent, 3);
+  for (const int format : {1, 3}) {
+    const LedgerReading other = reading_of({start(format), open("[0]")});
+    expect_damage(other, Kind::inconsistent, 1);
+    EXPECT_NE(shown(other.damage).find("Use the version of starling that wrote the ledger."), std::string::npos);
+  }
 }
 
 // A billion clients are as many bytes as one.
@@ -314,7 +316,7 @@ TEST(LedgerDamageTest, ARowAboutHugeRangesIsSmall) {
 }
 
 TEST(LedgerDamageTest, AMemberGivenTwiceIsNoRow) {
-  const std::string text = sealed({R"("kind":"ledger","format":1,"time":"","format":1)"});
+  const std::string text = sealed({R"("kind":"ledger","format":2,"time":"","format":2)"});
   expect_damage(verify_ledger(text, head_of(text)), Kind::edited, 1);
 }
 

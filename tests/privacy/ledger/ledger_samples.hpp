@@ -39,13 +39,6 @@ inline std::string head_of(const std::string& text) {
                      text.substr(text.size() - 67, 64));
 }
 
-/// A ledger without runs, as versions began one that knew single clients only.
-inline void begin_in_format_1(const std::string& path) {
-  const std::string text = sealed({R"("kind":"ledger","format":1,"time":"2026-01-31T12:00:00Z")"});
-  std::ofstream(path, std::ios::binary) << text;
-  std::ofstream(path + ".head", std::ios::binary) << head_of(text);
-}
-
 /// Two runs; the first crashed and was taken up again, the second is under way.
 inline void write_sample(const std::string& path) {
   Ledger ledger = Ledger::open(path);

@@ -132,7 +132,8 @@ double epsilon_of(const Ledger& ledger, LossLevel level, double delta = 0) {
 // By hand: a record run with two releases at 1, a component run with three at 1 and d = 2.
 TEST_F(LedgerTotals, RunsOfBothUnitsAddUpToABoundAtEveryLevel) {
   LedgerRun record = run_of("record");
-  record.batch = record.batch_units = 4;
+  record.batch = 4;
+  record.batch_units = 4;
   ledger_.begin(record);
   ledger_.reserve(block_of(0, 0, 1, Charge::laplace(1)));
   ledger_.begin(component_run("component", 2));

@@ -72,7 +72,7 @@ TEST(Dissertation, ReleasesUnitVectorsTheSameForTheSameData) {
   EXPECT_NE(release(*mechanism, 4, sum), first);
 }
 
-// Method 1: E[ĝ] ≈ 1/√d + c (g − mean g), c ≈ 2/((2b + 1)√d) = 0.0029: far from the g that is claimed. A component
+// E[ĝ] ≈ 1/√d + c (g − mean g), c ≈ 2/((2b + 1)√d) = 0.0029: far from the g that is claimed. A component
 // varies by about 0.04, so a contrast of two by 0.057 (standard error 4e-5 in 2·10^6 draws).
 TEST(Dissertation, HardlyDependsOnTheGradient) {
   constexpr int rounds = 2000000;

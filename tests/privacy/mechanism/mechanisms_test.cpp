@@ -1,5 +1,8 @@
-/// What every mechanism must keep: instantiated from the table, so that a new row is tested with no new test.
+/// The conformance tests of mechanisms: instantiated from the table and a toy member, so that a new row needs no new
+/// test.
+#include "privacy/ledger/ledger_samples.hpp"
 #include "support/testing.hpp"
+#include "toy_mechanism.hpp"
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -7,6 +10,10 @@
 #include <new>
 
 #include "starling/core/check.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/audit/audit_subjects.hpp"
+#include "starling/privacy/audit/planted_faults.hpp"
+#include "starling/privacy/ledger/ledger_reading.hpp"
 #include "starling/privacy/mechanism.hpp"
 
 namespace {
@@ -31,6 +38,12 @@ namespace starling {
 namespace {
 
 using testing_support::message_of;
+using testing_support::TemporaryFolder;
+
+const MechanismTable& table() {
+  static const MechanismTable with_toy = mechanism_table().with(toy_row());
+  return with_toy;
+}
 
 ReleaseSettings ordinary() {
   ReleaseSettings settings;
@@ -45,7 +58,8 @@ ReleaseSettings ordinary() {
 
 class AnyMechanism : public testing::TestWithParam<std::string> {
  protected:
-  std::unique_ptr<Mechanism> mechanism_ = mechanism_table().make(GetParam(), ordinary());
+  const MechanismRow& row_ = table().row(GetParam());
+  std::unique_ptr<Mechanism> mechanism_ = table().make(GetParam(), ordinary());
   Vector sum_{0.5, -1, 0.25, 0, 1, -0.125};
 
   Vector release(const ReleaseAddress& address, const Vector& sum) {
@@ -68,6 +82,60 @@ TEST_P(AnyMechanism, SaysWhatItDoesAndWhatItCosts) {
   EXPECT_LE(charge.delta, 1);
   // A finite loss needs a finite clip.
   EXPECT_TRUE(!charges || (mechanism_->clip().kind != ClipKind::none && mechanism_->clip().bound <= 2));
+}
+
+TEST_P(AnyMechanism, IsAsItsRowSays) {
+  EXPECT_EQ(mechanism_->charge(0.5).kind, row_.charge);
+  EXPECT_EQ(mechanism_->price_kind(), row_.price_kind());
+  EXPECT_EQ(mechanism_->settings().dimension, 6U);
+  // Neighbours that are means have one pair; gradients have three.
+  EXPECT_EQ(neighbouring_sums(*mechanism_).size(), row_.about_means ? 1U : 3U);
+  const ReleaseAddress address{ReleasePath::by_itself, 1, 2, 0};
+  const Vector first = release(address, sum_);
+  ReleaseSettings longer = ordinary();
+  longer.rounds *= 2;
+  mechanism_ = table().make(GetParam(), longer);
+  EXPECT_EQ(release(address, sum_) != first, row_.depends_on_rounds);
+}
+
+// The likelihood ratio of events under neighbouring inputs, by exact confidence limits.
+TEST_P(AnyMechanism, KeepsItsClaimInAnAudit) {
+  AuditSettings settings;
+  settings.samples = 20'000;
+  for (const NeighbouringSums& pair : neighbouring_sums(*mechanism_)) {
+    const AuditSubject subject = release_subject(*mechanism_, 0.5, pair, numbered_audit_keys(3));
+    const AuditResult result = audit(subject, mechanism_->charge(0.5), settings);
+    EXPECT_FALSE(result.refuted) << pair.name << ": " << result.event();
+  }
+  // The audit would see a loss above the claim.
+  const AuditSubject subject =
+      release_subject(*mechanism_, 0.5, neighbouring_sums(*mechanism_).front(), numbered_audit_keys(3));
+  EXPECT_TRUE(audit(subject, row_.gaussian() ? Charge::gaussian(0.2) : Charge::pure(0.2), settings).refuted);
+}
+
+TEST_P(AnyMechanism, PassesTheSelfCheckOfAuditsIfItProtectsRecords) {
+  if (!row_.protects() || row_.about_means) return;
+  const auto checks = check_audit(row_, check_of_releases(numbered_audit_keys(5)), {});
+  EXPECT_EQ(checks.size(), 2 + planted_faults().size());
+  for (const AuditSelfCheck& check : checks) EXPECT_TRUE(check.passed) << check.name << ": " << check.detail;
+}
+
+TEST_P(AnyMechanism, HasChargesThatALedgerKeepsAndThatCompose) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "ledger";
+  const Charge charge = mechanism_->charge(0.5);
+  {
+    Ledger ledger = Ledger::open(path);
+    ledger.begin(ledger_samples::run_of("run"));
+    ledger.reserve(ledger_samples::block_of(0, 0, 6, charge));
+  }
+  const LedgerReading reading = read_ledger(path);
+  ASSERT_FALSE(reading.damage) << reading.damage->reason;
+  const std::vector<ChargeGroup> spent = reading.book.spent(0, LossLevel::record_in_each_batch);
+  EXPECT_EQ(spent, (std::vector<ChargeGroup>{{charge, 7}}));
+  const double together = compose(spent, 1e-5).epsilon;
+  EXPECT_EQ(std::isfinite(together), row_.protects());
+  EXPECT_GE(together, compose(std::vector<ChargeGroup>{{charge, 1}}, 1e-5).epsilon);
 }
 
 TEST_P(AnyMechanism, IsAFunctionOfItsArguments) {
@@ -109,13 +177,23 @@ TEST_P(AnyMechanism, AllocatesNothingOnceWarm) {
 
 INSTANTIATE_TEST_SUITE_P(Table, AnyMechanism, testing::ValuesIn([] {
                            std::vector<std::string> names;
-                           for (const auto& row : mechanism_table().rows()) names.push_back(row.name);
+                           for (const auto& row : table().rows()) names.push_back(row.name);
                            return names;
                          }()),
                          [](const auto& row) { return testing_support::test_name(row.param); });
 
 TEST(MechanismTable, KnowsItsMembersAndNoTestDouble) {
   EXPECT_EQ(mechanism_table().names(), "none, laplace, gaussian, dissertation");
+  EXPECT_EQ(table().names(), "none, laplace, gaussian, dissertation, toy");
+}
+
+TEST(MechanismTable, AnswersByCapabilities) {
+  EXPECT_EQ(mechanism_table().names_where(&MechanismRow::divisible), "none, laplace, gaussian");
+  EXPECT_EQ(table().names_where(&MechanismRow::protects), "laplace, gaussian, dissertation, toy");
+  EXPECT_EQ(mechanism_table().first(ChargeKind::unbounded).name, "none");
+  EXPECT_THROW(static_cast<void>(mechanism_table().first(ChargeKind::pure)), FailureError);
+  EXPECT_EQ(message_of<UsageError>([] { static_cast<void>(mechanism_table().row("hope")); }),
+            "unknown mechanism 'hope' (known: none, laplace, gaussian, dissertation)");
 }
 
 TEST(None, ReleasesTheMeanItself) {

@@ -1,6 +1,6 @@
 #include "starling/privacy/noise/grid.hpp"
 
-#include "privacy/mechanism/zero_noise.hpp"
+#include "privacy/zero_noise.hpp"
 #include "support/testing.hpp"
 #include <cstdlib>
 #include <limits>

@@ -1,11 +1,11 @@
-/// What many releases cost together (method 6, "Accounting").
+/// The composition of many releases (docs/methods/privacy.md, "Accounting").
 ///
 /// Every figure is an upper bound that holds in floating point: approximations are rounded towards more loss.
 ///
-/// Charges are those of dominating pairs, so that what holds of the pair's composition holds of the releases', also
-/// where a later release depends on earlier ones (Zhu, Dong and Wang 2022, theorem 10): of `pure` and `approximate`
-/// that of randomised response (Kairouz, Oh and Viswanath 2015), of `gaussian` N(0, 1) and N(μ, 1), of `laplace`
-/// Laplace noise around 0 and around ε. All are symmetric: exchanging the two data sets changes nothing.
+/// Each charge stands for a dominating pair of distributions. A bound on the composition of the pairs is a bound on the
+/// composition of the releases, also where a later release depends on earlier ones (Zhu, Dong and Wang 2022, theorem
+/// 10). The pairs: for `pure` and `approximate` randomised response (Kairouz, Oh and Viswanath 2015), for `gaussian`
+/// N(0, 1) and N(μ, 1), for `laplace` Laplace noise around 0 and around ε. All pairs are symmetric.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@
 
 namespace starling {
 
-/// A loss (ε, δ) with the ways to it.
+/// A privacy loss (ε, δ), and the accountant that gave it.
 struct PrivacyLoss {
   double epsilon = 0;  ///< infinite where nothing is protected, or where no finite ε has this δ
   double delta = 0;
   std::optional<double> mu;     ///< total μ, where all charges are Gaussian
   std::optional<double> renyi;  ///< ε by Rényi accounting at the same δ; none at δ = 0
-  /// What gave `epsilon`: "pure", "gdp", "pld" or "renyi"; "none" without any charge, and where none gives a finite
-  /// one.
+  /// The accountant that gave `epsilon`: "pure", "gdp", "pld" or "renyi"; "none" without any charge, and where no
+  /// accountant gives a finite ε.
   std::string method;
 };
 
-/// The loss of somebody whose records entered all these releases, 0 <= delta <= 1. At delta = 0 losses are pure: Σ ε,
+/// The privacy loss of a record that entered all these releases, 0 <= delta <= 1. At delta = 0 losses are pure: Σ ε,
 /// infinite unless all charges are pure or Laplace. Gaussian charges alone: μ² adds up ("gdp"). Else the least of Σ ε
 /// ("pure"), Rényi accounting ("renyi") and the privacy loss distribution ("pld"), all of them valid; the last is left
-/// out beyond 10^9 releases, and keeps at most 128 different charges apart: others are merged into dearer ones. Of
-/// approximate charges the δ are lost first; a `delta` that is less than they come to by a relative 1e-12 or less, as
-/// rounded sums are, is raised to that. The order of the groups does not matter. Throws UsageError for values out of
+/// out beyond 10^9 releases, and keeps at most 128 different charges apart: others are merged into dearer ones. The δ
+/// of approximate charges are subtracted first; a `delta` that is less than they come to by a relative 1e-12 or less,
+/// as rounded sums are, is raised to that. The order of the groups does not matter. Throws UsageError for values out of
 /// range.
 [[nodiscard]] PrivacyLoss compose(std::span<const ChargeGroup> groups, double delta);
 
-/// The charge to somebody to whom `members` of a batch's records belong (group privacy), `members` >= 1: pure, Laplace
-/// and Gaussian charges are multiplied; none for approximate ones, of which no such figure is claimed.
+/// The charge to the owner of `members` >= 1 records of a batch (group privacy): pure, Laplace and Gaussian charges are
+/// multiplied. None for approximate charges, for which no such figure is claimed.
 [[nodiscard]] std::optional<Charge> of_group(const Charge& charge, double members);
 
 /// Gaussian noise, μ = Δ₂/σ: δ = Φ(−ε/μ + μ/2) − e^ε Φ(−ε/μ − μ/2), and its inverses by bisection, rounded towards

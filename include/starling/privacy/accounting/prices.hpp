@@ -1,4 +1,4 @@
-/// What every release of a run costs: `--epsilon` and `--mu`, the same always, by round, or by client.
+/// The prices of all releases of a run (`--epsilon`, `--mu`): constant, by round, or by client.
 #pragma once
 
 #include <functional>
@@ -17,13 +17,13 @@ class Prices {
   [[nodiscard]] static Prices parse(const std::string& text, const std::string& what, Round rounds, Client clients,
                                     double least, double most);
 
-  /// Prices in another measure: of each price what `convert` makes of it; `convert` must not fall.
+  /// The prices in another measure. `convert` must be monotone increasing.
   [[nodiscard]] Prices converted(std::function<double(double)> convert) const;
 
-  /// Of client u in round t, from 0.
+  /// The price of client u in round t, both from 0.
   [[nodiscard]] double at(Client u, Round t) const;
   [[nodiscard]] PriceRange range() const;
-  /// All that prices are made of, on one line: equal for equal prices.
+  /// The prices as text on one line: equal for equal prices.
   [[nodiscard]] std::string text() const;
   /// Whether each client pays the same in all rounds.
   [[nodiscard]] bool constant() const { return !by_client_.empty() || by_round_.constant(); }
@@ -33,7 +33,7 @@ class Prices {
 
   RoundValues by_round_;
   std::vector<double> by_client_;          // empty unless prices differ by client
-  std::function<double(double)> convert_;  // of what by_round_ says
+  std::function<double(double)> convert_;  // applied to by_round_
 };
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// What the releases of one client in one run come to, and what that costs whom.
+/// The releases of one client in one run, and the privacy losses that they add up to.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,8 @@ class PriceTally {
   int digits_ = 53;  // that prices are rounded up to
 };
 
-/// Of one client. Small, for there may be a million: while prices do not change, it needs no memory of its own.
+/// The spending of one client. Small, because there may be a million clients: while prices do not change, it needs no
+/// memory of its own.
 class Spending {
  public:
   /// A release in a pass of the data, from 0; passes do not go back.
@@ -42,7 +43,7 @@ class Spending {
     dearest_ = std::max(dearest_, price);
   }
 
-  /// A pass of which nobody knows more than that no release in it was dearer.
+  /// A pass without details: no release in it was dearer than `price`.
   void assume_pass(double price, std::int64_t pass) {
     if (pass != pass_) end_pass(pass);
     dearest_ = std::max(dearest_, price);
@@ -51,14 +52,14 @@ class Spending {
   [[nodiscard]] std::int64_t releases() const { return releases_ + (earlier_ ? earlier_->releases : 0); }
   /// Passes with a release: the most releases that one record entered.
   [[nodiscard]] std::int64_t participations() const;
-  /// Every release.
+  /// All releases, by price.
   [[nodiscard]] PriceTally all() const;
   /// The dearest release of each pass: no record paid more than these, since it enters one release of a pass.
   [[nodiscard]] PriceTally dearest_of_passes() const;
   void persist(Snapshot& snapshot);
 
  private:
-  /// What does not fit below.
+  /// The part that the fields below cannot hold.
   struct Earlier {
     std::int64_t releases = 0;
     PriceTally all;
@@ -68,28 +69,28 @@ class Spending {
   void change_price(double price);
   void end_pass(std::int64_t pass);
 
-  double price_ = 0;           // of the latest release
+  double price_ = 0;           // the latest price
   std::int64_t releases_ = 0;  // the latest, at that price each
   std::int64_t passes_ = 0;    // finished since, their dearest release at that price
   std::int64_t pass_ = -1;
-  double dearest_ = 0;  // of the pass at hand
+  double dearest_ = 0;  // in the current pass
   std::unique_ptr<Earlier> earlier_;
 };
 
-/// The losses by one client's releases, of those whom they may concern.
+/// The privacy losses by one client's releases, by unit.
 struct ClientLosses {
   std::int64_t releases = 0;
   std::int64_t participations = 0;
-  PrivacyLoss component;      ///< of one component of a record's gradient
-  PrivacyLoss record;         ///< of one record
-  PrivacyLoss one_per_batch;  ///< of somebody with one record (or component, by unit) in each batch
-  PrivacyLoss client;         ///< of somebody to whom all records of the client belong
+  PrivacyLoss component;      ///< one component of a record's gradient
+  PrivacyLoss record;         ///< one record
+  PrivacyLoss one_per_batch;  ///< a person with one record (or component, by unit) in each batch
+  PrivacyLoss client;         ///< the owner of all records of the client
 
-  /// Takes each figure that is larger in `other`.
+  /// Replaces each figure by the larger one of this and `other`.
   void take_worse(const ClientLosses& other);
-  /// All losses are unbounded: records were sent as they are.
+  /// Makes all losses unbounded: records were sent without noise.
   void claim_nothing();
-  /// For another rank.
+  /// The losses as text, for another rank.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static ClientLosses parse(const std::string& text);
 };

@@ -1,10 +1,10 @@
-/// A lower bound on what an observer learns, measured from outside (method 6, "`starling privacy audit`").
+/// A measured lower bound on the privacy loss (docs/methods/privacy.md, "Audits").
 ///
 /// Two neighbouring inputs, sides 0 and 1, are run many times, and events are sought that are more often seen under one
 /// side than a claim allows. The events are chosen on one half of the observations and judged on the other, with exact
 /// binomial confidence limits (Clopper and Pearson 1934), both directions, and Bonferroni's correction over the events;
-/// so no honest claim is refuted more often than the stated error rate, whatever the noise is like. What is not refuted
-/// is not proved: the bound is a lower one.
+/// so no honest claim is refuted more often than the stated error rate, for any noise. A claim that is not refuted is
+/// not proved: the bound is a lower bound.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ namespace starling {
 [[nodiscard]] double clopper_pearson_lower(std::int64_t count, std::int64_t trials, double error);
 [[nodiscard]] double clopper_pearson_upper(std::int64_t count, std::int64_t trials, double error);
 
-/// What is audited, seen from outside.
+/// The subject of an audit, as an observer sees it.
 struct AuditSubject {
   std::string name;        ///< of the neighbouring pair, for tables
   std::size_t length = 1;  ///< doubles in an observation
@@ -35,12 +35,12 @@ struct AuditSubject {
   std::array<Vector, 2> centres;  ///< observations without noise; empty where not known
 };
 
-/// Where long work is told how far it is.
+/// The progress callback of audits.
 using AuditTick = std::function<void()>;
 
 struct AuditSettings {
   std::int64_t samples = 1'000'000;  ///< observations of each side that are judged; up to as many again choose events
-  double delta = 1e-5;               ///< where the epsilon of a Gaussian claim is taken
+  double delta = 1e-5;               ///< at which the ε of a Gaussian claim is stated
   double share = 1;                  ///< of the error probabilities: 1/k where k audits make one statement together
   AuditTick tick;                    ///< called after every observation, if it is given
 };
@@ -90,8 +90,8 @@ struct AuditResult {
 /// Throws UsageError for less than 100 samples, a share or a delta out of range, and what `observe` throws.
 [[nodiscard]] AuditResult audit(const AuditSubject& subject, const Charge& claim, const AuditSettings& settings);
 
-/// What `audit` is expected to report of noise that has exactly the claimed loss, for the best event alone: the claim
-/// less what confidence costs at this number of samples. It tells whether a low bound is the audit's fault.
+/// The expected bound of `audit` for noise with exactly the claimed loss, from the best event alone: the claim less the
+/// cost of confidence at this number of samples. A much lower bound is the audit's fault.
 [[nodiscard]] double expected_bound(const Charge& claim, const AuditSettings& settings);
 
 }  // namespace starling

@@ -15,7 +15,7 @@
 
 namespace starling {
 
-/// Of `canaries` secret signs, the guesser ventured `guesses`, `right` of which were right.
+/// The score of a guesser: `guesses` guesses at `canaries` secret signs, `right` of them right.
 struct OneRunScore {
   std::int64_t canaries = 0;
   std::int64_t guesses = 0;
@@ -31,13 +31,13 @@ struct OneRunScore {
 /// without a look at the signs.
 [[nodiscard]] double one_run_bound(const OneRunScore& score, double delta, double error);
 
-/// The secret signs of a run and what was released in their coordinate, in the order of releases.
+/// The secret signs of a run and the values released in their coordinate, in the order of releases.
 struct CanaryLog {
   std::vector<int> signs;  ///< +1 or −1
   Vector seen;             ///< released values
 };
 
-/// What one run says about a claim.
+/// The result of an audit by one run.
 struct OneRunResult {
   double epsilon_claimed = 0;  ///< at `delta`
   double delta = 0;

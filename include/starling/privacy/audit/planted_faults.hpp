@@ -1,4 +1,4 @@
-/// Mechanisms with a fault each: for the audit's checks of itself; not private. They are in no table.
+/// Mechanisms with one fault each, for the audit's checks of itself: not private, and in no table.
 #pragma once
 
 #include <memory>
@@ -25,12 +25,12 @@ struct PlantedFaultRow {
   std::string name;  ///< for tables: "half the noise"
 };
 
-/// All of them.
+/// All faults.
 [[nodiscard]] const std::vector<PlantedFaultRow>& planted_faults();
 
-/// The production mechanism of that name with a fault. It charges what the honest one would. For the audit's checks of
-/// itself; not private. Throws UsageError as the table does.
-[[nodiscard]] std::unique_ptr<Mechanism> plant(PlantedFault fault, const std::string& mechanism,
+/// The mechanism of the row with a fault, with the charges of the honest mechanism. For the audit's checks of itself;
+/// not private. Throws UsageError as the row's maker does.
+[[nodiscard]] std::unique_ptr<Mechanism> plant(PlantedFault fault, const MechanismRow& mechanism,
                                                const ReleaseSettings& settings);
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// A client's noise key and the streams of noise made from it (method 6, release, item 4).
+/// A client's noise key and the streams of noise made from it (docs/methods/privacy.md, "One release").
 #pragma once
 
 #include <algorithm>
@@ -32,9 +32,9 @@ class NoiseKey {
   /// it is not there or is no key, FailureError if it cannot be read: no message quotes it.
   [[nodiscard]] static NoiseKey read(const std::string& path);
 
-  /// What may be shown to others, to find equal keys: keyed BLAKE2b of the run id, 64 hexadecimal digits.
+  /// A commitment for others, to find equal keys: keyed BLAKE2b of the run id, 64 hexadecimal digits.
   [[nodiscard]] std::string commitment(std::string_view run_id) const;
-  /// What releases of one run are made with: keyed BLAKE2b of the run id. While rounds are played no other is needed.
+  /// The key for the releases of one run: keyed BLAKE2b of the run id. No other key is needed during the rounds.
   [[nodiscard]] NoiseKey for_run(std::string_view run_id) const;
   /// The key itself as 64 hexadecimal digits, in the form that `read` takes: for the client's private folder alone.
   [[nodiscard]] std::string hex() const;
@@ -112,9 +112,8 @@ struct StreamStart {
 /// whose clients share a key; k messages meet with probability at most k²/2 times that. What is released shows nothing
 /// of the tags, since the cipher's stream shows nothing of its key and nonce.
 ///
-/// Method 6 has keyed BLAKE2b in place of both: with it (and Poly1305 for the integers alone) a stream's start took
-/// 1.1 µs. This takes 0.3, and 0.16 where blocks of several rounds are made together; whole rounds take little more
-/// than 1.
+/// Keyed BLAKE2b in place of both (and Poly1305 for the integers alone) took 1.1 µs for a stream's start. This takes
+/// 0.3 µs, and 0.16 µs where blocks of several rounds are made together.
 ///
 /// No memory is allocated after the first call. Throws FailureError where the cryptographic library fails.
 [[nodiscard]] StreamStart release_stream(ReleaseKeys& keys, const NoiseKey& run_key, std::string_view run_id,

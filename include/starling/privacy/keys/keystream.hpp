@@ -38,12 +38,12 @@ class Keystream {
 inline constexpr int laplace_scale_bits = 40;
 
 /// Adds to each integer its own exact draw of the discrete Laplace distribution of scale t = 2^40: P(k) = (1 − α)/(1 +
-/// α) · α^|k| with α = exp(−1/t), independent of all others (method 6, release, item 3). What is added depends on the
-/// stream's position and on the number of integers alone, and is less than 2^49 in magnitude; one draw alone is a span
-/// of length 1. The caller keeps the integers below 2^62. Uses 32 bytes of keystream for a draw, of as many draws as
-/// make a multiple of 8. How it is drawn and why that is exact: src/privacy/noise/laplace_exact.hpp; in what order:
-/// src/privacy/noise/laplace_draws.hpp. Throws FailureError where 256 bits of the stream agree with a constant, which
-/// is as likely as a guessed key.
+/// α) · α^|k| with α = exp(−1/t), independent of all others (docs/methods/privacy.md, "One release"). What is added
+/// depends on the stream's position and on the number of integers alone, and is less than 2^49 in magnitude; one draw
+/// alone is a span of length 1. The caller keeps the integers below 2^62. Uses 32 bytes of keystream for a draw, of as
+/// many draws as make a multiple of 8. How it is drawn and why that is exact: src/privacy/noise/laplace_exact.hpp; in
+/// what order: src/privacy/noise/laplace_draws.hpp. Throws FailureError where 256 bits of the stream agree with a
+/// constant, which is as likely as a guessed key.
 void add_discrete_laplace(Keystream& words, std::span<std::int64_t> integers);
 
 /// Continuous Laplace of the given scale in double precision: for `--mechanism dissertation` only, and no more private

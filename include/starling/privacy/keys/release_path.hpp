@@ -1,4 +1,4 @@
-/// The ways by which something computed from records leaves a client: each is a call of a mechanism in a protocol.
+/// The release paths: the calls of mechanisms in protocols by which values computed from records leave a client.
 ///
 /// Every release names its path in its address, so that a call without one does not compile. docs/privacy.md has a row
 /// for each path, and tests/end_to_end/test_release_paths.py audits each in the program as it is installed; a path that

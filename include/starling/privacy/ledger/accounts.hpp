@@ -1,4 +1,4 @@
-/// What the clients of a rank may still release, and what they have: asked before every release.
+/// The privacy accounts of a rank's clients, which every release must ask beforehand.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@
 
 namespace starling {
 
-/// Rounds that a client's stream serves, as far as they are known beforehand.
+/// The rounds that a client's stream serves, as far as they are known beforehand.
 struct ServedRounds {
-  std::optional<std::int64_t> records;  ///< of a pass
+  std::optional<std::int64_t> records;  ///< in a pass
   std::optional<Round> of_pass;
   std::optional<Round> of_all;
   [[nodiscard]] auto operator<=>(const ServedRounds&) const = default;
 };
 
-/// Limit on what a client's releases may come to.
+/// A limit on the privacy loss by a client's releases.
 struct Budget {
   double epsilon = 0;
   bool of_client = true;        ///< loss of all records of a client together; else of its worst record
@@ -35,8 +35,8 @@ struct Budget {
   [[nodiscard]] auto operator<=>(const Budget&) const = default;
 };
 
-/// A client takes 72 bytes here while its price does not change, whatever it releases when; what clients have in common
-/// stands once.
+/// The accounts of a rank's clients. A client takes 72 bytes while its price does not change; the terms that clients
+/// share are stored once.
 class Accounts {
  public:
   /// Clients first, first + 1, … one for each entry of `served`. Keeps a reference to the mechanism.
@@ -48,11 +48,10 @@ class Accounts {
   /// One budget per client. Needs a ledger, in which losses are looked up.
   void limit(const std::vector<Budget>& budgets);
 
-  /// Whether no client has anything to release, as a fusion centre has not whose labels all know.
+  /// Whether no client has anything to release (such as a fusion centre whose labels everybody knows).
   [[nodiscard]] bool idle() const;
-  /// Whether any client that has something to release may do so in round 0; reserves it,
-  /// unless the first release is to do so. True without a budget, unless
-  /// idle.
+  /// Whether any client with something to release may release in round 0. Reserves that round, unless the first release
+  /// is to do so. True without a budget, unless idle.
   [[nodiscard]] bool open(bool reserves = true);
   /// The price of client first + k's release in round t, which is then taken as made and stands in the ledger already;
   /// nothing if it is beyond the client's budget: then and from then on. Rounds ascend. Throws FailureError if the
@@ -67,19 +66,19 @@ class Accounts {
     return price;
   }
 
-  /// Of client first + k.
+  /// The spending of client first + k.
   [[nodiscard]] Client number(std::size_t k) const { return first_ + static_cast<Client>(k); }
   [[nodiscard]] const Spending& spending(std::size_t k) const { return clients_[k].spending; }
   /// Losses by the releases of this run, of client first + k.
   [[nodiscard]] ClientLosses losses(std::size_t k, std::optional<double> delta) const;
-  /// Each figure of the client of whom it is largest.
+  /// Each figure for the client with the largest.
   [[nodiscard]] ClientLosses worst_losses(std::optional<double> delta) const;
-  /// Clients that a budget stopped.
+  /// The number of clients that a budget stopped.
   [[nodiscard]] std::int64_t stopped() const;
-  /// Releases after which a budget stopped the first of them; nothing where it stopped none.
+  /// The releases after which a budget stopped the first client; nothing where it stopped none.
   [[nodiscard]] std::optional<Round> stopped_after() const;
   /// Releases after which the first client will have spent its budget, as prices and ledgers are now; nothing where all
-  /// come to their ends. Of clients with different histories the first few are looked at, since each takes some time.
+  /// come to their ends. Only the first few clients with different histories are examined, since each takes some time.
   [[nodiscard]] std::optional<Round> will_stop_after() const;
   /// Enters into the ledger how far the clients came, `reason` being finished or stopped. Rounds that were reserved and
   /// not released are given back, and rounds that an earlier process of this run may have released are counted.
@@ -90,11 +89,11 @@ class Accounts {
   /// as paid, for an earlier process may have released them, and the others cost nothing. What comes through a pipe
   /// afterwards counts as another pass: it may have come before. Returns the most releases of a client that count so.
   std::int64_t leave_out_releases(Round end);
-  /// What was paid so far. What is reserved stands in the ledgers, and may be more by the time it is read.
+  /// The payments so far. Reserved rounds stand in the ledgers, and may be more.
   void persist(Snapshot& snapshot);
 
  private:
-  /// What clients have in common, as a rule.
+  /// Terms that many clients share.
   struct Terms {
     ServedRounds served;
     std::optional<Budget> budget;

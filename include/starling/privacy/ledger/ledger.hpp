@@ -1,6 +1,6 @@
-/// The write-ahead privacy ledger (method 6, "The ledger").
+/// The write-ahead privacy ledger (docs/methods/privacy.md).
 ///
-/// A ledger is a text file, one row a line, each a JSON object, and beside it FILE.head, which counts them:
+/// A ledger is a text file with one row a line, each a JSON object. Beside it, FILE.head counts the rows:
 ///
 ///   {"row":1,"previous":"00…0","kind":"ledger","format":2,"time":"2026-01-31T12:00:00Z","hash":"5f…"}
 ///   {"row":2,"previous":"5f…","kind":"open","run":…,"time":…,"version":…,"mechanism":…,"parameters":…,"unit":"record",
@@ -17,25 +17,23 @@
 /// row. Charges: {"kind":"pure"|"laplace","epsilon":ε}, {"kind":"gaussian","mu":μ},
 /// {"kind":"approximate","epsilon":ε,"delta":δ}, {"kind":"unbounded"}. Doubles read back as they were.
 ///
-/// **Clients.** A row of kind `reserve` or `end` is about `client`; where it says `through` (which is more), it says
-/// the same of each client from `client` to that one, as so many rows would. So adjacent clients that release alike
-/// take one row, and what each is charged is as exact as with a row of its own. In the list `clients` a pair stands for
-/// a range. Ledgers of format 1 have neither: they are read, and written on as they began, with a row for each client,
-/// so that whatever reads them reads all of them. Who knows format 1 alone is told by the first row that this is
-/// another.
+/// **Clients.** A row of kind `reserve` or `end` is about `client`. Where it has `through` (a larger number), the row
+/// is about each client from `client` to `through`, and stands for as many rows. So adjacent clients with the same
+/// releases take one row, and each is charged exactly as with a row of its own. In the list `clients` a pair stands for
+/// a range. Ledgers of another format are refused.
 ///
 /// **Writing.** A row is written and fsync'd, then the head (temporary file, fsync, rename, fsync of the folder), then
 /// the call returns: that is when a row is acknowledged, and only then may the noise of its rounds be used. Rows of
 /// several clients may be written together. So a crash leaves only rows of its last write that the head does not count.
-/// Those that are whole count, and the next run brings the head up to date. If the last is torn (its line has no end,
+/// Whole rows count, and the next run brings the head up to date. If the last is torn (its line has no end,
 /// or is not a row), it was never acknowledged, for the head would count it, and nothing was released under it: the
 /// next run cuts it off. A torn line that the head does count is damage, and nothing is ever cut off then.
 ///
-/// **What is noticed.** A change of any byte, rows that were removed, swapped, put in or repeated, and, by the head, a
-/// cut at the end of a row. What is not: whoever may write the files can rewrite both of them consistently, or put back
-/// both as they were at an earlier time. That is noticed only by somebody who kept the hash of a row: each run prints
-/// the head, and `starling privacy ledger FILE --expect HASH` says whether the ledger still holds that row. A hash
-/// chain is no signature: it does not say who wrote.
+/// **Detected damage.** A change of any byte; rows that were removed, swapped, put in or repeated; and, by the head, a
+/// cut at the end of a row. Not detected: whoever may write the files can rewrite both of them consistently, or restore
+/// earlier versions of both. Only somebody who kept the hash of a row can detect that: each run prints the head, and
+/// `starling privacy ledger FILE --expect HASH` says whether the ledger still holds that row. A hash chain is no
+/// signature: it does not identify the writer.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +47,7 @@
 
 namespace starling {
 
-/// Which rounds are reserved together. Few rounds: a crash costs little; many: there is rarely an fsync to wait for.
+/// The sizes of reserved blocks. After a crash, small blocks waste fewer rounds; large blocks need fewer fsyncs.
 /// Blocks end at the same rounds wherever they begin: clients who were apart when a run was taken up, since some had
 /// sat out its last rounds, share rows from the next such round on.
 class BlockSizes {
@@ -59,7 +57,7 @@ class BlockSizes {
   [[nodiscard]] static BlockSizes doubling(Round most = 4096) { return {most, true}; }
   /// Blocks end where a multiple of `size` is reserved.
   [[nodiscard]] static BlockSizes fixed(Round size) { return {size, false}; }
-  /// How fast rounds pass: blocks that are used up in no time may go on doubling, up to 2^20 rounds, since a crash
+  /// The speed of rounds. Blocks that are used up in no time may go on doubling, up to 2^20 rounds, since a crash
   /// still costs no more than was released, and writing a row takes as long as many thousand quick rounds.
   enum class Pace { ordinary, quick };
   /// Rounds of the block that follows `reserved` rounds (0 or more): those up to the next round where blocks end.
@@ -72,18 +70,18 @@ class BlockSizes {
   bool doubling_;
 };
 
-/// How a client's part in the run at hand ends, or that of each of several.
+/// The end of one client's part in the current run, or of each of several clients.
 struct LedgerEnding {
   ClientRange clients;
   Round released = 0;  ///< rounds below were released, or could have been
   LedgerEnd reason = LedgerEnd::finished;
-  /// Equal in all but whom it is about.
+  /// Whether both are equal but for their clients.
   [[nodiscard]] bool says_the_same(const LedgerEnding& other) const {
     return released == other.released && reason == other.reason;
   }
 };
 
-/// A ledger that is being written, by nobody else at the same time. Not for several threads at once.
+/// A ledger open for writing, by one process and one thread.
 ///
 /// After a FailureError (a full disk) the object writes no more: whether the last row stands is for the next run to
 /// see.
@@ -121,7 +119,7 @@ class Ledger {
   /// Gives back what was reserved and not released: rounds from `released` on. Not those that were charged when the run
   /// was last taken up: an earlier process may have released them. A part of a block is given back to the client's
   /// total if the block has one release a round; what the block's passes cost a record stays.
-  /// Of different clients, with one wait for the disk.
+  /// The endings of different clients, with one wait for the disk.
   void end(std::span<const LedgerEnding> endings);
   void end(Client client, Round released, LedgerEnd reason) {
     const LedgerEnding ending{client, released, reason};
@@ -130,7 +128,7 @@ class Ledger {
 
   [[nodiscard]] const LedgerBook& book() const;
 
-  /// Hash of the last row: who keeps it can tell later whether the ledger was rewritten.
+  /// The hash of the last row, by which a rewritten ledger can be detected later.
   [[nodiscard]] std::string head() const;
   [[nodiscard]] const std::string& path() const;
 

@@ -1,4 +1,4 @@
-/// Blocks of rounds that a ledger's rows reserve, as the book keeps them.
+/// Blocks of rounds that a ledger's rows reserve.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 
 namespace starling {
 
-/// What one pass of the data costs: the largest charge to a record.
+/// The cost of one pass over the data: the largest charge to a record.
 struct PassCharge {
   std::int64_t pass = 1;
   Charge charge;
   [[nodiscard]] bool operator==(const PassCharge&) const = default;
 };
 
-/// Rounds that may release from now on, of a client, or of adjacent clients of each of whom all the rest is true.
+/// Reserved rounds of one client, or of each of several adjacent clients.
 struct Reservation {
   ClientRange clients;
   Round first = 0;
   Round last = 0;                    ///< inclusive
   std::string records;               ///< which records enter: "0..31999 in passes 1..1", "as they arrive"
-  std::vector<PassCharge> passes;    ///< of every pass that the rounds touch the largest charge to a record
+  std::vector<PassCharge> passes;    ///< the largest charge to a record for every pass of these rounds
   std::vector<ChargeGroup> charges;  ///< all releases of a client, in the order of their rounds
   std::string digest;                ///< how the data are digested for the noise
   [[nodiscard]] bool operator==(const Reservation&) const = default;
-  /// Equal in all but whom it is about.
+  /// Whether both are equal but for their clients.
   [[nodiscard]] bool says_the_same(const Reservation& other) const;
 };
 
@@ -38,14 +38,14 @@ struct Reservation {
 class LedgerBlocks {
  public:
   [[nodiscard]] bool empty() const { return last_ == nullptr; }
-  /// Of a history that is not empty.
+  /// The last block. The history must not be empty.
   [[nodiscard]] const std::shared_ptr<const Reservation>& last() const { return last_->block; }
   [[nodiscard]] std::vector<const Reservation*> in_order() const;
   /// Equal for copies, while there are any.
   [[nodiscard]] const void* identity() const { return last_.get(); }
   void push(std::shared_ptr<const Reservation> block);
   void pop() { last_ = std::shared_ptr<const Link>(last_->before); }
-  /// Whether all blocks say the same. Quick where histories have met before, or differ.
+  /// Whether all blocks are equal but for their clients. Quick where histories have met before, or differ.
   [[nodiscard]] bool operator==(const LedgerBlocks& other) const;
 
  private:

@@ -1,4 +1,4 @@
-/// What a privacy ledger (privacy/ledger/ledger.hpp) says: which runs released what about whom, and what that costs.
+/// The content of a privacy ledger (privacy/ledger/ledger.hpp): runs, clients, releases and their costs.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace starling {
 
-/// A run as it presents itself when it begins.
+/// The description of a run at its start.
 struct LedgerRun {
   std::string id;  ///< letters, digits and . _ : -, of no other run in the ledger: noise is derived from it
   std::string version;
   std::string mechanism;
-  std::string parameters;                  ///< of the mechanism and whatever else somebody may want to know
+  std::string parameters;                  ///< of the mechanism and the run, for readers
   PrivacyUnit unit = PrivacyUnit::record;  ///< whose loss the charges count
   std::int64_t batch = 1;
   /// How many units a whole batch counts for, when somebody owns all its records (units_of_batch in spending.hpp).
@@ -32,21 +32,21 @@ struct LedgerRun {
   std::vector<ClientRange> clients;  ///< ascending; a number must mean the same data in all runs of a ledger
 };
 
-/// Why a client's part in a run ended. A run that has ended for all clients by itself, and not by a signal, is not
-/// taken up again.
+/// The reason why a client's part in a run ended. A run that has ended for all clients by itself, and not by a signal,
+/// is not taken up again.
 enum class LedgerEnd { finished, stopped, budget };
 /// "finished", "stopped by signal" or "budget".
 [[nodiscard]] const char* name_of(LedgerEnd reason);
 
-/// A client's part in a run; of adjacent clients with the same part (a cohort) there is one.
+/// A client's part in a run. Adjacent clients with the same part (a cohort) share one account.
 struct LedgerAccount {
   ClientRange clients;
-  LedgerBlocks blocks;  ///< what counts as spent: up to `charged`
+  LedgerBlocks blocks;  ///< spent: up to `charged`
   Round charged = 0;    ///< rounds below it count; those at and above it were not released
   Round taken_up = 0;   ///< `charged` when the run was last taken up again: no end gives those rounds back
   Round reserved = 0;   ///< the most rounds that were ever reserved
   std::optional<LedgerEnd> end;
-  /// Whether it is the same part, of whomever.
+  /// Whether both accounts are equal but for their clients.
   [[nodiscard]] bool says_the_same(const LedgerAccount& other) const;
 };
 
@@ -57,7 +57,7 @@ struct LedgerEntry {
   std::map<Client, LedgerAccount> accounts;  ///< of all run.clients, by the first client of each
 
   [[nodiscard]] bool finished() const;  ///< all clients have
-  /// The account that the client has; null if it is none of the run's.
+  /// The account of the client; null if the run does not have the client.
   [[nodiscard]] const LedgerAccount* find(Client client) const;
   /// Throws UsageError for a client that is not one of the run's.
   [[nodiscard]] const LedgerAccount& account(Client client) const;
@@ -79,13 +79,13 @@ struct LedgerEntry {
 enum class LossLevel {
   component,             ///< one component of one record's gradient; it takes part once in each pass
   record,                ///< one record; it takes part once in each pass, and every run used the same records
-  record_in_each_batch,  ///< somebody with one record in each batch
-  client,                ///< somebody to whom all records of the client belong
+  record_in_each_batch,  ///< a person with one record in each batch
+  client,                ///< the owner of all records of the client
 };
 /// The level of the unit itself.
 [[nodiscard]] LossLevel level_of(PrivacyUnit unit);
 
-/// The entries of a ledger. What is charged: rounds that were reserved, unless an end says that they were not released.
+/// The entries of a ledger. Reserved rounds are charged, unless an end says that they were not released.
 /// A round that a run reserved, released and, taken up again, releases once more has the same bytes and counts once.
 class LedgerBook {
  public:
@@ -110,7 +110,7 @@ class LedgerBook {
  private:
   friend struct LedgerRules;  // changes come from rows alone
 
-  /// What ends make of histories, with those histories, by their identity and the end: clients of one history who end
+  /// Histories that ends cut, with the uncut ones, by identity and end: clients of one history who end
   /// alike go on having one, whoever stands between them.
   using Cuts = std::map<std::pair<const void*, Round>, std::pair<LedgerBlocks, LedgerBlocks>>;
 

@@ -29,10 +29,9 @@ struct LedgerDamage {
 /// "not a ledger", "edited", "reordered", "truncated", "torn", "inconsistent" or "no head".
 [[nodiscard]] const char* name_of(LedgerDamage::Kind kind);
 
-/// What a ledger holds up to the first damage.
+/// The content of a ledger up to the first damage.
 struct LedgerReading {
   LedgerBook book;
-  int format = 1;                   ///< that the first row names
   std::vector<std::string> hashes;  ///< of the rows, in order
   std::optional<LedgerDamage> damage;
   std::int64_t counted = 0;  ///< rows that the head counts: fewer than there are after a crash, until the next run

@@ -54,8 +54,8 @@ class MaskedGaussian final : public Protection {
   [[nodiscard]] PriceKind price_kind() const override { return PriceKind::mu; }
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] std::int64_t clients() const;
-  /// What a record pays if `colluding` clients take their own noise off the sum: μ √(M/(M − c)); unbounded if nobody
-  /// else is left.
+  /// The charge to a record if `colluding` clients remove their own noise from the sum: μ √(M/(M − c)); unbounded if
+  /// nobody else is left.
   [[nodiscard]] Charge charge_if_collude(double price, std::int64_t colluding) const;
   /// Size of an integer in the sum: C / 2^40.
   [[nodiscard]] double step(double price) const;
@@ -67,7 +67,7 @@ class MaskedGaussian final : public Protection {
   /// DataError if `sum` is not finite or not within what the clip promises.
   [[nodiscard]] Masked contribute(const ReleaseAddress& address, double price, const NoiseKey& key, Masker& masker,
                                   const Secret<Vector>& sum);
-  /// What the sum modulo 2^64 of all clients' shares says: Σ over clients of their sums, with noise.
+  /// The noisy sum over all clients, from the sum modulo 2^64 of their shares.
   [[nodiscard]] Released<Vector> open(double price, const std::vector<std::uint64_t>& total) const;
 
  private:

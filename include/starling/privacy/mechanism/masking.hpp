@@ -63,7 +63,7 @@ class MaskKey {
 /// fingerprints are.
 [[nodiscard]] std::string fingerprint(const std::vector<MaskKey::Bytes>& public_keys);
 
-/// What relays public keys: it takes those of this rank's clients and returns those of every rank, as 64 hexadecimal
+/// The relay of public keys: it takes those of this rank's clients and returns those of every rank, as 64 hexadecimal
 /// digits each. It may lie.
 using KeyRelay = std::function<std::vector<std::string>(const std::string& own)>;
 /// The public keys of all clients in client order, as the relay gives them to the owner of `own`. Throws DataError for

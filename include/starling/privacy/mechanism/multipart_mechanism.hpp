@@ -1,11 +1,12 @@
-/// A round's release in several parts, equally dear, of one kind of noise (online vertical federated learning, method
-/// 5).
+/// A round's release in several parts of the same price and with the same kind of noise, for online vertical federated
+/// learning (docs/methods/vertical.md).
 ///
 /// All parts are computed from the same m records, so a record pays for each. Parts with independent noise are one
 /// release of the vector of all parts, each measured in its own noise scale: of P parts of Gaussian noise the μ² add
-/// up, so each has μ/√P of the round's; of P parts of Laplace noise the ε add up, so each has ε/P (method 6,
-/// "Accounting"). That holds as well where a part is computed from what parts before it released, as a second local
-/// step is: the loss of each is the same whatever those were (Dong, Roth and Su 2022, corollary 3.3).
+/// up, so each has μ/√P of the round's; of P parts of Laplace noise the ε add up, so each has ε/P
+/// (docs/methods/privacy.md, "Accounting"). That holds as well where a part is computed from what parts before it
+/// released, as a second local step is: the loss of each is the same whatever those were (Dong, Roth and Su 2022,
+/// corollary 3.3).
 ///
 /// A part is a sum over records, or a matrix of m rows of e numbers, row i made of record i alone, all rows in one
 /// vector of m e numbers. Such a matrix is a sum too, of m vectors that are zero outside of their own row, and
@@ -24,23 +25,23 @@ namespace starling {
 
 class MultipartMechanism final : public Protection {
  public:
-  /// `name` is none, laplace or gaussian; `settings` have the prices of whole rounds, and clip and dimension of
-  /// gradients; `releases` is P: the most that any client makes in a round. A client with fewer pays for P all the
+  /// `name` is a mechanism whose row is divisible; `settings` have the prices of whole rounds, and clip and dimension
+  /// of gradients; `releases` is P: the most that any client makes in a round. A client with fewer pays for P all the
   /// same. Throws UsageError for other mechanisms, for the unit component, and for no releases.
   MultipartMechanism(const std::string& name, const ReleaseSettings& settings, std::size_t releases);
 
-  /// What becomes of a release: a mean, as `release` gives it, or m times that, the rows of a matrix. For descriptions.
+  /// The use of a release, for descriptions: a mean, as `release` gives it, or m times the mean, the rows of a matrix.
   enum class Scale { mean, rows };
   /// A kind of release: `what`, of each record, for descriptions ("embedding"); bound on a record's norm, infinite: no
   /// clipping (`none` alone); entries. Returns its number; what is there already is not added again. Ranks describe the
   /// run alike if all add the parts of all clients. Throws UsageError where the part's sensitivity cannot be proved.
   std::size_t add(const std::string& what, double clip, std::size_t dimension, Scale scale = Scale::mean);
 
-  /// Of gradients, as the settings have them.
+  /// The clipping of gradients.
   [[nodiscard]] Clip clip() const override { return gradients_->clip(); }
-  /// How records are clipped before they enter this part.
+  /// The clipping of records before they enter this part.
   [[nodiscard]] Clip clip(std::size_t part) const;
-  /// Of a whole round.
+  /// The charge of a whole round.
   [[nodiscard]] Charge charge(double round_price) const override;
   [[nodiscard]] PriceKind price_kind() const override { return gradients_->price_kind(); }
   [[nodiscard]] std::string neighbours() const override { return gradients_->neighbours(); }
@@ -48,12 +49,12 @@ class MultipartMechanism final : public Protection {
 
   /// P.
   [[nodiscard]] std::size_t releases() const { return releases_; }
-  /// Kinds that were added.
+  /// The number of kinds that were added.
   [[nodiscard]] std::size_t parts() const { return parts_.size(); }
   /// Standard deviation of the noise on a component of a part's noisy mean (of the sum: m times that), in a round of
   /// this price; 0 without noise.
   [[nodiscard]] double deviation(std::size_t part, double round_price) const;
-  /// All that parts are made of, on one line, for ledgers: "releases=3 part=embedding clip=1 dimension=320 …".
+  /// The parameters of all parts on one line, for ledgers: "releases=3 part=embedding clip=1 dimension=320 …".
   [[nodiscard]] std::string parameters() const;
 
   /// A noisy mean: `sum` / m with noise, for the m of the settings. `address.index` numbers the client's releases of

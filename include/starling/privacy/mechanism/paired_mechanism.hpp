@@ -1,10 +1,11 @@
-/// A round's release in two parts: of a gradient, and of something else about the same records.
+/// A round's release in two parts: a gradient, and another sum over the same records.
 ///
 /// Both parts are made by mechanisms of one kind, each with its own clip, its own noise, and its share of the price. A
 /// record enters both, so it pays for both. Parts with independent noise are one release of the vector (part 1, part 2)
 /// in which each part is measured in its own noise scale: of Laplace noise the L1 sensitivities in scales add up, so it
 /// is a Laplace release of ε₁ + ε₂; of Gaussian noise the L2 sensitivities in standard deviations add in squares, so it
-/// is a Gaussian release of √(μ₁² + μ₂²) (method 6, "Accounting"). One charge for each round therefore says all.
+/// is a Gaussian release of √(μ₁² + μ₂²) (docs/methods/privacy.md, "Accounting"). So one charge for each round covers
+/// both parts.
 #pragma once
 
 #include <memory>
@@ -24,20 +25,21 @@ struct SecondPart {
   /// How far, in clips, replacing one record moves the sum; √2 (under gaussian) for a sum of curvatures w x xᵀ, w >= 0,
   /// of norm w ‖x‖² <= clip, each a packed triangle (diagonal as it is, off-diagonal times √2; privacy/noise/grid.hpp).
   double replacement = 2;
-  /// How many records' parts are released together, once, after the last round, where that is how it goes (Gaussian
-  /// noise only); none: with each round's first part.
+  /// For a second part that is released once, after the last round (Gaussian noise only): the number of records in it.
+  /// None: the second part is released with each round's first part.
   std::optional<std::size_t> once_of = std::nullopt;
 };
 
 class PairedMechanism final : public Mechanism {
  public:
-  /// `name` is none, laplace or gaussian, `settings` are those of the first part with the whole round's prices. Throws
-  /// UsageError for other mechanisms, for the unit component, and where a part's sensitivity cannot be proved.
+  /// `name` is a mechanism whose row is divisible, `settings` are those of the first part with the whole round's
+  /// prices. Throws UsageError for other mechanisms, for the unit component, and where a part's sensitivity cannot be
+  /// proved.
   PairedMechanism(const std::string& name, const ReleaseSettings& settings, SecondPart second);
 
   [[nodiscard]] Clip clip() const override { return first_->clip(); }
   [[nodiscard]] Clip second_clip() const { return second_->clip(); }
-  /// Of both parts, at the price of the round.
+  /// The charge of both parts, at the price of the round.
   [[nodiscard]] Charge charge(double price) const override;
   [[nodiscard]] double accumulation(std::int64_t releases) const override;
   [[nodiscard]] PriceKind price_kind() const override { return first_->price_kind(); }
@@ -49,13 +51,13 @@ class PairedMechanism final : public Mechanism {
   [[nodiscard]] double deviation(double price) const;
   [[nodiscard]] double second_deviation(double price) const;
 
-  /// What sums of the second part are divided by.
+  /// The divisor of sums of the second part.
   [[nodiscard]] std::size_t second_batch() const { return second_->settings().batch; }
 
-  /// The first part; `price` is the round's.
+  /// Releases the first part; `price` is the round's.
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;
-  /// The second, for the same round: `address` and `price` are those that the first part was given. One that is
+  /// Releases the second part of the same round, with the `address` and `price` of the first part. A part that is
   /// released once has a round of its own, after the last.
   void release_second(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                       Released<Vector>& noisy_mean);

@@ -21,8 +21,8 @@ struct PaperTerms {
   double rho = 0;        ///< ρ of (41)
 };
 
-/// Charges nothing finite: its theorem rests on bounds that nothing enforces, speaks of the current batch alone, and of
-/// one release.
+/// The perturbation of the paper. Its charges are unbounded: the theorem rests on bounds that nothing enforces, and
+/// covers only the current batch and one release.
 class PaperPerturbation final : public Protection {
  public:
   /// `settings` give the dimension of θ and the run's id. Throws UsageError for terms out of range.

@@ -1,4 +1,5 @@
-/// Correctly rounded Gaussian noise (method 6, release, item 3): integers k = round(σ Z), Z exactly standard normal.
+/// Correctly rounded Gaussian noise (docs/methods/privacy.md, "One release"): integers k = round(σ Z), Z exactly
+/// standard normal.
 ///
 /// A draw is a sign and a tail probability U in (0, 1/2) of as many binary digits as are needed: |Z| = −Φ⁻¹(U) and
 /// |k| = round(σ |Z|). Given uniform words, k is the exact rounding of σ Z: integer data plus k is the rounding of data
@@ -44,7 +45,7 @@ class GaussianNoise {
   /// One draw.
   [[nodiscard]] std::int64_t operator()(Keystream& words) const;
 
-  /// What the first word says.
+  /// The result of the first word.
   struct FirstTry {
     std::int64_t value;  ///< k, if `decided`; else near it, unless the word is in the extreme tail
     bool decided;

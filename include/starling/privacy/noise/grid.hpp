@@ -1,19 +1,19 @@
 /// The integers behind a release, and the proof that replacing one record moves them by at most F·N in the mechanism's
-/// norm, F = 2 or √2 (method 6, release, item 2, second way: on the sum).
+/// norm, F = 2 or √2 (docs/methods/privacy.md, "One release").
 ///
 /// Notation: u = 2^-53, γ_k = k u / (1 − k u); m records at most, d components; C the clip, N the reach: ⌊ε·2^39⌋ for
 /// Laplace noise, whose norm is L1, 2^40 for Gaussian noise, whose norm is L2; step = C/N; ‖·‖ the norm; F the
 /// settings' `replacement`;
-/// B = C (1 − margin) the bound to which the model room clips in that norm. All quantities below are the doubles that
+/// B = C (1 − margin) the bound to which the model module clips in that norm. All quantities below are the doubles that
 /// the program holds, and all bounds are on exact functions of them.
 ///
-/// What is asked of the model room. A record's contribution to the sum is a vector c_i of doubles, the rounded products
-/// of a row (or of a computed gradient) with a clip factor f_i = 1, or B/n_i where n_i > B; n_i, the computed norm, is
-/// made of sums of at most d non-negative terms in any order and of at most 8 further operations. The contributions
-/// are added in any order; where squares could lose digits to underflow, n_i is an L1 norm in place of an L2 norm,
-/// which it bounds. Rows and gradients with a norm above 1e150 are refused; with C in [1e-100, 1e100], which is checked
-/// here, no factor then underflows. Other products lose at most 2^-1075 each by underflow, times a row's at most 2^499;
-/// steps are at least 2^-395, and at most 2^100 products are added: less than one step in total.
+/// Requirements on the model module. A record's contribution to the sum is a vector c_i of doubles, the rounded
+/// products of a row (or of a computed gradient) with a clip factor f_i = 1, or B/n_i where n_i > B; n_i, the computed
+/// norm, is made of sums of at most d non-negative terms in any order and of at most 8 further operations. The
+/// contributions are added in any order; where squares could lose digits to underflow, n_i is an L1 norm in place of an
+/// L2 norm, which it bounds. Rows and gradients with a norm above 1e150 are refused; with C in [1e-100, 1e100], which
+/// is checked here, no factor then underflows. Other products lose at most 2^-1075 each by underflow, times a row's at
+/// most 2^499; steps are at least 2^-395, and at most 2^100 products are added: less than one step in total.
 ///
 /// 1. Clipping. At most d + 16 roundings, each by a factor within 1 ± u, stand between n_i and the norm of c_i (for L2
 ///    half of them under a root), hence ‖c_i‖ ≤ B (1 + γ_{d+16}) = B'.
@@ -38,7 +38,7 @@
 /// integers. `make_grid` takes that margin for the least N of the run, but at least 2^-20, and refuses what would need
 /// more than ½. Discrete Laplace noise of scale t = 2^40 then costs exactly 2 N / t, a Gaussian of standard deviation σ
 /// exactly μ = F N / σ. The same steps for one batch give ‖q‖ ≤ m N, which every release checks in exact arithmetic; at
-/// m = 1 and F = 2 that check alone proves the sensitivity, whatever the model room did.
+/// m = 1 and F = 2 that check alone proves the sensitivity, whatever the model module did.
 ///
 /// Unit component: each component of c_i is clamped to [−B, B] (exact), neighbours differ in one component of one
 /// record, and the steps above hold with d = 1 for the component that differs; |q_j| ≤ m N is checked for every j.
@@ -47,16 +47,19 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "starling/privacy/keys/keystream.hpp"
 #include "starling/privacy/mechanism.hpp"
 
 namespace starling {
 
-/// How a clipped sum becomes integers, at every price of a run.
+/// The rounding of clipped sums to integers, at every price of a run.
 struct Grid {
   double margin = 0;  ///< share of the clip that is kept for rounding errors
-  Clip clip;          ///< what the model room must keep: in the norm or per component, C (1 − margin)
+  Clip clip;          ///< the clip for the model module: in the norm or per component, C (1 − margin)
 };
 
 /// The grid for reaches from `least` to `most`. Throws UsageError for settings whose sensitivity cannot be proved (see
@@ -75,7 +78,7 @@ class GridRounding {
   [[nodiscard]] std::int64_t reach(double price) const { return at(price).reach; }
   /// Size of an integer in the sum: C / N.
   [[nodiscard]] double step(double price) const { return at(price).step; }
-  /// How far replacing one record can move the integers: F N, rounded up.
+  /// The sensitivity of the integers to one replaced record: F N, rounded up.
   [[nodiscard]] Bound<norm> sensitivity(double price) const;
   /// "Each record's gradient is clipped to …", for descriptions.
   [[nodiscard]] std::string clipping() const;
@@ -90,7 +93,7 @@ class GridRounding {
     std::int64_t reach = 0;
     double step = 0;
   };
-  /// Worked out anew where it is another price than the last time: most runs have one.
+  /// Cached for the last price, because most runs have one price.
   [[nodiscard]] const Size& at(double price) const {
     if (price != last_.price) {
       const std::int64_t reach = reach_(price);
@@ -114,7 +117,7 @@ class GridRounding {
 extern template class GridRounding<Norm::l1>;
 extern template class GridRounding<Norm::l2>;
 
-/// A mechanism that rounds the sum to the grid, adds integers, and scales: all but the noise.
+/// A base of mechanisms that round the sum to the grid, add integer noise, and scale the result.
 template <Norm norm>
 class GridMechanism : public Mechanism {
  public:
@@ -131,12 +134,17 @@ class GridMechanism : public Mechanism {
   GridMechanism(const ReleaseSettings& settings, std::int64_t (*reach)(double price));
 
   [[nodiscard]] std::string clipping() const { return rounding_.clipping(); }
+  /// The keystream of a release's noise, from its start. `scale` is that of the noise in integers.
+  [[nodiscard]] Keystream& noise_words(std::string_view mechanism, double scale, const ReleaseAddress& address,
+                                       double price, const NoiseKey& key, std::span<const std::int64_t> integers);
   /// Adds noise that may depend on the address, the price, the key and the integers themselves.
   virtual void add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                          std::span<std::int64_t> integers) = 0;
 
  private:
   GridRounding<norm> rounding_;
+  ReleaseKeys keys_;
+  Keystream words_{NoiseKey(NoiseKey::Bytes{})};
 };
 
 extern template class GridMechanism<Norm::l1>;

@@ -1,4 +1,4 @@
-/// What a run says about privacy: the figures, and a paragraph that a lawyer and a statistician can both read.
+/// The privacy statement of a run: its figures, and a paragraph for readers without mathematics.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace starling {
 
-/// Where the clients' noise keys come from. `seed`: from a public number, so that anybody can take the noise off again.
+/// The source of the clients' noise keys. With `seed` (a public number), anybody can remove the noise.
 enum class NoiseKeyPolicy { random, seed, file };
 
 /// "random", "seed" or "file".
@@ -21,7 +21,7 @@ enum class NoiseKeyPolicy { random, seed, file };
 /// "record" or "component".
 [[nodiscard]] const char* name_of(PrivacyUnit unit);
 
-/// Where the releases of a run were entered before they were made.
+/// The ledger of a run.
 struct LedgerReport {
   enum class Scope {
     none,   ///< nowhere
@@ -30,22 +30,22 @@ struct LedgerReport {
   };
   Scope scope = Scope::none;
   std::string path;                ///< as --ledger has it
-  std::vector<std::string> heads;  ///< of each rank that has one: what a later verification can be told to expect
+  std::vector<std::string> heads;  ///< last hash of each ledger, for `starling privacy ledger --expect`
   PrivacyLoss client;              ///< over all runs in it, worst client; all its records taken together
   PrivacyLoss record;              ///< over all runs in it, worst unit, had every run used the same records
   std::int64_t earlier_runs = 0;   ///< most runs before this one in any of the ledgers
 };
 
-/// A budget, and whom it stopped.
+/// A budget, and its effect.
 struct BudgetReport {
-  double least = 0;                    ///< ε, of the client with the least
-  double most = 0;                     ///< and of that with the most
-  bool of_client = true;               ///< the loss of all records of a client together is what it limits
-  std::int64_t stopped = 0;            ///< clients that it kept from learning on
-  std::optional<Round> stopped_after;  ///< rounds after which it stopped the first of them
+  double least = 0;                    ///< ε, smallest of all clients
+  double most = 0;                     ///< ε, largest of all clients
+  bool of_client = true;               ///< limits the loss of all records of a client together
+  std::int64_t stopped = 0;            ///< number of clients that it stopped
+  std::optional<Round> stopped_after;  ///< rounds after which it stopped the first client
 };
 
-/// The privacy figures of a run, of the client for whom each is largest. Infinite where nothing is protected (null in
+/// The privacy figures of a run, each for the client with the largest. Infinite where nothing is protected (null in
 /// JSON).
 struct PrivacyReport {
   std::string mechanism;    ///< name in mechanism_table
@@ -59,19 +59,19 @@ struct PrivacyReport {
   std::int64_t clients = 0;
   std::size_t batch = 1;
   std::size_t dimension = 1;
-  int vectors = 1;  ///< that a release is made of at most
+  int vectors = 1;  ///< most vectors in one release
   double clip = 0;
   std::string run_id;
   Trust trust;
   std::vector<std::string> shared_metrics;  ///< numbers from private records that were shared without noise
   bool public_data = false;                 ///< the records are synthetic or were declared public
-  /// The part of records by which they were dealt to clients ("their labels", "column 'x'"); empty if none decides.
+  /// The part of a record that decides its client ("their labels", "column 'x'"); empty if no part decides.
   std::string dealt_by;
   LedgerReport ledger;
   std::optional<BudgetReport> budget;
   std::optional<OneRunResult> audit;  ///< of a run with canaries
 
-  /// Of the unit: a record, or a component.
+  /// The loss of the unit: a record, or a component.
   [[nodiscard]] const PrivacyLoss& own() const {
     return unit == PrivacyUnit::record ? losses.record : losses.component;
   }
@@ -79,8 +79,8 @@ struct PrivacyReport {
   [[nodiscard]] bool is_private() const;
 };
 
-/// Fills in what the mechanism and the worst client's losses say; `mechanism_name` is the name in the table. The rest
-/// is left to the caller. `delta` is what the user chose, if so. Throws UsageError for impossible counts.
+/// The report with the figures of the mechanism and of the worst client; `mechanism_name` is the name in the table. The
+/// rest is left to the caller. `delta` is what the user chose, if so. Throws UsageError for impossible counts.
 [[nodiscard]] PrivacyReport privacy_report(const Protection& mechanism, const std::string& mechanism_name,
                                            NoiseKeyPolicy noise_key, const ClientLosses& worst, std::int64_t clients,
                                            std::optional<double> delta);

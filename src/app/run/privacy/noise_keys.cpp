@@ -27,7 +27,7 @@ constexpr std::size_t digits_of_key = 64;
 
 std::string key_file(const std::string& pattern, Client client) {
   check(is_per_client(pattern),
-        "--noise-key '{}' does not contain {{client}} (each client needs a key of its own) name files like "
+        "--noise-key '{}' does not contain {{client}}: each client needs a key of its own. Name files like "
         "key-{{client}}",
         pattern);
   return name_of_client(pattern, client);
@@ -82,15 +82,15 @@ NoiseKey key_of(std::string_view line, const std::string& file) {
     right = right && error == std::errc() && end == from + 2;
   }
   check<DataError>(right,
-                   "noise key file '{}' holds a line that is no key of {} hexadecimal digits (it was changed) bring "
-                   "the file of the run back",
+                   "noise key file '{}' holds a line that is no key of {} hexadecimal digits: it was changed. Bring "
+                   "the file of the run back.",
                    file, digits_of_key);
   return NoiseKey(bytes.value);
 }
 
 std::vector<NoiseKey> read_keys(const std::string& file, Client count) {
   check<DataError>(std::filesystem::exists(file),
-                   "noise key file '{}' is not there (the run has no other keys) bring it back", file);
+                   "noise key file '{}' is not there: the run has no other keys. Bring it back.", file);
   std::ifstream input;
   input.rdbuf()->pubsetbuf(nullptr, 0);  // no copy of keys in a buffer that nobody wipes
   input.open(file, std::ios::binary);
@@ -101,8 +101,8 @@ std::vector<NoiseKey> read_keys(const std::string& file, Client count) {
     keys.push_back(key_of({line.value.data(), line.value.size()}, file));
   }
   check<DataError>(static_cast<Client>(keys.size()) == count && input.gcount() == 0,
-                   "noise key file '{}' does not hold {} keys (it cannot be read, was cut, or is of another run) bring "
-                   "the file of the run back",
+                   "noise key file '{}' does not hold {} keys: it cannot be read, was cut, or is of another run. Bring "
+                   "the file of the run back.",
                    file, count);
   return keys;
 }
@@ -166,7 +166,7 @@ void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, 
     }
     const std::optional<Client> repeated = first_repeated(std::move(all));
     check(!repeated,
-          "client {} has the same noise key as another (their noises would cancel) give each client its own key",
+          "client {} has the same noise key as another: their noises would cancel. Give each client its own key.",
           repeated.value_or(0));
   });
 }
@@ -192,7 +192,7 @@ std::vector<NoiseKey> read_stored_keys(Client first, Client count, const std::st
   for (Client u = first; u < first + count; ++u) {
     const std::string file = stored_key(folder, u);
     check<DataError>(std::filesystem::exists(file),
-                     "noise key file '{}' is not there (the run has no other key) bring it back", file);
+                     "noise key file '{}' is not there: the run has no other key. Bring it back.", file);
     keys.push_back(NoiseKey::read(file));
   }
   return keys;

@@ -27,7 +27,7 @@ void refuse_equal_keys(Agreement& agreement, const std::vector<NoiseKey>& keys, 
 /// `folder`/keys, a line each; readable by their owner alone.
 void store_noise_keys(const std::vector<NoiseKey>& keys, Client first, const std::string& folder);
 
-/// Those that store_noise_keys has written. Throws UsageError.
+/// The keys that store_noise_keys has written. Throws UsageError.
 [[nodiscard]] std::vector<NoiseKey> read_stored_keys(Client first, Client count, const std::string& folder);
 
 /// **Collective.** 32 hexadecimal digits: random, but the same for the same seed where noise is derived from it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 
@@ -31,11 +32,12 @@ constexpr std::array terms_by_name{
     Term{"rounds", &ReleaseTerms::rounds},
 };
 
+/// A kind of release, and the terms that describe it.
 struct Kind {
-  const char* mechanism;
+  std::string mechanism;
   std::vector<std::string> one_of;  ///< exactly one of these
   std::vector<std::string> also;    ///< may stand beside it
-  Charge (*charge)(const ReleaseTerms&);
+  std::function<Charge(const ReleaseTerms&)> charge;
 };
 
 double positive(std::optional<double> value, const char* name) {
@@ -62,8 +64,8 @@ Charge gaussian(const ReleaseTerms& terms) {
   if (terms.mu) return Charge::gaussian(loss(terms.mu, "mu"));
   if (terms.sigma) return Charge::gaussian(ratio_rounded_up(sensitivity(terms), positive(terms.sigma, "sigma")));
   check(terms.delta && *terms.delta > 0 && *terms.delta < 1,
-        "epsilon of gaussian at delta={} (no finite epsilon holds without a delta) give one between 0 and 1, or mu, or "
-        "sigma",
+        "epsilon of gaussian at delta={}: no finite epsilon holds without a delta. Give one between 0 and 1, or mu, or "
+        "sigma.",
         terms.delta.value_or(0));
   // gaussian_mu errs towards less μ, by what its curve may err in δ; a charge must err towards more.
   constexpr double error_in_delta = 4e-17;
@@ -71,16 +73,18 @@ Charge gaussian(const ReleaseTerms& terms) {
       gaussian_mu(loss(terms.epsilon, "epsilon"), std::min(*terms.delta + error_in_delta, 0.9999999)));
 }
 
-/// What the mechanism itself says.
-Charge dissertation(const ReleaseTerms& terms) {
-  const double rounds = terms.rounds.value_or(0);
-  check(rounds >= 2 && rounds <= static_cast<double>(most_whole) && rounds == std::floor(rounds),
-        "rounds={} of dissertation (its noise is cut off where the number of rounds says) give them, from 2 on",
-        rounds);
+/// The charge that the mechanism itself states.
+Charge charge_of_mechanism(const MechanismRow& row, const ReleaseTerms& terms) {
   ReleaseSettings settings;
-  settings.price = PriceRange::of(positive(terms.epsilon, "epsilon"));
-  settings.rounds = static_cast<Round>(rounds);
-  return mechanism_table().make("dissertation", settings)->charge(*terms.epsilon);
+  if (row.depends_on_rounds) {
+    const double rounds = terms.rounds.value_or(0);
+    check(rounds >= 2 && rounds <= static_cast<double>(most_whole) && rounds == std::floor(rounds),
+          "rounds={} of {}: its noise depends on the number of rounds. Give them, from 2 on.", rounds, row.name);
+    settings.rounds = static_cast<Round>(rounds);
+  }
+  const double price = row.protects() ? positive(terms.epsilon, "epsilon") : 1;
+  settings.price = PriceRange::of(price);
+  return row.make(Spec::parse(row.name), settings)->charge(price);
 }
 
 Charge approximate(const ReleaseTerms& terms) {
@@ -90,15 +94,26 @@ Charge approximate(const ReleaseTerms& terms) {
   return Charge::approximate(loss(terms.epsilon, "epsilon"), *terms.delta);
 }
 
+Kind kind_of_mechanism(const MechanismRow& row) {
+  if (row.charge == ChargeKind::laplace) return {row.name, {"epsilon", "scale"}, {"sensitivity"}, laplace};
+  if (row.gaussian()) return {row.name, {"mu", "sigma", "epsilon"}, {"sensitivity", "delta"}, gaussian};
+  Kind kind{row.name, {}, {}, [&row](const ReleaseTerms& terms) { return charge_of_mechanism(row, terms); }};
+  if (row.protects()) kind.one_of = {"epsilon"};
+  if (row.depends_on_rounds) kind.also = {"rounds"};
+  return kind;
+}
+
+/// The mechanisms, and what is known of others by their losses alone.
 const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all{
-      {"laplace", {"epsilon", "scale"}, {"sensitivity"}, laplace},
-      {"gaussian", {"mu", "sigma", "epsilon"}, {"sensitivity", "delta"}, gaussian},
-      {"dissertation", {"epsilon"}, {"rounds"}, dissertation},
-      {"pure", {"epsilon"}, {}, [](const ReleaseTerms& terms) { return Charge::pure(loss(terms.epsilon, "epsilon")); }},
-      {"approximate", {"epsilon"}, {"delta"}, approximate},
-      {"none", {}, {}, [](const ReleaseTerms&) { return Charge::unbounded(); }},
-  };
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> list;
+    for (const MechanismRow& row : mechanism_table().rows()) list.push_back(kind_of_mechanism(row));
+    list.push_back({"pure", {"epsilon"}, {}, [](const ReleaseTerms& terms) {
+                      return Charge::pure(loss(terms.epsilon, "epsilon"));
+                    }});
+    list.push_back({"approximate", {"epsilon"}, {"delta"}, approximate});
+    return list;
+  }();
   return all;
 }
 
@@ -106,7 +121,7 @@ const Kind& kind_of(const std::string& mechanism) {
   std::string names;
   for (const Kind& kind : kinds()) {
     if (mechanism == kind.mechanism) return kind;
-    names += (names.empty() ? "" : ", ") + std::string(kind.mechanism);
+    names += (names.empty() ? "" : ", ") + kind.mechanism;
   }
   throw UsageError(fmt::format("unknown mechanism '{}' (known: {})", mechanism, names));
 }
@@ -121,15 +136,15 @@ void check_terms(const ReleaseTerms& terms, const Kind& kind) {
     if (!(terms.*term.value)) continue;
     const bool main = contains(kind.one_of, term.name);
     given += main ? 1 : 0;
-    check(main || contains(kind.also, term.name), "{} has no meaning under {} (it takes {}{}{}) leave it out",
+    check(main || contains(kind.also, term.name), "{} has no meaning under {}: it takes {}{}{}. Leave it out.",
           term.name, kind.mechanism, kind.one_of.empty() ? "nothing" : fmt::format("{}", fmt::join(kind.one_of, ", ")),
           kind.also.empty() ? "" : ", ", fmt::join(kind.also, ", "));
   }
-  check(kind.one_of.empty() || given == 1, "{} of {} given under {} (they say what a release costs) give one of them",
+  check(kind.one_of.empty() || given == 1, "{} of {} given under {}: they say what a release costs. Give one of them.",
         given == 0 ? "none" : "several", fmt::join(kind.one_of, ", "), kind.mechanism);
   const bool noise = terms.sigma || terms.scale;
-  check(!terms.sensitivity || noise, "sensitivity without {} (a loss has it in already) leave it out",
-        std::string(kind.mechanism) == "laplace" ? "scale" : "sigma");
+  check(!terms.sensitivity || noise, "sensitivity without {}: a loss has it in already. Leave it out.",
+        contains(kind.one_of, "scale") ? "scale" : "sigma");
 }
 
 // Files.
@@ -161,7 +176,7 @@ void check_header(const std::vector<std::string>& names, const std::string& wher
     check(std::count(names.begin(), names.end(), name) == 1, "{}: column '{}' stands twice", where, name);
   }
   for (const char* needed : {"mechanism", "releases"}) {
-    check(contains(names, needed), "{}: no column '{}' (the first line names the columns) add it", where, needed);
+    check(contains(names, needed), "{}: no column '{}': the first line names the columns. Add it.", where, needed);
   }
 }
 
@@ -183,6 +198,12 @@ ChargeGroup group_of(const std::vector<std::string>& names, const std::vector<st
 }
 
 }  // namespace
+
+bool is_gaussian(const std::string& mechanism) {
+  const auto& rows = mechanism_table().rows();
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const MechanismRow& row) { return row.name == mechanism && row.gaussian(); });
+}
 
 double ratio_rounded_up(double a, double b) {
   const double ratio = a / b;

@@ -1,4 +1,4 @@
-/// Releases as users describe them, and the charges that they are. Internal to the app room.
+/// Releases as users describe them, and their charges.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,30 @@
 
 namespace starling {
 
-/// One kind of release. What a mechanism does not need must be absent.
+/// One kind of release. A term that the mechanism does not need must be absent.
 struct ReleaseTerms {
-  std::string mechanism;          ///< laplace, gaussian, dissertation, pure, approximate or none
+  std::string mechanism;          ///< a member of mechanism_table, pure or approximate
   std::optional<double> epsilon;  ///< of gaussian: at `delta`
   std::optional<double> mu;
   std::optional<double> sigma;        ///< standard deviation
   std::optional<double> scale;        ///< b of Laplace noise
-  std::optional<double> sensitivity;  ///< how far one record moves the value: in L1 for `scale`, in L2 for `sigma`; 1
+  std::optional<double> sensitivity;  ///< of the value to one record: in L1 for `scale`, in L2 for `sigma`; default: 1
   std::optional<double> delta;        ///< of approximate, of gaussian with epsilon
-  std::optional<double> rounds;       ///< T of dissertation
+  std::optional<double> rounds;       ///< T, of a mechanism that depends on it
 };
 
-/// Rounded towards more loss. Throws UsageError for terms that are missing, too many or out of range; `where` begins
-/// its message.
+/// The charge of a release, rounded towards more loss. Throws UsageError for terms that are missing, too many or out of
+/// range; `where` begins its message.
 [[nodiscard]] Charge charge_of(const ReleaseTerms& terms, const std::string& where);
+
+/// Whether a mechanism of this name adds Gaussian noise.
+[[nodiscard]] bool is_gaussian(const std::string& mechanism);
 
 /// a / b, or the next double above.
 [[nodiscard]] double ratio_rounded_up(double a, double b);
 
-/// A CSV file of groups: a header that names `mechanism`, `releases` and any of the terms above, then a row for each
-/// group; a cell may be empty, # begins a comment. Throws UsageError naming file and line.
+/// Reads a CSV file of groups: a header that names `mechanism`, `releases` and any of the terms above, then a row for
+/// each group; a cell may be empty, # begins a comment. Throws UsageError naming file and line.
 [[nodiscard]] std::vector<ChargeGroup> read_charge_groups(const std::string& path);
 
 }  // namespace starling

@@ -34,12 +34,6 @@ std::string build() {
   return version() + "\n" + build_digest() + "\n" + gnu_get_libc_version() + "\n" + cpu() + "\n";
 }
 
-PriceKind price_kind(const std::string& mechanism) {
-  ReleaseSettings settings;
-  settings.rounds = 2;
-  return mechanism_table().make(mechanism, settings)->price_kind();
-}
-
 }  // namespace
 
 std::string configuration_that_matters(const std::string& configuration) {
@@ -97,7 +91,6 @@ void RunPrivacy::move_in(const std::string& private_folder) {
 
 void RunPrivacy::choose_prices() {
   const Client clients = layout_.clients();
-  const PriceKind kind = price_kind(*options_.mechanism);
   const double delta = options_.delta.value_or(1e-5);
   if (options_.mu) {
     prices_ = Prices::parse(*options_.mu, "--mu", facts_.rounds, clients, tiny, most_mu);
@@ -107,7 +100,7 @@ void RunPrivacy::choose_prices() {
     return;
   }
   prices_ = Prices::parse(options_.epsilon.value_or("1"), "--epsilon", facts_.rounds, clients, tiny, most_epsilon);
-  if (kind == PriceKind::mu) {
+  if (options_.mechanism_row().gaussian()) {
     // Nearly always the same ε again: calibration takes longer than a small release.
     prices_ = prices_->converted([delta, factor = facts_.price_factor, last = 0.0, mu = 0.0](double epsilon) mutable {
       if (epsilon != last) mu = factor * gaussian_mu(epsilon, delta);
@@ -143,7 +136,7 @@ void RunPrivacy::open_owners_ledgers() {
     return;
   }
   check(layout_.count(0) == layout_.clients(),
-        "--ledger '{}' is one file for clients on several ranks (each rank writes its own) name files like "
+        "--ledger '{}' is one file for clients on several ranks: each rank writes its own. Name files like "
         "ledger-{{client}}",
         path);
   if (count() > 0) ledgers_.push_back(Ledger::open(path));
@@ -151,7 +144,7 @@ void RunPrivacy::open_owners_ledgers() {
 
 /// Whether a round's releases are others where more rounds follow.
 bool RunPrivacy::depends_on_rounds() const {
-  return facts_.rounds_matter || !prices_->constant() || options_.mechanism_name() == "dissertation";
+  return facts_.rounds_matter || !prices_->constant() || options_.mechanism_row().depends_on_rounds;
 }
 
 /// Digest of all that determines the run's integers; empty if it cannot be replayed. Data enter by digests under the
@@ -270,11 +263,12 @@ void RunPrivacy::require_some_budget(FirstRelease here) {
   }
   if (any || none) return;
   const std::vector<ChargeGroup> one{{protection_->charge(prices_->at(0, 0)), 1}};
-  throw BudgetError(fmt::format(
-      "--budget {}: no client can afford a single release (one costs a record epsilon = {:.6g}, and {} count for the "
-      "client; earlier runs in the ledger count too) raise the budget, lower --epsilon, or see starling privacy ledger",
-      *options_.budget, compose(one, options_.delta.value_or(default_delta(one))).epsilon,
-      options_.budget_of_client ? "all records of a batch" : "all releases of a record"));
+  throw BudgetError(
+      fmt::format("--budget {}: no client can afford a single release: one costs a record epsilon = {:.6g}, and {} "
+                  "count for the client; earlier runs in the ledger count too. Raise the budget, lower --epsilon, or "
+                  "see starling privacy ledger.",
+                  *options_.budget, compose(one, options_.delta.value_or(default_delta(one))).epsilon,
+                  options_.budget_of_client ? "all records of a batch" : "all releases of a record"));
 }
 
 /// Whether a first release is within any client's budget, whatever stands in its ledger: else there is no need to make
@@ -349,8 +343,8 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   for (const std::string& each : agreement_.all_gather(declare_public(worst.text()))) {
     of_all.take_worse(ClientLosses::parse(each));
   }
-  PrivacyReport report =
-      privacy_report(*protection_, options_.mechanism_name(), key_policy(), of_all, layout_.clients(), options_.delta);
+  PrivacyReport report = privacy_report(*protection_, options_.mechanism_row().name, key_policy(), of_all,
+                                        layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
   report.vectors = vectors_of_release();
   describe_trust(report);

@@ -1,4 +1,4 @@
-/// What a learning command needs of the privacy room, from its options to its report.
+/// The privacy of a run of a learning command, from its options to its report.
 #pragma once
 
 #include "app/settings/privacy_options.hpp"
@@ -31,13 +31,13 @@ struct RunFacts {
   /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
   /// of all clients on every rank.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
-  /// What a round costs in all, in multiples of what --mu or --epsilon say of its first part.
+  /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
   double price_factor = 1;
   /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
   std::optional<TrustModel> trust;
   /// And whether that are models, made of several releases each.
   bool sends_models = false;
-  /// Of vertical learning, whose client 0 is the fusion centre; `trust` then says nothing more.
+  /// For vertical learning, with client 0 as fusion centre. `trust` then has no further meaning.
   std::optional<VerticalTrust> vertical;
   /// Whether the same command on the same data makes the same integers again. Pipes do not.
   bool replayable = true;
@@ -46,7 +46,7 @@ struct RunFacts {
   std::string public_inputs;  ///< whatever else it reads that all may know: topology, start models
   std::string fingerprint;    ///< of the records that this rank has read, and of who gets what
   std::string source_digest;  ///< of every byte of the files that it has read, where a ledger is kept
-  /// Of each of this rank's clients; `of_all` of one that releases nothing, whatever its stream serves, is 0.
+  /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
   std::vector<ServedRounds> served;
 };
 
@@ -79,16 +79,16 @@ class RunPrivacy {
   /// The protection, where a round's release has several parts, equally dear; else null.
   [[nodiscard]] MultipartMechanism* multipart() { return dynamic_cast<MultipartMechanism*>(protection_.get()); }
   [[nodiscard]] Accounts& accounts() { return *accounts_; }
-  /// Of this run, once it has moved in.
+  /// The keys of this run, after move_in().
   [[nodiscard]] const std::vector<NoiseKey>& keys() const { return keys_; }
   /// The same, for one who keeps them: very many clients' need not lie here too.
   [[nodiscard]] std::vector<NoiseKey> take_keys() { return std::move(keys_); }
   [[nodiscard]] const Prices& prices() const { return *prices_; }
-  /// Of client u's release in round t.
+  /// The price of client u's release in round t.
   [[nodiscard]] double price_at(Client u, Round t) const { return prices_->at(u, t); }
   /// ε of one release at the highest price, for progress; infinite where nothing is protected.
   [[nodiscard]] double epsilon_per_release() const;
-  /// Of a release at the highest price, and the δ at which a Gaussian one is stated.
+  /// The charge of a release at the highest price, and the δ at which a Gaussian charge is stated.
   [[nodiscard]] Charge dearest_charge() const { return protection_->charge(prices_->range().most); }
   [[nodiscard]] double delta_of_claims() const;
   /// The first round of which no client's ledger says that it may have been released; 0 where nothing is protected,
@@ -100,14 +100,14 @@ class RunPrivacy {
   /// Releases after which the first client will have spent its budget, as far as prices and ledgers tell once it has
   /// moved in; nothing where no budget ends before the run does. **Collective.**
   [[nodiscard]] std::optional<Round> will_stop_after();
-  /// What the run should say about its ledger and budget.
+  /// Notes about the ledger and the budget.
   [[nodiscard]] std::vector<std::string> notes() const;
 
   /// Closes the ledgers and gathers the figures of all ranks. **Collective.**
   [[nodiscard]] PrivacyReport finish(bool stopped);
 
  private:
-  /// Of a rank's clients; none: they have nothing to release.
+  /// Whether a rank's clients can afford a first release; none: they have nothing to release.
   enum class FirstRelease { affordable, too_dear, none };
   [[nodiscard]] Client first() const { return layout_.first(rank_); }
   [[nodiscard]] Client count() const { return layout_.count(rank_); }

@@ -67,7 +67,7 @@ class Vertical {
     facts.vertical = trust_;
     const auto releases = static_cast<std::size_t>(1 + trust_.local_steps);
     facts.price_factor = std::sqrt(static_cast<double>(releases));
-    facts.protection = [name = options.mechanism_name(), releases](const ReleaseSettings& settings) {
+    facts.protection = [name = options.mechanism_row().name, releases](const ReleaseSettings& settings) {
       auto mechanism = std::make_unique<MultipartMechanism>(name, settings, releases);
       mechanism->add("embedding", settings.clip, batch * 4);
       mechanism->add("gradient", settings.clip, 7);
