@@ -12,6 +12,7 @@
 #include "starling/data/formats/writer.hpp"
 #include "starling/data/generators/generated_source.hpp"
 #include "starling/data/generators/synthetic.hpp"
+#include "starling/data/serving/dataset.hpp"
 #include "starling/data/source.hpp"
 
 namespace starling {
