@@ -27,8 +27,10 @@ class Logistic final : public Binary<CurvedLoss> {
   }
   [[nodiscard]] double most_curvature() const override { return 0.25; }
   [[nodiscard]] double most_slope() const override { return 1; }
-  /// Some records at a time, of which the compiler works on four at once. In loops of their own, since what comes of a
-  /// record is a long chain, of which the processor must see several at a time.
+  [[nodiscard]] bool has_estimand() const override { return true; }
+  [[nodiscard]] Likelihood likelihood() const override { return Likelihood::exact; }
+  /// Works on 32 records at a time in separate loops, which the compiler vectorises. Each record is a long chain of
+  /// operations, so the processor needs several in flight.
   void evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const override {
     constexpr std::size_t at_once = 32;
     std::array<double, at_once> smalls;
@@ -52,7 +54,7 @@ class Logistic final : public Binary<CurvedLoss> {
   }
 
  private:
-  // Without branches, both of one exponential: e^{−|margin|}, whose sign keeps it below one.
+  // e^{−|margin|} ≤ 1, without branches; value and slope both follow from it.
   [[nodiscard]] static double smaller_power(double score, double label) {
     const double margin = label * score;
     return exponential(margin > 0 ? -margin : margin);
@@ -77,6 +79,9 @@ class Squared final : public Member<Squared, Regression<CurvedLoss>> {
   [[nodiscard]] double curvature(double, double) const override { return 1; }
   [[nodiscard]] double most_curvature() const override { return 1; }
   [[nodiscard]] double most_slope() const override { return std::numeric_limits<double>::infinity(); }
+  [[nodiscard]] bool has_estimand() const override { return true; }
+  [[nodiscard]] bool is_symmetric() const override { return true; }
+  [[nodiscard]] Likelihood likelihood() const override { return Likelihood::up_to_scale; }
 };
 
 /// ½ r² for |r| ≤ c, else c |r| − ½ c², with r = s − y (Huber 1964).
@@ -95,13 +100,15 @@ class Huber final : public Member<Huber, Regression<CurvedLoss>> {
   }
   [[nodiscard]] double most_curvature() const override { return 1; }
   [[nodiscard]] double most_slope() const override { return bend_; }
+  [[nodiscard]] bool has_estimand() const override { return true; }
+  [[nodiscard]] bool is_symmetric() const override { return true; }
 
  private:
   double bend_;
 };
 
-/// |τ − 1(r < 0)| times Huber's loss of r = y − s (method 4): a score that minimises its mean is a robust version of
-/// the τ-expectile of the labels (Newey and Powell 1987).
+/// |τ − 1(r < 0)| times Huber's loss of r = y − s (docs/methods/inference.md). The score of least mean loss is a robust
+/// version of the labels' τ-expectile (Newey and Powell 1987).
 class Expectile final : public Member<Expectile, Regression<CurvedLoss>> {
  public:
   Expectile(double tau, double bend) : tau_(tau), huber_(bend) {}
@@ -116,6 +123,8 @@ class Expectile final : public Member<Expectile, Regression<CurvedLoss>> {
   }
   [[nodiscard]] double most_curvature() const override { return std::max(tau_, 1 - tau_); }
   [[nodiscard]] double most_slope() const override { return most_curvature() * huber_.most_slope(); }
+  [[nodiscard]] bool has_estimand() const override { return true; }
+  [[nodiscard]] bool is_symmetric() const override { return tau_ == 0.5; }
 
  private:
   [[nodiscard]] double weight(double score, double label) const { return label < score ? 1 - tau_ : tau_; }
@@ -132,39 +141,30 @@ double bend_of(const Spec& spec) {
 
 }  // namespace
 
-std::vector<LossRow> curved_rows() {
-  return {{"logistic",
-           "ln(1 + exp(-y s)), labels -1 and 1 (or 0 and 1)",
-           {},
-           [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Logistic>(); }},
-          dwd_row(),
-          {"squared",
-           "(s - y)^2 / 2, any label",
-           {},
-           [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Squared>(); }},
-          {"huber",
-           "squared near the label, linear beyond c, any label",
-           {{"c", "where it bends (1.345)"}},
-           [](const Spec& spec) -> std::unique_ptr<Loss> { return std::make_unique<Huber>(bend_of(spec)); }},
-          {"expectile",
-           "the huber loss, tau times for labels above the score and 1 - tau times for those beneath, any label",
-           {{"tau", "between 0 and 1; at 0.5 it is half the huber loss (0.5)"}, {"c", "where it bends (1.345)"}},
-           [](const Spec& spec) -> std::unique_ptr<Loss> {
-             const double tau = spec.number("tau", 0.5);
-             check(tau > 0 && tau < 1, "'{}' (tau must lie between 0 and 1)", spec.text());
-             return std::make_unique<Expectile>(tau, bend_of(spec));
-           }}};
+LossRow logistic_row() {
+  return {"logistic", "ln(1 + exp(-y s)), labels -1 and 1 (or 0 and 1)", {}, make_plain<Logistic>};
 }
 
-std::unique_ptr<CurvedLoss> make_curved_loss(const std::string& text) {
-  std::unique_ptr<Loss> loss = loss_table().make(text);
-  if (auto* curved = dynamic_cast<CurvedLoss*>(loss.get())) {
-    static_cast<void>(loss.release());
-    return std::unique_ptr<CurvedLoss>(curved);
-  }
-  const Table<Loss> curved("loss with curvature", curved_rows());
-  throw UsageError(fmt::format("loss '{}' (it has no curvature, which a second-order method needs) take one of: {}",
-                               text, curved.names()));
+LossRow squared_row() {
+  return {"squared", "(s - y)^2 / 2, any label", {}, make_plain<Squared>};
+}
+
+LossRow huber_row() {
+  return {"huber",
+          "squared near the label, linear beyond c, any label",
+          {{"c", "where it bends (1.345)"}},
+          [](const Spec& spec) -> std::unique_ptr<Loss> { return std::make_unique<Huber>(bend_of(spec)); }};
+}
+
+LossRow expectile_row() {
+  return {"expectile",
+          "the huber loss, tau times for labels above the score and 1 - tau times for those beneath, any label",
+          {{"tau", "between 0 and 1; at 0.5 it is half the huber loss (0.5)"}, {"c", "where it bends (1.345)"}},
+          [](const Spec& spec) -> std::unique_ptr<Loss> {
+            const double tau = spec.number("tau", 0.5);
+            check(tau > 0 && tau < 1, "'{}' (tau must lie between 0 and 1)", spec.text());
+            return std::make_unique<Expectile>(tau, bend_of(spec));
+          }};
 }
 
 }  // namespace starling

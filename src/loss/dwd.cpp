@@ -1,4 +1,5 @@
-/// The loss of the generalized distance-weighted discriminant (method 3; Marron, Todd and Ahn 2007, Wang and Zou 2018).
+/// The loss of the generalized distance-weighted discriminant (docs/methods/renewable.md; Marron, Todd and Ahn 2007,
+/// Wang and Zou 2018).
 #include "kinds.hpp"
 #include <algorithm>
 #include <cmath>
@@ -8,11 +9,11 @@ namespace starling {
 
 namespace {
 
-/// How V' is bent where V'' jumps, on [u₀ − ε, u₀ + ε].
+/// The smoothing of V' on [u₀ − ε, u₀ + ε], where V'' jumps.
 enum class Smoothing {
-  none,   ///< not at all
-  cubic,  ///< by the cubic with the values and slopes of V' at both ends
-  paper   ///< by the parabola that method 3's paper prints above (8): it jumps at u₀ + ε
+  none,   ///< V' stays as it is
+  cubic,  ///< the cubic with the values and slopes of V' at both ends
+  paper   ///< the parabola that the paper prints above (8), with a jump at u₀ + ε
 };
 
 /// V_q(u) of the margin u = y s: 1 − u for u ≤ u₀ = q/(q+1), else u^{−q} q^q/(q+1)^{q+1} = (u₀/u)^q / (q+1), whose

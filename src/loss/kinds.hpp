@@ -1,13 +1,14 @@
-/// Two kinds of losses of one score, over Loss or CurvedLoss, and the table's rows. Internal to the loss room.
+/// Base classes of losses: two classes, regression, and batches without virtual calls.
 #pragma once
 
-#include <vector>
+#include <memory>
 
 #include "starling/loss/loss.hpp"
 
 namespace starling {
 
-/// Two classes, −1 and 1 (or 0 and 1), told apart by the sign of one score.
+/// A loss of two classes, −1 and 1 (or 0 and 1), of which the sign of the score predicts one. `Base` is Loss or
+/// CurvedLoss.
 template <class Base>
 class Binary : public Base {
  public:
@@ -29,7 +30,7 @@ class Binary : public Base {
   const char* name_;
 };
 
-/// One score, any label, no classes.
+/// A loss of one score and any label, without classes. `Base` is Loss or CurvedLoss.
 template <class Base>
 class Regression : public Base {
  public:
@@ -38,8 +39,7 @@ class Regression : public Base {
   [[nodiscard]] bool correct(View, double) const final { return false; }
 };
 
-/// Loss::evaluate of any loss: where `Final` is its own class, which the compiler sees, no function of it is a virtual
-/// call.
+/// Loss::evaluate of any loss. If `Final` is the loss's own class, the compiler makes no virtual calls.
 template <class Final>
 void evaluate_each(const Final& loss, View scores, View labels, MutableView derivatives, LossTally& tally) {
   const std::size_t count = loss.scores();
@@ -53,7 +53,8 @@ void evaluate_each(const Final& loss, View scores, View labels, MutableView deri
   }
 }
 
-/// A member of the family, whose records are evaluated by its own functions.
+/// A loss class `Final` whose batches are evaluated without virtual calls: `class Hinge : public Member<Hinge,
+/// Binary<Loss>>`.
 template <class Final, class Base>
 class Member : public Base {
  public:
@@ -65,8 +66,10 @@ class Member : public Base {
 
 using LossRow = Table<Loss>::Row;
 
-/// Losses that are a CurvedLoss, and that of the generalized distance-weighted discriminant among them.
-[[nodiscard]] std::vector<LossRow> curved_rows();
-[[nodiscard]] LossRow dwd_row();
+/// LossRow::make of a loss without parameters.
+template <class Final>
+std::unique_ptr<Loss> make_plain(const Spec&) {
+  return std::make_unique<Final>();
+}
 
 }  // namespace starling

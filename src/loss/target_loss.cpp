@@ -4,7 +4,6 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
-#include "starling/loss/loss.hpp"
 
 namespace starling {
 
@@ -17,6 +16,7 @@ class MeanSquaredError final : public TargetLoss {
   [[nodiscard]] std::size_t outputs() const override { return targets_; }
   [[nodiscard]] std::size_t targets() const override { return targets_; }
   [[nodiscard]] bool classifies() const override { return false; }
+  [[nodiscard]] bool is_mean_squared_error() const override { return true; }
   [[nodiscard]] double label(double raw) const override { return raw; }
   [[nodiscard]] double value(View outputs, View targets) const override {
     double total = 0;
@@ -58,25 +58,51 @@ class OfOneLabel final : public TargetLoss {
   std::unique_ptr<Loss> loss_;
 };
 
+constexpr const char* mean_squared_error = "mse";
+
+/// Whether `text` names a loss of several classes without their number.
+bool leaves_classes_open(const std::string& text) {
+  return counts_classes(text) && text.find(':') == std::string::npos;
+}
+
+/// `text`, with the number of classes if it leaves that open.
+std::string with_classes(const std::string& text, std::size_t classes) {
+  return leaves_classes_open(text) ? fmt::format("{}:{}", text, classes) : text;
+}
+
 }  // namespace
 
+const Table<Loss>& losses_of_one_label() {
+  static const Table<Loss> table = losses_that([](const Loss& loss) { return loss.bounded_below(); });
+  return table;
+}
+
+void check_target_loss(const std::string& text) {
+  const std::string name = Spec::parse(text).name();
+  check(name == mean_squared_error ||
+            std::ranges::any_of(losses_of_one_label().rows(), [&](const auto& row) { return row.name == name; }),
+        "unknown loss '{}' (known: mse, {}) choose one", name, losses_of_one_label().names());
+}
+
+std::size_t default_outputs(const std::string& text, std::size_t targets) {
+  if (text == mean_squared_error) return targets;
+  return loss_table().make(with_classes(text, 2))->scores();
+}
+
 std::unique_ptr<TargetLoss> make_target_loss(const std::string& text, std::size_t outputs, std::size_t targets) {
-  if (text == "mse") {
+  check_target_loss(text);
+  if (text == mean_squared_error) {
     check(outputs == targets,
           "--loss mse with {} outputs of the head for {} target{} (each output is one's estimate) {}", outputs, targets,
           targets == 1 ? "" : "s", fmt::format("end --head with {}", targets));
     return std::make_unique<MeanSquaredError>(targets);
   }
-  const auto& rows = loss_table().rows();
-  const std::string name = text.substr(0, text.find(':'));
-  check(std::ranges::any_of(rows, [&](const auto& row) { return row.name == name; }),
-        "unknown loss '{}' (known: mse, {})", name, loss_table().names());
   check(targets == 1, "--loss {} for records with {} targets (it takes one label) use --loss mse", text, targets);
-  const bool counts = text == "softmax";
-  check(!counts || outputs >= 2,
-        "--loss softmax with one output of the head (each class has its own) end --head with "
-        "the number of classes");
-  auto loss = loss_table().make(counts ? fmt::format("softmax:{}", outputs) : text);
+  check(!leaves_classes_open(text) || outputs >= 2,
+        "--loss {} with one output of the head (each class has its own) end --head with "
+        "the number of classes",
+        text);
+  auto loss = loss_table().make(with_classes(text, outputs));
   check(loss->scores() == outputs,
         "--loss {} takes {} output{}, and the head has {} (they must agree) end --head with {}", text, loss->scores(),
         loss->scores() == 1 ? "" : "s", outputs, loss->scores());

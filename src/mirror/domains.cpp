@@ -10,8 +10,9 @@ namespace starling {
 
 namespace {
 
-/// Euclidean projection onto {x ≥ 0, Σ x = mass} (Duchi et al. 2008, fig. 1), sorting in `sorted`. A common shift
-/// changes nothing: with the largest coordinate at zero the mass is not lost beside coordinates above 2^53 times it.
+/// Euclidean projection onto {x ≥ 0, Σ x = mass} (Duchi et al. 2008, fig. 1). `sorted` is scratch memory. A common
+/// shift changes nothing: the largest coordinate moves to zero, since beside coordinates above 2^53 mass the mass would
+/// be lost in rounding.
 void project_on_simplex(MutableView x, double mass, Vector& sorted) {
   const double top = *std::max_element(x.begin(), x.end());
   for (double& value : x) value -= top;
@@ -30,6 +31,7 @@ void project_on_simplex(MutableView x, double mass, Vector& sorted) {
 
 class Free final : public Domain {
  public:
+  [[nodiscard]] bool is_everything() const override { return true; }
   void project(MutableView) override {}
   void centre(MutableView x) override { std::fill(x.begin(), x.end(), 0.0); }
   [[nodiscard]] double violation(View) const override { return 0; }
@@ -105,7 +107,7 @@ class Simplex final : public Domain {
 class L1Ball final : public Domain {
  public:
   explicit L1Ball(double radius) : radius_(radius) {}
-  /// Through the simplex: sign(x_i) times the projection of |x| (Duchi et al. 2008, section 4).
+  /// sign(x_i) times the projection of |x| onto the simplex (Duchi et al. 2008, section 4).
   void project(MutableView x) override {
     if (norm1(x) <= radius_) return;
     magnitude_.resize(x.size());

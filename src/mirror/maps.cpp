@@ -1,10 +1,10 @@
+#include "member.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "starling/core/numerics/exponential.hpp"
 #include "starling/core/numerics/kernels.hpp"
-#include "starling/mirror/mirror.hpp"
 
 namespace starling {
 
@@ -23,7 +23,7 @@ class Euclidean final : public MirrorMap {
   Domain& domain_;
 };
 
-/// The largest term(i), i < n; −∞ if there is none. Eight at a time: which comes first makes no difference.
+/// The largest term(i), i < n; −∞ for n = 0. Eight lanes at a time, since the order of a maximum does not matter.
 template <class Term>
 double largest(std::size_t n, Term term) {
   double lane[reduction_lanes];
@@ -36,17 +36,17 @@ double largest(std::size_t n, Term term) {
   return *std::max_element(lane, lane + reduction_lanes);
 }
 
-/// Least positive coordinate of an entropic state of this mass: the least normal number, as it is and as a share of the
-/// mass. Further down the logarithm of a coordinate would be lost, and no later gradient could bring it back.
+/// Least positive coordinate of an entropic state of this mass: the least normal number, both absolutely and as a share
+/// of the mass. A smaller coordinate would lose its logarithm, and no later gradient could restore it.
 double least_positive(double mass) {
   return std::numeric_limits<double>::min() * std::max(mass, 1.0);
 }
 
-/// Factor on coordinates while they are multiplied: those at the floor stay normal numbers then, which are fast.
+/// Factor on coordinates during multiplications. It keeps coordinates at the floor normal numbers, which are fast.
 constexpr double headroom = 0x1p64;
 
-/// z_i ∝ x_i exp(exponent_i), Σ z = mass, where a positive coordinate stays at least least_positive(mass). Subtracting
-/// the largest exponent among coordinates with mass keeps the sum positive; a zero coordinate stays zero.
+/// Sets x_i ∝ x_i exp(exponent_i) with Σ x = mass. A positive coordinate stays at least least_positive(mass), a zero
+/// coordinate stays zero. The sum stays positive since the largest exponent of a positive coordinate is subtracted.
 template <class Exponent>
 void exponentiate(MutableView x, double mass, Exponent exponent) {
   const double top = largest(
@@ -56,11 +56,11 @@ void exponentiate(MutableView x, double mass, Exponent exponent) {
     x[i] = x[i] > 0 ? std::max(x[i] * headroom * exponential(exponent(i) - top), above_zero) : 0;
   }
   const double total = sum(x);
-  const double least = least_positive(mass) / mass * total * (1 + 0x1p-50);  // whatever the division rounds
+  const double least = least_positive(mass) / mass * total * (1 + 0x1p-50);  // more than the division rounds off
   for (double& value : x) value = value == 0 ? 0 : std::max(value, least) / total * mass;
 }
 
-/// A mass whose products with states are far from overflow, and far above the floor.
+/// `mass`, if its products with states neither overflow nor fall under the floor. Throws UsageError otherwise.
 double usable(double mass, std::string_view mirror) {
   check(mass >= 1e-200 && mass <= 1e200,
         "mirror map '{}' on a domain of size {}: its logarithms need one between 1e-200 and 1e200. Rescale the model.",
@@ -83,9 +83,9 @@ class Entropic final : public MirrorMap {
 
 /// EG±: the entropic map over [x⁺, x⁻] of mass R, model x⁺ − x⁻ (Kivinen and Warmuth 1997, section 4).
 ///
-/// A model x leaves the slack R − ‖x‖₁, which is spread over both signs of all coordinates. On the border there is
-/// none, x⁺ or x⁻ of each coordinate would be zero, and no step could change that. So a start has a slack of at least
-/// R/1024: one nearer to the border, or outside, is scaled down to it. A start further inside is taken as it is.
+/// A model x leaves the slack R − ‖x‖₁, which is spread over both signs of all coordinates. A start on the border has
+/// no slack: x⁺ or x⁻ of each coordinate would be zero, and no step could change it. So a start whose slack is below
+/// R/1024 is scaled down until its slack is R/1024.
 class EntropicSigned final : public MirrorMap {
  public:
   explicit EntropicSigned(double radius) : radius_(radius) {}
@@ -114,41 +114,66 @@ class EntropicSigned final : public MirrorMap {
   }
 
  private:
-  static constexpr double least_slack = 0x1p-10;  ///< of a start, as a share of R
+  static constexpr double least_slack = 0x1p-10;  ///< least slack of a start, as a share of R
   double radius_;
 };
 
+MirrorMember euclidean_map() {
+  return {
+      {"euclidean",
+       "R = |x|^2/2: gradient step and projection; domains free, ball, box, simplex, l1ball",
+       {},
+       [](const Spec&, Domain& domain) -> std::unique_ptr<MirrorMap> { return std::make_unique<Euclidean>(domain); }}};
+}
+
+MirrorMember entropic_map() {
+  return {{"entropic",
+           "R = sum x ln x: exponentiated gradient; domain simplex",
+           {},
+           [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
+             check(domain.simplex_mass() > 0, "mirror map '{}' has no step on this domain (it needs --domain simplex)",
+                   spec.name());
+             return std::make_unique<Entropic>(usable(domain.simplex_mass(), spec.name()));
+           }},
+          "simplex"};
+}
+
+MirrorMember entropic_signed_map() {
+  return {{"entropic-signed",
+           "EG+-: exponentiated gradient for weights of both signs; domain l1ball (a start within 1/1024 of its "
+           "border is drawn in that far)",
+           {},
+           [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
+             check(domain.l1_radius() > 0,
+                   "mirror map '{}' has no step on this domain (it needs --domain l1ball:RADIUS)", spec.name());
+             return std::make_unique<EntropicSigned>(usable(domain.l1_radius(), spec.name()));
+           }}};
+}
+
 }  // namespace
 
+// To add a mirror map in a file of its own, declare its function here and list it in members().
+
+static const std::vector<MirrorMember>& members() {
+  static const std::vector<MirrorMember> all{euclidean_map(), entropic_map(), entropic_signed_map()};
+  return all;
+}
+
 const Table<MirrorMap, Domain&>& mirror_table() {
-  static const Table<MirrorMap, Domain&> table(
-      "mirror map",
-      {{"euclidean",
-        "R = |x|^2/2: gradient step and projection; domains free, ball, box, simplex, l1ball",
-        {},
-        [](const Spec&, Domain& domain) -> std::unique_ptr<MirrorMap> { return std::make_unique<Euclidean>(domain); }},
-       {"entropic",
-        "R = sum x ln x: exponentiated gradient; domain simplex",
-        {},
-        [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
-          check(domain.simplex_mass() > 0, "mirror map '{}' has no step on this domain (it needs --domain simplex)",
-                spec.name());
-          return std::make_unique<Entropic>(usable(domain.simplex_mass(), spec.name()));
-        }},
-       {"entropic-signed",
-        "EG+-: exponentiated gradient for weights of both signs; domain l1ball (a start within 1/1024 of its "
-        "border is drawn in that far)",
-        {},
-        [](const Spec& spec, Domain& domain) -> std::unique_ptr<MirrorMap> {
-          check(domain.l1_radius() > 0, "mirror map '{}' has no step on this domain (it needs --domain l1ball:RADIUS)",
-                spec.name());
-          return std::make_unique<EntropicSigned>(usable(domain.l1_radius(), spec.name()));
-        }}});
+  static const Table<MirrorMap, Domain&> table("mirror map", [] {
+    std::vector<Table<MirrorMap, Domain&>::Row> rows;
+    for (const MirrorMember& member : members()) rows.push_back(member.row);
+    return rows;
+  }());
   return table;
 }
 
 std::string default_domain(const std::string& mirror) {
-  return mirror == "entropic" ? "simplex" : "free";
+  const std::string name = Spec::parse(mirror).name();
+  for (const MirrorMember& member : members()) {
+    if (member.row.name == name) return member.default_domain;
+  }
+  return MirrorMember().default_domain;  // mirror_table refuses the name
 }
 
 }  // namespace starling

@@ -1,5 +1,5 @@
-/// For each row of the loss table, specs and labels to test it with. A new row needs an entry here: without one the
-/// conformance tests of this room and of model fail and say so.
+/// For each row of the loss table, specs and labels for the conformance tests of the modules loss and model. A new row
+/// needs an entry here: without one the tests fail and say so.
 #pragma once
 
 #include <cmath>
@@ -14,13 +14,12 @@ namespace starling::testing_support {
 
 struct LossExample {
   std::string spec;
-  std::vector<double> labels;   ///< of the data, inside the loss's set; all of them where the loss classifies
+  std::vector<double> labels;   ///< labels of the data inside the loss's set; all of them if the loss classifies
   std::vector<double> outside;  ///< labels that must be refused
-  std::string set;              ///< what the refusal says of the set
-  bool bounded_below = true;    ///< by zero
+  std::string set;              ///< the refusal's words for the set
 };
 
-/// How gtest shows one.
+/// gtest's text of an example.
 inline void PrintTo(const LossExample& example, std::ostream* out) {
   *out << example.spec;
 }
@@ -37,7 +36,7 @@ inline const std::vector<LossExample>& loss_examples() {
       {"expectile:tau=0.1", {-3.5, 0, 0.25, 7}, {}, ""},
       {"absolute", {-3.5, 0, 0.25, 7}, {}, ""},
       {"hinge", {-1, 1}, {2, -2, 0.5, std::nan("")}, "{-1, 1} or {0, 1}"},
-      {"linear", {0, 3}, {}, "", false},
+      {"linear", {0, 3}, {}, ""},
       {"softmax:2", {0, 1}, {-1, 2, 0.5, std::nan(""), INFINITY}, "0 to 1"},
       {"softmax:5", {0, 1, 2, 3, 4}, {-1, 5, 1.5, 1e300, std::nan("")}, "0 to 4"},
   };

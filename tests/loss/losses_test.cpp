@@ -1,5 +1,6 @@
-/// What every loss must keep: instantiated from the table's rows through their examples.
+/// Conformance tests of all losses of the table, and of one that is added to it.
 #include "examples.hpp"
+#include "pseudo_huber.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 #include <tuple>
@@ -14,9 +15,21 @@ using testing_support::loss_examples;
 using testing_support::LossExample;
 using testing_support::message_of;
 
+/// The table's losses and one more, which is defined in pseudo_huber.hpp alone.
+const Table<Loss>& extended_table() {
+  static const Table<Loss> table = loss_table().with(testing_support::pseudo_huber_row());
+  return table;
+}
+
+std::vector<LossExample> extended_examples() {
+  std::vector<LossExample> examples = loss_examples();
+  examples.push_back({"pseudo-huber:0.7", {-3.5, 0, 0.25, 7}, {}, ""});
+  return examples;
+}
+
 class AnyLoss : public testing::TestWithParam<LossExample> {
  protected:
-  std::unique_ptr<Loss> loss_ = loss_table().make(GetParam().spec);
+  std::unique_ptr<Loss> loss_ = extended_table().make(GetParam().spec);
   AddressedRandom random_{40, Purpose::experiment, 0, 0};
 
   Vector random_scores(double size) {
@@ -78,8 +91,12 @@ TEST_P(AnyLoss, IsConvex) {
   }
 }
 
-TEST_P(AnyLoss, IsNeverNegative) {
-  if (!GetParam().bounded_below) GTEST_SKIP() << "a linear function is not bounded";
+TEST_P(AnyLoss, IsNeverNegativeIfItSaysSo) {
+  if (!loss_->bounded_below()) {
+    const auto value = [&](double score) { return loss_->value(Vector(loss_->scores(), score), labels()[0]); };
+    EXPECT_LT(std::min(value(-1e9), value(1e9)), 0);
+    return;
+  }
   for (const double size : {1e-9, 1.0, 30.0, 300.0}) {
     for (int trial = 0; trial < 100; ++trial) {
       const Vector scores = random_scores(size);
@@ -176,8 +193,24 @@ TEST_P(AnyLoss, EvaluatesABatchAsItsRecords) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, AnyLoss, testing::ValuesIn(loss_examples()),
+INSTANTIATE_TEST_SUITE_P(Table, AnyLoss, testing::ValuesIn(extended_examples()),
                          [](const auto& row) { return testing_support::test_name(row.param.spec); });
+
+// Lists of messages and help texts come from the losses themselves.
+TEST(LossTable, TellsMembersByTheirProperties) {
+  const auto names = [](bool (*hold)(const Loss&)) { return losses_that(hold).names(); };
+  EXPECT_EQ(names([](const Loss& loss) { return loss.curved() != nullptr; }),
+            "logistic, dwd, squared, huber, expectile");
+  EXPECT_EQ(names([](const Loss& loss) { return loss.curved() != nullptr && loss.curved()->has_estimand(); }),
+            "logistic, squared, huber, expectile");
+  EXPECT_EQ(names([](const Loss& loss) { return loss.classifies(); }), "logistic, dwd, hinge, softmax");
+  EXPECT_EQ(names([](const Loss& loss) { return !loss.bounded_below(); }), "linear");
+  EXPECT_TRUE(has_parameter("dwd:2", "smoothing"));
+  EXPECT_FALSE(has_parameter("huber", "smoothing"));
+  EXPECT_FALSE(has_parameter("parabola", "smoothing"));
+  EXPECT_TRUE(counts_classes("softmax:3"));
+  EXPECT_FALSE(counts_classes("hinge"));
+}
 
 TEST(Logistic, TakesZeroForMinusOne) {
   const auto loss = loss_table().make("logistic");

@@ -31,6 +31,8 @@ TEST(MeanSquaredError, IsAMeanOverTargets) {
   const auto loss = make_target_loss("mse", 2, 2);
   EXPECT_EQ(loss->value(Vector{1, 4}, Vector{2, 2}), (1 + 4) / 2.0);
   EXPECT_FALSE(loss->classifies());
+  EXPECT_TRUE(loss->is_mean_squared_error());
+  EXPECT_FALSE(make_target_loss("squared", 1, 1)->is_mean_squared_error()) << "half of it";
   EXPECT_FALSE(loss->margin(Vector{1, 2}).has_value());
   expect_derivative(*loss, {1, 4}, {2, 2});
 }
@@ -50,6 +52,19 @@ TEST(TargetLoss, MarginsSpeakForTheLargerOfTwoClasses) {
   EXPECT_EQ(make_target_loss("softmax", 2, 1)->margin(Vector{1, 4}), 3);
   EXPECT_EQ(make_target_loss("logistic", 1, 1)->margin(Vector{-0.5}), -0.5);
   EXPECT_EQ(make_target_loss("logistic", 1, 1)->label(0), -1) << "as the loss has it";
+}
+
+TEST(TargetLoss, NamesTheOutputsOfAnOpenHead) {
+  EXPECT_EQ(default_outputs("mse", 3), 3U);
+  EXPECT_EQ(default_outputs("softmax", 1), 2U);
+  EXPECT_EQ(default_outputs("softmax:5", 1), 5U);
+  EXPECT_EQ(default_outputs("hinge", 1), 1U);
+}
+
+// An output that is its own loss would fall for ever.
+TEST(TargetLoss, IsBoundedBelow) {
+  EXPECT_THAT(message_of<UsageError>([] { check_target_loss("linear"); }), HasSubstr("unknown loss 'linear'"));
+  for (const char* text : {"mse", "softmax", "huber:2"}) EXPECT_NO_THROW(check_target_loss(text)) << text;
 }
 
 TEST(TargetLoss, RefusesWhatDoesNotGoTogether) {

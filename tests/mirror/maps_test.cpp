@@ -1,5 +1,6 @@
 /// What every pair of mirror map and domain must keep: all pairs that can be made are tested.
 #include "examples.hpp"
+#include "hypentropy.hpp"
 #include "support/testing.hpp"
 #include <functional>
 #include <map>
@@ -26,8 +27,20 @@ const std::map<std::string, std::function<Vector(View)>>& gradients_of_r() {
       {"euclidean", [](View x) { return Vector(x.begin(), x.end()); }},
       {"entropic", entropic},
       {"entropic-signed", entropic},
+      {"hypentropy",
+       [](View x) {
+         Vector result(x.size());
+         for (std::size_t i = 0; i < x.size(); ++i) result[i] = std::asinh(x[i]);
+         return result;
+       }},
   };
   return gradients;
+}
+
+/// The table's mirror maps and one more, which is defined in hypentropy.hpp alone.
+const Table<MirrorMap, Domain&>& extended_table() {
+  static const Table<MirrorMap, Domain&> table = mirror_table().with(testing_support::hypentropy_map().row);
+  return table;
 }
 
 struct Pair {
@@ -43,7 +56,7 @@ void PrintTo(const Pair& pair, std::ostream* out) {
 bool works(const Pair& pair) {
   const auto domain = domain_table().make(pair.domain.spec);
   try {
-    static_cast<void>(mirror_table().make(pair.mirror, *domain));
+    static_cast<void>(extended_table().make(pair.mirror, *domain));
   } catch (const UsageError&) {
     return false;
   }
@@ -52,7 +65,7 @@ bool works(const Pair& pair) {
 
 std::vector<Pair> working_pairs() {
   std::vector<Pair> pairs;
-  for (const auto& row : mirror_table().rows()) {
+  for (const auto& row : extended_table().rows()) {
     for (const DomainExample& domain : domain_examples()) {
       const Pair pair{row.name, domain};
       if (works(pair)) pairs.push_back(pair);
@@ -64,7 +77,7 @@ std::vector<Pair> working_pairs() {
 class AnyMirrorMap : public testing::TestWithParam<Pair> {
  protected:
   std::unique_ptr<Domain> domain_ = domain_table().make(GetParam().domain.spec);
-  std::unique_ptr<MirrorMap> mirror_ = mirror_table().make(GetParam().mirror, *domain_);
+  std::unique_ptr<MirrorMap> mirror_ = extended_table().make(GetParam().mirror, *domain_);
   AddressedRandom random_{70, Purpose::experiment, 0, 0};
 
   [[nodiscard]] bool doubled() const { return mirror_->state_size(1) == 2; }
@@ -191,6 +204,7 @@ TEST(MirrorTable, RefusalsNameTheDomainThatIsNeeded) {
 TEST(MirrorTable, DefaultDomainsWorkWhereThereIsOne) {
   EXPECT_EQ(default_domain("euclidean"), "free");
   EXPECT_EQ(default_domain("entropic"), "simplex");
+  EXPECT_EQ(default_domain("no-such-map"), "free");
   for (const char* mirror : {"euclidean", "entropic"}) {
     const auto domain = domain_table().make(default_domain(mirror));
     EXPECT_NO_THROW(static_cast<void>(mirror_table().make(mirror, *domain))) << mirror;

@@ -1,4 +1,4 @@
-/// Domains and mirror maps (method 1, "Mirror maps and domains").
+/// Domains and mirror maps (docs/methods/decentralized.md, "Mirror maps and domains").
 #pragma once
 
 #include <memory>
@@ -13,14 +13,16 @@ namespace starling {
 class Domain {
  public:
   virtual ~Domain() = default;
-  /// Euclidean projection onto X, in place.
+  /// Projects x onto X in the Euclidean norm, in place.
   virtual void project(MutableView x) = 0;
-  /// A centre of X: uniform mass on a simplex, else the point nearest to zero.
+  /// Sets x to a centre of X: uniform mass on a simplex, else the point nearest to zero.
   virtual void centre(MutableView x) = 0;
-  /// How far x violates X's defining inequalities and equalities; 0 inside.
+  /// Largest amount by which x violates an inequality or equality that defines X; 0 inside.
   [[nodiscard]] virtual double violation(View x) const = 0;
-  /// max_{s ∈ X} ⟨direction, s⟩; infinite where X has no end in that direction.
+  /// max_{s ∈ X} ⟨direction, s⟩; infinite if X is unbounded in this direction.
   [[nodiscard]] virtual double support(View direction) const = 0;
+  /// Whether X is all of R^d.
+  [[nodiscard]] virtual bool is_everything() const { return false; }
   /// Mass of a simplex; 0 for other sets.
   [[nodiscard]] virtual double simplex_mass() const { return 0; }
   /// Radius of an L2 ball; 0 for other sets.
@@ -32,24 +34,24 @@ class Domain {
 /// free, ball, box, simplex, l1ball.
 [[nodiscard]] const Table<Domain>& domain_table();
 
-/// A distance-generating function R on a domain, known by its step
-///   z = argmin_{x ∈ X} ⟨η g, x⟩ + B_R(x ‖ x_t)      (method 1, round, item 3).
-/// The step acts on a *state*, which mixing averages; for all maps but EG± the state is the model.
+/// A distance-generating function R on a domain X, given by its step
+///   z = argmin_{x ∈ X} ⟨η g, x⟩ + B_R(x ‖ x_t)      (docs/methods/decentralized.md).
+/// The step acts on a *state*, which mixing averages. The state is the model for all maps but EG±.
 class MirrorMap {
  public:
   virtual ~MirrorMap() = default;
   /// Entries of the state of a d-dimensional model.
   [[nodiscard]] virtual std::size_t state_size(std::size_t d) const { return d; }
-  /// The model of a state; may be the state itself or be written to `scratch` (d entries).
+  /// The model of a state: the state itself, or written to `scratch` (d entries).
   [[nodiscard]] virtual View model(View state, MutableView scratch) const {
     static_cast<void>(scratch);
     return state;
   }
-  /// Least value of a coordinate of a state that is positive; 0: coordinates have no least value. A coordinate that is
-  /// exactly zero at the start stays zero under steps, one that is positive stays positive.
+  /// Least value of a positive coordinate of a state; 0 if coordinates have no least value. Under steps a coordinate of
+  /// exactly zero stays zero, and a positive one stays positive.
   [[nodiscard]] virtual double least_coordinate() const { return 0; }
-  /// State of a given model: the model itself where it has as many entries. Used at the start only. A model that would
-  /// leave coordinates of a larger state without mass is drawn inside first.
+  /// Writes the state of a start model: the model itself where both have as many entries. A larger state needs mass in
+  /// all its coordinates, so a model near the border of X is first drawn inside.
   virtual void embed(View model, MutableView state) const {
     for (std::size_t i = 0; i < model.size(); ++i) state[i] = model[i];
   }
@@ -57,10 +59,11 @@ class MirrorMap {
   virtual void step(MutableView state, double eta, View gradient) = 0;
 };
 
-/// euclidean, entropic, entropic-signed; a map keeps a reference to its domain.
+/// euclidean, entropic, entropic-signed. A map keeps a reference to its domain.
 [[nodiscard]] const Table<MirrorMap, Domain&>& mirror_table();
 
-/// The domain that a map has when none is named: "simplex" for entropic, "free" for euclidean. EG± needs a radius.
+/// Spec of the domain that a run has when the user names none, for the mirror map that the spec `mirror` names:
+/// "simplex" for entropic, else "free". (entropic-signed refuses "free", since its domain needs a radius.)
 [[nodiscard]] std::string default_domain(const std::string& mirror);
 
 }  // namespace starling

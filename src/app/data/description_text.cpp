@@ -253,10 +253,10 @@ std::vector<std::string> fitting_losses(const Description& figures) {
   if (figures.many_labels) return fitting;
   const double classes = std::max(2.0, std::floor(figures.label.max()) + 1);
   for (const auto& row : loss_table().rows()) {
-    const bool of_classes = row.name == "softmax";
-    // Whole numbers far apart are hardly numbers of classes.
+    const bool of_classes = counts_classes(row.name);
+    // Whole numbers that lie far apart are hardly numbers of classes.
     if (of_classes && classes > 2 * static_cast<double>(figures.labels.size())) continue;
-    const std::string spec = of_classes ? fmt::format("softmax:{}", classes) : row.name;
+    const std::string spec = of_classes ? fmt::format("{}:{}", row.name, classes) : row.name;
     const auto loss = loss_table().make(spec);
     if (loss->classifies() && all_fit(*loss, figures)) fitting.push_back(spec);
   }

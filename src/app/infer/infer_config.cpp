@@ -2,6 +2,7 @@
 
 #include "app/settings/source_options.hpp"
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "starling/core/limits.hpp"
@@ -35,7 +36,7 @@ void add_graph_options(Options& options, InferConfig& config) {
 void add_method_options(Options& options, InferConfig& config) {
   const char* group = "Method";
   options.add({group, "loss", "LOSS", "huber:1.345",
-               "huber:c, logistic, expectile:tau,c, or squared (with --mechanism none only)",
+               "what the model minimises (below); under privacy its slope needs a bound, which squared has not",
                setter::text(config.loss)});
   options.add({group, "intercept", "", "",
                "add a constant feature, the last; generators whose model has an intercept get it anyway",
@@ -87,6 +88,11 @@ void add_interval_options(Options& options, InferConfig& config) {
        setter::integer(config.replications, 0, 100'000'000)});
 }
 
+/// Losses with an estimand, which intervals can be given for.
+Table<Loss> inference_losses() {
+  return losses_that([](const Loss& loss) { return loss.curved() != nullptr && loss.curved()->has_estimand(); });
+}
+
 Options infer_options(InferConfig& config) {
   config.loss = "huber:1.345";
   config.start = "zero";
@@ -127,8 +133,9 @@ void read_intervals(InferConfig& config) {
 
 void check_method(const InferConfig& config) {
   const std::string name = Spec::parse(config.loss).name();
-  check(name == "huber" || name == "logistic" || name == "expectile" || name == "squared",
-        "--loss {} (inference knows huber, logistic, expectile and squared) choose one", name);
+  const std::unique_ptr<Loss> loss = loss_table().make(config.loss);
+  check(loss->curved() != nullptr && loss->curved()->has_estimand(), "--loss {} (inference knows {}) choose one", name,
+        inference_losses().names());
   check(config.sgd.step_power > 0.5 && config.sgd.step_power < 1,
         "--step-power {} (averages have a normal limit for powers between 1/2 and 1, both excluded) take 0.51",
         config.sgd.step_power);
@@ -143,8 +150,8 @@ void check_method(const InferConfig& config) {
   const MechanismRow& mechanism = config.privacy.mechanism_row();
   check(!mechanism.protects() || mechanism.gaussian(),
         "--mechanism {} (inference is worked out for gaussian noise) choose gaussian, or none", mechanism.name);
-  check(name != "squared" || !mechanism.protects(),
-        "--loss squared with --mechanism {} (its slope has no bound, so no record's influence has one) choose huber:c",
+  check(std::isfinite(loss->curved()->most_slope()) || !mechanism.protects(),
+        "--loss {} with --mechanism {} (its slope has no bound, so no record's influence has one) choose huber:c", name,
         mechanism.name);
   check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
   check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
@@ -233,7 +240,7 @@ std::string infer_help() {
   text += options.help();
   text += sources_help();
   text += "\nPartitions:\n" + partition_table().help();
-  text += "\nLosses (of these: expectile, huber, logistic, squared):\n" + loss_table().help();
+  text += "\nLosses:\n" + inference_losses().help();
   text += prices_help();
   return text;
 }

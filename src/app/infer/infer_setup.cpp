@@ -65,7 +65,7 @@ void InferRun::open_data() {
 }
 
 void InferRun::open_model() {
-  const RowWeights weights = Spec::parse(config_.loss).name() == "squared" ? RowWeights::none : RowWeights::mallows;
+  const RowWeights weights = std::isinf(curved_->most_slope()) ? RowWeights::none : RowWeights::mallows;
   model_ = std::make_unique<MallowsModel>(*curved_, dataset_.shape.features, config_.intercept, weights);
   dimension_ = model_->dimension();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
@@ -77,8 +77,7 @@ void InferRun::open_model() {
         dataset_.shape.features, most_joint);
   refuse_constant_columns();
   if (config_.replications > 0) check_truth();
-  const std::string loss = Spec::parse(config_.loss).name();
-  if (!unprotected() && (loss == "logistic" || loss == "expectile") && !config_.curvature_by_step()) {
+  if (!unprotected() && !curved_->is_symmetric() && !config_.curvature_by_step()) {
     notes_.emplace_back(
         "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
         "here; --bias remove estimates it and takes it off, more records a step (--batch) or clients make it small");

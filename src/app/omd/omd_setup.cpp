@@ -88,7 +88,7 @@ void OmdRun::check_graph(const Graph& graph) {
 }
 
 void OmdRun::open_data() {
-  domain_ = domain_table().make(config_.domain.value_or(default_domain(Spec::parse(config_.mirror).name())));
+  domain_ = domain_table().make(config_.domain.value_or(default_domain(config_.mirror)));
   mirror_ = mirror_table().make(config_.mirror, *domain_);
   if (!config_.learns()) {
     check(!config_.privacy.mechanism && !config_.test && !config_.save_partition,

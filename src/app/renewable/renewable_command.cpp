@@ -72,9 +72,9 @@ std::vector<std::string> RenewableRun::coefficient_names() const {
 std::vector<Interval> RenewableRun::intervals() const {
   const auto* const online = dynamic_cast<const OnlineRenewable*>(protocol_.get());
   if (config_.standard_errors == StandardErrors::none || online == nullptr || !first_rank()) return {};
-  const bool squared = Spec::parse(config_.loss).name() == "squared";
   const Vector variances =
-      online->variances(squared ? OnlineRenewable::Dispersion::squared : OnlineRenewable::Dispersion::one);
+      online->variances(curved_->likelihood() == Likelihood::up_to_scale ? OnlineRenewable::Dispersion::squared
+                                                                         : OnlineRenewable::Dispersion::one);
   const std::vector<std::string> names = coefficient_names();
   const std::string method = config_.settings.with_slopes ? "wald-sandwich" : "wald";
   std::vector<Interval> intervals;

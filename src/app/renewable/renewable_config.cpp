@@ -25,8 +25,8 @@ void add_method_options(Options& options, RenewableConfig& config) {
                                                         {"offline-one-step", Variant::offline_one_step},
                                                         {"private-paper", Variant::private_paper},
                                                         {"private", Variant::private_sums}})});
-  options.add({group, "loss", "LOSS", "dwd:1", "dwd:q, logistic, squared, huber:c or expectile:tau,c (below)",
-               setter::text(config.loss)});
+  options.add(
+      {group, "loss", "LOSS", "dwd:1", "a loss with curvature, as in dwd:1 (below)", setter::text(config.loss)});
   options.add({group, "smoothing", "HOW", "auto",
                "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
                "printed, with its jump), or a half-width",
@@ -117,9 +117,10 @@ void read_curvature_model(RenewableConfig& config) {
 
 void check_loss(RenewableConfig& config) {
   const std::string name = Spec::parse(config.loss).name();
-  check(name == "dwd" || config.smoothing == "auto", "--smoothing with --loss {} (dwd alone has a bend) leave it out",
+  const bool has_bend = has_parameter(config.loss, "smoothing");
+  check(has_bend || config.smoothing == "auto", "--smoothing with --loss {} (it has no bend to smooth) leave it out",
         name);
-  if (name == "dwd") {
+  if (has_bend) {
     const std::string how = config.smoothing == "auto" && config.offline()                           ? "0"
                             : config.smoothing == "auto" && config.variant == Variant::private_paper ? "paper"
                                                                                                      : config.smoothing;
@@ -228,8 +229,7 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
       "its diagonal) use float32 or packed",
       config.curvature);
   if (config.standard_errors == StandardErrors::automatic) {
-    const std::string name = Spec::parse(config.loss).name();
-    const bool likelihood = name == "logistic" || name == "squared";
+    const bool likelihood = make_curved_loss(config.loss)->likelihood() != Likelihood::none;
     config.standard_errors =
         likelihood && config.variant == Variant::online && config.settings.forget == 1 && config.data.epochs == 1
             ? StandardErrors::model
@@ -268,7 +268,7 @@ std::string renewable_help() {
   text += options.help();
   text += sources_help();
   text += "\nPartitions:\n" + partition_table().help();
-  text += "\nLosses (those with curvature: dwd, expectile, huber, logistic, squared):\n" + loss_table().help();
+  text += "\nLosses:\n" + losses_that([](const Loss& loss) { return loss.curved() != nullptr; }).help();
   text += prices_help();
   return text;
 }

@@ -121,7 +121,7 @@ VerticalFigures VerticalRun::figures_of(const Vertical& protocol) const {
   figures.broadcast = config_.plan.labels == LabelHolders::all;
   const MetricsPolicy policy = metrics_policy();
   if (const auto score = policy.share(protocol.tallies()[0], SharedFigure::scores_of_vertical);
-      score && config_.loss == "mse") {
+      score && loss_of_outputs_->is_mean_squared_error()) {
     figures.mse = score->value().loss / static_cast<double>(score->value().records);
   }
   if (config_.plan.keeps_predictions) {
@@ -177,7 +177,7 @@ LearningRun::OwnResults VerticalRun::scene_results(Round rounds) const {
 /// Beside what all runs withhold.
 void VerticalRun::name_own_metrics(Summary& summary) const {
   if (metrics_policy().shared()) return;
-  if (config_.loss == "mse") summary.withheld.emplace_back("metrics.mse");
+  if (loss_of_outputs_->is_mean_squared_error()) summary.withheld.emplace_back("metrics.mse");
   if (config_.plan.keeps_predictions) summary.withheld.emplace_back("metrics.auc");
 }
 

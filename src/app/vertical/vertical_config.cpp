@@ -8,7 +8,7 @@
 #include "starling/core/limits.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/files/round_values.hpp"
-#include "starling/loss/loss.hpp"
+#include "starling/loss/target_loss.hpp"
 
 namespace starling {
 
@@ -17,23 +17,6 @@ namespace {
 constexpr long long most_local_steps = 65'000;
 constexpr long long most_bits = 16;
 constexpr std::size_t default_batch = 20;
-
-/// Those of one label that networks can learn by: of the linear one an output is the loss, whatever the label, and
-/// falls for ever.
-const Table<Loss>& losses() {
-  static const Table<Loss> table("loss", [] {
-    auto rows = loss_table().rows();
-    std::erase_if(rows, [](const auto& row) { return row.name == "linear"; });
-    return rows;
-  }());
-  return table;
-}
-
-void check_loss(const std::string& loss) {
-  const std::string name = Spec::parse(loss).name();
-  check(name == "mse" || std::ranges::any_of(losses().rows(), [&](const auto& row) { return row.name == name; }),
-        "unknown loss '{}' (known: mse, {}) choose one", name, losses().names());
-}
 
 /// `none`, `central` or `lazy:ROUND`.
 void parse_baseline(const std::string& text, VerticalPlan& plan) {
@@ -217,9 +200,10 @@ void check_needless_options(const VerticalConfig& config) {
         "gaussian");
   check(!config.privacy.clip || config.privacy.protects(),
         "--clip without noise (it is what noise is measured by) leave it out, or choose --mechanism gaussian");
-  check(config.data.positive.empty() || !config.loss.starts_with("softmax"),
-        "--positive with --loss softmax (it makes labels -1 and 1, and softmax counts classes from 0) leave it out, or "
-        "use --loss logistic");
+  check(config.data.positive.empty() || !counts_classes(config.loss),
+        "--positive with --loss {} (it makes labels -1 and 1, and the loss counts classes from 0) leave it out, or use "
+        "--loss logistic",
+        Spec::parse(config.loss).name());
   check(!config.regret_passes || config.static_regret,
         "--regret-passes without --regret static (nothing is searched for) add it");
   check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
@@ -318,7 +302,7 @@ VerticalConfig parse_vertical_config(const std::vector<std::string>& words) {
   check_baselines(config);
   check_mechanism(config);
   check_needless_options(config);
-  check_loss(config.loss);
+  check_target_loss(config.loss);
   config.data.source = config.source.value_or("synthetic:spectrum");
   config.data.batch = config.batch.value_or(default_batch);
   config.plan.embedding_clip = config.embedding_clip.value_or(1);
@@ -362,7 +346,7 @@ std::string vertical_help() {
   text += options.help();
   text += "\nQuantisers:\n" + quantiser_table().help();
   text += "\nSources:\n" + spectrum_help() + sources_help();
-  text += "\nLosses:\n" + losses().help();
+  text += "\nLosses:\n" + losses_of_one_label().help();
   text += "\nMechanisms:\n" + mechanism_table().help();
   text += prices_help();
   return text;

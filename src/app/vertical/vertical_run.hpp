@@ -52,7 +52,6 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] std::size_t party_count() const;
   void open_data();
   [[nodiscard]] VerticalDataset open_source();
-  [[nodiscard]] std::size_t default_outputs(std::size_t targets) const;
   [[nodiscard]] std::vector<ServedRounds> served() const;
   /// **Collective.**
   void agree_on_records();

@@ -76,7 +76,8 @@ void VerticalRun::open_data() {
   }
   if (world_.size() == 1) notes_.emplace_back("one rank is fusion centre and all parties: a simulation");
   if (!config_.is_spectrum()) {
-    loss_of_outputs_ = make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(1)), 1);
+    loss_of_outputs_ =
+        make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(config_.loss, 1)), 1);
     config_.data.label_map = [this](double raw) { return loss_of_outputs_->label(raw); };
   }
   source_digest_ = digest_of_source();
@@ -90,13 +91,6 @@ void VerticalRun::open_data() {
 VerticalDataset VerticalRun::open_source() {
   return open_vertical(config_.settings(), static_cast<std::size_t>(layout_->clients() - 1), first_party(),
                        party_count(), knows_labels());
-}
-
-/// Outputs of a head that leaves them open.
-std::size_t VerticalRun::default_outputs(std::size_t targets) const {
-  if (config_.loss == "mse") return targets;
-  if (config_.loss == "softmax") return 2;
-  return loss_table().make(config_.loss)->scores();
 }
 
 void VerticalRun::agree_on_records() {
@@ -172,7 +166,8 @@ void VerticalRun::open_networks() {
   const std::vector<std::size_t>& columns = data_.shape.columns;
   if (!loss_of_outputs_) {
     const std::size_t targets = data_.shape.targets;
-    loss_of_outputs_ = make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(targets)), targets);
+    loss_of_outputs_ =
+        make_target_loss(config_.loss, config_.head.outputs.value_or(default_outputs(config_.loss, targets)), targets);
   }
   check(config_.features.outputs.has_value(),
         "--feature-net that ends with d (the data say nothing of embeddings) give "

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/record_error.hpp"
-
 namespace starling {
 
 namespace {
@@ -27,9 +25,10 @@ class Absolute final : public Member<Absolute, Regression<Loss>> {
   }
 };
 
-/// s itself: a record's features are the losses of d experts, its label is not used.
+/// The score s itself, for expert advice: a record's features are the losses of d experts. Labels are not used.
 class Linear final : public Member<Linear, Regression<Loss>> {
  public:
+  [[nodiscard]] bool bounded_below() const override { return false; }
   [[nodiscard]] double value(View scores, double) const override { return scores[0]; }
   void derivative(View, double, MutableView derivative) const override { derivative[0] = 1; }
 };
@@ -69,58 +68,32 @@ class Softmax final : public Member<Softmax, Loss> {
   std::size_t classes_;
 };
 
-std::vector<LossRow> plain_rows() {
-  return {{"absolute",
-           "|s - y|, any label",
-           {},
-           [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Absolute>(); }},
-          {"hinge",
-           "max(0, 1 - y s), labels -1 and 1 (or 0 and 1)",
-           {},
-           [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Hinge>(); }},
-          {"linear",
-           "the score itself (expert advice: features are the experts' losses; labels are not used)",
-           {},
-           [](const Spec&) -> std::unique_ptr<Loss> { return std::make_unique<Linear>(); }},
-          {"softmax",
-           "cross entropy of K classes, labels 0 to K - 1",
-           {{"classes", "K, at least 2"}},
-           [](const Spec& spec) -> std::unique_ptr<Loss> {
-             const long long classes = spec.integer("classes");
-             check(classes >= 2 && classes <= 1'000'000, "'{}' (softmax takes 2 classes or more)", spec.text());
-             return std::make_unique<Softmax>(static_cast<std::size_t>(classes));
-           }}};
-}
-
 }  // namespace
 
-bool is_highest(View scores, std::size_t k) {
-  for (std::size_t other = 0; other < scores.size(); ++other) {
-    if (other != k && !(scores[k] > scores[other])) return false;
-  }
-  return true;
+LossRow absolute_row() {
+  return {"absolute", "|s - y|, any label", {}, make_plain<Absolute>};
 }
 
-void throw_label_fault(double raw, const std::string& fault) {
-  throw RecordError("a label " + fault, fmt::format("label {} {}", raw, fault));
+LossRow hinge_row() {
+  return {"hinge", "max(0, 1 - y s), labels -1 and 1 (or 0 and 1)", {}, make_plain<Hinge>};
 }
 
-bool is_class(double label, std::size_t classes) {
-  return label >= 0 && label < static_cast<double>(classes) && label == std::floor(label);
+LossRow linear_row() {
+  return {"linear",
+          "the score itself (expert advice: features are the experts' losses; labels are not used)",
+          {},
+          make_plain<Linear>};
 }
 
-void Loss::evaluate(View scores, View labels, MutableView derivatives, LossTally& tally) const {
-  evaluate_each(*this, scores, labels, derivatives, tally);
-}
-
-const Table<Loss>& loss_table() {
-  static const Table<Loss> table("loss", [] {
-    std::vector<LossRow> rows = curved_rows();
-    std::vector<LossRow> plain = plain_rows();
-    for (LossRow& row : plain) rows.push_back(std::move(row));
-    return rows;
-  }());
-  return table;
+LossRow softmax_row() {
+  return {"softmax",
+          "cross entropy of K classes, labels 0 to K - 1",
+          {{"classes", "K, at least 2"}},
+          [](const Spec& spec) -> std::unique_ptr<Loss> {
+            const long long classes = spec.integer("classes");
+            check(classes >= 2 && classes <= 1'000'000, "'{}' (softmax takes 2 classes or more)", spec.text());
+            return std::make_unique<Softmax>(static_cast<std::size_t>(classes));
+          }};
 }
 
 }  // namespace starling
