@@ -1,5 +1,6 @@
 #include "starling/inference/curvature_bias.hpp"
 
+#include "packed_matrix.hpp"
 #include <cmath>
 
 #include <Eigen/Dense>
@@ -21,16 +22,7 @@ VectorXd copied(View x) {
   return Eigen::Map<const VectorXd>(x.data(), static_cast<Index>(x.size()));
 }
 
-MatrixXd full(View triangle, Index order) {
-  MatrixXd matrix(order, order);
-  std::size_t at = 0;
-  for (Index i = 0; i < order; ++i) {
-    for (Index j = i; j < order; ++j) matrix(i, j) = matrix(j, i) = triangle[at++];
-  }
-  return matrix;
-}
-
-/// None unless every eigenvalue is above what noise of this standard deviation alone would make, or roundings.
+/// The inverse; none unless every eigenvalue exceeds those of noise of this standard deviation, or of rounding.
 std::optional<MatrixXd> sound_inverse(const MatrixXd& matrix, double noise) {
   if (!matrix.allFinite() || !(matrix.diagonal().minCoeff() > 0)) return std::nullopt;
   if (noise > 0) {
@@ -81,7 +73,7 @@ std::optional<BiasEstimate> CurvatureBias::estimate() const {
   if (count_ == 0) return std::nullopt;
   const double n = static_cast<double>(count_);
   const auto order = static_cast<Index>(sum_.size());
-  const MatrixXd mean = full(curvature(), order);
+  const MatrixXd mean = symmetric_matrix(curvature(), order);
   const std::optional<MatrixXd> inverse = sound_inverse(mean, noise_ / std::sqrt(n));
   if (!inverse) return std::nullopt;
   const VectorXd centre = copied(sum_) / n;

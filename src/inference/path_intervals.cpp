@@ -14,7 +14,7 @@ namespace starling {
 
 namespace {
 
-/// What a model of mass w changes in random scaling: θ̄, c and D of n models of d numbers to those of n + 1.
+/// The sums of random scaling, and the share of the next model: θ̄, c and D of n models of d numbers.
 struct Sums {
   double* mean;
   double* weighted;
@@ -145,15 +145,14 @@ std::string steps_needed(int batches, double alpha) {
 
 BatchMeans::BatchMeans(std::size_t dimension, int batches, double alpha, std::int64_t n)
     : mean_(dimension), batch_(dimension), kept_mean_(dimension), squares_(dimension) {
-  check(batches >= 2, "batch-means:{} (a variance is taken between batches: there must be 2 or more) name more",
-        batches);
-  check(alpha > 0 && alpha < 1, "step power {} (batches grow as those of steps i^-a with 0 < a < 1) choose another",
+  check(batches >= 2, "batch-means:{}: a variance between batches needs 2 or more. Name more.", batches);
+  check(alpha > 0 && alpha < 1, "step power {}: batches are made for steps i^-a with 0 < a < 1. Choose another.",
         alpha);
   ends_ = batch_ends(batches, alpha, n);
   check(
       every_batch_has_one(ends_),
-      "batch-means:{} with {} steps (a batch would be without a step: {} are needed at step power {}) take more steps "
-      "or fewer batches",
+      "batch-means:{} with {} steps: a batch would be empty; {} are needed at step power {}. Take more steps or fewer "
+      "batches.",
       batches, n, steps_needed(batches, alpha), alpha);
 }
 

@@ -27,7 +27,7 @@ double root_of_bridge(double u) {
 /// x >= 0 where the falling function `tail` (1 at 0) is 1 − level, to 1e-10 relative or better.
 template <class Tail>
 double where_tail_is(double level, Tail tail) {
-  check(level > 0 && level < 1, "level {} (must be strictly between 0 and 1) choose one such as 0.95", level);
+  check(level > 0 && level < 1, "level {}: it must be strictly between 0 and 1. Choose one such as 0.95.", level);
   const auto excess = [&](double x) { return tail(x) - (1 - level); };
   double high = 1;
   while (excess(high) > 0) high *= 2;
@@ -39,7 +39,7 @@ double where_tail_is(double level, Tail tail) {
   return 0.5 * (below + above);
 }
 
-/// Two independent standard normal numbers by Box and Muller, of which AddressedRandom::normal gives one.
+/// Two independent standard normal numbers by Box and Muller.
 std::pair<double, double> normal_pair(AddressedRandom& random) {
   const double radius = std::sqrt(-2 * std::log(random.positive_uniform()));
   const double angle = 2 * std::numbers::pi * random.uniform();
@@ -97,7 +97,7 @@ class BridgeSquares {
 }  // namespace
 
 double random_scaling_tail(double c) {
-  check(c >= 0, "a tail beyond {} (|T| is not negative) ask for c >= 0", c);
+  check(c >= 0, "a tail beyond {}: |T| is not negative. Ask for c >= 0.", c);
   const auto density = [c](double phi) { return phi > 0 ? root_of_bridge(c / std::sin(phi)) : c > 0 ? 0.0 : 1.0; };
   using Rule = boost::math::quadrature::gauss_kronrod<double, 61>;
   return 2 / std::numbers::pi * Rule::integrate(density, 0.0, std::numbers::pi / 2, 15, 1e-13);
@@ -108,7 +108,7 @@ double random_scaling_quantile(double level) {
 }
 
 double joint_quantile(std::size_t coordinates, double level) {
-  check(coordinates > 0, "a joint region of no coordinates (there is nothing to cover) name some");
+  check(coordinates > 0, "a joint region of no coordinates. Name some.");
   if (coordinates == 1) {
     const double quantile = random_scaling_quantile(level);
     return quantile * quantile;

@@ -1,5 +1,6 @@
 #include "starling/inference/plug_in.hpp"
 
+#include "packed_matrix.hpp"
 #include <cmath>
 #include <limits>
 
@@ -17,28 +18,21 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double least_relative = 1e-10;     ///< of a matrix of diagonal 1 that is exact but for roundings
-constexpr double weight_that_counts = 0.01;  ///< of a coordinate in an eigenvector
+constexpr double least_relative = 1e-10;     ///< floor for a matrix of diagonal 1 without noise
+constexpr double weight_that_counts = 0.01;  ///< least v_j² of an undetermined coordinate
 
-MatrixXd full(View triangle, Index order, const char* name) {
+MatrixXd checked_matrix(View triangle, Index order, const char* name) {
   check(triangle.size() == triangle_size(static_cast<std::size_t>(order)),
-        "plug-in: {} entries of the {} for {} coefficients (a packed upper triangle has {}) pass the whole of it",
-        triangle.size(), name, order, triangle_size(static_cast<std::size_t>(order)));
-  MatrixXd matrix(order, order);
-  std::size_t at = 0;
-  for (Index i = 0; i < order; ++i) {
-    for (Index j = i; j < order; ++j) {
-      matrix(i, j) = matrix(j, i) = triangle[at++];
-    }
-  }
-  check<DataError>(matrix.allFinite(),
-                   "plug-in: the {} is not finite (a record or a model was out of range) look for "
-                   "huge values in the data",
-                   name);
+        "plug-in: {} entries of the {} for {} coefficients: a packed upper triangle has {}.", triangle.size(), name,
+        order, triangle_size(static_cast<std::size_t>(order)));
+  MatrixXd matrix = symmetric_matrix(triangle, order);
+  check<DataError>(
+      matrix.allFinite(),
+      "plug-in: the {} is not finite: a record or a model was out of range. Look for huge values in the data.", name);
   return matrix;
 }
 
-/// S with S M S of diagonal 1; the identity where M bears noise, which is the same on all its entries.
+/// Diagonal of S with S M S of diagonal 1; of the identity if M has noise, which is the same on all entries.
 VectorXd units_of(const MatrixXd& matrix, double noise) {
   VectorXd units = VectorXd::Ones(matrix.rows());
   if (noise > 0) return units;
@@ -54,13 +48,12 @@ struct Floored {
   VectorXd values;   ///< of S M S, ascending, as they were
   MatrixXd vectors;  ///< of S M S
   double floor;
-  Floored(const MatrixXd& matrix, double noise, std::optional<double> given) : units(units_of(matrix, noise)) {
-    if (given) units.setOnes();
+  Floored(const MatrixXd& matrix, double noise)
+      : units(units_of(matrix, noise)),
+        floor(noise > 0 ? 2 * noise * std::sqrt(static_cast<double>(matrix.rows())) : least_relative) {
     const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(units.asDiagonal() * matrix * units.asDiagonal());
     values = eigen.eigenvalues();
     vectors = eigen.eigenvectors();
-    const double ordinary = noise > 0 ? 2 * noise * std::sqrt(static_cast<double>(matrix.rows())) : least_relative;
-    floor = given.value_or(ordinary);
   }
   [[nodiscard]] MatrixXd matrix() const {
     const VectorXd back = units.cwiseInverse();
@@ -83,12 +76,11 @@ struct Floored {
 
 }  // namespace
 
-PlugIn plug_in(View estimate, const ReleasedMatrix& curvature, const ReleasedMatrix& influence, std::int64_t steps,
-               const Floors& floors) {
-  check(steps > 0, "plug-in intervals after {} steps (there is no estimate yet) take steps first", steps);
+PlugIn plug_in(View estimate, const ReleasedMatrix& curvature, const ReleasedMatrix& influence, std::int64_t steps) {
+  check(steps > 0, "plug-in intervals after {} steps: there is no estimate yet. Take steps first.", steps);
   const auto order = static_cast<Index>(estimate.size());
-  const Floored bread(full(curvature.triangle, order, "curvature"), curvature.noise, floors.curvature);
-  const Floored meat(full(influence.triangle, order, "influence"), influence.noise, floors.influence);
+  const Floored bread(checked_matrix(curvature.triangle, order, "curvature"), curvature.noise);
+  const Floored meat(checked_matrix(influence.triangle, order, "influence"), influence.noise);
   const MatrixXd inverse = bread.inverse();
   const MatrixXd covariance = inverse * meat.matrix() * inverse;
   PlugIn result;
@@ -100,7 +92,6 @@ PlugIn plug_in(View estimate, const ReleasedMatrix& curvature, const ReleasedMat
   for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();
   result.least_curvature = bread.values[0];
   result.curvature_floor = bread.floor;
-  result.influence_floored = meat.values[0] < meat.floor;
   return result;
 }
 

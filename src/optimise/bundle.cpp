@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t most_planes = 60;
 constexpr std::size_t most_borders = 30;
-/// Steps that may be bent back into the domain before one is taken as it is.
+/// Steps that may be projected onto the domain before one is taken as it is.
 constexpr int most_bends = 8;
-/// Share of a step that its projection may move it by.
+/// Largest distance of a step from its projection, as a share of the step.
 constexpr double small_bend = 1e-3;
 
 }  // namespace
@@ -26,7 +26,7 @@ double Bundle::at(const Plane& plane, View x) const {
   return plane.offset + dot(plane.slope, x);
 }
 
-/// Of the planes alone.
+/// Combination of the planes, without the borders.
 Bundle::Plane Bundle::combined(View shares) const {
   Plane plane{0, Vector(planes_.front().slope.size(), 0.0)};
   for (std::size_t j = 0; j < planes_.size(); ++j) {
@@ -48,7 +48,7 @@ Vector Bundle::step(View centre, double weight) {
       heights.push_back(weight * at(plane, centre));
     }
   }
-  // Shares of planes add up to one: a common height of theirs is nothing.
+  // Shares of planes sum to one, so a common height has no effect.
   const double top = *std::max_element(heights.begin(), heights.begin() + static_cast<std::ptrdiff_t>(planes_.size()));
   for (std::size_t j = 0; j < planes_.size(); ++j) heights[j] -= top;
   shares_ = solve_shares(slopes, heights, planes_.size());

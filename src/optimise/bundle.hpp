@@ -1,5 +1,5 @@
-/// Cutting planes of a convex function: a model of it from below, where kinks leave single gradients without meaning.
-/// Internal to the record room.
+/// Cutting planes of a convex function: a model of the function from below, for functions with kinks. Internal to the
+/// optimise module.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace starling {
 
-/// Relative differences below this are rounding.
+/// Relative difference that counts as rounding.
 inline constexpr double rounding = 1e-13;
 
-/// Keeps planes f(y) + ⟨g, x − y⟩ ≤ f(x). Their number is bounded: planes without a share in the last proposal go
-/// first, and what they and their kin amounted to stays as one plane.
+/// A bounded number of planes f(y) + ⟨g, x − y⟩ ≤ f(x). Planes without a share in the last proposal are removed first,
+/// and the combination of all planes stays as one plane. Call add() after each evaluation, then propose().
 class Bundle {
  public:
   explicit Bundle(Domain& domain) : domain_(domain) {}
@@ -21,13 +21,13 @@ class Bundle {
   void add(View y, double value, View gradient);
 
   struct Proposal {
-    Vector x;  ///< about argmin over the domain of the planes' maximum + (weight/2)‖x − centre‖², and in it
-    double planes = 0;     ///< their maximum at x
-    double minimum = 0;    ///< a bound: no point of the domain has a lower value
-    double at_centre = 0;  ///< of the planes' combination that the proposal rests on, at the centre
-    double slope = 0;      ///< norm of its slope
+    Vector x;              ///< point of the domain near argmin of the planes' maximum + (weight/2)‖x − centre‖²
+    double planes = 0;     ///< maximum of the planes at x
+    double minimum = 0;    ///< lower bound of f on the domain
+    double at_centre = 0;  ///< value at the centre of the combination of planes behind the proposal
+    double slope = 0;      ///< norm of that combination's slope
   };
-  /// One proximal step (Kiwiel 1990). The domain enters it by the half-spaces that its projections show.
+  /// One proximal step (Kiwiel 1990). Projections onto the domain yield half-spaces, which represent the domain.
   [[nodiscard]] Proposal propose(View centre, double weight);
 
  private:

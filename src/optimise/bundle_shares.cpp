@@ -58,7 +58,7 @@ class SharesProgram {
   }
 
  private:
-  /// What the shares of the active ones would be if they might be negative; sets the planes' common price.
+  /// Optimal shares of the active vectors if shares could be negative; sets the planes' common price.
   Vector balanced() {
     const std::size_t n = active_.size();
     std::vector<Vector> system(n + 1, Vector(n + 2, 0.0));

@@ -13,10 +13,9 @@ namespace starling {
 namespace {
 
 constexpr double least_curvature = 1e-12;
-constexpr std::int64_t few_evaluations = 40;  ///< before them, by gradient steps
-///< before them, by gradient steps
-constexpr int most_turns = 4;  ///< of the two
-// Of the bundle method.
+constexpr std::int64_t few_evaluations = 40;  ///< evaluations of gradient steps before quasi-Newton steps
+constexpr int most_turns = 4;                 ///< most turns of gradient and quasi-Newton steps
+// Constants of the bundle method.
 constexpr std::size_t most_recent = 30;
 constexpr std::int64_t first_cuts = 200;
 constexpr double needed_share = 0.1;

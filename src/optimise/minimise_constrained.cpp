@@ -75,7 +75,7 @@ class AugmentedLagrangian {
                     inner);
   }
 
-  /// What the point that minimises the Lagrangian is worth.
+  /// Evaluates the minimiser of the Lagrangian as a result.
   void judge(const Minimum& inner) {
     Minimum& minimum = result_.minimum;
     minimum = inner;
@@ -87,7 +87,7 @@ class AugmentedLagrangian {
       minimum.certificate = std::abs(minimum.value - lower_);
       minimum.tolerance = settings_.inner.gap * std::max(1.0, std::abs(minimum.value));
     } else {
-      // That of the whole minimisation: f's own gradient, not the penalty's, sets the scale.
+      // The scale is the gradient of f, without the penalty.
       minimum.tolerance = settings_.inner.gradient_norm * std::max(1.0, norm2(gradient));
     }
     worst_ = oracle_ ? oracle_(inner.x) : std::nullopt;
@@ -138,7 +138,7 @@ class AugmentedLagrangian {
     for (std::size_t i = 0; i < result_.rows.size(); ++i) {
       double& multiplier = result_.multipliers[i];
       const double value = value_of(result_.rows[i], x);
-      // How far the row is from "c ≤ 0, λ ≥ 0, λ c = 0".
+      // Distance of the row from the conditions c ≤ 0, λ ≥ 0, λ c = 0.
       moved = std::max(moved, std::abs(std::max(value, -multiplier / strictness_)));
       multiplier = std::max(0.0, multiplier + strictness_ * value);
     }

@@ -1,4 +1,4 @@
-/// The parts of quasi-Newton steps within a domain. Internal to the record room.
+/// The parts of quasi-Newton steps within a domain. Internal to the optimise module.
 #pragma once
 
 #include <deque>
@@ -9,12 +9,12 @@
 
 namespace starling {
 
-/// What is known of a function's curvature from its gradients along the way (L-BFGS: Nocedal 1980).
+/// The inverse Hessian H of a function, estimated from its gradients along a path (L-BFGS: Nocedal 1980).
 class CurvatureMemory {
  public:
-  /// −H slope; along −slope itself, divided by `curvature`, as long as nothing is known.
+  /// −H slope; −slope / curvature while the memory is empty.
   [[nodiscard]] Vector direction(View slope, double curvature) const;
-  /// The gradient has changed by `change` over `move`; what is not convex is left out.
+  /// Adds a move and the change of the gradient over it; ignores pairs that are not convex.
   void add(Vector move, Vector change);
   void clear() { pairs_.clear(); }
   [[nodiscard]] bool empty() const { return pairs_.empty(); }
@@ -28,23 +28,23 @@ class CurvatureMemory {
   std::deque<Pair> pairs_;
 };
 
-/// Where a gradient step from a point would lead within the domain: coordinates at their bounds are held, a simplex
-/// keeps its sum, and on the rim of a ball there is no way out.
+/// The face of the domain on which a gradient step from a point stays: coordinates at their bounds are held, a simplex
+/// keeps its sum, and on the rim of a ball no step leads outwards.
 class Face {
  public:
-  /// Of the point x with this gradient.
+  /// The face of the point x with this gradient.
   Face(Domain& domain, View x, View gradient);
-  /// A gradient's, or a step's, part along the face.
+  /// Component of a gradient or step along the face.
   [[nodiscard]] Vector along(View vector) const;
-  /// Whether steps along it have to be bent back onto it.
+  /// Whether steps along the face have to be projected back onto it.
   [[nodiscard]] bool curved() const { return !normal_.empty(); }
-  /// Whether both hold the same coordinates, or are both the rim.
+  /// Whether both faces hold the same coordinates and are both curved or both flat.
   [[nodiscard]] bool same(const Face& other) const { return held_ == other.held_ && curved() == other.curved(); }
 
  private:
   std::vector<bool> held_;
   bool fixed_sum_;
-  Vector normal_;  ///< of the rim; empty elsewhere
+  Vector normal_;  ///< normal of a ball's rim; empty elsewhere
 };
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// The search behind `minimise`. Internal to the record room.
+/// The search of minimise(). Internal to the optimise module.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 namespace starling {
 
+/// One search. Construct, then call run() once.
 class Search {
  public:
   Search(const ConvexFunction& f, Domain& domain, const MinimiseSettings& settings)
@@ -25,20 +26,19 @@ class Search {
     Vector gradient;
   };
 
-  /// Gradient steps and quasi-Newton steps in turn, as long as each turn leaves no more than this share of the
-  /// certificate; with all of it, gradient steps end them.
+  /// Gradient steps and quasi-Newton steps in turn, while each turn reduces the certificate to at most this share.
   void take_turns(std::int64_t most_evaluations, double share);
   void cut_until(std::int64_t most_evaluations);
   [[nodiscard]] Point evaluate(Vector x);
-  /// min_{s ∈ X} of what convexity lets f be: f(y) + ⟨g, s − y⟩, and with curvature μ f(y) − ‖g‖²/(2μ).
+  /// Lower bound of f on X from y: min_{s ∈ X} f(y) + ⟨g, s − y⟩, and with μ also f(y) − ‖g‖²/(2μ).
   [[nodiscard]] double lower_bound(const Point& y) const;
   [[nodiscard]] Vector stepped(const Point& from, double length) const;
   /// ‖x − Π_X(x − ∇f(x))‖.
   [[nodiscard]] double residual(const Point& point) const;
   [[nodiscard]] bool may_go_on();
-  /// Proximal steps around the best point; a step counts that brings a tenth of what the planes promise.
+  /// Proximal steps around the best point. A step is accepted if it brings a tenth of the promised decrease.
   void cut();
-  /// Without a lower bound a small gradient may belong to a minimum at infinity: then twice x is better still.
+  /// Whether f is lower at 2x, as if its minimum is at infinity. For domains without a lower bound.
   [[nodiscard]] bool falls_beyond();
   [[nodiscard]] Minimum result();
 
@@ -52,15 +52,15 @@ class Search {
   [[nodiscard]] bool is_over() const { return reached() || evaluations_ >= most_evaluations_ || ending_; }
 
   void guess_curvature();
-  /// Whether f lies below its parabola of the present curvature between y and x. Where values differ by rounding alone,
-  /// gradients tell.
+  /// Whether f lies below its parabola of the current curvature between y and x. If values differ by rounding only,
+  /// gradients are compared.
   [[nodiscard]] bool fits(const Point& y, const Point& x) const;
-  /// A step from y that the curvature, raised as needed, vouches for. Empty when the search has to end.
+  /// A gradient step from y with a curvature, raised as needed, that fits. Empty when the search has to end.
   [[nodiscard]] std::optional<Point> step_from(const Point& y);
   void keep_best(const Point& x);
   void descend();
-  /// A point along p from x that is lower and flatter enough (Wolfe; by slopes alone where values differ by rounding).
-  /// Where x + p is outside the domain, `bent` is set, and the point is the projection of a lower one.
+  /// A point along p from x that satisfies the Wolfe conditions (by slopes only if values differ by rounding). If x + p
+  /// is outside the domain, sets `bent` and returns the projection of a lower point.
   [[nodiscard]] std::optional<Point> along(const Point& x, const Vector& p, double slope, bool& bent);
   /// ⟨∇f(x), y − x⟩.
   [[nodiscard]] static double towards(const Point& x, const Point& y);
@@ -71,7 +71,7 @@ class Search {
   Domain& domain_;
   const MinimiseSettings& settings_;
   Point best_;
-  std::deque<Point> recent_;  ///< evaluated last, for the bundle
+  std::deque<Point> recent_;  ///< last points evaluated, for the bundle
   double best_residual_ = std::numeric_limits<double>::infinity();
   double lower_ = -std::numeric_limits<double>::infinity();
   double curvature_ = 1;
@@ -82,9 +82,9 @@ class Search {
   std::optional<Minimum::Ending> ending_;
 };
 
-/// Values closer than this, relatively, differ by rounding.
+/// Relative difference of values that counts as rounding.
 constexpr double rounding_of_values = 1e-13;
-/// Models beyond it have no digits left to improve.
+/// Largest norm of a model that can be improved.
 constexpr double largest_norm = 1e15;
 
 }  // namespace starling

@@ -11,22 +11,20 @@ namespace starling {
 
 namespace {
 
-/// Steps in a row that may fail to lower the value.
+/// Most steps in a row that do not lower the value.
 constexpr int most_idle_steps = 30;
 constexpr double curvature_relief = 0.9;
-/// Backtracking to below this, relatively, means a kink, or that there is nothing left to gain.
+/// Relative length of backtracking that means a kink, or that no decrease is left.
 constexpr double shortest_step = 1e-9;
 constexpr double probe_length = 1e-3;
 constexpr double least_smooth_curvature = 1e-12;
-// Of quasi-Newton steps.
-///< of the two
+// Constants of quasi-Newton steps.
 constexpr double sufficient_decrease = 1e-4;
 constexpr double sufficient_flattening = 0.9;
 constexpr int most_bisections = 30;
 constexpr double rounding_of_domain = 1e-12;
-constexpr int most_bent_steps = 10;  ///< in a row, without another face
-///< in a row, without another face
-constexpr std::size_t patience = 30;  ///< steps, and two per coordinate, in which the gradient has to halve
+constexpr int most_bent_steps = 10;   ///< most projected steps in a row on one face
+constexpr std::size_t patience = 30;  ///< steps, plus two per coordinate, in which the gradient has to halve
 
 }  // namespace
 

@@ -6,8 +6,9 @@ namespace starling {
 
 CanaryModel::CanaryModel(Model& model, std::size_t coordinate, const NoiseKey& signs, CanaryLog& log)
     : model_(model), coordinate_(coordinate), words_(signs), log_(log) {
-  check(coordinate < model.dimension(), "canaries in coordinate {} of a model with {} (they are counted from 0)",
-        coordinate, model.dimension());
+  check(coordinate < model.dimension(),
+        "canaries in coordinate {} of a model with {}: coordinates are numbered from 0.", coordinate,
+        model.dimension());
 }
 
 Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {

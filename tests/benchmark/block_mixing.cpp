@@ -13,7 +13,7 @@
 #include "starling/graph/topology.hpp"
 #include "starling/net/neighbours/neighbours.hpp"
 #include "starling/net/world.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
+#include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 namespace {

@@ -12,6 +12,7 @@
 #include "starling/net/neighbours/neighbours.hpp"
 #include "starling/net/world.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
+#include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling::benchmark {
 

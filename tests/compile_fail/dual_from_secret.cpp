@@ -1,6 +1,6 @@
 // A dual follows what has been released of a constraint, never its value on records.
 // Expected: no matching function for call to .*update
-#include "starling/protocol/constraints/constraints.hpp"
+#include "starling/protocol/constraints/long_term_constraints.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Value = starling::Secret<double>;

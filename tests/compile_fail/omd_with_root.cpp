@@ -2,6 +2,7 @@
 // Expected: Root.*to .*Neighbours
 #include "starling/net/root/root.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
+#include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
 #ifdef STARLING_MUST_FAIL
 using Door = starling::Root;

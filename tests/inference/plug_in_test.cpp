@@ -52,7 +52,6 @@ TEST(PlugIn, IsTheSandwich) {
     EXPECT_NEAR(result.spread.spread[static_cast<std::size_t>(j)], std::sqrt(expected(j, j) / 400), 1e-12);
   }
   EXPECT_TRUE(result.undetermined.empty());
-  EXPECT_FALSE(result.influence_floored);
 }
 
 TEST(PlugIn, UnitsOfFeaturesDoNotMatterWithoutNoise) {
@@ -132,12 +131,8 @@ TEST(PlugIn, AnInfluenceThatNoiseMadeNegativeIsRaised) {
   Eigen::MatrixXd g = Eigen::MatrixXd::Identity(2, 2);
   g(1, 1) = -0.2;
   const PlugIn result = plug_in(Vector(2), {packed(Eigen::MatrixXd::Identity(2, 2))}, {packed(g), 0.1}, 100);
-  EXPECT_TRUE(result.influence_floored);
   EXPECT_NEAR(result.spread.spread[0], 0.1, 1e-12);
   EXPECT_NEAR(result.spread.spread[1], std::sqrt(0.2 * std::sqrt(2.0) / 100), 1e-12);
-  // With a floor of one's own.
-  const PlugIn given = plug_in(Vector(2), {packed(Eigen::MatrixXd::Identity(2, 2))}, {packed(g), 0.1}, 100, {{}, 0.04});
-  EXPECT_NEAR(given.spread.spread[1], 0.02, 1e-12);
 }
 
 TEST(PlugIn, WhatIsNoMatrixIsRefused) {

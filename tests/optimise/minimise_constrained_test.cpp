@@ -1,6 +1,7 @@
 // Constrained minimisers in closed form, with certificates that hold.
 #include "starling/optimise/minimise_constrained.hpp"
 
+#include "support/near.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 
@@ -10,15 +11,12 @@
 namespace starling {
 namespace {
 
+using testing_support::expect_near;
+
 ConstrainedMinimum minimum_on(const std::string& domain, std::size_t d, const ConvexFunction& f,
                               const std::vector<LinearRow>& rows, const ConstrainedSettings& settings = {}) {
   const auto the_domain = domain_table().make(domain);
   return minimise_constrained(f, *the_domain, d, oracle_of(rows), settings);
-}
-
-void expect_near(View actual, const Vector& expected, double tolerance) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], tolerance) << i;
 }
 
 ConvexFunction linear(const Vector& slope) {

@@ -1,6 +1,7 @@
 // Minimisers that are known in closed form, and certificates that must hold on the way to them.
 #include "starling/optimise/minimise.hpp"
 
+#include "support/near.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 
@@ -10,6 +11,7 @@
 namespace starling {
 namespace {
 
+using testing_support::expect_near;
 using Ending = Minimum::Ending;
 using Certificate = Minimum::Certificate;
 
@@ -17,11 +19,6 @@ Minimum minimum_on(const std::string& domain, std::size_t d, const ConvexFunctio
                    const MinimiseSettings& settings = {}) {
   const auto the_domain = domain_table().make(domain);
   return minimise(f, *the_domain, d, settings);
-}
-
-void expect_near(View actual, const Vector& expected, double tolerance) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(actual[i], expected[i], tolerance) << i;
 }
 
 ConvexFunction linear(const Vector& slope) {

@@ -7,9 +7,13 @@
 #include <memory>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "starling/core/random.hpp"
-#include "starling/protocol/renewable/renewable_open.hpp"
-#include "starling/protocol/renewable/renewable_private.hpp"
+#include "starling/protocol/renewable/offline_renewable.hpp"
+#include "starling/protocol/renewable/online_renewable.hpp"
+#include "starling/protocol/renewable/paper_renewable.hpp"
+#include "starling/protocol/renewable/private_renewable.hpp"
 
 namespace starling::testing_support {
 
@@ -63,15 +67,17 @@ inline std::vector<Batches> two_classes(Client clients, std::size_t p, std::size
   return all;
 }
 
-/// One rank's part of an aggregated run over `records` of all clients.
-struct AggregatedRank {
-  AggregatedRank(World& world, const std::vector<Batches>& records, CurvedModel& model, Protection& protection,
-                 Round rounds, std::size_t batch, std::int64_t passes = 1, const std::string& price = "1")
+/// One rank's part of an aggregated run over `records` of all clients. `Clients` are AggregatedClients or a derived
+/// class whose model is a `ClientModel`.
+template <class Clients, class ClientModel>
+struct RankOf {
+  RankOf(World& world, const std::vector<Batches>& records, ClientModel& model, const Protection& protection,
+         Round rounds, std::size_t batch, const std::string& price = "1", std::int64_t passes = 1)
       : layout(static_cast<Client>(records.size()), world.size()),
         first(layout.first(world.rank())),
         count(static_cast<std::size_t>(layout.count(world.rank()))),
-        accounts(protection, Prices::parse(price, "price", rounds, static_cast<Client>(records.size()), 0, 1e6), rounds,
-                 first, std::vector<ServedRounds>(count)),
+        prices(Prices::parse(price, "price", rounds, static_cast<Client>(records.size()), 0, 1e6)),
+        accounts(protection, prices, rounds, first, std::vector<ServedRounds>(count)),
         root(world, layout) {
     std::vector<NoiseKey> keys;
     std::vector<std::unique_ptr<Stream>> streams;
@@ -85,9 +91,27 @@ struct AggregatedRank {
   Layout layout;
   Client first;
   std::size_t count;
+  Prices prices;
   Accounts accounts;
   Root root;
-  std::optional<RenewableClients> clients;
+  std::optional<Clients> clients;
+};
+using AggregatedRank = RankOf<RenewableClients, CurvedModel>;
+
+/// The models after each round, which the view must show alike in both ways.
+class Path final : public Observer {
+ public:
+  void after(const RoundView& view) override {
+    EXPECT_EQ(view.done(), static_cast<Round>(models.size()));
+    const Released<Columns> all = view.models();
+    for (std::size_t k = 0; k < all.value().size(); ++k) {
+      const View one = view.model(k);
+      EXPECT_TRUE(std::equal(one.begin(), one.end(), all.value()[k].begin(), all.value()[k].end())) << k;
+    }
+    const View theta = view.model(0);
+    models.emplace_back(theta.begin(), theta.end());
+  }
+  std::vector<Vector> models;
 };
 
 /// `none` for whole messages.

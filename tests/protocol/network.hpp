@@ -5,11 +5,12 @@
 #include "support/mpi_testing.hpp"
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <vector>
 
 #include "starling/graph/topology.hpp"
 #include "starling/net/agreement.hpp"
-#include "starling/protocol/decentralized/mixing_door.hpp"
+#include "starling/protocol/decentralized/mixing_channel.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
 
 namespace starling::testing_support {
@@ -76,7 +77,7 @@ inline NetworkResult run_network(const Schedule& schedule, const RunSettings& se
   const std::size_t d = start.front().size();
   const auto the_domain = domain_table().make(domain);
   const auto map = mirror_table().make(mirror, *the_domain);
-  const MixingDoor door(world(), layout, schedule, settings, map->state_size(d));
+  const MixingChannel door(world(), layout, schedule, settings, map->state_size(d));
 
   QuadraticModel model(d, settings.work);
   ReleaseSettings release;
@@ -133,7 +134,16 @@ inline NetworkResult run_network(const Schedule& schedule, const RunSettings& se
   return result;
 }
 
-/// Rank 0's mean over clients.
+/// A mirror map on a domain, as a test parameter.
+struct Geometry {
+  std::string mirror;
+  std::string domain;
+};
+inline void PrintTo(const Geometry& geometry, std::ostream* out) {
+  *out << geometry.mirror << " on " << geometry.domain;
+}
+
+/// Mean over clients, on rank 0.
 inline Vector mean_of(const std::vector<Vector>& models) {
   Vector mean(models.front().size(), 0.0);
   for (const Vector& model : models) {

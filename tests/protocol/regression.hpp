@@ -2,6 +2,7 @@
 #pragma once
 
 #include "aggregation.hpp"
+#include "support/near.hpp"
 #include <functional>
 
 #include "starling/loss/loss.hpp"
@@ -34,53 +35,55 @@ inline std::vector<Batches> regression(const std::vector<std::size_t>& lengths, 
   return all;
 }
 
-/// One rank's part of a run over `records` of all clients, in one pass.
-struct RegressionRank {
-  RegressionRank(World& world, const std::vector<Batches>& records, Model& model, const Protection& protection,
-                 Round rounds, std::size_t batch, const std::string& price = "1")
-      : layout(static_cast<Client>(records.size()), world.size()),
-        first(layout.first(world.rank())),
-        count(static_cast<std::size_t>(layout.count(world.rank()))),
-        prices(Prices::parse(price, "price", rounds, static_cast<Client>(records.size()), 0, 1e6)),
-        accounts(protection, prices, rounds, first, std::vector<ServedRounds>(count)),
-        root(world, layout) {
-    std::vector<NoiseKey> keys;
-    std::vector<std::unique_ptr<Stream>> streams;
-    for (std::size_t k = 0; k < count; ++k) {
-      keys.push_back(NoiseKey::from_seed(1, first + static_cast<Client>(k)));
-      streams.push_back(std::make_unique<FixedStream>(records[static_cast<std::size_t>(first) + k], 1));
-    }
-    clients.emplace(model, accounts, std::move(keys), std::move(streams), batch);
-  }
+using RegressionRank = RankOf<AggregatedClients, Model>;
 
-  /// Gives client u a budget of affordable(u) releases at mu each, which the ledger keeps.
-  void limit(Ledger& ledger, const Protection& protection, double mu,
-             const std::function<double(std::size_t u)>& affordable) {
-    if (count == 0) return;
-    LedgerRun run;
-    run.id = "regression";
-    run.mechanism = "gaussian";
-    run.batch_units = units_of_batch(protection);
-    run.determined_by = "00ff";
-    std::vector<Budget> budgets;
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto u = static_cast<std::size_t>(first) + k;
-      run.clients.push_back(static_cast<Client>(u));
-      budgets.push_back({gaussian_epsilon(mu * std::sqrt(affordable(u) + 0.5), 1e-5), true, 1e-5});
-    }
-    ledger.begin(run);
-    accounts.keep_in(std::vector<Ledger*>(count, &ledger), BlockSizes::doubling());
-    accounts.limit(budgets);
+/// Gives each client u a budget of affordable(u) releases at mu each, which the ledger keeps.
+inline void limit(RegressionRank& rank, Ledger& ledger, const Protection& protection, double mu,
+                  const std::function<double(std::size_t u)>& affordable) {
+  if (rank.count == 0) return;
+  LedgerRun run;
+  run.id = "regression";
+  run.mechanism = "gaussian";
+  run.batch_units = units_of_batch(protection);
+  run.determined_by = "00ff";
+  std::vector<Budget> budgets;
+  for (std::size_t k = 0; k < rank.count; ++k) {
+    const auto u = static_cast<std::size_t>(rank.first) + k;
+    run.clients.push_back(static_cast<Client>(u));
+    budgets.push_back({gaussian_epsilon(mu * std::sqrt(affordable(u) + 0.5), 1e-5), true, 1e-5});
   }
+  ledger.begin(run);
+  rank.accounts.keep_in(std::vector<Ledger*>(rank.count, &ledger), BlockSizes::doubling());
+  rank.accounts.limit(budgets);
+}
 
-  Layout layout;
-  Client first;
-  std::size_t count;
-  Prices prices;
-  Accounts accounts;
-  Root root;
-  std::optional<AggregatedClients> clients;
-};
+/// Five clients of unequal streams, for both protocols of stochastic gradient descent.
+inline const std::vector<std::size_t> unequal_lengths{30, 34, 9, 34, 22};
+
+/// Whether client u has a batch left in step t.
+inline bool has_batch(std::size_t u, Round t) {
+  return t < static_cast<Round>(unequal_lengths[u]);
+}
+
+inline Released<Vector> four_coefficients() {
+  return declare_public(Vector{0.5, -1, 2, 0.25});
+}
+
+/// Mean of Huber's estimating function Ψ = −min(1, c/|r|) r x ω over a batch, in its plainest form, added to `total`.
+inline void add_huber(double c, const Batch& batch, View theta, Vector& total) {
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    Vector x(batch.row(i).values.begin(), batch.row(i).values.end());
+    x.push_back(1);
+    double r = batch.label(i);
+    double squares = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      r -= x[j] * theta[j];
+      squares += x[j] * x[j];
+    }
+    const double factor = std::min(1.0, c / std::abs(r)) * r * std::min(1.0, 2 / squares);
+    for (std::size_t j = 0; j < x.size(); ++j) total[j] -= factor * x[j] / static_cast<double>(batch.size());
+  }
+}
 
 /// What the mechanism releases of a client's batch at theta: the noisy mean of its directions.
 inline Vector released(MallowsModel& model, Mechanism& mechanism, const Batch& batch, const ReleaseAddress& address,

@@ -1,5 +1,5 @@
-// What observers see of a network: one client's model is what stands in all models, and looking changes nothing.
-#include "network.hpp"
+// The view of observers: one client's model is its column of all models, and looking changes nothing.
+#include "protocol/network.hpp"
 #include "support/testing.hpp"
 #include <numeric>
 
@@ -8,6 +8,7 @@
 namespace starling {
 namespace {
 
+using testing_support::Geometry;
 using testing_support::run_network;
 using testing_support::RunSettings;
 using testing_support::world;
@@ -36,11 +37,6 @@ class Seldom final : public Observer {
   void after(const RoundView& view) override { rounds.push_back(view.done()); }
   [[nodiscard]] Round due() const override { return rounds.back() + 7; }
   std::vector<Round> rounds;
-};
-
-struct Geometry {
-  std::string mirror;
-  std::string domain;
 };
 
 class RoundViews : public testing::TestWithParam<Geometry> {};
@@ -76,13 +72,13 @@ std::vector<Round> rounds_seen(const Schedule& schedule) {
   return observer.rounds;
 }
 
-TEST(Watchers, LookWhenTheyAreDue) {
+TEST(ObserverList, CallsObserversThatAreDue) {
   const auto graph = read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo");
   EXPECT_EQ(rounds_seen(*graph), (std::vector<Round>{0, 7, 14, 21, 28}));
 }
 
-// Who looks seldom would take the rounds in between for rounds of all.
-TEST(Watchers, LookAfterEachRoundWhereClientsStayAway) {
+// An observer that is called seldom would assume that all clients participated in the rounds between.
+TEST(ObserverList, CallsAfterEachRoundWhereClientsStayAway) {
   Departures departures(5);
   departures[4] = 20;
   const AttendedSchedule schedule(read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo"),

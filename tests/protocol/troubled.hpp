@@ -1,4 +1,4 @@
-/// A schedule on which clients stay away and leave, and links lose messages.
+/// Schedules on which clients stay away and leave, and links lose messages.
 #pragma once
 
 #include <memory>
@@ -8,16 +8,24 @@
 
 namespace starling::testing_support {
 
-/// Of n clients, at least two; one leaves after 20 rounds.
-inline std::unique_ptr<Schedule> troubled(Client n, Round steps_per_round = 1) {
-  Departures departures(static_cast<std::size_t>(n));
+/// A graph of at least two clients with absences and losses; client 1 leaves after 20 rounds.
+inline std::unique_ptr<Schedule> troubled(std::unique_ptr<Graph> graph, LossModel loss, Round steps_per_round = 1) {
+  const MissingWeight missing =
+      graph->rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps;
+  Departures departures(static_cast<std::size_t>(graph->clients()));
   departures[1] = 20;
   auto attended = std::make_unique<AttendedSchedule>(
-      make_graph("erdos-renyi:rounds=endless,p=0.4", n, WeightRule::sender),
+      std::move(graph),
       absence_table().make("markov:length=3", Dropout{std::vector<double>(departures.size(), 0.3), 5}), departures,
-      MissingWeight::split_anew, steps_per_round);
-  return std::make_unique<LossySchedule>(std::move(attended), LinkLossSettings{0.2, LossModel::acknowledged, 6},
+      missing, steps_per_round);
+  return std::make_unique<LossySchedule>(std::move(attended), LinkLossSettings{0.2, loss, 6},
                                          MissingWeight::sender_keeps);
+}
+
+/// The same on an endless random graph of n clients.
+inline std::unique_ptr<Schedule> troubled(Client n, Round steps_per_round = 1) {
+  return troubled(make_graph("erdos-renyi:rounds=endless,p=0.4", n, WeightRule::sender), LossModel::acknowledged,
+                  steps_per_round);
 }
 
 }  // namespace starling::testing_support

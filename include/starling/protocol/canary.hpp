@@ -1,7 +1,7 @@
-/// Canaries in a real run, for the one-run audit (privacy/audit/one_run.hpp).
+/// Canaries in a real run, for the one-run audit (privacy/audit/one_run.hpp; docs/methods/privacy.md, "Audits").
 ///
-/// A run with canaries goes through the production path: the decorators below stand where the model and the mechanism
-/// stand, and nothing else differs. It does not learn from the first record of each batch.
+/// A run with canaries is a production run in which these decorators replace the model and the mechanism. It does not
+/// learn from the first record of each batch.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,12 @@
 
 namespace starling {
 
-/// A model whose gradient of a batch's first record is replaced by a canary: +bound or −bound of the clip (1 where
-/// gradients are not clipped) in one coordinate, by a coin from `signs`. Notes each sign in the log. Batches without a
-/// record have no canary. Scores are the model's own.
+/// A model that replaces the gradient of a batch's first record by a canary: plus or minus the clipping bound (1
+/// without clipping) in one coordinate, by a coin from `signs`. Writes each sign to the log. An empty batch has no
+/// canary. Scores are the model's own.
 class CanaryModel final : public Model {
  public:
-  /// Keeps references to the model and the log. Throws UsageError for a coordinate beyond the model's.
+  /// Keeps references to the model and the log. Throws UsageError if the model has no such coordinate.
   CanaryModel(Model& model, std::size_t coordinate, const NoiseKey& signs, CanaryLog& log);
 
   [[nodiscard]] std::size_t dimension() const override { return model_.dimension(); }
@@ -35,8 +35,8 @@ class CanaryModel final : public Model {
   Batch others_;
 };
 
-/// A mechanism that notes what it has released in the canaries' coordinate; all else is the mechanism's own. Only
-/// releases of sums with a canary are noted, which must come in the order in which the sums were made.
+/// A mechanism that writes the canaries' coordinate of each release to the log. Only releases of sums with a canary are
+/// written; they must come in the order in which the sums were made.
 class CanaryMechanism final : public Mechanism {
  public:
   /// Keeps references to the mechanism and the log.

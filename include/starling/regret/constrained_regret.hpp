@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "starling/optimise/minimise_constrained.hpp"
-#include "starling/protocol/constraints/constraint.hpp"
+#include "starling/protocol/constraints/constraint_set.hpp"
 #include "starling/regret/growth.hpp"
 #include "starling/regret/static_regret.hpp"
 

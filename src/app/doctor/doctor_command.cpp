@@ -12,7 +12,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/graph/analysis/analysis.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
+#include "starling/protocol/decentralized/mixer.hpp"
 
 namespace starling {
 

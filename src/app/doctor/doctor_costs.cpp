@@ -10,6 +10,7 @@
 #include "starling/net/neighbours/neighbours.hpp"
 #include "starling/net/probes/soundings.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
+#include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "starling/protocol/aggregated/ldp_sgd.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
+#include "starling/protocol/decentralized/mixer.hpp"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 
 #include "starling/mirror/mirror.hpp"
 #include "starling/protocol/aggregated/ldp_sgd.hpp"
-#include "starling/protocol/decentralized/mixing_door.hpp"
+#include "starling/protocol/decentralized/mixing_channel.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
 
 namespace starling {
@@ -106,7 +106,7 @@ class DecentralizedEngine final : public InferEngine {
 
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<MirrorMap> mirror_;
-  MixingDoor door_;
+  MixingChannel door_;
   bool hosts_clients_;
   DecentralizedOmd omd_;
 };

@@ -103,7 +103,7 @@ ExitCode OmdRun::play() {
   const Schedule& schedule = constraints_ ? constraints_->affordable(*schedule_, length * sizeof(double),
                                                                      config_.mixing.gossip_steps, config_.data.seed)
                                           : *schedule_;
-  const MixingDoor door(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
+  const MixingChannel door(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
   const Recorded recorded =
       who_is_recorded(layout_->clients(), config_.record_clients.value_or(RecordedChoice()), dimension_);
   if (recorded.figures == Figures::of_some) door.count_edges_of(recorded.listed);
@@ -183,7 +183,7 @@ ExitCode OmdRun::play() {
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 
-Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingDoor& door,
+Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingChannel& door,
                              const PlayedRecorder& played, const Recorded& recorded, double wall, Round rounds_done,
                              const SmallMasses& small) {
   const MetricsPolicy policy = metrics_policy();

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "starling/graph/graph.hpp"
-#include "starling/protocol/decentralized/mixing_door.hpp"
+#include "starling/protocol/decentralized/mixing_channel.hpp"
 #include "starling/regret/regret.hpp"
 
 namespace starling {
@@ -63,7 +63,7 @@ class OmdRun final : public LearningRun {
   [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
   [[nodiscard]] bool any_has_played(const DecentralizedOmd& omd);
   void note_late_clients(const DecentralizedOmd& omd);
-  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingDoor& door,
+  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingChannel& door,
                                      const PlayedRecorder& played, const Recorded& recorded, double wall,
                                      Round rounds_done, const SmallMasses& small);
   [[nodiscard]] std::vector<std::string> draw() const;

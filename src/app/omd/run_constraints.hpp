@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/protocol/constraints/constraint_energy.hpp"
+#include "starling/protocol/constraints/composite_model.hpp"
+#include "starling/protocol/constraints/energy_schedule.hpp"
 
 namespace starling {
 

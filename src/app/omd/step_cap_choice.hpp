@@ -5,7 +5,7 @@
 
 #include "starling/graph/graph.hpp"
 #include "starling/net/agreement.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
+#include "starling/protocol/decentralized/mixer.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
 
 namespace starling {

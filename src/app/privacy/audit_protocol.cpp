@@ -8,6 +8,7 @@
 #include "starling/privacy/ledger/accounts.hpp"
 #include "starling/protocol/canary.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
+#include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 

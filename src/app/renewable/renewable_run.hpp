@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "starling/protocol/renewable/renewable_open.hpp"
-#include "starling/protocol/renewable/renewable_private.hpp"
+#include "starling/protocol/renewable/offline_renewable.hpp"
+#include "starling/protocol/renewable/online_renewable.hpp"
+#include "starling/protocol/renewable/paper_renewable.hpp"
+#include "starling/protocol/renewable/private_renewable.hpp"
 
 namespace starling {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "starling/options/options.hpp"
-#include "starling/protocol/constraints/constraints.hpp"
+#include "starling/protocol/constraints/long_term_constraints.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
 
 namespace starling {

@@ -20,13 +20,13 @@ Released<Columns> AggregatedRounds::some_models(std::size_t, std::size_t count) 
 void AggregatedRounds::completed() {
   ++done_;
   watch_.lap(shares_.exchange);
-  watchers_.show(*this);
+  observers_.notify(*this);
   watch_.lap(shares_.observing);
 }
 
 void AggregatedRounds::begin(const std::vector<Observer*>& observers) {
-  watchers_ = Watchers(observers, Watchers::Calls::when_due);
-  if (done_ == 0) watchers_.show(*this);
+  observers_ = ObserverList(observers, ObserverList::Calls::when_due);
+  if (done_ == 0) observers_.notify(*this);
 }
 
 }  // namespace starling

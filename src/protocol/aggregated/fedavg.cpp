@@ -2,7 +2,6 @@
 
 #include "protocol/bounded_model.hpp"
 #include <algorithm>
-#include <cmath>
 
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
@@ -17,26 +16,27 @@ FedAvg::FedAvg(Root& root, AggregatedClients& clients, const FedAvgSettings& set
       mechanism_(mechanism),
       weights_(std::move(weights)),
       contribution_([this](std::size_t k) -> const Released<Vector>& {
-        return timed(&TimeShares::learning, [&]() -> const Released<Vector>& { return answer(k); });
+        return timed(&TimeShares::learning, [&]() -> const Released<Vector>& { return weighted_update(k); });
       }),
       direction_(declare_public(Vector(start.value().size()))),
       local_(start),
       message_(declare_public(Vector(start.value().size() + 1))),
       total_(declare_public(Vector())) {}
 
-// Algorithm 1, with all clients in each round.
+// McMahan et al. 2017, Algorithm 1, with all clients in each round.
 void FedAvg::run(const std::vector<Observer*>& observers) {
   begin(observers);
   while (goes_on(settings_.rounds)) {
-    root_.sum(message_.value().size(), contribution_, total_);  // ClientUpdate(k, θ_t), weighted
-    if (root_.aggregates()) average(total_.value());            // θ_{t+1}
+    root_.sum(message_.value().size(), contribution_, total_);  // Σ n_k w_k and Σ n_k, w_k = ClientUpdate(k, θ_t)
+    if (root_.aggregates()) average(total_.value());            // θ_{t+1} = Σ n_k w_k / Σ n_k
     root_.broadcast(theta_);
     completed();
   }
 }
 
-const Released<Vector>& FedAvg::answer(std::size_t k) {
-  const double weight = learn(k) ? weights_[k] : 0;
+/// The message (n_k w_k, n_k) of client k; zeros if it made no local step.
+const Released<Vector>& FedAvg::weighted_update(std::size_t k) {
+  const double weight = update_client(k) ? weights_[k] : 0;
   message_.update(
       [weight](Vector& message, const Vector& w) {
         for (std::size_t j = 0; j < w.size(); ++j) message[j] = weight * w[j];
@@ -46,9 +46,10 @@ const Released<Vector>& FedAvg::answer(std::size_t k) {
   return message_;
 }
 
-bool FedAvg::learn(std::size_t k) {
-  const double eta =
-      settings_.step * std::pow(static_cast<double>(done_ + 1) + settings_.step_offset, -settings_.step_power);
+/// ClientUpdate(k, θ_t): E local steps from θ_t, or as many as the stream and the budget allow. Whether there was one;
+/// the result is local_.
+bool FedAvg::update_client(std::size_t k) {
+  const double eta = settings_.power_step_at(done_);
   local_ = theta_;
   bool stepped = false;
   for (Round e = 0; e < settings_.local_steps; ++e) {
@@ -70,7 +71,7 @@ bool FedAvg::learn(std::size_t k) {
   return stepped;
 }
 
-// A round without any client, as after all budgets have ended, changes nothing.
+/// A round without any client, as after all budgets have ended, changes nothing.
 void FedAvg::average(const Vector& total) {
   const double weight = total.back();
   stepped_ = weight > 0;
@@ -78,11 +79,11 @@ void FedAvg::average(const Vector& total) {
   theta_.update([&](Vector& theta) {
     for (std::size_t j = 0; j < theta.size(); ++j) theta[j] = total[j] / weight;
   });
-  check<DataError>(is_bounded(theta_.value(), clients_.largest_parameter()),
-                   "round {}: the model is not finite or has numbers beyond {:g} (steps are too long for these "
-                   "records) take a smaller --step, "
-                   "fewer --local-steps, or standardise the features",
-                   done_ + 1, clients_.largest_parameter());
+  check<DataError>(
+      is_bounded(theta_.value(), clients_.largest_parameter()),
+      "round {}: the model is not finite or has numbers beyond {:g}: steps are too long for these records. Take a "
+      "smaller --step, fewer --local-steps, or standardise the features.",
+      done_ + 1, clients_.largest_parameter());
 }
 
 }  // namespace starling

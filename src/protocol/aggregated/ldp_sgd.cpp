@@ -12,7 +12,7 @@ namespace starling {
 
 namespace {
 
-/// Squares of it, which intervals are made of, are finite still.
+/// Bound on the model's coordinates, whose squares (intervals use them) are still finite.
 constexpr double largest_coordinate = 1e150;
 
 }  // namespace
@@ -24,9 +24,8 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
       settings_(settings),
       mechanism_(mechanism),
       clip_(mechanism.clip()),
-      lengths_(settings.step, settings.step_power, settings.step_offset),
       plug_in_(plug_in),
-      contribution_([this](std::size_t k) -> const Released<Vector>& { return answer(k); }),
+      contribution_([this](std::size_t k) -> const Released<Vector>& { return noisy_direction(k); }),
       length_(start.value().size() + 1),
       message_(declare_public(Vector())),
       sum_(declare_public(Vector())) {
@@ -37,12 +36,12 @@ LdpSgd::LdpSgd(Root& root, AggregatedClients& clients, const LdpSgdSettings& set
   bias_.emplace(d, plug_in->curvature_noise(price) / std::sqrt(static_cast<double>(root.clients())));
 }
 
-// Algorithm 1 of the paper, with several clients.
+// Xie et al., Algorithm 1, with several clients (docs/methods/inference.md, "Estimator").
 void LdpSgd::run(const std::vector<Observer*>& observers) {
   begin(observers);
   while (goes_on(settings_.steps)) {
-    root_.sum(length_, contribution_, sum_);     // 1. noisy estimating functions
-    if (root_.aggregates()) step(sum_.value());  // 2. θ_i
+    root_.sum(length_, contribution_, sum_);     // 1. Σ_k ĝ_k, ĝ_k = mean of Ψ(θ_{i−1}, z) + noise
+    if (root_.aggregates()) step(sum_.value());  // 2. θ_i = θ_{i−1} − γ_i · mean_k ĝ_k
     root_.broadcast(theta_);
     completed();
   }
@@ -55,7 +54,9 @@ void LdpSgd::persist(Snapshot& snapshot) {
   if (plug_in_ != nullptr) snapshot(*plug_in_);
 }
 
-const Released<Vector>& LdpSgd::answer(std::size_t k) {
+/// The message (ĝ_k, 1) of client k, with the noisy mean of Ψ̇ if the bias is followed; zeros if it does not
+/// participate.
+const Released<Vector>& LdpSgd::noisy_direction(std::size_t k) {
   const std::optional<double> price = clients_.begin(k, done_);
   if (!price) {
     message_.update([&](Vector& message) { message.assign(length_, 0.0); });
@@ -75,18 +76,14 @@ const Released<Vector>& LdpSgd::answer(std::size_t k) {
   return message_;
 }
 
-// A round without any client, as while streams end unequally, is no step.
+/// A round without any client, as when streams end unequally, is no step.
 void LdpSgd::step(const Vector& sum) {
   const std::size_t d = theta_.value().size();
   const double clients = sum[d];
   stepped_ = clients > 0;
   if (!stepped_) return;
-  if (bias_ && done_ >= settings_.burn_in) {
-    triangle_.assign(sum.begin() + static_cast<std::ptrdiff_t>(d + 1), sum.end());
-    scale(1 / clients, triangle_);
-    bias_->add(triangle_, theta_.value());
-  }
-  const double factor = -lengths_.at(done_ + 1) / clients;
+  if (bias_ && done_ >= settings_.burn_in) follow_bias(sum, clients);
+  const double factor = -settings_.power_step_at(done_) / clients;
   std::int64_t wild = 0;
   theta_.update([&](Vector& theta) {
     sized(d, [&wild, factor, to = theta.data(), direction = sum.data()](auto n) {
@@ -100,16 +97,24 @@ void LdpSgd::step(const Vector& sum) {
     inverse_clients_ += 1 / clients;
     ++taken_;
   }
-  check<DataError>(wild == 0,
-                   "step {}: the model is not finite (steps are too long for these records) take a smaller --step, a "
-                   "larger --step-offset, or standardise the features",
-                   done_ + 1);
+  check<DataError>(
+      wild == 0,
+      "step {}: the model is not finite: steps are too long for these records. Take a smaller --step, a larger "
+      "--step-offset, or standardise the features.",
+      done_ + 1);
+}
+
+/// Adds this step's mean curvature at θ_{i−1}.
+void LdpSgd::follow_bias(const Vector& sum, double clients) {
+  triangle_.assign(sum.begin() + static_cast<std::ptrdiff_t>(theta_.value().size() + 1), sum.end());
+  scale(1 / clients, triangle_);
+  bias_->add(triangle_, theta_.value());
 }
 
 std::optional<BiasEstimate> LdpSgd::bias() const {
   if (!bias_) return std::nullopt;
   std::optional<BiasEstimate> bias = bias_->estimate();
-  // Not all took part in every step.
+  // Not all clients participated in every step.
   if (bias) scale(std::sqrt(mean_inverse_clients() * static_cast<double>(root_.clients())), bias->noise);
   return bias;
 }

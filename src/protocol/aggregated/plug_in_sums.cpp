@@ -11,7 +11,7 @@ namespace starling {
 
 namespace {
 
-/// More than what scaling and summing round: nothing is ever clipped.
+/// Margin for rounding in scaling and summing, so that nothing is ever clipped.
 constexpr double slack = 1 + 0x1p-12;
 
 double unit_or_one(double bound) {
@@ -71,7 +71,7 @@ void PlugInSums::add(std::size_t k, const ReleaseAddress& address, double price,
       direction);
 }
 
-// A client's part is (S S'/n, S, noise of S S'/n, n, 1): post-processing of what it has released.
+// A client's message is (S S'/n, S, noise of S S'/n, noise of S, n, 1): post-processing of its releases.
 void PlugInSums::find_between(PlugInMeans& means) {
   const std::size_t d = model_.dimension();
   const std::size_t triangle = triangle_size(d);
@@ -97,7 +97,7 @@ void PlugInSums::find_between(PlugInMeans& means) {
   means.between.assign(total.begin(), total.begin() + static_cast<std::ptrdiff_t>(triangle));
   const double steps = total[triangle + d + 2];
   const double others = total[triangle + d + 3] - 1;
-  if (others <= 0) {  // one client has no others to differ from
+  if (others <= 0) {  // a single client
     std::fill(means.between.begin(), means.between.end(), 0.0);
     return;
   }
@@ -113,9 +113,9 @@ std::size_t PlugInSums::size() const {
   return triangle_size(model_.dimension()) * (parts_ == CurvatureParts::both ? 2 : 1);
 }
 
-// Ψ̇/B1 and ΨΨ'/B0² have Frobenius norms of at most 1, and inner products of such are not negative: what two records add
-// is √2 times a record's norm apart. Of both, at a price of √2 μ, the noise on an entry has the deviation √2/μ (method
-// 4: √2 B1/μ).
+// Ψ̇/B1 and ΨΨ'/B0² have Frobenius norms of at most 1 and inner products that are not negative, so replacing a record
+// moves the sum by at most √2 times a record's norm. At a price of √2 μ for both, the noise on an entry has the
+// deviation √2/μ (docs/methods/inference.md, "Intervals").
 SecondPart PlugInSums::part(const MallowsModel& model, CurvatureParts parts, double share) {
   const bool both = parts == CurvatureParts::both;
   const bool bounded = std::isfinite(model.most_influence());
@@ -236,7 +236,7 @@ PlugInMeans CentralPlugInSums::collect() {
 PlugInMeans CentralPlugInSums::means_of(const Secret<Vector>& sum, double batches) {
   Released<Vector> noisy = declare_public(Vector());
   mechanism_.release_second({ReleasePath::infer_curvature_sum, 0, steps_, 0}, price_, clients_.key(0), sum, noisy);
-  // It is divided by the records that were planned, not by those that have come.
+  // The mechanism divides by the planned number of records; the mean is over the records that came.
   const double records = batches * static_cast<double>(mechanism_.settings().batch);
   const double factor = static_cast<double>(mechanism_.second_batch()) / records;
   Vector means = noisy.value();

@@ -11,10 +11,10 @@ namespace starling {
 namespace {
 
 constexpr double largest_clippable_norm = 1e150;
-/// Below this a sum of squares may have lost digits to underflow.
+/// A smaller sum of squares may have lost digits to underflow.
 constexpr double smallest_sum_of_squares = 1e-280;
 
-/// Value of a feature of a record.
+/// Value of a record's feature.
 double feature(const Row& row, std::int32_t column) {
   if (!row.sparse()) return row.values[static_cast<std::size_t>(column)];
   const auto at = std::lower_bound(row.index.begin(), row.index.end(), column);

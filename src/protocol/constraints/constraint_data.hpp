@@ -1,19 +1,18 @@
-/// What a batch says of the constraints that depend on records.
+/// Sums over a batch for constraints that depend on records.
 #pragma once
 
 #include <span>
 
-#include "starling/protocol/constraints/constraint.hpp"
+#include "starling/protocol/constraints/constraint_set.hpp"
 
 namespace starling {
 
-/// Σ_i clip(a_i) over the batch's records, a_i being the values of the constraints' columns, one constraint after the
-/// other (resized to their number). Clipped as mechanisms ask for (privacy/noise/grid.hpp). A record out of range adds
-/// nothing.
+/// `sum` = Σ_i clip(a_i) over the batch's records. a_i holds the values of the constraints' columns, one constraint
+/// after the other. Clipping is that of the mechanisms (privacy/noise/grid.hpp). A record out of range adds nothing.
 void sum_constraint_vectors(std::span<const DataConstraint> constraints, const Batch& batch, const Clip& clip,
                             Vector& sum);
 
-/// Σ_i clip(v_i), v_i[j] = Σ_{columns of j} x z_i, over the batch's records; bounds are not deducted. Likewise.
+/// `sum` = Σ_i clip(v_i) with v_i[j] = Σ_{columns of j} x z_i; bounds are not deducted. Clipping as above.
 void sum_constraint_scores(std::span<const DataConstraint> constraints, const Batch& batch, const Clip& clip, View x,
                            Vector& sum);
 
@@ -21,8 +20,8 @@ void sum_constraint_scores(std::span<const DataConstraint> constraints, const Ba
 void add_constraint_gradient(std::span<const DataConstraint> constraints, const Row& row, View weights,
                              MutableView gradient);
 
-/// `sum` += the vector clipped to the bound (kinds none, l1, l2); the roundings are those that the sensitivity's proof
-/// allows. Adds nothing and returns false for a vector out of range: one that is not finite, or longer than 1e150.
+/// `sum` += the vector clipped to the bound (kinds none, l1, l2), with the roundings that the proof of sensitivity
+/// allows. Adds nothing and returns false if the vector is not finite or longer than 1e150.
 bool add_clipped(View vector, const Clip& clip, MutableView sum);
 
 /// Number of entries of all constraints' columns.

@@ -5,7 +5,7 @@
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/files/text.hpp"
-#include "starling/protocol/constraints/constraint.hpp"
+#include "starling/protocol/constraints/constraint_set.hpp"
 
 namespace starling {
 
@@ -20,7 +20,7 @@ Vector parse_numbers(const std::string& line, const std::string& where) {
     const auto end = field.find_last_not_of(" \t\r");
     field = begin == std::string::npos ? "" : field.substr(begin, end - begin + 1);
     numbers.push_back(parse_number(field, where));
-    check(std::isfinite(numbers.back()), "{}: '{}' is not finite (a constraint has numbers)", where, field);
+    check(std::isfinite(numbers.back()), "{}: '{}' is not finite. A constraint needs finite numbers.", where, field);
     from = comma + 1;
   }
   return numbers;
@@ -36,7 +36,7 @@ PublicConstraint row_of(const Vector& numbers, std::string name) {
   return row;
 }
 
-/// A file name without its folders: names of constraints should be short.
+/// A file name without its folders, to keep names of constraints short.
 std::string short_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
@@ -51,13 +51,13 @@ std::unique_ptr<ConstraintSet> make_linear(const Spec& spec, const ConstraintFac
     const std::string where = fmt::format("{}:{}", path, number);
     const Vector numbers = parse_numbers(line, where);
     check(numbers.size() == facts.dimension + 1,
-          "{}: {} numbers (the model has {} parameters, and the bound comes after their coefficients) give {}", where,
+          "{}: {} numbers: the model has {} parameters, and the bound comes after their coefficients. Give {}.", where,
           numbers.size(), facts.dimension, facts.dimension + 1);
     set->fixed.push_back(row_of(numbers, fmt::format("linear:{}:{}", short_name(path), number)));
-    check(!set->fixed.back().index.empty(), "{}: all coefficients are zero (no model could change that) delete it",
-          where);
+    check(!set->fixed.back().index.empty(),
+          "{}: all coefficients are zero, so no model can change the value. Delete the line.", where);
   }
-  check(!set->fixed.empty(), "'{}' holds no constraint (each line is a_1,...,a_d,b)", path);
+  check(!set->fixed.empty(), "'{}' holds no constraint. Each line is a_1,...,a_d,b.", path);
   return set;
 }
 
@@ -65,7 +65,7 @@ std::unique_ptr<ConstraintSet> make_box(const Spec& spec, const ConstraintFacts&
   const double low = spec.number("low");
   const double high = spec.number("high");
   check(low < high && std::isfinite(low) && std::isfinite(high),
-        "--constraint {}: from {} to {} (a box has finite bounds, the lower one first)", spec.text(), low, high);
+        "--constraint {}: from {} to {}: a box has finite bounds, the lower one first.", spec.text(), low, high);
   auto set = std::make_unique<ConstraintSet>();
   for (std::size_t i = 0; i < facts.dimension; ++i) {
     const auto index = static_cast<std::int32_t>(i);
@@ -78,7 +78,8 @@ std::unique_ptr<ConstraintSet> make_box(const Spec& spec, const ConstraintFacts&
 std::int32_t feature_number(const std::string& text, const Spec& spec, const ConstraintFacts& facts) {
   const long long number = parse_integer(text, "--constraint " + spec.text());
   check(number >= 0 && number < static_cast<long long>(facts.features),
-        "--constraint {}: feature {} (there are {}, from 0)", spec.text(), number, facts.features);
+        "--constraint {}: there is no feature {}: features are numbered from 0, and there are {}.", spec.text(), number,
+        facts.features);
   return static_cast<std::int32_t>(number);
 }
 
@@ -88,12 +89,13 @@ std::vector<std::int32_t> parse_columns(const Spec& spec, const ConstraintFacts&
   const auto named = std::find(facts.names.begin(), facts.names.end(), text);
   if (named != facts.names.end()) return {static_cast<std::int32_t>(named - facts.names.begin())};
   check(text.find_first_not_of("0123456789-") == std::string::npos && text.front() != '-' && text.back() != '-',
-        "--constraint {}: no feature is called '{}' (a feature's name, its number from 0, or a range like 2-4)",
+        "--constraint {}: no feature is called '{}'. Give a feature's name, its number from 0, or a range like 2-4.",
         spec.text(), text);
   const std::size_t dash = text.find('-');
   const std::int32_t first = feature_number(text.substr(0, dash), spec, facts);
   const std::int32_t last = dash == std::string::npos ? first : feature_number(text.substr(dash + 1), spec, facts);
-  check(first <= last, "--constraint {}: features {} to {} (the first comes first)", spec.text(), first, last);
+  check(first <= last, "--constraint {}: features {} to {}: a range begins with its lower number.", spec.text(), first,
+        last);
   std::vector<std::int32_t> columns(static_cast<std::size_t>(last - first + 1));
   std::iota(columns.begin(), columns.end(), first);
   return columns;
@@ -101,12 +103,11 @@ std::vector<std::int32_t> parse_columns(const Spec& spec, const ConstraintFacts&
 
 std::unique_ptr<ConstraintSet> make_data(const Spec& spec, const ConstraintFacts& facts) {
   check(facts.scores == 1,
-        "--constraint {} with a loss over {} scores (what features add to the score must be one "
-        "number) choose a loss with one score",
+        "--constraint {} with a loss over {} scores: features must add to one score. Choose a loss with one score.",
         spec.text(), facts.scores);
   auto set = std::make_unique<ConstraintSet>();
   set->data.push_back({spec.text(), parse_columns(spec, facts), spec.number("max")});
-  check(std::isfinite(set->data[0].bound), "--constraint {}: the maximum must be finite", spec.text());
+  check(std::isfinite(set->data[0].bound), "--constraint {}: the maximum must be finite.", spec.text());
   return set;
 }
 
@@ -114,10 +115,10 @@ std::unique_ptr<ConstraintSet> make_energy(const Spec& spec, const ConstraintFac
   const EnergyBudget energy{spec.text(), spec.number("cost", 1), spec.number("byte_cost", 0), spec.number("budget")};
   check(energy.per_message >= 0 && energy.per_byte >= 0 && energy.per_message + energy.per_byte > 0 &&
             std::isfinite(energy.per_message + energy.per_byte),
-        "--constraint {}: cost={} byte_cost={} (messages cost something, and nothing less than 0)", spec.text(),
-        energy.per_message, energy.per_byte);
+        "--constraint {}: cost={} byte_cost={}: a message must cost something, and no cost may be negative.",
+        spec.text(), energy.per_message, energy.per_byte);
   check(energy.budget > 0 && std::isfinite(energy.budget),
-        "--constraint {}: budget={} per round (it must be positive: without one nobody would ever send)", spec.text(),
+        "--constraint {}: budget={} per round: it must be positive, or no client would ever send.", spec.text(),
         energy.budget);
   auto set = std::make_unique<ConstraintSet>();
   set->energy = energy;
@@ -125,8 +126,8 @@ std::unique_ptr<ConstraintSet> make_energy(const Spec& spec, const ConstraintFac
 }
 
 /// Whether a family's name and a colon stand at `at`.
-bool begins_constraint(const std::string& text, std::size_t at) {
-  const auto& rows = constraint_table().rows();
+bool begins_constraint(const ConstraintTable& table, const std::string& text, std::size_t at) {
+  const auto& rows = table.rows();
   return std::any_of(rows.begin(), rows.end(),
                      [&](const auto& row) { return text.compare(at, row.name.size() + 1, row.name + ":") == 0; });
 }
@@ -138,14 +139,14 @@ double PublicConstraint::value(View x) const {
 }
 
 void ConstraintSet::add(ConstraintSet more) {
-  check(!energy || !more.energy, "two energy constraints (a client has one budget) give one");
+  check(!energy || !more.energy, "two energy constraints: a client has one budget. Give one.");
   fixed.insert(fixed.end(), more.fixed.begin(), more.fixed.end());
   data.insert(data.end(), more.data.begin(), more.data.end());
   if (more.energy) energy = std::move(more.energy);
 }
 
-const Table<ConstraintSet, const ConstraintFacts&>& constraint_table() {
-  static const Table<ConstraintSet, const ConstraintFacts&> table(
+const ConstraintTable& constraint_table() {
+  static const ConstraintTable table(
       "constraint",
       {{"linear",
         "a.x <= b for each line a_1,...,a_d,b of a CSV file; public",
@@ -166,13 +167,13 @@ const Table<ConstraintSet, const ConstraintFacts&>& constraint_table() {
   return table;
 }
 
-ConstraintSet make_constraints(const std::string& text, const ConstraintFacts& facts) {
+ConstraintSet make_constraints(const std::string& text, const ConstraintFacts& facts, const ConstraintTable& table) {
   ConstraintSet all;
   for (std::size_t from = 0; from <= text.size();) {
     std::size_t plus = text.find('+', from);
-    while (plus != std::string::npos && !begins_constraint(text, plus + 1)) plus = text.find('+', plus + 1);
+    while (plus != std::string::npos && !begins_constraint(table, text, plus + 1)) plus = text.find('+', plus + 1);
     const std::size_t end = std::min(plus, text.size());
-    all.add(*constraint_table().make(text.substr(from, end - from), facts));
+    all.add(*table.make(text.substr(from, end - from), facts));
     from = end + 1;
   }
   return all;

@@ -1,4 +1,4 @@
-#include "starling/protocol/decentralized/asynchronous_mixer.hpp"
+#include "asynchronous_mixer.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -11,13 +11,13 @@ namespace {
 
 /// Pause of a client that has finished between two exchanges, so that it leaves the CPU to those that have not.
 constexpr auto pause_of_the_finished = std::chrono::microseconds(200);
-/// A client with less mass gives nothing: its mass would be halved in every round in which nothing comes.
+/// A client with less mass gives none away: its mass would be halved in every round without an arrival.
 constexpr double least_mass_to_give = 0x1p-10;
 
 constexpr auto pause_of_waiting = std::chrono::microseconds(20);
 constexpr double patience_of_the_finished = 0.05;  // seconds
-/// Exchanges without steps after all have ended, so that what the last ones learned reaches everybody, and how long
-/// each waits for its messages.
+/// Exchanges without steps after all ranks have ended, so that the last steps reach all clients, and the longest wait
+/// of each in seconds.
 constexpr int settling_exchanges = 64;
 constexpr double patience_of_settling = 0.01;
 
@@ -61,7 +61,7 @@ void AsynchronousMixer::mix(Holdings& holdings, Stopwatch& watch, TimeShares& sh
   watch.lap(shares.exchange);
 }
 
-/// One exchange over the graph of step `step`; waits until `patience` seconds of the round are over at most.
+/// One exchange over the graph of step `step`. Waits until `patience` seconds of the round are over at most.
 void AsynchronousMixer::mix_once(Round step, double patience, Holdings& holdings) {
   mailboxes_.progress();
   for (std::size_t k = 0; k < count(); ++k) find_links(k, step, holdings.mass[k]);
@@ -78,9 +78,9 @@ void AsynchronousMixer::mix_once(Round step, double patience, Holdings& holdings
   }
 }
 
-/// A client keeps the share of one that has not taken the message before: what piled up on the way to a slow receiver
-/// would be missing everywhere else. With too little mass it gives nothing, but still sends its sums, if there are
-/// some: an earlier message may have got lost with all the mass that there was.
+/// A client keeps the share of a receiver that has not taken the previous message: mass would pile up on the way to
+/// slow receivers. With too little mass a client gives none away. It still sends running sums, since an earlier message
+/// may have been lost with all its mass.
 void AsynchronousMixer::find_links(std::size_t k, Round step, double mass) {
   Links& links = links_[k];
   links = schedule_.links(first() + static_cast<Client>(k), step);
@@ -92,7 +92,7 @@ void AsynchronousMixer::find_links(std::size_t k, Round step, double mass) {
   }
 }
 
-// Mass is split, and the model goes with each part: (c z, c) to each out-neighbour, the rest stays with z.
+/// Splits the mass: each out-neighbour is sent (c z, c), and the rest stays.
 void AsynchronousMixer::send_shares(std::size_t k, const Holdings& holdings) {
   const Links& links = links_[k];
   const View z = holdings.state.value()[k];
@@ -135,7 +135,7 @@ bool AsynchronousMixer::collect(std::size_t k) {
   return mailboxes_.take(u, add) > 0;
 }
 
-/// A client that sits the round out neither sends nor receives.
+/// Receives for all clients that are present. Whether a parcel had arrived.
 bool AsynchronousMixer::collect_present() {
   bool any = false;
   for (std::size_t k = 0; k < count(); ++k) {
@@ -153,7 +153,7 @@ bool AsynchronousMixer::heard_from_all() const {
   return true;
 }
 
-// x_u = s_u / w_u, with whatever has come. If that is too little to make a model of, it waits for more.
+/// x_u = s_u / w_u with the messages that have arrived. With a negligible mass they stay in incoming_.
 void AsynchronousMixer::take_in(std::size_t k, Holdings& holdings) {
   holdings.mass[k] = kept_[k];
   heard_from_[k].clear();

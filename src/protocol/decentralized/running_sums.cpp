@@ -6,7 +6,7 @@ namespace starling {
 
 namespace {
 
-/// a + b as a rounded sum and what rounding took from it, which is exact.
+/// a + b as a rounded sum and the exact rounding error.
 struct ExactSum {
   double rounded;
   double rest;

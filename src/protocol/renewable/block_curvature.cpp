@@ -18,10 +18,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-Eigen::Map<const VectorXd> mapped(View x) {
-  return {x.data(), static_cast<Index>(x.size())};
-}
-
 MatrixXd full(View triangle, std::size_t order, double identity = 0) {
   MatrixXd matrix(order, order);
   std::size_t at = 0;
@@ -35,7 +31,7 @@ MatrixXd full(View triangle, std::size_t order, double identity = 0) {
   return matrix;
 }
 
-/// "condition number 1e+17": of what could not be factorized.
+/// The condition of a matrix that could not be factorized, as in "its condition number is 1e+17".
 std::string condition_of(const MatrixXd& matrix) {
   if (!matrix.allFinite()) return "it is not finite";
   const VectorXd values = Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
@@ -45,13 +41,13 @@ std::string condition_of(const MatrixXd& matrix) {
   return fmt::format("its condition number is {:.3g}", most / least);
 }
 
-/// Diagonal 1 for A = S⁻¹ (L Lᵀ) S⁻¹, so that the units of the coordinates do not matter.
+/// Cholesky factor of S A S with diagonal 1, so that the units of the coordinates do not matter.
 class Factor {
  public:
   explicit Factor(const MatrixXd& matrix) : scale_(matrix.diagonal().cwiseSqrt().cwiseInverse()) {
     if (!matrix.allFinite() || !scale_.allFinite()) return;
     factor_.compute(scaled(matrix));
-    // A tiny pivot is as bad as a negative one: what it divides has no digits left.
+    // A tiny pivot is as bad as a negative one: quotients by it have no digits left.
     sound_ = factor_.info() == Eigen::Success && factor_.rcond() > 1e-15;
   }
   [[nodiscard]] bool sound() const { return sound_; }
@@ -68,7 +64,7 @@ class Factor {
   bool sound_ = false;
 };
 
-/// The first coordinate that adds nothing to those before it; none if each adds a little.
+/// The first coordinate that depends linearly on the coordinates before it, if there is one.
 std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Factor& factor) {
   for (Index j = 0; j < matrix.rows(); ++j) {
     if (!(matrix(j, j) > 0)) return j;
@@ -99,8 +95,7 @@ std::optional<Index> dependent_coordinate(const MatrixXd& matrix, const Factor& 
         condition_of(matrix), name, coordinate ? "is" : "are");
   }
   throw DataError(
-      fmt::format("{}: the curvature is not positive definite ({}) add a penalty with --l2, or take larger "
-                  "batches",
+      fmt::format("{}: the curvature is not positive definite: {}. Add a penalty with --l2, or take larger batches.",
                   where, reason));
 }
 
@@ -143,9 +138,9 @@ View BlockCurvature::block(std::size_t k) const {
 Vector BlockCurvature::solve(View x, const std::string& where) const {
   if (const auto result = try_solve(x)) return *result;
   check<DataError>(!triangles_.empty(),
-                   "{}: the curvature is zero (nothing was learned of it yet) add a penalty with --l2", where);
+                   "{}: the curvature is zero: no record has contributed yet. Add a penalty with --l2.", where);
   for (std::size_t k = 0; k < blocks_; ++k) factor_of(full(block(k), order_, identity_), where);
-  throw DataError(fmt::format("{}: the curvature cannot be inverted", where));
+  throw DataError(fmt::format("{}: the curvature cannot be inverted.", where));
 }
 
 std::optional<Vector> BlockCurvature::try_solve(View x) const {
@@ -174,19 +169,6 @@ Vector BlockCurvature::solve_clipped(View x) const {
     Eigen::Map<VectorXd> part(result.data() + k * order_, static_cast<Index>(order_));
     const VectorXd turned = eigen.eigenvectors().transpose() * part;
     part = eigen.eigenvectors() * turned.cwiseQuotient(values);
-  }
-  return result;
-}
-
-Vector BlockCurvature::times(View x) const {
-  Vector result(x.begin(), x.end());
-  starling::scale(identity_, result);
-  if (triangles_.empty()) return result;
-  const std::size_t size = triangle_size(order_);
-  for (std::size_t k = 0; k < blocks_; ++k) {
-    const VectorXd part =
-        full(View(triangles_).subspan(k * size, size), order_) * mapped(x.subspan(k * order_, order_));
-    for (std::size_t i = 0; i < order_; ++i) result[k * order_ + i] += part[static_cast<Index>(i)];
   }
   return result;
 }

@@ -14,7 +14,7 @@ std::size_t message_size(const CurvedModel& model, const PairedMechanism* pair) 
   return model.dimension() + (pair == nullptr ? 0 : model.triangles());
 }
 
-/// Makes one vector of a release's parts, which are means over `records`, in the scale of sums.
+/// Joins the parts of a release, which are means over `records`, into one vector of sums.
 void join(const Released<Vector>& gradient, const Released<Vector>* curvature, double records, const CurvedModel& model,
           Released<Vector>& message) {
   message.update(
@@ -102,7 +102,7 @@ MaskedNoise::MaskedNoise(Root& root, RenewableClients& clients, const CurvedMode
                          std::vector<Masker> maskers, std::function<double(Round)> price)
     : NoisySum(root, clients, model), mechanism_(mechanism), maskers_(std::move(maskers)), price_(std::move(price)) {}
 
-// A client whose stream has ended gives noise and masks still: without them the sum could not be read.
+// A client whose stream has ended still gives noise and masks: without them the sum could not be read.
 Released<Vector> MaskedNoise::collect(Round t, View theta, const RoundPrices& /*paid by all alike*/) {
   std::optional<Masked> share;
   const std::vector<std::uint64_t> total = root_.sum_masked(model_.dimension(), [&](std::size_t k) -> const Masked& {

@@ -8,6 +8,14 @@ Renewable::Renewable(Root& root, RenewableClients& clients, CurvedModel& model, 
                      const Released<Vector>& start)
     : AggregatedRounds(root, clients, start), clients_(clients), model_(model), settings_(settings) {}
 
+double Renewable::count_records(const RoundPrices& prices) {
+  Released<Vector> own = declare_public(Vector(1));
+  const Released<Vector> total = root_.sum(1, [&](std::size_t k) -> const Released<Vector>& {
+    return own = declare_public(Vector{prices[k] ? clients_.public_records(k, done_) : 0.0});
+  });
+  return root_.aggregates() ? total.value()[0] : 0;
+}
+
 Vector Renewable::penalty_gradient(View theta, double records) const {
   Vector gradient(theta.begin(), theta.end());
   scale(records * settings_.l2, gradient);

@@ -11,6 +11,12 @@ RenewableClients::RenewableClients(CurvedModel& model, Accounts& accounts, std::
                                    std::vector<std::unique_ptr<Stream>> streams, std::size_t batch)
     : AggregatedClients(model, accounts, std::move(keys), std::move(streams), batch), model_(model) {}
 
+RoundPrices RenewableClients::begin_all(Round t) {
+  RoundPrices prices;
+  for (std::size_t k = 0; k < count(); ++k) prices.push_back(begin(k, t));
+  return prices;
+}
+
 void RenewableClients::add_to_message(std::size_t k, View theta, const MessageParts& parts) {
   if (batch(k) == nullptr) return;
   const MessageLayout places = layout(parts.with_slopes);

@@ -1,4 +1,4 @@
-#include "starling/protocol/renewable/safeguarded_newton.hpp"
+#include "safeguarded_newton.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@ namespace starling {
 
 namespace {
 
-constexpr double least_tau = 1e-12;   // below, A is H
-constexpr double rounding = 1e-14;    // of the objective, relative
-constexpr double least_gain = 1e-26;  // promised, relative to the objective: beyond what rounding could show
+constexpr double least_tau = 1e-12;              ///< below it A is H
+constexpr double rounding_of_objective = 1e-14;  ///< relative
+constexpr double least_gain = 1e-26;             ///< promised, relative to the objective; far below its rounding
 
 }  // namespace
 
@@ -23,11 +23,12 @@ SafeguardedNewton::SafeguardedNewton(Vector start, BlockCurvature majoriser, std
       majoriser_(majoriser),
       at_best_{0, {}, std::move(majoriser)} {}
 
-/// Where values differ by rounding alone, the gradient tells.
+/// If values differ by rounding only, gradients are compared.
 bool SafeguardedNewton::falls(const Expansion& at_point) const {
   if (!std::isfinite(at_point.value)) return false;
-  if (at_point.value < at_best_.value * (1 - rounding)) return true;
-  return at_point.value <= at_best_.value * (1 + rounding) && norm2(at_point.gradient) < norm2(at_best_.gradient);
+  if (at_point.value < at_best_.value * (1 - rounding_of_objective)) return true;
+  return at_point.value <= at_best_.value * (1 + rounding_of_objective) &&
+         norm2(at_point.gradient) < norm2(at_best_.gradient);
 }
 
 void SafeguardedNewton::take(Expansion at_point) {
@@ -37,7 +38,7 @@ void SafeguardedNewton::take(Expansion at_point) {
     best_ = candidate_;
     at_best_ = std::move(at_point);
   } else if (tau_ == 1) {
-    converged_ = true;  // the majorisation promises a fall that rounding hides
+    converged_ = true;  // rounding hides the decrease that the majoriser promises
     return;
   } else {
     tau_ = std::min(1.0, std::max(64 * tau_, 1e-6));
@@ -47,8 +48,8 @@ void SafeguardedNewton::take(Expansion at_point) {
 
 void SafeguardedNewton::choose_candidate() {
   const Vector step = direction();
-  promised_ = dot(at_best_.gradient, step) / 2;
-  converged_ = promised_ <= least_gain * std::abs(at_best_.value);
+  const double promised = dot(at_best_.gradient, step) / 2;
+  converged_ = promised <= least_gain * std::abs(at_best_.value);
   candidate_ = best_;
   axpy(-1, step, candidate_);
 }

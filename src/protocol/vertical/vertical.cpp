@@ -1,7 +1,6 @@
 #include "starling/protocol/vertical/vertical.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/privacy/clip_rows.hpp"
@@ -9,20 +8,60 @@
 
 namespace starling {
 
-double VerticalPlan::step_of(Round t) const {
-  return step * std::pow(static_cast<double>(t + 1) + step_offset, -step_power);
+Vertical::Vertical(Root& root, Root& evaluation, VerticalStream& stream, Accounts& accounts,
+                   MultipartMechanism& mechanism, std::vector<NoiseKey> keys, const VerticalArchitecture& architecture,
+                   const TargetLoss& loss, VerticalWire wire, const VerticalPlan& plan)
+    : root_(root),
+      evaluation_(evaluation),
+      stream_(stream),
+      accounts_(accounts),
+      mechanism_(mechanism),
+      keys_(std::move(keys)),
+      loss_(loss),
+      wire_(std::move(wire)),
+      plan_(plan),
+      precision_(architecture.precision),
+      width_(architecture.head.input.size() / architecture.parties()),
+      head_(architecture, 0),
+      head_loss_(head_.network(), loss),
+      parts_(add_vertical_parts(mechanism, architecture, plan)),
+      messages_(declare_public(std::vector<std::byte>())),
+      representation_(messages_),
+      nothing_(messages_),
+      theta_hat_(declare_public(Vector(head_.network().dimension()))),
+      released_(declare_public(Vector())),
+      sent_(released_),
+      direction_(released_) {
+  for (const Architecture& party : architecture.features) widths_.push_back(party.input.size());
+  host_parties(architecture);
+  if (!root.aggregates()) return;
+  if (plan.central) joint_.emplace(architecture, loss);
+  ones_.assign(1, 1.0);
+  tallies_.resize(1);
+  played_.resize(1);
+  rounds_played_.resize(1);
 }
 
-// Algorithm 1.
+void Vertical::host_parties(const VerticalArchitecture& architecture) {
+  for (std::size_t local = 0; local < root_.count(); ++local) {
+    const Client client = root_.first() + static_cast<Client>(local);
+    if (client == 0) continue;
+    Party party{client, local, parties_.size()};
+    if (!plan_.central) party.block.emplace(architecture, static_cast<std::size_t>(client));
+    parties_.push_back(std::move(party));
+  }
+}
+
+// Wang and Xu 2023, Algorithm 1 (docs/methods/vertical.md, "Algorithm").
 void Vertical::run(const std::vector<Observer*>& observers) {
-  if (done_ == 0) show(observers);  // else the run goes on, and they have seen where
+  if (done_ == 0) show(observers);  // a resumed run has shown its state before
   while (goes_on()) {
     open_round();
-    collect(root_, 0, records_);  // lines 5 to 11
-    predict();
+    collect(root_, 0, records_);  // lines 5 to 11: ĥ_k = Q(h_k(θ_k; x_k)) of all parties
+    predict();                    // with θ_0, before any label is used
     if (learns()) {
-      send_back();                                            // line 12
-      for (Round e = 0; e < plan_.local_steps; ++e) step(e);  // lines 13 to 18
+      send_back();                                            // line 12: Φ̂, or ∂F/∂h_k
+      for (Round e = 0; e < plan_.local_steps; ++e) step(e);  // lines 13 to 18: θ_k ← θ_k − η_t ∇_k F
     } else {
       keep_in_step();
     }
@@ -43,11 +82,11 @@ void Vertical::persist(Snapshot& snapshot) {
 
 bool Vertical::goes_on() {
   if (done_ == plan_.rounds || !root_.begin_round(done_)) return false;
-  watch_ = Stopwatch(done_ % Stopwatch::timed_rounds_apart == 0);
+  watch_ = Stopwatch::of_round(done_);
   return true;
 }
 
-/// The round's records, whose releases are paid for.
+/// Reads the records of the round, and pays for their releases.
 void Vertical::open_round() {
   stream_.load(done_);
   records_ = stream_.learning();
@@ -61,7 +100,7 @@ bool Vertical::learns() const {
   return !plan_.lazy_after || done_ < *plan_.lazy_after;
 }
 
-/// Rank 0's, before labels are used.
+/// On rank 0: scores the round's records before labels are used.
 void Vertical::predict() {
   if (!root_.aggregates()) return;
   const auto score_all = [&] {
@@ -83,13 +122,13 @@ void Vertical::predict() {
   timed(&TimeShares::mixing, score_all);
 }
 
-/// Of the records whose contributions have come.
+/// Score of the records whose embeddings or columns were received last.
 Score Vertical::score(View targets) {
   if (!plan_.central) return head_loss_.play(head_.parameters().value(), embeddings_, targets);
   return joint_->play(std::vector<View>(columns_.begin(), columns_.end()), targets);
 }
 
-/// ∇_k F(Φ̂_{−k}, h_k(θ_k)) for every block, and its step.
+/// Local step e of every block on this rank: θ_k ← θ_k − η_t ∇_k F(Φ̂_{−k}, h_k(θ_k)).
 void Vertical::step(Round e) {
   if (plan_.central) {
     if (root_.aggregates()) timed(&TimeShares::learning, [&] { step_jointly(e); });
@@ -122,14 +161,14 @@ void Vertical::step_head(Round e) {
   } else {
     KnownLabels::publish(gradient_, static_cast<double>(plan_.batch), direction_);
   }
-  head_.step(plan_.step_of(done_), direction_);
+  head_.step(plan_.power_step_at(done_), direction_);
 }
 
 void Vertical::step_party(Party& party, Round e) {
   NetworkBlock& network = party.block->network();
   const Clip clip = mechanism_.clip(parts_.gradients[party.k()]);
   if (plan_.labels == LabelHolders::head) {
-    // Nothing has come from a head whose budget has ended; noise is never zero throughout.
+    // Zeros came from a head whose budget has ended; noise is never all zeros.
     const bool noisy = mechanism_.price_kind() != PriceKind::none;
     if (noisy && std::all_of(party.derivatives.begin(), party.derivatives.end(), [](double d) { return d == 0; }))
       return;
@@ -155,10 +194,10 @@ void Vertical::step_party(Party& party, Round e) {
   }
   mechanism_.release(parts_.gradients[party.k()], address(ReleasePath::vertical_party_gradient, party.client, e + 1),
                      *party.price, keys_[party.local], gradient_, direction_);
-  party.block->step(plan_.step_of(done_), direction_);
+  party.block->step(plan_.power_step_at(done_), direction_);
 }
 
-/// The baseline: all blocks at once, at rank 0's copy of all columns.
+/// The baseline `central`: a step of all blocks at once, on rank 0's copy of all columns.
 void Vertical::step_jointly(Round e) {
   apply(
       [&](std::vector<Vector>& gradients, const Vector& targets) {
@@ -171,11 +210,11 @@ void Vertical::step_jointly(Round e) {
     const std::size_t part = b == 0 ? parts_.head : parts_.gradients[b - 1];
     mechanism_.release(part, address(ReleasePath::vertical_joint_gradient, 0, e), *head_price_, keys_[0], gradient_,
                        direction_);
-    joint_->blocks()[b].step(plan_.step_of(done_), direction_);
+    joint_->blocks()[b].step(plan_.power_step_at(done_), direction_);
   }
 }
 
-/// What the round's model makes of records that it does not learn from.
+/// Scores the round's test records, which are not learned from.
 void Vertical::test() {
   tested_ = Secret<Score>();
   if (stream_.testing() == 0) return;

@@ -16,12 +16,12 @@ struct PlayedRound {
   Vector targets;
 };
 
-/// One after the other, to rank 0.
+/// All rounds' records on rank 0; empty on other ranks.
 std::vector<PlayedRound> bring_records(Root& evaluation, VerticalStream& stream, const MetricsPolicy& policy,
                                        const VerticalArchitecture& architecture, std::size_t targets, Round rounds) {
   const auto doubles = quantiser_table().make("float64");
   const std::size_t parties = architecture.parties();
-  const std::size_t before = evaluation.first() == 0 ? 1 : 0;  // clients of this rank that are no parties
+  const std::size_t before = evaluation.first() == 0 ? 1 : 0;  // clients of this rank that are not parties
   Released<std::vector<std::byte>> messages = declare_public(std::vector<std::byte>());
   Released<Vector> own = declare_public(Vector());
   std::vector<PlayedRound> played;
@@ -64,7 +64,7 @@ double total_loss(JointNetwork& network, const std::vector<PlayedRound>& rounds,
   return total;
 }
 
-/// A pass; false if it was not finished.
+/// One pass; false if it was interrupted.
 bool learn(JointNetwork& network, const std::vector<PlayedRound>& rounds, double step, double batch,
            const std::function<bool()>& go_on) {
   std::vector<Vector> gradients;
@@ -86,11 +86,12 @@ Hindsight find_hindsight(Root& evaluation, VerticalStream& stream, const Metrics
                          VerticalArchitecture architecture, const TargetLoss& loss, const std::vector<Vector>& last,
                          const HindsightSettings& settings) {
   check(policy.shared(),
-        "--regret where metrics are private (the comparator is fitted to everybody's records without noise) leave it "
-        "out, or declare them shared with --metrics shared");
+        "--regret while metrics are private: the comparator is fitted to all records without noise. Leave it out, or "
+        "share metrics with --metrics shared.");
   const std::vector<PlayedRound> rounds =
       bring_records(evaluation, stream, policy, architecture, loss.targets(), settings.rounds);
-  Released<Vector> more = declare_public(Vector{1});  // after each pass: nobody waits for longer than one takes
+  Released<Vector> more =
+      declare_public(Vector{1});  // broadcast after each pass, so that no rank waits for longer than one pass
   if (!evaluation.aggregates()) {
     while (more.value()[0] != 0) evaluation.broadcast(more);
     return {};

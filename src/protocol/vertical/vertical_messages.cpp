@@ -1,4 +1,4 @@
-// What online vertical federated learning sends: contributions up, and Φ̂ or derivatives down.
+// Messages of online vertical federated learning: contributions up, and Φ̂ or derivatives down.
 #include <algorithm>
 
 #include "starling/core/numerics/kernels.hpp"
@@ -14,50 +14,6 @@ double to_float(double x) {
 }
 
 }  // namespace
-
-Vertical::Vertical(Root& root, Root& evaluation, VerticalStream& stream, Accounts& accounts,
-                   MultipartMechanism& mechanism, std::vector<NoiseKey> keys, const VerticalArchitecture& architecture,
-                   const TargetLoss& loss, VerticalWire wire, const VerticalPlan& plan)
-    : root_(root),
-      evaluation_(evaluation),
-      stream_(stream),
-      accounts_(accounts),
-      mechanism_(mechanism),
-      keys_(std::move(keys)),
-      loss_(loss),
-      wire_(std::move(wire)),
-      plan_(plan),
-      precision_(architecture.precision),
-      width_(architecture.head.input.size() / architecture.parties()),
-      head_(architecture, 0),
-      head_loss_(head_.network(), loss),
-      parts_(add_vertical_parts(mechanism, architecture, plan)),
-      messages_(declare_public(std::vector<std::byte>())),
-      representation_(messages_),
-      nothing_(messages_),
-      theta_hat_(declare_public(Vector(head_.network().dimension()))),
-      released_(declare_public(Vector())),
-      sent_(released_),
-      direction_(released_) {
-  for (const Architecture& party : architecture.features) widths_.push_back(party.input.size());
-  host_parties(architecture);
-  if (!root.aggregates()) return;
-  if (plan.central) joint_.emplace(architecture, loss);
-  ones_.assign(1, 1.0);
-  tallies_.resize(1);
-  played_.resize(1);
-  rounds_played_.resize(1);
-}
-
-void Vertical::host_parties(const VerticalArchitecture& architecture) {
-  for (std::size_t local = 0; local < root_.count(); ++local) {
-    const Client client = root_.first() + static_cast<Client>(local);
-    if (client == 0) continue;
-    Party party{client, local, parties_.size()};
-    if (!plan_.central) party.block.emplace(architecture, static_cast<std::size_t>(client));
-    parties_.push_back(std::move(party));
-  }
-}
 
 const Quantiser& Vertical::up_quantiser() const {
   return plan_.central ? *wire_.exact : wire_.embeddings(done_);
@@ -93,7 +49,7 @@ const Released<Vector>& Vertical::contribution(Party& party, std::size_t first, 
     rows_ = stream_.inputs(party.hosted).map([&](const Vector& inputs) {
       const View own = View(inputs).subspan(first * width, count * width);
       Vector numbers(own.begin(), own.end());
-      // What networks of floats see of them: m (x/m) then comes back as x.
+      // Networks of floats see floats, and m (x/m) of a float is x again.
       if (precision_ == Precision::single) std::ranges::transform(numbers, numbers.begin(), to_float);
       return numbers;
     });
@@ -131,10 +87,10 @@ void Vertical::release_rows(std::size_t part, std::size_t width, std::size_t fir
       released_);
 }
 
-void Vertical::collect(Root& door, std::size_t first, std::size_t count) {
+void Vertical::collect(Root& root, std::size_t first, std::size_t count) {
   const std::vector<std::size_t> lengths = up_lengths(count);
   const Quantiser& quantiser = up_quantiser();
-  door.collect(
+  root.collect(
       lengths,
       [&](std::size_t local) -> const Released<Vector>& {
         Party& party = parties_[local - (parties_.front().local)];
@@ -142,14 +98,14 @@ void Vertical::collect(Root& door, std::size_t first, std::size_t count) {
                      [&]() -> const Released<Vector>& { return contribution(party, first, count); });
       },
       quantiser, messages_);
-  if (!door.aggregates()) return;
+  if (!root.aggregates()) return;
   open_messages(lengths, messages_.value());
-  if (&door == &evaluation_) return;
+  if (&root == &evaluation_) return;
   bits_ = {};
   for (const std::size_t length : lengths) bits_.up += static_cast<double>(quantiser.bits(length));
 }
 
-/// All contributions, one after the other: a matrix of embeddings or, under `central`, each party's columns.
+/// Decodes all contributions: to a matrix of embeddings, or under `central` to each party's columns.
 void Vertical::open_messages(const std::vector<std::size_t>& lengths, std::span<const std::byte> bytes) {
   const Quantiser& quantiser = up_quantiser();
   columns_.resize(parties());
@@ -162,7 +118,7 @@ void Vertical::open_messages(const std::vector<std::size_t>& lengths, std::span<
   }
 }
 
-/// Where nothing comes down no rank would wait for another, and a signal would find them rounds apart.
+/// An empty broadcast in rounds without one. Without it a signal could find ranks many rounds apart.
 void Vertical::keep_in_step() {
   evaluation_.broadcast(nothing_);
 }
@@ -204,7 +160,7 @@ void Vertical::send_derivatives() {
   sent_.update([&](Vector& sent) { sent.assign(head_price_ ? 0 : records_ * width, 0.0); });
   if (head_price_) {
     rows_.update([&](Vector& rows) {
-      head_loss_.embedding_derivatives(rows);  // of what has just been predicted
+      head_loss_.embedding_derivatives(rows);  // of the prediction just made
       clip_rows(rows, width, mechanism_.clip(parts_.derivatives));
     });
     release_rows(parts_.derivatives, width, 0, address(ReleasePath::vertical_derivatives, 0, 0), *head_price_,

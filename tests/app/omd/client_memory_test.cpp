@@ -13,7 +13,7 @@
 
 #include "starling/data/serving/dataset.hpp"
 #include "starling/graph/graph.hpp"
-#include "starling/protocol/decentralized/mixing_door.hpp"
+#include "starling/protocol/decentralized/mixing_channel.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
 #include "starling/record/model_recorder.hpp"
 #include "starling/record/network_reporter.hpp"
@@ -105,7 +105,7 @@ class ManyClients {
 
     const Recorded recorded = who_is_recorded(layout_.clients(), {}, dimension);
     const RunDirectory directory(path_, "", agreement_, world().rank());
-    MixingDoor door(world(), layout_, *graph_, {}, dimension);
+    MixingChannel door(world(), layout_, *graph_, {}, dimension);
     door.count_edges_of(recorded.listed);
     std::vector<NoiseKey> keys = make_noise_keys("seed", 1, first_, static_cast<Client>(count_));
     DecentralizedOmd omd(door.mixer(), *mirror_,

@@ -10,20 +10,25 @@
 namespace starling {
 namespace {
 
+using testing_support::add_huber;
 using testing_support::Batches;
+using testing_support::expect_near;
 using testing_support::FixedStream;
+using testing_support::four_coefficients;
+using testing_support::has_batch;
+using testing_support::Path;
 using testing_support::regression;
 using testing_support::RegressionRank;
 using testing_support::release_of;
 using testing_support::released;
 using testing_support::TemporaryFolder;
+using testing_support::unequal_lengths;
 using testing_support::world;
 
 constexpr std::size_t p = 3;
 constexpr std::size_t m = 2;
-/// Batches of each client. With three local steps a round the first ends with a round, the second and the last within
-/// one, and of fifteen rounds the last three have nobody.
-const std::vector<std::size_t> lengths{30, 34, 9, 34, 22};
+/// Of unequal_lengths: with three local steps a round the first stream ends with a round, the second and the last
+/// within a round, and of fifteen rounds the last three have no client.
 const std::vector<double> by_records{60, 68, 18, 68, 44};
 constexpr Round rounds = 15;
 
@@ -37,27 +42,16 @@ FedAvgSettings settings_of(Round local_steps) {
   return settings;
 }
 
-Released<Vector> start() {
-  return declare_public(Vector{0.5, -1, 2, 0.25});
+double length(const StepSchedule& settings, Round t) {
+  return settings.step * std::pow(static_cast<double>(t + 1) + settings.step_offset, -settings.step_power);
 }
-
-/// The models after each round.
-class Path final : public Observer {
- public:
-  void after(const RoundView& view) override {
-    const View theta = view.model(0);
-    models.emplace_back(theta.begin(), theta.end());
-  }
-  std::vector<Vector> models;
-};
 
 /// θ_0, θ_1, … where `step` makes local step s of client u on w and says whether it did.
 std::vector<Vector> serial_path(const FedAvgSettings& settings, const std::vector<double>& weights,
                                 const std::function<bool(std::size_t u, Round s, double eta, Vector& w)>& step) {
-  std::vector<Vector> path{start().value()};
+  std::vector<Vector> path{four_coefficients().value()};
   for (Round t = 0; t < settings.rounds; ++t) {
-    const double eta =
-        settings.step * std::pow(static_cast<double>(t + 1) + settings.step_offset, -settings.step_power);
+    const double eta = length(settings, t);
     Vector total(path.back().size());
     double weight = 0;
     for (std::size_t u = 0; u < weights.size(); ++u) {
@@ -74,21 +68,10 @@ std::vector<Vector> serial_path(const FedAvgSettings& settings, const std::vecto
   return path;
 }
 
-bool streams(std::size_t u, Round s) {
-  return s < static_cast<Round>(lengths[u]);
-}
-
 /// The local clients' entries.
 Vector local(const RegressionRank& rank, const std::vector<double>& weights) {
   const auto begin = weights.begin() + static_cast<std::ptrdiff_t>(rank.first);
   return rank.count == 0 ? Vector() : Vector(begin, begin + static_cast<std::ptrdiff_t>(rank.count));
-}
-
-void expect_near(const std::vector<Vector>& path, const std::vector<Vector>& other, double tolerance) {
-  EXPECT_EQ(path.size(), other.size());
-  for (std::size_t t = 0; t < std::min(path.size(), other.size()); ++t) {
-    for (std::size_t j = 0; j < other[t].size(); ++j) EXPECT_NEAR(path[t][j], other[t][j], tolerance) << t;
-  }
 }
 
 // One local step of all clients, counted alike and without noise: the mean of their models is the model less the mean
@@ -101,23 +84,21 @@ TEST(FedAvg, WithOneStepOfAllIsGradientDescentOnTheUnion) {
   const FedAvgSettings settings = settings_of(1);
 
   RegressionRank rank(world(), records, model, *none, rounds, m);
-  FedAvg fedavg(rank.root, *rank.clients, settings, start(), *none, Vector(rank.count, 1.0));
+  FedAvg fedavg(rank.root, *rank.clients, settings, four_coefficients(), *none, Vector(rank.count, 1.0));
   Path path;
   fedavg.run({&path});
   EXPECT_EQ(fedavg.done(), rounds);
 
   LdpSgdSettings same;
   same.steps = rounds;
-  same.step = settings.step;
-  same.step_power = settings.step_power;
-  same.step_offset = settings.step_offset;
+  static_cast<StepSchedule&>(same) = settings;
   RegressionRank again(world(), records, model, *none, rounds, m);
-  LdpSgd sgd(again.root, *again.clients, same, start(), *none, nullptr, 1);
+  LdpSgd sgd(again.root, *again.clients, same, four_coefficients(), *none, nullptr, 1);
   Path of_sgd;
   sgd.run({&of_sgd});
   expect_near(path.models, of_sgd.models, 1e-12);
 
-  std::vector<Vector> descent{start().value()};
+  std::vector<Vector> descent{four_coefficients().value()};
   for (Round t = 0; t < rounds; ++t) {
     Vector theta = descent.back();
     Vector gradient(p + 1);
@@ -129,8 +110,7 @@ TEST(FedAvg, WithOneStepOfAllIsGradientDescentOnTheUnion) {
         axpy((dot(x, theta) - batch.label(i)) / static_cast<double>(m * records.size()), x, gradient);
       }
     }
-    axpy(-settings.step * std::pow(static_cast<double>(t + 1) + settings.step_offset, -settings.step_power), gradient,
-         theta);
+    axpy(-length(settings, t), gradient, theta);
     descent.push_back(theta);
   }
   expect_near(path.models, descent, 1e-12);
@@ -153,39 +133,33 @@ TEST(FedAvg, WeighsModels) {
   EXPECT_DOUBLE_EQ(fedavg.theta().value()[0], (3 * 3.0 + 1 * -2.0) / 4);
 }
 
-// Ψ of Huber's loss in its plainest form, and the penalty as it stands in the header.
+// The penalty as it stands in the header.
 TEST(FedAvg, MakesLocalStepsUntilStreamsEnd) {
-  const double c = 1.345;
   const auto loss = make_curved_loss("huber:1.345");
   MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(lengths, p, m);
+  const auto records = regression(unequal_lengths, p, m);
   FedAvgSettings settings = settings_of(3);
   settings.l2 = 0.05;
   const auto plain = serial_path(settings, by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
-    if (!streams(u, s)) return false;
+    if (!has_batch(u, s)) return false;
     const Batch& batch = records[u][static_cast<std::size_t>(s)];
     Vector step(w.size());
     for (std::size_t j = 0; j < w.size(); ++j) step[j] = settings.l2 * w[j];
-    for (std::size_t i = 0; i < m; ++i) {
-      Vector x(batch.row(i).values.begin(), batch.row(i).values.end());
-      x.push_back(1);
-      const double r = batch.label(i) - dot(x, w);
-      axpy(-std::min(1.0, c / std::abs(r)) * r * std::min(1.0, 2 / dot(x, x)) / m, x, step);
-    }
+    add_huber(1.345, batch, w, step);
     axpy(-eta, step, w);
     return true;
   });
 
   const auto none = mechanism_table().make("none", release_of("none", model, m, PriceRange::of(1)));
   RegressionRank rank(world(), records, model, *none, rounds * 3, m);
-  FedAvg fedavg(rank.root, *rank.clients, settings, start(), *none, local(rank, by_records));
+  FedAvg fedavg(rank.root, *rank.clients, settings, four_coefficients(), *none, local(rank, by_records));
   Path path;
   fedavg.run({&path});
   expect_near(path.models, plain, 1e-12);
   EXPECT_EQ(path.models.back(), path.models[12]);  // nobody was left: no step
   EXPECT_NE(path.models[12], path.models[11]);
   for (std::size_t k = 0; k < rank.count; ++k) {
-    const auto steps = static_cast<Round>(lengths[static_cast<std::size_t>(rank.first) + k]);
+    const auto steps = static_cast<Round>(unequal_lengths[static_cast<std::size_t>(rank.first) + k]);
     EXPECT_EQ(fedavg.rounds_played()[k], RoundSet::first(steps));
     EXPECT_EQ(rank.accounts.spending(k).releases(), steps);
   }
@@ -195,19 +169,19 @@ TEST(FedAvg, MakesLocalStepsUntilStreamsEnd) {
 TEST(FedAvg, WithNoiseHasTheSameBitsOnAnyLayout) {
   const auto loss = make_curved_loss("huber:1.345");
   MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(lengths, p, m);
+  const auto records = regression(unequal_lengths, p, m);
   for (const char* name : {"gaussian", "laplace"}) {
     const PriceRange range{0.5, 2};
     const auto made = [&] { return mechanism_table().make(name, release_of(name, model, m, range)); };
     const auto mechanism = made();
     RegressionRank rank(world(), records, model, *mechanism, rounds * 3, m, "schedule:from=2,to=0.5");
-    FedAvg fedavg(rank.root, *rank.clients, settings_of(3), start(), *mechanism, local(rank, by_records));
+    FedAvg fedavg(rank.root, *rank.clients, settings_of(3), four_coefficients(), *mechanism, local(rank, by_records));
     Path path;
     fedavg.run({&path});
 
     const auto again = made();
     const auto plain = serial_path(settings_of(3), by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
-      if (!streams(u, s)) return false;
+      if (!has_batch(u, s)) return false;
       const auto client = static_cast<Client>(u);
       const Batch& batch = records[u][static_cast<std::size_t>(s)];
       axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, client, s, 0}, rank.prices.at(client, s), w),
@@ -222,7 +196,7 @@ TEST(FedAvg, WithNoiseHasTheSameBitsOnAnyLayout) {
 TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
   const auto loss = make_curved_loss("huber:1.345");
   MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(lengths, p, 1);
+  const auto records = regression(unequal_lengths, p, 1);
   const double mu = 0.5;
   const auto made = [&] {
     return mechanism_table().make("gaussian", release_of("gaussian", model, 1, PriceRange::of(mu)));
@@ -233,14 +207,14 @@ TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
 
   const TemporaryFolder folder;
   Ledger ledger = Ledger::open(folder / "ledger");
-  rank.limit(ledger, *mechanism, mu, affordable);
-  FedAvg fedavg(rank.root, *rank.clients, settings_of(3), start(), *mechanism, local(rank, by_records));
+  limit(rank, ledger, *mechanism, mu, affordable);
+  FedAvg fedavg(rank.root, *rank.clients, settings_of(3), four_coefficients(), *mechanism, local(rank, by_records));
   Path path;
   fedavg.run({&path});
 
   const auto again = made();
   const auto plain = serial_path(settings_of(3), by_records, [&](std::size_t u, Round s, double eta, Vector& w) {
-    if (!streams(u, s) || static_cast<double>(s) >= affordable(u)) return false;
+    if (!has_batch(u, s) || static_cast<double>(s) >= affordable(u)) return false;
     const Batch& batch = records[u][static_cast<std::size_t>(s)];
     axpy(-eta, released(model, *again, batch, {ReleasePath::by_itself, static_cast<Client>(u), s, 0}, mu, w), w);
     return true;
@@ -249,7 +223,7 @@ TEST(FedAvg, GoesOnWithoutClientsWhomTheirBudgetStops) {
   for (std::size_t k = 0; k < rank.count; ++k) {
     const auto u = static_cast<std::size_t>(rank.first) + k;
     EXPECT_EQ(static_cast<double>(rank.accounts.spending(k).releases()),
-              std::min(affordable(u), static_cast<double>(lengths[u])))
+              std::min(affordable(u), static_cast<double>(unequal_lengths[u])))
         << u;
   }
 }
@@ -280,7 +254,7 @@ TEST(FedAvg, ChargesEachRecordOncePerPass) {
   Root root(world(), layout);
   FedAvgSettings settings = settings_of(3);
   settings.rounds = 5;
-  FedAvg fedavg(root, clients, settings, start(), *mechanism, Vector(count, 14.0));
+  FedAvg fedavg(root, clients, settings, four_coefficients(), *mechanism, Vector(count, 14.0));
   fedavg.run({});
 
   EXPECT_EQ(fedavg.done(), 5);
@@ -302,7 +276,7 @@ TEST(FedAvg, ModelsThatRunAwayAreAnError) {
   settings.step = 1e30;
   const auto none = mechanism_table().make("none", release_of("none", model, 1, PriceRange::of(1)));
   RegressionRank rank(world(), records, model, *none, 1000, 1);
-  FedAvg fedavg(rank.root, *rank.clients, settings, start(), *none, Vector(1, 1.0));
+  FedAvg fedavg(rank.root, *rank.clients, settings, four_coefficients(), *none, Vector(1, 1.0));
   EXPECT_THROW(fedavg.run({}), DataError);
 }
 

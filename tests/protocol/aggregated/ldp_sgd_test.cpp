@@ -11,19 +11,22 @@
 namespace starling {
 namespace {
 
-using testing_support::Batches;
+using testing_support::add_huber;
+using testing_support::expect_near;
+using testing_support::four_coefficients;
+using testing_support::has_batch;
+using testing_support::Path;
 using testing_support::regression;
 using testing_support::RegressionRank;
 using testing_support::release_of;
 using testing_support::released;
-using testing_support::TemporaryFolder;
+using testing_support::unequal_lengths;
 using testing_support::world;
 
 constexpr std::size_t p = 3;
 constexpr std::size_t d = p + 1;
 constexpr std::size_t m = 2;
-constexpr Round steps = 40;
-const std::vector<std::size_t> lengths{30, 34, 9, 34, 22};  // the last six steps have no client
+constexpr Round steps = 40;  // the last six have no client
 
 LdpSgdSettings settings_of() {
   LdpSgdSettings settings;
@@ -33,26 +36,6 @@ LdpSgdSettings settings_of() {
   settings.step_offset = 3;
   return settings;
 }
-
-Released<Vector> start() {
-  return declare_public(Vector{0.5, -1, 2, 0.25});
-}
-
-/// Keeps the models after each round, and compares the two ways in which a view shows them.
-class Path final : public Observer {
- public:
-  void after(const RoundView& view) override {
-    EXPECT_EQ(view.done(), static_cast<Round>(models.size()));
-    const Released<Columns> all = view.models();
-    for (std::size_t k = 0; k < all.value().size(); ++k) {
-      const View one = view.model(k);
-      EXPECT_TRUE(std::equal(one.begin(), one.end(), all.value()[k].begin(), all.value()[k].end())) << k;
-    }
-    const View theta = view.model(0);
-    models.emplace_back(theta.begin(), theta.end());
-  }
-  std::vector<Vector> models;
-};
 
 /// Wants to be called after every seventh round alone.
 class Seldom final : public Observer {
@@ -70,7 +53,7 @@ class Seldom final : public Observer {
 /// θ_0, θ_1, … where client u's direction in step t is added to `total` by `add`, which says whether there is one.
 std::vector<Vector> serial_path(const LdpSgdSettings& settings, std::size_t clients,
                                 const std::function<bool(std::size_t u, Round t, View theta, Vector& total)>& add) {
-  std::vector<Vector> path{start().value()};
+  std::vector<Vector> path{four_coefficients().value()};
   for (Round t = 0; t < settings.steps; ++t) {
     Vector theta = path.back();
     Vector total(theta.size());
@@ -84,12 +67,12 @@ std::vector<Vector> serial_path(const LdpSgdSettings& settings, std::size_t clie
   return path;
 }
 
-double mean_inverse(const std::function<bool(std::size_t u, Round t)>& takes_part, Round from = 0) {
+double mean_inverse(Round from = 0) {
   double sum = 0;
   double taken = 0;
   for (Round t = from; t < steps; ++t) {
     double clients = 0;
-    for (std::size_t u = 0; u < lengths.size(); ++u) clients += takes_part(u, t) ? 1 : 0;
+    for (std::size_t u = 0; u < unequal_lengths.size(); ++u) clients += has_batch(u, t) ? 1 : 0;
     if (clients == 0) continue;
     sum += 1 / clients;
     taken += 1;
@@ -97,52 +80,32 @@ double mean_inverse(const std::function<bool(std::size_t u, Round t)>& takes_par
   return sum / taken;
 }
 
-bool streams(std::size_t u, Round t) {
-  return t < static_cast<Round>(lengths[u]);
-}
-
-// Huber's estimating function of the page in its plainest form: Ψ = −min(1, c/|r|) r x ω.
 TEST(LdpSgd, IsThePlainRecursionOverThoseWhoTakePart) {
-  const double c = 1.345;
   const auto loss = make_curved_loss("huber:1.345");
   MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(lengths, p, m);
-  const auto plain = serial_path(settings_of(), lengths.size(), [&](std::size_t u, Round t, View theta, Vector& total) {
-    if (!streams(u, t)) return false;
-    const Batch& batch = records[u][static_cast<std::size_t>(t)];
-    for (std::size_t i = 0; i < m; ++i) {
-      Vector x(batch.row(i).values.begin(), batch.row(i).values.end());
-      x.push_back(1);
-      double r = batch.label(i);
-      double squares = 0;
-      for (std::size_t j = 0; j < d; ++j) {
-        r -= x[j] * theta[j];
-        squares += x[j] * x[j];
-      }
-      const double factor = std::min(1.0, c / std::abs(r)) * r * std::min(1.0, 2 / squares);
-      for (std::size_t j = 0; j < d; ++j) total[j] -= factor * x[j] / m;
-    }
-    return true;
-  });
+  const auto records = regression(unequal_lengths, p, m);
+  const auto plain =
+      serial_path(settings_of(), unequal_lengths.size(), [&](std::size_t u, Round t, View theta, Vector& total) {
+        if (!has_batch(u, t)) return false;
+        add_huber(1.345, records[u][static_cast<std::size_t>(t)], theta, total);
+        return true;
+      });
 
   const auto none = mechanism_table().make("none", release_of("none", model, m, PriceRange::of(1)));
   RegressionRank rank(world(), records, model, *none, steps, m);
-  LdpSgd sgd(rank.root, *rank.clients, settings_of(), start(), *none, nullptr, 1);
+  LdpSgd sgd(rank.root, *rank.clients, settings_of(), four_coefficients(), *none, nullptr, 1);
   Path path;
   Seldom seldom;
   sgd.run({&seldom, &path});
   EXPECT_EQ(sgd.done(), steps);
   EXPECT_EQ(seldom.rounds, (std::vector<Round>{0, 7, 14, 21, 28, 35}));
   for (std::size_t i = 0; i < seldom.rounds.size(); ++i) EXPECT_EQ(seldom.models[i], path.models[7 * i]) << i;
-  EXPECT_EQ(path.models.size(), plain.size());
-  for (std::size_t t = 0; t < std::min(path.models.size(), plain.size()); ++t) {
-    for (std::size_t j = 0; j < d; ++j) EXPECT_NEAR(path.models[t][j], plain[t][j], 1e-13) << t;
-  }
+  expect_near(path.models, plain, 1e-13);
   EXPECT_EQ(path.models.back(), path.models[34]);  // nobody was left: no step
   EXPECT_NE(path.models[34], path.models[33]);
   EXPECT_FALSE(sgd.bias());
   if (rank.root.aggregates()) {
-    EXPECT_NEAR(sgd.mean_inverse_clients(), mean_inverse(streams), 1e-14);
+    EXPECT_NEAR(sgd.mean_inverse_clients(), mean_inverse(), 1e-14);
   }
 }
 
@@ -151,64 +114,27 @@ TEST(LdpSgd, WithNoiseHasTheSameBitsOnAnyLayout) {
   for (const char* name : {"huber:1.345", "expectile:0.7,1.345"}) {
     const auto loss = make_curved_loss(name);
     MallowsModel model(*loss, p, true, RowWeights::mallows);
-    const auto records = regression(lengths, p, m);
+    const auto records = regression(unequal_lengths, p, m);
     const PriceRange range{0.5, 2};
     const auto made = [&] { return mechanism_table().make("gaussian", release_of("gaussian", model, m, range)); };
     const auto mechanism = made();
     RegressionRank rank(world(), records, model, *mechanism, steps, m, "schedule:from=2,to=0.5");
-    LdpSgd sgd(rank.root, *rank.clients, settings_of(), start(), *mechanism, nullptr, 2);
+    LdpSgd sgd(rank.root, *rank.clients, settings_of(), four_coefficients(), *mechanism, nullptr, 2);
     Path path;
     sgd.run({&path});
 
     const auto again = made();
-    const auto plain = serial_path(settings_of(), lengths.size(), [&](std::size_t u, Round t, View theta, Vector& sum) {
-      if (!streams(u, t)) return false;
-      const auto client = static_cast<Client>(u);
-      const Batch& batch = records[u][static_cast<std::size_t>(t)];
-      axpy(1, released(model, *again, batch, {ReleasePath::by_itself, client, t, 0}, rank.prices.at(client, t), theta),
-           sum);
-      return true;
-    });
+    const auto plain =
+        serial_path(settings_of(), unequal_lengths.size(), [&](std::size_t u, Round t, View theta, Vector& sum) {
+          if (!has_batch(u, t)) return false;
+          const auto client = static_cast<Client>(u);
+          const Batch& batch = records[u][static_cast<std::size_t>(t)];
+          axpy(1,
+               released(model, *again, batch, {ReleasePath::by_itself, client, t, 0}, rank.prices.at(client, t), theta),
+               sum);
+          return true;
+        });
     EXPECT_EQ(path.models, plain) << name;
-  }
-}
-
-// Client 1 can pay for 7 steps and client 4 for none; it is its budget that stops it, while its stream goes on.
-TEST(LdpSgd, GoesOnWithoutClientsWhomTheirBudgetStops) {
-  const auto loss = make_curved_loss("huber:1.345");
-  MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(lengths, p, 1);
-  const double mu = 0.5;
-  const auto made = [&] {
-    return mechanism_table().make("gaussian", release_of("gaussian", model, 1, PriceRange::of(mu)));
-  };
-  const auto mechanism = made();
-  RegressionRank rank(world(), records, model, *mechanism, steps, 1, "0.5");
-  const auto affordable = [](std::size_t u) { return u == 1 ? 7.0 : u == 4 ? 0.0 : 1000.0; };
-
-  const TemporaryFolder folder;
-  Ledger ledger = Ledger::open(folder / "ledger");
-  rank.limit(ledger, *mechanism, mu, affordable);
-  LdpSgd sgd(rank.root, *rank.clients, settings_of(), start(), *mechanism, nullptr, mu);
-  Path path;
-  sgd.run({&path});
-
-  const auto again = made();
-  const auto pays = [&](std::size_t u, Round t) { return streams(u, t) && static_cast<double>(t) < affordable(u); };
-  const auto plain = serial_path(settings_of(), lengths.size(), [&](std::size_t u, Round t, View theta, Vector& sum) {
-    if (!pays(u, t)) return false;
-    const Batch& batch = records[u][static_cast<std::size_t>(t)];
-    axpy(1, released(model, *again, batch, {ReleasePath::by_itself, static_cast<Client>(u), t, 0}, mu, theta), sum);
-    return true;
-  });
-  EXPECT_EQ(path.models, plain);
-  if (rank.root.aggregates()) {
-    EXPECT_NEAR(sgd.mean_inverse_clients(), mean_inverse(pays), 1e-14);
-  }
-  for (std::size_t k = 0; k < rank.count; ++k) {
-    const auto u = static_cast<std::size_t>(rank.first) + k;
-    const double rounds = std::min(affordable(u), static_cast<double>(lengths[u]));
-    EXPECT_EQ(static_cast<double>(rank.accounts.spending(k).releases()), rounds) << u;
   }
 }
 
@@ -225,7 +151,7 @@ TEST_P(LdpSgdBias, IsThatOfTheReleasedCurvatures) {
   const Followed c = GetParam();
   const auto loss = make_curved_loss(c.loss);
   MallowsModel model(*loss, p, true, RowWeights::mallows);
-  const auto records = regression(lengths, p, m);
+  const auto records = regression(unequal_lengths, p, m);
   const double price = 40;  // noise that leaves the mean curvature positive definite after some thirty steps
   const auto made = [&] {
     return PairedMechanism(c.mechanism, release_of(c.mechanism, model, m, PriceRange::of(price)),
@@ -237,7 +163,7 @@ TEST_P(LdpSgdBias, IsThatOfTheReleasedCurvatures) {
   settings.burn_in = 5;
   RegressionRank rank(world(), records, model, mechanism, steps, m, "40");
   LocalPlugInSums sums(rank.root, *rank.clients, model, CurvatureParts::curvature, mechanism);
-  LdpSgd sgd(rank.root, *rank.clients, settings, start(), mechanism, &sums, price);
+  LdpSgd sgd(rank.root, *rank.clients, settings, four_coefficients(), mechanism, &sums, price);
   Path path;
   sgd.run({&path});
 
@@ -245,31 +171,33 @@ TEST_P(LdpSgdBias, IsThatOfTheReleasedCurvatures) {
   const double unit = model.most_curvature();
   const double noise = unit * again.second_deviation(price);
   EXPECT_EQ(noise > 0, c.mechanism == "gaussian");
-  CurvatureBias bias(d, noise / std::sqrt(static_cast<double>(lengths.size())));
+  CurvatureBias bias(d, noise / std::sqrt(static_cast<double>(unequal_lengths.size())));
   Vector of_step(triangle_size(d));
-  const auto plain = serial_path(settings, lengths.size(), [&](std::size_t u, Round t, View theta, Vector& sum) {
-    if (u == 0) std::fill(of_step.begin(), of_step.end(), 0.0);
-    const bool there = streams(u, t);
-    double clients = 0;
-    for (std::size_t v = 0; v < lengths.size(); ++v) clients += streams(v, t) ? 1 : 0;
-    if (there) {
-      const Batch& batch = records[u][static_cast<std::size_t>(t)];
-      const ReleaseAddress address{ReleasePath::by_itself, static_cast<Client>(u), t, 0};
-      axpy(1, released(model, again, batch, address, price, theta), sum);
-      Vector curvature;
-      model.curvature(theta, batch, curvature);
-      curvature.resize(triangle_size(d));
-      scale(1 / unit, curvature);
-      scale_off_diagonal(curvature, d, std::numbers::sqrt2);
-      Released<Vector> noisy = declare_public(Vector());
-      again.release_second(address, price, NoiseKey::from_seed(1, address.client), Secret<Vector>(curvature), noisy);
-      Vector back = noisy.value();
-      scale_off_diagonal(back, d, 1 / std::numbers::sqrt2);
-      axpy(unit / clients, back, of_step);
-    }
-    if (u + 1 == lengths.size() && clients > 0 && t >= settings.burn_in) bias.add(of_step, theta);
-    return there;
-  });
+  const auto plain =
+      serial_path(settings, unequal_lengths.size(), [&](std::size_t u, Round t, View theta, Vector& sum) {
+        if (u == 0) std::fill(of_step.begin(), of_step.end(), 0.0);
+        const bool there = has_batch(u, t);
+        double clients = 0;
+        for (std::size_t v = 0; v < unequal_lengths.size(); ++v) clients += has_batch(v, t) ? 1 : 0;
+        if (there) {
+          const Batch& batch = records[u][static_cast<std::size_t>(t)];
+          const ReleaseAddress address{ReleasePath::by_itself, static_cast<Client>(u), t, 0};
+          axpy(1, released(model, again, batch, address, price, theta), sum);
+          Vector curvature;
+          model.curvature(theta, batch, curvature);
+          curvature.resize(triangle_size(d));
+          scale(1 / unit, curvature);
+          scale_off_diagonal(curvature, d, std::numbers::sqrt2);
+          Released<Vector> noisy = declare_public(Vector());
+          again.release_second(address, price, NoiseKey::from_seed(1, address.client), Secret<Vector>(curvature),
+                               noisy);
+          Vector back = noisy.value();
+          scale_off_diagonal(back, d, 1 / std::numbers::sqrt2);
+          axpy(unit / clients, back, of_step);
+        }
+        if (u + 1 == unequal_lengths.size() && clients > 0 && t >= settings.burn_in) bias.add(of_step, theta);
+        return there;
+      });
   EXPECT_EQ(path.models, plain);
   const auto expected = bias.estimate();
   const auto got = sgd.bias();
@@ -282,7 +210,7 @@ TEST_P(LdpSgdBias, IsThatOfTheReleasedCurvatures) {
     EXPECT_NEAR(got->bias[j], expected->bias[j], 1e-12) << j;
     EXPECT_NEAR(
         got->noise[j],
-        expected->noise[j] * std::sqrt(mean_inverse(streams, settings.burn_in) * static_cast<double>(lengths.size())),
+        expected->noise[j] * std::sqrt(mean_inverse(settings.burn_in) * static_cast<double>(unequal_lengths.size())),
         1e-12)
         << j;
   }
@@ -304,7 +232,7 @@ TEST(LdpSgd, ModelsThatRunAwayAreAnError) {
   const auto none = mechanism_table().make("none", release_of("none", model, 1, PriceRange::of(1)));
   if (world().size() > 1) GTEST_SKIP() << "the others would wait for the rank that failed";
   RegressionRank rank(world(), records, model, *none, 1000, 1);
-  LdpSgd sgd(rank.root, *rank.clients, settings, start(), *none, nullptr, 1);
+  LdpSgd sgd(rank.root, *rank.clients, settings, four_coefficients(), *none, nullptr, 1);
   EXPECT_THROW(sgd.run({}), DataError);
 }
 

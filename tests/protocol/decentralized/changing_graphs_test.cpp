@@ -1,10 +1,9 @@
 // Graphs that change, clients that sit rounds out, messages that get lost: still the optimum of all clients, with all
-// mass (method 1, "Step debt" and "Time-varying graphs, opting out, stragglers").
+// mass (docs/methods/decentralized.md, "Step debt" and "Graphs that change").
 #include "protocol/network.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
-#include <ostream>
 
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/graph/overlays/overlays.hpp"
@@ -12,6 +11,7 @@
 namespace starling {
 namespace {
 
+using testing_support::Geometry;
 using testing_support::mean_of;
 using testing_support::NetworkResult;
 using testing_support::run_network;
@@ -63,14 +63,6 @@ RunSettings settings_for(Round rounds) {
   settings.rounds = rounds;
   settings.step = 0.5;
   return settings;
-}
-
-struct Geometry {
-  std::string mirror;
-  std::string domain;
-};
-void PrintTo(const Geometry& geometry, std::ostream* out) {
-  *out << geometry.mirror << " on " << geometry.domain;
 }
 
 class ChangingGraph : public testing::TestWithParam<Geometry> {

@@ -1,6 +1,7 @@
 // The same clients on any number of ranks: equal bit for bit. Each rank count plays the whole network and compares with
 // one rank's digest, which is worked out here by an independent serial simulation of the same round.
 #include "protocol/network.hpp"
+#include "protocol/troubled.hpp"
 #include "support/testing.hpp"
 #include <bit>
 #include <cmath>
@@ -9,13 +10,13 @@
 
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/core/random.hpp"
-#include "starling/graph/overlays/overlays.hpp"
 
 namespace starling {
 namespace {
 
 using testing_support::run_network;
 using testing_support::RunSettings;
+using testing_support::troubled;
 using testing_support::world;
 
 /// A number of twice a double's digits: the rounded value and the rest.
@@ -32,13 +33,14 @@ Double2 two_sum(double a, double b) {
   return {sum, (a - a_part) + (b - b_part)};
 }
 
-/// What has gone over an edge since the start, and what its receiver has seen of it.
+/// Sum of the shares sent over an edge, and the sum that the receiver has seen last.
 struct EdgeSums {
   std::vector<Double2> sent;
   std::vector<Double2> seen;
 };
 
-/// Method 1 written down once more, for all clients in one loop: Euclidean, free, push-sum, quadratic losses.
+/// The method of docs/methods/decentralized.md written down once more, for all clients in one loop: Euclidean, free,
+/// push-sum, quadratic losses.
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const RunSettings& settings, std::vector<Vector> x)
@@ -138,23 +140,8 @@ struct Case {
   RunSettings settings = {};
 };
 
-std::unique_ptr<Schedule> ready(const std::string& name) {
+std::unique_ptr<Graph> ready(const std::string& name) {
   return read_graph(testing_support::source_folder() + "/topologies/" + name);
-}
-
-/// Everything at once: clients that sit out, one that leaves, messages that get lost.
-std::unique_ptr<Schedule> troubled(std::unique_ptr<Graph> graph, LossModel loss, Round steps_per_round = 1) {
-  const Client n = graph->clients();
-  const MissingWeight missing =
-      graph->rule() == WeightRule::sender ? MissingWeight::split_anew : MissingWeight::sender_keeps;
-  Departures departures(static_cast<std::size_t>(n));
-  departures[1] = 40;
-  auto attended = std::make_unique<AttendedSchedule>(
-      std::move(graph),
-      absence_table().make("markov:length=3", Dropout{std::vector<double>(departures.size(), 0.3), 5}), departures,
-      missing, steps_per_round);
-  return std::make_unique<LossySchedule>(std::move(attended), LinkLossSettings{0.2, loss, 6},
-                                         MissingWeight::sender_keeps);
 }
 
 class AnyLayout : public testing::TestWithParam<Case> {};
@@ -213,25 +200,14 @@ std::vector<Case> cases() {
       {"endless matching", [=] { return endless("random-matching:rounds=endless", 9); }, 4},
       {"endless random", [=] { return endless("erdos-renyi:rounds=endless,p=0.3", 12); }, 120},
       {"endless random with running sums", [=] { return endless("erdos-renyi:rounds=endless,p=0.3", 12); }, 3, sums},
-      {"absent and lossy",
-       [] {
-         return troubled(read_graph(testing_support::source_folder() + "/topologies/unbalanced-5.topo"),
-                         LossModel::acknowledged);
-       },
-       3},
-      {"freezing and lossy",
-       [=] { return troubled(endless("erdos-renyi:rounds=endless,p=0.4", 10), LossModel::acknowledged); }, 7, freezing},
+      {"absent and lossy", [] { return troubled(ready("unbalanced-5.topo"), LossModel::acknowledged); }, 3},
+      {"freezing and lossy", [] { return troubled(10); }, 7, freezing},
       {"absent, losses unknown",
        [=] { return troubled(endless("b-connected:rounds=endless,window=3", 10), LossModel::unacknowledged); }, 7,
        sums},
       {"explicit weights, losses unknown",
-       [] {
-         return troubled(read_graph(testing_support::source_folder() + "/topologies/lost-link-4.topo"),
-                         LossModel::unacknowledged);
-       },
-       110, sums},
-      {"two gossip steps",
-       [=] { return troubled(endless("erdos-renyi:rounds=endless,p=0.4", 10), LossModel::acknowledged, 2); }, 7, twice},
+       [] { return troubled(ready("lost-link-4.topo"), LossModel::unacknowledged); }, 110, sums},
+      {"two gossip steps", [] { return troubled(10, 2); }, 7, twice},
   };
 }
 

@@ -1,4 +1,4 @@
-// The table of method 1, "Checks that must hold": pure mixing, exact rational answers, within 1e-12, on any layout.
+// The table of docs/methods/decentralized.md, "Exact cases": pure mixing within 1e-12, on any layout.
 #include "protocol/network.hpp"
 #include "support/testing.hpp"
 #include <cmath>
@@ -91,7 +91,7 @@ TEST_P(MethodTable, ComesOut) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Method1, MethodTable, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(ExactCases, MethodTable, testing::ValuesIn(cases()),
                          [](const auto& row) { return row.param.name; });
 
 // (3, 2, 4) would be the undivided sums of the unbalanced graph and 8/3 the receiver-normalised limit: seen in the

@@ -1,5 +1,5 @@
-// Mixing beside its plain twin: the same sums for one client after the other, as method 1 writes them down, of all
-// clients' vectors at one place. Bit for bit, on any layout, by messages and through windows.
+// Mixing against a plain loop: the sums of docs/methods/decentralized.md, "One round", client by client, with all
+// vectors in one place. Bit for bit, on any layout, by messages and through windows.
 #include "protocol/troubled.hpp"
 #include "support/mpi_testing.hpp"
 #include "support/testing.hpp"
@@ -10,15 +10,12 @@
 
 #include "starling/core/random.hpp"
 #include "starling/graph/graph.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
+#include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 namespace {
 
 using testing_support::world;
-
-/// Below this a client splits its mass no further, and keeps its model (method 1).
-constexpr double least_mass = 0x1p-44;
 
 /// A[to][from] of a few clients, one matrix after the other, over and over.
 class Matrices final : public Schedule {
@@ -69,7 +66,7 @@ double step_of(Client u, Round t, std::size_t i) {
   return random.uniform() - 0.3;
 }
 
-/// All clients, as the method's formulas have them.
+/// All clients, by the method's formulas.
 struct Twin {
   std::vector<Vector> x;
   Vector w;
@@ -83,7 +80,7 @@ struct Twin {
     std::vector<Vector> kept;
     for (std::size_t u = 0; u < x.size(); ++u) {
       links.push_back(schedule.links(static_cast<Client>(u), t));
-      const double share = w[u] < least_mass ? 0 : links[u].share * (1 - lazy);
+      const double share = w[u] < negligible_mass ? 0 : links[u].share * (1 - lazy);
       Vector s(x[u]);
       for (double& entry : s) entry *= w[u];
       s.push_back(w[u]);
@@ -107,7 +104,7 @@ struct Twin {
         for (std::size_t i = 0; i <= d; ++i) sum[i] += arc.weight * term[i];
       }
       w[u] = sum[d];
-      if (w[u] < least_mass) continue;
+      if (w[u] < negligible_mass) continue;
       for (std::size_t i = 0; i < d; ++i) x[u][i] = sum[i] / w[u];
     }
   }
@@ -165,7 +162,7 @@ TEST_P(MixingTwin, HasTheSameBits) {
       different += differs(holdings.mass[k], twin.w[first + k]) ? 1 : 0;
       for (std::size_t i = 0; i < c.dimension; ++i) different += differs(x[i], twin.x[first + k][i]) ? 1 : 0;
     }
-    for (const double w : twin.w) stayed = stayed || w < least_mass;
+    for (const double w : twin.w) stayed = stayed || w < negligible_mass;
   }
   mixer.finish(holdings);
   EXPECT_EQ(different, 0U);

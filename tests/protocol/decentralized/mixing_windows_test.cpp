@@ -11,7 +11,7 @@
 #include "starling/core/random.hpp"
 #include "starling/graph/graph.hpp"
 #include "starling/graph/topology.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
+#include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
 namespace starling {
 namespace {

@@ -1,10 +1,9 @@
-// Where heterogeneous clients end: push-sum with η/w at the minimiser of the uniform sum, plain receiver mixing where
-// `topology check` foretells (method 1, "Why η_t / w_u" and "Step debt").
+// Limits of heterogeneous clients: push-sum with η/w reaches the minimiser of the uniform sum, plain receiver mixing
+// the point that `topology check` foretells (docs/methods/decentralized.md, "Why steps are divided by the mass").
 #include "protocol/network.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <cmath>
-#include <ostream>
 
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/graph/analysis/analysis.hpp"
@@ -12,6 +11,7 @@
 namespace starling {
 namespace {
 
+using testing_support::Geometry;
 using testing_support::mean_of;
 using testing_support::NetworkResult;
 using testing_support::run_network;
@@ -49,14 +49,6 @@ RunSettings settings_for(Mixing mixing) {
   settings.rounds = many_rounds;
   settings.step = 0.5;
   return settings;
-}
-
-struct Geometry {
-  std::string mirror;
-  std::string domain;
-};
-void PrintTo(const Geometry& geometry, std::ostream* out) {
-  *out << geometry.mirror << " on " << geometry.domain;
 }
 
 class Optimum : public testing::TestWithParam<Geometry> {};

@@ -126,7 +126,7 @@ TEST(MeanStep, IsTheSumOfAllSteps) {
       settings.step_power = power;
       settings.step_offset = offset;
       double sum = 0;
-      for (Round t = 0; t < settings.rounds; ++t) sum += step_size(settings, t) / step_size(settings, 0);
+      for (Round t = 0; t < settings.rounds; ++t) sum += settings.step_at(t) / settings.step_at(0);
       EXPECT_NEAR(mean_step(settings) * static_cast<double>(settings.rounds) / sum, 1, 1e-6) << power << " " << offset;
     }
   }

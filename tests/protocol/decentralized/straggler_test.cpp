@@ -1,5 +1,5 @@
-// A rank that is twenty times slower, by real work (method 1, "Stragglers"): the others go on at their own pace, and
-// where everybody ends is the optimum of all clients, the slow one counted in full.
+// A rank that is twenty times slower, by real work (docs/methods/decentralized.md, "Stragglers"): the others keep their
+// pace, and all end at the optimum of all clients, the slow one counted in full.
 #include "protocol/network.hpp"
 #include "support/testing.hpp"
 #include <algorithm>

@@ -89,7 +89,7 @@ TEST(Renewable, OfflineEndsWhereTheGradientVanishes) {
     settings.penalty = Penalty::slopes;
     settings.rounds = 1000;
     const auto mechanism = publisher(model, false);
-    AggregatedRank rank(world(), records, model, *mechanism, 1000 * batches, m, 1000);
+    AggregatedRank rank(world(), records, model, *mechanism, 1000 * batches, m, "1", 1000);
     OfflineRenewable offline(rank.root, *rank.clients, model, settings, zero(model), {*mechanism, plain_codec()},
                              OfflineRenewable::Steps::all);
     offline.run({});
@@ -144,7 +144,7 @@ TEST(Renewable, ASafeStartLeavesTheFlatPartAndComesNearTheWholeMinimum) {
     settings.penalty = Penalty::slopes;
     settings.safe_start = safe;
     if (offline) settings.rounds = 500;
-    AggregatedRank rank(world(), records, model, *mechanism, 500 * batches, m, offline ? 500 : 1);
+    AggregatedRank rank(world(), records, model, *mechanism, 500 * batches, m, "1", offline ? 500 : 1);
     const OpenChannel channel{*mechanism, plain_codec()};
     if (offline) {
       OfflineRenewable whole(rank.root, *rank.clients, model, settings, zero(model), channel,
@@ -201,7 +201,7 @@ Vector private_theta(CurvedModel& model, const std::vector<Batches>& records, co
     if (trust == "central") release.batch *= static_cast<std::size_t>(clients);
     protection = mechanism_table().make("gaussian", release);
   }
-  AggregatedRank rank(world(), records, model, *protection, batches, m, 1, "1000");
+  AggregatedRank rank(world(), records, model, *protection, batches, m, "1000");
   const auto priced = [&](Round) { return price; };
   std::unique_ptr<NoisySum> sum;
   if (trust == "local") {

@@ -369,7 +369,7 @@ TEST(Vertical, LearnsSomething) {
   EXPECT_LT(of_last(outcome.tested), 0.5 * of_last(start.tested));
 }
 
-// Method 5: an identity at E = 1, where float32 brings everything as it is.
+// An identity at E = 1, where float32 changes no number (docs/methods/vertical.md, "Figures").
 TEST(Vertical, IsCentralLearningBitForBitWithOneLocalStep) {
   const Case c = case_of();
   Case central = c;

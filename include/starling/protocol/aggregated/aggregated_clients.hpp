@@ -1,4 +1,4 @@
-/// The clients' side of the modes in which rank 0 aggregates: streams, payment and gradients.
+/// The clients' side of the modes in which rank 0 aggregates: streams, prices and gradients.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,20 @@
 
 namespace starling {
 
-/// The clients of one rank.
+/// The clients of one rank. In each round call begin() for a client, then gradient() or tally().
 class AggregatedClients {
  public:
-  /// One key and one stream per client; `batch` is the public m. Keeps references to model and accounts.
+  /// One key and one stream per client; `batch` is the public batch size m. Keeps references to model and accounts.
   AggregatedClients(Model& model, Accounts& accounts, std::vector<NoiseKey> keys,
                     std::vector<std::unique_ptr<Stream>> streams, std::size_t batch);
 
   [[nodiscard]] std::size_t count() const { return streams_.size(); }
-  /// Of the model.
+  /// Bound on the magnitude of the model's parameters.
   [[nodiscard]] double largest_parameter() const { return model_.largest_parameter(); }
   [[nodiscard]] const NoiseKey& key(std::size_t k) const { return keys_[k]; }
 
-  /// Client k's batch of round t becomes what the others below speak of, and its releases are paid for. Returns their
-  /// price; none if the client takes no part: its stream has ended, or its budget. Rounds ascend.
+  /// Reads client k's batch of round t and pays for its releases. Returns the price of a release; none if the client
+  /// does not participate, because its stream or its budget has ended. Rounds ascend.
   std::optional<double> begin(std::size_t k, Round t) {
     batches_[k] = nullptr;
     if (streams_[k]->ended(t)) return std::nullopt;
@@ -36,14 +36,15 @@ class AggregatedClients {
     rounds_played_[k].add(t);
     return price;
   }
-  /// Records of client k in round t, as far as all may know it: from the length of its stream.
+  /// Public number of client k's records in round t: it follows from the length of the stream.
   [[nodiscard]] double public_records(std::size_t k, Round t) const;
 
-  /// Of the round at hand; null if the client takes no part.
+  /// Client k's batch of this round; null if the client does not participate.
   [[nodiscard]] const Secret<Batch>* batch(std::size_t k) const { return batches_[k]; }
-  /// The gradient sum, clipped, and adds to the client's tally; zeros if it takes no part. Holds until the next call.
+  /// Σ of clipped gradients over client k's batch; zeros if it does not participate. Adds the score to the tally. Valid
+  /// until the next call.
   [[nodiscard]] const Secret<Vector>& gradient(std::size_t k, View theta, const Clip& clip);
-  /// Adds what the model scores on client k's batch to its tally (method 1: before the step).
+  /// Adds the model's score on client k's batch to the tally; call it before the step (progressive validation).
   void tally(std::size_t k, View theta);
 
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const { return tallies_; }

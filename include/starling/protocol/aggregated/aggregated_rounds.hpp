@@ -1,4 +1,4 @@
-/// What the modes in which rank 0 aggregates have in common: the model that all clients have, and who looks at it.
+/// The common part of the modes in which rank 0 aggregates.
 #pragma once
 
 #include <algorithm>
@@ -7,18 +7,20 @@
 #include "starling/core/snapshot.hpp"
 #include "starling/net/root/root.hpp"
 #include "starling/protocol/aggregated/aggregated_clients.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
 #include "starling/protocol/observer.hpp"
-#include "starling/protocol/watchers.hpp"
+#include "starling/protocol/observer_list.hpp"
+#include "starling/protocol/time_shares.hpp"
 
 namespace starling {
 
+/// A protocol whose clients all have the same model θ. A derived run() calls begin(), then in each round goes_on(), its
+/// own steps, and completed().
 class AggregatedRounds : public RoundView {
  public:
   /// `start` has d entries. Keeps references.
   AggregatedRounds(Root& root, AggregatedClients& clients, const Released<Vector>& start);
 
-  /// **Collective.** Plays `rounds` rounds, or fewer if a signal stops the run.
+  /// **Collective.** Plays all rounds, or fewer if a signal stops the run.
   virtual void run(const std::vector<Observer*>& observers) = 0;
 
   [[nodiscard]] Round done() const override { return done_; }
@@ -34,48 +36,40 @@ class AggregatedRounds : public RoundView {
   [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return members_.rounds_played(); }
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
-  /// The model, the same everywhere.
+  /// The model θ, the same on all ranks.
   [[nodiscard]] const Released<Vector>& theta() const { return theta_; }
-  /// All that rounds depend on but streams, keys and accounts; what goes through the door included.
+  /// The whole state between rounds, traffic included; without streams, keys and accounts.
   virtual void persist(Snapshot& snapshot) { snapshot(theta_, done_, stepped_, shares_, played_, members_, root_); }
-  /// Rounds before `end` that have not been played will not be; step lengths go by the number of the round.
+  /// Skips the rounds before `end` that have not been played. Step lengths go by the number of the round.
   void leave_out(Round end) { done_ = std::max(done_, end); }
 
  protected:
-  /// Whether round done() is played, of so many; starts it.
+  /// Starts the run for these observers. Shows them the start, unless the run is resumed.
+  void begin(const std::vector<Observer*>& observers);
+  /// Starts round done(). False if all `rounds` are played or a signal stops the run.
   [[nodiscard]] bool goes_on(Round rounds) {
     if (done_ == rounds || !root_.begin_round(done_)) return false;
-    watch_ = Stopwatch(done_ % Stopwatch::timed_rounds_apart == 0);
+    watch_ = Stopwatch::of_round(done_);
     return true;
   }
-  /// The observers of all rounds to come. Shows them the start, unless the run goes on where it was: then they have
-  /// seen it.
-  void begin(const std::vector<Observer*>& observers);
+  /// Ends the round, and calls the observers.
   void completed();
-  /// f(), whose time counts as learning (clients' sums over records) or mixing (what rank 0 makes of them).
+  /// Returns f(). Its time counts as learning (clients' sums over records) or mixing (work of rank 0 on them).
   template <class F>
   decltype(auto) timed(double TimeShares::*share, F&& f) {
-    watch_.lap(shares_.exchange);
-    const Lap lap{watch_, shares_.*share};
-    return std::forward<F>(f)();
+    return watch_.timed(shares_.exchange, shares_.*share, std::forward<F>(f));
   }
 
   Root& root_;
   Released<Vector> theta_;
   Round done_ = 0;
-  bool stepped_ = true;  ///< rank 0's, if some rounds are no steps
+  bool stepped_ = true;  ///< on rank 0: whether the last round was a step
   TimeShares shares_;
 
  private:
-  struct Lap {
-    Stopwatch& watch;
-    double& seconds;
-    ~Lap() { watch.lap(seconds); }
-  };
-
   AggregatedClients& members_;
   Stopwatch watch_{false};
-  Watchers watchers_;
+  ObserverList observers_;
   Vector ones_;
   std::vector<Secret<double>> played_;
 };

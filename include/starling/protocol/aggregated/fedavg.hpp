@@ -2,36 +2,37 @@
 /// "Communication-efficient learning of deep networks from decentralized data", Algorithm 1; dissertation, section
 /// 5.5), over streams and with noise in each client.
 ///
-/// In round t rank 0 sends θ_t. Every client k starts there and makes E local steps on its next E batches,
+/// In round t rank 0 sends θ_t. Every client k starts from w = θ_t and makes E local steps on its next E batches:
 ///
-///   w ← w − η_t (ĝ(w) + λw),  η_t = c (t + i0)^{−p}, t from 1,
+///   w ← w − η_t (ĝ(w) + λw),      η_t = c (t + i0)^{−p}, t from 1.
 ///
-/// where ĝ is the noisy mean of the clipped gradients of a batch: a release, and paid for. Then only its local model,
-/// which is made of releases, leaves it, and θ_{t+1} = Σ n_k w_k / Σ n_k over the clients that made a step.
+/// ĝ is the noisy mean of the clipped gradients of a batch; each is a release and has a price. Only the local model,
+/// which is made of releases, leaves the client. Rank 0 forms θ_{t+1} = Σ n_k w_k / Σ n_k over the clients that made a
+/// step.
 ///
-/// Local step e of round t (both from 0 here) is on batch tE + e of the client's stream, and that number is the round
-/// of its release: prices, budgets, ledgers and `rounds_played` count local steps, `done` and what observers record
-/// count rounds. Tallies hold what each local model scored on the batch that it was about to learn from.
+/// Local step e of round t, both counted from 0, uses batch tE + e of the client's stream. That number is the round of
+/// its release: prices, budgets, ledgers and rounds_played() count local steps, done() and observers count rounds.
+/// Tallies hold the score of each local model on the batch that it learns from next.
 #pragma once
 
 #include <functional>
 
 #include "starling/protocol/aggregated/aggregated_rounds.hpp"
+#include "starling/protocol/step_schedule.hpp"
 
 namespace starling {
 
-struct FedAvgSettings {
+/// Settings of a run; η_t is the step schedule's length of step t.
+struct FedAvgSettings : StepSchedule {
   Round rounds = 1;
-  Round local_steps = 1;    ///< E
-  double step = 1;          ///< c
-  double step_power = 0.5;  ///< p
-  double step_offset = 0;   ///< i0
-  double l2 = 0;  ///< λ of the penalty (λ/2)‖w‖², added after the release since it depends on no record
+  Round local_steps = 1;  ///< E
+  double l2 = 0;          ///< λ of the penalty (λ/2)‖w‖²; added after the release, since it depends on no record
 };
 
+/// Federated averaging of the clients of all ranks. Construct, then call run() once.
 class FedAvg final : public AggregatedRounds {
  public:
-  /// `start` is θ_0; `weights` are n_k of the local clients, public, above 0 for all that have records. Keeps
+  /// `start` is θ_0. `weights` are the public n_k of the local clients, above 0 for all that have records. Keeps
   /// references.
   FedAvg(Root& root, AggregatedClients& clients, const FedAvgSettings& settings, const Released<Vector>& start,
          Mechanism& mechanism, Vector weights);
@@ -39,10 +40,8 @@ class FedAvg final : public AggregatedRounds {
   void run(const std::vector<Observer*>& observers) override;
 
  private:
-  /// (n_k w_k, n_k) of local client k after its local steps, or zeros of a client that makes none.
-  [[nodiscard]] const Released<Vector>& answer(std::size_t k);
-  /// Whether client k made a local step; its model is local_ then. One whose stream or budget ends stops there.
-  [[nodiscard]] bool learn(std::size_t k);
+  [[nodiscard]] const Released<Vector>& weighted_update(std::size_t k);
+  [[nodiscard]] bool update_client(std::size_t k);
   void average(const Vector& total);
 
   AggregatedClients& clients_;
@@ -50,8 +49,8 @@ class FedAvg final : public AggregatedRounds {
   Mechanism& mechanism_;
   Vector weights_;
   std::function<const Released<Vector>&(std::size_t k)> contribution_;
-  Released<Vector> direction_;  ///< ĝ of the client at work
-  Released<Vector> local_;      ///< w of the client at work
+  Released<Vector> direction_;  ///< ĝ of the current client
+  Released<Vector> local_;      ///< w of the current client
   Released<Vector> message_;
   Released<Vector> total_;
 };

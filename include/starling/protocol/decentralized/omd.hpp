@@ -1,6 +1,7 @@
-/// Decentralized, differentially private online mirror descent (method 1; dissertation, chapters 2 and 5, corrected).
+/// Decentralized, differentially private online mirror descent (docs/methods/decentralized.md; dissertation, chapters 2
+/// and 5, corrected).
 ///
-/// The protocol holds the peer-to-peer door only: it cannot reach an aggregator.
+/// The protocol holds a Mixer only: it has no way to an aggregator.
 #pragma once
 
 #include <memory>
@@ -12,53 +13,51 @@
 #include "starling/mirror/mirror.hpp"
 #include "starling/mirror/positive_coordinates.hpp"
 #include "starling/privacy/ledger/accounts.hpp"
-#include "starling/protocol/constraints/constraints.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
+#include "starling/protocol/constraints/long_term_constraints.hpp"
+#include "starling/protocol/decentralized/mixer.hpp"
+#include "starling/protocol/decentralized/step_debt.hpp"
 #include "starling/protocol/observer.hpp"
-#include "starling/protocol/watchers.hpp"
+#include "starling/protocol/step_schedule.hpp"
 
 namespace starling {
 
-struct OmdSettings {
+/// Settings of a run; η_t is `step_at(t)` of the step schedule.
+struct OmdSettings : StepSchedule {
   Round rounds = 1;
-  double step = 1;          ///< c in η_t = c / (t + i0)^p, t from 1
-  double step_power = 0.5;  ///< p
-  double step_offset = 0;   ///< i0
-  double step_cap = 1;      ///< κ: no step exceeds κ times the first round's (step debt)
-  /// What a client does in a round that it sits out.
+  double step_cap = 1;  ///< κ: no step is longer than κ times the first (step debt)
+  /// Behaviour of a client in a round that it sits out.
   enum class Absent { steps, freezes } absent = Absent::steps;
-  double l2 = 0;  ///< λ of the penalty (λ/2)‖x‖², added after the release since it depends on no record
+  double l2 = 0;  ///< λ of the penalty (λ/2)‖x‖²; added after the release, since it depends on no record
 };
 
-/// How a rank's clients learn from their streams; absent where the run only averages (`--loss none`).
+/// The parts by which a rank's clients learn from their streams; absent in a run that only averages (`--loss none`).
 struct Learning {
   Model& model;
   Mechanism& mechanism;
   Accounts& accounts;                            ///< of the local clients
   std::vector<NoiseKey> keys;                    ///< one per local client
-  std::vector<std::unique_ptr<Stream>> streams;  ///< likewise
-  LongTermConstraints* constraints = nullptr;    ///< of a run that has some
+  std::vector<std::unique_ptr<Stream>> streams;  ///< one per local client
+  LongTermConstraints* constraints = nullptr;    ///< null in a run without constraints
 };
 
-/// The clients of one rank.
+/// The clients of one rank. Construct, perhaps restore by persist(), then call run() once; the other members report.
 class DecentralizedOmd final : public RoundView {
  public:
   /// `start` has a column (a model, d entries) per local client. Keeps references to the mixer and the mirror map.
   DecentralizedOmd(Mixer& mixer, MirrorMap& mirror, std::optional<Learning> learning, const OmdSettings& settings,
                    Released<Columns> start);
 
-  /// Plays settings.rounds rounds, or fewer if a signal stops the run. Where the mixer does not keep rounds in step, a
-  /// client that is slower than the fastest plays fewer, and its steps make up for those that it has missed, as long as
-  /// the others step too: nothing is repaid once the fastest has played its last round. Steps that are missing then
-  /// lower the effective weight.
+  /// Plays settings.rounds rounds, or fewer if a signal stops the run. Where rounds are not in step, a slow client
+  /// plays fewer rounds. Its steps make up for the rounds that it missed while the others step too. Missing steps then
+  /// lower its effective weight.
   void run(const std::vector<Observer*>& observers);
 
-  [[nodiscard]] Round done() const override { return credited_; }
-  /// Rounds that this rank has played; fewer than done() where it was slower than others.
+  [[nodiscard]] Round done() const override { return due_.credited(); }
+  /// Rounds that this rank has played; fewer than done() if it was slower than others.
   [[nodiscard]] Round played_rounds() const { return played_rounds_; }
   [[nodiscard]] Released<Columns> models() const override { return some_models(0, holdings_.mass.size()); }
   [[nodiscard]] Released<Columns> some_models(std::size_t first, std::size_t count) const override;
-  [[nodiscard]] View model(std::size_t k) const override;
+  [[nodiscard]] View model(std::size_t k) const override { return mirror_.model(holdings_.state.value()[k], shown_); }
   [[nodiscard]] bool stepped(std::size_t k) const override { return stepped_[k] != 0; }
   [[nodiscard]] View masses() const override { return holdings_.mass; }
   [[nodiscard]] bool was_present(std::size_t k) const override { return mixer_.attendance(k) == Attendance::present; }
@@ -67,59 +66,50 @@ class DecentralizedOmd final : public RoundView {
   [[nodiscard]] const std::vector<Secret<Score>>& tallies() const override { return tallies_; }
   [[nodiscard]] const std::vector<Secret<double>>& played() const override { return played_; }
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
-  /// Step debt of each client; what is not yet repaid (method 1).
-  [[nodiscard]] View debts() const { return debt_; }
-  /// Steps credited to each client: Σ η over the rounds in which it was to take one.
-  [[nodiscard]] View credits() const { return credit_; }
-  /// Steps taken / steps credited of local client k, in [0, 1]: how much it counts beside a client that owes nothing.
-  /// NaN where none were credited.
-  [[nodiscard]] double effective_weight(std::size_t k) const;
-  /// Whether this rank was so late when the others had ended that it took none of the steps that it owed.
-  [[nodiscard]] bool was_too_late() const { return too_late_; }
+  /// Step debt of each client.
+  [[nodiscard]] View debts() const { return debt_.debts(); }
+  /// Σ η credited to each client, over the rounds in which it was to take a step.
+  [[nodiscard]] View credits() const { return debt_.credits(); }
+  /// Steps taken / steps credited of local client k, in [0, 1]. NaN if none were credited.
+  [[nodiscard]] double effective_weight(std::size_t k) const { return debt_.effective_weight(k); }
+  /// Whether the other ranks ended so far ahead that this rank took none of the steps that it owed.
+  [[nodiscard]] bool was_too_late() const { return due_.too_late(); }
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
-  /// All that rounds depend on but streams, keys, the graph and accounts; mixer and duals included.
+  /// The whole state between rounds, mixer and duals included; without streams, keys, graph and accounts.
   void persist(Snapshot& snapshot);
-  /// Rounds before `end` that have not been played will not be; step lengths go by the number of the round.
+  /// Skips the rounds before `end` that have not been played. Step lengths go by the number of the round.
   void leave_out(Round end);
 
  private:
-  [[nodiscard]] bool goes_on();
+  [[nodiscard]] bool begin_round();
   [[nodiscard]] bool may_step(std::size_t k);
-  /// Mixes, with the coordinates of states held positive where steps need that.
+  [[nodiscard]] std::optional<double> pay(std::size_t k, Round t);
+  void play(std::size_t k, Round t, View x, const Secret<Batch>& batch);
+  void release(std::size_t k, Round t, View x, const Secret<Batch>& batch, double price);
+  void step(std::size_t k);
   template <class Mix>
   void keeping_positive(Mix&& mix);
-  void credit();
-  [[nodiscard]] bool is_answered(double step) const;
-  [[nodiscard]] double repayment(double fresh);
-  [[nodiscard]] double steps_between(Round begin, Round end) const;
   void write_off();
-  void learn(std::size_t k, Round t);
-  [[nodiscard]] double take_step_length(std::size_t k);
+  [[nodiscard]] Client client(std::size_t k) const { return mixer_.first() + static_cast<Client>(k); }
 
   Mixer& mixer_;
   MirrorMap& mirror_;
   std::optional<Learning> learning_;
   OmdSettings settings_;
-  double longest_step_;  ///< at mass 1
   std::size_t dimension_;
 
-  Round played_rounds_ = 0;  ///< by this rank
-  Round credited_ = 0;       ///< rounds of the clock whose steps are owed or taken
-  double owed_ = 0;          ///< Σ η that this round's step is to take
-  double late_ = 0;          ///< Σ η of rounds that this rank has missed and not made up for
-  bool too_late_ = false;    ///< the others have ended so far ahead that this rank steps no more
+  Round played_rounds_ = 0;
+  DueSteps due_;
+  StepDebt debt_;
   Holdings holdings_;
   PositiveCoordinates positive_;  ///< of runs that learn: averaging alone takes no logarithms
-  Vector debt_;
-  Vector credit_;              ///< Σ of what was ever added to the debt
-  Vector forgone_;             ///< steps that a client was credited and nobody will take any more
-  std::vector<char> learns_;   ///< whether it was to take a step in the last round in which it was asked
-  std::vector<char> stepped_;  ///< in the last round
+  std::vector<char> learns_;      ///< whether client k was to take a step when it was last asked
+  std::vector<char> stepped_;     ///< whether client k took a step in the last round
   std::vector<Secret<Score>> tallies_;
   std::vector<Secret<double>> played_;
   std::vector<RoundSet> rounds_played_;
-  Secret<Vector> gradient_;          ///< of the client at work: clipped, un-noised
-  Released<Vector> noisy_gradient_;  ///< ĝ
+  Secret<Vector> gradient_;          ///< Σ of clipped gradients of the current client
+  Released<Vector> noisy_gradient_;  ///< ĝ of the current client
   Vector scratch_;
   mutable Vector shown_;
   TimeShares shares_;

@@ -1,4 +1,4 @@
-/// Cumulative messages for links that lose messages unnoticed.
+/// Cumulative messages for links that lose messages unnoticed (docs/methods/decentralized.md, "Graphs that change").
 #pragma once
 
 #include <map>
@@ -9,9 +9,9 @@
 
 namespace starling {
 
-/// Mass w of a client while its out-neighbours take their shares. A share and what is left afterwards add up to what
-/// was there exactly: the share is rounded to `before − after`, which doubles can hold, and no share exceeds what is
-/// there. So the shares of a round and the rest sum to w without any rounding, and the rest is never negative.
+/// The mass w of a client while shares are taken from it. A share is rounded to `before − after`, which a double can
+/// hold, and no share exceeds the rest. So the shares of a round and the rest sum to w without rounding, and the rest
+/// is never negative.
 class MassSplit {
  public:
   explicit MassSplit(double mass) : left_(mass) {}
@@ -28,32 +28,32 @@ class MassSplit {
   double left_;
 };
 
-/// The cumulative sums of a client: what it has sent over each of its edges since the start, and what it has accepted
-/// of its in-neighbours' sums. A receiver takes the difference to the sum that it accepted last, so the next message
-/// makes good whatever was lost.
+/// The cumulative sums of a client: the sum of shares sent over each edge since the start, and the last sum accepted
+/// from each in-neighbour. A receiver takes the difference to the sum that it accepted last, so the next message
+/// replaces all that were lost.
 ///
-/// A share is a pair (s, w) = (c z, c) of a mass c >= 0 and the sender's model z: a lost message delays both parts or
-/// neither, and any mean weighted by such masses is a mean of models that were played, however small the masses are.
+/// A share is a pair (s, w) = (c z, c) of a mass c >= 0 and the sender's model z. A lost message delays both parts or
+/// neither, so any mean weighted by such masses is a mean of played models, however small the masses are.
 ///
 /// A sum H is an unevaluated sum of two doubles, hi + lo with |lo| <= ulp(hi)/2, so it does not lose small shares while
 /// it grows. Adding a share errs by at most 2^-105 |H|, and a difference of two sums by 2^-103 |H| before it is rounded
 /// to a double. After 10^6 rounds with masses of order n the error of all differences over an edge is below 10^6 ·
-/// 2^-103 · 10^6 n < 10^-18 n. Beside that, a receiver rounds as it does in mixing without loss: 2^-53 of what it adds.
+/// 2^-103 · 10^6 n < 10^-18 n. A receiver also rounds as in mixing without loss: 2^-53 of what it adds.
 class RunningSums {
  public:
   /// Numbers in a message with d + 1 = `length` entries per pair (s, w): all hi, then all lo.
   [[nodiscard]] static std::size_t message_length(std::size_t length) { return 2 * length; }
 
-  /// Adds the share (c z, c) to the sum over the edge to `peer` and returns that sum, a message. `arrives` tells
-  /// whether this one gets there; it is for the record of what is under way only.
+  /// Adds the share (c z, c) to the sum over the edge to `peer` and returns the sum, which is the message. `arrives`
+  /// tells whether the message arrives; it only serves in_flight().
   View send(Client peer, View z, double c, bool arrives);
   /// Mass that is new in a sum from `peer`.
   [[nodiscard]] double new_mass(Client peer, View sum) const;
   /// Writes the pair (s, w) that is new in a sum from `peer` into `news`, and accepts that sum.
   void accept(Client peer, View sum, MutableView news);
-  /// Mass in messages that did not arrive and have not been made good by a later one.
+  /// Mass in lost messages that no later message has replaced.
   [[nodiscard]] double in_flight() const;
-  /// Gives f(peer, sum) the sums that must arrive for nothing to be under way any more.
+  /// Calls f(peer, sum) for each sum that must still arrive; afterwards no mass is in flight.
   template <class F>
   void settle(F&& f) {
     for (auto& [peer, sent] : sent_) {

@@ -1,4 +1,5 @@
-/// How the clients' gradients become one noisy sum at rank 0, whoever adds the noise.
+/// One noisy sum of all clients' gradients at rank 0, with noise of the clients or of rank 0
+/// (docs/methods/renewable.md, "Privacy").
 #pragma once
 
 #include <functional>
@@ -11,17 +12,15 @@
 
 namespace starling {
 
-/// Releases of one round: the price of each local client's, none for those that take no part.
-using RoundPrices = std::vector<std::optional<double>>;
-
+/// A noisy sum in each round. Call collect() once per round.
 class NoisySum {
  public:
   /// Keeps references.
   NoisySum(Root& root, RenewableClients& clients, const CurvedModel& model)
       : root_(root), clients_(clients), model_(model) {}
   virtual ~NoisySum() = default;
-  /// **Collective.** On rank 0 Σ over all clients of their clipped gradient sums at θ, with noise (d entries), then, if
-  /// curvature is released, K triangles of curvature.
+  /// **Collective.** On rank 0: Σ over all clients of their clipped gradients at θ, with noise (d entries), then K
+  /// triangles of curvature if curvature is released.
   [[nodiscard]] virtual Released<Vector> collect(Round t, View theta, const RoundPrices& prices) = 0;
 
  protected:
@@ -46,7 +45,7 @@ class LocalNoise final : public NoisySum {
 /// `--trust central`: rank 0 is entrusted with the sums, and adds noise once, under client 0's key.
 class CentralNoise final : public NoisySum {
  public:
-  /// The mechanism's batch is that of all clients together; `price` is that of a round.
+  /// The batch of the mechanism is that of all clients together; `price` is the price of a round.
   CentralNoise(Root& root, RenewableClients& clients, const CurvedModel& model, Mechanism& mechanism,
                std::function<double(Round)> price, const Codec& codec);
   [[nodiscard]] Released<Vector> collect(Round t, View theta, const RoundPrices& prices) override;
@@ -58,7 +57,7 @@ class CentralNoise final : public NoisySum {
   const Codec& codec_;
 };
 
-/// `--trust masked`: every client adds its part of the noise, under masks that cancel in the sum.
+/// `--trust masked`: every client adds its share of the noise, under masks that cancel in the sum.
 class MaskedNoise final : public NoisySum {
  public:
   /// One masker per local client.

@@ -1,7 +1,8 @@
-/// Renewable estimation: streaming second-order learning with rank 0 as aggregator (method 3; Guo, Xie, Lu, Jiang, Dai
-/// and Kong, "Online federated learning framework for classification"). The objective over n records is
+/// Renewable estimation: streaming second-order learning with rank 0 as aggregator (docs/methods/renewable.md; Guo,
+/// Xie, Lu, Jiang, Dai and Kong, "Online federated learning framework for classification"). The objective over n
+/// records is
 ///
-///   F(θ) = Σ_i ℓ(y_i, x̄_i·θ) + (nλ/2) θᵀPθ,  P = I (`full`) or W, which leaves intercepts out (`slopes`).
+///   F(θ) = Σ_i ℓ(y_i, x̄_i·θ) + (nλ/2) θᵀPθ,      P = I (`full`) or P = W, which leaves intercepts out (`slopes`).
 #pragma once
 
 #include "starling/core/snapshot.hpp"
@@ -14,26 +15,26 @@ namespace starling {
 enum class Penalty { full, slopes };
 
 struct RenewableSettings {
-  Round rounds = 1;  ///< batches; of `offline`, passes over the data at most
+  Round rounds = 1;  ///< batches; for `offline` the most passes over the data
   double l2 = 0;     ///< λ
   Penalty penalty = Penalty::full;
-  bool safe_start = true;    ///< minimise over the first batch, then go online
-  double forget = 1;         ///< ρ that J is multiplied by with each batch
-  bool with_slopes = false;  ///< keep Σ ℓ'² x̄x̄ᵀ, for sandwich standard errors
+  bool safe_start = true;    ///< whether to minimise over the first batch before the first step
+  double forget = 1;         ///< ρ, the factor of J before each batch
+  bool with_slopes = false;  ///< whether to keep Σ ℓ'² x̄x̄ᵀ, for sandwich standard errors
 };
 
-/// What rank 0 keeps between batches, all of it renewed from sums over one batch.
+/// State of rank 0 between batches; each batch renews it by sums.
 struct RenewableState {
   Vector theta;
   BlockCurvature j;
   double records = 0;   ///< N_b
-  double residual = 0;  ///< Σ over batches of the losses at the model before, less what the step gains on them
-  Score later = {};     ///< losses of all batches but the first, each at the model before it
-  Vector slopes = {};   ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty if not asked for
+  double residual = 0;  ///< Σ over batches of the loss at the model before the step, less the gain of the step
+  Score later = {};     ///< losses of all batches but the first, each at the model before its step
+  Vector slopes = {};   ///< K triangles of Σ ℓ'² x̄x̄ᵀ; empty without settings.with_slopes
   void persist(Snapshot& snapshot) { snapshot(theta, j, records, residual, later, slopes); }
 };
 
-/// What the variants share: settings, and the penalty.
+/// The common part of the variants: settings and penalty.
 class Renewable : public AggregatedRounds {
  public:
   /// `start` has d entries. Keeps references.
@@ -42,10 +43,13 @@ class Renewable : public AggregatedRounds {
 
  protected:
   [[nodiscard]] bool goes_on() { return AggregatedRounds::goes_on(settings_.rounds); }
+  /// **Collective.** On rank 0: the public number of records of all clients that participate in this round.
+  [[nodiscard]] double count_records(const RoundPrices& prices);
   /// nλPθ.
   [[nodiscard]] Vector penalty_gradient(View theta, double records) const;
   /// (nλ/2) θᵀPθ.
   [[nodiscard]] double penalty_value(View theta, double records) const;
+  /// Adds nλP.
   void add_penalty(BlockCurvature& curvature, double records) const;
 
   RenewableClients& clients_;

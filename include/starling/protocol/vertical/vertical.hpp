@@ -1,20 +1,22 @@
-/// Online vertical federated learning with rank 0 as fusion centre (Wang and Xu 2023, Algorithm 1; method 5).
+/// Online vertical federated learning with rank 0 as fusion centre (docs/methods/vertical.md; Wang and Xu 2023,
+/// Algorithm 1).
 ///
-/// Party k = 1, …, K has some columns x_k of every record and a feature network h_k(θ_k; x_k), rank 0 has the head θ_0
-/// over all embeddings. In round t, on M new records,
+/// Party k = 1, …, K has columns x_k of every record and a feature network h_k(θ_k; x_k). Rank 0 has the head θ_0 over
+/// all embeddings. In round t, on M new records,
 ///
 ///   each party sends ĥ_k = Q(h_k(θ_k; x_k)); rank 0 predicts, before any label is used;
 ///   rank 0 sends Φ̂ = {Q(θ_0), ĥ_1, …, ĥ_K} to all;
-///   for E local steps every block goes θ_k ← θ_k − η_t ∇_k F with all else frozen at Φ̂,
+///   every block makes E local steps θ_k ← θ_k − η_t ∇_k F with all else frozen at Φ̂.
 ///
-/// F being the mean over the records of the loss, η_t = c (t + i0)^−p, t from 1. Where rank 0 alone knows the labels it
-/// sends party k ∂F/∂h_k instead, and E = 1.
+/// F is the mean loss over the records, η_t = c (t + i0)^−p, t from 1. If only rank 0 knows the labels, it sends
+/// ∂F/∂h_k to party k instead, and E = 1.
 ///
-/// Under a mechanism everything that a party makes of its columns is released, and charged to the same records: the
-/// embedding, each record's clipped, and each local step's gradient (1 + E releases a round). So are ∂F/∂h and the
-/// head's gradient where labels are rank 0's secret. What is clipped is differentiated as if it were not.
+/// Under a mechanism all results from a party's columns are releases, charged to the same records: the embedding,
+/// clipped record by record, and the gradient of each local step (1 + E releases a round). If labels are rank 0's
+/// secret, ∂F/∂h and the head's gradient are releases too. Derivatives ignore the clipping of embeddings.
 ///
-/// A party whose budget has ended sends zeros and learns no more; if that of the labels has, nobody learns.
+/// A party whose budget has ended sends zeros and learns no more. If the budget of the labels has ended, no block
+/// learns.
 #pragma once
 
 #include <functional>
@@ -29,78 +31,81 @@
 #include "starling/net/root/root.hpp"
 #include "starling/privacy/ledger/accounts.hpp"
 #include "starling/privacy/mechanism/multipart_mechanism.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
 #include "starling/protocol/observer.hpp"
+#include "starling/protocol/step_schedule.hpp"
+#include "starling/protocol/time_shares.hpp"
 #include "starling/protocol/vertical/vertical_networks.hpp"
 #include "starling/protocol/vertical/vertical_parts.hpp"
 
 namespace starling {
 
-/// Who knows the labels.
+/// The ranks that know the labels: all, or rank 0 only.
 enum class LabelHolders { all, head };
 
-struct VerticalPlan {
+/// Settings of a run; η_t is the step schedule's length of step t, 0.03 by default.
+struct VerticalPlan : StepSchedule {
+  VerticalPlan() : StepSchedule{0.03, 0, 0} {}
   Round rounds = 1;
   Round local_steps = 1;  ///< E
   LabelHolders labels = LabelHolders::all;
   bool central = false;             ///< baseline: columns go to rank 0, which learns all blocks jointly
-  std::optional<Round> lazy_after;  ///< baseline: nobody learns after so many rounds
-  double step = 0.03;               ///< c
-  double step_power = 0;            ///< p
-  double step_offset = 0;           ///< i0
-  double embedding_clip = 1;        ///< of a record's embedding, under a mechanism
+  std::optional<Round> lazy_after;  ///< baseline: no block learns after this many rounds
+  double embedding_clip = 1;        ///< clipping bound of a record's embedding, under a mechanism
   std::size_t batch = 1;            ///< m, public
-  bool keeps_predictions = false;   ///< for the ROC curve
-  [[nodiscard]] double step_of(Round t) const;
+  bool keeps_predictions = false;   ///< whether to keep predictions(), for the ROC curve
 };
 
-/// How numbers travel.
+/// Quantisers of the messages.
 struct VerticalWire {
   std::function<const Quantiser&(Round t)> embeddings;
   std::unique_ptr<Quantiser> head;
-  std::unique_ptr<Quantiser> exact;  ///< columns, and derivatives by embeddings: the networks' own numbers
+  std::unique_ptr<Quantiser> exact;  ///< for columns and derivatives: the networks' own numbers
 };
 
-/// Of a record with two classes: what the outputs said, and its class (0 or 1).
+/// Prediction of a record with two classes: margin of the outputs, and whether the class is the larger one.
 struct Prediction {
   double margin = 0;
   bool larger = false;
   void persist(Snapshot& snapshot) { snapshot(margin, larger); }
 };
 
-/// What moved in a round, in bits of messages (payload and side information); `down` is one broadcast.
+/// Traffic of a round in bits of messages, payload and side information. `down` counts one broadcast.
 struct RoundBits {
   double up = 0;
   double down = 0;
   void persist(Snapshot& snapshot) { snapshot(up, down); }
 };
 
-/// On rank 0 one client is to be seen, the head; elsewhere none.
+/// Vertical learning on one rank. As a RoundView it shows one client on rank 0, the head, and none elsewhere.
+/// Construct, then call run() once.
 class Vertical final : public RoundView {
  public:
-  /// `root`'s layout has the fusion centre as client 0 and party k as client k, as do accounts and keys; scores of test
-  /// records pass `evaluation`, a door of the same kind. Keeps references. **Collective.**
+  /// In the layout of `root`, and in accounts and keys, the fusion centre is client 0 and party k is client k. Messages
+  /// for scores of test records pass through `evaluation`. Keeps references. **Collective.**
   Vertical(Root& root, Root& evaluation, VerticalStream& stream, Accounts& accounts, MultipartMechanism& mechanism,
            std::vector<NoiseKey> keys, const VerticalArchitecture& architecture, const TargetLoss& loss,
            VerticalWire wire, const VerticalPlan& plan);
 
-  /// **Collective.** Throws DataError if a network is not finite after a step, which depends on released values alone.
+  /// **Collective.** Throws DataError if a network is not finite after a step; that depends on released values only.
   void run(const std::vector<Observer*>& observers);
 
   /// Parameters of this rank's blocks by client: the head is client 0.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> blocks() const;
-  /// Embeddings and gradients of records of each party here that were out of range.
+  /// Number of embeddings and gradients of records that were out of range, for each party on this rank.
   [[nodiscard]] std::vector<std::pair<Client, Secret<std::int64_t>>> out_of_range() const;
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
-  /// All that rounds depend on but records, keys and accounts; what has passed the doors included.
+  /// The whole state between rounds, traffic included; without records, keys and accounts.
   void persist(Snapshot& snapshot);
 
-  // Rank 0's:
-  /// Of the last round, before its labels were used; and of its test records, after them.
+  // On rank 0:
+  /// Score of the last round's records, before their labels were used.
   [[nodiscard]] const Secret<Score>& learned() const { return learned_; }
+  /// Score of the last round's test records, after its steps.
   [[nodiscard]] const Secret<Score>& tested() const { return tested_; }
-  [[nodiscard]] RoundBits bits() const { return bits_; }         ///< of the last round
-  [[nodiscard]] RoundBits total_bits() const { return total_; }  ///< of all
+  /// Traffic of the last round.
+  [[nodiscard]] RoundBits bits() const { return bits_; }
+  /// Traffic of all rounds.
+  [[nodiscard]] RoundBits total_bits() const { return total_; }
   [[nodiscard]] const Secret<std::vector<Prediction>>& predictions() const { return predictions_; }
 
   [[nodiscard]] Round done() const override { return done_; }
@@ -116,16 +121,16 @@ class Vertical final : public RoundView {
   [[nodiscard]] const std::vector<RoundSet>& rounds_played() const override { return rounds_played_; }
 
  private:
-  /// A party that lives on this rank.
+  /// A party hosted by this rank.
   struct Party {
     Client client = 0;
     std::size_t local = 0;                    ///< number among this rank's clients
-    std::size_t hosted = 0;                   ///< and among its parties
-    std::optional<LearningBlock> block = {};  ///< under `central` rank 0 has it
-    std::optional<double> price = {};         ///< of the round, if it takes part
+    std::size_t hosted = 0;                   ///< number among this rank's parties
+    std::optional<LearningBlock> block = {};  ///< none under `central`: rank 0 has it
+    std::optional<double> price = {};         ///< price of the round, if the party participates
     Secret<Vector> embedding = {};            ///< M × e
-    Secret<std::int64_t> out_of_range = {};   ///< embeddings and gradients of records that were, and so were 0
-    Vector derivatives = {};                  ///< ∂ℓ/∂h_k that has come from rank 0, M × e
+    Secret<std::int64_t> out_of_range = {};   ///< number of embeddings and gradients out of range, which count as 0
+    Vector derivatives = {};                  ///< ∂ℓ/∂h_k received from rank 0, M × e
     [[nodiscard]] std::size_t k() const { return static_cast<std::size_t>(client - 1); }
   };
 
@@ -151,35 +156,28 @@ class Vertical final : public RoundView {
   void show(const std::vector<Observer*>& observers);
 
   void embed(Party& party, std::size_t first, std::size_t count);
-  /// What a party says of its records first … first + count − 1: their embeddings, count × e, or under `central` its
-  /// columns.
+  /// Release of a party for its records first, …, first + count − 1: their embeddings, count × e, or under `central`
+  /// its columns.
   const Released<Vector>& contribution(Party& party, std::size_t first, std::size_t count);
-  /// The records of rows_ from `first` on, at most m of them and `width` numbers each, to the end of sent_.
+  /// Releases the records of rows_ from `first` on, at most m of `width` numbers each, and appends them to sent_.
   void release_rows(std::size_t part, std::size_t width, std::size_t first, const ReleaseAddress& address, double price,
                     const NoiseKey& key);
-  /// All parties' contributions to rank 0, through `door`.
-  void collect(Root& door, std::size_t first, std::size_t count);
+  /// Sends all parties' contributions to rank 0 through `root`.
+  void collect(Root& root, std::size_t first, std::size_t count);
   void open_messages(const std::vector<std::size_t>& lengths, std::span<const std::byte> bytes);
   [[nodiscard]] Score score(View targets);
   [[nodiscard]] const Quantiser& up_quantiser() const;
-  /// Numbers of each client's contribution, from client 0.
+  /// Lengths of the contributions of clients 0, 1, ….
   [[nodiscard]] std::vector<std::size_t> up_lengths(std::size_t count) const;
   [[nodiscard]] std::size_t parties() const { return widths_.size(); }
   [[nodiscard]] ReleaseAddress address(ReleasePath path, Client u, Round index) const {
     return {path, u, done_, static_cast<std::uint32_t>(index)};
   }
-  /// f(), whose time counts as that share; what has passed since counts as exchange.
+  /// Returns f(). Its time counts as `share`, the time since the last call as exchange.
   template <class F>
   decltype(auto) timed(double TimeShares::*share, F&& f) {
-    watch_.lap(shares_.exchange);
-    const Lap lap{watch_, shares_.*share};
-    return std::forward<F>(f)();
+    return watch_.timed(shares_.exchange, shares_.*share, std::forward<F>(f));
   }
-  struct Lap {
-    Stopwatch& watch;
-    double& seconds;
-    ~Lap() { watch.lap(seconds); }
-  };
 
   Root& root_;
   Root& evaluation_;
@@ -195,29 +193,29 @@ class Vertical final : public RoundView {
   std::vector<std::size_t> widths_;  ///< columns of each party
 
   std::vector<Party> parties_;
-  LearningBlock head_;  ///< learns on rank 0 alone
+  LearningBlock head_;  ///< learns on rank 0 only
   HeadLoss head_loss_;
   VerticalParts parts_;
-  std::optional<double> head_price_;   ///< where labels are released
-  std::optional<JointNetwork> joint_;  ///< rank 0's under `central`
+  std::optional<double> head_price_;   ///< if labels are released
+  std::optional<JointNetwork> joint_;  ///< on rank 0 under `central`
 
   Round done_ = 0;
-  std::size_t records_ = 0;  ///< M of the round
+  std::size_t records_ = 0;  ///< M of this round
   bool stepped_ = false;
   Released<std::vector<std::byte>> messages_;
   Released<std::vector<std::byte>> representation_;
   Released<std::vector<std::byte>> nothing_;
   Released<Vector> theta_hat_;   ///< θ̂_0
   Vector embeddings_;            ///< ĥ, M × K e
-  std::vector<Vector> columns_;  ///< of each party, under `central`
+  std::vector<Vector> columns_;  ///< columns of each party, under `central`
   Secret<Vector> rows_;
-  Secret<Vector> block_;  ///< m of their records
+  Secret<Vector> block_;  ///< m records of rows_
   Released<Vector> released_;
   Released<Vector> sent_;
   Released<Vector> direction_;
   Secret<Vector> gradient_;
   Secret<std::vector<Vector>> joint_gradients_;
-  Secret<Vector> frozen_;  ///< Φ̂ with a party's own embedding
+  Secret<Vector> frozen_;  ///< ĥ with a party's own current embedding
   Secret<Vector> d_embeddings_;
   Secret<Vector> d_own_;
 

@@ -1,5 +1,5 @@
-/// The networks of online vertical federated learning: a feature network for each party and a head over all their
-/// embeddings (method 5; Wang and Xu 2023, section IV).
+/// The networks of online vertical federated learning: a feature network for each party and a head over all embeddings
+/// (docs/methods/vertical.md, "Algorithm"; Wang and Xu 2023, section IV).
 ///
 /// The embeddings of M records are an M × K e matrix, row after row: row i is (h_1(x_i), …, h_K(x_i)), e numbers each.
 #pragma once
@@ -14,34 +14,34 @@
 #include "starling/loss/target_loss.hpp"
 #include "starling/model/model.hpp"
 #include "starling/model/network/network_block.hpp"
-#include "starling/protocol/aggregated/optimiser.hpp"
+#include "starling/protocol/vertical/optimiser.hpp"
 
 namespace starling {
 
-/// Of a run; the same on all ranks.
+/// Shapes of a run's networks; the same on all ranks.
 struct VerticalArchitecture {
-  std::vector<Architecture> features;  ///< of parties 1, …, K; all have e outputs
-  Architecture head;                   ///< from K e inputs
+  std::vector<Architecture> features;  ///< of parties 1, …, K, each with e outputs
+  Architecture head;                   ///< with K e inputs
   Precision precision = Precision::single;
-  std::uint64_t seed = 1;  ///< of start values; block k, from 0 for the head, has its own
+  std::uint64_t seed = 1;  ///< of start values, which differ from block to block
   OptimiserKind optimiser = OptimiserKind::sgd;
 
   [[nodiscard]] std::size_t parties() const { return features.size(); }
 };
 
-/// A network with the parameters that it has learned so far. They are made of released gradients alone.
+/// A network with its current parameters, which are made of released gradients only.
 class LearningBlock {
  public:
-  /// Of party k, or for k = 0 the head.
+  /// The block of party k, or for k = 0 the head.
   LearningBlock(const VerticalArchitecture& architecture, std::size_t k);
 
   [[nodiscard]] NetworkBlock& network() { return *network_; }
   [[nodiscard]] const NetworkBlock& network() const { return *network_; }
   [[nodiscard]] const Released<Vector>& parameters() const { return parameters_; }
-  /// Overwrites them.
+  /// Overwrites the parameters.
   void set(const Released<Vector>& parameters) { parameters_ = parameters; }
-  /// Throws DataError for parameters that are then not finite or beyond 1e8 (double precision: 1e100) in magnitude:
-  /// they are made of released values alone.
+  /// A step of length η along −direction. Throws DataError if a parameter is then not finite or beyond 1e8 in magnitude
+  /// (double precision: 1e100); that depends on released values only.
   void step(double eta, const Released<Vector>& direction);
   void persist(Snapshot& snapshot) { snapshot(parameters_, *optimiser_); }
 
@@ -52,16 +52,16 @@ class LearningBlock {
   double largest_;
 };
 
-/// The loss of what a head makes of embeddings.
+/// The loss of a head on embeddings. Call play(), then outputs(), gradient() or embedding_derivatives().
 class HeadLoss {
  public:
   /// Keeps references.
   HeadLoss(NetworkBlock& head, const TargetLoss& loss) : head_(head), loss_(loss) {}
 
-  /// ℓ of M records at these parameters and embeddings (M × inputs of the head); what the others below speak of.
-  /// Records out of range have no loss, and derivatives of 0.
+  /// Score of M records at these parameters and embeddings (M × inputs of the head). A record out of range has no loss
+  /// and derivatives of 0.
   Score play(View parameters, View embeddings, View targets);
-  /// M × outputs of the head.
+  /// Outputs of the head, M × outputs.
   [[nodiscard]] View outputs() const { return outputs_; }
   /// Σ_i clip(∂ℓ_i/∂θ_0).
   void gradient(const Clip& clip, Vector& gradient) { head_.gradient(d_outputs_, clip, gradient); }
@@ -75,11 +75,12 @@ class HeadLoss {
   Vector d_outputs_;
 };
 
-/// Party k's columns of a matrix of embeddings (k from 0, `width` = e): into `part`, M × e, or from there.
+/// Copies party k's columns (k from 0, `width` = e) of a matrix of embeddings to `part`, M × e.
 void take_part(View embeddings, std::size_t parties, std::size_t k, std::size_t width, Vector& part);
+/// Copies `part`, M × e, to party k's columns of a matrix of embeddings.
 void put_part(View part, std::size_t parties, std::size_t k, std::size_t width, MutableView embeddings);
 
-/// All of them in one place, as where columns are sent to rank 0 (the baseline `central`).
+/// All blocks on one rank, for the baseline `central`. Call play(), then outputs() or gradients().
 class JointNetwork {
  public:
   explicit JointNetwork(const VerticalArchitecture& architecture, const TargetLoss& loss);
@@ -88,11 +89,11 @@ class JointNetwork {
   [[nodiscard]] std::vector<LearningBlock>& blocks() { return blocks_; }
   [[nodiscard]] const std::vector<LearningBlock>& blocks() const { return blocks_; }
 
-  /// Of M records, each party's columns in turn.
+  /// Score of M records, given by each party's columns.
   Score play(const std::vector<View>& columns, View targets);
   [[nodiscard]] View outputs() const { return head_.outputs(); }
-  /// Σ_i ∂ℓ_i of every block, after `play`: vertical learning's own when each rank has made one local step from what
-  /// float32 has brought, bit for bit, since blocks compute the same products in both.
+  /// Σ_i ∂ℓ_i of every block. Equal bit for bit to the gradients of vertical learning in its first local step with
+  /// float32 messages, since blocks compute the same products in both.
   void gradients(std::vector<Vector>& sums);
 
   void persist(Snapshot& snapshot) { snapshot(blocks_); }

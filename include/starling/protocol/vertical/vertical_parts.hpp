@@ -1,4 +1,4 @@
-/// What is released in a round of online vertical federated learning, part by part.
+/// The parts of a round's release in online vertical federated learning.
 #pragma once
 
 #include <vector>
@@ -10,18 +10,16 @@ namespace starling {
 
 struct VerticalPlan;
 
-/// Numbers of the parts in the mechanism.
+/// Numbers of the parts in a MultipartMechanism.
 struct VerticalParts {
   std::vector<std::size_t> sent;       ///< of each party: embeddings, or under `central` its columns
   std::vector<std::size_t> gradients;  ///< of each party's network
-  /// Of the head and of the derivatives by embeddings, which are released where labels are rank 0's secret (the first
-  /// under `central` too).
-  std::size_t head = 0;
-  std::size_t derivatives = 0;
+  std::size_t head = 0;                ///< gradient of the head, if labels are rank 0's secret, and under `central`
+  std::size_t derivatives = 0;         ///< derivatives by embeddings, if labels are rank 0's secret
 };
 
-/// Adds them, in the same order on all ranks; what is there already is not added again. Throws UsageError where a
-/// part's sensitivity cannot be proved.
+/// Adds the parts of a run to the mechanism, in the same order on all ranks; existing parts are not added again. Throws
+/// UsageError if the sensitivity of a part cannot be proved.
 VerticalParts add_vertical_parts(MultipartMechanism& mechanism, const VerticalArchitecture& architecture,
                                  const VerticalPlan& plan);
 

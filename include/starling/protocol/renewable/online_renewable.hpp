@@ -1,0 +1,42 @@
+/// Online renewable estimation, variant `online` (docs/methods/renewable.md, "Variants").
+#pragma once
+
+#include "starling/protocol/renewable/open_renewable.hpp"
+
+namespace starling {
+
+/// Algorithm 1 of Guo et al.: one Newton step on each batch, with the curvature of all batches so far. Construct, then
+/// call run() once; the other members report.
+class OnlineRenewable final : public OpenRenewable {
+ public:
+  using OpenRenewable::OpenRenewable;
+  void run(const std::vector<Observer*>& observers) override;
+
+  /// Dispersion φ of the model.
+  enum class Dispersion {
+    one,      ///< φ = 1 (Luo and Song 2020)
+    squared,  ///< φ = Σ r² / (N − d), r being the residuals
+  };
+  /// On rank 0: estimated variances of the d coefficients, the diagonal of φ J⁻¹, or with settings.with_slopes of the
+  /// sandwich J⁻¹ (Σ ℓ'² x̄x̄ᵀ) J⁻¹. Empty on other ranks. Throws DataError where J is singular.
+  [[nodiscard]] Vector variances(Dispersion dispersion) const;
+  /// On rank 0, for classes: whether the batches after the first were predicted worse than by a model of zeros. The
+  /// curvature was too flat where the start led, and the steps from there too long.
+  [[nodiscard]] bool is_lost() const;
+  /// Whether the first batch has no minimum of its own with λW, so that the start used λI.
+  [[nodiscard]] bool start_was_shrunk() const { return start_was_shrunk_; }
+  void persist(Snapshot& snapshot) override;
+
+ private:
+  [[nodiscard]] Released<Vector> ask(View theta, const MessageParts& parts);
+  void read_batch();
+  void minimise_first_batch();
+  void renew(View total);
+  void newton_step(View total, double n);
+
+  std::optional<RenewableState> state_;
+  bool started_ = false;
+  bool start_was_shrunk_ = false;
+};
+
+}  // namespace starling

@@ -1,0 +1,30 @@
+/// Private renewable estimation, variant `private` (docs/methods/renewable.md, "Privacy").
+#pragma once
+
+#include "starling/protocol/renewable/noisy_sum.hpp"
+#include "starling/protocol/renewable/renewable.hpp"
+
+namespace starling {
+
+/// Renewable estimation from noisy sums of gradients. Each record enters one sum, and the models are post-processing.
+/// Construct, then call run() once.
+class PrivateRenewable final : public Renewable {
+ public:
+  /// `public_curvature` is c of H̄ = n_b (c + λ) I. Without a value, curvature comes with the sums.
+  PrivateRenewable(Root& root, RenewableClients& clients, CurvedModel& model, const RenewableSettings& settings,
+                   const Released<Vector>& start, NoisySum& sum, std::optional<double> public_curvature);
+  void run(const std::vector<Observer*>& observers) override;
+  void persist(Snapshot& snapshot) override {
+    Renewable::persist(snapshot);
+    snapshot(j_);
+  }
+
+ private:
+  void renew(View total, double records);
+
+  NoisySum& sum_;
+  std::optional<double> public_curvature_;
+  BlockCurvature j_;
+};
+
+}  // namespace starling

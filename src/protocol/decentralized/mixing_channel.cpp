@@ -1,0 +1,43 @@
+#include "starling/protocol/decentralized/mixing_channel.hpp"
+
+#include "asynchronous_mixer.hpp"
+
+#include "starling/protocol/decentralized/synchronous_mixer.hpp"
+
+namespace starling {
+
+MixingChannel::MixingChannel(World& world, const Layout& layout, const Schedule& schedule,
+                             const MixingSettings& settings, std::size_t state_size) {
+  const std::size_t length = message_length(state_size, settings);
+  if (settings.deadline) {
+    const auto merge = settings.running_sums ? Mailboxes::Merge::replace : Mailboxes::Merge::add;
+    mailboxes_ = std::make_unique<Mailboxes>(world, layout, length, merge);
+    mixer_ = std::make_unique<AsynchronousMixer>(*mailboxes_, state_size, schedule, settings);
+  } else {
+    const ExchangeWay way = settings.running_sums ? ExchangeWay::messages : settings.exchange;
+    neighbours_ = std::make_unique<Neighbours>(world, layout, length, way);
+    mixer_ = std::make_unique<SynchronousMixer>(*neighbours_, schedule, settings);
+  }
+}
+
+void MixingChannel::count_edges_of(const std::vector<Client>& senders) const {
+  neighbours_ ? neighbours_->count_edges_of(senders) : mailboxes_->count_edges_of(senders);
+}
+
+std::vector<EdgeTraffic> MixingChannel::edge_traffic() const {
+  return neighbours_ ? neighbours_->edge_traffic() : mailboxes_->edge_traffic();
+}
+
+WireTraffic MixingChannel::wire_traffic() const {
+  return neighbours_ ? neighbours_->wire_traffic() : mailboxes_->wire_traffic();
+}
+
+std::string MixingChannel::note() const {
+  return neighbours_ ? neighbours_->note() : "";
+}
+
+void MixingChannel::give_back_room() const {
+  if (neighbours_) neighbours_->give_back_room();
+}
+
+}  // namespace starling

@@ -1,0 +1,113 @@
+#include "starling/protocol/renewable/open_renewable.hpp"
+
+#include "safeguarded_newton.hpp"
+#include <utility>
+
+#include "starling/core/numerics/kernels.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Entries from, …, from + count − 1.
+Released<Vector> part_of(const Released<Vector>& all, std::size_t from, std::size_t count) {
+  return post_process(
+      [=](const Vector& numbers) {
+        const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(from);
+        return Vector(begin, begin + static_cast<std::ptrdiff_t>(count));
+      },
+      all);
+}
+
+constexpr double order_to_end = 0;
+constexpr double order_to_go_on = 1;
+
+/// Rank 0's order to all: (order_to_end or order_to_go_on, the point that is asked about next, the best point so far).
+void write_order(const SafeguardedNewton& search, Released<Vector>& order) {
+  order.update([&](Vector& numbers) {
+    numbers.assign(1, search.converged() ? order_to_end : order_to_go_on);
+    numbers.insert(numbers.end(), search.point().begin(), search.point().end());
+    numbers.insert(numbers.end(), search.best().begin(), search.best().end());
+  });
+}
+
+}  // namespace
+
+OpenRenewable::OpenRenewable(Root& root, RenewableClients& clients, CurvedModel& model,
+                             const RenewableSettings& settings, const Released<Vector>& start,
+                             const OpenChannel& channel)
+    : Renewable(root, clients, model, settings, start), channel_(channel) {}
+
+Released<Vector> OpenRenewable::publish(const std::function<const Secret<Vector>&(std::size_t k)>& message) {
+  Released<Vector> published = declare_public(Vector());
+  return root_.sum(
+      places().size(),
+      [&](std::size_t k) -> const Released<Vector>& {
+        const ReleaseAddress address{ReleasePath::renewable_message, root_.first() + static_cast<Client>(k), done_, 0};
+        timed(&TimeShares::learning, [&] {
+          channel_.mechanism.release(address, channel_.mechanism.settings().price.most, clients_.key(k), message(k),
+                                     published);
+        });
+        return published;
+      },
+      channel_.codec);
+}
+
+Expansion OpenRenewable::expansion(View theta, View total) const {
+  const MessageLayout at = places();
+  const double records = total[at.records()];
+  Expansion result{total[at.loss()] + penalty_value(theta, records), penalty_gradient(theta, records),
+                   empty_curvature()};
+  axpy(1, total.first(at.dimension), result.gradient);
+  result.curvature.add(total.subspan(at.curvature(), at.triangles));
+  add_penalty(result.curvature, records);
+  return result;
+}
+
+/// Without a penalty there is no minimum if all classes, or some records, can be separated: longer coefficients always
+/// separate them better. All records are separated if the sum of losses is below the loss of one record at score 0.
+void OpenRenewable::require_minimum(const SafeguardedNewton& search, const std::string& where) const {
+  if (settings_.l2 > 0 || !model_.classifies()) return;
+  const bool separated = *objective_ < model_.loss_at_zero();
+  check<DataError>(
+      !separated && (!search.converged() || search.is_minimum()),
+      "{}: there is no minimum without a penalty: the classes, or some of their records, can be separated, or "
+      "there is one class only. Add a penalty with --l2, or take larger batches.",
+      where);
+}
+
+OpenRenewable::Outcome OpenRenewable::minimise(const Question& ask, Round most, Penalty penalty,
+                                               const std::string& where, const std::function<bool()>& after) {
+  const std::size_t d = model_.dimension();
+  const Penalty kept = std::exchange(settings_.penalty, penalty);
+  std::optional<SafeguardedNewton> search;  // on rank 0, which leads
+  Released<Vector> order = declare_public(Vector(1 + 2 * d));
+  Outcome outcome = Outcome::exhausted;
+  for (Round asked = 0; asked < most; ++asked) {
+    const bool first = asked == 0;
+    const Released<Vector> point = first ? theta_ : part_of(order, 1, d);
+    MessageParts parts;
+    parts.with_slopes = settings_.with_slopes;
+    if (first) parts.curvature = CurvedModel::Weight::majoriser;
+    const Released<Vector> total = ask(point.value(), parts);
+    if (root_.aggregates()) {
+      Expansion here = expansion(point.value(), total.value());
+      if (first) search.emplace(point.value(), here.curvature, where);
+      timed(&TimeShares::mixing, [&] { search->take(std::move(here)); });
+      objective_ = search->value();
+      require_minimum(*search, where);
+      write_order(*search, order);
+    }
+    root_.broadcast(order);
+    theta_ = part_of(order, 1 + d, d);
+    const bool more = after();
+    if (order.value()[0] == order_to_end || !more) {
+      outcome = order.value()[0] == order_to_end ? Outcome::converged : Outcome::stopped;
+      break;
+    }
+  }
+  settings_.penalty = kept;
+  return outcome;
+}
+
+}  // namespace starling

@@ -1,0 +1,48 @@
+#include "starling/protocol/renewable/private_renewable.hpp"
+
+#include <cmath>
+
+#include "starling/core/numerics/kernels.hpp"
+
+namespace starling {
+
+PrivateRenewable::PrivateRenewable(Root& root, RenewableClients& clients, CurvedModel& model,
+                                   const RenewableSettings& settings, const Released<Vector>& start, NoisySum& sum,
+                                   std::optional<double> public_curvature)
+    : Renewable(root, clients, model, settings, start),
+      sum_(sum),
+      public_curvature_(public_curvature),
+      j_(model.classes(), model.order()) {}
+
+// docs/methods/renewable.md, "Privacy".
+void PrivateRenewable::run(const std::vector<Observer*>& observers) {
+  begin(observers);
+  while (goes_on()) {
+    const RoundPrices prices = clients_.begin_all(done_);
+    const double records = count_records(prices);
+    const Released<Vector> sums =  // Σ ∇ℓ + noise; the time includes waiting for other ranks
+        timed(&TimeShares::learning, [&] { return sum_.collect(done_, theta_.value(), prices); });
+    if (root_.aggregates() && records > 0) renew(sums.value(), records);  // J, θ_b
+    root_.broadcast(theta_);
+    completed();
+  }
+}
+
+/// J ← ρJ + H̄ + nλI,  θ_b = θ_{b−1} − J⁻¹ (Σ ∇ℓ + noise + nλPθ_{b−1}).
+void PrivateRenewable::renew(View total, double records) {
+  const std::size_t d = model_.dimension();
+  j_.scale(settings_.forget);
+  j_.add_identity(records * (settings_.l2 + public_curvature_.value_or(0)));
+  if (!public_curvature_) j_.add(total.subspan(d));
+  Vector gradient = penalty_gradient(theta_.value(), records);
+  axpy(1, total.first(d), gradient);
+  const Vector step = timed(&TimeShares::mixing, [&] {
+    return public_curvature_ ? j_.solve(gradient, fmt::format("batch {}", done_ + 1)) : j_.solve_clipped(gradient);
+  });
+  theta_.update([&](Vector& theta) { axpy(-1, step, theta); });
+  check<DataError>(
+      std::isfinite(norm2(theta_.value())),
+      "batch {}: the model is not finite: the noise is larger than the curvature. Raise --l2 or the price.", done_ + 1);
+}
+
+}  // namespace starling
