@@ -122,7 +122,7 @@ class Spend(PrivacyCase):
             ("--mechanism dissertation --epsilon 1", ["rounds"]),
             ("--mechanism approximate --epsilon 1", ["delta"]),
             ("--mechanism none --epsilon 1", ["epsilon has no meaning under none"]),
-            ("--groups g.csv --mechanism laplace", ["--groups with --mechanism"]),
+            ("--groups g.csv --mechanism laplace", ["--groups and --mechanism exclude each other"]),
             ("--groups nowhere.csv", ["nowhere.csv"]),
             ("--mechanism laplace --epsilom 1", ["epsilom"]),
             ("laplace", ["privacy spend"]),
