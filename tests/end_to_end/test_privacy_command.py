@@ -199,7 +199,7 @@ class Calibrate(PrivacyCase):
             ("", ["--mechanism"]),
             ("--mechanism dissertation --epsilon 1", ["dissertation", "laplace, gaussian"]),
             ("--mechanism laplace", ["neither"]),
-            ("--mechanism gaussian --epsilon 1 --mu 1", ["both"]),
+            ("--mechanism gaussian --epsilon 1 --mu 1", ["exclude each other"]),
             ("--mechanism laplace --mu 1", ["--mu under laplace"]),
             ("--mechanism gaussian --epsilon 1 --delta 0", ["--delta 0"]),
             ("--mechanism laplace --epsilon 0", ["--epsilon", "0"]),

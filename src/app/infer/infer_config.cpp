@@ -157,7 +157,6 @@ Options infer_options(InferConfig& config) {
 
 void read_intervals(InferConfig& config) {
   const std::vector<std::string> words = split_list(config.intervals_text);
-
   for (const std::string& word : words) {
     Spec spec = Spec::parse(word);
     if (word == "random-scaling") {

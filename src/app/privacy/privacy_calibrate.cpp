@@ -60,9 +60,8 @@ Options calibrate_options(Calibrate& calibrate) {
 
 void check_limit(const Calibrate& calibrate) {
   check(!calibrate.mechanism.empty(), "--mechanism is missing (which noise?) give laplace or gaussian");
-  check(calibrate.epsilon.has_value() != calibrate.mu.has_value(),
-        "{} (the loss of all releases together) give one of them",
-        calibrate.mu ? "both --epsilon and --mu" : "neither --epsilon nor --mu");
+  check(calibrate.epsilon || calibrate.mu,
+        "neither --epsilon nor --mu: the loss of all releases together has to be known. Give one of them.");
   check(!calibrate.mu || calibrate.gaussian(),
         "--mu under laplace (it is a measure of Gaussian noise) give --epsilon and --delta");
   check(!calibrate.gaussian() || calibrate.delta > 0,
