@@ -1,4 +1,4 @@
-#include "commands.hpp"
+#include "program.hpp"
 
 int main(int argc, char** argv) {
   return starling::run_program({argv, argv + argc});

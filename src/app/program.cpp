@@ -1,5 +1,17 @@
+#include "program.hpp"
+
+#include "app/console/print.hpp"
 #include "app/console/version.hpp"
-#include "commands.hpp"
+#include "app/data/data_command.hpp"
+#include "app/doctor/doctor_command.hpp"
+#include "app/fedavg/fedavg_command.hpp"
+#include "app/infer/infer_command.hpp"
+#include "app/omd/omd_command.hpp"
+#include "app/privacy/privacy_command.hpp"
+#include "app/renewable/renewable_command.hpp"
+#include "app/report/report_command.hpp"
+#include "app/topology/topology_command.hpp"
+#include "app/vertical/vertical_command.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -7,28 +19,19 @@
 #include <unistd.h>
 
 #include "starling/core/check.hpp"
-#include "starling/options/options.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr const char* overview =
-    "starling: decentralized, differentially private online learning on MPI\n\n"
-    "  starling omd        online mirror descent over a topology   (under mpirun or srun)\n"
-    "  starling renewable  streaming second-order classification with rank 0 as aggregator\n"
-    "  starling infer      regression under local differential privacy, with confidence intervals\n"
-    "  starling vertical   online vertical federated learning: parties have columns, rank 0 the head\n"
-    "  starling fedavg     federated averaging with rank 0 as aggregator, to compare with\n"
-    "  starling doctor     looks at ranks, hosts, disk and edges before a run\n"
-    "  starling topology   check, make or draw topology files\n"
-    "  starling privacy    what releases cost together, noise for a target, audits, ledgers\n"
-    "  starling data       convert, make or describe files of records\n"
-    "  starling report     tables and pictures of a finished or running run, and comparisons\n\n"
-    "  starling COMMAND --help    options, with defaults\n"
-    "  starling --version         version of the program and its libraries\n";
+std::string overview(const std::vector<Command>& table) {
+  return "starling: decentralized, differentially private online learning on MPI\n\n" + list_of(table, "starling ") +
+         "\n"
+         "  starling COMMAND --help    options, with defaults\n"
+         "  starling --version         version of the program and its libraries\n";
+}
 
-/// Rank that the launcher gives this process, so that texts under mpirun appear once.
+/// Whether the launcher gives this process rank 0, so that texts under mpirun appear once.
 bool is_first_process() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text) == 0;
@@ -50,43 +53,39 @@ std::string quoted(const std::vector<std::string>& words) {
   return line;
 }
 
-int dispatch(const std::vector<std::string>& argv) {
-  const std::string command = argv.size() > 1 ? argv[1] : "";
+int dispatch_program(const std::vector<std::string>& argv, const std::vector<Command>& table) {
+  const std::string name = argv.size() > 1 ? argv[1] : "";
   const std::vector<std::string> words(argv.begin() + (argv.size() > 1 ? 2 : 1), argv.end());
   for (const std::string& word : words) refuse_placeholders(word, fmt::format("'{}'", word));
-  if (command == "--version") {
-    if (is_first_process()) std::fputs(version_text().c_str(), stdout);
+  if (name == "--version") {
+    if (is_first_process()) print(version_text());
     return 0;
   }
-  if (command == "--help" || command == "-h" || command == "help") {
-    if (is_first_process()) std::fputs(overview, stdout);
+  if (asks_for_help(name)) {
+    if (is_first_process()) print(overview(table));
     return 0;
   }
-  if (command == "omd") return run_omd(words, quoted(argv), is_first_process());
-  if (command == "renewable") return run_renewable(words, quoted(argv), is_first_process());
-  if (command == "infer") return run_infer(words, quoted(argv), is_first_process());
-  if (command == "fedavg") return run_fedavg(words, quoted(argv), is_first_process());
-  if (command == "vertical") return run_vertical(words, quoted(argv), is_first_process());
-  if (command == "doctor") return run_doctor(words, is_first_process());
-  if (command == "topology") return run_topology(words);
-  if (command == "data") return run_data(words, quoted(argv), is_first_process());
-  if (command == "report") return run_report(words, is_first_process());
-  if (command == "privacy") return run_privacy(words, is_first_process());
-  if (command.empty()) {
-    if (is_first_process()) fmt::print(stderr, "{}\n", overview);  // a message would be one line
-    throw UsageError("no command is given: the text above lists them. Name one");
+  if (name.empty()) {
+    if (is_first_process()) fmt::print(stderr, "{}\n", overview(table));  // a message would be one line
+    throw UsageError("no command is given: the text above lists them. Name one.");
   }
-  throw UsageError(
-      fmt::format("unknown command '{}' (known: omd, renewable, infer, vertical, fedavg, doctor, topology, privacy, "
-                  "data, report) see starling --help",
-                  command));
+  const Command* command = find_command(table, name);
+  check(command != nullptr, "unknown command '{}' (known: {}). See starling --help.", name, names_of(table));
+  return dispatch(*command, {words, quoted(argv), is_first_process()}, name);
 }
 
 }  // namespace
 
-int run_program(const std::vector<std::string>& argv) {
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table{omd_command(),    renewable_command(), infer_command(),    vertical_command(),
+                                          fedavg_command(), doctor_command(),    topology_command(), privacy_command(),
+                                          data_command(),   report_command()};
+  return table;
+}
+
+int run_program(const std::vector<std::string>& argv, const std::vector<Command>& table) {
   try {
-    return dispatch(argv);
+    return dispatch_program(argv, table);
   } catch (const Error& error) {
     if (is_first_process()) fmt::print(stderr, "starling: {}\n", error.what());
     return static_cast<int>(error.code());

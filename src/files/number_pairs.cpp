@@ -1,7 +1,6 @@
 #include "starling/files/number_pairs.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "starling/core/check.hpp"
@@ -11,13 +10,6 @@
 namespace starling {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 NumberPair parse_pair(std::string_view line, const std::string& where) {
   const auto comma = line.find(',');

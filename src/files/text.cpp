@@ -56,6 +56,11 @@ std::size_t first_malformed(std::string_view line) {
 
 }  // namespace
 
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
 bool begins_as_utf16(std::string_view head) {
   return head.starts_with("\xFF\xFE"sv) || head.starts_with("\xFE\xFF"sv) || head.starts_with("\0\0\xFE\xFF"sv);
 }

@@ -1,9 +1,7 @@
 #include "starling/options/options.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -20,11 +18,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-std::string trimmed(const std::string& text) {
-  const auto from = text.find_first_not_of(" \t\r");
-  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
-}
-
 /// Line of `key =` in an INI text, from 1, after `earlier` lines with the same key; 0 if there is none. Below a line
 /// [section], keys begin with `section.`.
 int line_of(const std::string& text, const std::string& key, std::size_t earlier) {
@@ -32,22 +25,17 @@ int line_of(const std::string& text, const std::string& key, std::size_t earlier
   std::string line;
   std::string section;
   for (int number = 1; std::getline(lines, line); ++number) {
-    line = trimmed(line.substr(0, line.find('#')));
+    line = trimmed(std::string_view(line).substr(0, line.find('#')));
     if (line.starts_with('[') && line.ends_with(']')) section = line.substr(1, line.size() - 2) + ".";
     if (const auto equals = line.find('=');
-        equals == std::string::npos || section + trimmed(line.substr(0, equals)) != key)
+        equals == std::string::npos || section + std::string(trimmed(std::string_view(line).substr(0, equals))) != key)
       continue;
     if (earlier-- == 0) return number;
   }
   return 0;
 }
 
-/// Options that say what to do with a configuration are no part of one.
-bool is_part_of_a_file(const std::string& name) {
-  return name != "config" && name != "print-config" && name != "help" && name != "resume";
-}
-
-/// As texts, or as numbers.
+/// Whether two values are the same text or the same number.
 bool is_same(const std::string& a, const std::string& b) {
   if (a == b) return true;
   try {
@@ -57,14 +45,16 @@ bool is_same(const std::string& a, const std::string& b) {
   }
 }
 
-/// Options that a run may be resumed with, whatever it began with. (Of `rounds`, the run sees whether it may.)
-bool may_change(const std::string& name) {
-  static const std::set<std::string> free{"rounds",       "progress", "json",         "json-models", "checkpoint-every",
-                                          "ledger-block", "watchdog", "print-config", "exchange"};
-  return free.contains(name);
+/// Whether one of the values that the text lists, each without its parameters, is among `words`.
+bool names_one_of(const std::string& text, const std::vector<std::string>& words) {
+  std::istringstream entries(text);
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    if (std::find(words.begin(), words.end(), entry.substr(0, entry.find(':'))) != words.end()) return true;
+  }
+  return false;
 }
 
-/// A value whose names of files hold in any folder.
+/// The value with absolute names of files.
 std::string anywhere(const Option& option, const std::string& text) {
   return option.files == nullptr ? text : option.files(text, std::filesystem::current_path());
 }
@@ -74,6 +64,8 @@ po::options_description describe(const std::vector<Option>& options) {
   for (const Option& option : options) {
     if (option.argument.empty()) {
       description.add_options()(option.name.c_str(), po::bool_switch(), "");
+    } else if (option.many) {
+      description.add_options()(option.name.c_str(), po::value<std::vector<std::string>>()->multitoken(), "");
     } else {
       description.add_options()(option.name.c_str(), po::value<std::string>(), "");
     }
@@ -84,7 +76,7 @@ po::options_description describe(const std::vector<Option>& options) {
 po::positional_options_description places_of(const std::vector<Option>& options) {
   po::positional_options_description places;
   for (const Option& option : options) {
-    if (option.positional) places.add(option.name.c_str(), 1);
+    if (option.positional) places.add(option.name.c_str(), option.many ? -1 : 1);
   }
   return places;
 }
@@ -112,38 +104,70 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
 void refuse_placeholders(const std::string& text, const std::string& what) {
   for (const char* place :
        {"%option%", "%value%", "%prefix%", "%canonical_option%", "%original_token%", "%invalid_line%"}) {
-    check(text.find(place) == std::string::npos, "{} holds {} (no option reads that) name it otherwise", what, place);
+    check(text.find(place) == std::string::npos, "{} holds {}: no option can read that. Name it otherwise.", what,
+          place);
   }
 }
 
+void Options::add(Option option, Reader read) {
+  if (option.group.empty()) option.group = group_;
+  entries_.push_back({std::move(option), std::move(read)});
+}
+
+std::vector<Option> Options::declarations() const {
+  std::vector<Option> options;
+  for (const Entry& entry : entries_) options.push_back(entry.option);
+  return options;
+}
+
 const Option* Options::find(const std::string& name) const {
-  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
-  return found == options_.end() ? nullptr : &*found;
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.option.name == name; });
+  return found == entries_.end() ? nullptr : &found->option;
+}
+
+/// `--csv models` as `--csv=models` and `--csv` as `--csv=history`: another word is not the value of such an option.
+std::vector<std::string> Options::with_implied_values(const std::vector<std::string>& words) const {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    result.push_back(words[i]);
+    const Option* option = words[i].starts_with("--") ? find(words[i].substr(2)) : nullptr;
+    if (option == nullptr || option->implied.empty()) continue;
+    const bool given = i + 1 < words.size() && names_one_of(words[i + 1], option->words);
+    result.back() += "=" + (given ? words[++i] : option->implied);
+  }
+  return result;
 }
 
 void Options::read_command_line(const std::vector<std::string>& words) {
+  const std::vector<Option> options = declarations();
+  const bool has_files = find("config") != nullptr;
   try {
-    const auto description = describe(options_);
+    const auto description = describe(options);
     using Style = po::command_line_style::style_t;
-    const auto parsed = po::command_line_parser(words)
+    const auto parsed = po::command_line_parser(with_implied_values(words))
                             .options(description)
-                            .positional(places_of(options_))
+                            .positional(places_of(options))
                             .style(Style::allow_long | Style::long_allow_adjacent | Style::long_allow_next)
                             .run();
     for (const auto& option : parsed.options) {
-      const std::string text = option.value.empty() ? "true" : option.value.front();
-      check(text.find_first_of("#\r\n") == std::string::npos,
-            "--{} '{}' holds a # or a line break (it could not stand in config.ini) name it otherwise",
-            option.string_key, text);
-      const auto [earlier, first] = given_.emplace(option.string_key, Given{text, "--" + option.string_key});
-      check(first || earlier->second.text == text,
-            "--{} is given twice, as '{}' and as '{}': either could be meant. Give it once", option.string_key,
-            earlier->second.text, text);
+      const std::vector<std::string> texts = option.value.empty() ? std::vector<std::string>{"true"} : option.value;
+      check(!has_files || texts.front().find_first_of("#\r\n") == std::string::npos,
+            "--{} '{}' holds a # or a line break: it could not stand in config.ini. Name it otherwise.",
+            option.string_key, texts.front());
+      const auto [earlier, first] = given_.emplace(option.string_key, Given{texts, "--" + option.string_key});
+      if (first) continue;
+      if (find(option.string_key)->many) {
+        earlier->second.texts.insert(earlier->second.texts.end(), texts.begin(), texts.end());
+        continue;
+      }
+      check(earlier->second.texts == texts,
+            "--{} is given twice, as '{}' and as '{}': either could be meant. Give it once.", option.string_key,
+            earlier->second.texts.front(), texts.front());
     }
   } catch (const po::too_many_positional_options_error&) {
-    const auto word = std::find_if(options_.begin(), options_.end(), [](const Option& o) { return o.positional; });
-    const std::string most =
-        word == options_.end() ? "options only" : fmt::format("one {} and options", word->argument);
+    const auto word = std::find_if(options.begin(), options.end(), [](const Option& o) { return o.positional; });
+    const std::string most = word == options.end() ? "options only" : fmt::format("one {} and options", word->argument);
     throw UsageError(fmt::format("starling {} takes {}, each option beginning with -- (see starling {} --help)",
                                  command_, most, command_));
   } catch (const po::error& error) {
@@ -157,22 +181,23 @@ std::map<std::string, Options::Given> Options::read_file(const std::string& path
   refuse_placeholders(text, path);
   std::istringstream lines(text);
   try {
-    const auto parsed = po::parse_config_file(lines, describe(options_), true);
+    const auto parsed = po::parse_config_file(lines, describe(declarations()), true);
     std::set<std::string> seen;
-    for (const auto& option : parsed.options) {
-      const std::string& key = option.string_key;
+    for (const auto& entry : parsed.options) {
+      const std::string& key = entry.string_key;
       const bool first = seen.insert(key).second;
       const std::string where = fmt::format("{}:{}: {}", path, line_of(text, key, first ? 0 : 1), key);
-      check(!option.unregistered && find(key) != nullptr && is_part_of_a_file(key),
+      const Option* option = entry.unregistered ? nullptr : find(key);
+      check(option != nullptr && !option->about_configuration,
             "{}: unknown key (starling {} has no such option) see starling {} --help", where, command_, command_);
-      check(first, "{}: the key stands twice (one value could be meant as well as the other) delete one", where);
-      const Given value{option.value.empty() ? "true" : option.value.front(), where};
+      check(first, "{}: the key stands twice: either value could be meant. Delete one line.", where);
+      const std::string value = entry.value.empty() ? "true" : entry.value.front();
       // A default in a file, as --print-config writes them all, is nothing that the user asked for.
-      if (!value.text.empty() && value.text == find(key)->initial) continue;
-      const auto& [other, fading] = find(key)->falls_with;
-      if (const auto given = given_.find(other); given != given_.end() && given->second.text == fading) continue;
-      const NamedFiles files = find(key)->files;
-      result[key] = {files == nullptr ? value.text : files(value.text, folder), where};
+      if (!value.empty() && value == option->initial) continue;
+      const auto& [other, fading] = option->falls_with;
+      if (const auto given = given_.find(other); given != given_.end() && given->second.texts.front() == fading)
+        continue;
+      result[key] = {{option->files == nullptr ? value : option->files(value, folder)}, where};
     }
   } catch (const po::error& error) {
     throw UsageError(fmt::format("{}: {} (a line reads key = value)", path, error.what()));
@@ -180,33 +205,37 @@ std::map<std::string, Options::Given> Options::read_file(const std::string& path
   return result;
 }
 
-/// The configuration of a run, in which the command line may change nothing that matters.
+/// The configuration of the run in a directory. Throws UsageError where the command line has other values for options
+/// that a run keeps.
 std::map<std::string, Options::Given> Options::read_run(const std::string& directory) const {
   for (const char* other : {"config", "output"}) {
     check(!given(other),
-          "--resume with --{} (a run has its configuration and its results in its directory) leave it out", other);
+          "--resume with --{}: a run has its configuration and its results in its directory. Leave it out.", other);
   }
-  check(std::filesystem::is_directory(directory), "--resume '{}': no such directory. Name the directory of a run",
+  check(std::filesystem::is_directory(directory), "--resume '{}': no such directory. Name the directory of a run.",
         directory);
   const std::string path = directory + "/config.ini";
-  check(std::filesystem::is_regular_file(path), "--resume '{}': it has no config.ini (a run's directory has one)",
-        directory);
+  check(std::filesystem::is_regular_file(path),
+        "--resume '{}': the directory has no config.ini. Name the directory of a run.", directory);
   std::map<std::string, Given> of_run;
   try {
-    of_run = read_file(path, "");  // its names hold anywhere, or, where ranks began in different folders, from there
+    // Names of files are absolute, or hold from the present folder where ranks began in different ones.
+    of_run = read_file(path, "");
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} (--resume goes on with a run of the same command)", error.what()));
   }
   std::vector<std::string> differences;
   for (const auto& [name, here] : given_) {
-    if (name == "resume" || may_change(name)) continue;
+    const Option& option = *find(name);
+    if (name == "resume" || !option.fixed) continue;
     const auto there = of_run.find(name);
-    const std::string text = there != of_run.end() ? there->second.text : find(name)->initial;
-    if (!is_same(text, here.text) && !is_same(text, anywhere(*find(name), here.text)))
-      differences.push_back(fmt::format("{} = {}, here {}", name, text.empty() ? "-" : text, here.text));
+    const std::string text = there != of_run.end() ? there->second.texts.front() : option.initial;
+    const std::string& asked = here.texts.front();
+    if (!is_same(text, asked) && !is_same(text, anywhere(option, asked)))
+      differences.push_back(fmt::format("{} = {}, here {}", name, text.empty() ? "-" : text, asked));
   }
   check(differences.empty(),
-        "--resume '{}': the run has another configuration ({}) leave these options out, or start a run of its own",
+        "--resume '{}': the run has another configuration ({}). Leave these options out, or start a run of its own.",
         directory, fmt::join(differences, "; "));
   return of_run;
 }
@@ -214,26 +243,69 @@ std::map<std::string, Options::Given> Options::read_run(const std::string& direc
 void Options::parse(const std::vector<std::string>& words) {
   read_command_line(words);
   if (given("resume")) {
-    given_.merge(read_run(given_.at("resume").text));
+    given_.merge(read_run(given_.at("resume").texts.front()));
   } else if (given("config")) {
-    const std::string& path = given_.at("config").text;
+    const std::string& path = given_.at("config").texts.front();
     given_.merge(read_file(path, std::filesystem::path(path).parent_path().string()));
   }
-  for (const Option& option : options_) {
+  read_values();
+  for (const Entry& entry : entries_) {
+    for (const Relation& relation : entry.option.relations) check_relation(entry.option, relation);
+  }
+}
+
+void Options::read_values() const {
+  for (const auto& [option, read] : entries_) {
     const auto value = given_.find(option.name);
     if (value == given_.end()) {
-      if (!option.initial.empty()) option.apply(option.initial);
+      if (!option.initial.empty()) read(option.initial);
       continue;
     }
-    const auto& [text, where] = value->second;
-    check(!text.empty() || option.initial.empty(), "{} has no value (the default is '{}') give one or leave it out",
-          where, option.initial);
+    const auto& [texts, where] = value->second;
+    check(!texts.front().empty() || option.initial.empty(),
+          "{} has no value (the default is '{}'). Give one, or leave it out.", where, option.initial);
     try {
-      option.apply(text);
+      for (const std::string& text : texts) read(text);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {}", where, error.what()));
     }
   }
+}
+
+std::string Options::value_of(const Option& option) const {
+  const auto value = given_.find(option.name);
+  return value == given_.end() ? option.initial : value->second.texts.front();
+}
+
+/// Whether the user gave the option a value other than its default.
+bool Options::is_there(const Option& option) const {
+  const bool off = option.kind == Option::Kind::flag && value_of(option) == "false";
+  return given(option.name) && !off && !is_same(value_of(option), option.initial);
+}
+
+void Options::check_relation(const Option& option, const Relation& relation) const {
+  const Option* other = find(relation.other);
+  const bool lacks = relation.kind == Relation::Kind::needs;
+  const bool off = option.kind == Option::Kind::flag && value_of(option) == "false";
+  const bool applies = !relation.when.empty() ? names_one_of(value_of(option), relation.when)
+                       : lacks                ? given(option.name) && !off
+                                              : is_there(option);
+  if (other == nullptr || !applies) return;
+  const bool there = relation.values.empty() ? is_there(*other) : names_one_of(value_of(*other), relation.values);
+  if (there == lacks) return;
+  const std::string own = "--" + option.name + (relation.when.empty() ? "" : " " + value_of(option));
+  std::string others = "--" + other->name;
+  if (!relation.values.empty())
+    others += lacks ? fmt::format(" {}", fmt::join(relation.values, " or ")) : " " + value_of(*other);
+  if (lacks) {
+    throw UsageError(fmt::format(
+        "{} without {}: {}. {}", own, others, relation.why,
+        relation.remedy.empty() ? fmt::format("Add {}, or leave --{} out.", others, option.name) : relation.remedy));
+  }
+  const bool alike = relation.when.empty() && relation.values.empty();
+  throw UsageError(fmt::format(fmt::runtime(alike ? "{} and {} exclude each other: {}. {}" : "{} with {}: {}. {}"), own,
+                               others, relation.why,
+                               relation.remedy.empty() ? "Leave one of them out." : relation.remedy));
 }
 
 std::string Options::help() const {
@@ -241,7 +313,7 @@ std::string Options::help() const {
   constexpr std::size_t width = 110;
   std::string text;
   std::string group;
-  for (const Option& option : options_) {
+  for (const Option& option : declarations()) {
     if (option.group != group) {
       group = option.group;
       text += fmt::format("\n{}:\n", group);
@@ -262,81 +334,16 @@ std::string Options::help() const {
 
 std::string Options::configuration(Names names) const {
   std::string text;
-  for (const Option& option : options_) {
-    if (!is_part_of_a_file(option.name)) continue;
+  for (const Option& option : declarations()) {
+    if (option.about_configuration) continue;
     const auto value = given_.find(option.name);
-    const std::string shown =
-        value != given_.end() ? (names == Names::absolute ? anywhere(option, value->second.text) : value->second.text)
-                              : option.initial;
+    const std::string shown = value == given_.end()      ? option.initial
+                              : names == Names::absolute ? anywhere(option, value->second.texts.front())
+                                                         : value->second.texts.front();
     if (shown.empty() || (option.argument.empty() && shown == "false")) continue;
     text += fmt::format("{} = {}\n", option.name, shown);
   }
   return text;
 }
-
-namespace setter {
-
-namespace {
-double checked_number(const std::string& text, double least, double most) {
-  const double value = parse_number(text, "value");
-  check(value >= least && value <= most, "{} is out of range ({} to {})", text, least, most);
-  return value;
-}
-
-std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> items;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t end = std::min(text.find(',', from), text.size());
-    check(end > from, "'{}' has an empty place (values are separated by single commas) correct the list", text);
-    items.push_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return items;
-}
-}  // namespace
-
-std::function<void(const std::string&)> text(std::string& target) {
-  return [&target](const std::string& value) { target = value; };
-}
-std::function<void(const std::string&)> text(std::optional<std::string>& target) {
-  return [&target](const std::string& value) { target = value; };
-}
-std::function<void(const std::string&)> number(double& target, double least, double most) {
-  return [&target, least, most](const std::string& value) { target = checked_number(value, least, most); };
-}
-std::function<void(const std::string&)> number(std::optional<double>& target, double least, double most) {
-  return [&target, least, most](const std::string& value) { target = checked_number(value, least, most); };
-}
-std::function<void(const std::string&)> number_or_auto(std::optional<double>& target, double least, double most) {
-  return [&target, least, most](const std::string& value) {
-    target = value == "auto" ? std::nullopt : std::optional(checked_number(value, least, most));
-  };
-}
-std::function<void(const std::string&)> flag(bool& target) {
-  return [&target](const std::string& value) { target = one_of(value, {"true", "false"}) == "true"; };
-}
-std::function<void(const std::string&)> list(std::vector<std::string>& target) {
-  return [&target](const std::string& text) { target = split_list(text); };
-}
-std::function<void(const std::string&)> list(std::vector<double>& target) {
-  return [&target](const std::string& text) {
-    target.clear();
-    for (const std::string& item : split_list(text)) target.push_back(parse_number(item, "value"));
-  };
-}
-std::function<void(const std::string&)> integer_into(std::function<void(long long)> store, long long least,
-                                                     long long most) {
-  return [store = std::move(store), least, most](const std::string& text) {
-    const long long value = parse_integer(text, "value");
-    check(value >= least && value <= most, "{} is out of range ({} to {})", text, least, most);
-    store(value);
-  };
-}
-std::string one_of(const std::string& text, const std::vector<std::string>& words) {
-  if (std::find(words.begin(), words.end(), text) != words.end()) return text;
-  throw UsageError(fmt::format("unknown word '{}' (known: {})", text, fmt::join(words, ", ")));
-}
-
-}  // namespace setter
 
 }  // namespace starling

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "starling/files/text.hpp"
 #include "starling/files/text_files.hpp"
 #include "starling/hdf5/file.hpp"
 
@@ -99,11 +100,6 @@ std::vector<Round> rounds_of_all(const std::string& run) {
                    "of another run) restore them",
                    run, clients, read_notes(run).clients);
   return *shortest;
-}
-
-std::string trimmed(const std::string& text) {
-  const auto from = text.find_first_not_of(" \t\r");
-  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
 }
 
 }  // namespace
@@ -203,9 +199,10 @@ std::map<std::string, std::string> read_configuration(const std::string& run) {
   std::istringstream lines(read_text(run + "/config.ini"));
   std::map<std::string, std::string> values;
   for (std::string line; std::getline(lines, line);) {
-    line = trimmed(line.substr(0, line.find('#')));
+    line = trimmed(std::string_view(line).substr(0, line.find('#')));
     const auto equals = line.find('=');
-    if (equals != std::string::npos) values[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+    if (equals != std::string::npos)
+      values[std::string(trimmed(line.substr(0, equals)))] = trimmed(line.substr(equals + 1));
   }
   return values;
 }

@@ -8,7 +8,7 @@
 //
 // The linker puts the definitions below in the place of the production ones (--wrap, and symbols of shared libraries).
 // No option and no build setting of the program itself can do that.
-#include "app/commands.hpp"
+#include "app/program.hpp"
 #include <atomic>
 #include <chrono>
 #include <cstdint>

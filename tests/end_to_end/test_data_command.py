@@ -185,7 +185,7 @@ class Convert(DataCase):
             (["describe", "synthetic:drift"], ["no end"]),
             (["describe", "a.csv", "--output", "b"], ["--output"]),
             (["paint"], ["paint", "convert, make, describe"]),
-            ([], ["convert, make or describe"]),
+            ([], ["convert, make, describe"]),
         ):
             with self.subTest(words):
                 self.refused(USAGE, expected, *words)

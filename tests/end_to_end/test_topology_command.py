@@ -102,14 +102,14 @@ class Check(TopologyCase):
 
     def test_usage(self):
         for words, expected in (
-            ([], ["check, make or draw"]),
+            ([], ["check, make, draw"]),
             (["paint"], ["paint", "check, make, draw"]),
             (["check"], ["topology check FILE"]),
             (["check", "nowhere.topo"], ["nowhere.topo", "No such file"]),
-            (["check", "a.topo", "b.topo"], ["2 topology files"]),
+            (["check", "a.topo", "b.topo"], ["topology check takes one FILE"]),
             (["make", "doughnut", "--clients", "4"], ["doughnut", *FAMILIES]),
             (["make", "ring"], ["--clients"]),
-            (["make", "ring", "--clients", "0"], ["--clients 0"]),
+            (["make", "ring", "--clients", "0"], ["--clients", "0 is out of range"]),
             (["make", "erdos-renyi", "p=2", "--clients", "4"], ["p=2"]),
             (["make", "erdos-renyi", "q=2", "--clients", "4"], ["q"]),
             (["make", "ring", "rounds=endless", "--clients", "4"], ["endless", *ENDLESS]),

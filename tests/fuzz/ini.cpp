@@ -23,13 +23,15 @@ struct Values {
 Options options_into(Values& values) {
   Options options("omd");
   add_reading_options(options, values.reading);
-  options.add({"More", "topology", "FILE", "", "", setter::text(values.topology)});
-  options.add({"More", "clip", "C", "", "", setter::number(values.clip, 1e-300, 1e12)});
-  options.add({"More", "step", "C", "1", "", setter::number(values.step, 1e-300, 1e12)});
-  options.add({"More", "rounds", "T", "10", "", setter::integer(values.rounds, 1, 1'000'000)});
-  options.add({"More", "clients", "N", "", "", setter::integer(values.clients, 1, 1'000)});
-  options.add({"More", "json", "", "", "", setter::flag(values.json)});
-  options.add({"More", "config", "FILE", "", "", [](const std::string&) {}});
+  options.group("More");
+  options.add({.name = "topology", .argument = "FILE"}, values.topology);
+  options.add({.name = "clip", .argument = "C", .least = 1e-300, .most = 1e12}, values.clip);
+  options.add({.name = "step", .argument = "C", .initial = "1", .least = 1e-300, .most = 1e12}, values.step);
+  options.add({.name = "rounds", .argument = "T", .initial = "10", .least = 1, .most = 1'000'000, .fixed = false},
+              values.rounds);
+  options.add({.name = "clients", .argument = "N", .least = 1, .most = 1'000}, values.clients);
+  options.add({.name = "json", .fixed = false}, values.json);
+  options.add({.name = "config", .argument = "FILE", .about_configuration = true});
   return options;
 }
 

@@ -29,15 +29,17 @@ struct Values {
 
 Options options_into(Values& values) {
   Options options("omd");
-  options.add({"All", "topology", "FILE", "", "", setter::text(values.topology)});
-  options.add({"All", "step", "C", "1", "", setter::number(values.step, 1e-300, 1e12)});
-  options.add({"All", "rounds", "T", "10", "", setter::integer(values.rounds, 1, 1'000'000)});
-  options.add({"All", "json", "", "", "", setter::flag(values.json)});
-  options.add(
-      {"All", "checkpoint-every", "K", "0", "", [&](const std::string& text) { values.checkpoint_every = text; }});
-  options.add({"All", "output", "DIR", "", "", setter::text(values.output)});
-  options.add({"All", "resume", "DIR", "", "", setter::text(values.resume)});
-  options.add({"All", "config", "FILE", "", "", [](const std::string&) {}});
+  options.group("All");
+  options.add({.name = "topology", .argument = "FILE"}, values.topology);
+  options.add({.name = "step", .argument = "C", .initial = "1", .least = 1e-300, .most = 1e12}, values.step);
+  options.add({.name = "rounds", .argument = "T", .initial = "10", .least = 1, .most = 1'000'000, .fixed = false},
+              values.rounds);
+  options.add({.name = "json", .fixed = false}, values.json);
+  options.add({.name = "checkpoint-every", .argument = "K", .initial = "0", .fixed = false},
+              [&](const std::string& text) { values.checkpoint_every = text; });
+  options.add({.name = "output", .argument = "DIR"}, values.output);
+  options.add({.name = "resume", .argument = "DIR", .about_configuration = true}, values.resume);
+  options.add({.name = "config", .argument = "FILE", .about_configuration = true});
   return options;
 }
 

@@ -11,6 +11,9 @@ namespace starling {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
+/// The text without blanks at its begin and end.
+[[nodiscard]] std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\v\f\n");
+
 /// Whether a file begins with a byte order mark of UTF-16 or UTF-32.
 [[nodiscard]] bool begins_as_utf16(std::string_view head);
 

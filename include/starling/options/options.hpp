@@ -1,53 +1,55 @@
-/// Options of a command: command line, configuration file, help and print-out from one list.
+/// The options of one command: command line, configuration file, help and print-out follow from the declarations.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "starling/options/named_files.hpp"
+#include "starling/options/option.hpp"
 
 namespace starling {
-
-/// Of --progress, wherever it is an option.
-enum class ProgressChoice { automatic, on, off };
-
-/// Largest value of whole numbers that have no other bound: doubles hold them exactly.
-constexpr long long most_whole = 9'000'000'000'000'000;
-
-/// One option. `apply` gets its text, which is the default's unless the user gave one.
-struct Option {
-  std::string group;
-  std::string name;
-  std::string argument;  ///< how help shows its value; empty for a switch
-  std::string initial;   ///< default, as text; empty where there is none
-  std::string help;
-  std::function<void(const std::string&)> apply;
-  bool positional = false;     ///< a word that belongs to no option is its value; one option at most
-  NamedFiles files = nullptr;  ///< how its value names files; null where it names none
-  /// Option and value that, on the command line, make this option's value in a file fall away.
-  std::pair<std::string, std::string> falls_with = {};
-};
 
 /// Throws UsageError for text that the parser of options cannot be given: in its messages it fills places such as
 /// %value% until none is left, and would not come to an end with text that holds one. `what` says where the text
 /// stands.
 void refuse_placeholders(const std::string& text, const std::string& what);
 
-/// The options of one command.
+/// Options in the order of help and of configuration files. First all are added, each with the variable that gets its
+/// value; then `parse` reads the words of the command line.
 class Options {
  public:
+  /// Takes the text of a value; throws UsageError for text that is none.
+  using Reader = std::function<void(const std::string&)>;
+
   explicit Options(std::string command) : command_(std::move(command)) {}
 
-  void add(Option option) { options_.push_back(std::move(option)); }
+  /// Sets the heading of the options that are added from now on.
+  void group(std::string heading) { group_ = std::move(heading); }
+
+  /// Adds an option whose value goes to `target`: a bool (a flag), number, whole number, text or list of either, or
+  /// one of these that may be absent.
+  template <class T>
+  void add(Option option, T& target);
+  /// Adds an option whose value is one of some words.
+  template <class T>
+  void add(Option option, T& target, const std::type_identity_t<Words<T>>& words);
+  /// Adds an option whose value a function reads.
+  void add(Option option, Reader read);
+  /// Adds an option that the parser itself or the dispatch of commands looks for, such as --config.
+  void add(Option option) {
+    add(std::move(option), Reader([](const std::string&) {}));
+  }
 
   /// Reads the command line, then the file that --config names (the command line wins; relative names of files in it
-  /// begin from its folder), and applies every option that has a value. Throws UsageError: for unknown keys of a file
-  /// with file and line, for bad values with where they came from, for an option with two values. With --resume the
-  /// file is the run's own, and the command line may change nothing that the run depends on.
+  /// begin from its folder), and gives every option that has a value to its variable. Throws UsageError: for unknown
+  /// keys of a file with file and line, for bad values with where they came from, for an option with two values, for
+  /// options that exclude or lack each other. With --resume the file is the run's own, and the command line may change
+  /// nothing that the run depends on.
   void parse(const std::vector<std::string>& words);
 
   /// Options with their groups, arguments, defaults and meanings.
@@ -58,61 +60,102 @@ class Options {
   [[nodiscard]] std::string configuration(Names names = Names::absolute) const;
   /// Whether the user gave this option, on the command line or in the file.
   [[nodiscard]] bool given(const std::string& name) const { return given_.count(name) > 0; }
+  /// The declarations, without the variables.
+  [[nodiscard]] std::vector<Option> declarations() const;
 
  private:
+  struct Entry {
+    Option option;
+    Reader read;
+  };
   struct Given {
-    std::string text;
-    std::string where;  ///< "--step" or "file:line: step"
+    std::vector<std::string> texts;  ///< several of an option that takes several words
+    std::string where;               ///< "--step" or "file:line: step"
   };
   void read_command_line(const std::vector<std::string>& words);
+  [[nodiscard]] std::vector<std::string> with_implied_values(const std::vector<std::string>& words) const;
   [[nodiscard]] std::map<std::string, Given> read_file(const std::string& path, const std::string& folder) const;
   [[nodiscard]] std::map<std::string, Given> read_run(const std::string& directory) const;
   [[nodiscard]] const Option* find(const std::string& name) const;
+  [[nodiscard]] std::string value_of(const Option& option) const;
+  [[nodiscard]] bool is_there(const Option& option) const;
+  void check_relation(const Option& option, const Relation& relation) const;
+  void read_values() const;
 
   std::string command_;
-  std::vector<Option> options_;
+  std::string group_;
+  std::vector<Entry> entries_;
   std::map<std::string, Given> given_;
 };
 
-/// Setters for common kinds of values, which throw UsageError for text that is none.
-namespace setter {
-std::function<void(const std::string&)> text(std::string& target);
-std::function<void(const std::string&)> text(std::optional<std::string>& target);
-std::function<void(const std::string&)> number(double& target, double least, double most);
-std::function<void(const std::string&)> number(std::optional<double>& target, double least, double most);
-/// A number, or `auto` for none.
-std::function<void(const std::string&)> number_or_auto(std::optional<double>& target, double least, double most);
-std::function<void(const std::string&)> flag(bool& target);
-/// Values separated by commas.
-std::function<void(const std::string&)> list(std::vector<std::string>& target);
-std::function<void(const std::string&)> list(std::vector<double>& target);
+namespace detail {
 
-/// Whole numbers of any integer type.
-std::function<void(const std::string&)> integer_into(std::function<void(long long)> store, long long least,
-                                                     long long most);
 template <class T>
-std::function<void(const std::string&)> integer(T& target, long long least, long long most) {
-  return integer_into([&target](long long value) { target = static_cast<T>(value); }, least, most);
+struct Plain {
+  using type = T;
+};
+template <class T>
+struct Plain<std::optional<T>> {
+  using type = T;
+};
+
+template <class T>
+T value_from(const Option& option, const std::string& text) {
+  if constexpr (std::same_as<T, bool>) {
+    return word_of(option, text) == 0;
+  } else if constexpr (std::integral<T>) {
+    return static_cast<T>(whole_of(option, text));
+  } else if constexpr (std::floating_point<T>) {
+    return number_of(option, text);
+  } else {
+    static_assert(std::same_as<T, std::string>);
+    if (!option.words.empty()) static_cast<void>(word_of(option, text));
+    return text;
+  }
 }
+
 template <class T>
-std::function<void(const std::string&)> integer(std::optional<T>& target, long long least, long long most) {
-  return integer_into([&target](long long value) { target = static_cast<T>(value); }, least, most);
+constexpr Option::Kind kind_of() {
+  if constexpr (std::same_as<T, bool>) return Option::Kind::flag;
+  if constexpr (std::integral<T>) return Option::Kind::whole;
+  if constexpr (std::floating_point<T>) return Option::Kind::number;
+  return Option::Kind::text;
 }
-/// One of a few words, each with its value.
+
+}  // namespace detail
+
 template <class T>
-std::function<void(const std::string&)> choice(T& target, const std::vector<std::pair<std::string, T>>& words);
-std::string one_of(const std::string& text, const std::vector<std::string>& words);
-template <class T>
-std::function<void(const std::string&)> choice(T& target, const std::vector<std::pair<std::string, T>>& words) {
-  return [&target, words](const std::string& text) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : words) names.push_back(name);
-    const std::string found = one_of(text, names);
-    for (const auto& [name, value] : words) {
-      if (name == found) target = value;
-    }
-  };
+void Options::add(Option option, T& target) {
+  using Value = typename detail::Plain<T>::type;
+  if constexpr (requires { typename Value::value_type; } && !std::same_as<Value, std::string>) {
+    option.kind = Option::Kind::list;
+    add(option, Reader([&target, option](const std::string& text) {
+          if (!option.many) target.clear();
+          const auto items = option.many ? std::vector{text} : split_list(text);
+          for (const std::string& item : items) {
+            target.push_back(detail::value_from<typename Value::value_type>(option, item));
+          }
+        }));
+  } else {
+    option.kind = detail::kind_of<Value>();
+    if (option.kind == Option::Kind::flag) option.words = {"true", "false"};
+    add(option, Reader([&target, option](const std::string& text) {
+          if (!option.no_value.empty() && text == option.no_value) {
+            target = T();
+          } else {
+            target = detail::value_from<Value>(option, text);
+          }
+        }));
+  }
 }
-}  // namespace setter
+
+template <class T>
+void Options::add(Option option, T& target, const std::type_identity_t<Words<T>>& words) {
+  option.kind = Option::Kind::word;
+  option.words.clear();
+  for (const auto& [word, value] : words) option.words.push_back(word);
+  add(option,
+      Reader([&target, option, words](const std::string& text) { target = words[word_of(option, text)].second; }));
+}
 
 }  // namespace starling

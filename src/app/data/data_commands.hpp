@@ -1,27 +1,19 @@
-/// The commands below `starling data`, and what they share. Internal to the app room.
+/// The commands below `starling data`, and what they share.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "starling/options/options.hpp"
+#include "app/console/command.hpp"
+#include <functional>
 
 namespace starling {
 
-using Words = std::vector<std::string>;
+[[nodiscard]] Command data_convert_command();
+[[nodiscard]] Command data_make_command();
+[[nodiscard]] Command data_describe_command();
 
-int run_convert(const Words& words, const std::string& command_line);
-int run_make(const Words& words, const std::string& command_line);
-int run_describe(const Words& words);
+/// Adds --progress, --config, --print-config and --help.
+void add_last_options(Options& options, ProgressChoice& progress);
 
-[[nodiscard]] std::string convert_help();
-[[nodiscard]] std::string make_help();
-[[nodiscard]] std::string describe_help();
-
-/// --progress, --config, --print-config and --help.
-void add_last_options(Options& options, ProgressChoice& progress, bool& print_config);
-
-/// To standard output. Throws FailureError if it cannot be written.
-void print(const std::string& text);
+/// Runs `job` on the terminal of the owner of the data: signals stop it, and errors show the values of faulty records.
+[[nodiscard]] int run_for_owner(const std::function<int()>& job);
 
 }  // namespace starling

@@ -1,5 +1,7 @@
 // `starling data convert` and `make`.
 #include "app/console/pass.hpp"
+#include "app/console/print.hpp"
+#include "app/settings/catalogue.hpp"
 #include "app/settings/source_choice.hpp"
 #include "app/settings/source_options.hpp"
 #include "data_commands.hpp"
@@ -29,34 +31,43 @@ struct Copy {
   std::optional<std::size_t> window;
   std::optional<std::size_t> window_step;
   ProgressChoice progress = ProgressChoice::automatic;
-  bool print_config = false;
   std::string command_line;
 };
 
 void add_output_options(Options& options, Copy& copy) {
-  const char* group = "Output";
-  options.add(
-      {group, "output", "FILE", "",
-       "file to write: .h5, .csv[.gz] or .svm[.gz]; with {client} in its name one per client, else all clients' "
-       "records one after the other",
-       setter::text(copy.output), false, named::file});
-  options.add({group, "force", "", "", "replace files that exist", setter::flag(copy.force)});
-  options.add(
-      {group, "precision", "WHAT", "double", "of the features in HDF5: double, or float (half the size)",
-       setter::choice<Precision>(copy.precision, {{"double", Precision::float64}, {"float", Precision::float32}})});
+  options.group("Output");
+  options.add(declared("output", {.argument = "FILE",
+                                  .help = "file to write: .h5, .csv[.gz] or .svm[.gz]; with {client} in its name one "
+                                          "per client, else all clients' "
+                                          "records one after the other"}),
+              copy.output);
+  options.add({.name = "force", .help = "replace files that exist"}, copy.force);
+  options.add(declared("precision", {.argument = "WHAT",
+                                     .initial = "double",
+                                     .help = "of the features in HDF5: double, or float (half the size)"}),
+              copy.precision, {{"double", Precision::float64}, {"float", Precision::float32}});
 }
 
 void add_window_options(Options& options, Copy& copy) {
-  const char* group = "Windows";
-  options.add({group, "window", "W", "",
-               "write a record for each W consecutive ones of a client: mean and standard deviation (population: "
+  options.group("Windows");
+  options.add(
+      {.name = "window",
+       .argument = "W",
+       .help = "write a record for each W consecutive ones of a client: mean and standard deviation (population: "
                "divided by W) of every feature, as NAME_mean and NAME_sd. A window whose records have several labels "
                "(after --positive) or an ignored one, and an incomplete one at the end, is dropped and counted",
-               setter::integer(copy.window, 2, 1'000'000'000)});
-  options.add({group, "window-step", "S", "",
-               "records from the begin of a window to that of the next, 1 to W; default: W (no overlap). Below W a "
+       .least = 2,
+       .most = 1'000'000'000},
+      copy.window);
+  options.add(
+      {.name = "window-step",
+       .argument = "S",
+       .help = "records from the begin of a window to that of the next, 1 to W; default: W (no overlap). Below W a "
                "record is in up to W/S windows (rounded up) and pays for each of them in a private run",
-               setter::integer(copy.window_step, 1, 1'000'000'000)});
+       .least = 1,
+       .most = 1'000'000'000,
+       .relations = {needs("window", "there are no windows")}},
+      copy.window_step);
 }
 
 /// One output and the clients whose records go there.
@@ -70,7 +81,6 @@ struct Target {
 class Copier {
  public:
   explicit Copier(const Copy& copy) : copy_(copy), source_(copy.source), progress_(copy.progress) {
-    check(copy.window || !copy.window_step, "--window-step without --window (there are no windows) add --window");
     if (!copy.window) return;
     windows_ = WindowSettings{*copy.window, copy.window_step.value_or(*copy.window), std::move(source_.reading.ignore),
                               std::move(source_.reading.positive)};
@@ -305,24 +315,32 @@ Options convert_options(Copy& copy) {
   add_reading_options(options, copy.source.reading);
   add_window_options(options, copy);
   add_output_options(options, copy);
-  add_last_options(options, copy.progress, copy.print_config);
+  add_last_options(options, copy.progress);
   return options;
 }
 
 Options make_options(Copy& copy) {
   Options options("data make");
-  const auto set_generator = [&copy](const std::string& text) {
-    copy.source.reading.source = is_synthetic(text) ? text : "synthetic:" + text;
-  };
-  options.add({"Source", "generator", "GENERATOR", "", "NAME[:key=value,…] (Generators, below)", set_generator, true});
-  options.add({"Source", "records", "N", "", "records of each client; default: what the generator's n says",
-               setter::integer(copy.source.records, 1, most_whole)});
+  options.group("Source");
+  options.add({.name = "generator",
+               .argument = "GENERATOR",
+               .help = "NAME[:key=value,…] (Generators, below)",
+               .positional = true},
+              [&copy](const std::string& text) {
+                copy.source.reading.source = is_synthetic(text) ? text : "synthetic:" + text;
+              });
+  options.add({.name = "records",
+               .argument = "N",
+               .help = "records of each client; default: what the generator's n says",
+               .least = 1,
+               .most = most_whole},
+              copy.source.records);
   add_client_options(options, copy.source);
-  options.add({"Source", "batch", "M", "1",
-               "the --batch of the run that these records are for: a round draws M records",
-               setter::integer(copy.source.batch, 1, 1'000'000'000)});
+  options.add(declared("batch", {.initial = "1",
+                                 .help = "the --batch of the run that these records are for: a round draws M records"}),
+              copy.source.batch);
   add_output_options(options, copy);
-  add_last_options(options, copy.progress, copy.print_config);
+  add_last_options(options, copy.progress);
   return options;
 }
 
@@ -336,27 +354,16 @@ constexpr const char* copy_explanation =
     "Memory does not grow with the number of records. Exit codes: 0 done, 2 usage, 3 data, 5 the file cannot be "
     "written,\n75 stopped by a signal.\n";
 
-int run_copy(const Words& words, const std::string& command_line, Options (*options_of)(Copy&)) {
+template <Options (*options_of)(Copy&)>
+int run_copy(const Call& call) {
   Copy copy;
   Options options = options_of(copy);
-  options.parse(words);
-  copy.command_line = command_line;
-  if (copy.print_config) {
-    print(options.configuration());
+  options.parse(call.words);
+  copy.command_line = call.command_line;
+  return run_for_owner([&] {
+    Copier(copy).run();
     return 0;
-  }
-  Copier(copy).run();
-  return 0;
-}
-
-}  // namespace
-
-int run_convert(const Words& words, const std::string& command_line) {
-  return run_copy(words, command_line, convert_options);
-}
-
-int run_make(const Words& words, const std::string& command_line) {
-  return run_copy(words, command_line, make_options);
+  });
 }
 
 std::string convert_help() {
@@ -385,6 +392,26 @@ std::string make_help() {
          copy_explanation + make_options(copy).help() + generators_help() +
          "\nExample:\n"
          "  starling data make drift:informative=1 --clients 5 --records 2000 --output drift-{client}.csv\n";
+}
+
+}  // namespace
+
+Command data_convert_command() {
+  return {.name = "convert",
+          .purpose = "write the records of any source to .h5, .csv[.gz] or .svm[.gz]",
+          .help = convert_help,
+          .options = declarations_from<Copy, convert_options>,
+          .configuration = configuration_from<Copy, convert_options>,
+          .run = run_copy<convert_options>};
+}
+
+Command data_make_command() {
+  return {.name = "make",
+          .purpose = "write the records of a generator",
+          .help = make_help,
+          .options = declarations_from<Copy, make_options>,
+          .configuration = configuration_from<Copy, make_options>,
+          .run = run_copy<make_options>};
 }
 
 }  // namespace starling

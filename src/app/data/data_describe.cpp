@@ -1,5 +1,7 @@
 // `starling data describe`.
 #include "app/console/pass.hpp"
+#include "app/console/print.hpp"
+#include "app/settings/catalogue.hpp"
 #include "app/settings/source_choice.hpp"
 #include "app/settings/source_options.hpp"
 #include "data_commands.hpp"
@@ -17,7 +19,6 @@ struct Describe {
   SourceChoice source;
   bool json = false;
   ProgressChoice progress = ProgressChoice::automatic;
-  bool print_config = false;
 };
 
 Options describe_options(Describe& describe) {
@@ -25,11 +26,14 @@ Options describe_options(Describe& describe) {
   add_source_word(options, describe.source);
   add_client_options(options, describe.source);
   add_reading_options(options, describe.source.reading);
-  options.add({"Output", "json", "", "",
-               "print one JSON object: source, files, replayable, clients, records, records_per_client, features, "
-               "sparse, density, labels, losses, row_l1, row_l2, constant, columns, repeated_ids, notes",
-               setter::flag(describe.json)});
-  add_last_options(options, describe.progress, describe.print_config);
+  options.group("Output");
+  options.add(
+      declared(
+          "json",
+          {.help = "print one JSON object: source, files, replayable, clients, records, records_per_client, features, "
+                   "sparse, density, labels, losses, row_l1, row_l2, constant, columns, repeated_ids, notes"}),
+      describe.json);
+  add_last_options(options, describe.progress);
   return options;
 }
 
@@ -73,8 +77,6 @@ DescribedSource describe_source(Describe& describe) {
   return described;
 }
 
-}  // namespace
-
 std::string describe_help() {
   Describe describe;
   return "usage: starling data describe SOURCE [options]\n\n"
@@ -91,17 +93,26 @@ std::string describe_help() {
          "  starling data describe a9a.gz\n";
 }
 
-int run_describe(const Words& words) {
+int run_describe(const Call& call) {
   Describe describe;
   Options options = describe_options(describe);
-  options.parse(words);
-  if (describe.print_config) {
-    print(options.configuration());
+  options.parse(call.words);
+  return run_for_owner([&] {
+    const DescribedSource described = describe_source(describe);
+    print(describe.json ? to_json(described) + '\n' : to_text(described));
     return 0;
-  }
-  const DescribedSource described = describe_source(describe);
-  print(describe.json ? to_json(described) + '\n' : to_text(described));
-  return 0;
+  });
+}
+
+}  // namespace
+
+Command data_describe_command() {
+  return {.name = "describe",
+          .purpose = "what a source holds, for its owner (the figures are not protected)",
+          .help = describe_help,
+          .options = declarations_from<Describe, describe_options>,
+          .configuration = configuration_from<Describe, describe_options>,
+          .run = run_describe};
 }
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 // `starling doctor`: the steps in which a launch is looked at.
-#include "app/commands.hpp"
+#include "doctor_command.hpp"
+
 #include "app/run/launch.hpp"
 #include "doctor_config.hpp"
 #include "doctor_costs.hpp"
@@ -160,10 +161,17 @@ void Doctor::print(const std::string& text) {
 
 }  // namespace
 
-int run_doctor(const std::vector<std::string>& words, bool speaks) {
-  return run_command(
-      words, speaks, doctor_help, [&] { return parse_doctor_config(words).text; },
-      [&](World& world) { return Doctor(world).run(words); });
+Command doctor_command() {
+  return {.name = "doctor",
+          .purpose = "looks at ranks, hosts, disk and edges before a run",
+          .on_all_ranks = true,
+          .help = doctor_help,
+          .options = doctor_declarations,
+          .configuration = [](const std::vector<std::string>& words) { return parse_doctor_config(words).text; },
+          .run =
+              [](const Call& call) {
+                return run_on_all_ranks([&](World& world) { return Doctor(world).run(call.words); });
+              }};
 }
 
 }  // namespace starling

@@ -1,6 +1,6 @@
 #include "doctor_config.hpp"
 
-#include "app/settings/learning_config.hpp"
+#include "app/settings/catalogue.hpp"
 #include "doctor_checks.hpp"
 
 #include "starling/core/check.hpp"
@@ -15,45 +15,63 @@ constexpr long long most_pings = 1'000'000;
 
 Options doctor_options(DoctorConfig& config) {
   Options options("doctor");
-  const char* clients = "Clients";
-  options.add({clients, "topology", "FILE", "",
-               "topology file, laid out over the ranks as omd does; default: a directed ring of all clients",
-               setter::text(config.topology), false, named::file});
-  options.add({clients, "clients", "N", "",
+  options.group("Clients");
+  options.add(
+      declared("topology",
+               {.help = "topology file, laid out over the ranks as omd does; default: a directed ring of all clients"}),
+      config.topology);
+  options.add(
+      declared(
+          "clients",
+          {.help =
                "number of clients; default: the topology's, else one per rank. More clients than ranks must be asked "
-               "for",
-               setter::integer(config.clients, 1, most_clients)});
-  options.add({clients, "clients-per-rank", "K", "",
-               "shorthand for --clients K x ranks (with --predict: of the launch's)",
-               setter::integer(config.clients_per_rank, 1, most_clients)});
-  const char* measuring = "Measuring";
-  options.add({measuring, "dimension", "D", "1000", "numbers in a model; a message has one more, the mass",
-               setter::integer(config.dimension, 1, most_numbers)});
-  options.add({measuring, "pings", "K", "100",
-               "round trips over each edge between ranks, or as many as fit in its part of --seconds",
-               setter::integer(config.pings, 1, most_pings)});
-  options.add({measuring, "seconds", "S", "60",
-               "time for all edges together; those that are left then are left out, and the rest lies evenly among all",
-               setter::number(config.seconds, 0.01, 1e6)});
-  options.add({measuring, "output", "DIR", ".",
-               "where runs are to write: the directory itself, or if there is none yet, the one it will be made in",
-               setter::text(config.output), false, named::file});
+               "for"}),
+      config.clients);
   options.add(
-      {measuring, "predict", "hosts=…", "",
-       "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
-       "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch=, eager= and message= "
-       "(see docs/cluster.md)",
-       setter::text(config.predict)});
-  const char* output = "Output";
+      declared("clients-per-rank", {.help = "shorthand for --clients K x ranks (with --predict: of the launch's)"}),
+      config.clients_per_rank);
+  options.group("Measuring");
+  options.add(declared("dimension", {.initial = "1000",
+                                     .help = "numbers in a model; a message has one more, the mass",
+                                     .most = most_numbers}),
+              config.dimension);
+  options.add({.name = "pings",
+               .argument = "K",
+               .initial = "100",
+               .help = "round trips over each edge between ranks, or as many as fit in its part of --seconds",
+               .least = 1,
+               .most = most_pings},
+              config.pings);
   options.add(
-      {output, "json", "", "", "print one JSON object on stdout in place of the table", setter::flag(config.json)});
-  options.add({output, "watchdog", "SECONDS", "60", "silence of a peer after which the program ends with exit code 5",
-               setter::number(config.watchdog, 0.1, 1e9)});
-  options.add({output, "config", "FILE", "", "read options from an INI file (key = value); the command line wins",
-               [](const std::string&) {}});
-  options.add({output, "print-config", "", "", "print the effective configuration as such a file and exit",
-               setter::flag(config.print_config)});
-  options.add({output, "help", "", "", "this text", [](const std::string&) {}});
+      {.name = "seconds",
+       .argument = "S",
+       .initial = "60",
+       .help = "time for all edges together; those that are left then are left out, and the rest lies evenly among all",
+       .least = 0.01,
+       .most = 1e6},
+      config.seconds);
+  options.add(
+      declared(
+          "output",
+          {.initial = ".",
+           .help =
+               "where runs are to write: the directory itself, or if there is none yet, the one it will be made in"}),
+      config.output);
+  options.add(
+      {.name = "predict",
+       .argument = "hosts=…",
+       .help =
+           "look at nothing, and predict a round of another launch: hosts=4,latency=50us,bandwidth=10Gbit with "
+           "clients=, dimension=, topology= (a file or a family), ranks=, cpus= of a host, batch=, eager= and message= "
+           "(see docs/cluster.md)"},
+      config.predict);
+  options.group("Output");
+  options.add(declared("json", {.help = "print one JSON object on stdout in place of the table"}), config.json);
+  options.add(declared("watchdog", {.help = "silence of a peer after which the program ends with exit code 5"}),
+              config.watchdog);
+  options.add(declared("config"));
+  options.add(declared("print-config"));
+  options.add(declared("help"));
   return options;
 }
 
@@ -63,10 +81,14 @@ DoctorConfig parse_doctor_config(const std::vector<std::string>& words) {
   DoctorConfig config;
   Options options = doctor_options(config);
   options.parse(words);
-  check(!config.clients || !config.clients_per_rank, "--clients and --clients-per-rank exclude each other; give one");
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);
   return config;
+}
+
+std::vector<Option> doctor_declarations() {
+  DoctorConfig config;
+  return doctor_options(config).declarations();
 }
 
 std::string doctor_help() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/core/links.hpp"
+#include "starling/options/option.hpp"
 
 namespace starling {
 
@@ -21,7 +22,6 @@ struct DoctorConfig {
   std::optional<std::string> predict;  ///< as parse_launch reads it; nothing else is done then
   bool json = false;
   double watchdog = 60;  ///< seconds
-  bool print_config = false;
 
   /// The effective configuration as a file for --config.
   std::string text;
@@ -31,5 +31,6 @@ struct DoctorConfig {
 /// Throws UsageError.
 [[nodiscard]] DoctorConfig parse_doctor_config(const std::vector<std::string>& words);
 [[nodiscard]] std::string doctor_help();
+[[nodiscard]] std::vector<Option> doctor_declarations();
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 // The rounds of `starling fedavg`, and what they come to.
-#include "app/commands.hpp"
+#include "fedavg_command.hpp"
+
 #include "app/run/launch.hpp"
 #include "fedavg_run.hpp"
 
@@ -45,10 +46,18 @@ Summary FedAvgRun::make_summary(const FedAvg& protocol, const Released<Columns>&
   return summary;
 }
 
-int run_fedavg(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
-  return run_command(
-      words, speaks, fedavg_help, [&] { return parse_fedavg_config(words).text; },
-      [&](World& world) { return FedAvgRun(world, command_line).run(words); });
+Command fedavg_command() {
+  return {
+      .name = "fedavg",
+      .purpose = "federated averaging with rank 0 as aggregator, to compare with",
+      .on_all_ranks = true,
+      .help = fedavg_help,
+      .options = fedavg_declarations,
+      .configuration = [](const std::vector<std::string>& words) { return parse_fedavg_config(words).text; },
+      .run =
+          [](const Call& call) {
+            return run_on_all_ranks([&](World& world) { return FedAvgRun(world, call.command_line).run(call.words); });
+          }};
 }
 
 }  // namespace starling

@@ -11,42 +11,43 @@ namespace starling {
 
 namespace {
 
-constexpr long long most_local_steps = 1'000'000;
-
 void add_learning_options(Options& options, FedAvgConfig& config) {
-  const char* group = "Learning";
+  options.group("Learning");
+  options.add(declared("local-steps"), config.fedavg.local_steps);
   options.add(
-      {group, "local-steps", "E", "1",
-       "steps that a client makes in each round, on a batch each, before its model is averaged with the others'",
-       setter::integer(config.fedavg.local_steps, 1, most_local_steps)});
-  options.add({group, "client-weights", "WHICH", "records",
-               "what clients' models count for in the mean: records (each as many as its stream has in one pass, which "
-               "everybody learns so; not for sources without end), or equal",
-               setter::choice<ClientWeights>(config.weights,
-                                             {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}})});
-  add_model_options(options, group, config.model);
-  options.add({group, "loss", "LOSS", "logistic", "loss of the model (below)", setter::text(config.loss)});
-  options.add({group, "l2", "LAMBDA", "0", "adds (lambda/2)|x|^2 to the loss of every local step",
-               setter::number(config.fedavg.l2, 0, 1e12)});
-  options.add({group, "start", "WHERE", "uniform",
+      {.name = "client-weights",
+       .argument = "WHICH",
+       .initial = "records",
+       .help = "what clients' models count for in the mean: records (each as many as its stream has in one pass, which "
+               "everybody learns so; not for sources without end), or equal"},
+      config.weights, {{"records", ClientWeights::records}, {"equal", ClientWeights::equal}});
+  add_model_options(options, config.model);
+  options.add(declared("loss", {.help = "loss of the model (below)"}), config.loss);
+  options.add(declared("l2", {.initial = "0", .help = "adds (lambda/2)|x|^2 to the loss of every local step"}),
+              config.fedavg.l2);
+  options.add(
+      declared(
+          "start",
+          {.initial = "uniform",
+           .help =
                "uniform (zero; of a network values between +-1/sqrt(fan-in), made from --seed), zero, or a CSV file "
-               "with one row (public)",
-               setter::text(config.start), false, named::start});
-  options.add({group, "average", "WHAT", "none",
-               "model that the run ends with: none (of the last round), tail (the mean over the second half of the "
-               "rounds) or all (over all rounds)",
-               setter::choice<Averaging>(
-                   config.average, {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}})});
-  options.add({group, "step", "C", "1", "the local steps of round t are C / (t + i0)^p, t from 1",
-               setter::number(config.fedavg.step, tiny, 1e12)});
+               "with one row (public)"}),
+      config.start);
   options.add(
-      {group, "step-power", "P", "0.5", "p; 0 is a constant step", setter::number(config.fedavg.step_power, 0, 10)});
-  options.add({group, "step-offset", "I0", "0", "i0", setter::number(config.fedavg.step_offset, 0, 1e15)});
+      declared(
+          "average",
+          {.help = "model that the run ends with: none (of the last round), tail (the mean over the second half of the "
+                   "rounds) or all (over all rounds)"}),
+      config.average, {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}});
+  options.add(declared("step", {.help = "the local steps of round t are C / (t + i0)^p, t from 1"}),
+              config.fedavg.step);
+  options.add(declared("step-power"), config.fedavg.step_power);
+  options.add(declared("step-offset", {.initial = "0"}), config.fedavg.step_offset);
 }
 
 Options fedavg_options(FedAvgConfig& config) {
   Options options("fedavg");
-  add_client_options(options, "Clients", config, "one per rank");
+  add_client_options(options, config, "one per rank");
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_learning_options(options, config);
@@ -65,7 +66,7 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
   options.parse(words);
   check_learning_options(config);
   check_model_choice(config.model, config.privacy);
-  check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
+  refuse_audit(config);
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
         "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",
         config.rounds.value_or(0), config.fedavg.local_steps);
@@ -73,6 +74,11 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);
   return config;
+}
+
+std::vector<Option> fedavg_declarations() {
+  FedAvgConfig config;
+  return fedavg_options(config).declarations();
 }
 
 std::string fedavg_help() {

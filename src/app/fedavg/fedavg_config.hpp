@@ -24,5 +24,6 @@ struct FedAvgConfig : LearningConfig {
 /// Throws UsageError.
 [[nodiscard]] FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words);
 [[nodiscard]] std::string fedavg_help();
+[[nodiscard]] std::vector<Option> fedavg_declarations();
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 // The steps of `starling infer`, and what they come to.
-#include "app/commands.hpp"
+#include "infer_command.hpp"
+
 #include "app/run/launch.hpp"
 #include "infer_run.hpp"
 #include <algorithm>
@@ -326,10 +327,18 @@ Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& reco
   return summary;
 }
 
-int run_infer(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
-  return run_command(
-      words, speaks, infer_help, [&] { return parse_infer_config(words).text; },
-      [&](World& world) { return InferRun(world, command_line).run(words); });
+Command infer_command() {
+  return {
+      .name = "infer",
+      .purpose = "regression under local differential privacy, with confidence intervals",
+      .on_all_ranks = true,
+      .help = infer_help,
+      .options = infer_declarations,
+      .configuration = [](const std::vector<std::string>& words) { return parse_infer_config(words).text; },
+      .run =
+          [](const Call& call) {
+            return run_on_all_ranks([&](World& world) { return InferRun(world, call.command_line).run(call.words); });
+          }};
 }
 
 }  // namespace starling

@@ -16,76 +16,129 @@ namespace starling {
 namespace {
 
 void add_graph_options(Options& options, InferConfig& config) {
-  const char* group = "Clients and graph";
-  options.add({group, "topology", "FILE", "",
-               "no aggregator: clients mix with their neighbours over this graph (see starling topology --help), and "
-               "each draws its intervals from its own path; default: rank 0 aggregates",
-               setter::text(config.topology), false, named::file});
-  add_client_options(options, group, config, "the topology's, else one per rank");
+  options.group("Clients and graph");
   options.add(
-      {group, "mixing", "HOW", "push-sum", "with --topology: push-sum (unbiased on any digraph) or plain",
-       setter::choice<Mixing>(config.mixing.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}})});
-  options.add({group, "gossip-steps", "G", "1", "with --topology: exchanges with neighbours per step",
-               setter::integer(config.mixing.gossip_steps, 1, 1'000'000)});
-  options.add({group, "lazy", "SHARE", "0",
-               "with --topology: share of its mass, 0 to below 1, that a client keeps before it splits the rest",
-               setter::number(config.mixing.lazy, 0, 0.999999)});
-  add_exchange_option(options, group, config.mixing.exchange);
+      declared(
+          "topology",
+          {.help =
+               "no aggregator: clients mix with their neighbours over this graph (see starling topology --help), and "
+               "each draws its intervals from its own path; default: rank 0 aggregates"}),
+      config.topology);
+  add_client_options(options, config, "the topology's, else one per rank");
+  options.add(declared("mixing", {.help = "with --topology: push-sum (unbiased on any digraph) or plain",
+                                  .relations = {needs("topology", "rank 0 aggregates, so nothing mixes")}}),
+              config.mixing.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}});
+  options.add(declared("gossip-steps", {.help = "with --topology: exchanges with neighbours per step",
+                                        .relations = {needs("topology", "rank 0 aggregates, so nothing mixes")}}),
+              config.mixing.gossip_steps);
+  options.add(
+      declared(
+          "lazy",
+          {.help = "with --topology: share of its mass, 0 to below 1, that a client keeps before it splits the rest",
+           .relations = {needs("topology", "rank 0 aggregates, so nothing mixes")}}),
+      config.mixing.lazy);
+  add_exchange_option(options, config.mixing.exchange);
 }
 
 void add_method_options(Options& options, InferConfig& config) {
-  const char* group = "Method";
-  options.add({group, "loss", "LOSS", "huber:1.345",
-               "what the model minimises (below); under privacy its slope needs a bound, which squared has not",
-               setter::text(config.loss)});
-  options.add({group, "intercept", "", "",
-               "add a constant feature, the last; generators whose model has an intercept get it anyway",
-               setter::flag(config.intercept)});
-  options.add({group, "start", "WHERE", "zero", "zero, or a CSV file with one row (public)", setter::text(config.start),
-               false, named::start});
-  options.add({group, "step", "GAMMA", "1", "steps are GAMMA / (i + i0)^ALPHA, i from 1",
-               setter::number(config.sgd.step, tiny, 1e12)});
-  options.add({group, "step-power", "ALPHA", "0.51", "between 1/2 and 1, both excluded",
-               setter::number(config.sgd.step_power, 0.5, 1)});
-  options.add({group, "step-offset", "I0", "",
-               "i0; default: 1000 under privacy (the first noisy steps would throw the model far off), else 0",
-               setter::number(config.step_offset, 0, 1e15)});
+  options.group("Method");
+  options.add(declared("loss",
+                       {.initial = "huber:1.345",
+                        .help = "what the model minimises (below); under privacy its slope needs a bound, which squared "
+                                "has not"}),
+              config.loss);
   options.add(
-      {group, "step-cap", "KAPPA", "auto",
-       "with --topology: no step exceeds KAPPA times the first; what is cut off is owed and taken later. auto: the "
-       "least number, 1 or more, by which the client with the least mass repays all it owes before the end",
-       setter::number_or_auto(config.asked_step_cap, tiny, std::numeric_limits<double>::infinity())});
+      declared("intercept",
+               {.help = "add a constant feature, the last; generators whose model has an intercept get it anyway"}),
+      config.intercept);
+  options.add(declared("start", {.initial = "zero", .help = "zero, or a CSV file with one row (public)"}),
+              config.start);
+  options.add(declared("step", {.argument = "GAMMA", .help = "steps are GAMMA / (i + i0)^ALPHA, i from 1"}),
+              config.sgd.step);
+  options.add(declared("step-power", {.argument = "ALPHA",
+                                      .initial = "0.51",
+                                      .help = "between 1/2 and 1, both excluded",
+                                      .least = 0.5,
+                                      .most = 1}),
+              config.sgd.step_power);
+  options.add(
+      declared(
+          "step-offset",
+          {.help = "i0; default: 1000 under privacy (the first noisy steps would throw the model far off), else 0"}),
+      config.step_offset);
+  options.add(
+      declared(
+          "step-cap",
+          {.help = "with --topology: no step exceeds KAPPA times the first; what is cut off is owed and taken later. "
+                   "auto: the "
+                   "least number, 1 or more, by which the client with the least mass repays all it owes before the end",
+           .most = std::numeric_limits<double>::infinity(),
+           .relations = {needs("topology", "rank 0 aggregates, so nothing mixes")}}),
+      config.asked_step_cap);
 }
 
 void add_interval_options(Options& options, InferConfig& config) {
-  const char* group = "Intervals";
-  options.add({group, "intervals", "WHICH", "random-scaling",
-               "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
+  options.group("Intervals");
+  options.add(
+      {.name = "intervals",
+       .argument = "WHICH",
+       .initial = "random-scaling",
+       .help = "one or more of random-scaling (from the path alone; costs no privacy), batch-means:M (from the path; "
                "narrower, covers less), plug-in (from curvatures and squares, which cost privacy), none",
-               setter::text(config.intervals_text)});
+       .relations = {excludes("topology", "a client does not know the others' curvatures",
+                              "Use random-scaling, or leave --topology out.")
+                         .only_for("plug-in")}},
+      config.intervals_text);
   options.add(
-      {group, "trust", "WHOM", "local",
-       "with plug-in: local (every client adds noise to every batch's part) or central (rank 0 sees sums of "
-       "curvatures over all records after the last step, and adds noise once)",
-       setter::choice<PlugInTrust>(config.trust, {{"local", PlugInTrust::local}, {"central", PlugInTrust::central}})});
-  options.add({group, "bias", "WHAT", "keep",
-               "of the curvature bias that noise gives an average under an asymmetric loss: keep, or remove (it is "
+      declared("trust", {.relations = {needs("intervals=plug-in", "all else has noise before it leaves a client")}}),
+      config.trust, {{"local", PlugInTrust::local}, {"central", PlugInTrust::central}});
+  options.add(
+      {.name = "bias",
+       .argument = "WHAT",
+       .initial = "keep",
+       .help = "of the curvature bias that noise gives an average under an asymmetric loss: keep, or remove (it is "
                "estimated from each step's noisy curvature, which plug-in with --trust local releases anyway)",
-               setter::choice<BiasChoice>(config.bias, {{"keep", BiasChoice::keep}, {"remove", BiasChoice::remove}})});
-  options.add({group, "bias-share", "S", "0.19",
-               "with --bias remove and no plug-in: share of the square of mu that goes to curvatures",
-               setter::number(config.bias_share, 0.001, 0.999)});
-  options.add({group, "levels", "P,...", "0.95", "of confidence", setter::list(config.levels)});
-  options.add({group, "joint", "", "",
-               "test by random scaling that all coefficients but the intercept are 0 (client 0's path; first level)",
-               setter::flag(config.joint)});
-  options.add({group, "burn-in", "B", "0", "steps that do not enter the average and its intervals",
-               setter::integer(config.burn_in, 0, most_whole)});
+       .relations = {excludes("topology", "nobody sees the curvatures of all clients",
+                              "Take more records a step: --batch.")
+                         .only_for("remove")}},
+      config.bias, {{"keep", BiasChoice::keep}, {"remove", BiasChoice::remove}});
+  options.add({.name = "bias-share",
+               .argument = "S",
+               .initial = "0.19",
+               .help = "with --bias remove and no plug-in: share of the square of mu that goes to curvatures",
+               .least = 0.001,
+               .most = 0.999,
+               .relations = {needs("bias=remove", "no curvature has a share of its own"),
+                             excludes("intervals=plug-in", "plug-in has its own share", "Leave --bias-share out.")}},
+              config.bias_share);
+  options.add({.name = "levels", .argument = "P,...", .initial = "0.95", .help = "of confidence"}, config.levels);
   options.add(
-      {group, "replications", "R", "0",
-       "on a generator with known coefficients: R independent runs, and how often their intervals cover; over a "
-       "--topology vectors go as messages unless --exchange says otherwise",
-       setter::integer(config.replications, 0, 100'000'000)});
+      {.name = "joint",
+       .help = "test by random scaling that all coefficients but the intercept are 0 (client 0's path; first level)",
+       .relations = {excludes("bias=remove", "the test is on the average with its bias"),
+                     excludes("replications", "there is not one model but many")}},
+      config.joint);
+  options.add({.name = "burn-in",
+               .argument = "B",
+               .initial = "0",
+               .help = "steps that do not enter the average and its intervals",
+               .least = 0,
+               .most = most_whole},
+              config.burn_in);
+  options.add(
+      {.name = "replications",
+       .argument = "R",
+       .initial = "0",
+       .help =
+           "on a generator with known coefficients: R independent runs, and how often their intervals cover; over a "
+           "--topology vectors go as messages unless --exchange says otherwise",
+       .least = 0,
+       .most = 100'000'000,
+       .relations = {excludes("test", "there is not one model but many"),
+                     excludes("json-models", "there is not one model but many"),
+                     excludes("record-clients", "there is not one model but many"),
+                     excludes("save-partition", "there is not one model but many")}},
+      config.replications);
 }
 
 /// Losses with an estimand, which intervals can be given for.
@@ -111,8 +164,7 @@ Options infer_options(InferConfig& config) {
 }
 
 void read_intervals(InferConfig& config) {
-  std::vector<std::string> words;
-  setter::list(words)(config.intervals_text);
+  const std::vector<std::string> words = split_list(config.intervals_text);
   for (const std::string& word : words) {
     Spec spec = Spec::parse(word);
     if (word == "random-scaling") {
@@ -153,26 +205,15 @@ void check_method(const InferConfig& config) {
   check(std::isfinite(loss->curved()->most_slope()) || !mechanism.protects(),
         "--loss {} with --mechanism {} (its slope has no bound, so no record's influence has one) choose huber:c", name,
         mechanism.name);
-  check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
+  refuse_audit(config);
   check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
 }
 
 void check_shape(InferConfig& config, const Options& options) {
-  for (const char* option : {"mixing", "gossip-steps", "lazy", "exchange", "step-cap"}) {
-    check(!options.given(option) || config.decentralized(),
-          "--{} without --topology (rank 0 aggregates: nothing mixes) leave it out", option);
-  }
-  check(!config.plug_in || !config.decentralized(),
-        "--intervals plug-in with --topology (a client does not know the others' curvatures) use random-scaling, or "
-        "leave --topology out");
-  check(config.bias == BiasChoice::keep || !config.decentralized(),
-        "--bias remove with --topology (nobody sees the curvatures of all clients) take more records a step: --batch");
+  check(!options.given("exchange") || config.decentralized(),
+        "--exchange without --topology: rank 0 aggregates, so nothing mixes. Leave it out.");
   check(config.bias == BiasChoice::keep || !config.plug_in || config.trust == PlugInTrust::local,
         "--bias remove with --trust central (there is no curvature by step) leave one of them out");
-  check(!options.given("bias-share") || (config.bias == BiasChoice::remove && !config.plug_in),
-        "--bias-share without --bias remove, or with plug-in (which has its own share) leave it out");
-  check(!options.given("trust") || config.plug_in,
-        "--trust without --intervals plug-in (all else has noise before it leaves a client) leave it out");
   config.one_price = !config.privacy.mu.value_or("").starts_with("clients:") &&
                      !config.privacy.epsilon.value_or("").starts_with("clients:") &&
                      !config.privacy.mu.value_or("").starts_with("schedule:") &&
@@ -181,16 +222,10 @@ void check_shape(InferConfig& config, const Options& options) {
         "--trust central with prices that differ (one noise serves all records) give one price");
   check(config.bias == BiasChoice::keep || config.one_price,
         "--bias remove with prices that differ (its own noise would not be known) give one price");
-  check(config.bias == BiasChoice::keep || !config.joint,
-        "--joint with --bias remove (the test is on the average with its bias) leave one of them out");
   check(config.replications == 0 || is_synthetic(config.data.source),
         "--replications with '{}' (each run needs records of its own, and true coefficients to compare with) use a "
         "generator: synthetic:linear, logistic, expectile or insurance",
         config.data.source);
-  for (const char* option : {"test", "joint", "json-models", "record-clients", "save-partition"}) {
-    check(config.replications == 0 || !options.given(option),
-          "--{} with --replications (there is not one model but many) leave one of them out", option);
-  }
   check(config.replications == 0 || config.random_scaling || config.plug_in || config.batch_means,
         "--replications with --intervals none (there is nothing to cover) leave one of them out");
   // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
@@ -218,6 +253,11 @@ InferConfig parse_infer_config(const std::vector<std::string>& words) {
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);
   return config;
+}
+
+std::vector<Option> infer_declarations() {
+  InferConfig config;
+  return infer_options(config).declarations();
 }
 
 std::string infer_help() {

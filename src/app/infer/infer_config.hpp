@@ -55,5 +55,6 @@ struct InferConfig : LearningConfig {
 /// Throws UsageError.
 [[nodiscard]] InferConfig parse_infer_config(const std::vector<std::string>& words);
 [[nodiscard]] std::string infer_help();
+[[nodiscard]] std::vector<Option> infer_declarations();
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 // The rounds of `starling omd`, and what they come to.
-#include "app/commands.hpp"
+#include "omd_command.hpp"
+
 #include "app/run/launch.hpp"
 #include "omd_run.hpp"
 #include <algorithm>
@@ -241,10 +242,17 @@ std::vector<std::string> OmdRun::draw() const {
   return problems;
 }
 
-int run_omd(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
-  return run_command(
-      words, speaks, omd_help, [&] { return parse_omd_config(words).text; },
-      [&](World& world) { return OmdRun(world, command_line).run(words); });
+Command omd_command() {
+  return {.name = "omd",
+          .purpose = "online mirror descent over a topology (under mpirun or srun)",
+          .on_all_ranks = true,
+          .help = omd_help,
+          .options = omd_declarations,
+          .configuration = [](const std::vector<std::string>& words) { return parse_omd_config(words).text; },
+          .run =
+              [](const Call& call) {
+                return run_on_all_ranks([&](World& world) { return OmdRun(world, call.command_line).run(call.words); });
+              }};
 }
 
 }  // namespace starling

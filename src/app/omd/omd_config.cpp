@@ -13,89 +13,101 @@ namespace {
 
 void add_absence_option(Options& options, OmdConfig& config) {
   using Absent = OmdSettings::Absent;
-  options.add({"Clients and graph", "absent", "WHAT", "step",
-               "what a client does in a round that it sits out: step on its own records, or freeze (then clients count "
-               "by how often they take part)",
-               setter::choice<Absent>(config.omd.absent, {{"step", Absent::steps}, {"freeze", Absent::freezes}})});
+  options.group("Clients and graph");
+  options.add(
+      {.name = "absent",
+       .argument = "WHAT",
+       .initial = "step",
+       .help = "what a client does in a round that it sits out: step on its own records, or freeze (then clients count "
+               "by how often they take part)"},
+      config.omd.absent, {{"step", Absent::steps}, {"freeze", Absent::freezes}});
 }
 
 void add_graph_options(Options& options, OmdConfig& config) {
-  const char* group = "Clients and graph";
-  options.add({group, "topology", "FILE", "",
-               "topology file (see starling topology --help); default: a directed ring of all clients",
-               setter::text(config.topology), false, named::file});
-  add_client_options(options, group, config, "the topology's, else one per rank");
-  options.add(
-      {group, "mixing", "HOW", "push-sum",
-       "push-sum (unbiased on any digraph; sender weights must sum to one) or plain (meant for receiver "
-       "weights that sum to one)",
-       setter::choice<Mixing>(config.mixing.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}})});
-  options.add({group, "gossip-steps", "G", "1",
-               "exchanges with neighbours per round; more cost messages and bring models closer together",
-               setter::integer(config.mixing.gossip_steps, 1, 1'000'000)});
-  options.add({group, "lazy", "SHARE", "0",
-               "share of its mass, 0 to below 1, that a client keeps before it splits the rest",
-               setter::number(config.mixing.lazy, 0, 0.999999)});
-  add_exchange_option(options, group, config.mixing.exchange);
-  add_schedule_options(options, group, config.schedule);
+  options.group("Clients and graph");
+  options.add(declared("topology"), config.topology);
+  add_client_options(options, config, "the topology's, else one per rank");
+  options.add(declared("mixing"), config.mixing.mixing, {{"push-sum", Mixing::push_sum}, {"plain", Mixing::plain}});
+  options.add(declared("gossip-steps"), config.mixing.gossip_steps);
+  options.add(declared("lazy"), config.mixing.lazy);
+  add_exchange_option(options, config.mixing.exchange);
+  add_schedule_options(options, config.schedule);
   add_absence_option(options, config);
 }
 
 void add_pace_options(Options& options, OmdConfig& config) {
-  const char* group = "Waiting";
-  options.add({group, "deadline", "SECONDS", "",
-               "wait for in-neighbours no longer than this in each round; what is late is added when it comes, and a "
+  options.group("Waiting");
+  options.add(
+      {.name = "deadline",
+       .argument = "SECONDS",
+       .help = "wait for in-neighbours no longer than this in each round; what is late is added when it comes, and a "
                "client that is slower than others makes up for the steps it has missed. Not reproducible",
-               setter::number(config.mixing.deadline, 0, 1e9)});
-  options.add({group, "async", "", "", "the same without waiting at all", setter::flag(config.async)});
+       .least = 0,
+       .most = 1e9,
+       .relations = {needs("mixing=push-sum", "plain mixing has no mass that says what is still under way")}},
+      config.mixing.deadline);
+  options.add({.name = "async",
+               .help = "the same without waiting at all",
+               .relations = {excludes("deadline", "--async is a deadline of 0 seconds", "Give one of them."),
+                             needs("mixing=push-sum", "plain mixing has no mass that says what is still under way")}},
+              config.async);
 }
 
 void add_learning_options(Options& options, OmdConfig& config) {
-  const char* group = "Learning";
-  options.add({group, "loss", "LOSS", "logistic",
-               "loss of the model (below), or none: average the starts, learn nothing", setter::text(config.loss)});
-  add_model_options(options, group, config.model);
-  options.add({group, "l2", "LAMBDA", "0", "adds (lambda/2)|x|^2 to the loss", setter::number(config.omd.l2, 0, 1e12)});
-  options.add({group, "mirror", "MAP", "euclidean", "mirror map (below)", setter::text(config.mirror)});
-  options.add({group, "domain", "SET", "", "where models live (below); default: free, simplex for entropic",
-               setter::text(config.domain)});
-  options.add({group, "start", "WHERE", "uniform",
-               "uniform (the domain's centre; of a network values between +-1/sqrt(fan-in), the same at all clients, "
-               "made from --seed), zero, or a CSV file with a row per client (public)",
-               setter::text(config.start), false, named::start});
-  options.add({group, "average", "WHAT", "none",
-               "models that the run ends with: none (of the last round), tail (each client's mean over the second half "
-               "of the rounds, weighted by its push-sum masses) or all (likewise over all rounds)",
-               setter::choice<Averaging>(
-                   config.average, {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}})});
-  options.add({group, "step", "C", "1", "step sizes are C / (t + i0)^p, t from 1",
-               setter::number(config.omd.step, tiny, 1e12)});
+  options.group("Learning");
   options.add(
-      {group, "step-power", "P", "0.5", "p; 0 is a constant step", setter::number(config.omd.step_power, 0, 10)});
-  options.add({group, "step-offset", "I0", "0", "i0", setter::number(config.omd.step_offset, 0, 1e15)});
+      declared(
+          "loss",
+          {.relations = {needs("rounds", "there is no stream whose end could say when to stop").only_for("none")}}),
+      config.loss);
+  add_model_options(options, config.model);
+  options.add(declared("l2", {.initial = "0"}), config.omd.l2);
+  options.add({.name = "mirror", .argument = "MAP", .initial = "euclidean", .help = "mirror map (below)"},
+              config.mirror);
   options.add(
-      {group, "step-cap", "KAPPA", "auto",
-       "no step exceeds KAPPA times the first round's; what is cut off is owed and taken later. auto: the least "
-       "number, "
-       "1 or more, by which the client with the least mass repays all it owes before the end; 100 or more with --dual "
-       "queue, whose steps are short and do not fall",
-       setter::number_or_auto(config.step_cap, tiny, infinity)});
+      {.name = "domain", .argument = "SET", .help = "where models live (below); default: free, simplex for entropic"},
+      config.domain);
+  options.add(declared("start", {.initial = "uniform"}), config.start);
+  options.add(declared("average"), config.average,
+              {{"none", Averaging::none}, {"tail", Averaging::tail}, {"all", Averaging::all}});
+  options.add(declared("step", {.relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
+                                                       "Give --queue-smoothing ALPHA instead.")}}),
+              config.omd.step);
+  options.add(
+      declared("step-power", {.relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
+                                                     "Give --queue-smoothing ALPHA instead.")}}),
+      config.omd.step_power);
+  options.add(
+      declared("step-offset", {.initial = "0",
+                               .relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
+                                                      "Give --queue-smoothing ALPHA instead.")}}),
+      config.omd.step_offset);
+  options.add(declared("step-cap"), config.step_cap);
 }
 
 void add_regret_options(Options& options, OmdConfig& config) {
-  const char* group = "Output";
+  options.group("Output");
   options.add(
-      {group, "regret", "WHICH", "none",
-       "none; static: against the best single model in hindsight; dynamic: against the best model of each round; "
-       "or both. Found after the last round on a source that can be read again. Needs shared metrics",
-       setter::choice<RegretChoice>(config.regret, {{"none", RegretChoice::none},
-                                                    {"static", RegretChoice::static_regret},
-                                                    {"dynamic", RegretChoice::dynamic},
-                                                    {"both", RegretChoice::both}})});
-  options.add({group, "benchmark-window", "K", "",
-               "with --constraint and static regret: also against the best model that keeps the constraints in every "
+      declared("regret",
+               {.relations = {excludes("model=mlp|cnn",
+                                       "a network's loss is not convex, so the best model in hindsight cannot be found",
+                                       "Leave --regret out.")
+                                  .only_for("static|dynamic|both")}}),
+      config.regret,
+      {{"none", RegretChoice::none},
+       {"static", RegretChoice::static_regret},
+       {"dynamic", RegretChoice::dynamic},
+       {"both", RegretChoice::both}});
+  options.add(
+      {.name = "benchmark-window",
+       .argument = "K",
+       .help = "with --constraint and static regret: also against the best model that keeps the constraints in every "
                "window of K rounds (the K-benchmark)",
-               setter::integer(config.benchmark_window, 1, most_whole)});
+       .least = 1,
+       .most = most_whole,
+       .relations = {needs("constraint", "there is nothing to compare"),
+                     needs("regret=static|both", "there is nothing to compare")}},
+      config.benchmark_window);
 }
 
 Options omd_options(OmdConfig& config) {
@@ -121,46 +133,26 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   Options options = omd_options(config);
   options.parse(words);
   check_learning_options(config);
-  check(config.learns() || config.rounds,
-        "--loss none needs --rounds (there is no stream whose end could say when to stop)");
   check_model_choice(config.model, config.privacy);
-  check(config.model.kind == ModelChoice::Kind::linear || config.learns(),
-        "--model with --loss none (there is no loss to score) leave it out");
-  check(!config.async || !config.mixing.deadline,
-        "--async and --deadline exclude each other (0 seconds are --async); give one");
   if (config.async) config.mixing.deadline = 0;
-  check(
-      !config.mixing.deadline || config.mixing.mixing == Mixing::push_sum,
-      "--{} needs --mixing push-sum (plain mixing has no mass that says what is still under way) leave out one of them",
-      config.async ? "async" : "deadline");
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
                                config.schedule.link_loss_model == LossModel::unacknowledged;
-  check(config.mixing.exchange != ExchangeWay::windows || !config.mixing.deadline,
-        "--exchange windows with --{} (parcels that are late wait in a message, not in a window) leave out one of them",
-        config.async ? "async" : "deadline");
   check(
       config.mixing.exchange != ExchangeWay::windows || !config.mixing.running_sums,
       "--exchange windows with --link-loss-model unacknowledged (each edge has sums of its own, which go as messages) "
       "leave out one of them");
-  check_constraint_options(config.constraints, config.omd);
-  check(!config.constraints.any() || !config.mixing.deadline,
-        "--constraint with --{} (duals and budgets follow rounds that are in step) leave out one of them",
-        config.async ? "async" : "deadline");
-  check(config.schedule.link_loss > 0 || config.schedule.link_loss_model == LossModel::acknowledged,
-        "--link-loss-model without --link-loss (nothing is lost) say how much: --link-loss 0.05");
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
-  check(!config.model.is_network() || config.regret == RegretChoice::none,
-        "--regret with a network (its loss is not convex, so nobody can find the best model in hindsight that regret "
-        "compares with) leave it out");
-  check(!config.benchmark_window ||
-            (config.constraints.any() && config.regret != RegretChoice::none && config.regret != RegretChoice::dynamic),
-        "--benchmark-window without --constraint and --regret static or both (there is nothing to compare) add them");
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);
   return config;
+}
+
+std::vector<Option> omd_declarations() {
+  OmdConfig config;
+  return omd_options(config).declarations();
 }
 
 std::string omd_help() {

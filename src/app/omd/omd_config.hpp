@@ -39,5 +39,6 @@ struct OmdConfig : LearningConfig {
 /// Throws UsageError.
 [[nodiscard]] OmdConfig parse_omd_config(const std::vector<std::string>& words);
 [[nodiscard]] std::string omd_help();
+[[nodiscard]] std::vector<Option> omd_declarations();
 
 }  // namespace starling

@@ -1,10 +1,11 @@
-#include "privacy_audit.hpp"
-
 #include "app/console/pass.hpp"
+#include "app/console/print.hpp"
 #include "app/data/data_commands.hpp"
+#include "app/settings/catalogue.hpp"
 #include "audit_paper.hpp"
 #include "audit_protocol.hpp"
 #include "audit_report.hpp"
+#include "privacy_commands.hpp"
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -55,76 +56,107 @@ struct AuditChoice {
   std::optional<std::string> output;
   bool json = false;
   ProgressChoice progress = ProgressChoice::automatic;
-  bool print_config = false;
 };
 
 void add_claim_options(Options& options, AuditChoice& choice) {
-  const char* group = "Claim";
-  options.add({group, "mechanism", "NAME", "",
-               "what is audited: a mechanism (below), or private-paper, all models of a stream under the noise of "
-               "starling renewable --variant private-paper; required",
-               setter::text(choice.mechanism)});
-  options.add({group, "epsilon", "E", "",
-               "claimed privacy loss of a release; default: 1. With --mechanism gaussian: at --delta",
-               setter::number(choice.epsilon, tiny, most_epsilon)});
-  options.add({group, "mu", "MU", "", "claimed loss of a release in Gaussian differential privacy (gaussian alone)",
-               setter::number(choice.mu, tiny, most_mu)});
-  options.add({group, "delta", "D", "",
-               "of the claim; default: 0, and 1e-5 for gaussian. The dissertation claims 0 for its mechanism",
-               setter::number(choice.delta, tiny, 0.999)});
-  options.add({group, "unit", "UNIT", "record", "whose loss is claimed: record, or component of a record's gradient",
-               setter::choice<PrivacyUnit>(choice.unit,
-                                           {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}})});
-  options.add({group, "clip", "C", "1", "norm to which each record's gradient is clipped",
-               setter::number(choice.clip, tiny, 1e12)});
-  options.add({group, "batch", "M", "1", "records in a sum", setter::integer(choice.batch, 1, 1'000'000'000)});
+  options.group("Claim");
   options.add(
-      {group, "dimension", "D", "1", "components of a gradient", setter::integer(choice.dimension, 1, 100'000'000)});
-  options.add({group, "rounds", "T", "",
+      declared(
+          "mechanism",
+          {.help = "what is audited: a mechanism (below), or private-paper, all models of a stream under the noise of "
+                   "starling renewable --variant private-paper; required"}),
+      choice.mechanism);
+  options.add(declared("epsilon",
+                       {.help = "claimed privacy loss of a release; default: 1. With --mechanism gaussian: at --delta",
+                        .least = tiny,
+                        .most = most_epsilon}),
+              choice.epsilon);
+  options.add(declared("mu", {.argument = "MU",
+                              .help = "claimed loss of a release in Gaussian differential privacy (gaussian alone)",
+                              .least = tiny,
+                              .most = most_mu}),
+              choice.mu);
+  options.add(
+      declared("delta",
+               {.help = "of the claim; default: 0, and 1e-5 for gaussian. The dissertation claims 0 for its mechanism",
+                .least = tiny,
+                .most = 0.999}),
+      choice.delta);
+  options.add(declared("unit", {.help = "whose loss is claimed: record, or component of a record's gradient"}),
+              choice.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
+  options.add(declared("clip", {.initial = "1", .help = "norm to which each record's gradient is clipped"}),
+              choice.clip);
+  options.add(declared("batch", {.initial = "1", .help = "records in a sum"}), choice.batch);
+  options.add(declared("dimension", {.initial = "1", .help = "components of a gradient", .most = 100'000'000}),
+              choice.dimension);
+  options.add(
+      declared(
+          "rounds",
+          {.help =
                "for dissertation: rounds of the run, on which its truncation depends (5); with --protocol omd: rounds "
-               "that are played and seen (2); of private-paper: batches (10)",
-               setter::integer(choice.rounds, 1, most_whole)});
+               "that are played and seen (2); of private-paper: batches (10)"}),
+      choice.rounds);
 }
 
 void add_aggregator_options(Options& options, AuditChoice& choice) {
-  const char* group = "Aggregator";
+  options.group("Aggregator");
   options.add(
-      {group, "trust", "WHOM", "none",
-       "with gaussian: none (a client's own release), central (rank 0 adds noise to the sum over all clients) or "
-       "masked (the clients add shares of it under masks, and rank 0 reads the sum)",
-       setter::choice<AuditTrust>(
-           choice.trust,
-           {{"none", AuditTrust::none}, {"central", AuditTrust::central}, {"masked", AuditTrust::masked}})});
-  options.add({group, "clients", "M", "", "with --trust central or masked: clients, of --batch records each (2)",
-               setter::integer(choice.clients, 1, 100'000)});
-  options.add({group, "l2", "L", "", "of private-paper: its lambda (0.1)", setter::number(choice.l2, tiny, 1e12)});
-  options.add({group, "c2", "C", "", "of private-paper: the bound on a row's norm that it assumes (1)",
-               setter::number(choice.c2, tiny, 1e12)});
-  options.add({group, "rho", "R", "", "of private-paper: its rho (0)", setter::number(choice.rho, 0.0, 1e12)});
-  options.add({group, "row-norm", "N", "", "of private-paper: the norm that rows really have, with their 1 (7)",
-               setter::number(choice.row_norm, 1.0, 1e6)});
+      declared("trust", {.initial = "none",
+                         .help = "with gaussian: none (a client's own release), central (rank 0 adds noise to the sum "
+                                 "over all clients) or "
+                                 "masked (the clients add shares of it under masks, and rank 0 reads the sum)"}),
+      choice.trust, {{"none", AuditTrust::none}, {"central", AuditTrust::central}, {"masked", AuditTrust::masked}});
+  options.add(declared("clients", {.argument = "M",
+                                   .help = "with --trust central or masked: clients, of --batch records each (2)",
+                                   .most = 100'000}),
+              choice.clients);
+  options.add(declared("l2", {.argument = "L", .help = "of private-paper: its lambda (0.1)", .least = tiny}),
+              choice.l2);
+  options.add(
+      declared("c2", {.argument = "C", .help = "of private-paper: the bound on a row's norm that it assumes (1)"}),
+      choice.c2);
+  options.add(declared("rho", {.argument = "R", .help = "of private-paper: its rho (0)", .least = 0.0, .most = 1e12}),
+              choice.rho);
+  options.add({.name = "row-norm",
+               .argument = "N",
+               .help = "of private-paper: the norm that rows really have, with their 1 (7)",
+               .least = 1.0,
+               .most = 1e6},
+              choice.row_norm);
 }
 
 void add_method_options(Options& options, AuditChoice& choice) {
-  const char* group = "Audit";
-  options.add({group, "samples", "N", "",
-               "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
+  options.group("Audit");
+  options.add(
+      {.name = "samples",
+       .argument = "N",
+       .help = "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
                "1000000; 100000 with --protocol omd; with --run: rounds (100000)",
-               setter::integer(choice.samples, 100, 1'000'000'000'000)});
-  options.add({group, "protocol", "NAME", "none",
-               "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`",
-               setter::choice<bool>(choice.of_omd, {{"none", false}, {"omd", true}})});
-  options.add({group, "run", "", "",
-               "one long run with a canary in each round, whose signs are guessed (with --protocol omd)",
-               setter::flag(choice.one_run)});
-  options.add({group, "noise-key", "KEY", "random",
+       .least = 100,
+       .most = 1'000'000'000'000},
+      choice.samples);
+  options.add(
+      {.name = "protocol",
+       .argument = "NAME",
+       .initial = "none",
+       .help = "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`"},
+      choice.of_omd, {{"none", false}, {"omd", true}});
+  options.add({.name = "run",
+               .help = "one long run with a canary in each round, whose signs are guessed (with --protocol omd)"},
+              choice.one_run);
+  options.add(
+      declared(
+          "noise-key",
+          {.help =
                "random: each run has a key from the operating system; seed: each has the key that `--noise-key seed` "
-               "gives, which is found out",
-               setter::choice<bool>(choice.seeded, {{"random", false}, {"seed", true}})});
-  options.add({group, "seed", "S", "1", "of --noise-key seed", setter::integer(choice.seed, 0, most_whole)});
-  options.add({group, "self-check", "WHEN", "on",
-               "on: first audit a null pair, an honest pair and every planted fault; off: do not",
-               setter::choice<bool>(choice.checks_itself, {{"on", true}, {"off", false}})});
+               "gives, which is found out"}),
+      choice.seeded, {{"random", false}, {"seed", true}});
+  options.add(declared("seed", {.help = "of --noise-key seed"}), choice.seed);
+  options.add({.name = "self-check",
+               .argument = "WHEN",
+               .initial = "on",
+               .help = "on: first audit a null pair, an honest pair and every planted fault; off: do not"},
+              choice.checks_itself, {{"on", true}, {"off", false}});
 }
 
 Options audit_options(AuditChoice& choice) {
@@ -132,11 +164,12 @@ Options audit_options(AuditChoice& choice) {
   add_claim_options(options, choice);
   add_aggregator_options(options, choice);
   add_method_options(options, choice);
-  options.add({"Output", "output", "DIR", "",
-               "folder for audit.json, audit-histogram.csv and the picture audit.svg; it is made if it does not exist",
-               setter::text(choice.output), false, named::file});
-  options.add({"Output", "json", "", "", "print one JSON object in place of tables", setter::flag(choice.json)});
-  add_last_options(options, choice.progress, choice.print_config);
+  options.group("Output");
+  options.add(declared("output", {.help = "folder for audit.json, audit-histogram.csv and the picture audit.svg; it is "
+                                          "made if it does not exist"}),
+              choice.output);
+  options.add(declared("json", {.help = "print one JSON object in place of tables"}), choice.json);
+  add_last_options(options, choice.progress);
   return options;
 }
 
@@ -393,16 +426,10 @@ int run_choice(const AuditChoice& choice) {
   return static_cast<int>(report.refuted() ? ExitCode::refuted : ExitCode::done);
 }
 
-}  // namespace
-
-int run_privacy_audit(const std::vector<std::string>& words) {
+int run_privacy_audit(const Call& call) {
   AuditChoice choice;
   Options options = audit_options(choice);
-  options.parse(words);
-  if (choice.print_config) {
-    print(options.configuration());
-    return 0;
-  }
+  options.parse(call.words);
   return stoppable([&] { return run_choice(choice); });
 }
 
@@ -428,6 +455,17 @@ std::string privacy_audit_help() {
          "  starling privacy audit --mechanism laplace --epsilon 1 --protocol omd --dimension 2 --batch 4\n"
          "  starling privacy audit --mechanism gaussian --mu 0.5 --trust masked --clients 3\n"
          "  starling privacy audit --mechanism private-paper --epsilon 0.8 --batch 20 --rounds 10\n";
+}
+
+}  // namespace
+
+Command privacy_audit_command() {
+  return {.name = "audit",
+          .purpose = "a lower bound on the loss of what is really released",
+          .help = privacy_audit_help,
+          .options = declarations_from<AuditChoice, audit_options>,
+          .configuration = configuration_from<AuditChoice, audit_options>,
+          .run = run_privacy_audit};
 }
 
 }  // namespace starling

@@ -1,5 +1,7 @@
 // `starling privacy calibrate`.
+#include "app/console/print.hpp"
 #include "app/run/privacy/release_terms.hpp"
+#include "app/settings/catalogue.hpp"
 #include "privacy_commands.hpp"
 #include <array>
 #include <cmath>
@@ -41,36 +43,36 @@ std::vector<std::string> calibrated() {
 Options calibrate_options(Calibrate& calibrate) {
   constexpr double tiny = std::numeric_limits<double>::min();
   Options options("privacy calibrate");
-  const char* group = "Noise";
-  options.add({group, "mechanism", "NAME", "", "laplace or gaussian",
-               [&calibrate](const std::string& text) { calibrate.mechanism = setter::one_of(text, calibrated()); }});
-  options.add({group, "sensitivity", "D", "1",
-               "how far replacing one record moves the released value: in L1 for laplace, in L2 for gaussian. Clipping "
-               "records to C makes it 2C, not C",
-               setter::number(calibrate.sensitivity, tiny, 1e300)});
-  group = "Limit";
+  options.group("Noise");
+  options.add(declared("mechanism", {.help = "laplace or gaussian", .words = calibrated()}), calibrate.mechanism);
+  options.add(declared("sensitivity", {.initial = "1"}), calibrate.sensitivity);
+  options.group("Limit");
+  options.add(declared("epsilon", {.help = "loss of all releases together", .least = tiny, .most = 1e9}),
+              calibrate.epsilon);
   options.add(
-      {group, "epsilon", "E", "", "loss of all releases together", setter::number(calibrate.epsilon, tiny, 1e9)});
-  options.add({group, "delta", "D", "1e-5",
-               "probability with which it may be exceeded; 0 for laplace: pure losses add up",
-               setter::number(calibrate.delta, 0, 0.999999)});
-  options.add({group, "mu", "M", "", "for gaussian, in place of --epsilon: mu of all releases together",
-               setter::number(calibrate.mu, tiny, 1e9)});
-  options.add({group, "releases", "K", "1", "releases that one record enters",
-               setter::integer(calibrate.releases, 1, most_whole)});
-  options.add({group, "json", "", "",
+      declared("delta", {.initial = "1e-5",
+                         .help = "probability with which it may be exceeded; 0 for laplace: pure losses add up"}),
+      calibrate.delta);
+  options.add(declared("mu", {.help = "for gaussian, in place of --epsilon: mu of all releases together",
+                              .least = tiny,
+                              .most = 1e9}),
+              calibrate.mu);
+  options.add(declared("releases"), calibrate.releases);
+  options.add(
+      declared(
+          "json",
+          {.help =
                "print one JSON object: mechanism, sigma and mu or scale and epsilon_per_release, and what all releases "
-               "come to: epsilon, delta, total_mu, method, releases, sensitivity",
-               setter::flag(calibrate.json)});
-  options.add({group, "help", "", "", "this text", [](const std::string&) {}});
+               "come to: epsilon, delta, total_mu, method, releases, sensitivity"}),
+      calibrate.json);
+  options.add(declared("help"));
   return options;
 }
 
 void check_limit(const Calibrate& calibrate) {
   check(!calibrate.mechanism.empty(), "--mechanism is missing: which noise? Give laplace or gaussian.");
-  check(calibrate.epsilon.has_value() != calibrate.mu.has_value(),
-        "{}: the loss of all releases together. Give one of them.",
-        calibrate.mu ? "both --epsilon and --mu" : "neither --epsilon nor --mu");
+  check(calibrate.epsilon || calibrate.mu,
+        "neither --epsilon nor --mu: the loss of all releases together has to be known. Give one of them.");
   check(!calibrate.mu || calibrate.gaussian(),
         "--mu under laplace: it is a measure of Gaussian noise. Give --epsilon and --delta.");
   check(!calibrate.gaussian() || calibrate.delta > 0,
@@ -155,22 +157,30 @@ constexpr const char* examples =
     "  starling privacy calibrate --mechanism gaussian --mu 1 --releases 100 --json\n"
     "\nExit codes: 0 done; 2 usage.\n";
 
-}  // namespace
-
 std::string calibrate_help() {
   Calibrate calibrate;
   return explanation + calibrate_options(calibrate).help() + examples;
 }
 
-int run_calibrate(const Words& words) {
+int run_calibrate(const Call& call) {
   Calibrate calibrate;
   Options options = calibrate_options(calibrate);
-  options.parse(words);
+  options.parse(call.words);
   check_limit(calibrate);
   const double noise = least_noise(calibrate);
   const PrivacyLoss loss = loss_with(calibrate, noise);
   print(calibrate.json ? to_json(calibrate, noise, loss).dump() + '\n' : table_of(calibrate, noise, loss));
   return 0;
+}
+
+}  // namespace
+
+Command privacy_calibrate_command() {
+  return {.name = "calibrate",
+          .purpose = "the least noise whose releases stay within a loss",
+          .help = calibrate_help,
+          .options = declarations_from<Calibrate, calibrate_options>,
+          .run = run_calibrate};
 }
 
 }  // namespace starling

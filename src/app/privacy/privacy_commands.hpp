@@ -1,22 +1,13 @@
 /// The commands below `starling privacy`.
 #pragma once
 
-#include "app/data/data_commands.hpp"  // Words, print
-#include <string>
+#include "app/console/command.hpp"
 
 namespace starling {
 
-/// One of them; `run` gets the words after its name, and returns the exit code.
-struct PrivacyCommand {
-  const char* name;
-  const char* synopsis;  ///< what it does
-  std::string (*help)();
-  int (*run)(const Words& words);
-};
-
-[[nodiscard]] std::string spend_help();
-int run_spend(const Words& words);
-[[nodiscard]] std::string calibrate_help();
-int run_calibrate(const Words& words);
+[[nodiscard]] Command privacy_spend_command();
+[[nodiscard]] Command privacy_calibrate_command();
+[[nodiscard]] Command privacy_audit_command();
+[[nodiscard]] Command privacy_ledger_command();
 
 }  // namespace starling

@@ -1,7 +1,8 @@
 // `starling privacy ledger FILE`.
-#include "privacy_ledger.hpp"
-
+#include "app/console/print.hpp"
 #include "app/data/data_commands.hpp"
+#include "app/settings/catalogue.hpp"
+#include "privacy_commands.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -54,20 +55,29 @@ struct Request {
 
 Options options_of(Request& request) {
   Options options("privacy ledger");
-  options.add({"Ledger", "file", "FILE", "", "the ledger", setter::text(request.file), true});
-  options.add({"Ledger", "verify", "", "", "only say whether the ledger is whole", setter::flag(request.verify)});
-  options.add({"Ledger", "expect", "HASH", "",
-               "the ledger must hold a row with this hash: it then goes on from where the hash was noted",
-               setter::text(request.expect)});
-  options.add({"Ledger", "client", "K", "", "say what concerns client K alone",
-               setter::integer(request.client, 0, std::numeric_limits<Client>::max())});
-  options.add({"Ledger", "delta", "D", "",
-               "delta of the losses; without it 0 where all charges are pure, 1e-5 for Gaussian ones",
-               setter::number(request.delta, 0, 1)});
-  options.add({"Output", "json", "", "",
-               "print one JSON object: file, rows, head, whole, damage, in_use, expected_row, runs, losses",
-               setter::flag(request.json)});
-  options.add({"Output", "help", "", "", "this text", [](const std::string&) {}});
+  options.group("Ledger");
+  options.add({.name = "file", .argument = "FILE", .help = "the ledger", .positional = true}, request.file);
+  options.add({.name = "verify", .help = "only say whether the ledger is whole"}, request.verify);
+  options.add({.name = "expect",
+               .argument = "HASH",
+               .help = "the ledger must hold a row with this hash: it then goes on from where the hash was noted"},
+              request.expect);
+  options.add({.name = "client",
+               .argument = "K",
+               .help = "say what concerns client K alone",
+               .least = 0,
+               .most = std::numeric_limits<Client>::max()},
+              request.client);
+  options.add(
+      declared("delta", {.help = "delta of the losses; without it 0 where all charges are pure, 1e-5 for Gaussian ones",
+                         .most = 1}),
+      request.delta);
+  options.group("Output");
+  options.add(
+      declared("json",
+               {.help = "print one JSON object: file, rows, head, whole, damage, in_use, expected_row, runs, losses"}),
+      request.json);
+  options.add(declared("help"));
   return options;
 }
 
@@ -343,16 +353,14 @@ Verdict verdict_on(const LedgerReading& reading, const Request& request) {
   return {true, text};
 }
 
-}  // namespace
-
 std::string privacy_ledger_help() {
   Request request;
   return ledger_usage + options_of(request).help();
 }
 
-int run_privacy_ledger(const std::vector<std::string>& words) {
+int run_privacy_ledger(const Call& call) {
   Request request;
-  options_of(request).parse(words);
+  options_of(request).parse(call.words);
   check_request(request);
   const LedgerReading reading = read_ledger(request.file);
   check_client(reading, request);
@@ -365,6 +373,16 @@ int run_privacy_ledger(const std::vector<std::string>& words) {
   const bool said = request.verify && !request.json;
   if (!verdict.good && !said) fmt::print(stderr, "starling: {}\n", one_line(verdict.text));
   return static_cast<int>(verdict.good ? ExitCode::done : ExitCode::refuted);
+}
+
+}  // namespace
+
+Command privacy_ledger_command() {
+  return {.name = "ledger",
+          .purpose = "what was released by whom, and whether that record of it is whole",
+          .help = privacy_ledger_help,
+          .options = declarations_from<Request, options_of>,
+          .run = run_privacy_ledger};
 }
 
 }  // namespace starling

@@ -1,5 +1,7 @@
 // `starling privacy spend`.
+#include "app/console/print.hpp"
 #include "app/run/privacy/release_terms.hpp"
+#include "app/settings/catalogue.hpp"
 #include "privacy_commands.hpp"
 #include <cmath>
 
@@ -28,42 +30,67 @@ struct Spend {
 };
 
 Options spend_options(Spend& spend) {
+  const std::string says = "the file says it of each group";
   Options options("privacy spend");
-  const char* group = "A release";
-  options.add({group, "mechanism", "NAME", "",
-               mechanism_table().names() +
-                   ", pure (any mechanism with epsilon alone) or approximate (any mechanism with epsilon and delta)",
-               setter::text(spend.terms.mechanism)});
-  options.add({group, "epsilon", "E", "",
-               "its loss (of laplace: sensitivity / scale; of gaussian: at --delta); a number or a schedule (below)",
-               setter::text(spend.epsilon)});
+  options.group("A release");
+  options.add(declared("mechanism", {.help = mechanism_table().names() +
+                                             ", pure (any mechanism with epsilon alone) or approximate (any mechanism "
+                                             "with epsilon and delta)"}),
+              spend.terms.mechanism);
   options.add(
-      {group, "mu", "M", "", "of gaussian: sensitivity / sigma; a number or a schedule", setter::text(spend.mu)});
-  options.add({group, "sigma", "S", "", "of gaussian: standard deviation of the noise",
-               setter::number(spend.terms.sigma, 0, infinity)});
-  options.add({group, "scale", "B", "", "of laplace: scale b of the noise, density exp(-|x|/b)/(2b)",
-               setter::number(spend.terms.scale, 0, infinity)});
+      declared(
+          "epsilon",
+          {.help =
+               "its loss (of laplace: sensitivity / scale; of gaussian: at --delta); a number or a schedule (below)"}),
+      spend.epsilon);
+  options.add(declared("mu", {.help = "of gaussian: sensitivity / sigma; a number or a schedule"}), spend.mu);
+  options.add({.name = "sigma",
+               .argument = "S",
+               .help = "of gaussian: standard deviation of the noise",
+               .least = 0,
+               .most = infinity},
+              spend.terms.sigma);
+  options.add(declared("scale", {.argument = "B",
+                                 .help = "of laplace: scale b of the noise, density exp(-|x|/b)/(2b)",
+                                 .least = 0,
+                                 .most = infinity}),
+              spend.terms.scale);
+  options.add(declared("sensitivity", {.help = "how far replacing one record moves the released value: in L1 with "
+                                               "--scale, in L2 with --sigma; default: "
+                                               "1. Clipping records to C makes it 2C, not C",
+                                       .least = 0,
+                                       .most = infinity}),
+              spend.terms.sensitivity);
+  options.add({.name = "release-delta",
+               .argument = "D",
+               .help = "of approximate: probability that one release fails",
+               .least = 0,
+               .most = 1},
+              spend.terms.delta);
+  options.add(declared("rounds", {.help = "of dissertation: rounds of the run, which say where its noise is cut off",
+                                  .least = 2,
+                                  .most = 9e15}),
+              spend.terms.rounds);
+  options.group("All of them");
+  options.add(declared("releases"), spend.releases);
+  options.add({.name = "groups",
+               .argument = "FILE",
+               .help = "different releases, in place of all options above (below)",
+               .files = named::file,
+               .relations = {excludes("mechanism", says), excludes("epsilon", says), excludes("mu", says),
+                             excludes("sigma", says), excludes("scale", says), excludes("sensitivity", says),
+                             excludes("release-delta", says), excludes("rounds", says), excludes("releases", says)}},
+              spend.groups);
+  options.add(declared("delta", {.initial = "1e-5",
+                                 .help = "probability with which the loss may be exceeded; 0: pure losses add up"}),
+              spend.delta);
   options.add(
-      {group, "sensitivity", "D", "",
-       "how far replacing one record moves the released value: in L1 with --scale, in L2 with --sigma; default: "
-       "1. Clipping records to C makes it 2C, not C",
-       setter::number(spend.terms.sensitivity, 0, infinity)});
-  options.add({group, "release-delta", "D", "", "of approximate: probability that one release fails",
-               setter::number(spend.terms.delta, 0, 1)});
-  options.add({group, "rounds", "T", "", "of dissertation: rounds of the run, which say where its noise is cut off",
-               setter::number(spend.terms.rounds, 2, 9e15)});
-  group = "All of them";
-  options.add(
-      {group, "releases", "K", "1", "releases that one record enters", setter::integer(spend.releases, 1, most_whole)});
-  options.add({group, "groups", "FILE", "", "different releases, in place of all options above (below)",
-               setter::text(spend.groups), false, named::file});
-  options.add({group, "delta", "D", "1e-5", "probability with which the loss may be exceeded; 0: pure losses add up",
-               setter::number(spend.delta, 0, 0.999999)});
-  options.add({group, "json", "", "",
-               "print one JSON object: epsilon, mu, renyi, method, delta, releases, pure (null: unbounded, or not "
-               "applicable)",
-               setter::flag(spend.json)});
-  options.add({group, "help", "", "", "this text", [](const std::string&) {}});
+      declared(
+          "json",
+          {.help = "print one JSON object: epsilon, mu, renyi, method, delta, releases, pure (null: unbounded, or not "
+                   "applicable)"}),
+      spend.json);
+  options.add(declared("help"));
   return options;
 }
 
@@ -91,16 +118,9 @@ std::vector<ChargeGroup> scheduled(const Spend& spend, const std::string& text, 
 }
 
 std::vector<ChargeGroup> groups_of(const Spend& spend, const Options& options) {
-  if (spend.groups) {
-    for (const char* other :
-         {"mechanism", "epsilon", "mu", "sigma", "scale", "sensitivity", "release-delta", "rounds", "releases"}) {
-      check(!options.given(other), "--groups with --{}: the file says it of each group. Leave one of them out.", other);
-    }
-    return read_charge_groups(*spend.groups);
-  }
+  if (spend.groups) return read_charge_groups(*spend.groups);
   check(options.given("mechanism"),
         "neither --mechanism nor --groups: what was released? See starling privacy spend --help.");
-  check(!(spend.epsilon && spend.mu), "--epsilon and --mu exclude each other (either says what a release costs)");
   Spend complete = spend;
   const bool gaussian = is_gaussian(spend.terms.mechanism);
   check(!gaussian || !spend.terms.delta, "--release-delta has no meaning under gaussian (its epsilon is at --delta)");
@@ -161,18 +181,16 @@ constexpr const char* afterword =
     "  starling privacy spend --groups releases.csv --delta 1e-6\n"
     "\nExit codes: 0 done; 2 usage, or a file that is none.\n";
 
-}  // namespace
-
 std::string spend_help() {
   Spend spend;
   return spend_usage + spend_options(spend).help() + "\nSchedules, over the K releases:\n  " + schedule_help() +
          afterword;
 }
 
-int run_spend(const Words& words) {
+int run_spend(const Call& call) {
   Spend spend;
   Options options = spend_options(spend);
-  options.parse(words);
+  options.parse(call.words);
   const std::vector<ChargeGroup> groups = groups_of(spend, options);
   const PrivacyLoss loss = compose(groups, spend.delta);
   const double pure = compose(groups, 0).epsilon;
@@ -191,6 +209,16 @@ int run_spend(const Words& words) {
                               {"pure", number(pure)}};
   print(result.dump() + '\n');
   return 0;
+}
+
+}  // namespace
+
+Command privacy_spend_command() {
+  return {.name = "spend",
+          .purpose = "what releases cost together, by the best accountant",
+          .help = spend_help,
+          .options = declarations_from<Spend, spend_options>,
+          .run = run_spend};
 }
 
 }  // namespace starling

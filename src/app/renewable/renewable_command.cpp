@@ -1,5 +1,6 @@
 // The rounds of `starling renewable`, and what they come to.
-#include "app/commands.hpp"
+#include "renewable_command.hpp"
+
 #include "app/run/launch.hpp"
 #include "renewable_run.hpp"
 #include <algorithm>
@@ -128,10 +129,18 @@ Summary RenewableRun::make_summary(double wall, bool stopped) {
   return summary;
 }
 
-int run_renewable(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
-  return run_command(
-      words, speaks, renewable_help, [&] { return parse_renewable_config(words).text; },
-      [&](World& world) { return RenewableRun(world, command_line).run(words); });
+Command renewable_command() {
+  return {.name = "renewable",
+          .purpose = "streaming second-order classification with rank 0 as aggregator",
+          .on_all_ranks = true,
+          .help = renewable_help,
+          .options = renewable_declarations,
+          .configuration = [](const std::vector<std::string>& words) { return parse_renewable_config(words).text; },
+          .run =
+              [](const Call& call) {
+                return run_on_all_ranks(
+                    [&](World& world) { return RenewableRun(world, call.command_line).run(call.words); });
+              }};
 }
 
 }  // namespace starling

@@ -16,73 +16,128 @@ namespace {
 using Variant = RenewableVariant;
 
 void add_method_options(Options& options, RenewableConfig& config) {
-  const char* group = "Method";
-  options.add({group, "variant", "WHICH", "online",
-               "online (one Newton-like step per batch), offline (all data to convergence), offline-one-step (one step "
-               "from the start), private-paper (the paper's Algorithm 2 as printed), private (noisy sums)",
-               setter::choice<Variant>(config.variant, {{"online", Variant::online},
-                                                        {"offline", Variant::offline},
-                                                        {"offline-one-step", Variant::offline_one_step},
-                                                        {"private-paper", Variant::private_paper},
-                                                        {"private", Variant::private_sums}})});
+  options.group("Method");
   options.add(
-      {group, "loss", "LOSS", "dwd:1", "a loss with curvature, as in dwd:1 (below)", setter::text(config.loss)});
-  options.add({group, "smoothing", "HOW", "auto",
-               "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
-               "printed, with its jump), or a half-width",
-               setter::text(config.smoothing)});
-  options.add({group, "l2", "LAMBDA", "0", "adds (n lambda/2)|theta|^2 to the sum of n losses",
-               setter::number(config.settings.l2, 0, 1e12)});
+      {.name = "variant",
+       .argument = "WHICH",
+       .initial = "online",
+       .help = "online (one Newton-like step per batch), offline (all data to convergence), offline-one-step (one step "
+               "from the start), private-paper (the paper's Algorithm 2 as printed), private (noisy sums)"},
+      config.variant,
+      {{"online", Variant::online},
+       {"offline", Variant::offline},
+       {"offline-one-step", Variant::offline_one_step},
+       {"private-paper", Variant::private_paper},
+       {"private", Variant::private_sums}});
   options.add(
-      {group, "penalty", "WHOSE", "full", "what it weighs: full (theta), or slopes (all but intercepts)",
-       setter::choice<Penalty>(config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}})});
-  options.add({group, "start", "WHERE", "",
+      declared("loss", {.initial = "dwd:1", .help = "dwd:q, logistic, squared, huber:c or expectile:tau,c (below)"}),
+      config.loss);
+  options.add(
+      {.name = "smoothing",
+       .argument = "HOW",
+       .initial = "auto",
+       .help = "of dwd's derivative at its bend: auto (over +-min(0.01, bend/2); 0 for offline), 0 (none), paper (as "
+               "printed, with its jump), or a half-width"},
+      config.smoothing);
+  options.add(declared("l2", {.initial = "0", .help = "adds (n lambda/2)|theta|^2 to the sum of n losses"}),
+              config.settings.l2);
+  options.add({.name = "penalty",
+               .argument = "WHOSE",
+               .initial = "full",
+               .help = "what it weighs: full (theta), or slopes (all but intercepts)"},
+              config.settings.penalty, {{"full", Penalty::full}, {"slopes", Penalty::slopes}});
+  options.add(
+      declared(
+          "start",
+          {.help =
                "safe (the minimum over the first batch), zero, or a CSV file with one row (public); default: safe for "
-               "online, else zero",
-               setter::text(config.start), false, named::start});
-  options.add({group, "forget", "RHO", "1", "what the curvature gathered so far is multiplied by with each batch",
-               setter::number(config.settings.forget, 1e-6, 1)});
-  options.add({group, "classes", "HOW", "binary", "binary, or one-vs-rest:K for labels 0 to K - 1",
-               setter::text(config.classes_text)});
-  options.add({group, "curvature", "HOW", "packed",
-               "how curvatures travel: packed (doubles), float32, or quantised:b (b bits per entry)",
-               setter::text(config.curvature)});
-  options.add({group, "standard-errors", "KIND", "auto",
-               "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
+               "online, else zero"}),
+      config.start);
+  options.add({.name = "forget",
+               .argument = "RHO",
+               .initial = "1",
+               .help = "what the curvature gathered so far is multiplied by with each batch",
+               .least = 1e-6,
+               .most = 1,
+               .relations = {excludes("variant=offline|offline-one-step", "these variants have all records at once",
+                                      "Leave --forget out.")}},
+              config.settings.forget);
+  options.add({.name = "classes",
+               .argument = "HOW",
+               .initial = "binary",
+               .help = "binary, or one-vs-rest:K for labels 0 to K - 1"},
+              config.classes_text);
+  options.add({.name = "curvature",
+               .argument = "HOW",
+               .initial = "packed",
+               .help = "how curvatures travel: packed (doubles), float32, or quantised:b (b bits per entry)"},
+              config.curvature);
+  options.add(
+      {.name = "standard-errors",
+       .argument = "KIND",
+       .initial = "auto",
+       .help = "of the online estimate: model (from the curvature: right for a likelihood), sandwich (right for other "
                "losses too; twice the traffic), none; auto: model for logistic and squared, else none",
-               setter::choice<StandardErrors>(config.standard_errors, {{"auto", StandardErrors::automatic},
-                                                                       {"none", StandardErrors::none},
-                                                                       {"model", StandardErrors::model},
-                                                                       {"sandwich", StandardErrors::sandwich}})});
-  options.add({group, "level", "P", "0.95", "of the intervals", setter::number(config.level, 0.01, 0.999999)});
+       .relations = {needs("variant=online", "the others have none")}},
+      config.standard_errors,
+      {{"auto", StandardErrors::automatic},
+       {"none", StandardErrors::none},
+       {"model", StandardErrors::model},
+       {"sandwich", StandardErrors::sandwich}});
+  options.add({.name = "level",
+               .argument = "P",
+               .initial = "0.95",
+               .help = "of the intervals",
+               .least = 0.01,
+               .most = 0.999999,
+               .relations = {needs("variant=online", "the others have no intervals")}},
+              config.level);
 }
 
 void add_trust_options(Options& options, RenewableConfig& config) {
-  const char* group = "Trust";
-  options.add({group, "trust", "WHOM", "local",
+  options.group("Trust");
+  options.add(
+      declared(
+          "trust",
+          {.help =
                "with --variant private: local (every client adds noise before it sends), central (rank 0 sees the sums "
                "and adds noise once), masked (clients share the noise, and rank 0 sees the noisy sum alone)",
-               setter::choice<TrustChoice>(config.trust, {{"local", TrustChoice::local},
-                                                          {"central", TrustChoice::central},
-                                                          {"masked", TrustChoice::masked}})});
-  options.add({group, "curvature-model", "HOW", "average",
-               "with --variant private: average (public: n (c + lambda) I; costs nothing), or released:SHARE (noisy "
+           .relations = {needs("variant=private", "no other variant adds noise to sums")}}),
+      config.trust,
+      {{"local", TrustChoice::local}, {"central", TrustChoice::central}, {"masked", TrustChoice::masked}});
+  options.add(
+      {.name = "curvature-model",
+       .argument = "HOW",
+       .initial = "average",
+       .help = "with --variant private: average (public: n (c + lambda) I; costs nothing), or released:SHARE (noisy "
                "curvature for that share of the price)",
-               setter::text(config.curvature_model)});
-  options.add({group, "c1", "C1", "", "with private-paper: bound that it assumes on a row's L1 norm; default: 1",
-               setter::number(config.c1, tiny, 1e12)});
-  options.add({group, "c2", "C2", "", "likewise on its L2 norm; default: 1", setter::number(config.c2, tiny, 1e12)});
-  options.add({group, "cp", "CP", "", "with private-paper: C_(p-1), assumed of a step; default: 0",
-               setter::number(config.cp, 0, 1e12)});
-  options.add({group, "rho", "RHO", "", "with private-paper: rho of equation 41; default: 0",
-               setter::number(config.rho, 0, 1e15)});
+       .relations = {needs("variant=private", "no other variant releases curvatures with noise")}},
+      config.curvature_model);
+  options.add({.name = "c1",
+               .argument = "C1",
+               .help = "with private-paper: bound that it assumes on a row's L1 norm; default: 1",
+               .least = tiny,
+               .most = 1e12,
+               .relations = {needs("variant=private-paper", "no other variant has this constant")}},
+              config.c1);
+  options.add(declared("c2", {.relations = {needs("variant=private-paper", "no other variant has this constant")}}),
+              config.c2);
+  options.add({.name = "cp",
+               .argument = "CP",
+               .help = "with private-paper: C_(p-1), assumed of a step; default: 0",
+               .least = 0,
+               .most = 1e12,
+               .relations = {needs("variant=private-paper", "no other variant has this constant")}},
+              config.cp);
+  options.add(declared("rho", {.relations = {needs("variant=private-paper", "no other variant has this constant")}}),
+              config.rho);
 }
 
 Options renewable_options(RenewableConfig& config) {
   config.loss = "dwd:1";
   config.start = "";
   Options options("renewable");
-  add_client_options(options, "Clients", config, "one per rank");
+  add_client_options(options, config, "one per rank");
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_method_options(options, config);
@@ -147,14 +202,7 @@ void check_variant(const RenewableConfig& config, const Options& options) {
   const auto only = [&](const char* option, bool sensible, const char* with) {
     check(!options.given(option) || sensible, "--{} has no meaning without {} leave it out", option, with);
   };
-  const bool paper = config.variant == Variant::private_paper;
-  const bool sums = config.variant == Variant::private_sums;
   const bool online = config.variant == Variant::online;
-  for (const char* option : {"c1", "c2", "cp", "rho"}) only(option, paper, "--variant private-paper");
-  for (const char* option : {"trust", "curvature-model"}) only(option, sums, "--variant private");
-  only("standard-errors", online, "--variant online");
-  only("level", online, "--variant online");
-  only("forget", !config.offline(), "--variant online, private or private-paper");
   only("epochs", !config.offline(), "a variant that reads the data in turn (offline reads all in each pass)");
   only("rounds", config.variant != Variant::offline_one_step, "a variant that takes more than one step");
   for (const char* option : {"epsilon", "mu", "delta", "clip", "budget-unit"}) {
@@ -168,7 +216,7 @@ void check_variant(const RenewableConfig& config, const Options& options) {
 void check_protection(const RenewableConfig& config) {
   if (!config.privacy.mechanism) return;  // the run says what is missing
   const MechanismRow& mechanism = config.privacy.mechanism_row();
-  check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
+  refuse_audit(config);
   check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
   if (config.open()) {
     check(!mechanism.protects(),
@@ -248,6 +296,11 @@ RenewableConfig parse_renewable_config(const std::vector<std::string>& words) {
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);
   return config;
+}
+
+std::vector<Option> renewable_declarations() {
+  RenewableConfig config;
+  return renewable_options(config).declarations();
 }
 
 std::string renewable_help() {

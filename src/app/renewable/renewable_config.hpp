@@ -44,5 +44,6 @@ struct RenewableConfig : LearningConfig {
 /// Throws UsageError.
 [[nodiscard]] RenewableConfig parse_renewable_config(const std::vector<std::string>& words);
 [[nodiscard]] std::string renewable_help();
+[[nodiscard]] std::vector<Option> renewable_declarations();
 
 }  // namespace starling

@@ -1,23 +1,18 @@
 // `starling report RUN`.
-#include "app/commands.hpp"
+#include "report_command.hpp"
+
+#include "app/settings/catalogue.hpp"
 #include "report.hpp"
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <iostream>
-#include <sstream>
 #include <system_error>
-
-#include <boost/program_options.hpp>
 
 #include "starling/core/check.hpp"
 
 namespace starling {
 
 namespace {
-
-namespace po = boost::program_options;
-using Words = std::vector<std::string>;
 
 constexpr const char* synopsis = "starling report RUN [--compare RUN2 …] [--csv [history|models]] [--json]";
 constexpr const char* explanation =
@@ -33,105 +28,65 @@ constexpr const char* explanation =
     "2 no such run; 3 its files are damaged.\n";
 
 /// What the words ask for.
-struct Request {
-  Words runs;  ///< the second and further ones are for comparison
-  bool compares = false;
-  std::string csv;  ///< empty, "history" or "models"
+struct ReportRequest {
+  std::vector<std::string> runs;    ///< one directory
+  std::vector<std::string> others;  ///< for comparison
+  std::string csv;                  ///< empty, "history" or "models"
   bool json = false;
   bool pictures = true;
   std::string output;
 };
 
-/// Options whose value may be left out, and then is the first one. Another word is a run's where none is named yet.
-struct Leavable {
-  std::string option;
-  Words values;
-};
-const std::vector<Leavable>& leavable_options() {
-  static const std::vector<Leavable> options{{"--csv", {"history", "models"}}, {"--pictures", {"on", "off"}}};
+Options report_options(ReportRequest& request) {
+  const std::string shows = "each is a way of showing runs";
+  const std::string draws = "no pictures are drawn then";
+  Options options("report");
+  options.group("Options");
+  options.add({.name = "run", .argument = "RUN", .help = "directory of the run", .positional = true, .many = true},
+              request.runs);
+  options.add({.name = "compare",
+               .argument = "RUN2 …",
+               .help = "one or more further runs: settings that differ and figures side by side, and the curves of all "
+                       "on common axes in compare.svg and compare.png",
+               .many = true,
+               .relations = {excludes("csv", shows), excludes("json", shows)}},
+              request.others);
+  options.add({.name = "csv",
+               .argument = "[history|models]",
+               .help = "print CSV and nothing else. history (the default): rounds, loss, accuracy, test_loss, "
+                       "test_accuracy, consensus_error, mass, with empty fields for what is unknown or withheld; "
+                       "models: the recorded models as round, client, coordinate, value",
+               .words = {"history", "models"},
+               .implied = "history",
+               .relations = {excludes("json", shows)}},
+              request.csv);
+  options.add(declared("json", {.help = "print summary.json and nothing else; of an unfinished run the same keys with "
+                                        "null for what is not known, besides state (starting, running or silent) and "
+                                        "seconds_since_record"}),
+              request.json);
+  options.add({.name = "pictures", .argument = "[on|off]", .initial = "on", .help = "draw pictures", .implied = "on"},
+              request.pictures, {{"on", true}, {"off", false}});
+  options.add(declared("output", {.help = "folder for the pictures, made if need be; default: RUN",
+                                  .relations = {excludes("csv", draws), excludes("json", draws),
+                                                excludes("pictures=off", draws)}}),
+              request.output);
+  options.add(declared("help"));
   return options;
 }
 
-/// Ties such options to their values: `--csv models` → `--csv=models`, `--csv` → `--csv=history`.
-Words tied(const Words& words) {
-  Words result;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    result.push_back(words[i]);
-    for (const auto& [option, values] : leavable_options()) {
-      if (words[i] != option) continue;
-      const bool given = i + 1 < words.size() && std::find(values.begin(), values.end(), words[i + 1]) != values.end();
-      result.back() += "=" + (given ? words[++i] : values.front());
-      break;
-    }
-  }
-  return result;
+std::string report_help() {
+  ReportRequest request;
+  return fmt::format("usage: {}\n\n{}{}", synopsis, explanation, report_options(request).help());
 }
 
-po::options_description options_of_report() {
-  po::options_description options("Options");
-  options.add_options()("compare", po::value<Words>()->multitoken(),
-                        "one or more further runs: settings that differ and figures side by side, and the curves of "
-                        "all on common axes in compare.svg and compare.png")(
-      "csv", po::value<std::string>(),
-      "print CSV and nothing else. history (the default): rounds, loss, accuracy, test_loss, test_accuracy, "
-      "consensus_error, mass, with empty fields for what is unknown or withheld; models: the recorded models as "
-      "round, client, coordinate, value")(
-      "json",
-      "print summary.json and nothing else; of an unfinished run the same keys with null for what is not "
-      "known, besides state (starting, running or silent) and seconds_since_record")(
-      "pictures", po::value<std::string>()->default_value("on"), "draw pictures: on or off")(
-      "output", po::value<std::string>(), "folder for the pictures, made if need be (RUN)")("help", "print this text");
-  return options;
-}
-
-po::variables_map parse(const Words& words, const po::options_description& visible) {
-  po::options_description all = visible;
-  all.add_options()("run", po::value<Words>()->default_value({}, ""));
-  po::positional_options_description positions;
-  positions.add("run", -1);
-  namespace style = po::command_line_style;
-  constexpr int unix_without_guessing = static_cast<int>(style::unix_style) & ~static_cast<int>(style::allow_guessing);
-  po::variables_map values;
-  try {
-    po::command_line_parser parser(tied(words));
-    parser.options(all).positional(positions).style(unix_without_guessing);
-    po::store(parser.run(), values);
-    po::notify(values);
-  } catch (const po::error& error) {
-    throw UsageError(fmt::format("{} (usage: {}) see starling report --help", error.what(), synopsis));
-  }
-  return values;
-}
-
-std::string known_value(const po::variables_map& values, const Leavable& option) {
-  std::string value = values[option.option.substr(2)].as<std::string>();
-  check(std::find(option.values.begin(), option.values.end(), value) != option.values.end(),
-        "unknown {} '{}' (known: {}) see starling report --help", option.option, value, fmt::join(option.values, ", "));
-  return value;
-}
-
-Request request_of(const po::variables_map& values) {
-  Request request;
-  request.runs = values["run"].as<Words>();
-  check(!request.runs.empty(), "no run is named (usage: {}) name its directory", synopsis);
+ReportRequest parse_request(const std::vector<std::string>& words) {
+  ReportRequest request;
+  report_options(request).parse(words);
+  check(!request.runs.empty(), "no run is named. Name its directory: {}", synopsis);
   check(request.runs.size() == 1,
-        "{} runs are named, '{}' and others: one is shown at a time. Name others after --compare; --csv takes {}, "
-        "--pictures {}",
-        request.runs.size(), fmt::join(request.runs, "', '"), fmt::join(leavable_options()[0].values, " or "),
-        fmt::join(leavable_options()[1].values, " or "));
-  if (values.count("compare") > 0) {
-    request.compares = true;
-    const auto& others = values["compare"].as<Words>();
-    request.runs.insert(request.runs.end(), others.begin(), others.end());
-  }
-  if (values.count("csv") > 0) request.csv = known_value(values, leavable_options()[0]);
-  request.pictures = known_value(values, leavable_options()[1]) == "on";
-  request.json = values.count("json") > 0;
-  if (values.count("output") > 0) request.output = values["output"].as<std::string>();
-  check(static_cast<int>(request.compares) + static_cast<int>(request.json) + (request.csv.empty() ? 0 : 1) <= 1,
-        "--compare, --csv and --json exclude each other (each is a way of showing runs) choose one");
-  check(request.output.empty() || (!request.json && request.csv.empty() && request.pictures),
-        "--output names a folder for pictures (and none are drawn with --csv, --json or --pictures off) leave it out");
+        "{} runs are named, '{}' and others: one is shown at a time. Name others after --compare; --csv takes history "
+        "or models, --pictures on or off.",
+        request.runs.size(), fmt::join(request.runs, "', '"));
   return request;
 }
 
@@ -142,7 +97,7 @@ void flush_output() {
 }
 
 /// Where pictures go; the folder is made.
-std::string picture_folder(const Request& request) {
+std::string picture_folder(const ReportRequest& request) {
   if (request.output.empty()) return request.runs.front();
   std::error_code error;
   std::filesystem::create_directories(request.output, error);
@@ -158,9 +113,10 @@ void tell_of_pictures(const std::string& problem, const std::string& folder, con
   }
 }
 
-void compare(const Request& request) {
+void compare(const ReportRequest& request) {
   std::vector<RunReport> runs;
-  for (const std::string& path : request.runs) runs.emplace_back(path);
+  runs.emplace_back(request.runs.front());
+  for (const std::string& path : request.others) runs.emplace_back(path);
   std::cout << comparison(runs);
   flush_output();
   if (!request.pictures) return;
@@ -169,7 +125,7 @@ void compare(const Request& request) {
   tell_of_pictures(draw_comparison_of(runs, folder), folder, "compare.svg, compare.png");
 }
 
-void show(const Request& request) {
+void show(const ReportRequest& request) {
   const RunReport run(request.runs.front());
   if (request.json) {
     std::cout << run.json();
@@ -189,20 +145,21 @@ void show(const Request& request) {
   }
 }
 
-}  // namespace
-
-int run_report(const std::vector<std::string>& words, bool speaks) {
-  if (!speaks) return 0;
-  const po::options_description options = options_of_report();
-  const po::variables_map values = parse(words, options);
-  if (values.count("help") > 0) {
-    std::cout << "usage: " << synopsis << "\n\n" << explanation << '\n' << options;
-  } else {
-    const Request request = request_of(values);
-    request.compares ? compare(request) : show(request);
-  }
+int run_report(const Call& call) {
+  const ReportRequest request = parse_request(call.words);
+  request.others.empty() ? show(request) : compare(request);
   flush_output();
   return 0;
+}
+
+}  // namespace
+
+Command report_command() {
+  return {.name = "report",
+          .purpose = "tables and pictures of a finished or running run, and comparisons",
+          .help = report_help,
+          .options = declarations_from<ReportRequest, report_options>,
+          .run = run_report};
 }
 
 }  // namespace starling

@@ -1,6 +1,5 @@
 #include "launch.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -26,17 +25,6 @@ int run_on_all_ranks(const std::function<ExitCode(World&)>& job) {
   } catch (const std::exception& error) {
     return report(world, ExitCode::failure, error.what());
   }
-}
-
-int run_command(const std::vector<std::string>& words, bool speaks, const std::function<std::string()>& help,
-                const std::function<std::string()>& configuration, const std::function<ExitCode(World&)>& job) {
-  for (const auto& [word, text] : {std::pair("--help", help), std::pair("--print-config", configuration)}) {
-    if (std::find(words.begin(), words.end(), word) == words.end()) continue;
-    const std::string answer = text();
-    if (speaks) fmt::print("{}", answer);
-    return 0;
-  }
-  return run_on_all_ranks(job);
 }
 
 }  // namespace starling

@@ -6,7 +6,6 @@
 
 #include "starling/options/options.hpp"
 #include "starling/protocol/constraints/long_term_constraints.hpp"
-#include "starling/protocol/decentralized/omd.hpp"
 
 namespace starling {
 
@@ -28,9 +27,6 @@ struct ConstraintOptions {
 
 /// Adds --constraint, --dual, … to `options`; `constraints` must outlive it.
 void add_constraint_options(Options& options, ConstraintOptions& constraints);
-
-/// Throws UsageError for options without a constraint, of the other dual, or that the queue replaces.
-void check_constraint_options(const ConstraintOptions& constraints, const OmdSettings& omd);
 
 [[nodiscard]] std::string constraints_help();
 

@@ -1,6 +1,7 @@
-/// What the learning commands have in common: clients, data, privacy, output.
+/// Options that the learning commands share: clients, data, privacy, output.
 #pragma once
 
+#include "catalogue.hpp"
 #include "privacy_options.hpp"
 #include <optional>
 #include <string>
@@ -39,17 +40,14 @@ struct LearningConfig {
   // checkpoints
   CheckpointPace checkpoint;
   std::optional<std::string> resume;  ///< the directory of the run that goes on
-  bool print_config = false;
 
   /// The effective configuration as a file for --config.
   std::string text;
   std::string as_given;  ///< the same with names of files as the user gave them
 };
 
-constexpr long long most_clients = 100'000'000;
-
 /// --clients and --clients-per-rank; `otherwise` says how many there are by default.
-void add_client_options(Options& options, const char* group, LearningConfig& config, const std::string& otherwise);
+void add_client_options(Options& options, LearningConfig& config, const std::string& otherwise);
 /// --source, --partition, --batch, --rounds, --test, --seed and the like, but for how files are read.
 void add_data_options(Options& options, LearningConfig& config);
 /// --output, --json, --watchdog, --config, --help and the like.
@@ -59,7 +57,9 @@ void add_model_output_options(Options& options, LearningConfig& config);
 /// --checkpoint-every and --resume.
 void add_checkpoint_options(Options& options, LearningConfig& config);
 /// --exchange.
-void add_exchange_option(Options& options, const char* group, ExchangeWay& way);
+void add_exchange_option(Options& options, ExchangeWay& way);
+/// Throws UsageError for --audit, in commands without canaries.
+void refuse_audit(const LearningConfig& config);
 /// Throws UsageError for options of those above that contradict each other.
 void check_learning_options(const LearningConfig& config);
 

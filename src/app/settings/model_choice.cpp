@@ -1,5 +1,7 @@
 #include "model_choice.hpp"
 
+#include "catalogue.hpp"
+
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/model/network/network_model.hpp"
@@ -64,23 +66,22 @@ Architecture architecture_of(const ModelChoice& choice, std::size_t features, co
 
 }  // namespace
 
-void add_model_options(Options& options, const char* group, ModelChoice& choice) {
+void add_model_options(Options& options, ModelChoice& choice) {
+  options.add(declared("intercept"), choice.intercept);
   options.add(
-      {group, "intercept", "", "", "add a constant feature (networks have their own)", setter::flag(choice.intercept)});
-  options.add(
-      {group, "model", "MODEL", "linear",
-       "what the loss scores: linear (weights of the features), location (the distance of the model, a point, "
-       "from the record's features; labels are not used), mlp:SIZES (dense layers with ReLU between them, from "
-       "the number of features to the number of scores, as in mlp:784-128-10) or cnn:SIZES (of square images: "
-       "channels of 5x5 convolutions, each with a 2x2 max-pool, then the size of a dense layer with ReLU before "
-       "the scores, as in cnn:32-64-512)",
-       [&choice](const std::string& text) { parse_model(text, choice); }});
-  options.add(
-      {group, "precision", "TYPE", "", "arithmetic of networks: float or double; default: float",
-       [&choice](const std::string& text) {
-         choice.precision = setter::one_of(text, {"float", "double"}) == "float" ? Precision::single : Precision::full;
-         choice.precision_given = true;
-       }});
+      {.name = "model",
+       .argument = "MODEL",
+       .initial = "linear",
+       .help =
+           "what the loss scores: linear (weights of the features), location (the distance of the model, a point, "
+           "from the record's features; labels are not used), mlp:SIZES (dense layers with ReLU between them, from "
+           "the number of features to the number of scores, as in mlp:784-128-10) or cnn:SIZES (of square images: "
+           "channels of 5x5 convolutions, each with a 2x2 max-pool, then the size of a dense layer with ReLU before "
+           "the scores, as in cnn:32-64-512)",
+       .relations =
+           {excludes("loss=none", "there is no loss to score", "Leave --model out.").only_for("location|mlp|cnn")}},
+      [&choice](const std::string& text) { parse_model(text, choice); });
+  options.add(declared("precision"), choice.precision, {{"float", Precision::single}, {"double", Precision::full}});
 }
 
 void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy) {
@@ -89,12 +90,6 @@ void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy
             clip >= least_clip_of_floats,
         "--clip {} with a network of floats (below {} they may lose too much to underflow) use --precision double",
         clip, least_clip_of_floats);
-  check(choice.kind != Kind::location || !choice.intercept,
-        "--intercept with --model location (a point has a coordinate for each feature and no more) leave it out");
-  check(!choice.is_network() || !choice.intercept,
-        "--intercept with a network (each of its layers has its own) leave it out");
-  check(choice.is_network() || !choice.precision_given,
-        "--precision without a network (other models always compute in double) leave it out");
 }
 
 std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape) {

@@ -19,14 +19,13 @@ struct ModelChoice {
   Kind kind = Kind::linear;
   std::vector<std::size_t> widths;  ///< of a network
   Precision precision = Precision::single;
-  bool precision_given = false;
   bool intercept = false;
 
   [[nodiscard]] bool is_network() const { return kind == Kind::perceptron || kind == Kind::convolutional; }
 };
 
-void add_model_options(Options& options, const char* group, ModelChoice& choice);
-/// Throws UsageError for options of those above that contradict each other, or what protects the model.
+void add_model_options(Options& options, ModelChoice& choice);
+/// Throws UsageError for a clipping norm that the precision of a network cannot carry.
 void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy);
 
 /// `loss` must outlive the model. Throws UsageError where the data's features or the loss's scores are not those of the

@@ -1,5 +1,6 @@
 #include "privacy_options.hpp"
 
+#include "catalogue.hpp"
 #include <limits>
 #include <utility>
 
@@ -20,76 +21,75 @@ std::pair<std::string, std::string> fades() {
 std::function<void(const std::string&)> amount(std::optional<std::string>& target, double least, double most) {
   return [&target, least, most](const std::string& text) {
     if (!text.starts_with("schedule:") && !text.starts_with("clients:")) {
-      std::optional<double> value;
-      setter::number(value, least, most)(text);
+      static_cast<void>(number_between(text, least, most));
     }
     target = text;
   };
 }
 
-void add_price_options(Options& options, PrivacyOptions& privacy, const char* group) {
-  options.add({group, "mechanism", "NAME", "",
-               "how gradients are protected (below); a run that learns does not start without one",
-               setter::text(privacy.mechanism)});
-  options.add({group, "epsilon", "E", "",
-               "privacy loss per release (Prices, below); default: 1. Under gaussian, epsilon at --delta",
-               amount(privacy.epsilon, tiny, most_epsilon), false, named::spec, fades()});
-  options.add({group, "mu", "M", "", "under gaussian, in place of --epsilon: mu per release (Prices, below)",
-               amount(privacy.mu, tiny, most_mu), false, named::spec, fades()});
-  options.add({group, "delta", "D", "",
-               "probability that losses are stated with; default: 0 for laplace, 1e-5 for gaussian",
-               setter::number(privacy.delta, 0, 0.999999)});
-  options.add(
-      {group, "clip", "C", "",
-       "norm to which each record's gradient is clipped (L1 under laplace, L2 under gaussian); default: 1, none "
-       "under --mechanism none",
-       setter::number(privacy.clip, tiny, 1e12)});
-  options.add({group, "unit", "UNIT", "record",
-               "whose loss is counted: record, or component (one entry of one record's gradient)",
-               setter::choice<PrivacyUnit>(privacy.unit,
-                                           {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}})});
+void add_price_options(Options& options, PrivacyOptions& privacy) {
+  options.add(declared("mechanism"), privacy.mechanism);
+  options.add(declared("epsilon", {.falls_with = fades}), amount(privacy.epsilon, tiny, most_epsilon));
+  options.add(declared("mu", {.falls_with = fades}), amount(privacy.mu, tiny, most_mu));
+  options.add(declared("delta"), privacy.delta);
+  options.add(declared("clip"), privacy.clip);
+  options.add(declared("unit"), privacy.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
 }
 
-void add_ledger_options(Options& options, PrivacyOptions& privacy, const char* group) {
+void add_ledger_options(Options& options, PrivacyOptions& privacy) {
   options.add(
-      {group, "budget", "E", "",
-       "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
-       "client that reached it goes on without learning",
-       amount(privacy.budget, 0, std::numeric_limits<double>::max()), false, named::spec, fades()});
+      {.name = "budget",
+       .argument = "E",
+       .help =
+           "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
+           "client that reached it goes on without learning",
+       .files = named::spec,
+       .falls_with = fades},
+      amount(privacy.budget, 0, std::numeric_limits<double>::max()));
+  options.add({.name = "budget-unit",
+               .argument = "WHOSE",
+               .initial = "client",
+               .help = "loss that --budget limits: client (all records of a client together) or record (its worst "
+                       "record; its worst "
+                       "component under --unit component)"},
+              privacy.budget_of_client, {{"client", true}, {"record", false}});
   options.add(
-      {group, "budget-unit", "WHOSE", "client",
-       "loss that --budget limits: client (all records of a client together) or record (its worst record; its worst "
-       "component under --unit component)",
-       setter::choice<bool>(privacy.budget_of_client, {{"client", true}, {"record", false}})});
+      {.name = "ledger",
+       .argument = "FILE",
+       .help =
+           "ledger that the owner of the data keeps, where every release is entered before it is made; with several "
+           "ranks one per client, named with {client}, whose number must mean the same data in all runs. Default: "
+           "one of this run alone, in private/",
+       .files = named::file},
+      privacy.ledger);
   options.add(
-      {group, "ledger", "FILE", "",
-       "ledger that the owner of the data keeps, where every release is entered before it is made; with several "
-       "ranks one per client, named with {client}, whose number must mean the same data in all runs. Default: "
-       "one of this run alone, in private/",
-       setter::text(privacy.ledger), false, named::file});
-  options.add({group, "ledger-block", "K", "",
-               "rounds (fedavg: local steps) entered at a time, which a crash charges as a whole; default: 1, 2, 4, "
+      {.name = "ledger-block",
+       .argument = "K",
+       .help = "rounds (fedavg: local steps) entered at a time, which a crash charges as a whole; default: 1, 2, 4, "
                "... up to 4096, and on "
                "to 2^20 while blocks are used up within half a second",
-               setter::integer(privacy.ledger_block, 1, most_whole)});
+       .least = 1,
+       .most = most_whole,
+       .fixed = false},
+      privacy.ledger_block);
 }
 
-void add_secrecy_options(Options& options, PrivacyOptions& privacy, const char* group) {
-  options.add({group, "noise-key", "KEY", "random",
-               "random (from the operating system), seed (derived from --seed: reproducible, not private), or a FILE "
-               "per client, named with {client}",
-               setter::text(privacy.noise_key), false, named::noise_key});
+void add_secrecy_options(Options& options, PrivacyOptions& privacy) {
+  options.add(declared("noise-key"), privacy.noise_key);
   options.add(
-      {group, "audit", "", "",
-       "audit this very run: the first record of each batch gives way to a canary, whose secret sign is guessed "
-       "from what was released; ends with exit code 1 if that refutes the claim",
-       setter::flag(privacy.audit)});
-  options.add({group, "metrics", "WHERE", "auto",
-               "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, "
-               "under --noise-key seed and for synthetic sources",
-               setter::choice<MetricsChoice>(privacy.metrics, {{"auto", MetricsChoice::automatic},
-                                                               {"local", MetricsChoice::local},
-                                                               {"shared", MetricsChoice::shared}})});
+      {.name = "audit",
+       .help =
+           "audit this very run: the first record of each batch gives way to a canary, whose secret sign is guessed "
+           "from what was released; ends with exit code 1 if that refutes the claim"},
+      privacy.audit);
+  options.add(
+      {.name = "metrics",
+       .argument = "WHERE",
+       .initial = "auto",
+       .help = "local: losses on private records stay in private/; shared: they are shown; auto: shared without noise, "
+               "under --noise-key seed and for synthetic sources"},
+      privacy.metrics,
+      {{"auto", MetricsChoice::automatic}, {"local", MetricsChoice::local}, {"shared", MetricsChoice::shared}});
 }
 
 }  // namespace
@@ -99,10 +99,10 @@ const MechanismRow& PrivacyOptions::mechanism_row() const {
 }
 
 void add_privacy_options(Options& options, PrivacyOptions& privacy) {
-  const char* group = "Privacy";
-  add_price_options(options, privacy, group);
-  add_ledger_options(options, privacy, group);
-  add_secrecy_options(options, privacy, group);
+  options.group("Privacy");
+  add_price_options(options, privacy);
+  add_ledger_options(options, privacy);
+  add_secrecy_options(options, privacy);
 }
 
 void check_privacy_options(const PrivacyOptions& privacy) {
@@ -111,7 +111,6 @@ void check_privacy_options(const PrivacyOptions& privacy) {
         "--{} with --mechanism none: nothing is protected, so there is no price to pay. Leave it out, or choose a "
         "mechanism that protects, such as laplace",
         privacy.epsilon ? "epsilon" : "mu");
-  check(!(privacy.epsilon && privacy.mu), "--epsilon and --mu exclude each other (either says what a release costs)");
   const bool gaussian = privacy.mechanism && privacy.mechanism_row().gaussian();
   check(!privacy.mu || gaussian,
         "--mu {} has no meaning under --mechanism {}: it is the price of Gaussian noise. Give --epsilon, or choose "

@@ -64,23 +64,40 @@ std::string text_of(const Separation& separation, const GraphSample& sample) {
 
 }  // namespace
 
-void add_schedule_options(Options& options, const std::string& group, ScheduleOptions& settings) {
-  options.add({group, "dropout", "P", "",
-               "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
+void add_schedule_options(Options& options, ScheduleOptions& settings) {
+  options.add(
+      {.name = "dropout",
+       .argument = "P",
+       .help = "share of rounds that clients sit out: a number, a list with one for each, or clients:FILE with lines "
                "client,share",
-               setter::text(settings.dropout), false, named::spec});
-  options.add({group, "dropout-model", "MODEL", "uniform",
-               "how absences come (below), or a file that lists them in lines round,client",
-               setter::text(settings.dropout_model), false, named::absences});
-  options.add({group, "leave", "FILE", "",
-               "lines client,round: clients that are gone for good from that round (from 0)",
-               setter::text(settings.leave), false, named::file});
-  options.add({group, "link-loss", "P", "0", "probability that a message is lost, below 1",
-               setter::number(settings.link_loss, 0, 0.999999)});
-  options.add({group, "link-loss-model", "WHICH", "acknowledged",
-               "acknowledged (the sender learns of it and keeps that mass) or unacknowledged (nobody tells it)",
-               setter::choice<LossModel>(settings.link_loss_model, {{"acknowledged", LossModel::acknowledged},
-                                                                    {"unacknowledged", LossModel::unacknowledged}})});
+       .files = named::spec},
+      settings.dropout);
+  options.add({.name = "dropout-model",
+               .argument = "MODEL",
+               .initial = "uniform",
+               .help = "how absences come (below), or a file that lists them in lines round,client",
+               .files = named::absences},
+              settings.dropout_model);
+  options.add({.name = "leave",
+               .argument = "FILE",
+               .help = "lines client,round: clients that are gone for good from that round (from 0)",
+               .files = named::file},
+              settings.leave);
+  options.add({.name = "link-loss",
+               .argument = "P",
+               .initial = "0",
+               .help = "probability that a message is lost, below 1",
+               .least = 0,
+               .most = 0.999999},
+              settings.link_loss);
+  options.add({.name = "link-loss-model",
+               .argument = "WHICH",
+               .initial = "acknowledged",
+               .help = "acknowledged (the sender learns of it and keeps that mass) or unacknowledged (nobody tells it)",
+               .relations = {needs("link-loss", "no message is lost", "Say how many: --link-loss 0.05.")
+                                 .only_for("unacknowledged")}},
+              settings.link_loss_model,
+              {{"acknowledged", LossModel::acknowledged}, {"unacknowledged", LossModel::unacknowledged}});
 }
 
 std::string dropout_models_help() {

@@ -25,8 +25,8 @@ struct ScheduleOptions {
   [[nodiscard]] bool absences() const { return dropout || dropout_model != "uniform" || leave; }
 };
 
-/// Adds --dropout, … to `group` of `options`; `settings` must outlive it.
-void add_schedule_options(Options& options, const std::string& group, ScheduleOptions& settings);
+/// Adds --dropout, … to `options`; `settings` must outlive it.
+void add_schedule_options(Options& options, ScheduleOptions& settings);
 
 /// What --help says of the models of dropout.
 [[nodiscard]] std::string dropout_models_help();

@@ -1,6 +1,7 @@
 #include "source_choice.hpp"
 
 #include "app/console/pass.hpp"
+#include "catalogue.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -57,15 +58,16 @@ std::unique_ptr<RecordReader> SourceChoice::open(Client u) const {
 }
 
 void add_source_word(Options& options, SourceChoice& source) {
-  options.add({"Source", "source", "SOURCE", "", "what to read (Sources, below)", setter::text(source.reading.source),
-               true, named::source});
+  options.group("Source");
+  options.add(declared("source", {.help = "what to read (Sources, below)", .positional = true}), source.reading.source);
 }
 
 void add_client_options(Options& options, SourceChoice& source) {
-  options.add({"Source", "clients", "N", "", "number of clients, for a source with {client} in its name or a generator",
-               setter::integer(source.clients, 1, 100'000'000)});
-  options.add({"Source", "seed", "S", "1", "seed of a generator, as in starling omd",
-               setter::integer(source.seed, 0, most_whole)});
+  options.group("Source");
+  options.add(declared("clients", {.help = "number of clients, for a source with {client} in its name or a generator",
+                                   .most = 100'000'000}),
+              source.clients);
+  options.add(declared("seed", {.help = "seed of a generator, as in starling omd"}), source.seed);
 }
 
 }  // namespace starling

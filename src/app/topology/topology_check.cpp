@@ -1,4 +1,6 @@
 // `starling topology check`.
+#include "app/console/print.hpp"
+#include "app/settings/catalogue.hpp"
 #include "topology_commands.hpp"
 #include <algorithm>
 #include <array>
@@ -11,7 +13,7 @@
 #include "starling/core/check.hpp"
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling::topology_command {
+namespace starling {
 
 namespace {
 
@@ -180,35 +182,58 @@ void report_refusal(const Verdict& verdict, const std::string& file) {
   std::cerr << file << ": " << (verdict.disagreement.empty() ? sums : verdict.disagreement) << '\n';
 }
 
-}  // namespace
+struct TopologyCheck {
+  std::string file;
+  bool json = false;
+};
 
-int run_check(const Words& words) {
-  Usage usage{"starling topology check FILE [--json]",
-              "Validates a topology file and says what it is good for. An edge is `from to weight`: the share of the\n"
-              "sender that the receiver gets. Push-sum mixing needs sender sums of one, plain mixing receiver sums.\n"
-              "Exit code: 0 usable; 1 clients never agree, or the sums fit neither mixing; 2 not a topology file.\n",
-              options::options_description("Options"), "file"};
-  usage.visible.add_options()(
-      "json",
-      "print one JSON object: clients, phases, sampled_rounds, edges, sender_sums, receiver_sums, "
-      "strongly_connected, joint_window, perron, bias, contraction, spectral_gap, contraction_tolerance, "
-      "rounds_to_1e-3, "
-      "digest")("help", "print this text");
-  const auto values = parse_words(words, usage);
-  if (helped(values, usage)) return 0;
-  const std::string file = the_one_file(values, usage);
-  const auto graph = read_graph(file);
+Options check_options(TopologyCheck& check) {
+  Options options("topology check");
+  options.group("Options");
+  options.add({.name = "file", .argument = "FILE", .help = "topology file", .positional = true}, check.file);
+  options.add(declared("json", {.help = "print one JSON object: clients, phases, sampled_rounds, edges, sender_sums, "
+                                        "receiver_sums, strongly_connected, joint_window, perron, bias, contraction, "
+                                        "spectral_gap, contraction_tolerance, rounds_to_1e-3, digest"}),
+              check.json);
+  options.add(declared("help"));
+  return options;
+}
+
+std::string check_help() {
+  TopologyCheck check;
+  return "usage: starling topology check FILE [--json]\n\n"
+         "Validates a topology file and says what it is good for. An edge is `from to weight`: the share of the\n"
+         "sender that the receiver gets. Push-sum mixing needs sender sums of one, plain mixing receiver sums.\n"
+         "Exit code: 0 usable; 1 clients never agree, or the sums fit neither mixing; 2 not a topology file.\n" +
+         check_options(check).help();
+}
+
+int run_check(const Call& call) {
+  TopologyCheck asked;
+  check_options(asked).parse(call.words);
+  check(!asked.file.empty(), "no topology file is named. Name one: starling topology check FILE.");
+  const auto graph = read_graph(asked.file);
   const GraphSample sample(*graph);
   const TopologyAnalysis analysis = analyse(sample);
   const Verdict verdict = judge(*graph, sample, analysis);
-  if (values.count("json") > 0) {
+  if (asked.json) {
     print(to_json(*graph, sample, analysis).dump() + '\n');
   } else {
-    print(file + '\n' + table_of(*graph, sample, analysis) + text_of(verdict, analysis));
+    print(asked.file + '\n' + table_of(*graph, sample, analysis) + text_of(verdict, analysis));
   }
   if (verdict.usable()) return static_cast<int>(ExitCode::done);
-  report_refusal(verdict, file);
+  report_refusal(verdict, asked.file);
   return static_cast<int>(ExitCode::refuted);
 }
 
-}  // namespace starling::topology_command
+}  // namespace
+
+Command topology_check_command() {
+  return {.name = "check",
+          .purpose = "validate a topology file: sums, connectivity, bias, speed of mixing",
+          .help = check_help,
+          .options = declarations_from<TopologyCheck, check_options>,
+          .run = run_check};
+}
+
+}  // namespace starling

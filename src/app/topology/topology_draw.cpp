@@ -1,4 +1,6 @@
 // `starling topology draw`.
+#include "app/console/print.hpp"
+#include "app/settings/catalogue.hpp"
 #include "topology_commands.hpp"
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +14,7 @@
 #include "starling/core/check.hpp"
 #include "starling/graph/analysis/analysis.hpp"
 
-namespace starling::topology_command {
+namespace starling {
 
 namespace {
 
@@ -37,7 +39,7 @@ class TemporaryFile {
 };
 
 /// Runs a program found in PATH and returns its exit status, or −1 if it cannot be run.
-int run_program_of_path(Words arguments) {
+int run_program_of_path(std::vector<std::string> arguments) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -63,31 +65,57 @@ void render(const std::string& dot, const std::string& output) {
                       status);
 }
 
-/// Of an endless graph, as many as can be taken in.
+/// Rounds of an endless graph that are drawn.
 constexpr Round rounds_drawn = 6;
 
-}  // namespace
+struct Drawing {
+  std::string file;
+  std::string output;
+};
 
-int run_draw(const Words& words) {
-  Usage usage{"starling topology draw FILE [--output PICTURE]",
-              "Prints Graphviz DOT: clients, edges with their weights, self loops, and a box per phase (of "
-              "graphs\nthat never repeat, the first six rounds).\n",
-              options::options_description("Options"), "file"};
-  usage.visible.add_options()(
-      "output", options::value<std::string>(),
-      "picture to write: .svg, .png or .pdf (by Graphviz's `dot`), .dot or .gv; DOT on standard "
-      "output without it")("help", "print this text");
-  const auto values = parse_words(words, usage);
-  if (helped(values, usage)) return 0;
-  const auto graph = read_graph(the_one_file(values, usage));
+Options draw_options(Drawing& drawing) {
+  Options options("topology draw");
+  options.group("Options");
+  options.add({.name = "file", .argument = "FILE", .help = "topology file", .positional = true}, drawing.file);
+  options.add(declared("output", {.argument = "PICTURE",
+                                  .help = "picture to write: .svg, .png or .pdf (by Graphviz's `dot`), .dot or .gv; "
+                                          "default: DOT on standard output"}),
+              drawing.output);
+  options.add(declared("help"));
+  return options;
+}
+
+std::string draw_help() {
+  Drawing drawing;
+  return "usage: starling topology draw FILE [--output PICTURE]\n\n"
+         "Prints Graphviz DOT: clients, edges with their weights, self loops, and a box per phase (of graphs\n"
+         "that never repeat, the first six rounds).\n" +
+         draw_options(drawing).help();
+}
+
+int run_draw(const Call& call) {
+  Drawing drawing;
+  draw_options(drawing).parse(call.words);
+  check(!drawing.file.empty(), "no topology file is named. Name one: starling topology draw FILE.");
+  const auto graph = read_graph(drawing.file);
   const GraphSample sample(*graph, std::min(graph->telling_rounds(), rounds_drawn));
   const std::string dot = to_dot(sample);
-  if (values.count("output") > 0) {
-    render(dot, values["output"].as<std::string>());
-  } else {
+  if (drawing.output.empty()) {
     print(dot);
+  } else {
+    render(dot, drawing.output);
   }
   return 0;
 }
 
-}  // namespace starling::topology_command
+}  // namespace
+
+Command topology_draw_command() {
+  return {.name = "draw",
+          .purpose = "Graphviz DOT, or a picture",
+          .help = draw_help,
+          .options = declarations_from<Drawing, draw_options>,
+          .run = run_draw};
+}
+
+}  // namespace starling

@@ -1,5 +1,6 @@
 // The rounds of `starling vertical`, and what they come to.
-#include "app/commands.hpp"
+#include "vertical_command.hpp"
+
 #include "app/run/launch.hpp"
 #include "vertical_run.hpp"
 
@@ -181,10 +182,18 @@ void VerticalRun::name_own_metrics(Summary& summary) const {
   if (config_.plan.keeps_predictions) summary.withheld.emplace_back("metrics.auc");
 }
 
-int run_vertical(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
-  return run_command(
-      words, speaks, vertical_help, [&] { return parse_vertical_config(words).text; },
-      [&](World& world) { return VerticalRun(world, command_line).run(words); });
+Command vertical_command() {
+  return {.name = "vertical",
+          .purpose = "online vertical federated learning: parties have columns, rank 0 the head",
+          .on_all_ranks = true,
+          .help = vertical_help,
+          .options = vertical_declarations,
+          .configuration = [](const std::vector<std::string>& words) { return parse_vertical_config(words).text; },
+          .run =
+              [](const Call& call) {
+                return run_on_all_ranks(
+                    [&](World& world) { return VerticalRun(world, call.command_line).run(call.words); });
+              }};
 }
 
 }  // namespace starling

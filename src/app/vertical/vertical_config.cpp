@@ -14,7 +14,6 @@ namespace starling {
 
 namespace {
 
-constexpr long long most_local_steps = 65'000;
 constexpr long long most_bits = 16;
 constexpr std::size_t default_batch = 20;
 
@@ -37,98 +36,152 @@ void parse_baseline(const std::string& text, VerticalPlan& plan) {
 }
 
 void add_party_options(Options& options, VerticalConfig& config) {
-  const char* group = "Parties and data";
+  options.group("Parties and data");
   options.add(
-      {group, "source", "SOURCE", "",
-       "records whose columns are split: synthetic:spectrum (the default), one table with --columns, or a name "
-       "with {client}, "
-       "which stands for a file of each party; parties are clients 1, 2, ..., and client 0 is rank 0 (Sources, below)",
-       setter::text(config.source), false, named::source});
-  options.add({group, "parties", "FILES", "",
-               "instead of --source: a file of each party, in their order, separated by commas",
-               setter::list(config.parties), false, named::source});
-  options.add({group, "columns", "GROUPS", "",
-               "of one table: who has which features, as in 0-12/13-22 or age,bmi/3,5-7 (numbers from 0 among the "
+      declared(
+          "source",
+          {.help =
+               "records whose columns are split: synthetic:spectrum (the default), one table with --columns, or a name "
+               "with {client}, "
+               "which stands for a file of each party; parties are clients 1, 2, ..., and client 0 is rank 0 (Sources, "
+               "below)"}),
+      config.source);
+  options.add({.name = "parties",
+               .argument = "FILES",
+               .help = "instead of --source: a file of each party, in their order, separated by commas",
+               .files = named::source,
+               .relations = {excludes("source", "both say where columns are", "Give one of them.")}},
+              config.parties);
+  options.add(
+      {.name = "columns",
+       .argument = "GROUPS",
+       .help = "of one table: who has which features, as in 0-12/13-22 or age,bmi/3,5-7 (numbers from 0 among the "
                "features, or names); a group for each party",
-               setter::text(config.columns)});
-  options.add({group, "label-source", "FILE", "",
-               "where parties have files: the one with the labels, whose order of records counts; default: the first "
-               "party's. Ranks that know the labels read it, for labels and ids alone",
-               setter::text(config.label_source), false, named::source});
+       .relations = {excludes("parties", "each party's file has its columns")}},
+      config.columns);
   options.add(
-      {group, "labels", "WHO", "all",
-       "who knows the labels: all (every rank reads them), or head (rank 0 alone, which sends each party the "
-       "derivatives of the loss by its embeddings; one local step a round)",
-       setter::choice<LabelHolders>(config.plan.labels, {{"all", LabelHolders::all}, {"head", LabelHolders::head}})});
-  options.add({group, "clients", "K", "",
+      {.name = "label-source",
+       .argument = "FILE",
+       .help = "where parties have files: the one with the labels, whose order of records counts; default: the first "
+               "party's. Ranks that know the labels read it, for labels and ids alone",
+       .files = named::source},
+      config.label_source);
+  options.add(
+      {.name = "labels",
+       .argument = "WHO",
+       .initial = "all",
+       .help = "who knows the labels: all (every rank reads them), or head (rank 0 alone, which sends each party the "
+               "derivatives of the loss by its embeddings; one local step a round)"},
+      config.plan.labels, {{"all", LabelHolders::all}, {"head", LabelHolders::head}});
+  options.add(
+      declared(
+          "clients",
+          {.argument = "K",
+           .help =
                "number of parties; default: what the data say, else one for each rank but rank 0. More than those must "
                "be asked for; a rank then hosts several",
-               setter::integer(config.clients, 1, most_clients - 1)});
-  options.add({group, "batch", "M", "",
-               "records of a round; public, and what sums are divided by; default: 20, and of a spectrum its train=",
-               setter::integer(config.batch, 1, 1'000'000'000)});
-  options.add({group, "epochs", "E", "1", "passes over a table; each adds to what a record pays",
-               setter::integer(config.data.epochs, 1, 1'000'000'000)});
-  options.add({group, "rounds", "T", "", "rounds; default: what a table gives, 300 for a spectrum",
-               setter::integer(config.rounds, 1, most_whole)});
-  options.add({group, "seed", "S", "1", "seed of synthetic data and of start values; never of secret noise",
-               setter::integer(config.data.seed, 0, most_whole)});
+           .most = most_clients - 1}),
+      config.clients);
+  options.add(
+      declared(
+          "batch",
+          {.help =
+               "records of a round; public, and what sums are divided by; default: 20, and of a spectrum its train="}),
+      config.batch);
+  options.add(declared("epochs", {.help = "passes over a table; each adds to what a record pays"}), config.data.epochs);
+  options.add(declared("rounds", {.help = "rounds; default: what a table gives, 300 for a spectrum"}), config.rounds);
+  options.add(declared("seed", {.help = "seed of synthetic data and of start values; never of secret noise"}),
+              config.data.seed);
 }
 
 void add_network_options(Options& options, VerticalConfig& config) {
-  const char* group = "Networks and learning";
-  options.add({group, "feature-net", "SIZES", "d-128-256-64-16",
-               "of a party's network from its columns to its embedding, dense layers with ReLU between them; d stands "
-               "for as many as it has columns",
-               [&config](const std::string& text) { config.features = LayerSizes::parse(text); }});
-  options.add({group, "head", "SIZES", "d-8-d",
-               "of rank 0's network from all embeddings to the outputs; d stands for as many as there are",
-               [&config](const std::string& text) { config.head = LayerSizes::parse(text); }});
+  options.group("Networks and learning");
   options.add(
-      {group, "precision", "TYPE", "float", "arithmetic of the networks: float or double",
-       setter::choice<Precision>(config.precision, {{"float", Precision::single}, {"double", Precision::full}})});
-  options.add({group, "loss", "LOSS", "mse",
+      {.name = "feature-net",
+       .argument = "SIZES",
+       .initial = "d-128-256-64-16",
+       .help = "of a party's network from its columns to its embedding, dense layers with ReLU between them; d stands "
+               "for as many as it has columns"},
+      [&config](const std::string& text) { config.features = LayerSizes::parse(text); });
+  options.add({.name = "head",
+               .argument = "SIZES",
+               .initial = "d-8-d",
+               .help = "of rank 0's network from all embeddings to the outputs; d stands for as many as there are"},
+              [&config](const std::string& text) { config.head = LayerSizes::parse(text); });
+  options.add(declared("precision", {.initial = "float", .help = "arithmetic of the networks: float or double"}),
+              config.precision, {{"float", Precision::single}, {"double", Precision::full}});
+  options.add(
+      declared(
+          "loss",
+          {.initial = "mse",
+           .help =
                "mse (mean squared error of all targets), softmax (an output for each class, labels from 0), or another "
-               "loss of one output (below)",
-               setter::text(config.loss)});
-  options.add({group, "local-steps", "E", "1",
-               "steps of every network in a round, all else frozen at what rank 0 has sent",
-               setter::integer(config.plan.local_steps, 1, most_local_steps)});
+               "loss of one output (below)"}),
+      config.loss);
   options.add(
-      {group, "optimizer", "WHICH", "sgd", "sgd (plain gradient descent) or adam",
-       setter::choice<OptimiserKind>(config.optimiser, {{"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}})});
-  options.add({group, "step", "C", "0.03", "steps of round t are C / (t + i0)^p, t from 1",
-               setter::number(config.plan.step, tiny, 1e12)});
-  options.add({group, "step-power", "P", "0", "p; 0 is a constant step, 0.5 that of the paper's regret bound",
-               setter::number(config.plan.step_power, 0, 10)});
-  options.add({group, "step-offset", "I0", "0", "i0", setter::number(config.plan.step_offset, 0, 1e15)});
+      declared("local-steps",
+               {.help = "steps of every network in a round, all else frozen at what rank 0 has sent", .most = 65'000}),
+      config.plan.local_steps);
   options.add(
-      {group, "baseline", "WHICH", "none",
-       "for comparison: central (columns go to rank 0, which learns all networks at once) or lazy:ROUND (nobody "
-       "learns after that round)",
-       [&config](const std::string& text) { parse_baseline(text, config.plan); }});
-  options.add({group, "regret", "WHICH", "none",
+      {.name = "optimizer", .argument = "WHICH", .initial = "sgd", .help = "sgd (plain gradient descent) or adam"},
+      config.optimiser, {{"sgd", OptimiserKind::sgd}, {"adam", OptimiserKind::adam}});
+  options.add(declared("step", {.initial = "0.03", .help = "steps of round t are C / (t + i0)^p, t from 1"}),
+              config.plan.step);
+  options.add(
+      declared("step-power", {.initial = "0", .help = "p; 0 is a constant step, 0.5 that of the paper's regret bound"}),
+      config.plan.step_power);
+  options.add(declared("step-offset", {.initial = "0"}), config.plan.step_offset);
+  options.add(
+      {.name = "baseline",
+       .argument = "WHICH",
+       .initial = "none",
+       .help =
+           "for comparison: central (columns go to rank 0, which learns all networks at once) or lazy:ROUND (nobody "
+           "learns after that round)",
+       .relations =
+           {excludes("quantiser", "columns are sent as they are, and no head", "Leave --quantiser out.")
+                .only_for("central"),
+            excludes("quantise-head", "columns are sent as they are, and no head", "Leave --quantise-head out.")
+                .only_for("central"),
+            excludes("bits", "columns are sent as they are, and no head", "Leave --bits out.").only_for("central"),
+            excludes("labels=head", "nothing is sent back, so labels stay at rank 0 anyhow", "Leave --labels out.")
+                .only_for("central")}},
+      [&config](const std::string& text) { parse_baseline(text, config.plan); });
+  options.add(
+      declared(
+          "regret",
+          {.help =
                "none, or static: against the best fixed networks in hindsight that --regret-passes of Adam over all "
-               "records find (the true best may be better, and the regret larger)",
-               setter::choice<bool>(config.static_regret, {{"none", false}, {"static", true}})});
-  options.add({group, "regret-passes", "N", "", "passes of that search; default: 20",
-               setter::integer(config.regret_passes, 1, 1'000'000)});
+               "records find (the true best may be better, and the regret larger)"}),
+      config.static_regret, {{"none", false}, {"static", true}});
+  options.add({.name = "regret-passes",
+               .argument = "N",
+               .help = "passes of that search; default: 20",
+               .least = 1,
+               .most = 1'000'000,
+               .relations = {needs("regret=static", "nothing is searched for")}},
+              config.regret_passes);
 }
 
 void add_wire_options(Options& options, VerticalConfig& config) {
-  const char* group = "Messages";
-  options.add({group, "quantiser", "HOW", "",
-               "of embeddings on their way up (below); default: the networks' own numbers, float32 or float64",
-               setter::text(config.quantiser)});
-  options.add({group, "quantise-head", "HOW", "",
-               "of the head on its way down: a quantiser, or a number of bits, which is scalar's",
-               setter::text(config.head_quantiser)});
-  options.add({group, "bits", "WHEN", "",
-               "bits per component over the rounds, for scalar and hexagonal: schedule:from=,to=,shape=linear|sqrt or "
+  options.group("Messages");
+  options.add({.name = "quantiser",
+               .argument = "HOW",
+               .help = "of embeddings on their way up (below); default: the networks' own numbers, float32 or float64"},
+              config.quantiser);
+  options.add({.name = "quantise-head",
+               .argument = "HOW",
+               .help = "of the head on its way down: a quantiser, or a number of bits, which is scalar's",
+               .relations = {excludes("labels=head", "the head stays at rank 0", "Leave --quantise-head out.")}},
+              config.head_quantiser);
+  options.add(
+      {.name = "bits",
+       .argument = "WHEN",
+       .help = "bits per component over the rounds, for scalar and hexagonal: schedule:from=,to=,shape=linear|sqrt or "
                "schedule:FILE, rounded up, or sublinear:B (B + half the binary logarithm of the round, so that errors "
                "fall as the paper's condition for sublinear regret asks; up to 16, which a note says where they are "
-               "too few)",
-               setter::text(config.bits.text)});
+               "too few)"},
+      config.bits.text);
 }
 
 Options vertical_options(VerticalConfig& config) {
@@ -138,11 +191,16 @@ Options vertical_options(VerticalConfig& config) {
   add_network_options(options, config);
   add_wire_options(options, config);
   add_privacy_options(options, config.privacy);
+  options.group("Privacy");
   options.add(
-      {"Privacy", "embedding-clip", "C", "",
-       "bound on the norm of a record's embedding, where there is noise (--clip is that of gradients); default: "
-       "1",
-       setter::number(config.embedding_clip, tiny, 1e12)});
+      {.name = "embedding-clip",
+       .argument = "C",
+       .help =
+           "bound on the norm of a record's embedding, where there is noise (--clip is that of gradients); default: "
+           "1",
+       .least = tiny,
+       .most = 1e12},
+      config.embedding_clip);
   add_output_options(options, config, "vertical");
   add_checkpoint_options(options, config);
   return options;
@@ -155,19 +213,10 @@ void check_baselines(const VerticalConfig& config) {
       "--labels head with --local-steps {} (a second step would need new derivatives from rank 0) use --local-steps 1, "
       "or --labels all",
       plan.local_steps);
-  check(plan.labels == LabelHolders::all || config.head_quantiser.empty(),
-        "--quantise-head with --labels head (the head stays at rank 0) leave it out");
-  check(!plan.central || (config.quantiser.empty() && config.head_quantiser.empty() && config.bits.text.empty()),
-        "--baseline central with a quantiser (columns are sent as they are, and no head) leave it out");
   check(!plan.central || !config.privacy.protects(),
         "--baseline central with --mechanism {} (un-noised columns go to rank 0, which is what it shows) use "
         "--mechanism none",
         config.privacy.mechanism.value_or(""));
-  check(!plan.central || plan.labels == LabelHolders::all,
-        "--baseline central with --labels head (nothing is sent back, "
-        "so labels stay at rank 0 anyhow) leave --labels out");
-  check(config.parties.empty() || config.columns.empty(),
-        "--columns with --parties (each party's file has its columns) leave one out");
 }
 
 /// Of a spectrum that says how many there are.
@@ -191,7 +240,6 @@ void check_mechanism(const VerticalConfig& config) {
 
 /// What would have no effect.
 void check_needless_options(const VerticalConfig& config) {
-  check(!config.source || config.parties.empty(), "--source with --parties (both say where columns are) give one");
   check(!config.batch || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
         "--batch with a spectrum (its rounds have train= records) say synthetic:spectrum:train={}",
         config.batch.value_or(0));
@@ -204,9 +252,7 @@ void check_needless_options(const VerticalConfig& config) {
         "--positive with --loss {} (it makes labels -1 and 1, and the loss counts classes from 0) leave it out, or use "
         "--loss logistic",
         Spec::parse(config.loss).name());
-  check(!config.regret_passes || config.static_regret,
-        "--regret-passes without --regret static (nothing is searched for) add it");
-  check(!config.privacy.audit, "--audit (canaries are made for omd) use starling privacy audit");
+  refuse_audit(config);
 }
 
 }  // namespace
@@ -317,6 +363,11 @@ VerticalConfig parse_vertical_config(const std::vector<std::string>& words) {
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);
   return config;
+}
+
+std::vector<Option> vertical_declarations() {
+  VerticalConfig config;
+  return vertical_options(config).declarations();
 }
 
 std::string vertical_help() {

@@ -69,5 +69,6 @@ struct VerticalConfig : LearningConfig {
 /// Throws UsageError.
 [[nodiscard]] VerticalConfig parse_vertical_config(const std::vector<std::string>& words);
 [[nodiscard]] std::string vertical_help();
+[[nodiscard]] std::vector<Option> vertical_declarations();
 
 }  // namespace starling

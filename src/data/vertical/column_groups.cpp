@@ -8,21 +8,17 @@
 
 #include "starling/core/check.hpp"
 #include "starling/data/vertical/vertical.hpp"
+#include "starling/files/text.hpp"
 
 namespace starling {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
 std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
   while (true) {
     const std::size_t end = text.find_first_of(separators);
-    parts.push_back(trimmed(text.substr(0, end)));
+    parts.push_back(trimmed(text.substr(0, end), " "));
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }

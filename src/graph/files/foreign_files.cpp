@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "starling/files/text.hpp"
 #include "starling/graph/topology.hpp"
 
 namespace starling {
@@ -147,12 +148,6 @@ class Attributes {
   }
 
  private:
-  static std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r\v\f";
-    const auto begin = std::min(text.find_first_not_of(blanks), text.size());
-    return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-  }
-
   static std::string_view unquoted(std::string_view text) {
     const bool quoted = text.size() >= 2 && is_quote(text.front()) && text.back() == text.front();
     return quoted ? text.substr(1, text.size() - 2) : text;

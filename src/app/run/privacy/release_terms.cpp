@@ -149,16 +149,11 @@ void check_terms(const ReleaseTerms& terms, const Kind& kind) {
 
 // Files.
 
-std::string trimmed(const std::string& text) {
-  const auto from = text.find_first_not_of(" \t\r");
-  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(" \t\r") - from + 1);
-}
-
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells;
   for (std::size_t from = 0; from <= line.size();) {
     const std::size_t end = std::min(line.find(',', from), line.size());
-    cells.push_back(trimmed(line.substr(from, end - from)));
+    cells.emplace_back(trimmed(line.substr(from, end - from)));
     from = end + 1;
   }
   return cells;
@@ -226,7 +221,7 @@ std::vector<ChargeGroup> read_charge_groups(const std::string& path) {
   int number = 0;
   for (std::string line : read_lines(path, fmt::format("--groups '{}'", path))) {
     const std::string where = fmt::format("{}:{}", path, ++number);
-    line = trimmed(line.substr(0, line.find('#')));
+    line = trimmed(std::string_view(line).substr(0, line.find('#')));
     if (line.empty()) continue;
     if (names.empty()) {
       names = cells_of(line);

@@ -1,0 +1,81 @@
+/// An option as data: everything that parsing, help, configuration files and `--resume` need to know of it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "starling/options/named_files.hpp"
+
+namespace starling {
+
+/// Largest whole number of options without a smaller bound: doubles hold all whole numbers up to there.
+constexpr long long most_whole = 9'000'000'000'000'000;
+
+/// Values of `--progress`.
+enum class ProgressChoice { automatic, on, off };
+
+/// A rule that ties an option to another one. A rule about an option that a command does not have is void there.
+struct Relation {
+  enum class Kind { needs, excludes };
+  Kind kind;
+  std::string other;                ///< name of the other option
+  std::vector<std::string> values;  ///< first words of the other option's value that count; empty: it is given
+  std::string why;
+  std::string remedy = {};             ///< empty: add or leave out one of the two
+  std::vector<std::string> when = {};  ///< first words of the own value for which the rule holds; empty: it is given
+
+  /// The rule for some values of the own option only: `first|second`.
+  [[nodiscard]] Relation only_for(const std::string& own_values) const;
+};
+
+/// The option is refused unless the other one is given (`topology`) or has one of some values (`regret=static|both`).
+/// A list, or a name with parameters, counts by the first word of each entry: `huber:2` is `huber`.
+[[nodiscard]] Relation needs(const std::string& other, std::string why, std::string remedy = {});
+/// The option is refused beside the other one. A value that is the default excludes nothing.
+[[nodiscard]] Relation excludes(const std::string& other, std::string why, std::string remedy = {});
+
+/// The declaration of one option. Members that are left out have the defaults below.
+struct Option {
+  enum class Kind { flag, text, number, whole, word, list };
+
+  std::string name = {};
+  std::string argument = {};  ///< placeholder for the value in help; empty for a flag
+  std::string initial = {};   ///< default, as text; empty where there is none
+  std::string help = {};
+  std::string group = {};  ///< heading in help; empty: the heading that Options::group has set
+  Kind kind = Kind::text;  ///< set by Options::add from the type of the value
+  std::optional<double> least = {};
+  std::optional<double> most = {};
+  std::vector<std::string> words = {};  ///< the possible values; empty: any text
+  std::string no_value = {};            ///< word that stands for no value, such as auto
+  std::string implied = {};             ///< value of an option that is named without one
+  bool positional = false;              ///< words without an option are its values; one option of a command at most
+  bool many = false;                    ///< takes several words
+  NamedFiles files = nullptr;           ///< how the value names files; null where it names none
+  /// Option and value that, on the command line, make this option's value in a file fall away.
+  std::pair<std::string, std::string> falls_with = {};
+  bool fixed = true;                 ///< a resumed run keeps its value; false where the value changes no result
+  bool about_configuration = false;  ///< says what to do with the configuration, and is no part of it
+  std::vector<Relation> relations = {};
+
+  /// This declaration with every member that `other` states.
+  [[nodiscard]] Option with(Option other) const;
+};
+
+/// Words of an option, each with the value that it stands for.
+template <class T>
+using Words = std::vector<std::pair<std::string, T>>;
+
+/// Values of options from text. All throw UsageError.
+[[nodiscard]] double number_between(const std::string& text, double least, double most);
+[[nodiscard]] long long whole_between(const std::string& text, long long least, long long most);
+[[nodiscard]] std::vector<std::string> split_list(const std::string& text);
+[[nodiscard]] double number_of(const Option& option, const std::string& text);
+[[nodiscard]] long long whole_of(const Option& option, const std::string& text);
+/// Place of the text among the option's words.
+[[nodiscard]] std::size_t word_of(const Option& option, const std::string& text);
+
+}  // namespace starling

@@ -1,0 +1,74 @@
+#include "command.hpp"
+
+#include "print.hpp"
+#include <algorithm>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+bool holds(const std::vector<std::string>& words, const char* word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+int dispatch_below(const Command& command, const Call& call, const std::string& path) {
+  check(!call.words.empty(), "`{}` lacks a command (known: {}). See `starling {} --help`.", path,
+        names_of(command.subcommands), path);
+  const std::string& name = call.words.front();
+  if (asks_for_help(name)) {
+    const std::string text = command.help != nullptr
+                                 ? command.help()
+                                 : fmt::format("usage: starling {} COMMAND ...\n\nCommands (each has --help)\n{}", path,
+                                               list_of(command.subcommands, ""));
+    if (call.speaks) print(text);
+    return 0;
+  }
+  const Command* found = find_command(command.subcommands, name);
+  check(found != nullptr, "unknown {} command '{}' (known: {}). See `starling {} --help`.", path, name,
+        names_of(command.subcommands), path);
+  return dispatch(*found, {{call.words.begin() + 1, call.words.end()}, call.command_line, call.speaks},
+                  path + " " + name);
+}
+
+}  // namespace
+
+int dispatch(const Command& command, const Call& call, const std::string& path) {
+  if (!command.subcommands.empty()) return dispatch_below(command, call, path);
+  if (holds(call.words, "--help")) {
+    if (call.speaks) print(command.help());
+    return 0;
+  }
+  if (command.configuration && holds(call.words, "--print-config")) {
+    const std::string text = command.configuration(call.words);
+    if (call.speaks) print(text);
+    return 0;
+  }
+  if (!command.on_all_ranks && !call.speaks) return 0;
+  return command.run(call);
+}
+
+const Command* find_command(const std::vector<Command>& commands, const std::string& name) {
+  const auto found =
+      std::find_if(commands.begin(), commands.end(), [&](const Command& known) { return known.name == name; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+std::string names_of(const std::vector<Command>& commands) {
+  std::string names;
+  for (const Command& command : commands) names += (names.empty() ? "" : ", ") + command.name;
+  return names;
+}
+
+std::string list_of(const std::vector<Command>& commands, const std::string& prefix) {
+  std::string text;
+  for (const Command& command : commands) text += fmt::format("  {}{:<11} {}\n", prefix, command.name, command.purpose);
+  return text;
+}
+
+bool asks_for_help(const std::string& word) {
+  return word == "--help" || word == "-h" || word == "help";
+}
+
+}  // namespace starling

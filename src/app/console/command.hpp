@@ -1,0 +1,63 @@
+/// A command of the program as data. Dispatch, overviews and the errors for unknown commands follow from it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "starling/options/options.hpp"
+
+namespace starling {
+
+/// One call of a command.
+struct Call {
+  std::vector<std::string> words;  ///< after the command's name
+  std::string command_line;        ///< of the whole program, as a shell would take it again
+  bool speaks = true;              ///< whether this process prints texts that are the same on all ranks
+};
+
+struct Command {
+  std::string name;
+  std::string purpose;        ///< one line for overviews
+  bool on_all_ranks = false;  ///< runs on every process of a launch; other commands run on the first one alone
+  std::string (*help)() = nullptr;
+  /// The declarations of its options, in their order.
+  std::vector<Option> (*options)() = nullptr;
+  /// The effective configuration, for --print-config; null if the command has no such option.
+  std::function<std::string(const std::vector<std::string>&)> configuration = nullptr;
+  /// Returns the exit code.
+  std::function<int(const Call&)> run = nullptr;
+  /// Commands below this one. A command with some has nothing of its own but `help`, which may be null.
+  std::vector<Command> subcommands = {};
+};
+
+/// Runs the command, or the subcommand that the first word names, or prints what --help and --print-config ask for.
+/// `path` is the command's name with those above it. Returns the exit code. Throws UsageError for an unknown
+/// subcommand.
+[[nodiscard]] int dispatch(const Command& command, const Call& call, const std::string& path);
+
+/// The command of that name; null if there is none.
+[[nodiscard]] const Command* find_command(const std::vector<Command>& commands, const std::string& name);
+/// Names separated by commas.
+[[nodiscard]] std::string names_of(const std::vector<Command>& commands);
+/// A line for each command: `prefix`, its name and its purpose.
+[[nodiscard]] std::string list_of(const std::vector<Command>& commands, const std::string& prefix);
+[[nodiscard]] bool asks_for_help(const std::string& word);
+
+/// The text of configuration files that `options_into` makes of the words for a new `Config`.
+template <class Config, Options (*options_into)(Config&)>
+std::string configuration_from(const std::vector<std::string>& words) {
+  Config config;
+  Options options = options_into(config);
+  options.parse(words);
+  return options.configuration();
+}
+
+/// The declarations that `options_into` makes for a new `Config`.
+template <class Config, Options (*options_into)(Config&)>
+std::vector<Option> declarations_from() {
+  Config config;
+  return options_into(config).declarations();
+}
+
+}  // namespace starling

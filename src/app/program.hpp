@@ -1,0 +1,16 @@
+/// The program: its commands and their dispatch.
+#pragma once
+
+#include "app/console/command.hpp"
+#include <string>
+#include <vector>
+
+namespace starling {
+
+/// All commands, in the order of the overview.
+[[nodiscard]] const std::vector<Command>& commands();
+
+/// Runs the command that argv, as main got it, names among `table`. Reports errors on stderr; returns the exit code.
+[[nodiscard]] int run_program(const std::vector<std::string>& argv, const std::vector<Command>& table = commands());
+
+}  // namespace starling

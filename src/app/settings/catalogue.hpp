@@ -1,0 +1,18 @@
+/// Declarations of the options that several commands have.
+#pragma once
+
+#include <string_view>
+
+#include "starling/options/option.hpp"
+
+namespace starling {
+
+/// Bounds that several declarations share.
+constexpr long long most_clients = 100'000'000;
+constexpr long long most_local_steps = 1'000'000;
+
+/// The shared declaration of an option, with what is different in the command that asks: usually nothing, sometimes the
+/// default or the help. Throws FailureError for a name that is not in the catalogue.
+[[nodiscard]] Option declared(std::string_view name, Option different = {});
+
+}  // namespace starling

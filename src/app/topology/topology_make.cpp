@@ -1,0 +1,98 @@
+#include "app/console/print.hpp"
+#include "app/settings/catalogue.hpp"
+#include "topology_commands.hpp"
+#include <optional>
+
+#include "starling/core/check.hpp"
+#include "starling/graph/families/endless.hpp"
+#include "starling/graph/topology.hpp"
+
+namespace starling {
+
+std::string endless_families_help() {
+  return "With rounds=endless, drawn anew in every round, each client working out its own row alone (never repeats)\n" +
+         endless_table().help();
+}
+
+namespace {
+
+/// FAMILY and key=value words, or FAMILY:key=value,…, as one spec.
+std::string join_spec(const std::vector<std::string>& words) {
+  std::string spec = words.front();
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    check(words[k].find('=') != std::string::npos,
+          "'{}' after the family '{}' (parameters are written key=value) correct it", words[k], words.front());
+    spec += (spec.find(':') == std::string::npos ? ':' : ',') + words[k];
+  }
+  return spec;
+}
+
+struct NewTopology {
+  std::vector<std::string> family;  ///< and its parameters
+  std::optional<Client> clients;
+  std::string weights;
+  std::string output;
+};
+
+Options make_topology_options(NewTopology& topology) {
+  Options options("topology make");
+  options.group("Options");
+  options.add({.name = "family",
+               .argument = "FAMILY",
+               .help = "a family (above), with its parameters as key=value",
+               .positional = true,
+               .many = true},
+              topology.family);
+  options.add(declared("clients", {.help = "number of clients, from 1 (required)", .most = max_clients}),
+              topology.clients);
+  options.add({.name = "weights",
+               .argument = "RULE",
+               .initial = "sender",
+               .help = "sender (equal shares over out-neighbours and itself: fits push-sum), receiver (the same over "
+                       "in-neighbours: fits plain), or metropolis (symmetric graphs: fits both)"},
+              topology.weights);
+  options.add(declared("output", {.argument = "FILE", .help = "file to write; default: standard output"}),
+              topology.output);
+  options.add(declared("help"));
+  return options;
+}
+
+std::string make_topology_help() {
+  NewTopology topology;
+  return fmt::format(
+      "usage: starling topology make FAMILY --clients N [key=value …]\n\n"
+      "Writes a topology file of one of these families (FAMILY:key=value,… is understood too):\n{}\n"
+      "{}"
+      "The same in one line of a file: generate FAMILY clients=N key=value …\n{}",
+      topology_table().help(), endless_families_help(), make_topology_options(topology).help());
+}
+
+int run_make_topology(const Call& call) {
+  NewTopology topology;
+  make_topology_options(topology).parse(call.words);
+  check(!topology.family.empty(), "no family is named (known: {}). See starling topology make --help.",
+        topology_table().names());
+  check(topology.clients.has_value(), "--clients is missing: a topology has a number of clients. Add --clients N.");
+  const std::string spec = join_spec(topology.family);
+  const auto graph = make_graph(spec, *topology.clients, parse_weight_rule(topology.weights));
+  const std::string text = fmt::format("# starling topology make {} --clients {} --weights {}\n{}", spec,
+                                       *topology.clients, topology.weights, graph->text());
+  if (topology.output.empty()) {
+    print(text);
+  } else {
+    write_file(topology.output, text);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command topology_make_command() {
+  return {.name = "make",
+          .purpose = "write a topology file of a family (below)",
+          .help = make_topology_help,
+          .options = declarations_from<NewTopology, make_topology_options>,
+          .run = run_make_topology};
+}
+
+}  // namespace starling

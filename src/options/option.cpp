@@ -1,0 +1,108 @@
+#include "starling/options/option.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "starling/core/check.hpp"
+#include "starling/core/spec.hpp"
+
+namespace starling {
+
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, from), text.size());
+    parts.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return parts;
+}
+
+Relation relation(Relation::Kind kind, const std::string& other, std::string why, std::string remedy) {
+  const std::size_t equals = other.find('=');
+  Relation result{kind, other.substr(0, equals), {}, std::move(why), std::move(remedy)};
+  if (equals != std::string::npos) result.values = split(other.substr(equals + 1), '|');
+  return result;
+}
+
+template <class T>
+void replace(T& member, T other) {
+  if (other != T()) member = std::move(other);
+}
+
+}  // namespace
+
+Relation Relation::only_for(const std::string& own_values) const {
+  Relation result = *this;
+  result.when = split(own_values, '|');
+  return result;
+}
+
+Relation needs(const std::string& other, std::string why, std::string remedy) {
+  return relation(Relation::Kind::needs, other, std::move(why), std::move(remedy));
+}
+
+Relation excludes(const std::string& other, std::string why, std::string remedy) {
+  return relation(Relation::Kind::excludes, other, std::move(why), std::move(remedy));
+}
+
+Option Option::with(Option other) const {
+  Option result = *this;
+  replace(result.argument, std::move(other.argument));
+  replace(result.initial, std::move(other.initial));
+  replace(result.help, std::move(other.help));
+  replace(result.group, std::move(other.group));
+  replace(result.least, other.least);
+  replace(result.most, other.most);
+  replace(result.no_value, std::move(other.no_value));
+  replace(result.implied, std::move(other.implied));
+  replace(result.words, std::move(other.words));
+  replace(result.files, other.files);
+  replace(result.falls_with, std::move(other.falls_with));
+  result.positional = result.positional || other.positional;
+  result.many = result.many || other.many;
+  std::move(other.relations.begin(), other.relations.end(), std::back_inserter(result.relations));
+  return result;
+}
+
+double number_between(const std::string& text, double least, double most) {
+  const double value = parse_number(text, "value");
+  check(value >= least && value <= most, "{} is out of range ({} to {})", text, least, most);
+  return value;
+}
+
+long long whole_between(const std::string& text, long long least, long long most) {
+  const long long value = parse_integer(text, "value");
+  check(value >= least && value <= most, "{} is out of range ({} to {})", text, least, most);
+  return value;
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  const std::vector<std::string> items = split(text, ',');
+  check(std::find(items.begin(), items.end(), "") == items.end(),
+        "'{}' has an empty place: values are separated by single commas. Correct the list.", text);
+  return items;
+}
+
+double number_of(const Option& option, const std::string& text) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!option.least && !option.most) return parse_number(text, "value");
+  return number_between(text, option.least.value_or(-infinity), option.most.value_or(infinity));
+}
+
+long long whole_of(const Option& option, const std::string& text) {
+  constexpr auto most = static_cast<double>(most_whole);
+  return whole_between(text, static_cast<long long>(option.least.value_or(-most)),
+                       static_cast<long long>(option.most.value_or(most)));
+}
+
+std::size_t word_of(const Option& option, const std::string& text) {
+  const auto& words = option.words;
+  const auto found = std::find(words.begin(), words.end(), text);
+  check(found != words.end(), "unknown word '{}' (known: {})", text, fmt::join(words, ", "));
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+}  // namespace starling

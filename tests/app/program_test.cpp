@@ -1,0 +1,158 @@
+#include "app/program.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// A toy command: one option, and what it was run with.
+struct Toy {
+  int count = 1;
+};
+int ran_with = 0;
+
+Options toy_options(Toy& toy) {
+  Options options("toy");
+  options.group("Toys");
+  options.add({.name = "count", .argument = "K", .initial = "1", .help = "how many", .least = 1}, toy.count);
+  options.add({.name = "print-config", .help = "print the options", .about_configuration = true});
+  options.add({.name = "help", .help = "this text", .about_configuration = true});
+  return options;
+}
+
+std::string toy_help() {
+  Toy toy;
+  return "usage: starling toy\n" + toy_options(toy).help();
+}
+
+int run_toy(const Call& call) {
+  Toy toy;
+  toy_options(toy).parse(call.words);
+  ran_with = toy.count;
+  return 3;
+}
+
+Command toy_command() {
+  return {.name = "toy",
+          .purpose = "plays",
+          .help = toy_help,
+          .options = declarations_from<Toy, toy_options>,
+          .configuration = configuration_from<Toy, toy_options>,
+          .run = run_toy};
+}
+
+struct Ended {
+  int code;
+  std::string out;
+  std::string err;
+};
+
+Ended run(std::vector<std::string> words, const std::vector<Command>& table) {
+  words.insert(words.begin(), "starling");
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  const int code = run_program(words, table);
+  return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+}
+
+TEST(Program, AToyCommandIsOneRow) {
+  const std::vector<Command> table{toy_command()};
+  EXPECT_EQ(run({"toy", "--count", "4"}, table).code, 3);
+  EXPECT_EQ(ran_with, 4);
+  EXPECT_THAT(run({"--help"}, table).out, HasSubstr("starling toy"));
+  EXPECT_THAT(run({"toy", "--help"}, table).out, HasSubstr("--count K"));
+  EXPECT_EQ(run({"toy", "--count", "2", "--print-config"}, table).out, "count = 2\n");
+  const Ended bad = run({"toy", "--cuont", "2"}, table);
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("starling toy --help"));
+  const Ended unknown = run({"play"}, table);
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown command 'play' (known: toy)"));
+}
+
+TEST(Program, SubcommandsAreRowsToo) {
+  const std::vector<Command> table{{.name = "box", .purpose = "holds", .subcommands = {toy_command()}}};
+  EXPECT_EQ(run({"box", "toy", "--count", "5"}, table).code, 3);
+  EXPECT_EQ(ran_with, 5);
+  EXPECT_THAT(run({"box", "--help"}, table).out, HasSubstr("toy         plays"));
+  EXPECT_THAT(run({"box"}, table).err, HasSubstr("`box` lacks a command (known: toy)"));
+  EXPECT_THAT(run({"box", "play"}, table).err, HasSubstr("unknown box command 'play' (known: toy)"));
+}
+
+/// All commands that have options, with their path.
+std::vector<std::pair<std::string, Command>> leaves() {
+  std::vector<std::pair<std::string, Command>> found;
+  for (const Command& command : commands()) {
+    if (command.subcommands.empty()) found.emplace_back(command.name, command);
+    for (const Command& below : command.subcommands) found.emplace_back(command.name + " " + below.name, below);
+  }
+  return found;
+}
+
+TEST(Program, HelpHasEveryOptionOfEveryCommand) {
+  for (const auto& [path, command] : leaves()) {
+    const std::string help = command.help();
+    const std::vector<Option> options = command.options();
+    EXPECT_THAT(options, Not(IsEmpty())) << path;
+    EXPECT_THAT(command.purpose, Not(IsEmpty())) << path;
+    std::set<std::string> names;
+    for (const Option& option : options) {
+      EXPECT_TRUE(names.insert(option.name).second) << path << " has --" << option.name << " twice";
+      EXPECT_THAT(help, HasSubstr((option.positional ? "  " + option.argument : "  --" + option.name) + " ")) << path;
+      EXPECT_THAT(option.help, Not(IsEmpty())) << path << " --" << option.name;
+      EXPECT_THAT(option.group, Not(IsEmpty())) << path << " --" << option.name;
+    }
+    EXPECT_TRUE(names.contains("help")) << path;
+  }
+}
+
+TEST(Program, ConfigurationFilesHaveTheSameOptionsAsResumeAndConfig) {
+  for (const auto& [path, command] : leaves()) {
+    const auto options = command.options();
+    const auto has = [&](const char* name) {
+      return std::any_of(options.begin(), options.end(), [&](const Option& o) { return o.name == name; });
+    };
+    EXPECT_EQ(has("print-config"), static_cast<bool>(command.configuration)) << path;
+    EXPECT_EQ(has("config"), has("print-config")) << path;
+  }
+}
+
+/// A relation that names no option of any command would never be checked.
+TEST(Program, RelationsNameOptionsAndWordsThatExist) {
+  std::map<std::string, std::vector<Option>> by_name;
+  for (const auto& [path, command] : leaves()) {
+    for (const Option& option : command.options()) by_name[option.name].push_back(option);
+  }
+  for (const auto& [name, options] : by_name) {
+    for (const Option& option : options) {
+      for (const Relation& relation : option.relations) {
+        EXPECT_TRUE(by_name.contains(relation.other)) << name << " names --" << relation.other;
+        EXPECT_THAT(relation.why, Not(IsEmpty())) << name;
+        for (const std::string& value : relation.values) {
+          const auto& others = by_name[relation.other];
+          EXPECT_TRUE(std::any_of(others.begin(), others.end(),
+                                  [&](const Option& other) {
+                                    return other.words.empty() || std::find(other.words.begin(), other.words.end(),
+                                                                            value) != other.words.end();
+                                  }))
+              << name << " names --" << relation.other << " " << value;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,161 @@
+#include "starling/options/options.hpp"
+
+#include "support/testing.hpp"
+#include <gmock/gmock.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+enum class Colour { red, green };
+
+/// A toy command. Each option is one declaration.
+struct Toy {
+  double size = 0;
+  std::optional<double> cap;
+  std::optional<int> count;
+  bool loud = false;
+  Colour colour = Colour::red;
+  std::string file;
+  std::vector<std::string> names;
+  std::string mode;
+  std::vector<std::string> words;
+};
+
+Options options_of(Toy& toy) {
+  Options options("toy");
+  options.group("Toys");
+  options.add({.name = "size", .argument = "S", .initial = "1", .help = "how large", .least = 0, .most = 10}, toy.size);
+  options.add({.name = "cap", .argument = "C", .initial = "auto", .help = "a limit", .no_value = "auto"}, toy.cap);
+  options.add({.name = "count",
+               .argument = "K",
+               .help = "how many",
+               .least = 1,
+               .relations = {needs("mode=many", "one toy needs no count")}},
+              toy.count);
+  options.add(
+      {.name = "loud", .help = "with sound", .fixed = false, .relations = {excludes("names", "sound has no name")}},
+      toy.loud);
+  options.group("Looks");
+  options.add({.name = "colour",
+               .argument = "NAME",
+               .initial = "red",
+               .help = "red or green",
+               .relations = {excludes("size", "green toys have one size").only_for("green"),
+                             excludes("of-another-command", "never")}},
+              toy.colour, {{"red", Colour::red}, {"green", Colour::green}});
+  options.add({.name = "file", .argument = "FILE", .help = "a file", .files = named::file}, toy.file);
+  options.add({.name = "names", .argument = "LIST", .help = "of toys"}, toy.names);
+  options.add(
+      {.name = "mode", .argument = "[one|many]", .help = "of playing", .words = {"one", "many"}, .implied = "one"},
+      toy.mode);
+  options.add({.name = "word", .argument = "WORD", .help = "any", .positional = true, .many = true}, toy.words);
+  options.add({.name = "config", .argument = "FILE", .help = "read options", .about_configuration = true});
+  options.add({.name = "resume", .argument = "DIR", .help = "go on", .about_configuration = true});
+  return options;
+}
+
+Toy parsed(const std::vector<std::string>& words) {
+  Toy toy;
+  options_of(toy).parse(words);
+  return toy;
+}
+
+std::string refusal(const std::vector<std::string>& words) {
+  try {
+    parsed(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, ValuesGoToTheirVariables) {
+  const Toy none = parsed({});
+  EXPECT_EQ(none.size, 1);
+  EXPECT_EQ(none.cap, std::nullopt);
+  EXPECT_EQ(none.count, std::nullopt);
+  const Toy toy = parsed({"--size", "2.5", "--cap=3", "--mode", "many", "--count", "4", "--loud", "--colour", "red"});
+  EXPECT_EQ(toy.size, 2.5);
+  EXPECT_EQ(toy.cap, 3);
+  EXPECT_EQ(toy.count, 4);
+  EXPECT_TRUE(toy.loud);
+  EXPECT_EQ(toy.colour, Colour::red);
+  EXPECT_THAT(parsed({"--names", "a,b"}).names, ElementsAre("a", "b"));
+  EXPECT_THAT(parsed({"x", "--mode", "y", "z"}).words, ElementsAre("x", "y", "z"));
+  EXPECT_EQ(parsed({"--mode", "y"}).mode, "one");
+}
+
+TEST(Options, BadValuesAreRefusedWithTheirPlace) {
+  EXPECT_THAT(refusal({"--size", "11"}), HasSubstr("--size: 11 is out of range (0 to 10)"));
+  EXPECT_THAT(refusal({"--mode", "many", "--count", "0"}), HasSubstr("--count: 0 is out of range"));
+  EXPECT_THAT(refusal({"--colour", "blue"}), HasSubstr("--colour: unknown word 'blue' (known: red, green)"));
+  EXPECT_THAT(refusal({"--names", "a,,b"}), HasSubstr("single commas"));
+  EXPECT_THAT(refusal({"--mode=three"}), HasSubstr("known: one, many"));
+  EXPECT_THAT(refusal({"--size", "1", "--size", "2"}), HasSubstr("--size is given twice"));
+  EXPECT_THAT(refusal({"--siz", "1"}), HasSubstr("starling toy --help"));
+}
+
+TEST(Options, RelationsNameBothOptionsTheReasonAndTheRemedy) {
+  EXPECT_EQ(refusal({"--count", "2"}),
+            "--count without --mode many: one toy needs no count. Add --mode many, or leave --count out.");
+  EXPECT_EQ(refusal({"--loud", "--names", "a"}),
+            "--loud and --names exclude each other: sound has no name. Leave one of them out.");
+  EXPECT_EQ(refusal({"--colour", "green", "--size", "2"}),
+            "--colour green with --size: green toys have one size. Leave one of them out.");
+  EXPECT_EQ(refusal({"--colour", "green", "--size", "1"}), "");  // a default excludes nothing
+  EXPECT_EQ(refusal({"--colour", "red", "--size", "2"}), "");
+}
+
+TEST(Options, HelpHasEveryDeclaration) {
+  Toy toy;
+  const Options options = options_of(toy);
+  const std::string help = options.help();
+  for (const Option& option : options.declarations()) EXPECT_THAT(help, HasSubstr(option.help)) << option.name;
+  EXPECT_THAT(help, HasSubstr("Toys:\n  --size S "));
+  EXPECT_THAT(help, HasSubstr("how large [1]"));
+  EXPECT_THAT(help, HasSubstr("Looks:\n  --colour NAME"));
+}
+
+TEST(Options, AConfigurationReadsBackAsItself) {
+  const testing_support::TemporaryFolder folder;
+  Toy toy;
+  Options options = options_of(toy);
+  options.parse({"--size", "2", "--mode", "many", "--count", "3", "--file", "/a/b", "--loud"});
+  const std::string text = options.configuration();
+  EXPECT_EQ(text, "size = 2\ncap = auto\ncount = 3\nloud = true\ncolour = red\nfile = /a/b\nmode = many\n");
+  const std::string file = folder.write("config.ini", text);
+  Toy again;
+  Options same = options_of(again);
+  same.parse({"--config", file});
+  EXPECT_EQ(same.configuration(), text);
+  EXPECT_EQ(again.count, 3);
+  EXPECT_FALSE(same.given("colour"));  // a default in a file is nothing that the user asked for
+}
+
+TEST(Options, AResumedRunKeepsWhatIsFixed) {
+  const testing_support::TemporaryFolder folder;
+  folder.write("run/config.ini", "size = 2\n");
+  EXPECT_EQ(parsed({"--resume", folder / "run", "--loud", "--size", "2.0"}).size, 2);
+  EXPECT_THAT(refusal({"--resume", folder / "run", "--size", "3"}), HasSubstr("size = 2, here 3"));
+}
+
+TEST(Options, ADeclarationTakesWhatAnotherStates) {
+  const Option base{.name = "size", .argument = "S", .initial = "1", .help = "how large", .least = 0};
+  const Option other = base.with({.initial = "2", .most = 5});
+  EXPECT_EQ(other.name, "size");
+  EXPECT_EQ(other.initial, "2");
+  EXPECT_EQ(other.help, "how large");
+  EXPECT_EQ(other.least, 0);
+  EXPECT_EQ(other.most, 5);
+}
+
+}  // namespace
+}  // namespace starling
