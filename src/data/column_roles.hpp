@@ -1,4 +1,4 @@
-/// Which columns of a dense source are features and what the others are. Internal to the data room.
+/// Roles of the columns of a dense source: feature, label, id, key or none.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct ColumnNames {
 
   /// "column 'age'" or "column 3 (from 0)".
   [[nodiscard]] std::string place(std::size_t column) const;
-  /// What can be chosen, as a clause.
+  /// Clause that lists the columns.
   [[nodiscard]] std::string list() const;
   /// The column that a name, or else a number from 0, means. Throws UsageError where there is none, and where two have
   /// the name; `option` is what the user gave it to.
@@ -28,7 +28,7 @@ struct ColumnNames {
 /// The column that the number `wanted` means; none if it is not a number below `count`.
 [[nodiscard]] std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count);
 
-/// What is the label where `ReadSettings::label` is empty.
+/// The label's column if `ReadSettings::label` is empty.
 enum class DefaultLabel {
   named_or_last,  ///< the first column called y or label in any case, else the last, of those with no other use
   none,           ///< no column, unless labels are optional: then the one that is called y or label

@@ -1,4 +1,4 @@
-/// Tells contents apart. Internal to the data room.
+/// Fingerprints of contents.
 #pragma once
 
 #include <bit>

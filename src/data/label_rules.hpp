@@ -1,4 +1,4 @@
-// What --ignore and --positive do to labels. Internal to the data room.
+/// Rules for labels: `--ignore` and `--positive`.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace starling {
 
 class LabelRules {
  public:
-  /// Throws UsageError for a label that stands in both.
+  /// Throws UsageError for a label in both lists.
   LabelRules(std::vector<double> ignore, std::vector<double> positive)
       : ignore_(std::move(ignore)), positive_(std::move(positive)) {
     for (const double label : positive_) {
@@ -20,7 +20,7 @@ class LabelRules {
 
   [[nodiscard]] bool ignores(double label) const { return contains(ignore_, label); }
   [[nodiscard]] bool empty() const { return ignore_.empty() && positive_.empty(); }
-  /// 1 or −1 where there are positive labels; else the label itself.
+  /// 1 or −1 if there are positive labels; else the label itself.
   [[nodiscard]] double mapped(double label) const {
     if (positive_.empty()) return label;
     return contains(positive_, label) ? 1 : -1;

@@ -1,4 +1,4 @@
-/// Numbers as they stand in text files. Internal to the data room.
+/// Numbers of text files.
 #pragma once
 
 #include <string>

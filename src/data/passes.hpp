@@ -1,4 +1,4 @@
-/// Which records of a source belong to a round. Internal to the data room.
+/// Passes over a source: the records of each round.
 #pragma once
 
 #include <algorithm>
@@ -32,10 +32,10 @@ class PassPlan {
 
   [[nodiscard]] std::optional<std::int64_t> records() const { return records_; }
 
-  /// Rounds of one pass; none without end.
+  /// Rounds of one pass; none for a source without end.
   [[nodiscard]] std::optional<Round> rounds_of_pass() const { return of_pass_; }
 
-  /// Rounds of all passes; none without end.
+  /// Rounds of all passes; none for a source without end.
   [[nodiscard]] std::optional<Round> rounds() const {
     if (!records_) return std::nullopt;
     return end_;

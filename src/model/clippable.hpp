@@ -1,4 +1,4 @@
-// What can be clipped exactly. Internal to the model room.
+/// Range of numbers that can be clipped exactly.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace starling {
 
-/// Beyond this a clip factor could underflow and a sum overflow: the record is out of range (method 6).
+/// Largest norm of a gradient or row in range. Beyond it a clip factor could underflow and a sum overflow
+/// (docs/methods/privacy.md).
 inline constexpr double largest_clippable_norm = 1e150;
 
 inline bool all_finite(View values) {

@@ -1,4 +1,4 @@
-// A row with a dense vector, whether the row is sparse or not. Internal to the model room.
+/// Products of a row, dense or sparse, with a dense vector.
 #pragma once
 
 #include <bit>

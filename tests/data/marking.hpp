@@ -1,4 +1,4 @@
-/// What the tests of readers share: gzipped files, and whether marks lead back.
+/// Helpers of the tests of readers: gzipped files, and checks that marks lead back.
 #pragma once
 
 #include "reading.hpp"

@@ -1,4 +1,4 @@
-/// What the tests of the data room share.
+/// Helpers of the tests of the module data.
 #pragma once
 
 #include "support/testing.hpp"

@@ -1,4 +1,4 @@
-/// How linear models clip: what the mechanisms' sensitivity rests on (method 6).
+/// Clipping of linear models, on which the mechanisms' sensitivity rests (docs/methods/privacy.md).
 #include "records.hpp"
 #include "support/testing.hpp"
 #include <algorithm>

@@ -178,7 +178,7 @@ TEST_P(AnyMallowsModel, ScoresUnweightedLossesAsTheLinearModel) {
   }
 }
 
-// B0 and B1 (method 4), whatever the record and the parameters. Norms err by a few roundings.
+// B0 and B1 (docs/methods/inference.md), for all records and parameters. Norms err by a few roundings.
 TEST_P(AnyMallowsModel, InfluenceAndCurvatureAreBounded) {
   const double b0 = model_.most_influence();
   const double b1 = model_.most_curvature();

@@ -1,4 +1,4 @@
-/// The floor under positive coordinates of mirror states while clients mix.
+/// Lower bound of positive coordinates of mirror states during mixing.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace starling {
 
 /// The positive coordinates of one rank's states, which mixing must not turn into zeros.
 ///
-/// A mixed coordinate is a sum of products A[u,v] w_v z_v, or a difference of running sums: from a small z such a
-/// product underflows, and such a difference is zero or a residue of either sign. An entropic step can then never raise
-/// it again. So every coordinate is raised to MirrorMap::least_coordinate() after mixing, except those that were
-/// exactly zero before it and received nothing: a zero of a start stays one until neighbours feed it.
+/// A mixed coordinate is a sum of products A[u,v] w_v z_v, or a difference of running sums. For a small z the product
+/// underflows, and the difference is zero or a residue of either sign. An entropic step could never raise such a
+/// coordinate again. So mixing ends with raising every coordinate to MirrorMap::least_coordinate(), except coordinates
+/// that were exactly zero before and received nothing: a zero of a start stays zero until a neighbour sends mass.
 class PositiveCoordinates {
  public:
-  /// `least` is 0 where the mirror map has no such bound: then nothing is done.
+  /// A `least` of 0 is for mirror maps without such a bound, and changes nothing.
   explicit PositiveCoordinates(double least) : least_(least) {}
   /// Notes which coordinates are zero, before mixing.
   void note_zeros(const Columns& states);

@@ -1,4 +1,4 @@
-/// Linear models with intercept and their curvature, for second-order methods (method 3).
+/// Linear models with intercept and their curvature, for second-order methods (docs/methods/renewable.md).
 #pragma once
 
 #include <limits>
@@ -9,21 +9,20 @@
 
 namespace starling {
 
-/// The loss of K scores and a label of {0, …, K − 1} that adds up `loss` of each score, with label 1 for the class's
-/// own and −1 for the others. It predicts the largest score, the first of equals. `loss` must outlive it. Throws
+/// One-vs-rest loss of K scores and a label in {0, …, K − 1}: the sum of `loss` over the scores, with label 1 for the
+/// class's own score and −1 for the others. It predicts the class of the largest score. `loss` must outlive it. Throws
 /// UsageError for a loss that does not classify and for fewer than 2 classes.
 [[nodiscard]] std::unique_ptr<Loss> make_one_vs_rest(const CurvedLoss& loss, std::size_t classes);
 
-/// K scores s_k = θ_k·x̄ with x̄ = (x, 1): one for K = 1; for K > 1 classes 0, …, K − 1, each against the rest, whose
-/// losses add up (make_one_vs_rest) and of which the one with the largest score is predicted. Parameters are K runs of
-/// p weights and an intercept, as LinearModel has them.
+/// K scores s_k = θ_k·x̄ with x̄ = (x, 1). For K = 1 the score goes to the loss; for K > 1 the loss is one-vs-rest over
+/// the classes 0, …, K − 1 (make_one_vs_rest). Parameters are K runs of p weights and an intercept, as in LinearModel.
 ///
-/// With a finite `row_bound` C₂ each row x̄ longer than that (L2) is scaled to it, in margin, gradient and curvature
-/// alike: then a record's gradient is at most √K · C₂ · most_slope, whatever the parameters (method 3, `private`).
-/// A record whose row is not finite or longer than 1e150 is out of range and adds nothing, with or without a bound.
+/// With a finite `row_bound` C₂ a row x̄ longer than C₂ (L2) is scaled to it, for margin, gradient and curvature alike.
+/// A record's gradient is then at most √K · C₂ · most_slope for all parameters (docs/methods/renewable.md). A record
+/// whose row is not finite or longer than 1e150 is out of range and adds nothing, with or without a bound.
 class CurvedModel final : public Model {
  public:
-  /// `loss` must outlive it.
+  /// `loss` must outlive the model.
   CurvedModel(const CurvedLoss& loss, std::size_t features, std::size_t classes = 1,
               double row_bound = std::numeric_limits<double>::infinity());
 
@@ -33,26 +32,26 @@ class CurvedModel final : public Model {
   [[nodiscard]] std::size_t classes() const { return classes_; }
   /// p + 1.
   [[nodiscard]] std::size_t order() const { return order_; }
-  /// Of all K matrices together.
+  /// Entries of the packed triangles of all K matrices.
   [[nodiscard]] std::size_t triangles() const { return classes_ * triangle_size(order_); }
 
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
 
-  /// What a record weighs in a Gram product: its curvature, the loss's most_curvature, or its slope squared.
+  /// Weight of a record in a Gram product: its curvature, the loss's most_curvature, or its squared slope.
   enum class Weight { curvature, majoriser, squared_slope };
-  /// For each class the packed upper triangle of Σ_i w_i x̄_i x̄_iᵀ over the batch, one after the other, into
-  /// `triangles` (resized).
+  /// Writes the packed upper triangles of Σ_i w_i x̄_i x̄_iᵀ over the batch, class after class, into `triangles`
+  /// (resized).
   void gram(View parameters, const Batch& batch, Weight weight, Vector& triangles);
 
-  /// Of one record and one class at a score of 0; for losses that classify.
+  /// Loss of one record and one class at a score of 0; for losses that classify.
   [[nodiscard]] double loss_at_zero() const;
-  /// The class that is predicted: −1 or 1 for K = 1, else 0, …, K − 1. Where `truth` ties with another class, that
-  /// class, as Loss::correct has it.
+  /// Predicted class: −1 or 1 for K = 1, else 0, …, K − 1. At a tie with `truth` it is another class, as in
+  /// Loss::correct.
   [[nodiscard]] double predict(View parameters, const Row& row, double truth) const;
 
  private:
-  /// The batch as it enters: its records in range, with rows (x, 1) scaled to the bound if there is one.
+  /// Records of the batch that are in range, with rows (x, 1) scaled to the bound if there is one.
   [[nodiscard]] const Batch& in_range(const Batch& batch);
   [[nodiscard]] double score_of(View weights, const Row& row) const;
   [[nodiscard]] double weight_of(double score, double label, Weight weight) const;
@@ -69,7 +68,7 @@ class CurvedModel final : public Model {
   LinearModel linear_;                 ///< over x with an intercept, or over the scaled x̄
   Batch used_;
   Vector rows_;     ///< x̄, dense and scaled, row after row
-  Vector weights_;  ///< of the records
+  Vector weights_;  ///< weights of the records
 };
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// Models: from parameters and records to losses and clipped gradients.
+/// Models: losses and clipped gradients of records under given parameters.
 #pragma once
 
 #include <cmath>
@@ -15,14 +15,14 @@
 
 namespace starling {
 
-/// Sums over the records of a batch, under one model. A record is *out of range* if its gradient is not finite or
-/// longer than 1e150 (networks of floats: 1e15), which could not be clipped exactly: it adds nothing. So is a loss
-/// alone.
+/// Sums over the records of a batch, under one model. A record is *out of range*, and adds nothing, if its loss is not
+/// finite, or if its gradient is not finite or longer than 1e150 (networks of floats: 1e15). Such a gradient could not
+/// be clipped exactly.
 struct Score {
   double loss = 0;
-  std::int64_t correct = 0;       ///< records predicted right; 0 for losses that do not classify
-  std::int64_t records = 0;       ///< records in range: those that `loss` and `correct` count
-  std::int64_t out_of_range = 0;  ///< all others
+  std::int64_t correct = 0;       ///< records whose class is predicted; 0 for losses that do not classify
+  std::int64_t records = 0;       ///< records in range, over which `loss` and `correct` are taken
+  std::int64_t out_of_range = 0;  ///< other records
 
   Score& operator+=(const Score& other) {
     loss += other.loss;
@@ -31,7 +31,7 @@ struct Score {
     out_of_range += other.out_of_range;
     return *this;
   }
-  /// The score of public records, where none is left out: the loss is infinite if one was out of range.
+  /// Score of public records, which may not leave any out: the loss is infinite if a record was out of range.
   [[nodiscard]] Score of_all() const {
     const double total = out_of_range > 0 ? std::numeric_limits<double>::infinity() : loss;
     return {total, correct, records + out_of_range, 0};
@@ -39,32 +39,33 @@ struct Score {
   void persist(Snapshot& snapshot) { snapshot(loss, correct, records, out_of_range); }
 };
 
-/// The score of one record: out of range if the loss is not finite.
+/// Score of one record, which is out of range if the loss is not finite.
 [[nodiscard]] inline Score score_of_record(double loss, bool correct) {
   return std::isfinite(loss) ? Score{loss, correct ? 1 : 0, 1, 0} : Score{0, 0, 0, 1};
 }
 
+/// A model whose parameters are one vector of length d.
 class Model {
  public:
   virtual ~Model() = default;
-  /// d, the number of parameters.
+  /// Number d of parameters.
   [[nodiscard]] virtual std::size_t dimension() const = 0;
   [[nodiscard]] virtual bool classifies() const = 0;
-  /// Score of the batch before any step on it, and Σ clip(∇f_i) over its records into `gradient` (resized to d), in
-  /// one pass. Each record's gradient is clipped as `clip` says: with kinds l1 and l2 its norm is at most clip.bound
-  /// up to a few roundings per entry, which the mechanism's margin covers (method 6). A record that is out of range
-  /// adds nothing, so that nothing but the sum depends on a record: no record is an error.
+  /// Returns the score of the batch and writes Σ clip(∇f_i) over its records into `gradient` (resized to d). With clips
+  /// of kind l1 and l2 the norm of a clipped gradient is at most clip.bound up to a few roundings per entry, which the
+  /// mechanism's margin covers (docs/methods/privacy.md). A record out of range adds nothing and is no error, so that
+  /// only the sum depends on a record.
   virtual Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) = 0;
   [[nodiscard]] virtual Score score(View parameters, const Batch& batch) = 0;
-  /// Start values that belong to the model, made of a public seed alone; none where starts are the domain's matter.
+  /// The model's own start values, from a public seed alone; none if the domain chooses the start.
   [[nodiscard]] virtual std::optional<Vector> initial(std::uint64_t /*seed*/) const { return std::nullopt; }
-  /// A parameter beyond it in magnitude is no result of learning: runs end there, whatever the records.
+  /// Largest magnitude of a parameter; a run with a larger one ends as diverged, whatever the records.
   [[nodiscard]] virtual double largest_parameter() const { return 1e100; }
 };
 
-/// K linear scores, s_k = θ_k·x (+ intercept): parameters are K runs of `features` weights, each followed by its
-/// intercept if there is one. The gradient of a record is an outer product δ ⊗ x, so its L1 and L2 norms are those of δ
-/// and x multiplied: no per-record gradient is ever formed, and sparse rows stay sparse.
+/// K linear scores s_k = θ_k·x (+ intercept). Parameters are K runs of `features` weights, each followed by its
+/// intercept if there is one. A record's gradient is the outer product δ ⊗ x, so its L1 and L2 norms are products of
+/// the norms of δ and x: no per-record gradient is formed, and sparse rows stay sparse.
 class LinearModel final : public Model {
  public:
   LinearModel(const Loss& loss, std::size_t features, bool intercept);
@@ -75,8 +76,8 @@ class LinearModel final : public Model {
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
 
  private:
-  /// `measured` is the norm in which records are found to be in range; none for `none` and `component`, where finite
-  /// derivatives are.
+  /// `measured` is the norm that decides whether a record is in range. For `none` and `component` finite derivatives
+  /// decide.
   Score add_up(View parameters, const Batch& batch, const Clip& clip, ClipKind measured, Vector& gradient);
   void look_at_rows(View parameters, const Batch& batch, std::size_t first, ClipKind kind);
   template <class Of, class NormOf>
@@ -89,7 +90,7 @@ class LinearModel final : public Model {
   [[nodiscard]] double intercept_of(View weights) const { return intercept_ ? weights[features_] : 0; }
   void add_gradients(const Batch& batch, std::size_t first, const Clip& clip, MutableView gradient);
   void add_dense_gradients(const Batch& batch, std::size_t first, MutableView gradient);
-  /// Into factors_; whether all records at hand are in range.
+  /// Sets factors_. Whether all records at hand are in range.
   bool find_factors(const Clip& clip, ClipKind measured);
   template <class Norm>
   bool find_factors_by(double bound, Norm norm_of_derivative);
@@ -103,17 +104,17 @@ class LinearModel final : public Model {
   std::size_t stride_;      ///< parameters per score
   std::size_t per_record_;  ///< scores of a record
   std::size_t at_once_;     ///< records that are evaluated together
-  // Of these records: entries of one after those of the other.
+  // Entries of these records, one record after the other:
   std::size_t count_ = 0;
   Vector scores_;
   Vector derivatives_;
-  Vector norms_;             ///< of rows
-  Vector factors_;           ///< what gradients are scaled by; 0 of a record that is out of range
-  std::vector<Term> terms_;  ///< these and their rows
+  Vector norms_;             ///< norms of rows
+  Vector factors_;           ///< factors of gradients; 0 for a record out of range
+  std::vector<Term> terms_;  ///< factors and their rows
 };
 
-/// A point x ∈ R^d, d = number of features: a record z costs ρ(‖x − z‖₂), where ρ is a loss of one score at label 0.
-/// The records' own labels are not used. The gradient is ρ'(r) (x − z) / r with r = ‖x − z‖₂, and 0 at r = 0.
+/// A point x ∈ R^d, where d is the number of features. The loss of a record z is ρ(r) with r = ‖x − z‖₂ and ρ a loss of
+/// one score at label 0. Labels of records are not used. The gradient is ρ'(r) (x − z) / r, and 0 at r = 0.
 class LocationModel final : public Model {
  public:
   /// Throws UsageError for a loss that classifies.
@@ -125,9 +126,9 @@ class LocationModel final : public Model {
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
 
  private:
-  /// x − z into difference_; returns its norm.
+  /// Writes x − z into difference_ and returns its norm.
   double compare(View parameters, const Row& row);
-  /// Whether the record is in range; if not, nothing is added.
+  /// Adds the clipped gradient. Returns false, and adds nothing, for a record out of range.
   bool add_clipped(double distance, const Clip& clip, MutableView gradient) const;
 
   const Loss& loss_;

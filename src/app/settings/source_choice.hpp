@@ -1,4 +1,4 @@
-/// What `starling data` reads. Internal to the data commands.
+/// The source of a `starling data` command.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// Texts that stand for numbers. Internal to the data room.
+/// Categories: texts that stand for numbers.
 #pragma once
 
 #include "data/column_roles.hpp"
@@ -17,12 +17,12 @@ namespace starling {
 /// numbers: each of its texts must be a category, also one that looks like a number.
 class Categories {
  public:
-  /// Of no column.
+  /// A table without columns.
   Categories() = default;
   /// Throws DataError for a file that is no such table and for a category that stands there twice.
   explicit Categories(const std::string& path);
 
-  /// The columns as the table calls them, each once.
+  /// Names or numbers of the columns in the table, each once.
   [[nodiscard]] std::vector<std::string> columns() const;
   /// Finds them in a source. Throws DataError for one that is not there and for two that are the same.
   void find_in(const ColumnNames& source);

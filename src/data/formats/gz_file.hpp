@@ -1,4 +1,4 @@
-/// Bytes of a file, plain or gzipped. Internal to the data room.
+/// Bytes of a file, plain or gzipped.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ struct gzFile_s;
 
 namespace starling {
 
-/// Where text comes from.
+/// A source of bytes.
 class Bytes {
  public:
   virtual ~Bytes() = default;
@@ -18,7 +18,7 @@ class Bytes {
   [[nodiscard]] virtual std::size_t read(void* buffer, std::size_t room) = 0;
   /// Goes to a place, in bytes from the start. Throws DataError.
   virtual void seek(std::uint64_t offset) = 0;
-  /// Whether the end is none of the source: somebody has asked not to wait for more.
+  /// Whether reading ended because the caller asked not to wait for more.
   [[nodiscard]] virtual bool interrupted() const { return false; }
   [[nodiscard]] virtual const std::string& path() const = 0;
 };

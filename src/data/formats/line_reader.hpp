@@ -1,4 +1,4 @@
-/// Lines of a text file, plain or gzipped, or of a pipe. Internal to the data room.
+/// Lines of a text file, plain or gzipped, or of a pipe.
 #pragma once
 
 #include "gz_file.hpp"

@@ -1,4 +1,4 @@
-/// A named pipe or standard input. Internal to the data room.
+/// Named pipes and standard input.
 #pragma once
 
 #include "gz_file.hpp"
@@ -6,7 +6,7 @@
 
 namespace starling {
 
-/// Whether a name stands for a pipe: `-` is standard input.
+/// Whether a name is a pipe; `-` is standard input.
 [[nodiscard]] bool is_pipe(const std::string& path);
 
 /// Bytes as they arrive. Reading waits for a first writer and ends when the last has closed the pipe, or when

@@ -30,7 +30,7 @@ class Drift final : public Generator {
 
  private:
   /// Plain: y + t/2 in every coordinate. Informative: y v + sin(2πt/100)/2 u with v = (e₁ + e₂)/√2, u = (e₃ + e₄)/√2
-  /// (method 1, `drift`).
+  /// (docs/methods/decentralized.md).
   [[nodiscard]] double mean(double y, Round t, std::size_t j) const {
     if (mean_ == Mean::plain) return y + 0.5 * static_cast<double>(t);
     constexpr double half_root = std::numbers::sqrt2 / 2;

@@ -1,4 +1,4 @@
-/// The `drift` generator (method 1). Internal to the data room.
+/// The `drift` generator (docs/methods/decentralized.md).
 #pragma once
 
 #include <memory>

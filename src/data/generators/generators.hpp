@@ -1,4 +1,4 @@
-/// Sources that are generators. Internal to the data room.
+/// Bounded parameters of generators.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Premiums of health insurance: the encoding and the ranges of Table 2 of method 4's paper, and effects, found by
-// taking its Table 3 apart, that give the coefficients and the error of least squares there.
+/// The `insurance` generator: premiums of health insurance. Encoding and ranges are those of Table 2 of the paper cited
+/// in docs/methods/inference.md. The effects reproduce the coefficients and the error of least squares of its Table 3.
 #include "generators.hpp"
 #include "regression_generators.hpp"
 #include <cmath>

@@ -1,4 +1,4 @@
-/// Generators whose regression is known (method 4; sections 5 and 6 of its paper). Internal to the data room.
+/// Generators whose regression is known (docs/methods/inference.md; sections 5 and 6 of the paper cited there).
 #pragma once
 
 #include <memory>

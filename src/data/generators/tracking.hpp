@@ -1,4 +1,4 @@
-/// The `tracking` generator: a target that moves, and clients around it. Internal to the data room.
+/// The `tracking` generator: a target that moves, and clients around it.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-/// The `two-gaussians` generator (method 3; section 6 of its paper). Internal to the data room.
+/// The `two-gaussians` generator (docs/methods/renewable.md; section 6 of the paper cited there).
 #pragma once
 
 #include <memory>

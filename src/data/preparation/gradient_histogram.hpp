@@ -1,4 +1,4 @@
-/// Features of pictures: where in them brightness changes, and in which direction.
+/// Histograms of gradients as features of pictures.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ namespace starling {
 /// 4. Feature 8·(4·row + column) + direction is √(16 h/Σh) − 1/5, and feature 128 is 1, an intercept. Where no pixel
 ///    differs from its neighbours, h/Σh counts as 0.
 ///
-/// By 16, cells weigh 1 each on average; 1/5 is about what all features of handwriting have in common, which would take
-/// room in a clipped gradient and tell nothing apart. Features are unchanged if a picture becomes brighter or gets more
+/// By 16, cells weigh 1 each on average; 1/5 is about what all features of handwriting have in common, which would only
+/// lengthen a clipped gradient. Features are unchanged if a picture becomes brighter or gets more
 /// contrast, and their norm is below 4.54: |f|² = 16 − (2/5) Σ√(16 h/Σh) + 128/25 + 1, and the sum of roots is at least
 /// 4.
 class GradientHistogram {
@@ -37,7 +37,8 @@ class GradientHistogram {
   explicit GradientHistogram(std::size_t pixels);
 
   [[nodiscard]] std::size_t pixels() const { return side_ * side_; }
-  /// Of features: "28x28 cell 0.3 at 45", …, "constant". With the size, so that pictures of two sizes are told apart.
+  /// Names of the features: "28x28 cell 0.3 at 45", …, "constant". With the size, so that pictures of two sizes are
+  /// told apart.
   [[nodiscard]] std::vector<std::string> names() const;
   /// Of one picture of `pixels()` numbers, into `found`, which becomes `features` long. False where differences of
   /// pixels, or their sum, are beyond double precision; `found` is then of no use.

@@ -1,4 +1,4 @@
-/// Partitions kept in a file: a line `record,client` per record, in order. Internal to the data room.
+/// Partitions kept in a file: a line `record,client` per record, in order.
 #pragma once
 
 #include <cstdint>

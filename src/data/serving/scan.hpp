@@ -1,4 +1,4 @@
-/// The pass over a source before anything is learned from it. Internal to the data room.
+/// The pass over a source before the first round.
 #pragma once
 
 #include <algorithm>
@@ -13,24 +13,24 @@
 
 namespace starling {
 
-/// Places of records, every so many, so that any record is found again without reading all before it.
+/// Marks of every k-th record, so that any record is found again without reading all records before it.
 class RecordIndex {
  public:
   struct Entry {
     std::int64_t record = 0;
     Mark mark;
   };
-  /// Of a source whose records are found by number.
+  /// For a source whose records are found by number.
   RecordIndex() = default;
-  /// Of a source whose marks must be noted.
+  /// For a source whose marks must be noted.
   explicit RecordIndex(Mark first) : direct_(false), marks_{first} {}
-  /// Record `record`, which comes after those noted before, is at `mark`.
+  /// Notes the mark of `record`, which comes after all records noted before.
   void note(std::int64_t record, const Mark& mark) {
     if (!direct_ && record == static_cast<std::int64_t>(marks_.size()) * stride) marks_.push_back(mark);
   }
   [[nodiscard]] bool direct() const { return direct_; }
   [[nodiscard]] bool due(std::int64_t record) const { return !direct_ && record % stride == 0; }
-  /// The last known place at or before a record.
+  /// Last known mark at or before a record.
   [[nodiscard]] Entry before(std::int64_t record) const {
     if (direct_) return {record, Mark{static_cast<std::uint64_t>(record), record}};
     const std::size_t k = std::min(static_cast<std::size_t>(record / stride), marks_.size() - 1);
@@ -50,7 +50,7 @@ class NumberedReader {
       : reader_(std::move(reader)), index_(std::move(index)) {}
   /// Throws DataError, also if the source has become shorter.
   void read(std::int64_t number, Record& record);
-  /// Where it stands, to go on from there after others have used it.
+  /// Current position, to return to after others have used the reader.
   [[nodiscard]] RecordIndex::Entry place() const { return {next_, reader_->mark()}; }
   void go_to(const RecordIndex::Entry& place);
   [[nodiscard]] const RecordReader& reader() const { return *reader_; }
@@ -61,12 +61,12 @@ class NumberedReader {
   std::int64_t next_ = 0;
 };
 
-/// What the pass finds.
+/// Results of the pass.
 struct Scan {
   Found found;
   std::size_t features = 0;
   bool sparse = false;
-  std::vector<std::string> names;  ///< of the features, where the source has them
+  std::vector<std::string> names;  ///< of the features; empty if the source has none
   std::int64_t entries = 0;        ///< stored values of all records
   std::shared_ptr<const RecordIndex> index;
   /// Of all that was read: tells sources apart that differ somewhere there. Where the records were not read through, of

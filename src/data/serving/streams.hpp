@@ -1,4 +1,4 @@
-/// The kinds of streams. Internal to the data room: others call open_dataset.
+/// Kinds of streams. Other modules call open_dataset.
 #pragma once
 
 #include "data/passes.hpp"
@@ -21,7 +21,7 @@ class StoredRecords {
     const std::size_t from = kept_before(static_cast<std::size_t>(first));
     batch.show(records_, from, kept_before(static_cast<std::size_t>(first + count)) - from);
   }
-  /// Gives back the memory that growing has left over.
+  /// Releases memory in excess of the records.
   void shrink();
 
  private:
@@ -64,7 +64,7 @@ struct FileSource {
   NumberedReader reader;
   DataSettings settings;
   Record record = {};
-  FileStream* user = nullptr;  ///< who has read last
+  FileStream* user = nullptr;  ///< the last stream to read
 };
 
 /// A client's records, read from the source as they are needed: any amount of data in the memory of one batch.
@@ -115,7 +115,7 @@ class LiveStream final : public Stream {
   [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
 
  private:
-  /// Waits for the next record; false at the end.
+  /// Waits for the next record. Returns false at the end.
   [[nodiscard]] bool fetch();
 
   std::unique_ptr<RecordReader> reader_;

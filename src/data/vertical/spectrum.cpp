@@ -96,7 +96,7 @@ double SpectrumWorld::received(const Place& place, View powers) const {
   return plan_.sum == SpectrumPlan::Sum::power ? 10 * std::log10(sum) : sum;
 }
 
-// X is one number for all transmitters: mean shadowing at the place plus 1 dB per sample, as method 5 has it. Of powers
+// X is one number for all transmitters: mean shadowing at the place plus 1 dB per sample, as docs/methods/vertical.md has it. Of powers
 // it is a common factor; of decibels it counts as often as there are transmitters (eq. 15).
 void SpectrumWorld::draw_records(std::size_t receiver, const Place& place, Round t, View powers,
                                  MutableView records) const {

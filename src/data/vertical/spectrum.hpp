@@ -1,4 +1,4 @@
-/// The world of the spectrum source (method 5). Internal to the data room: others call open_vertical.
+/// The scene of the spectrum source (docs/methods/vertical.md). Other modules call open_vertical.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@
 
 namespace starling {
 
-/// For whom a world is made.
+/// Receivers and seed of a scene.
 struct SpectrumAudience {
   std::size_t parties = 1;
   std::uint64_t seed = 1;
 };
 
-/// What the spec says of it.
+/// Parameters of the spec.
 struct SpectrumPlan {
   enum class Walk {
     random,   ///< each round in a direction drawn anew
@@ -45,8 +45,9 @@ struct SpectrumPlan {
 /// for every slot; receivers that walk among them, one place a round, and are reflected by the sides; and a field of
 /// shadowing. All is drawn from addresses of receiver and round, so that every rank sees the same world.
 ///
-/// What the paper leaves open (places, sides, field) is chosen such that the figures of method 5 come out: of receivers
-/// that start anywhere, all may hear one transmitter alone, and then nothing can be learned of the other.
+/// What the paper leaves open (places, sides, field) is chosen such that the figures in docs/methods/vertical.md come
+/// out: of receivers that start anywhere, all may hear one transmitter alone, and then nothing can be learned of the
+/// other.
 class SpectrumWorld {
  public:
   static constexpr double side = 500;      ///< of the square, in metres
@@ -82,7 +83,7 @@ class SpectrumWorld {
   Vector nodes_;  // of the field: a square lattice, row after row
 };
 
-/// The way of one receiver. Those with even numbers begin anywhere in the right half of the square, where the first of
+/// The path of one receiver. Those with even numbers begin anywhere in the right half of the square, where the first of
 /// two transmitters is, and the others in the left; later they may go everywhere.
 class SpectrumWalk {
  public:
@@ -103,7 +104,7 @@ class SpectrumWalk {
 /// One row: `spectrum`. Its maker throws UsageError for a number of receivers that is not that of the parties.
 [[nodiscard]] const Table<SpectrumWorld, const SpectrumAudience&>& spectrum_table();
 
-/// Of `synthetic:spectrum…`. Throws UsageError.
+/// The scene that `synthetic:spectrum…` names. Throws UsageError.
 [[nodiscard]] std::unique_ptr<SpectrumWorld> make_spectrum(const std::string& source, const SpectrumAudience& audience);
 
 /// The stream of receivers first … first + count − 1; one round of it is at hand, whatever its number of rounds.

@@ -1,4 +1,4 @@
-/// Tables whose columns are split among parties. Internal to the data room: others call open_vertical.
+/// Tables whose columns are split among parties. Other modules call open_vertical.
 #pragma once
 
 #include "data/passes.hpp"
@@ -13,7 +13,7 @@
 
 namespace starling {
 
-/// What a rank keeps of one file's records: some columns, or the labels, in the file's order.
+/// Columns or labels of one file's records, in the file's order.
 struct StoredRows {
   std::string file;  ///< for messages
   std::size_t width = 1;
@@ -22,13 +22,13 @@ struct StoredRows {
   std::vector<std::size_t> order{};  ///< the row that each record of the common order stands in; empty: its own
 };
 
-/// 64 bits that stand for an id: the first of its SHA-256.
+/// 64-bit digest of an id: the first bits of its SHA-256.
 [[nodiscard]] std::uint64_t id_digest(const std::string& id);
 
 /// Sets `rows.order` to the common order. Throws DataError for another number of ids and for those that do not match.
 void align_rows(StoredRows& rows, std::span<const std::uint64_t> order);
 
-/// Serves tables that are held in memory.
+/// Stream of tables in memory.
 class TableStream final : public VerticalStream {
  public:
   /// `labels` has the targets, or width 0 where this rank does not know them; `by_id` if rows must be aligned first.

@@ -1,4 +1,4 @@
-// What layers with parameters share. Internal to the model room.
+/// Arithmetic that layers with parameters share.
 #pragma once
 
 #include "model/clippable.hpp"
@@ -13,18 +13,18 @@
 
 namespace starling {
 
-/// Longer gradients and rows are refused where records are clipped: a clip factor could underflow, or lose more to
-/// underflow than the clip's margin allows (network_model.hpp).
+/// Largest norm of a gradient or row in range. Beyond it a clip factor could underflow, or lose more to underflow than
+/// the clip's margin allows (gradient_sum.hpp).
 template <class T>
 inline constexpr double largest_norm = std::is_same_v<T, float> ? 1e15 : largest_clippable_norm;
 
-/// Each of `rows` rows becomes b.
+/// Sets each of `rows` rows to b.
 template <class T>
 void fill_rows(std::size_t rows, std::size_t width, const T* b, T* out) {
   for (std::size_t i = 0; i < rows; ++i) std::copy_n(b, width, out + i * width);
 }
 
-/// Rows added up, one after the other.
+/// Adds up rows, one after the other.
 template <class T>
 void sum_rows(std::size_t rows, std::size_t width, const T* from, T* sum) {
   std::fill_n(sum, width, T(0));

@@ -1,6 +1,6 @@
-// Layers of networks. Internal to the model room.
-//
-// x are a layer's inputs, y its outputs, d_x and d_y the derivatives by them: a row per record.
+/// Layers of networks.
+///
+/// x are a layer's inputs, y its outputs, d_x and d_y the derivatives by them, with a row per record.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace starling {
 
-/// What does not change during a layer's life.
+/// Shapes and sizes of a layer.
 struct LayerFacts {
   ImageShape inputs;
   ImageShape outputs;
@@ -34,13 +34,13 @@ class Layer {
   virtual void forward(const T* parameters, std::size_t records, const T* x, T* y) = 0;
   virtual void backward(const T* parameters, std::size_t records, const T* x, const T* y, const T* d_y, T* d_x) = 0;
 
-  // Of layers with parameters:
-  /// Sum over the records.
+  // For layers with parameters:
+  /// Writes the gradient, summed over the records.
   virtual void gradient(std::size_t /*records*/, const T* /*x*/, const T* /*d_y*/, T* /*sum*/) {}
-  /// As Network's; one norm per record.
+  /// As in Network; one norm per record.
   virtual void record_norms(std::size_t /*records*/, const T* /*x*/, const T* /*d_y*/, Norm /*norm*/,
                             std::span<double> /*norms*/) {}
-  /// As Network's; `d_y` may be written to.
+  /// As in Network; may overwrite `d_y`.
   virtual void weighted_gradient(std::span<const double> /*factors*/, const T* /*x*/, T* /*d_y*/, T* /*sum*/) {}
 
  private:

@@ -1,9 +1,8 @@
-// Matrix products whose bits depend on the numbers alone. Internal to the model room.
-//
-// Each entry of a product is one chain of fused multiply-adds in ascending order of the inner index, in whatever tile,
-// at whatever address and on whatever instructions it is computed: a record's scores are the same bits alone, in a
-// batch and on every layout of ranks. (Eigen's products differ between packets and tails, and block by the size of the
-// machine's caches.)
+/// Matrix products whose bits depend on the numbers alone.
+///
+/// Each entry of a product is one chain of fused multiply-adds in ascending order of the inner index, for every tile,
+/// address and instruction set. So a record's scores have the same bits alone, in a batch and on every layout of ranks.
+/// (Eigen's products differ between packets and tails, and depend on the sizes of the machine's caches.)
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace starling {
 
-/// A matrix that is read: entry (i, j) is data[i · row + j · column].
+/// A matrix to read: entry (i, j) is data[i · row + j · column].
 template <class T>
 struct Operand {
   const T* data;
@@ -19,7 +18,7 @@ struct Operand {
   std::size_t column;
 };
 
-/// Row after row without gaps.
+/// A matrix whose rows follow each other without gaps.
 template <class T>
 Operand<T> rows_of(const T* data, std::size_t width) {
   return {data, width, 1};
@@ -30,7 +29,7 @@ Operand<T> transposed(const Operand<T>& a) {
   return {a.data, a.column, a.row};
 }
 
-/// Room that starts at a cache line, keeps its size from call to call and is not initialised.
+/// Scratch memory that starts at a cache line, keeps its size from call to call and is not initialised.
 template <class T>
 class Workspace {
  public:

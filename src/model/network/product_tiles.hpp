@@ -1,14 +1,14 @@
-// The innermost loops of products, for each kind of instructions. Internal to the model room.
+/// Innermost loops of matrix products, for each instruction set.
 #pragma once
 
 #include <cstddef>
 
 namespace starling {
 
-/// The rows of A that a tile has at most.
+/// Most rows of A in a tile.
 inline constexpr std::size_t most_tile_rows = 6;
 
-/// `count` tiles of C, one under the other, which meet the same strip of B.
+/// `count` tiles of C, one under the other, for one strip of B.
 template <class T>
 struct TileColumn {
   std::size_t count;
@@ -25,7 +25,7 @@ struct TileColumn {
   bool add;  ///< chains begin with C's entries, else with 0
 };
 
-/// Tiles of one kind of instructions.
+/// Tiles of one instruction set.
 template <class T>
 struct ProductTiles {
   std::size_t width;  ///< columns of a tile
@@ -36,10 +36,10 @@ struct ProductTiles {
   void (*turn)(const T* columns, std::size_t stride, std::size_t k, T* rows);
 };
 
-/// The fastest that this machine has.
+/// The fastest tiles that this machine can run.
 template <class T>
 [[nodiscard]] const ProductTiles<T>& product_tiles();
-/// Without vector instructions; the same bits.
+/// Tiles without vector instructions; they give the same bits.
 template <class T>
 [[nodiscard]] const ProductTiles<T>& portable_product_tiles();
 

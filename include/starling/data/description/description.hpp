@@ -1,5 +1,5 @@
-/// What a source holds, in figures: for its owner, who must choose --clip, --scale and a loss. They are computed from
-/// private records and are not protected in any way.
+/// Summary statistics of a source, for its owner, who must choose `--clip`, `--scale` and a loss. They are computed
+/// from private records and not protected.
 #pragma once
 
 #include <array>
@@ -15,18 +15,18 @@
 
 namespace starling {
 
-/// Count, mean, spread and range of numbers that come one by one (Welford 1962).
+/// Count, mean, standard deviation and range of a stream of numbers (Welford 1962).
 class Moments {
  public:
   void add(double value);
-  /// The same as adding 0 `count` times (Chan, Golub and LeVeque 1979).
+  /// Adds 0 `count` times (Chan, Golub and LeVeque 1979).
   void add_zeros(std::int64_t count);
 
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] double mean() const { return mean_; }
   /// Standard deviation, divided by the count.
   [[nodiscard]] double deviation() const;
-  /// Infinity and its negative where there is no number.
+  /// Smallest and largest number; ∞ and −∞ before the first.
   [[nodiscard]] double min() const { return min_; }
   [[nodiscard]] double max() const { return max_; }
 
@@ -38,12 +38,12 @@ class Moments {
   double max_ = -std::numeric_limits<double>::infinity();
 };
 
-/// Quantiles of non-negative numbers, each to 1 %, from counts on a logarithmic scale; 1 MB whatever the number.
+/// Quantiles of non-negative numbers to 1 %, from counts on a logarithmic scale, in 1 MB.
 class LogQuantiles {
  public:
   LogQuantiles() : counts_(buckets) {}
   void add(double value);
-  /// The smallest number that a share `p` of all does not exceed, but for 1 %; 0 where there is none.
+  /// The p-quantile to 1 %; 0 before the first number.
   [[nodiscard]] double at(double p) const;
 
  private:
@@ -56,17 +56,17 @@ class LogQuantiles {
   std::int64_t total_ = 0;
 };
 
-/// Figures of one feature.
+/// Statistics of one feature.
 struct FeatureFigures {
   static constexpr std::size_t most_distinct = 20;
   Moments moments;
-  std::vector<double> values;  ///< the distinct ones, ascending, as long as there are no more than most_distinct
-  bool many = false;           ///< there are more; `values` is empty then
+  std::vector<double> values;  ///< distinct values, ascending, up to most_distinct of them
+  bool many = false;           ///< whether there are more; `values` is then empty
   void add(double value);
-  /// What follows is from another file.
+  /// Marks the start of another file.
   void begin_file() { last_ = -std::numeric_limits<double>::infinity(); }
   [[nodiscard]] bool constant() const { return !many && values.size() == 1; }
-  /// Whether all values, which are many, are whole numbers and each is larger than the one before it in its file.
+  /// Whether there are many values, all whole numbers, and each is larger than its predecessor in the file.
   [[nodiscard]] bool counts_up() const { return many && ascends_; }
 
  private:
@@ -74,41 +74,40 @@ struct FeatureFigures {
   bool ascends_ = true;
 };
 
-/// Figures of the norms of records.
+/// Statistics of the norms of records.
 struct NormFigures {
   Moments moments;
   LogQuantiles quantiles;
   void add(double norm);
 };
 
+/// Statistics of a source.
 struct Description {
   static constexpr std::size_t most_labels = 1000;
-  static constexpr std::size_t most_features = 10'000'000;  ///< about 1 GB of figures
+  static constexpr std::size_t most_features = 10'000'000;  ///< about 1 GB of statistics
   std::int64_t records = 0;
   std::size_t features = 0;
   bool sparse = false;
-  std::vector<std::string> names;  ///< of features; empty where the source has none
+  std::vector<std::string> names;  ///< of features; empty if the source has none
   std::int64_t nonzeros = 0;
   std::vector<FeatureFigures> columns;  ///< one per feature
   Moments label;
-  std::map<double, std::int64_t>
-      labels;                      ///< counts of the distinct ones, as long as there are no more than most_labels
-  bool many_labels = false;        ///< there are more; `labels` is empty then
-  NormFigures l1;                  ///< Σ |x_j| of each record
-  NormFigures l2;                  ///< √Σ x_j² of each record
-  std::int64_t repeated_keys = 0;  ///< records whose `Record::key` stood in one before
+  std::map<double, std::int64_t> labels;  ///< counts of distinct labels, up to most_labels of them
+  bool many_labels = false;               ///< whether there are more; `labels` is then empty
+  NormFigures l1;                         ///< Σ |x_j| of each record
+  NormFigures l2;                         ///< √Σ x_j² of each record
+  std::int64_t repeated_keys = 0;         ///< records whose `Record::key` occurred before
   std::vector<std::int64_t> records_of_files;
 };
 
-/// Reads sources from their starts to their ends, once, in memory that does not grow with the number of records (but
-/// for 8 bytes each where they have keys).
+/// Computes a Description in one pass over each source. Memory does not grow with the number of records, except for 8
+/// bytes per record with a key.
 class Describer {
  public:
-  /// Adds all records of a source; `tick` is called after each. Throws DataError: for what the reader finds, for more
-  /// than Description::most_features, for sources with different numbers of dense features, or that mix dense and
-  /// sparse.
+  /// Adds all records of a source and calls `tick` after each. Throws DataError for bad records, for more than
+  /// Description::most_features, for dense sources of different widths, and for dense beside sparse sources.
   void read(RecordReader& reader, const std::function<void()>& tick);
-  /// The figures of everything read. Throws DataError if there was no record or no feature.
+  /// Statistics of all sources read. Throws DataError if there was no record or no feature.
   [[nodiscard]] Description finish();
 
  private:

@@ -1,4 +1,4 @@
-/// A generator as a source that is read like a file.
+/// Readers of generated records.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace starling {
 
-/// The records that a run on `synthetic:SPEC` with this seed and batch size serves to the client, in its order; `name`
-/// is what messages call it.
+/// Reader of the records that a run on `synthetic:SPEC` with this seed and batch size serves to the client, in the same
+/// order. Messages call the source `name`.
 [[nodiscard]] std::unique_ptr<RecordReader> open_generated(std::shared_ptr<const Generator> generator, std::string name,
                                                            std::uint64_t seed, Client client, std::int64_t batch,
                                                            std::int64_t records);

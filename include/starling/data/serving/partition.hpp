@@ -1,4 +1,4 @@
-/// How the records of one source are dealt out to clients.
+/// Partitions of one source's records among clients.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace starling {
 
-/// What a pass over a source finds for a partition to deal by; records are numbered from 0 in the source's order.
+/// Result of a pass over a source, from which a partition deals. Records are numbered from 0 in the source's order.
 struct Found {
   std::int64_t records = 0;
-  Vector labels;                    ///< mapped, one per record; empty unless the partition looks at them
-  std::vector<std::int32_t> keys;   ///< number of each record's value in `values`; empty likewise
+  Vector labels;                    ///< mapped labels, one per record; empty unless the partition looks at labels
+  std::vector<std::int32_t> keys;   ///< index into `values`, one per record; empty unless the partition looks at keys
   std::vector<std::string> values;  ///< distinct values of the key column, ascending: numbers by value, else as text
 };
 
@@ -27,7 +27,7 @@ class Share {
     std::int64_t first = 0;
     std::int64_t count = 0;
   };
-  /// Adds records behind those that it has.
+  /// Appends records.
   void add(std::int64_t first, std::int64_t count = 1);
   [[nodiscard]] std::int64_t size() const { return size_; }
   [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
@@ -37,26 +37,27 @@ class Share {
   std::int64_t size_ = 0;
 };
 
-/// The shares of a block of clients, and the sizes of everybody's.
+/// The shares of a block of clients, and the sizes of all clients' shares.
 struct Deal {
   std::vector<std::int64_t> sizes;
   std::vector<Share> shares;
-  std::string fingerprint;  ///< of the client of each record; empty where it follows from the numbers alone
+  std::string fingerprint;  ///< of the client of each record; empty if the numbers of records determine it
 };
 
+/// A rule that deals records to clients.
 class Partition {
  public:
   enum class Look { count, labels, keys };
 
   virtual ~Partition() = default;
-  /// What it needs to know of the records.
+  /// Property of the records that the rule depends on.
   [[nodiscard]] virtual Look looks_at() const { return Look::count; }
-  /// The column that it deals by, where it looks at keys.
+  /// Column to deal by, for Look::keys.
   [[nodiscard]] virtual std::string key() const { return {}; }
-  /// Client of each record. Every client keeps the source's order within its share. Deterministic given the seed.
-  /// Throws UsageError where the records cannot be dealt so.
+  /// Client of each record. A client's share keeps the source's order. Deterministic given the seed. Throws UsageError
+  /// for records that cannot be dealt this way.
   [[nodiscard]] virtual std::vector<Client> assign(const Found& found, Client clients, std::uint64_t seed) const = 0;
-  /// The same for clients first … first + count − 1.
+  /// Shares of clients first … first + count − 1.
   [[nodiscard]] virtual Deal deal(const Found& found, Client clients, Client first, Client count,
                                   std::uint64_t seed) const;
 };

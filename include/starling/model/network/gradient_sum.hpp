@@ -9,17 +9,18 @@
 
 namespace starling {
 
-/// The network computes in T (float or double), norms are in double, and gradients are added up in T within a chunk of
-/// records and in double from chunk to chunk.
+/// Adds up the clipped gradients of a network's records. The network computes in T (float or double). Norms are in
+/// double. Gradients are added in T within a chunk of records and in double from chunk to chunk. Per-record gradients
+/// are formed only for convolutions and for ClipKind::component.
 ///
-/// Records are clipped without forming their gradients, but for those of convolutions and for ClipKind::component. Why
-/// the sum is what a mechanism asks for (privacy/noise/grid.hpp), though floats round more than doubles do:
+/// The sum has the sensitivity that a mechanism needs (privacy/noise/grid.hpp), although floats round more than
+/// doubles:
 ///
 /// Notation: u is T's unit roundoff, v = 2^-53, γ_k = k u / (1 − k u), c = chunk_records, d = dimension(), B the clip's
 /// bound.
-/// 1. A record's gradient is the exact G_i of the T numbers that the passes come to: for a dense layer the outer
-///    product of the derivatives by its outputs and (inputs, 1), for a convolution what is formed. These numbers do
-///    not depend on the other records of the batch: products are the same bits row by row.
+/// 1. A record's gradient is the exact G_i of the T numbers that the passes compute: for a dense layer the outer
+///    product of the derivatives by its outputs and (inputs, 1), for a convolution the gradient that is formed. These
+///    numbers do not depend on the other records of the batch, since products have the same bits row by row.
 /// 2. Its norm n_i is computed in double from these numbers, with fewer than d + 64 roundings one after the other:
 ///    ‖G_i‖ ≤ n_i (1 + a), a = 2 (d + 64) v.
 /// 3. With B' = B (1 − η) and f_i = min(1, B'/n_i) the exact contribution C_i = f_i G_i has ‖C_i‖ ≤ B' (1 + a).
@@ -49,7 +50,7 @@ class GradientSum {
   /// Keeps a reference.
   explicit GradientSum(Network<T>& network) : network_(network), sum_(network.dimension()) {}
 
-  /// Throws UsageError for a clip that T is too coarse for.
+  /// Throws UsageError for a clip below the precision of T.
   static void check_clip(const Clip& clip);
 
   /// Adds the clipped gradients of the last batch to `gradient` (dimension() entries), after the network's `backward`.

@@ -1,5 +1,5 @@
-/// Networks of layers: forward and backward passes over a batch, with parameters as one flat vector. They know nothing
-/// of losses and records; model/network/network_model.hpp makes a model of one.
+/// Networks of layers: forward and backward passes over a batch, with parameters as one vector. Losses and records
+/// enter in model/network/network_model.hpp.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace starling {
 
-/// What a record is to a network: height × width points of `channels` numbers each, row after row, a point's channels
-/// side by side. A plain vector is one point.
+/// Shape of a record: height × width points of `channels` numbers each, row after row, with a point's channels side by
+/// side. A plain vector is one point.
 struct ImageShape {
   std::size_t height = 1;
   std::size_t width = 1;
@@ -33,7 +33,7 @@ struct ConvolutionLayer {
   std::size_t kernel;
   std::size_t channels;
 };
-/// The largest of 2×2 points, channel by channel; a last odd row or column is left out. Of equals the first gets the
+/// Maximum of 2×2 points, channel by channel, without an odd last row or column. The first of equal points gets the
 /// gradient.
 struct MaxPoolLayer {};
 /// max(0, x); the gradient at 0 is 0.
@@ -44,6 +44,7 @@ using LayerSpec = std::variant<DenseLayer, ConvolutionLayer, MaxPoolLayer, ReluL
 /// Arithmetic of a network: float or double.
 enum class Precision { single, full };
 
+/// Input and layers of a network.
 struct Architecture {
   ImageShape input;
   std::vector<LayerSpec> layers;
@@ -62,15 +63,16 @@ struct Architecture {
 template <class T>
 class Layer;
 
-/// T is float or double. A network holds the values between its layers of the last batch, and room for its work, which
-/// grows with the largest batch seen: nothing is allocated after the first passes over batches of one size.
+/// A network with arithmetic in T, float or double. It keeps the values between its layers for the last batch, and
+/// scratch memory that grows with the largest batch. Nothing is allocated after the first passes over batches of one
+/// size.
 ///
-/// A record's outputs are the same bits whatever else is in its batch.
+/// A record's outputs do not depend, bit for bit, on the rest of its batch.
 template <class T>
 class Network {
  public:
-  /// Throws UsageError for layers that do not fit onto their inputs, as a kernel that is larger than the image, and for
-  /// more parameters than a message can hold.
+  /// Throws UsageError for a layer that does not fit its input (such as a kernel larger than the image) and for more
+  /// parameters than a message can hold.
   explicit Network(const Architecture& architecture);
   ~Network();
   Network(Network&&) noexcept;
@@ -78,36 +80,36 @@ class Network {
 
   [[nodiscard]] std::size_t inputs() const { return inputs_; }
   [[nodiscard]] std::size_t outputs() const { return outputs_; }
-  /// The number of parameters: those of the first layer, then those of the second, …
+  /// Number of parameters. Their order is layer by layer.
   [[nodiscard]] std::size_t dimension() const { return dimension_; }
 
-  /// Outputs of each record (M × outputs(), valid until the next call) at M × inputs() numbers, row after row. Both
-  /// arguments must stay as they are until the passes below are done.
+  /// Outputs of M records (M × outputs(), valid until the next call) at M × inputs() numbers, row after row. Both
+  /// arguments must remain unchanged until the passes below are done.
   std::span<const T> forward(std::span<const T> parameters, std::span<const T> inputs);
 
-  /// From the derivatives by the outputs of the last `forward` (M × outputs(), copied) to those by all values between
-  /// the layers, and where asked by the inputs.
+  /// Backward pass, from the derivatives by the outputs of the last `forward` (M × outputs(), copied) to the
+  /// derivatives by all values between the layers and, if asked, by the inputs.
   enum class Reach { parameters, inputs };
   void backward(std::span<const T> d_outputs, Reach reach = Reach::parameters);
-  /// By the inputs (M × inputs(), valid until the next call), after a `backward` that reached them.
+  /// Derivatives by the inputs (M × inputs(), valid until the next call), after a `backward` that reached them.
   [[nodiscard]] std::span<const T> d_inputs() const;
 
-  // After `backward`, any number of times but for the weighted one, which spoils what the others need:
-  /// The gradient, summed over the records, into `gradient` (dimension() entries).
+  // After `backward`, in any order; weighted_gradient comes last, since it overwrites values that the others need:
+  /// Writes the gradient, summed over the records, into `sum` (dimension() entries).
   void gradient(std::span<T> sum);
-  /// The gradient of one record, the i-th.
+  /// Writes the gradient of record i.
   void record_gradient(std::size_t i, std::span<T> gradient);
-  /// An upper bound of the norm of each record's gradient (M entries): the norm itself but for roundings in double (at
-  /// most dimension() + 64, one after the other), and where squares underflow in L2, that in L1. The L1 norm of a dense
-  /// layer's gradient is |d|₁(|x|₁ + 1), the L2 norm |d|₂ √(|x|₂² + 1); those of convolutions are formed. Infinite
-  /// where a dense layer's inputs are longer than 1e15 (float) or 1e150 (double).
+  /// Writes an upper bound of the norm of each record's gradient (M entries): the norm up to roundings in double (at
+  /// most dimension() + 64, one after the other), and the L1 norm where squares of the L2 norm underflow. The L1 norm
+  /// of a dense layer's gradient is |d|₁(|x|₁ + 1), the L2 norm |d|₂ √(|x|₂² + 1); gradients of convolutions are
+  /// formed. The bound is infinite if a dense layer's inputs are longer than 1e15 (float) or 1e150 (double).
   void record_norms(Norm norm, std::span<double> norms);
-  /// Σ_i factor_i ∇_i; after `record_norms`. Each term is what record_norms measured, scaled with at most 2 roundings
-  /// in T, and added with at most M + 1 more.
+  /// Writes Σ_i factor_i ∇_i; after `record_norms`. Each term is the gradient that record_norms measured, scaled with
+  /// at most 2 roundings in T and added with at most M + 1 more.
   void weighted_gradient(std::span<const double> factors, std::span<T> sum);
 
-  /// Start values: each layer's parameters uniform on ±1/√fan-in, addressed by seed, index and `block`, which tells
-  /// networks of one run apart.
+  /// Start values: each layer's parameters uniform on ±1/√fan-in. Random numbers are addressed by seed, index and
+  /// `block`, the number of the network within a run.
   [[nodiscard]] std::vector<double> initial(std::uint64_t seed, std::uint64_t block = 0) const;
 
  private:
@@ -128,8 +130,8 @@ class Network {
   std::span<const T> parameters_;
   std::span<const T> batch_;
   std::vector<T> d_inputs_;
-  std::vector<double> norms_;  ///< of one layer's part of each record's gradient
-  std::vector<double> sums_;   ///< of the layers' norms
+  std::vector<double> norms_;  ///< norms of one layer's part of each record's gradient
+  std::vector<double> sums_;   ///< sums of the layers' norms
 };
 
 extern template class Network<float>;

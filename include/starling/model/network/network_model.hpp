@@ -1,4 +1,4 @@
-/// Networks as models: a loss over the outputs of a network (method 5; dissertation, section 5.5).
+/// Networks as models: a loss of the outputs of a network.
 #pragma once
 
 #include <type_traits>
@@ -9,14 +9,14 @@
 
 namespace starling {
 
-/// The loss of a network's outputs. The network computes in T (float or double), losses are in double, and records are
-/// clipped as GradientSum says.
+/// A loss of a network's outputs. The network computes in T (float or double), losses are in double, and GradientSum
+/// clips the records' gradients.
 template <class T>
 class NetworkModel final : public Model {
  public:
   static constexpr std::size_t chunk_records = GradientSum<T>::chunk_records;
 
-  /// `loss` must outlive it. Throws UsageError for a network with another number of outputs than the loss has scores.
+  /// `loss` must outlive the model. Throws UsageError if the numbers of outputs and of the loss's scores differ.
   NetworkModel(const Loss& loss, const Architecture& architecture);
 
   [[nodiscard]] std::size_t dimension() const override { return network_.dimension(); }
@@ -24,7 +24,7 @@ class NetworkModel final : public Model {
   /// Uniform on ±1/√fan-in, layer by layer, addressed by seed and index.
   [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override { return network_.initial(seed); }
   [[nodiscard]] double largest_parameter() const override { return std::is_same_v<T, float> ? 1e8 : 1e100; }
-  /// Throws UsageError for a clip that T is too coarse for.
+  /// Throws UsageError for a clip below the precision of T.
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
 
@@ -33,7 +33,7 @@ class NetworkModel final : public Model {
 
  private:
   void load_parameters(View parameters);
-  /// Forward through records first … first + count − 1: the score of each into own_, and if asked the derivatives of
+  /// Forward pass of records first … first + count − 1. Writes their scores into own_ and, if asked, the derivatives of
   /// their losses into d_scores_.
   void play(const Batch& batch, std::size_t first, std::size_t count, bool derivatives);
   void load_inputs(const Batch& batch, std::size_t first, std::size_t count);
