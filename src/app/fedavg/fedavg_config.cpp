@@ -47,6 +47,7 @@ void add_learning_options(Options& options, FedAvgConfig& config) {
 
 Options fedavg_options(FedAvgConfig& config) {
   Options options("fedavg");
+  options.group("Clients");
   add_client_options(options, config, "one per rank");
   add_data_options(options, config);
   add_reading_options(options, config.data);

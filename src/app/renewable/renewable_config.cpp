@@ -137,6 +137,7 @@ Options renewable_options(RenewableConfig& config) {
   config.loss = "dwd:1";
   config.start = "";
   Options options("renewable");
+  options.group("Clients");
   add_client_options(options, config, "one per rank");
   add_data_options(options, config);
   add_reading_options(options, config.data);
