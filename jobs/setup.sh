@@ -3,7 +3,7 @@
 # or through sudo; elsewhere it says what to install. With everything there it does nothing and needs no network.
 set -euo pipefail
 
-readonly required=(g++ cmake ninja-build git openmpi-bin libopenmpi-dev libhdf5-dev libeigen3-dev
+readonly required=(g++ cmake ninja-build git openmpi-bin libopenmpi-dev libhdf5-dev libeigen3-dev libspectra-dev
                    libboost-program-options-dev libfmt-dev nlohmann-json3-dev libssl-dev libmpfr-dev librandom123-dev zlib1g-dev)
 
 # The version behind the package clang, as that of libFuzzer has it in its name; Debian 12's where apt knows nothing yet.
@@ -20,11 +20,11 @@ readonly for_tests
 # starling draws with these if they are there, and says so if not.
 readonly optional=(gnuplot-nox graphviz)
 
-readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel boost-devel fmt-devel \
-json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz"
+readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel spectra-devel boost-devel \
+fmt-devel json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz"
 readonly dnf_test_packages="gtest-devel gmock-devel python3-h5py python3-numpy python3-scipy python3-networkx clang \
 compiler-rt slurm-slurmctld slurm-slurmd munge iproute valgrind clang-tools-extra doxygen"
-readonly spack_packages="cmake ninja openmpi hdf5 eigen boost+program_options fmt nlohmann-json \
+readonly spack_packages="cmake ninja openmpi hdf5 eigen spectra boost+program_options fmt nlohmann-json \
 openssl mpfr random123 zlib gnuplot graphviz"
 readonly spack_test_packages="googletest py-h5py py-numpy py-scipy py-networkx llvm+clang slurm+pmix munge valgrind doxygen"
 
@@ -55,7 +55,8 @@ Fedora, RHEL (there with EPEL and CRB) and relatives:
   dnf install $dnf
   module load mpi/openmpi-x86_64        # puts mpicxx and mpirun on the PATH
   random123-devel is not packaged everywhere: Random123 is headers only, so unpack it anywhere and configure with
-  -DRANDOM123_INCLUDE_DIR=FOLDER, the folder that holds Random123/philox.h.
+  -DRANDOM123_INCLUDE_DIR=FOLDER, the folder that holds Random123/philox.h. The same holds for spectra-devel and
+  -DSPECTRA_INCLUDE_DIR=FOLDER, the folder that holds Spectra/SymEigsSolver.h.
 
 Spack, without root:
   spack env create starling
@@ -64,7 +65,7 @@ Spack, without root:
   spack env activate starling
 
 Environment modules (names differ from site to site; see module avail):
-  module load gcc cmake ninja openmpi hdf5 eigen boost fmt nlohmann_json openssl mpfr zlib random123
+  module load gcc cmake ninja openmpi hdf5 eigen spectra boost fmt nlohmann_json openssl mpfr zlib random123
   what no module offers can come from Spack.
 TEXT
 }
@@ -153,7 +154,7 @@ look_elsewhere() {
   done
   command -v ninja >/dev/null || command -v ninja-build >/dev/null || missing+=(ninja)
   has_hdf5 || missing+=(HDF5)
-  for header in Eigen/Core boost/program_options.hpp fmt/core.h nlohmann/json.hpp openssl/evp.h mpfr.h zlib.h \
+  for header in Eigen/Core Spectra/SymEigsSolver.h boost/program_options.hpp fmt/core.h nlohmann/json.hpp openssl/evp.h mpfr.h zlib.h \
                 Random123/philox.h; do
     has_header "$header" || missing+=("$header")
   done

@@ -1,4 +1,4 @@
-/// Who is joined to whom in compressed rows: what a topology of a million clients is kept in.
+/// Adjacency lists of a digraph in compressed rows, small enough for a million clients.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace starling {
 
-/// One direction of a digraph. Peers of client u are `peers[first[u]]` to before `peers[first[u + 1]]`, ascending.
+/// One direction of a digraph. The peers of client u are `peers[first[u]]` to before `peers[first[u + 1]]`, ascending.
 struct Adjacency {
   std::vector<std::uint32_t> first;
   std::vector<Client> peers;
-  std::vector<double> weights;  ///< of each of the peers; empty where weights follow from a rule
+  std::vector<double> weights;  ///< one for each peer; empty if weights follow from a rule
 
   [[nodiscard]] std::size_t degree(Client u) const {
     return first[static_cast<std::size_t>(u) + 1] - first[static_cast<std::size_t>(u)];
@@ -27,12 +27,12 @@ struct Adjacency {
 /// The other direction of the same digraph.
 [[nodiscard]] Adjacency turned(const Adjacency& adjacency);
 
-/// The arcs at one end of a client, looked at where they lie. Weights are those of the arcs, or of the peers, or the
-/// same for all.
+/// A view of the outgoing or incoming arcs of one client, without a copy. Weights stand by arc, or by peer, or one
+/// weight holds for all arcs.
 struct ArcView {
   std::span<const Client> peers;
   const double* of_arcs = nullptr;
-  const double* of_peers = nullptr;  ///< by client
+  const double* of_peers = nullptr;  ///< indexed by client
   double of_all = 0;
 
   [[nodiscard]] std::size_t size() const { return peers.size(); }
@@ -41,7 +41,7 @@ struct ArcView {
     if (of_arcs != nullptr) return of_arcs[k];
     return of_peers != nullptr ? of_peers[static_cast<std::size_t>(peers[k])] : of_all;
   }
-  /// Written out.
+  /// The arcs as a list.
   [[nodiscard]] std::vector<Arc> arcs() const;
 };
 

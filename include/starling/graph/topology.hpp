@@ -1,4 +1,4 @@
-/// Topology files (`.topo`) and the schedules that they describe (design/interface: "Topology files").
+/// Topology files (`.topo`) and the schedules that they describe.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace starling {
 
-/// "Sums to one" means within this.
+/// Tolerance of sums of one.
 inline constexpr double sum_tolerance = 1e-9;
 /// Largest number of clients of a topology.
 inline constexpr Client max_clients = 10'000'000;
@@ -23,46 +23,47 @@ inline constexpr Round max_phase_rounds = 1'000'000'000;
 struct Edge {
   Client from = 0;
   Client to = 0;
-  double weight = 0;      ///< meaningful under `explicit_weights` only; an edge of weight 0 is no edge
-  std::int64_t line = 0;  ///< where it was read, for errors; 0 if it was not read from a file
+  double weight = 0;      ///< used under `explicit_weights` only; an edge of weight 0 is no edge
+  std::int64_t line = 0;  ///< line of the file, for errors; 0 without a file
 };
 
-/// A sequence of digraphs, each for `rounds` rounds, repeated for ever.
+/// A table of edges: a sequence of digraphs, each for `rounds` rounds, repeated for ever.
 class Topology final : public Graph {
  public:
   struct Phase {
     Round rounds = 1;
-    std::vector<Edge> edges;  ///< edges of this phase only; self loops under explicit weights only
+    std::vector<Edge> edges;  ///< edges of this phase alone; self loops under explicit weights only
   };
 
-  /// `everywhere` are the edges that are in every phase; no phases are one phase of one round. `name` stands in errors.
+  /// `everywhere`: the edges that are in every phase. Without phases there is one phase of one round. `name` appears in
+  /// errors.
   /// Throws UsageError for clients out of range, weights that are negative or not finite, repeated edges, self loops
   /// under a rule that implies them, phases of no rounds, metropolis on a graph that is not symmetric, and for sizes
   /// beyond what fits in memory (10^7 clients, 2·10^7 clients × phases, 3·10^7 edges summed over phases).
   Topology(Client clients, WeightRule rule, const std::vector<Edge>& everywhere, const std::vector<Phase>& phases,
            const std::string& name = "topology");
 
-  /// Parses the text of a `.topo` file; `name` stands in errors as "name:line: …". Throws UsageError, also for a
-  /// graph that never repeats (parse_graph reads those).
+  /// Parses the text of a `.topo` file. Errors begin "name:line: …". Throws UsageError, also for a graph that never
+  /// repeats; parse_graph reads such graphs.
   [[nodiscard]] static Topology parse(std::string_view text, const std::string& name);
-  /// The same for a MatrixMarket file (coordinate or array; real, integer or pattern; general or symmetric): entry
+  /// Parses a MatrixMarket file (coordinate or array; real, integer or pattern; general or symmetric). Entry
   /// (i, j) is the weight from j to i, clients counted from 1. Explicit weights; a pattern has sender weights and
   /// implied self loops.
   [[nodiscard]] static Topology parse_matrix_market(std::string_view text, const std::string& name);
-  /// The same for a plain edge list as NetworkX writes it, with clients from 0: `FROM TO WEIGHT` or
+  /// Parses a plain edge list as NetworkX writes it, with clients from 0: `FROM TO WEIGHT` or
   /// `FROM TO {'weight': WEIGHT, …}` (explicit weights), `FROM TO` or `FROM TO {}` (sender weights and implied self
-  /// loops); commas may part what blanks part here. Every line is an edge in one direction; the largest number says how
-  /// many clients there are.
+  /// loops); commas may stand for blanks. Every line is an edge in one direction. The largest client number determines
+  /// the number of clients.
   [[nodiscard]] static Topology parse_edge_list(std::string_view text, const std::string& name);
-  /// Reads a file: by its ending a MatrixMarket file (.mtx), an edge list (.edges, .edgelist, .txt), or else a `.topo`
-  /// file. Throws UsageError, also when it cannot be read.
+  /// Reads a file. Its ending tells the format: MatrixMarket (.mtx), edge list (.edges, .edgelist, .txt), otherwise
+  /// `.topo`. Throws UsageError, also for an unreadable file.
   [[nodiscard]] static Topology read(const std::string& path);
 
   [[nodiscard]] Client clients() const override { return clients_; }
   [[nodiscard]] Round period() const override { return period_; }
   /// Throws UsageError for a client out of range or a negative round.
   [[nodiscard]] Links links(Client u, Round t) const override;
-  /// Frees all rows. Who asks for links, digest or text then gets a std::logic_error.
+  /// Frees all rows. Links, digest and text then throw std::logic_error.
   void forget_links() override { phases_ = std::vector<Mixing>(); }
 
   [[nodiscard]] WeightRule rule() const override { return rule_; }
@@ -70,22 +71,22 @@ class Topology final : public Graph {
   [[nodiscard]] Round phase_rounds(std::size_t phase) const { return phases_[phase].rounds; }
   /// Links of client u in a phase.
   [[nodiscard]] Links phase_links(std::size_t phase, Client u) const;
-  /// The same where they lie; valid as long as the topology.
+  /// A row without a copy; valid as long as the topology.
   struct Row {
     double own = 1;
     ArcView out;
     ArcView in;
   };
   [[nodiscard]] Row row(std::size_t phase, Client u) const;
-  /// Who sends to whom in a phase, by sender; without self loops.
+  /// Receivers of each sender in a phase, without self loops.
   [[nodiscard]] const Adjacency& receivers(std::size_t phase) const { return phases_[phase].out; }
-  /// The same by receiver.
+  /// Senders to each receiver in a phase, without self loops.
   [[nodiscard]] const Adjacency& senders(std::size_t phase) const {
     return rule_ == WeightRule::metropolis ? phases_[phase].out : phases_[phase].in;
   }
 
   [[nodiscard]] std::string text() const override;
-  /// SHA-256 of what it means (clients, phases, weights), not of how it is written.
+  /// SHA-256 of the meaning (clients, phases, weights), not of the file's text.
   [[nodiscard]] std::string digest() const override;
   [[nodiscard]] bool ever_connects() const override;
   void require_sender_sums() const override;
@@ -98,12 +99,12 @@ class Topology final : public Graph {
     Round rounds = 1;
     std::vector<double> own;  ///< by client
     Adjacency out;
-    Adjacency in;  ///< empty under `metropolis`, where graphs are symmetric
+    Adjacency in;  ///< empty under `metropolis`, whose graphs are symmetric
   };
   friend Topology written_out(const Schedule& schedule, Round rounds, WeightRule rule);
   Topology(Client clients, WeightRule rule) : clients_(clients), rule_(rule) {}
   void require_links() const;
-  /// A phase of so many rounds more; `own` and the weights of `out` as they were written under `explicit_weights`.
+  /// Adds a phase of `rounds` rounds. `own` and the weights of `out` are used under `explicit_weights` only.
   void add_phase(Round rounds, std::vector<double> own, Adjacency out);
 
   Client clients_ = 0;
@@ -112,21 +113,25 @@ class Topology final : public Graph {
   std::vector<Mixing> phases_;
 };
 
-/// Generators, by name ("ring", "one-peer-exponential", …): for `topology make` and `generate` lines.
-/// The maker's arguments are the number of clients and the weight rule to use.
-using TopologyTable = Table<Topology, Client, WeightRule>;
+/// Topology families, by name ("ring", "one-peer-exponential", …): for `topology make` and `generate` lines.
+/// The maker's arguments are the number of clients and the weight rule.
+using TopologyTable = Table<Graph, Client, WeightRule>;
 [[nodiscard]] const TopologyTable& topology_table();
 
-/// The first rounds of a schedule written out, a phase each: of graphs that never repeat, what can be analysed and
-/// drawn. Lost edges are left out. Weights are explicit, or those of a rule that the schedule's links follow. Throws
-/// UsageError for sizes beyond what a topology may have.
+/// The first rounds of a schedule as a table, one phase for each round: the part of an endless graph that can be
+/// analysed and drawn. Lost edges are left out. Weights are explicit, or follow a rule that the schedule's links obey.
+/// Throws UsageError for sizes beyond the limits of a topology.
 [[nodiscard]] Topology written_out(const Schedule& schedule, Round rounds,
                                    WeightRule rule = WeightRule::explicit_weights);
 
-/// What a client gives away and keeps in a round: its column of A, summed.
+/// The graph with the rows of one period as a table. `name` appears in errors. Throws UsageError for a graph that never
+/// repeats, and for sizes beyond the limits of a topology.
+[[nodiscard]] Topology topology_of(const Graph& graph, const std::string& name = "topology");
+
+/// Sum of a client's column of A: the shares that the client sends and keeps in a round.
 [[nodiscard]] double sender_sum(const Links& links);
 [[nodiscard]] double sender_sum(const Topology::Row& row);
-/// What a client is given and keeps in a round: its row of A, summed.
+/// Sum of a client's row of A: the shares that the client receives and keeps in a round.
 [[nodiscard]] double receiver_sum(const Links& links);
 [[nodiscard]] double receiver_sum(const Topology::Row& row);
 

@@ -257,20 +257,20 @@ Finding judge_clocks(const LaunchFacts& facts) {
           "the hosts (NTP)"};
 }
 
-std::vector<const Way*> measured_ways(const LaunchFacts& facts) {
-  std::vector<const Way*> ways;
-  for (const Way& way : facts.ways) {
+std::vector<const Route*> measured_ways(const LaunchFacts& facts) {
+  std::vector<const Route*> ways;
+  for (const Route& way : facts.ways) {
     if (way.seconds) ways.push_back(&way);
   }
-  std::sort(ways.begin(), ways.end(), [](const Way* a, const Way* b) { return *a->seconds < *b->seconds; });
+  std::sort(ways.begin(), ways.end(), [](const Route* a, const Route* b) { return *a->seconds < *b->seconds; });
   return ways;
 }
 
 Finding judge_edges(const LaunchFacts& facts) {
-  const std::vector<const Way*> ways = measured_ways(facts);
+  const std::vector<const Route*> ways = measured_ways(facts);
   if (ways.empty()) return {"none between ranks", Verdict::ok, ""};
   const double median = *ways[ways.size() / 2]->seconds;
-  const Way& slowest = *ways.back();
+  const Route& slowest = *ways.back();
   const std::string which = ways.size() < facts.ways.size() ? fmt::format(" ({} of them timed)", ways.size()) : "";
   const std::string value =
       fmt::format("{} between ranks{}: median {}, slowest {} ({} to {})", facts.ways.size(), which, in_seconds(median),

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/net/probes/soundings.hpp"
+#include "starling/net/probes/latency_probes.hpp"
 
 namespace starling {
 
@@ -37,7 +37,7 @@ struct LaunchFacts {
   Client clients = 0;
   int ranks_with_clients = 0;
   std::vector<ClockSkew> clocks;
-  std::vector<Way> ways;
+  std::vector<Route> ways;
   std::vector<std::optional<double>> exchange;  ///< seconds, by rank
 };
 

@@ -146,11 +146,11 @@ LaunchFacts Doctor::look() {
   facts.graph = words_for_graph();
   facts.clients = graph_->clients();
   facts.ranks_with_clients = std::min(static_cast<int>(graph_->clients()), world_.size());
-  facts.clocks = sound_clocks(world_);
-  WaysPace pace{config_.pings, config_.seconds};
+  facts.clocks = measure_clock_skews(world_);
+  ProbeBudget pace{config_.pings, config_.seconds};
   if (world_.rank() == 0) pace.progress = WaysPrinter();
-  facts.ways = sound_ways(world_, layout, links, phases, length, pace);
-  facts.exchange = sound_exchange(world_, layout, links, phases, length);
+  facts.ways = probe_routes(world_, layout, links, phases, length, pace);
+  facts.exchange = probe_exchange(world_, layout, links, phases, length);
   return facts;
 }
 

@@ -8,7 +8,7 @@
 #include "starling/core/random.hpp"
 #include "starling/graph/topology.hpp"
 #include "starling/net/neighbours/neighbours.hpp"
-#include "starling/net/probes/soundings.hpp"
+#include "starling/net/probes/latency_probes.hpp"
 #include "starling/protocol/decentralized/omd.hpp"
 #include "starling/protocol/decentralized/synchronous_mixer.hpp"
 
@@ -230,7 +230,7 @@ Costs measure_costs(World& world, Agreement& agreement, const Launch& launch, co
     costs.gathered = std::max(costs.gathered, each[1]);
   }
   if (launch.ranks == 1) return costs;
-  if (pair) costs.message = sound_message(world, pair->first, pair->second) / 2;
+  if (pair) costs.message = probe_message(world, pair->first, pair->second) / 2;
   costs.message = launch.message.value_or(costs.message);
   return costs;
 }

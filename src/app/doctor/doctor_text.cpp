@@ -13,20 +13,20 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_listed = 5;
 
-std::vector<Way> slowest_ways(const LaunchFacts& facts) {
-  std::vector<Way> ways;
+std::vector<Route> slowest_ways(const LaunchFacts& facts) {
+  std::vector<Route> ways;
   std::copy_if(facts.ways.begin(), facts.ways.end(), std::back_inserter(ways),
-               [](const Way& way) { return way.seconds.has_value(); });
-  std::stable_sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) { return *a.seconds > *b.seconds; });
+               [](const Route& way) { return way.seconds.has_value(); });
+  std::stable_sort(ways.begin(), ways.end(), [](const Route& a, const Route& b) { return *a.seconds > *b.seconds; });
   ways.resize(std::min(ways.size(), most_listed));
   return ways;
 }
 
 std::string table_of_ways(const LaunchFacts& facts) {
-  const std::vector<Way> ways = slowest_ways(facts);
+  const std::vector<Route> ways = slowest_ways(facts);
   if (ways.size() < 2) return "";
   std::string text = "\nslowest edges, one way\n";
-  for (const Way& way : ways) {
+  for (const Route& way : ways) {
     const auto host = [&](int rank) { return facts.ranks[static_cast<std::size_t>(rank)].host; };
     text += fmt::format("  {:>10.2f} us  rank {} on {} to rank {} on {}\n", 1e6 * *way.seconds, way.from,
                         host(way.from), way.to, host(way.to));
@@ -121,7 +121,7 @@ std::string doctor_json(const LaunchFacts& facts, const std::vector<Examined>& c
                       })},
       {"edges",
        list(facts.ways,
-            [](const Way& way) {
+            [](const Route& way) {
               return Json{
                   {"from", way.from}, {"to", way.to}, {"vectors", way.vectors}, {"seconds", or_null(way.seconds)}};
             })},

@@ -97,7 +97,7 @@ struct OmdAudit::Network {
 
   World& world;
   Layout layout;
-  std::unique_ptr<Topology> topology;
+  std::unique_ptr<Graph> topology;
   std::unique_ptr<Domain> domain;
   std::unique_ptr<MirrorMap> mirror;
   std::unique_ptr<Loss> loss;

@@ -1,7 +1,6 @@
 #include "starling/graph/analysis/analysis.hpp"
 
 #include "connectivity.hpp"
-#include "graph/families/cayley.hpp"
 #include "measured_rate.hpp"
 #include "spectrum.hpp"
 #include <algorithm>
@@ -13,6 +12,8 @@ namespace starling {
 namespace {
 
 constexpr Client dense_limit = 1'000;
+/// Least distance below zero of the log of a period's eigenvalue that is told from the eigenvalue one.
+constexpr double resolution = 1e-11;
 
 Range range_of_sums(const Topology& topology, double (*sum)(const Topology::Row&)) {
   Range range{std::numeric_limits<double>::infinity(), 0};
@@ -24,14 +25,6 @@ Range range_of_sums(const Topology& topology, double (*sum)(const Topology::Row&
     }
   }
   return range;
-}
-
-void analyse_connectivity(const CayleyGraph& graph, TopologyAnalysis& result) {
-  for (std::size_t phase = 0; phase < graph.phases.size(); ++phase) {
-    result.strongly_connected.push_back(strongly_connected(graph, phase));
-  }
-  result.joint_window = joint_window(graph);
-  result.edges = distinct_edges(graph);
 }
 
 void analyse_connectivity(const Topology& topology, TopologyAnalysis& result) {
@@ -63,7 +56,7 @@ double bias_of(const std::vector<double>& perron) {
 
 void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& result) {
   const double root = 1 / static_cast<double>(spectrum.rounds);
-  const double of_round = root * (spectrum.gap ? std::log1p(-*spectrum.gap) : std::log(spectrum.second));
+  const double of_round = root * std::log(spectrum.second);
   result.contraction = std::pow(spectrum.second, root);
   result.gap = -std::expm1(of_round);
   if (spectrum.tolerance > 0) {
@@ -74,7 +67,7 @@ void analyse_rate(const Spectrum& spectrum, Round period, TopologyAnalysis& resu
     result.rounds_to_1e_3 = spectrum.rounds * *spectrum.exact_after;
     return;
   }
-  if (of_round * static_cast<double>(period) < -spectrum.resolution) {  // false for NaN too
+  if (of_round * static_cast<double>(period) < -resolution) {  // false for NaN too
     const double rounds = std::ceil(std::log(1e-3) / of_round - 1e-9);
     constexpr Round most = std::numeric_limits<Round>::max();
     result.rounds_to_1e_3 = rounds < static_cast<double>(most) ? std::max<Round>(1, static_cast<Round>(rounds)) : most;
@@ -88,33 +81,13 @@ TopologyAnalysis sums_of(const Topology& topology) {
   return result;
 }
 
-/// All but the rate, which the spectrum has.
-Spectrum analyse_few(const Topology& topology, TopologyAnalysis& result) {
-  analyse_connectivity(topology, result);
-  return dense_spectrum(topology, side_of(result), result.joint_window.has_value());
-}
-
-/// The same of more clients than that.
-Spectrum analyse_many(const Topology& topology, TopologyAnalysis& result) {
-  const PerronSide side = side_of(result);
-  if (const auto graph = as_cayley_graph(topology)) {
-    analyse_connectivity(*graph, result);
-    if (side == PerronSide::both && result.joint_window) return cayley_spectrum(*graph);
-  } else {
-    analyse_connectivity(topology, result);
-    const bool even = side == PerronSide::both && result.joint_window;
-    const auto circle = even ? as_folded_circle(topology) : std::nullopt;
-    if (circle) return folded_spectrum(*circle);
-  }
-  return iterated_spectrum(topology, side, result.joint_window.has_value());
-}
-
 }  // namespace
 
 TopologyAnalysis analyse(const Topology& topology) {
   TopologyAnalysis result = sums_of(topology);
-  const bool few = topology.clients() <= dense_limit;
-  Spectrum spectrum = (few ? analyse_few : analyse_many)(topology, result);
+  analyse_connectivity(topology, result);
+  const auto spectrum_of = topology.clients() <= dense_limit ? dense_spectrum : iterated_spectrum;
+  Spectrum spectrum = spectrum_of(topology, side_of(result), result.joint_window.has_value());
   analyse_rate(spectrum, topology.period(), result);
   result.perron = std::move(spectrum.perron);
   result.bias = bias_of(result.perron);

@@ -1,7 +1,6 @@
 #include "connectivity.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 namespace starling {
@@ -130,96 +129,30 @@ std::optional<std::int64_t> PhaseUnion::diameter() const {
   return longest;
 }
 
-namespace {
-
-/// Least number of rounds, from any start on, whose phases make a window strongly connected; `rounds` are those of each
-/// phase. The window is empty, and takes phases at its end and gives them back at its beginning.
-template <class Window>
-std::optional<Round> least_window(const std::vector<Round>& rounds_of_phase, Window window) {
-  const std::size_t count = rounds_of_phase.size();
+std::optional<Round> joint_window(const Topology& topology) {
+  if (topology.phases() == 1) return strongly_connected(topology, 0) ? std::optional<Round>(1) : std::nullopt;
+  const std::size_t count = topology.phases();
+  PhaseUnion window(topology);
   Round least = 1;
-  Round rounds = 0;      // of the window's phases, first to last
+  Round rounds = 0;      // in the window's phases, first to last
   std::size_t size = 0;  // phases in the window
   for (std::size_t first = 0; first < count; ++first) {
     while (!window.strongly_connected()) {
       if (size == count) return std::nullopt;
       const std::size_t next = (first + size++) % count;
       window.add(next);
-      rounds += rounds_of_phase[next];
+      rounds += topology.phase_rounds(next);
     }
     // The worst start is the first round of the first phase: all but the last phase must pass, and one round of that.
     const std::size_t last = (first + std::max<std::size_t>(size, 1) - 1) % count;
-    if (size > 1) least = std::max(least, rounds - rounds_of_phase[last] + 1);
+    if (size > 1) least = std::max(least, rounds - topology.phase_rounds(last) + 1);
     if (size > 0) {
       window.remove(first);
-      rounds -= rounds_of_phase[first];
+      rounds -= topology.phase_rounds(first);
       --size;
     }
   }
   return least;
-}
-
-/// Hops along which clients are given something in some phases.
-class HopUnion {
- public:
-  explicit HopUnion(const CayleyGraph& graph) : graph_(graph) {}
-  void add(std::size_t phase) {
-    for (const Arc& arc : graph_.phases[phase].in) {
-      if (uses_[arc.peer]++ == 0) connected_.reset();
-    }
-  }
-  void remove(std::size_t phase) {
-    for (const Arc& arc : graph_.phases[phase].in) {
-      const auto hop = uses_.find(arc.peer);
-      if (--hop->second > 0) continue;
-      uses_.erase(hop);
-      connected_.reset();
-    }
-  }
-  [[nodiscard]] bool strongly_connected() {
-    if (!connected_) connected_ = graph_.group.is_generated_by(hops());
-    return *connected_;
-  }
-  [[nodiscard]] std::size_t size() const { return uses_.size(); }
-
- private:
-  [[nodiscard]] std::vector<Client> hops() const {
-    std::vector<Client> hops;
-    hops.reserve(uses_.size());
-    for (const auto& [hop, uses] : uses_) hops.push_back(hop);
-    return hops;
-  }
-
-  const CayleyGraph& graph_;
-  std::map<Client, int> uses_;     ///< of each hop, the phases that have it
-  std::optional<bool> connected_;  ///< where the hops are those of the last look
-};
-
-}  // namespace
-
-std::optional<Round> joint_window(const Topology& topology) {
-  if (topology.phases() == 1) return strongly_connected(topology, 0) ? std::optional<Round>(1) : std::nullopt;
-  std::vector<Round> rounds;
-  for (std::size_t phase = 0; phase < topology.phases(); ++phase) rounds.push_back(topology.phase_rounds(phase));
-  return least_window(rounds, PhaseUnion(topology));
-}
-
-bool strongly_connected(const CayleyGraph& graph, std::size_t phase) {
-  HopUnion one(graph);
-  one.add(phase);
-  return one.strongly_connected();
-}
-
-std::optional<Round> joint_window(const CayleyGraph& graph) {
-  std::vector<Round> rounds;
-  for (const CayleyGraph::Phase& phase : graph.phases) rounds.push_back(phase.rounds);
-  return least_window(rounds, HopUnion(graph));
-}
-
-std::int64_t distinct_edges(const CayleyGraph& graph) {
-  HopUnion all(graph);
-  for (std::size_t phase = 0; phase < graph.phases.size(); ++phase) all.add(phase);
-  return static_cast<std::int64_t>(all.size()) * graph.group.order();
 }
 
 bool Topology::ever_connects() const {

@@ -1,4 +1,4 @@
-/// What all ways to a second eigenvalue share: maps of vectors, from which the first eigenvalue is taken off.
+/// Linear maps without their first eigenvalue, for dense and for iterated spectra.
 #pragma once
 
 #include "spectrum.hpp"
@@ -18,19 +18,18 @@ using Eigen::VectorXd;
 /// x → M x for the period's product M, or for its transpose.
 using Map = std::function<VectorXd(const VectorXd&)>;
 
-/// Stands for an eigenvalue that nothing is known of.
-/// What a vector or matrix of size one must fall to at once to count as nothing.
+/// Norm below which one application makes a vector or matrix of norm one count as zero.
 inline constexpr double vanishing = 1e-10;
-/// Periods in which disagreement may vanish at once.
+/// Largest number of periods after which disagreement may vanish.
 inline constexpr Round most_vanishing = 64;
 
-/// A generic vector of n entries: no eigenvector of interest is orthogonal to it but by bad luck.
+/// A random vector of n entries, the same in every run: almost surely orthogonal to no eigenvector.
 [[nodiscard]] VectorXd generic_vector(Index n);
 
-/// Shares that sum to one; none where numbers have left the range of doubles on the way.
+/// Absolute values of the entries over their sum; empty if the sum is zero or not finite.
 [[nodiscard]] std::vector<double> normalised(VectorXd v);
 
-/// The two eigenvectors of the eigenvalue one, scaled so that left · right = 1: M − right leftᵀ has all other
+/// The two eigenvectors of the eigenvalue one, scaled so that left · right = 1. M − right leftᵀ has all other
 /// eigenvalues.
 struct Deflation {
   VectorXd left;
@@ -38,12 +37,12 @@ struct Deflation {
   void apply(VectorXd& x) const { x -= right * left.dot(x); }
 };
 
-/// Of a Perron vector and a side other than `free`.
+/// The deflation by a Perron vector of a side other than `free`.
 [[nodiscard]] Deflation deflation(const std::vector<double>& perron, PerronSide side);
 
-/// After how many applications a generic vector falls to nothing at once: disagreement is then gone for good, and the
-/// eigenvalues that rounding makes of a nilpotent matrix (1e-16 to the power 1/k) are not to be believed.
-/// Leaves in `v` what is left of it, in which small eigenvalues have faded.
+/// Number of applications, `most` at most, after which the vector `v` vanishes in one of them; none if it does not.
+/// Disagreement is then gone for good. The eigenvalues that rounding makes of such a nilpotent matrix are wrong: about
+/// 1e-16 to the power 1/k for a block of size k. Leaves the iterated vector in `v`.
 [[nodiscard]] std::optional<Round> vanishes_after(const Map& map, const Deflation& deflate, Round most, VectorXd& v);
 
 }  // namespace starling::spectral

@@ -44,11 +44,19 @@ Topology written_out(const Schedule& schedule, Round rounds, WeightRule rule) {
   return result;
 }
 
+Topology topology_of(const Graph& graph, const std::string& name) {
+  if (const auto* topology = dynamic_cast<const Topology*>(&graph)) return *topology;
+  check(graph.period() > 0, "{}: its rounds never repeat (they cannot be written out) leave out rounds=endless", name);
+  const bool by_rule =
+      dynamic_cast<const IndexedGraph*>(&graph) != nullptr;  // others may have edges of twice the weight
+  return written_out(graph, graph.period(), by_rule ? graph.rule() : WeightRule::explicit_weights);
+}
+
 GraphSample::GraphSample(const Graph& graph, std::optional<Round> rounds)
     : topology_(dynamic_cast<const Topology*>(&graph)) {
   if (topology_ != nullptr) return;
   if (dynamic_cast<const IndexedGraph*>(&graph) != nullptr) {
-    written_.emplace(written_out(graph, graph.period(), graph.rule()));
+    written_.emplace(topology_of(graph));
   } else {
     written_.emplace(written_out(graph, rounds.value_or(graph.telling_rounds())));
   }

@@ -1,8 +1,11 @@
-// Eigenvalues of many clients, by iterations over their links.
+// Eigenvalues for many clients, by iterations over their links.
 #include "deflation.hpp"
-#include "krylov.hpp"
 #include "spectrum.hpp"
+#include <Spectra/GenEigsSolver.h>
+#include <Spectra/SymEigsSolver.h>
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace starling {
@@ -11,7 +14,10 @@ namespace {
 
 using namespace spectral;
 
-/// One period as a map, or one round where all are the same, by the links; transposed where asked.
+/// Work of one iteration scheme, in visited edges: some seconds.
+constexpr double work_limit = 1e9;
+
+/// One period as a map by the links, or one round if all rounds are the same; transposed on request.
 class PeriodMap {
  public:
   PeriodMap(const Topology& topology, bool transposed) : topology_(topology), transposed_(transposed) {}
@@ -25,7 +31,7 @@ class PeriodMap {
     return x;
   }
 
-  /// Edges visited by one application, self loops included.
+  /// Number of edges that one application visits, with self loops.
   [[nodiscard]] double cost() const {
     double cost = 0;
     for (std::size_t phase = 0; phase < topology_.phases(); ++phase) {
@@ -35,7 +41,7 @@ class PeriodMap {
     return cost;
   }
 
-  /// Whether a generic disagreement falls to nothing in a single round of so many applications.
+  /// Whether a random disagreement vanishes in a single round of these applications.
   [[nodiscard]] bool vanishes_in_a_round(Round applications) const {
     VectorXd v = generic_vector(topology_.clients());
     v.array() -= v.mean();
@@ -71,7 +77,8 @@ class PeriodMap {
   bool transposed_;
 };
 
-/// Power iteration on (I + M)/2, which converges where M alone would oscillate; empty where the work does not suffice.
+/// Perron vector by power iterations on (I + M)/2, which converge even if M oscillates; empty if the allowed work does
+/// not suffice.
 std::vector<double> iterated_stationary(const Map& map, double cost, Index n) {
   VectorXd p = VectorXd::Constant(n, 1.0 / static_cast<double>(n));
   for (auto left = static_cast<long>(work_limit / cost); left > 0; --left) {
@@ -93,6 +100,62 @@ bool is_symmetric(const Topology& topology) {
     }
   }
   return true;
+}
+
+/// The deflated map, with the interface that Spectra's solvers need.
+struct DeflatedMap {
+  using Scalar = double;
+
+  const Map& map;
+  const Deflation& deflate;
+  Index size;
+
+  [[nodiscard]] Index rows() const { return size; }
+  [[nodiscard]] Index cols() const { return size; }
+  [[nodiscard]] VectorXd operator()(const VectorXd& x) const {
+    VectorXd y = map(x);
+    deflate.apply(y);
+    return y;
+  }
+  void perform_op(const double* x, double* y) const {
+    Eigen::Map<VectorXd>(y, size) = (*this)(Eigen::Map<const VectorXd>(x, size));
+  }
+};
+
+/// Largest residual of an eigenvalue, as a share of its distance to one, which is what the rate depends on.
+constexpr double fine = 1e-4;   ///< iterations end
+constexpr double coarse = 0.1;  ///< the eigenvalue is told
+
+/// Sets `second` and `tolerance` by restarted Krylov iterations from a start vector; `second` is NaN if the allowed
+/// work does not suffice. Each tolerance of the solver begins with the eigenvector of the one before. One application
+/// visits `cost` edges.
+template <class Solver>
+void find_second(DeflatedMap map, VectorXd start, double cost, Spectrum& spectrum) {
+  constexpr double rounding = 1e-15;
+  const Index basis = std::clamp<Index>(4'000'000 / map.size, 12, 60);
+  const auto dense_work = static_cast<double>(map.size * basis) / 8;
+  auto restarts = static_cast<Index>(4 * work_limit / ((cost + dense_work) * static_cast<double>(basis)));
+  double second = unknown;
+  double residual = std::numeric_limits<double>::infinity();
+  const auto is_within = [&](double share) { return residual < share * std::max(1 - second, 1e-12); };
+  for (const double tolerance : {1e-5, 1e-8, 1e-11}) {
+    Solver solver(map, 1, basis);
+    solver.init(start.data());
+    solver.compute(Spectra::SortRule::LargestMagn, std::max<Index>(1, restarts), tolerance);
+    if (solver.info() != Spectra::CompInfo::Successful) break;
+    restarts -= solver.num_iterations();
+    const auto value = solver.eigenvalues()[0];
+    const Eigen::VectorXcd vector = solver.eigenvectors(1).col(0);
+    Eigen::VectorXcd image(map.size);
+    image.real() = map(vector.real());
+    image.imag() = map(vector.imag());
+    second = std::abs(value);
+    residual = std::max(rounding, (image - value * vector).norm());
+    if (is_within(fine)) break;
+    start = vector.real() + vector.imag();
+  }
+  spectrum.second = is_within(coarse) ? second : unknown;
+  spectrum.tolerance = residual;
 }
 
 }  // namespace
@@ -117,14 +180,15 @@ Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool conne
   VectorXd v = generic_vector(n);
   const auto most = std::clamp<Round>(static_cast<Round>(work_limit / 10 / cost), 4, most_vanishing);
   const std::optional<Round> faded = vanishes_after(map, deflate, most, v);
-  if (faded && !period.vanishes_in_a_round(*faded)) return spectrum;  // too small to be told beside one
+  if (faded && !period.vanishes_in_a_round(*faded)) return spectrum;  // too small to be told from zero
   spectrum.exact_after = faded;
   spectrum.second = 0;
   if (spectrum.exact_after) return spectrum;
+  const DeflatedMap deflated{map, deflate, n};
   if (is_symmetric(topology)) {
-    find_by_lanczos(map, deflate, std::move(v), cost, spectrum);
+    find_second<Spectra::SymEigsSolver<DeflatedMap>>(deflated, std::move(v), cost, spectrum);
   } else {
-    find_by_arnoldi(map, deflate, std::move(v), cost, spectrum);
+    find_second<Spectra::GenEigsSolver<DeflatedMap>>(deflated, std::move(v), cost, spectrum);
   }
   return spectrum;
 }

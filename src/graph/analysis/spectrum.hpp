@@ -1,7 +1,6 @@
 /// Eigenvalues and Perron vectors of the product of a topology's mixing matrices over one period.
 #pragma once
 
-#include "graph/families/cayley.hpp"
 #include <optional>
 #include <vector>
 
@@ -9,37 +8,31 @@
 
 namespace starling {
 
-/// Which eigenvector of the product says where mixing goes; the other one is all ones, where sums are one.
+/// The eigenvector of the product that says where mixing goes. The other eigenvector is all ones if sums are one.
 enum class PerronSide {
   both,   ///< sender and receiver sums are one: uniform
   left,   ///< receiver sums are one
   right,  ///< sender sums are one
-  free,   ///< neither: the right one, of an eigenvalue that need not be one
+  free,   ///< no sums are one: the right eigenvector, whose eigenvalue may differ from one
 };
 
 struct Spectrum {
-  std::vector<double> perron;  ///< sums to one; empty where there is no single one
-  double second = 0;           ///< modulus of the second eigenvalue over the first; NaN where unknown
-  std::optional<double> gap;   ///< 1 − second, where it is known to more digits than a number beside one has
-  Round rounds = 1;            ///< that `second` and `exact_after` count: those of a period, or one
-  /// How far an eigenvalue may be from `second`, found by iterations: the residual of its vector. (A bound where the
-  /// product is normal, as of symmetric graphs; elsewhere an estimate.) 0 where it was computed to the last digits.
+  std::vector<double> perron;  ///< sums to one; empty if there is no unique Perron vector
+  double second = 0;           ///< modulus of the second eigenvalue over the first; NaN if unknown
+  Round rounds = 1;            ///< rounds that `second` stands for: a period, or one
+  /// Distance from `second` to an eigenvalue: the residual norm of the iterations. A bound for symmetric graphs,
+  /// elsewhere an estimate. 0 for dense eigenvalues.
   double tolerance = 0;
-  /// How far the log of a period's eigenvalue must be below nothing to be told from that of one.
-  double resolution = 1e-11;
-  /// How many times `rounds` it takes until disagreement is exactly gone, where it is (`second` is then 0): by what
-  /// single rounds do, not because many rounds of a phase leave less than a double resolves.
+  /// Number of times `rounds` until disagreement is exactly gone; `second` is then 0. None if disagreement never
+  /// vanishes in a single round, even where a long phase leaves less than a double resolves.
   std::optional<Round> exact_after;
 };
 
-/// Dense, O(n³): for up to 1,000 clients. `connected` says that the union of all phases is strongly connected.
+/// Eigenvalues of the dense product, O(n³), for up to 1,000 clients. `connected`: the union of all phases is strongly
+/// connected.
 [[nodiscard]] Spectrum dense_spectrum(const Topology& topology, PerronSide side, bool connected);
-/// From the characters of the group, to the last digits; for graphs that are connected over a period, with sums of one.
-/// Costs a pass over the group for every hop.
-[[nodiscard]] Spectrum cayley_spectrum(const CayleyGraph& graph);
-/// The same of a path, given as the circle that it is when unfolded.
-[[nodiscard]] Spectrum folded_spectrum(const CayleyGraph& circle);
-/// By iterations over the links, bounded in work; `second` is NaN where they do not resolve it. For `free`, nothing.
+/// Eigenvalues by Spectra's Krylov iterations over the links, bounded in work. `second` is NaN if the iterations do not
+/// resolve it, and always for `free`.
 [[nodiscard]] Spectrum iterated_spectrum(const Topology& topology, PerronSide side, bool connected);
 
 }  // namespace starling

@@ -1,186 +1,223 @@
-// Generators of topologies. A new family is one maker and one row of the table at the end; the makers that draw at
-// random are in random_families.cpp.
+// Topology families whose rows follow from a client's number, and the table of all families. A new family is one class
+// that says who sends to whom, one maker, and one row of the table at the end.
 #include "families.hpp"
 
+#include "indexed.hpp"
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <utility>
 
 namespace starling {
-
-namespace families {
-
-Made finish(const Spec& spec, Client n, WeightRule rule, const std::vector<Edge>& edges,
-            const std::vector<Topology::Phase>& phases) {
-  check(rule != WeightRule::explicit_weights,
-        "{} with explicit weights (a generator writes no weights) use sender, receiver or metropolis", spec.text());
-  return std::make_unique<Topology>(n, rule, edges, phases, spec.text());
-}
-
-void add_both_ways(std::vector<Edge>& edges, Client u, Client v) {
-  edges.push_back({u, v});
-  edges.push_back({v, u});
-}
-
-std::int64_t whole(const Spec& spec, std::string_view key, std::int64_t otherwise, std::int64_t least,
-                   std::int64_t most) {
-  const long long value = spec.integer(key, otherwise);
-  check(value >= least && value <= most, "{}: {}={} (must be from {} to {} here) correct it", spec.text(), key, value,
-        least, most);
-  return value;
-}
-
-double probability(const Spec& spec, std::string_view key, double otherwise) {
-  const double p = spec.number(key, otherwise);
-  check(p >= 0 && p <= 1, "{}: {}={} (a probability, from 0 to 1) correct it", spec.text(), key, p);
-  return p;
-}
-
-std::uint64_t seed_of(const Spec& spec) {
-  return static_cast<std::uint64_t>(spec.integer("seed", 1));
-}
-
-void check_edges_fit(const Spec& spec, double edges, std::string_view remedy) {
-  check(edges <= 3e7, "{}: about {:.0f} edges (too many for memory) {}", spec.text(), edges, remedy);
-}
-
-Lattice lattice_of(const Spec& spec, Client n) {
-  Client side = static_cast<Client>(std::sqrt(static_cast<double>(n)));
-  while (n % side != 0) --side;
-  Lattice lattice{side, n / side};
-  const bool rows = spec.find("rows").has_value();
-  const bool columns = spec.find("columns").has_value();
-  if (rows) lattice.rows = static_cast<Client>(whole(spec, "rows", 1, 1, n));
-  if (columns) lattice.columns = static_cast<Client>(whole(spec, "columns", 1, 1, n));
-  if (rows && !columns) lattice.columns = n / lattice.rows;
-  if (columns && !rows) lattice.rows = n / lattice.columns;
-  check(static_cast<std::int64_t>(lattice.rows) * lattice.columns == n,
-        "{}: {} clients do not fill {} rows and {} columns (rows times columns is the number of clients) correct one",
-        spec.text(), n, lattice.rows, lattice.columns);
-  return lattice;
-}
-
-void check_hypercube(const Spec& spec, Client n) {
-  check(std::has_single_bit(static_cast<std::uint64_t>(n)),
-        "{}: {} clients (a hypercube has 1, 2, 4, 8, … of them) use such a number, or exponential", spec.text(), n);
-}
-
-}  // namespace families
 
 namespace {
 
 using namespace families;
 
-/// Hops 1, 2, 4, … below n: ⌈log2 n⌉ of them.
-std::vector<Client> powers_below(Client n) {
+/// Makes a family's graph, and checks that it fits the weight rule.
+template <class Family, class... Arguments>
+Made made(Arguments&&... arguments) {
+  auto graph = std::make_unique<Family>(std::forward<Arguments>(arguments)...);
+  graph->require_symmetry();
+  return graph;
+}
+
+std::vector<Client> sorted(std::vector<Client> peers) {
+  std::sort(peers.begin(), peers.end());
+  return peers;
+}
+
+/// u sends to u + h for some hops h along a circle of all clients.
+class Hops final : public IndexedGraph {
+ public:
+  /// Hops are different, from 1 to n − 1. All of them in every round, or one after the other.
+  enum class When { together, in_turn };
+  Hops(Client n, WeightRule rule, std::string spec, std::vector<Client> hops, When when)
+      : IndexedGraph(n, rule, when == When::in_turn ? std::max<Round>(1, static_cast<Round>(hops.size())) : 1,
+                     std::move(spec)),
+        hops_(std::move(hops)),
+        when_(when) {}
+
+ private:
+  [[nodiscard]] std::vector<Client> receivers(Client u, Round t) const override { return places(u, t, 1); }
+  [[nodiscard]] std::vector<Client> senders(Client u, Round t) const override { return places(u, t, -1); }
+  [[nodiscard]] std::size_t degree(Client) const override {
+    return when_ == When::in_turn ? std::min<std::size_t>(1, hops_.size()) : hops_.size();
+  }
+  [[nodiscard]] std::vector<Client> places(Client u, Round t, Client direction) const {
+    const auto place = [&](Client hop) { return (u + (direction > 0 ? hop : clients() - hop)) % clients(); };
+    std::vector<Client> peers;
+    if (when_ == When::in_turn && !hops_.empty()) return {place(hops_[static_cast<std::size_t>(t)])};
+    peers.reserve(hops_.size());
+    for (const Client hop : hops_) peers.push_back(place(hop));
+    return sorted(std::move(peers));
+  }
+  std::vector<Client> hops_;
+  When when_;
+};
+
+/// Hops 1, 2, 4, … below n.
+std::vector<Client> powers_of_two_below(Client n) {
   std::vector<Client> hops;
-  for (Client hop = 1; hop < n; hop *= 2) hops.push_back(hop);
+  for (std::int64_t hop = 1; hop < n; hop *= 2) hops.push_back(static_cast<Client>(hop));
   return hops;
 }
 
-void add_hops(std::vector<Edge>& edges, Client n, Client hop) {
-  for (Client u = 0; u < n; ++u) edges.push_back({u, (u + hop) % n});
-}
-
 Made make_ring(const Spec& spec, Client n, WeightRule rule) {
-  std::vector<Edge> edges;
-  for (Client u = 0; u + 1 < n; ++u) add_both_ways(edges, u, u + 1);
-  if (n > 2) add_both_ways(edges, n - 1, 0);
-  return finish(spec, n, rule, edges);
+  std::vector<Client> hops;
+  if (n > 1) hops.push_back(1);
+  if (n > 2) hops.push_back(n - 1);
+  return made<Hops>(n, rule, spec.text(), std::move(hops), Hops::When::together);
 }
 
 Made make_directed_ring(const Spec& spec, Client n, WeightRule rule) {
-  std::vector<Edge> edges;
-  if (n > 1) add_hops(edges, n, 1);
-  return finish(spec, n, rule, edges);
+  std::vector<Client> hops;
+  if (n > 1) hops.push_back(1);
+  return made<Hops>(n, rule, spec.text(), std::move(hops), Hops::When::together);
 }
 
-Made make_star(const Spec& spec, Client n, WeightRule rule) {
-  std::vector<Edge> edges;
-  for (Client u = 1; u < n; ++u) add_both_ways(edges, 0, u);
-  return finish(spec, n, rule, edges);
+Made make_exponential(const Spec& spec, Client n, WeightRule rule) {
+  return made<Hops>(n, rule, spec.text(), powers_of_two_below(n), Hops::When::together);
 }
+
+Made make_one_peer_exponential(const Spec& spec, Client n, WeightRule rule) {
+  return made<Hops>(n, rule, spec.text(), powers_of_two_below(n), Hops::When::in_turn);
+}
+
+class Star final : public IndexedGraph {
+ public:
+  Star(Client n, WeightRule rule, std::string spec) : IndexedGraph(n, rule, 1, std::move(spec)) {}
+
+ private:
+  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override {
+    if (u > 0) return {0};
+    std::vector<Client> all;
+    for (Client v = 1; v < clients(); ++v) all.push_back(v);
+    return all;
+  }
+  [[nodiscard]] std::size_t degree(Client u) const override {
+    return u > 0 ? 1 : static_cast<std::size_t>(clients() - 1);
+  }
+};
+
+Made make_star(const Spec& spec, Client n, WeightRule rule) {
+  return made<Star>(n, rule, spec.text());
+}
+
+/// Rows and columns of clients as paths, or closed to circles (a side of two has one edge either way).
+class Lattice final : public IndexedGraph {
+ public:
+  enum class Ends { open, closed };
+  Lattice(Client n, WeightRule rule, std::string spec, Sides sides, Ends ends)
+      : IndexedGraph(n, rule, 1, std::move(spec)), sides_(sides), ends_(ends) {}
+
+ private:
+  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override {
+    const Client row = u / sides_.columns;
+    const Client column = u % sides_.columns;
+    std::vector<Client> peers;
+    for (const Client near : beside(column, sides_.columns)) peers.push_back(row * sides_.columns + near);
+    for (const Client near : beside(row, sides_.rows)) peers.push_back(near * sides_.columns + column);
+    return sorted(std::move(peers));
+  }
+  [[nodiscard]] std::size_t degree(Client u) const override {
+    return count_beside(u % sides_.columns, sides_.columns) + count_beside(u / sides_.columns, sides_.rows);
+  }
+  [[nodiscard]] bool closed(Client side) const { return ends_ == Ends::closed && side > 2; }
+  [[nodiscard]] bool has_next(Client at, Client side) const { return at + 1 < side || closed(side); }
+  [[nodiscard]] bool has_previous(Client at, Client side) const { return at > 0 || closed(side); }
+  [[nodiscard]] std::size_t count_beside(Client at, Client side) const {
+    return (has_next(at, side) ? 1U : 0U) + (has_previous(at, side) ? 1U : 0U);
+  }
+  /// Places next to one on a side.
+  [[nodiscard]] std::vector<Client> beside(Client at, Client side) const {
+    std::vector<Client> near;
+    if (has_next(at, side)) near.push_back((at + 1) % side);
+    if (has_previous(at, side)) near.push_back((at + side - 1) % side);
+    return near;
+  }
+  Sides sides_;
+  Ends ends_;
+};
+
+Made make_path(const Spec& spec, Client n, WeightRule rule) {
+  return made<Lattice>(n, rule, spec.text(), Sides{1, n}, Lattice::Ends::open);
+}
+
+Made make_torus(const Spec& spec, Client n, WeightRule rule) {
+  return made<Lattice>(n, rule, spec.text(), sides_of(spec, n), Lattice::Ends::closed);
+}
+
+Made make_grid(const Spec& spec, Client n, WeightRule rule) {
+  return made<Lattice>(n, rule, spec.text(), sides_of(spec, n), Lattice::Ends::open);
+}
+
+class Hypercube final : public IndexedGraph {
+ public:
+  Hypercube(Client n, WeightRule rule, std::string spec)
+      : IndexedGraph(n, rule, 1, std::move(spec)), bits_(powers_of_two_below(n)) {}
+
+ private:
+  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override {
+    std::vector<Client> peers;
+    for (const Client bit : bits_) peers.push_back(u ^ bit);
+    return sorted(std::move(peers));
+  }
+  [[nodiscard]] std::size_t degree(Client) const override { return bits_.size(); }
+  std::vector<Client> bits_;
+};
+
+Made make_hypercube(const Spec& spec, Client n, WeightRule rule) {
+  check_hypercube(spec, n);
+  return made<Hypercube>(n, rule, spec.text());
+}
+
+/// Clients from `begin` to before `end` without client u, ascending.
+std::vector<Client> others(Client u, Client begin, Client end) {
+  std::vector<Client> peers;
+  for (Client v = begin; v < end; ++v) {
+    if (v != u) peers.push_back(v);
+  }
+  return peers;
+}
+
+class Complete final : public IndexedGraph {
+ public:
+  Complete(Client n, WeightRule rule, std::string spec) : IndexedGraph(n, rule, 1, std::move(spec)) {}
+
+ private:
+  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override { return others(u, 0, clients()); }
+  [[nodiscard]] std::size_t degree(Client) const override { return static_cast<std::size_t>(clients() - 1); }
+};
 
 Made make_complete(const Spec& spec, Client n, WeightRule rule) {
   constexpr Client most = 3'000;
   check(n <= most, "{}: {} clients (a complete graph has n(n − 1) edges: at most {} clients) use exponential",
         spec.text(), n, most);
-  std::vector<Edge> edges;
-  for (Client u = 0; u < n; ++u) {
-    for (Client v = 0; v < u; ++v) add_both_ways(edges, u, v);
+  return made<Complete>(n, rule, spec.text());
+}
+
+/// Two complete halves, the last client of the first half joined to the first client of the second.
+class Barbell final : public IndexedGraph {
+ public:
+  Barbell(Client n, WeightRule rule, std::string spec) : IndexedGraph(n, rule, 1, std::move(spec)), half_(n / 2) {}
+
+ private:
+  [[nodiscard]] std::vector<Client> receivers(Client u, Round) const override {
+    std::vector<Client> peers = u < half_ ? others(u, 0, half_) : others(u, half_, clients());
+    if (is_bridge(u)) peers.insert(u < half_ ? peers.end() : peers.begin(), u < half_ ? half_ : half_ - 1);
+    return peers;
   }
-  return finish(spec, n, rule, edges);
-}
-
-Made make_exponential(const Spec& spec, Client n, WeightRule rule) {
-  std::vector<Edge> edges;
-  for (const Client hop : powers_below(n)) add_hops(edges, n, hop);
-  return finish(spec, n, rule, edges);
-}
-
-Made make_one_peer_exponential(const Spec& spec, Client n, WeightRule rule) {
-  std::vector<Topology::Phase> phases;
-  for (const Client hop : powers_below(n)) {
-    phases.emplace_back();
-    add_hops(phases.back().edges, n, hop);
+  [[nodiscard]] std::size_t degree(Client u) const override {
+    return static_cast<std::size_t>((u < half_ ? half_ : clients() - half_) - 1) + (is_bridge(u) ? 1U : 0U);
   }
-  return finish(spec, n, rule, {}, phases);
-}
+  [[nodiscard]] bool is_bridge(Client u) const { return half_ > 0 && (u == half_ - 1 || u == half_); }
 
-Made make_path(const Spec& spec, Client n, WeightRule rule) {
-  std::vector<Edge> edges;
-  for (Client u = 0; u + 1 < n; ++u) add_both_ways(edges, u, u + 1);
-  return finish(spec, n, rule, edges);
-}
-
-/// Rows and columns as paths, closed to circles where `closed` (a side of two has one edge either way).
-Made make_lattice(const Spec& spec, Client n, WeightRule rule, bool closed) {
-  check_edges_fit(spec, 4.0 * n, "use fewer clients");
-  const auto [rows, columns] = lattice_of(spec, n);
-  const auto has_next = [closed](Client at, Client side) { return at + 1 < side || (closed && side > 2); };
-  std::vector<Edge> edges;
-  for (Client row = 0; row < rows; ++row) {
-    for (Client column = 0; column < columns; ++column) {
-      const Client u = row * columns + column;
-      if (has_next(column, columns)) add_both_ways(edges, u, row * columns + (column + 1) % columns);
-      if (has_next(row, rows)) add_both_ways(edges, u, (row + 1) % rows * columns + column);
-    }
-  }
-  return finish(spec, n, rule, edges);
-}
-
-Made make_torus(const Spec& spec, Client n, WeightRule rule) {
-  return make_lattice(spec, n, rule, true);
-}
-
-Made make_grid(const Spec& spec, Client n, WeightRule rule) {
-  return make_lattice(spec, n, rule, false);
-}
-
-Made make_hypercube(const Spec& spec, Client n, WeightRule rule) {
-  check_hypercube(spec, n);
-  check_edges_fit(spec, n * std::log2(n), "use fewer clients");
-  std::vector<Edge> edges;
-  for (const Client bit : powers_below(n)) {
-    for (Client u = 0; u < n; ++u) edges.push_back({u, u ^ bit});
-  }
-  return finish(spec, n, rule, edges);
-}
-
-void add_complete(std::vector<Edge>& edges, Client begin, Client end) {
-  for (Client u = begin; u < end; ++u) {
-    for (Client v = begin; v < u; ++v) add_both_ways(edges, u, v);
-  }
-}
+  Client half_;
+};
 
 Made make_barbell(const Spec& spec, Client n, WeightRule rule) {
   check_edges_fit(spec, 0.5 * n * n, "use fewer clients");
-  const Client half = n / 2;
-  std::vector<Edge> edges;
-  add_complete(edges, 0, half);
-  add_complete(edges, half, n);
-  if (half > 0) add_both_ways(edges, half - 1, half);
-  return finish(spec, n, rule, edges);
+  return made<Barbell>(n, rule, spec.text());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// What the makers of topology families share, and the makers that draw at random. The table is in families.cpp.
+/// Parameters of topology families, and the makers that draw at random. The table of families is in families.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace starling::families {
 
-using Made = std::unique_ptr<Topology>;
+using Made = std::unique_ptr<Graph>;
 
-/// The topology of these edges; throws UsageError for explicit weights, which no generator writes.
+/// The topology with these edges in every phase, and with these phases. Throws UsageError for explicit weights.
 [[nodiscard]] Made finish(const Spec& spec, Client n, WeightRule rule, const std::vector<Edge>& edges,
                           const std::vector<Topology::Phase>& phases = {});
 /// Adds (u, v) and (v, u).
@@ -27,21 +27,18 @@ void add_both_ways(std::vector<Edge>& edges, Client u, Client v);
 /// Throws UsageError for more edges than a topology may have, before they are made.
 void check_edges_fit(const Spec& spec, double edges, std::string_view remedy);
 
-struct Lattice {
+/// Sides of a grid or torus.
+struct Sides {
   Client rows = 1;
   Client columns = 1;
 };
-/// As the spec says; a side that it leaves out follows from the other, both are as equal as n allows. Throws UsageError
-/// where n clients do not fill it.
-[[nodiscard]] Lattice lattice_of(const Spec& spec, Client n);
+/// The sides that the spec names. A missing side follows from the other one; without both they are as equal as n
+/// allows. Throws UsageError where n clients do not fill them.
+[[nodiscard]] Sides sides_of(const Spec& spec, Client n);
 /// Throws UsageError for numbers of clients other than powers of two.
 void check_hypercube(const Spec& spec, Client n);
 
-/// Rows worked out one by one.
-[[nodiscard]] std::unique_ptr<Graph> random_circles(const Spec& spec, Client n, WeightRule rule);
-/// The same graph written out, with explicit weights: an edge of two circles has twice the weight of others.
 [[nodiscard]] Made make_random_circles(const Spec& spec, Client n, WeightRule rule);
-
 [[nodiscard]] Made make_erdos_renyi(const Spec& spec, Client n, WeightRule rule);
 [[nodiscard]] Made make_random_regular(const Spec& spec, Client n, WeightRule rule);
 [[nodiscard]] Made make_small_world(const Spec& spec, Client n, WeightRule rule);

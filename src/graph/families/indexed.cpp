@@ -1,5 +1,4 @@
-// Weights, text and digest of graphs whose rows follow from a client's number. The families are in
-// indexed_families.cpp.
+// Weights, text and digest of graphs whose rows follow from a client's number. The families are in families.cpp.
 #include "indexed.hpp"
 
 #include "graph/digest_writer.hpp"
@@ -26,7 +25,7 @@ IndexedGraph::IndexedGraph(Client clients, WeightRule rule, Round period, std::s
         "{} with explicit weights (a generator writes no weights) use sender, receiver or metropolis", spec_);
 }
 
-/// Of an edge from u under `sender`, to u under `receiver`; either way under `metropolis`.
+/// Weight of an edge from u under `sender`, to u under `receiver`, in either direction under `metropolis`.
 double IndexedGraph::weight_between(Client u, Client peer) const {
   return equal_share(rule_ == WeightRule::metropolis ? std::max(degree(u), degree(peer)) : degree(u));
 }
@@ -80,7 +79,7 @@ std::string IndexedGraph::text() const {
 
 void IndexedGraph::require_symmetry() const {
   if (rule_ != WeightRule::metropolis) return;
-  // Who has other receivers than senders has them like everybody else: all such families are circles of equals.
+  // Client 0 stands for all: directed families are circles, on which every client has the same row.
   for (Round t = 0; t < period_; ++t) {
     const std::vector<Client> back = senders(0, t);
     for (const Client to : receivers(0, t)) {

@@ -39,15 +39,11 @@ class RandomCircles final : public EndlessGraph {
 
 }  // namespace
 
-std::unique_ptr<Graph> random_circles(const Spec& spec, Client n, WeightRule rule) {
+Made make_random_circles(const Spec& spec, Client n, WeightRule rule) {
   const auto degree = static_cast<Client>(whole(spec, "degree", 8, 2, 1'000));
   check(degree % 2 == 0, "{}: degree={} (each circle gives a client two neighbours: an even number) correct it",
         spec.text(), degree);
   return std::make_unique<RandomCircles>(n, rule, degree, seed_of(spec));
-}
-
-Made make_random_circles(const Spec& spec, Client n, WeightRule rule) {
-  return std::make_unique<Topology>(written_out(*random_circles(spec, n, rule), 1));
 }
 
 }  // namespace starling::families

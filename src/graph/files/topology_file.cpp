@@ -1,5 +1,4 @@
 // Reading topology files, `.topo` here, others in foreign_files.cpp. Total: any bytes give a topology or a UsageError.
-#include "graph/families/indexed.hpp"
 #include "text_lines.hpp"
 #include <array>
 #include <cerrno>
@@ -16,13 +15,9 @@ namespace starling {
 
 namespace {
 
-/// What a `generate` line makes of its spec.
-using Generate = std::unique_ptr<Graph> (*)(std::string_view spec, Client clients, WeightRule rule);
-
 class Parser : private TextLines {
  public:
-  Parser(std::string_view text, const std::string& name, Generate generator)
-      : TextLines(text, name), generate_(generator) {}
+  Parser(std::string_view text, const std::string& name) : TextLines(text, name) {}
 
   std::unique_ptr<Graph> run() {
     std::string_view line;
@@ -132,7 +127,7 @@ class Parser : private TextLines {
 
   std::unique_ptr<Graph> generate() const {
     try {
-      return generate_(*generator_, *clients_, rule());
+      return make_graph(*generator_, *clients_, rule());
     } catch (const UsageError& error) {
       throw UsageError(at(generator_line_) + error.what());
     }
@@ -150,7 +145,6 @@ class Parser : private TextLines {
           edge, name_of(rule()));
   }
 
-  Generate generate_;
   std::optional<Client> clients_;
   std::int64_t clients_line_ = 0;
   std::optional<WeightRule> rule_;
@@ -187,55 +181,37 @@ std::string text_of_file(const std::string& path) {
   return text;
 }
 
-bool is_endless(std::string_view spec) {
-  return Spec::parse(spec).find("rounds") == "endless";
-}
-
-/// With all edges made.
-std::unique_ptr<Graph> make_written(std::string_view spec, Client clients, WeightRule rule) {
-  if (is_endless(spec)) return endless_table().make(spec, clients, rule);
-  return topology_table().make(spec, clients, rule);
-}
-
-std::unique_ptr<Graph> graph_of(std::string_view text, const std::string& path, Generate generate) {
+std::unique_ptr<Graph> graph_of(std::string_view text, const std::string& path) {
   const auto ends = [&path](std::string_view ending) { return path.ends_with(ending); };
   if (ends(".mtx")) return std::make_unique<Topology>(Topology::parse_matrix_market(text, path));
   if (ends(".edges") || ends(".edgelist") || ends(".txt")) {
     return std::make_unique<Topology>(Topology::parse_edge_list(text, path));
   }
-  return Parser(text, path, generate).run();
-}
-
-Topology topology_of(std::unique_ptr<Graph> graph, const std::string& name) {
-  auto* topology = dynamic_cast<Topology*>(graph.get());
-  check(topology != nullptr, "{}: its rounds never repeat (they cannot be written out) leave out rounds=endless", name);
-  return std::move(*topology);
+  return Parser(text, path).run();
 }
 
 }  // namespace
 
 std::unique_ptr<Graph> make_graph(std::string_view spec, Client clients, WeightRule rule) {
-  const std::string family = Spec::parse(spec).name();
-  for (const auto& row : indexed_table().rows()) {
-    if (row.name == family && !is_endless(spec)) return indexed_table().make(spec, clients, rule);
-  }
-  return make_written(spec, clients, rule);
+  const bool endless = Spec::parse(spec).find("rounds") == "endless";
+  if (endless) return endless_table().make(spec, clients, rule);
+  return topology_table().make(spec, clients, rule);
 }
 
 std::unique_ptr<Graph> parse_graph(std::string_view text, const std::string& name) {
-  return Parser(text, name, make_graph).run();
+  return Parser(text, name).run();
 }
 
 std::unique_ptr<Graph> read_graph(const std::string& path) {
-  return graph_of(text_of_file(path), path, make_graph);
+  return graph_of(text_of_file(path), path);
 }
 
 Topology Topology::parse(std::string_view text, const std::string& name) {
-  return topology_of(Parser(text, name, make_written).run(), name);
+  return topology_of(*parse_graph(text, name), name);
 }
 
 Topology Topology::read(const std::string& path) {
-  return topology_of(graph_of(text_of_file(path), path, make_written), path);
+  return topology_of(*read_graph(path), path);
 }
 
 }  // namespace starling

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <gmock/gmock.h>
 #include <numbers>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -19,7 +22,7 @@ TopologyAnalysis analysis_of(const std::string& text) {
 }
 
 TopologyAnalysis analysis_of_family(const std::string& spec, Client n, WeightRule rule = WeightRule::sender) {
-  return analyse(*topology_table().make(spec, n, rule));
+  return analyse(topology_of(*topology_table().make(spec, n, rule)));
 }
 
 void expect_near(const std::vector<double>& actual, const std::vector<double>& expected) {
@@ -183,7 +186,7 @@ TEST(Analysis, LongPhasesAreNoTrouble) {
 
 // What many rounds leave is below what a double resolves beside one, and yet no round makes disagreement vanish.
 TEST(Analysis, LongPhasesDoNotMakeAveragesExact) {
-  for (const Client n : {8, 1001}) {
+  for (const Client n : {8, 600}) {
     std::string edges;
     for (Client u = 0; u < n; ++u) {
       edges += "edge " + std::to_string(u) + ' ' + std::to_string((u + 1) % n) + '\n';
@@ -265,25 +268,42 @@ TEST(Analysis, ARandomGraphOfManyClientsIsResolved) {
   EXPECT_NEAR(static_cast<double>(analysis.rounds_to_1e_3.value()), std::log(1e-3) / std::log(limit), 3);
 }
 
-TEST(Analysis, ALongCircleNeedsNoDeepStackAndHasAnExactRate) {
-  constexpr Client n = 100'000;
-  const TopologyAnalysis analysis = analysis_of_family("directed-ring", n);
-  const double gap = 1 - std::cos(std::numbers::pi / n);
+// Its gap is 5e-10: beyond the allowed work, and said so.
+TEST(Analysis, ALongCircleNeedsNoDeepStackAndIsNotResolved) {
+  const TopologyAnalysis analysis = analysis_of_family("directed-ring", 100'000);
   EXPECT_EQ(analysis.joint_window, 1);
-  EXPECT_NEAR((1 - analysis.contraction) / gap, 1, 1e-6);
-  EXPECT_EQ(analysis.contraction_tolerance, 0);
-  EXPECT_NEAR(static_cast<double>(analysis.rounds_to_1e_3.value()) * gap / std::log(1e3), 1, 1e-6);
+  EXPECT_TRUE(std::isnan(analysis.contraction));
+  EXPECT_EQ(analysis.rounds_to_1e_3, std::nullopt);
 }
 
-// Eigenvalues of circles come from their waves, at any size.
-TEST(Analysis, ManyClientsOnCirclesHaveExactRates) {
+// Eigenvalues of symmetric graphs in closed form. A path by metropolis has the waves of a circle of twice its length.
+TEST(Analysis, IterationsAreWithinTheToleranceThatTheyState) {
+  const auto cosine = [](double periods) { return std::cos(2 * std::numbers::pi / periods); };
+  for (const auto& [spec, n, known] :
+       std::vector<std::tuple<std::string, Client, double>>{{"ring", 1500, (1 + 2 * cosine(1500)) / 3},
+                                                            {"path", 1500, (1 + 2 * cosine(3000)) / 3},
+                                                            {"torus:rows=40", 2000, (3 + 2 * cosine(50)) / 5},
+                                                            {"torus:rows=2", 2000, (2 + 2 * cosine(1000)) / 4},
+                                                            {"torus", 10'000, (3 + 2 * cosine(100)) / 5},
+                                                            {"hypercube", 2048, 10.0 / 12}}) {
+    const TopologyAnalysis analysis = analysis_of_family(spec, n, WeightRule::metropolis);
+    EXPECT_GT(analysis.contraction_tolerance, 0) << spec;
+    EXPECT_LT(analysis.contraction_tolerance, 0.1 * (1 - known)) << spec;
+    EXPECT_NEAR(analysis.contraction, known, analysis.contraction_tolerance + 1e-14) << spec;
+    const double rounds = std::log(1e-3) / std::log(known);
+    EXPECT_NEAR(static_cast<double>(analysis.rounds_to_1e_3.value()), rounds, 1 + 0.1 * rounds) << spec;
+    EXPECT_EQ(analysis.joint_window, 1);
+    EXPECT_EQ(analysis.bias, 0);
+  }
+}
+
+TEST(Analysis, ManyClientsOnCircles) {
   const TopologyAnalysis exponential = analysis_of_family("exponential", 4096);
-  EXPECT_NEAR(exponential.contraction, 11.0 / 13, 1e-12);
-  EXPECT_EQ(exponential.contraction_tolerance, 0);
+  EXPECT_NEAR(exponential.contraction, 11.0 / 13, 1e-9);
   const TopologyAnalysis turns = analysis_of_family("one-peer-exponential", 4096);
   EXPECT_EQ(turns.contraction, 0);
   EXPECT_EQ(turns.rounds_to_1e_3, 12);
-  // Of 4095 clients averages are not exact: |cos(π m 2^k / n)| over the period, for the worst of the waves m.
+  // Averages of 4095 clients are not exact: |cos(π m 2^k / n)| over the period, for the worst of the waves m.
   double worst = 0;
   for (int m = 1; m < 4095; ++m) {
     double product = 1;

@@ -1,9 +1,14 @@
-// What every row of the topology table owes, whoever adds it.
+// Conformance tests of every topology family: sums, connectivity, determinism. They also run over the family of
+// docs/how-to/add-a-topology.md.
+#include "chords.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -13,9 +18,15 @@
 namespace starling {
 namespace {
 
-/// Families that may fall apart by chance; all others promise joint connectivity.
+/// The table of families, and the family of the how-to page.
+const TopologyTable& tested_families() {
+  static const TopologyTable table = topology_table().with(chords_row());
+  return table;
+}
+
+/// Families that may be disconnected by chance; all others promise joint connectivity.
 const std::set<std::string> by_chance = {"erdos-renyi", "random-regular", "small-world", "random-matching"};
-/// Numbers of clients to try: those that the family takes.
+/// Numbers of clients that the family takes.
 std::vector<Client> sizes(const std::string& family) {
   if (family == "hypercube") return {1, 2, 4, 8, 32};
   return {1, 2, 3, 5, 8, 12, 17};
@@ -29,7 +40,7 @@ struct Case {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const auto& row : topology_table().rows()) {
+  for (const auto& row : tested_families().rows()) {
     for (const Client n : sizes(row.name)) cases.push_back({row.name, n});
   }
   return cases;
@@ -38,7 +49,7 @@ std::vector<Case> all_cases() {
 class Family : public testing::TestWithParam<Case> {
  protected:
   [[nodiscard]] static Topology make(WeightRule rule = WeightRule::sender) {
-    return *topology_table().make(GetParam().family, GetParam().clients, rule);
+    return topology_of(*tested_families().make(GetParam().family, GetParam().clients, rule));
   }
 };
 
@@ -123,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Family, testing::ValuesIn(all_cases()), [](const
 });
 
 std::size_t edges_of(const std::string& spec, Client n) {
-  return static_cast<std::size_t>(analyse(*topology_table().make(spec, n, WeightRule::sender)).edges);
+  return static_cast<std::size_t>(analyse(topology_of(*topology_table().make(spec, n, WeightRule::sender))).edges);
 }
 
 TEST(Families, HaveTheEdgesOfTheirNames) {
@@ -166,7 +177,7 @@ std::vector<Client> receivers(const Topology& topology, Client u, Round t = 0) {
 }
 
 Topology made(const std::string& spec, Client n) {
-  return *topology_table().make(spec, n, WeightRule::sender);
+  return topology_of(*topology_table().make(spec, n, WeightRule::sender));
 }
 
 TEST(Families, AGridEndsWhereATorusGoesRound) {
@@ -278,6 +289,28 @@ TEST(Families, RefuseWhatTheyCannotMake) {
   for (const auto& [spec, n, part] : table) {
     const std::string message = refusal(spec, n);
     EXPECT_NE(message.find(part), std::string::npos) << spec << ": " << message;
+  }
+}
+
+// Every line of the class and of its row is in the page, as an added line of its example.
+TEST(Families, TheHowToPageAddsTheFamilyThatIsTested) {
+  const std::filesystem::path source = testing_support::source_folder();
+  const auto text_of = [](const std::filesystem::path& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string page = text_of(source / "docs/how-to/add-a-topology.md");
+  const std::string code = text_of(source / "tests/graph/families/chords.hpp");
+  const auto begin = code.find("/// A ring with chords");
+  const auto end = code.find("inline families::Made make_chords");
+  ASSERT_LT(begin, end);
+  std::istringstream lines(code.substr(begin, end - begin));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_NE(page.find("\n+" + line + "\n"), std::string::npos) << "the page lacks: " << line;
+  }
+  const TopologyTable::Row row = chords_row();
+  for (const std::string& text : {row.name, row.help, row.parameters[0].key, row.parameters[0].help}) {
+    EXPECT_NE(page.find('"' + text + '"'), std::string::npos) << "the page lacks: " << text;
   }
 }
 

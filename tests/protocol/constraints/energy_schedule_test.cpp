@@ -45,8 +45,8 @@ const char* changing =
 TEST(Energy, NobodySpendsMoreThanTheBudgetAndAConstant) {
   for (const double budget : {0.3, 1.0, 1.7}) {
     for (const bool fixed : {true, false}) {
-      const Topology inner =
-          fixed ? *topology_table().make("complete", 4, WeightRule::sender) : Topology::parse(changing, "changing");
+      const Topology inner = fixed ? topology_of(*topology_table().make("complete", 4, WeightRule::sender))
+                                   : Topology::parse(changing, "changing");
       const EnergySchedule schedule(inner, {"energy", 0.5, 0.125, budget}, 8, 1, 1);  // a message costs 1.5
       const Round rounds = 3000;
       const auto messages = count_messages(schedule, rounds);

@@ -1,4 +1,4 @@
-/// What `starling topology check` knows of a topology.
+/// Analysis of a topology for `starling topology check`: sums, connectivity, bias, speed of mixing.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@ namespace starling {
 struct Range {
   double min = 0;
   double max = 0;
-  /// Whether all of it is one within `sum_tolerance`.
+  /// Whether the whole range is one within `sum_tolerance`.
   [[nodiscard]] bool is_one() const { return min >= 1 - sum_tolerance && max <= 1 + sum_tolerance; }
 };
 
+/// Figures of a topology.
 struct TopologyAnalysis {
   Range sender_sums;  ///< over clients and phases
   Range receiver_sums;
@@ -24,44 +25,40 @@ struct TopologyAnalysis {
   std::vector<bool> strongly_connected;  ///< per phase
   /// Least B such that every union of B consecutive rounds is strongly connected.
   std::optional<Round> joint_window;
-  /// Longest shortest path in the union of all phases; none where that is not strongly connected, or beyond 1,000
+  /// Longest shortest path in the union of all phases; none if the union is not strongly connected, or beyond 1,000
   /// clients.
   std::optional<std::int64_t> diameter;
-  /// Limit weight of each client under plain mixing, summing to one: the left Perron vector of the period's product
-  /// where receiver sums are one (the weight of each start in the consensus), else the right one (w/n tends to it under
-  /// push-sum; how much a client's steps count if they are not divided by w). Empty where no joint window exists or
-  /// where the product has no single such vector (possible without self loops only).
+  /// Limit weight of each client under plain mixing, summing to one. With receiver sums of one: the left Perron vector
+  /// of the period's product, the weight of each start in the consensus. Otherwise the right one: w/n tends to it under
+  /// push-sum. Empty without a joint window, or if the Perron vector is not unique (possible without self loops only).
   std::vector<double> perron;
-  /// max |n·perron − 1|; 0 is what averaging without bias has. NaN where perron is empty.
+  /// max |n·perron − 1|: 0 for averaging without bias, NaN if perron is empty.
   double bias = 0;
-  /// Modulus of the second eigenvalue of the period's product over that of the first, per round; 0 where disagreement
-  /// is gone after finitely many rounds. NaN where more than 1,000 clients mix too slowly for the iteration.
+  /// Modulus of the second eigenvalue of the period's product over the modulus of the first, per round. 0 if
+  /// disagreement is gone after finitely many rounds. NaN if more than 1,000 clients mix too slowly for the iterations.
   double contraction = 0;
-  /// 1 − contraction: the spectral gap per round; of graphs whose rates are exact to four digits however small it is,
-  /// elsewhere as far as a number beside one tells it.
+  /// 1 − contraction: the spectral gap per round.
   double gap = 0;
-  /// How far the contraction may be off, where iterations have told a few digits only: on symmetric graphs with a
-  /// period of one round some eigenvalue is that near, elsewhere it is an estimate. 0 where the gap is known as it
-  /// says; NaN where nothing is known.
+  /// Tolerance of an iterated contraction, for more than 1,000 clients. On symmetric graphs with a period of one round
+  /// some eigenvalue is within it; on others it is an estimate. 0 for dense eigenvalues and for exact averages.
   double contraction_tolerance = 0;
-  /// Rounds until disagreement has fallen by 1e-3 at that rate; none where it does not, or where the rate is not known.
+  /// Rounds until disagreement has fallen by 1e-3 at this rate; none if it does not fall, or if the rate is not known.
   std::optional<Round> rounds_to_1e_3;
 };
 
-/// Throws nothing; dense eigenvalues up to 1,000 clients. Beyond, characters where all clients of a cycle, of a product
-/// of cycles (tori, hypercubes) or of a path have the same rows and both sums are one; iterations elsewhere.
+/// Analyses a topology: dense eigenvalues up to 1,000 clients, Krylov iterations (Spectra) beyond. Throws nothing.
 [[nodiscard]] TopologyAnalysis analyse(const Topology& topology);
 
-/// What there is to analyse and draw of a graph: the graph itself or, of an endless one, its first rounds written out.
+/// The part of a graph that is analysed and drawn: the graph itself, or the first rounds of an endless graph.
 class GraphSample {
  public:
-  /// `rounds` of an endless graph; its `telling_rounds` where none are asked for. Keeps a reference to the graph.
+  /// Takes `rounds` rounds of an endless graph, by default its `telling_rounds`. Keeps a reference to the graph.
   explicit GraphSample(const Graph& graph, std::optional<Round> rounds = std::nullopt);
   GraphSample(const GraphSample&) = delete;
   GraphSample& operator=(const GraphSample&) = delete;
-  /// Of a graph that never repeats, its first rounds as if they did.
+  /// The sample as a table; the rounds of an endless graph as if they repeated.
   [[nodiscard]] const Topology& topology() const { return *topology_; }
-  /// How many rounds were taken of a graph that goes on otherwise; none where the sample is all there is.
+  /// Number of rounds taken of an endless graph; none if the sample is the whole graph.
   [[nodiscard]] std::optional<Round> rounds() const { return rounds_; }
 
  private:
@@ -70,8 +67,8 @@ class GraphSample {
   std::optional<Round> rounds_;
 };
 
-/// The same of a sample. Where a graph goes on otherwise than its sample, there is no limit weight unless all sums are
-/// one, and the rate of mixing is measured: how the span of push-sum's estimates falls over these rounds.
+/// Analyses a sample. For an endless graph there is no limit weight unless all sums are one, and the rate of mixing is
+/// measured: the fall of the span of push-sum's estimates over the sampled rounds.
 [[nodiscard]] TopologyAnalysis analyse(const GraphSample& sample);
 
 /// Graphviz DOT: one digraph with weights on the edges, a cluster per phase where there are several.

@@ -1,4 +1,4 @@
-/// Graphs that are drawn anew in every round and never repeat, each client working out its own row alone.
+/// Graphs that are drawn anew in every round. Each client computes its own row alone.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace starling {
 
-/// Base of the endless families. A family says who sends to whom; weights follow by the rule here.
+/// Base class of the endless families. A family says who sends to whom; this class derives the weights.
 class EndlessGraph : public Graph {
  public:
-  /// How much of the weights is known at both ends of an edge.
+  /// Knowledge of the weights at both ends of an edge.
   enum class Degrees {
-    sender,   ///< how many share is known to the sender only: links have a `share`, arcs weigh 1; rule `sender`
-    one,      ///< whoever sends has one receiver: weights are 1/2; rule `sender`
-    regular,  ///< everybody has as many receivers as senders, in each round: both sums are one; `sender`, `receiver`
-    paired,   ///< the same, and the graph is symmetric: `metropolis` too
+    sender,   ///< only the sender knows its number of receivers: links have a `share`, arcs weigh 1; rule `sender`
+    one,      ///< a sender has one receiver: weights are 1/2; rule `sender`
+    regular,  ///< all clients have the same number of receivers and senders in a round; rules `sender`, `receiver`
+    paired,   ///< regular and symmetric: rule `metropolis` too
   };
 
   [[nodiscard]] Client clients() const override { return clients_; }
@@ -34,14 +34,14 @@ class EndlessGraph : public Graph {
   [[nodiscard]] Round telling_rounds() const override;
 
  protected:
-  /// `spec` is the family with all its parameters. Throws UsageError for a rule that the family cannot follow.
+  /// `spec`: the family with all its parameters. Throws UsageError for a rule that the family cannot follow.
   EndlessGraph(Client clients, WeightRule rule, Degrees degrees, std::string spec);
 
   struct Peers {
-    std::vector<Client> out;  ///< ascending; who is there twice gets twice the share of others
-    std::vector<Client> in;   ///< likewise
+    std::vector<Client> out;  ///< receivers, ascending; a client that appears twice gets twice the share
+    std::vector<Client> in;   ///< senders, likewise
   };
-  /// Of client u in round t ≥ 0, both in range.
+  /// Peers of client u in round t ≥ 0, both in range.
   [[nodiscard]] virtual Peers peers(Client u, Round t) const = 0;
 
  private:
@@ -51,7 +51,7 @@ class EndlessGraph : public Graph {
   std::string spec_;
 };
 
-/// Generators of endless graphs, by name; the maker's arguments are those of `topology_table`.
+/// Endless families, by name. The maker's arguments are the number of clients and the weight rule.
 using EndlessTable = Table<EndlessGraph, Client, WeightRule>;
 [[nodiscard]] const EndlessTable& endless_table();
 

@@ -1,5 +1,5 @@
-/// Models of who sits out which round. Attendance is a random-access function of (client, round): nobody keeps or
-/// simulates the past of others.
+/// Dropout models. Absence is a random-access function of (client, round), without state and without simulation of
+/// other clients.
 #pragma once
 
 #include <cstdint>
@@ -14,36 +14,37 @@
 
 namespace starling {
 
+/// Interface of dropout models.
 class AbsenceModel {
  public:
   virtual ~AbsenceModel() = default;
-  /// Whether client u sits out round t ≥ 0.
+  /// Whether client u is absent in round t ≥ 0.
   [[nodiscard]] virtual bool absent(Client u, Round t) const = 0;
-  /// All that it depends on, for digests.
+  /// All parameters, for digests.
   [[nodiscard]] virtual std::string text() const = 0;
 };
 
-/// The stationary share of rounds that each client sits out, each in [0, 1); and the seed of the draws.
+/// Parameters of dropout: each client's stationary share of missed rounds, in [0, 1), and the seed of the draws.
 struct Dropout {
   std::vector<double> shares;
   std::uint64_t seed = 1;
 };
 
-/// Models that draw, by name (`uniform`, `gilbert-elliott`, `markov`). Makers throw UsageError for shares that the
-/// model cannot have.
+/// Random dropout models, by name (`uniform`, `gilbert-elliott`, `markov`). Makers throw UsageError for shares that a
+/// model does not admit.
 using AbsenceTable = Table<AbsenceModel, const Dropout&>;
 [[nodiscard]] const AbsenceTable& absence_table();
 
-/// Absences as a file lists them: lines `round,client`. Throws UsageError.
+/// Absences listed in a file with lines `round,client`. Throws UsageError.
 [[nodiscard]] std::unique_ptr<AbsenceModel> read_absences(const std::string& path, Client clients);
 
-/// Shares as `--dropout` takes them: a number, a list with one number per client, or `clients:FILE` with lines
+/// Shares from the argument of `--dropout`: a number, a list with one number per client, or `clients:FILE` with lines
 /// `client,share`. Throws UsageError.
 [[nodiscard]] std::vector<double> parse_dropout(const std::string& text, Client clients);
 
-/// From which round on each client is gone; none where it stays.
+/// For each client the first round in which it is gone; none if it stays.
 using Departures = std::vector<std::optional<Round>>;
-/// Lines `client,round`. Throws UsageError.
+/// Departures listed in a file with lines `client,round`. Throws UsageError.
 [[nodiscard]] Departures read_departures(const std::string& path, Client clients);
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// What befalls a schedule: clients that sit out rounds or leave, and links that lose messages.
+/// Overlays of a schedule: absent and departed clients, and message loss.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,20 @@
 
 namespace starling {
 
-/// Who keeps the weight of an edge that is not there in a round (method 1, "Opting out" and "Loss").
+/// Where the weight of a missing edge goes in a round (docs/methods/decentralized.md).
 enum class MissingWeight {
-  split_anew,      ///< every sender splits equally over itself and those present: for graphs whose rule is `sender`
-  sender_keeps,    ///< the sender's own share grows: sender sums stay what they are
-  receiver_keeps,  ///< the receiver's own share grows: receiver sums stay what they are
+  split_anew,      ///< every sender splits equally over itself and the present receivers: for the rule `sender`
+  sender_keeps,    ///< the sender's own share grows: sender sums stay the same
+  receiver_keeps,  ///< the receiver's own share grows: receiver sums stay the same
 };
 
-/// A schedule some of whose clients are absent or gone. Only what is common to both ends of an edge decides whether it
-/// is there, so both ends agree. Under `split_anew` links have a `share` and arcs of weight 1. A row costs as many
-/// looks at clients as it has arcs; what was found of a client is kept for its round, in eight bytes a client, so that
-/// its neighbours need not draw again. Not for several threads at once.
+/// A schedule with absent and departed clients. Both ends of an edge agree whether the edge is there, because the
+/// decision uses common knowledge alone. Under `split_anew` links have a `share` and arcs of weight 1. A row costs one
+/// attendance check for each arc. The last check of a client is cached in eight bytes. Not thread-safe.
 class AttendedSchedule final : public Schedule {
  public:
-  /// `absences` may be null (nobody is absent), `departures` empty (nobody leaves). `steps_per_round` is the number of
-  /// exchanges per round: links are asked for by exchange, attendance by round.
+  /// `absences` may be null (nobody is absent), `departures` empty (nobody leaves). `steps_per_round`: exchanges per
+  /// round; links are indexed by exchange, attendance by round.
   AttendedSchedule(std::unique_ptr<Schedule> schedule, std::unique_ptr<AbsenceModel> absences, Departures departures,
                    MissingWeight missing, Round steps_per_round = 1);
 
@@ -43,25 +42,25 @@ class AttendedSchedule final : public Schedule {
   Departures departures_;
   MissingWeight missing_;
   Round steps_per_round_;
-  bool changes_;  ///< whether anybody is ever absent or gone
-  /// By client: twice the round that was asked for last, and one more if it is absent then; −1 before any.
+  bool changes_;  ///< whether any client is ever absent or gone
+  /// By client: twice the round of the last check, plus one if the client is absent in it; −1 without a check.
   mutable std::vector<Round> known_;
 };
 
-/// Whether the sender learns that a message was lost.
+/// Whether the sender learns of a lost message.
 enum class LossModel {
-  acknowledged,    ///< it does, in time to keep that mass: the edge is not there
-  unacknowledged,  ///< it does not: the edge is in its `Links.lost`, and not in the receiver's `in`
+  acknowledged,    ///< yes, in time to keep the mass: the edge is not there
+  unacknowledged,  ///< no: the edge is in the sender's `Links.lost`, and not in the receiver's `in`
 };
 
 struct LinkLossSettings {
-  double probability = 0;  ///< of each (from, to, exchange), independent, in [0, 1)
+  double probability = 0;  ///< loss probability of each (from, to, exchange), independent, in [0, 1)
   LossModel model = LossModel::acknowledged;
   std::uint64_t seed = 1;
 };
 
-/// A schedule whose messages get lost. With `receiver_keeps` the receiver, which sees that nothing came, keeps the
-/// weight under either model; else the sender keeps it, where it knows (it does not split it anew).
+/// A schedule with message loss. With `receiver_keeps` the receiver keeps the weight under either model, because it
+/// notices the missing message. Otherwise an informed sender keeps the weight, without splitting it anew.
 class LossySchedule final : public Schedule {
  public:
   LossySchedule(std::unique_ptr<Schedule> schedule, const LinkLossSettings& settings, MissingWeight missing);

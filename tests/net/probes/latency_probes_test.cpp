@@ -1,4 +1,4 @@
-#include "starling/net/probes/soundings.hpp"
+#include "starling/net/probes/latency_probes.hpp"
 
 #include "support/mpi_testing.hpp"
 #include <algorithm>
@@ -36,10 +36,10 @@ OwnLinks own_links(const Layout& layout) {
   };
 }
 
-class Soundings : public testing::TestWithParam<std::pair<Client, Round>> {};
+class LatencyProbes : public testing::TestWithParam<std::pair<Client, Round>> {};
 
 /// Counted over pairs of clients, where the program goes by rows of its own.
-TEST_P(Soundings, EveryWayOfTheGraphIsTimedOnce) {
+TEST_P(LatencyProbes, EveryRouteOfTheGraphIsTimedOnce) {
   const auto [clients, rounds] = GetParam();
   const Layout layout(clients, world().size());
   std::map<std::pair<int, int>, std::size_t> expected;
@@ -48,30 +48,30 @@ TEST_P(Soundings, EveryWayOfTheGraphIsTimedOnce) {
     std::map<std::pair<int, int>, std::set<Client>> senders;
     for (Client v = 0; v < clients; ++v) {
       for (const Arc& arc : graph[static_cast<std::size_t>(v)].in) {
-        const std::pair way(layout.rank_of(arc.peer), layout.rank_of(v));
-        if (way.first != way.second) senders[way].insert(arc.peer);
+        const std::pair route(layout.rank_of(arc.peer), layout.rank_of(v));
+        if (route.first != route.second) senders[route].insert(arc.peer);
       }
     }
-    for (const auto& [way, who] : senders) expected[way] = std::max(expected[way], who.size());
+    for (const auto& [route, who] : senders) expected[route] = std::max(expected[route], who.size());
   }
   std::map<std::pair<int, int>, std::size_t> found;
   std::pair<int, int> before{-1, -1};
-  for (const Way& way : sound_ways(world(), layout, own_links(layout), rounds, 17, {20})) {
-    const std::pair ends(way.from, way.to);
+  for (const Route& route : probe_routes(world(), layout, own_links(layout), rounds, 17, {20})) {
+    const std::pair ends(route.from, route.to);
     EXPECT_LT(before, ends) << "ascending, each once";
     before = ends;
-    found[ends] = way.vectors;
-    EXPECT_TRUE(way.seconds.has_value());
-    EXPECT_GT(way.seconds.value_or(0), 0);
-    EXPECT_LT(way.seconds.value_or(30), 30);
+    found[ends] = route.vectors;
+    EXPECT_TRUE(route.seconds.has_value());
+    EXPECT_GT(route.seconds.value_or(0), 0);
+    EXPECT_LT(route.seconds.value_or(30), 30);
   }
   EXPECT_EQ(found, expected);
 }
 
-TEST_P(Soundings, AnExchangeTakesItsTimeWhereThereAreClients) {
+TEST_P(LatencyProbes, AnExchangeTakesItsTimeWhereThereAreClients) {
   const auto [clients, rounds] = GetParam();
   const Layout layout(clients, world().size());
-  const auto seconds = sound_exchange(world(), layout, own_links(layout), rounds, 17);
+  const auto seconds = probe_exchange(world(), layout, own_links(layout), rounds, 17);
   EXPECT_EQ(seconds.size(), static_cast<std::size_t>(world().size()));
   for (int r = 0; r < static_cast<int>(seconds.size()); ++r) {
     const auto& of_rank = seconds[static_cast<std::size_t>(r)];
@@ -81,12 +81,12 @@ TEST_P(Soundings, AnExchangeTakesItsTimeWhereThereAreClients) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, Soundings,
+INSTANTIATE_TEST_SUITE_P(Graphs, LatencyProbes,
                          testing::Values(std::pair<Client, Round>{3, 1}, std::pair<Client, Round>{12, 1},
                                          std::pair<Client, Round>{12, 4}));
 
-/// Time is up before the second way: the first is measured, whichever it is, and nobody waits for the others.
-TEST_P(Soundings, WhatIsLeftWhenTimeIsUpIsLeftOut) {
+/// Time is up before the second route: the first is measured, whichever it is, and nobody waits for the others.
+TEST_P(LatencyProbes, WhatIsLeftWhenTimeIsUpIsLeftOut) {
   const auto [clients, rounds] = GetParam();
   const Layout layout(clients, world().size());
   std::size_t told = 0;
@@ -95,21 +95,22 @@ TEST_P(Soundings, WhatIsLeftWhenTimeIsUpIsLeftOut) {
     EXPECT_EQ(done, told++);
     announced = of;
   };
-  const auto ways = sound_ways(world(), layout, own_links(layout), rounds, 17, {5, 1e-9, progress});
-  const auto measured = std::count_if(ways.begin(), ways.end(), [](const Way& way) { return way.seconds.has_value(); });
-  EXPECT_EQ(measured, ways.empty() ? 0 : 1);
+  const auto routes = probe_routes(world(), layout, own_links(layout), rounds, 17, {5, 1e-9, progress});
+  const auto measured =
+      std::count_if(routes.begin(), routes.end(), [](const Route& route) { return route.seconds.has_value(); });
+  EXPECT_EQ(measured, routes.empty() ? 0 : 1);
   EXPECT_EQ(told, static_cast<std::size_t>(measured));
-  EXPECT_EQ(announced, ways.size());
+  EXPECT_EQ(announced, routes.size());
 }
 
 /// Neither MPI's count nor memory for such a message is ever asked for.
-TEST_P(Soundings, AMessageThatMpiCannotCountIsRefused) {
+TEST_P(LatencyProbes, AMessageThatMpiCannotCountIsRefused) {
   const auto [clients, rounds] = GetParam();
   const Layout layout(clients, world().size());
   constexpr std::size_t too_long = std::size_t{1} << 31;
-  if (sound_ways(world(), layout, own_links(layout), rounds, 1, {1}).empty()) return;
+  if (probe_routes(world(), layout, own_links(layout), rounds, 1, {1}).empty()) return;
   try {
-    static_cast<void>(sound_ways(world(), layout, own_links(layout), rounds, too_long, {1}));
+    static_cast<void>(probe_routes(world(), layout, own_links(layout), rounds, too_long, {1}));
     ADD_FAILURE() << "it was sent";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("vectors of 2147483648 numbers"));
@@ -118,7 +119,7 @@ TEST_P(Soundings, AMessageThatMpiCannotCountIsRefused) {
 }
 
 /// A longer message takes longer: a megabyte crosses no machine in the time of eight bytes.
-TEST(SoundingsOfSizes, ALongMessageTakesLonger) {
+TEST(LatencyProbesOfSizes, ALongMessageTakesLonger) {
   const Layout layout(world().size(), world().size());
   const OwnLinks ring = [&](Round) {
     const Client u = world().rank();
@@ -130,22 +131,22 @@ TEST(SoundingsOfSizes, ALongMessageTakesLonger) {
     }
     return std::vector<Links>{links};
   };
-  const auto small = sound_ways(world(), layout, ring, 1, 1, {50});
-  const auto large = sound_ways(world(), layout, ring, 1, 1 << 20, {10});
+  const auto small = probe_routes(world(), layout, ring, 1, 1, {50});
+  const auto large = probe_routes(world(), layout, ring, 1, 1 << 20, {10});
   EXPECT_EQ(small.size(), world().size() > 1 ? static_cast<std::size_t>(world().size()) : 0U);
   EXPECT_EQ(large.size(), small.size());
   double fastest_large = 1e9;
   double fastest_small = 1e9;
-  for (const Way& way : large) fastest_large = std::min(fastest_large, way.seconds.value_or(0));
-  for (const Way& way : small) fastest_small = std::min(fastest_small, way.seconds.value_or(0));
+  for (const Route& route : large) fastest_large = std::min(fastest_large, route.seconds.value_or(0));
+  for (const Route& route : small) fastest_small = std::min(fastest_small, route.seconds.value_or(0));
   if (world().size() > 1) {
     EXPECT_GT(fastest_large, fastest_small);
   }
 }
 
 /// The ranks of this test share a clock, so the difference is within its own uncertainty (and the clock's ticks).
-TEST(SoundingsOfClocks, OneClockDiffersByNothing) {
-  const std::vector<ClockSkew> clocks = sound_clocks(world());
+TEST(ClockSkews, OneClockDiffersByNothing) {
+  const std::vector<ClockSkew> clocks = measure_clock_skews(world());
   ASSERT_EQ(clocks.size(), static_cast<std::size_t>(world().size()));
   EXPECT_EQ(clocks[0].seconds, 0);
   EXPECT_EQ(clocks[0].uncertainty, 0);
@@ -155,7 +156,7 @@ TEST(SoundingsOfClocks, OneClockDiffersByNothing) {
   }
 }
 
-TEST(SoundingsOfTheLaunch, TellWhatMpiSays) {
+TEST(FactsOfTheLaunch, TellWhatMpiSays) {
   EXPECT_EQ(thread_level(), "single");
   EXPECT_FALSE(host_name().empty());
   char name[256] = {};

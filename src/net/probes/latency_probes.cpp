@@ -1,4 +1,4 @@
-#include "starling/net/probes/soundings.hpp"
+#include "starling/net/probes/latency_probes.hpp"
 
 #include "net/state.hpp"
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int clock_tag = 1;
-constexpr int way_tag = 2;
+constexpr int route_tag = 2;
 constexpr int clock_pings = 50;
-constexpr int warming_pings = 3;  ///< which are not counted: the first messages of a pair set up its connection
-constexpr double most_seconds_per_way = 0.25;
+constexpr int warming_pings = 3;  ///< not counted: the first messages of a pair set up its connection
+constexpr double most_seconds_per_route = 0.25;
 constexpr double seconds_for_clocks = 30;  ///< of all ranks
 constexpr Round warming_rounds = 5;
 constexpr Round most_rounds = 1'000;
@@ -37,7 +37,7 @@ double date() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Of at least one number.
+/// The median of at least one number.
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -72,11 +72,11 @@ class Conversation {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// Seconds between two dates that doubles tell apart (since 1970, until 2038). Messages may take less.
+/// Least difference of two dates as doubles, in seconds since 1970, until 2038. Messages may take less.
 constexpr double date_resolution = 0x1p-22;
 
-/// Rank 0's side: the other's date is taken for that of the middle of the round trip. Its questions say whether they
-/// are the last.
+/// Rank 0's side of a clock comparison. The other rank's date counts for the middle of the round trip. A question of 1
+/// is the last one.
 ClockSkew ask_for_date(World::State& state, int rank, double seconds) {
   Conversation conversation(state, rank, clock_tag, "comparing clocks");
   ClockSkew best{0, std::numeric_limits<double>::infinity()};
@@ -105,8 +105,8 @@ void tell_date(World::State& state) {
   }
 }
 
-/// How many different vectors this rank sends to each other rank, in the round that has most for it.
-std::map<int, std::size_t> own_ways(int rank, const Layout& layout, const OwnLinks& links, Round rounds) {
+/// Number of different vectors that this rank sends to each other rank, in the round that has most of them.
+std::map<int, std::size_t> own_routes(int rank, const Layout& layout, const OwnLinks& links, Round rounds) {
   std::map<int, std::size_t> most;
   for (Round t = 0; t < rounds; ++t) {
     std::map<int, std::size_t> vectors;
@@ -123,48 +123,49 @@ std::map<int, std::size_t> own_ways(int rank, const Layout& layout, const OwnLin
   return most;
 }
 
-/// Those of all ranks, on all of them.
-std::vector<Way> all_ways(Agreement& agreement, const Layout& layout, const OwnLinks& links, Round rounds) {
+/// The routes of all ranks, the same on all ranks.
+std::vector<Route> all_routes(Agreement& agreement, const Layout& layout, const OwnLinks& links, Round rounds) {
   Vector own;
-  for (const auto& [to, vectors] : own_ways(agreement.rank(), layout, links, rounds)) {
+  for (const auto& [to, vectors] : own_routes(agreement.rank(), layout, links, rounds)) {
     own.insert(own.end(), {static_cast<double>(to), static_cast<double>(vectors)});
   }
-  std::vector<Way> ways;
+  std::vector<Route> routes;
   int from = 0;
   for (const Vector& part : agreement.all_gather(Released<Vector>(declare_public(own)))) {
     for (std::size_t i = 0; i + 1 < part.size(); i += 2) {
-      ways.push_back({from, static_cast<int>(part[i]), static_cast<std::size_t>(part[i + 1]), std::nullopt});
+      routes.push_back({from, static_cast<int>(part[i]), static_cast<std::size_t>(part[i + 1]), std::nullopt});
     }
     ++from;
   }
-  return ways;
+  return routes;
 }
 
-/// Of the same ways, the same on all ranks. Neighbours' messages have the same lengths.
-void require_lengths(const std::vector<Way>& ways, std::size_t length) {
+/// Throws UsageError on all ranks alike for a message beyond MPI's count. Neighbours' messages have the same lengths.
+void require_lengths(const std::vector<Route>& routes, std::size_t length) {
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
-  for (const Way& way : ways) {
-    check(way.vectors <= most / length,
+  for (const Route& route : routes) {
+    check(route.vectors <= most / length,
           "a message from rank {} to rank {} has {} vectors of {} numbers (the most that MPI counts are {}) start more "
           "ranks, or make models smaller",
-          way.from, way.to, way.vectors, length, most);
+          route.from, route.to, route.vectors, length, most);
   }
 }
 
-/// Ways to be measured, in an order of which every beginning lies evenly among all ways: steps of the golden section.
-std::vector<std::size_t> chosen_ways(std::size_t ways) {
-  const std::size_t count = std::min(ways, most_sounded_ways);
+/// Indices of the routes to probe. Every beginning of the list is evenly spaced among all routes (golden section
+/// steps).
+std::vector<std::size_t> chosen_routes(std::size_t routes) {
+  const std::size_t count = std::min(routes, most_probed_routes);
   auto step = static_cast<std::size_t>(std::lround(0.618 * static_cast<double>(count)));
   while (count > 0 && std::gcd(step, count) != 1) ++step;
   std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(i * step % count * ways / count);
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(i * step % count * routes / count);
   return chosen;
 }
 
 /// The first number of a message says whether another one follows.
-double ping(World::State& state, const Way& way, std::size_t length, int pings, double seconds) {
-  Conversation conversation(state, way.to, way_tag, "timing an edge");
-  Vector message(way.vectors * length);
+double ping(World::State& state, const Route& route, std::size_t length, int pings, double seconds) {
+  Conversation conversation(state, route.to, route_tag, "timing an edge");
+  Vector message(route.vectors * length);
   std::vector<double> halves;
   const auto start = Clock::now();
   for (int i = 0; i < warming_pings + pings && message[0] == 0; ++i) {
@@ -178,16 +179,16 @@ double ping(World::State& state, const Way& way, std::size_t length, int pings, 
   return median(halves);
 }
 
-void answer(World::State& state, const Way& way, std::size_t length) {
-  Conversation conversation(state, way.from, way_tag, "timing an edge");
-  Vector message(way.vectors * length);
+void answer(World::State& state, const Route& route, std::size_t length) {
+  Conversation conversation(state, route.from, route_tag, "timing an edge");
+  Vector message(route.vectors * length);
   while (message[0] == 0) {
     conversation.receive(message);
     conversation.send(message);
   }
 }
 
-/// Exchanges as a run has them, one after the other, and how long each took.
+/// Exchanges like those of a run, with the duration of each.
 class Exchanges {
  public:
   Exchanges(World& world, const Layout& layout, const OwnLinks& links, Round rounds, std::size_t length)
@@ -205,13 +206,13 @@ class Exchanges {
     }
   }
 
-  /// Of the last `play`; nothing where there was none.
+  /// Median of the last `play`; none without rounds.
   [[nodiscard]] std::optional<double> median_seconds() const {
     return seconds_.empty() ? std::nullopt : std::optional(median(seconds_));
   }
 
  private:
-  /// Which vectors come from other ranks, each sender's once.
+  /// Notes the vectors that come from other ranks, once for each sender.
   void note_foreign(const std::vector<Links>& own) {
     std::map<Client, std::pair<std::size_t, std::size_t>> found;
     const Client first = neighbours_.first();
@@ -225,7 +226,7 @@ class Exchanges {
     foreign_.clear();
     for (const auto& [peer, place] : found) foreign_.push_back(place);
   }
-  /// Until the vectors of other ranks have been read: what windows do not copy is on its way only then.
+  /// Times an exchange until all vectors of other ranks have been read: shared windows move data only on reading.
   void exchange() {
     Released<Columns>& outgoing = neighbours_.outgoing(t_, plan_);
     outgoing.update([&](Columns& block) { std::fill(block.flat().begin(), block.flat().end(), read_); });
@@ -244,7 +245,7 @@ class Exchanges {
   Neighbours::Plan plan_;
   std::vector<std::pair<std::size_t, std::size_t>> foreign_;  ///< client of this rank, number of its in-neighbour
   Round t_ = 0;
-  double read_ = 0;  ///< which is written next, so that nothing is read in vain
+  double read_ = 0;  ///< sum of the last vectors, written in the next round: the compiler cannot drop the reading
   std::vector<double> seconds_;
 };
 
@@ -290,11 +291,11 @@ std::optional<bool> yields_when_idle() {
   return result;
 }
 
-std::vector<ClockSkew> sound_clocks(World& world) {
+std::vector<ClockSkew> measure_clock_skews(World& world) {
   World::State& state = world.state();
   Agreement agreement(world);
   agreement.barrier();
-  const double of_one = std::min(most_seconds_per_way, seconds_for_clocks / state.size);
+  const double of_one = std::min(most_seconds_per_route, seconds_for_clocks / state.size);
   Vector found(2);
   for (int r = 1; state.rank == 0 && r < state.size; ++r) {
     const ClockSkew skew = ask_for_date(state, r, of_one);
@@ -307,50 +308,50 @@ std::vector<ClockSkew> sound_clocks(World& world) {
   return skews;
 }
 
-std::vector<Way> sound_ways(World& world, const Layout& layout, const OwnLinks& links, Round rounds, std::size_t length,
-                            const WaysPace& pace) {
+std::vector<Route> probe_routes(World& world, const Layout& layout, const OwnLinks& links, Round rounds,
+                                std::size_t length, const ProbeBudget& budget) {
   World::State& state = world.state();
   Agreement agreement(world);
-  std::vector<Way> ways = all_ways(agreement, layout, links, rounds);
-  agreement.together([&] { require_lengths(ways, length); });
-  const std::vector<std::size_t> chosen = chosen_ways(ways.size());
-  const double of_one = std::min(most_seconds_per_way, pace.seconds / static_cast<double>(chosen.size()));
+  std::vector<Route> routes = all_routes(agreement, layout, links, rounds);
+  agreement.together([&] { require_lengths(routes, length); });
+  const std::vector<std::size_t> chosen = chosen_routes(routes.size());
+  const double of_one = std::min(most_seconds_per_route, budget.seconds / static_cast<double>(chosen.size()));
   const auto start = Clock::now();
-  std::size_t sounded = 0;
+  std::size_t probed = 0;
   Vector own;
-  for (; sounded < chosen.size(); ++sounded) {
+  for (; probed < chosen.size(); ++probed) {
     // Rank 0's clock is everybody's.
-    const bool late = sounded > 0 && seconds_since(start) > pace.seconds;
+    const bool late = probed > 0 && seconds_since(start) > budget.seconds;
     if (agreement.broadcast(declare_public(std::string(late ? "enough" : "on"))) != "on") break;
-    if (pace.progress) pace.progress(sounded, chosen.size());
-    const Way& way = ways[chosen[sounded]];
+    if (budget.progress) budget.progress(probed, chosen.size());
+    const Route& route = routes[chosen[probed]];
     agreement.barrier();
-    if (state.rank == way.from) own.push_back(ping(state, way, length, pace.pings, of_one));
-    if (state.rank == way.to) answer(state, way, length);
+    if (state.rank == route.from) own.push_back(ping(state, route, length, budget.pings, of_one));
+    if (state.rank == route.to) answer(state, route, length);
   }
   const std::vector<Vector> all = agreement.all_gather(Released<Vector>(declare_public(own)));
   std::vector<std::size_t> taken(all.size(), 0);
-  for (std::size_t i = 0; i < sounded; ++i) {
-    Way& way = ways[chosen[i]];
-    const auto from = static_cast<std::size_t>(way.from);
-    way.seconds = all[from][taken[from]++];
+  for (std::size_t i = 0; i < probed; ++i) {
+    Route& route = routes[chosen[i]];
+    const auto from = static_cast<std::size_t>(route.from);
+    route.seconds = all[from][taken[from]++];
   }
-  return ways;
+  return routes;
 }
 
-double sound_message(World& world, int from, int to) {
+double probe_message(World& world, int from, int to) {
   constexpr int pings = 2'000;
   World::State& state = world.state();
   Agreement agreement(world);
-  const Way way{from, to, 1, std::nullopt};
+  const Route route{from, to, 1, std::nullopt};
   Vector own;
   agreement.barrier();
-  if (state.rank == from) own.push_back(ping(state, way, 1, pings, most_seconds_per_way));
-  if (state.rank == to) answer(state, way, 1);
+  if (state.rank == from) own.push_back(ping(state, route, 1, pings, most_seconds_per_route));
+  if (state.rank == to) answer(state, route, 1);
   return agreement.all_gather(Released<Vector>(declare_public(own)))[static_cast<std::size_t>(from)].front();
 }
 
-std::vector<std::optional<double>> sound_exchange(World& world, const Layout& layout, const OwnLinks& links,
+std::vector<std::optional<double>> probe_exchange(World& world, const Layout& layout, const OwnLinks& links,
                                                   Round rounds, std::size_t length) {
   Agreement agreement(world);
   Exchanges exchanges(world, layout, links, rounds, length);
