@@ -32,7 +32,7 @@ constexpr const char* explanation =
     "Figures of private records that are withheld are called so, or left out. Exit code: 0, even without gnuplot;\n"
     "2 no such run; 3 its files are damaged.\n";
 
-/// What the words ask for.
+/// The options of the command line.
 struct Request {
   Words runs;  ///< the second and further ones are for comparison
   bool compares = false;
