@@ -32,7 +32,7 @@ double accuracy(const Score& score) {
   return score.records > 0 ? static_cast<double>(score.correct) / static_cast<double>(score.records) : unknown;
 }
 
-/// Of the form 2030-01-31T23:59:59Z.
+/// The time in the form 2030-01-31T23:59:59Z.
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -391,7 +391,7 @@ namespace {
 
 using Part = hdf5::File::Part;
 
-/// What each rank's file holds of `wanted` clients (ascending), where it holds any.
+/// The ranks with `wanted` clients (ascending), and the position of these clients in the ranks' files.
 std::vector<Part> parts_of(const Layout& layout, const std::vector<Client>& wanted) {
   std::vector<Part> parts;
   for (int r = 0; r < layout.ranks(); ++r) {
@@ -402,7 +402,7 @@ std::vector<Part> parts_of(const Layout& layout, const std::vector<Client>& want
   return parts;
 }
 
-/// What it holds of all its clients: as many rows as they are, or one.
+/// The rows of all clients in each rank's file: one for each client, or a single row.
 std::vector<Part> parts_of_ranks(const Layout& layout, bool one_each) {
   std::vector<Part> parts;
   for (int r = 0; r < layout.ranks(); ++r) {

@@ -21,7 +21,7 @@ constexpr std::size_t usual_columns = 80;
 constexpr std::size_t wide_bar = 24;
 constexpr std::size_t narrow_bar = 8;
 
-/// Of the terminal now: it may be resized while a run goes on.
+/// The current width of the terminal, which may be resized during a run.
 std::size_t columns_of_terminal() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual_columns;

@@ -11,7 +11,7 @@ namespace starling {
 
 namespace {
 
-/// Of models in one record, unless it is asked for: some dozens of records should fit into memory.
+/// Largest count of numbers in the recorded models of one round by default: dozens of records must fit into memory.
 constexpr std::size_t most_numbers_at_once = 1'000'000;
 
 constexpr Client usual_figures = 10;

@@ -11,7 +11,7 @@ namespace starling {
 /// count, mean, least, lower quartile, median, upper quartile, most.
 constexpr std::size_t numbers_of_a_spread = 7;
 using Spread = std::array<double, numbers_of_a_spread>;
-/// What they are called in files, in this order.
+/// Names of the numbers in files, in their order.
 constexpr const char* names_of_a_spread = "count, mean, least, lower, median, upper, most";
 
 /// Of all values but those that are NaN, which are not counted. Quartiles lie between values as R's type 7 and NumPy's

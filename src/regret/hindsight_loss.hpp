@@ -1,4 +1,4 @@
-// What one model would have lost over rounds that were played. Internal to the record room.
+// The loss of one fixed model over the played rounds.
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@ namespace {
 constexpr double most_listed_clients = 100;
 constexpr const char* header = "rounds,static,dynamic,path_length,static_fitted,dynamic_fitted";
 
-/// Of each local client: rounds, played loss, and the best models' losses.
+/// Rounds, played loss and the comparators' losses of each local client.
 Secret<Vector> rows_of_clients(const EvaluationPass& pass, const Regret& regret) {
   const bool fixed = regret.fixed && regret.fixed->exists();
   const bool moving = regret.moving && regret.moving->exists();

@@ -1,4 +1,4 @@
-/// The models that are best for single rounds, found on one rank. Internal to the record room.
+/// The search for the comparators of single rounds, on one rank.
 #pragma once
 
 #include "starling/optimise/minimise.hpp"
@@ -14,7 +14,7 @@ struct RoundComparator {
   bool elsewhere = false;  ///< from the second place the search came to another model
   /// As numbers: unpacked by `unpack`.
   void pack(Vector& numbers) const;
-  /// Of dimension d, from numbers[next] on, which moves behind it.
+  /// Reads a comparator of dimension d from numbers[next] on; `next` moves behind it.
   [[nodiscard]] static RoundComparator unpack(View numbers, std::size_t d, std::size_t& next);
 };
 

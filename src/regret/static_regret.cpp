@@ -13,7 +13,7 @@ namespace starling {
 
 namespace {
 
-// Of the comparators of earlier marks, which make a curve.
+// For the comparators of earlier marks, which make a curve.
 constexpr double curve_gap = 1e-7;
 constexpr double curve_gradient_norm = 1e-5;
 constexpr std::int64_t curve_evaluations = 2000;

@@ -1,9 +1,11 @@
 #include "starling/report/summary.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/privacy/metrics_policy.hpp"
 
 namespace starling {
 
@@ -15,7 +17,7 @@ Columns one_row(std::size_t count, const std::function<double(std::size_t)>& ent
   return row;
 }
 
-/// Numbers that depend on the graph and on batch counts, not on what records say.
+/// A row of numbers that depend on the graph and on batch counts alone, and not on records.
 Released<Columns> public_row(std::size_t count, const std::function<double(std::size_t)>& entry) {
   return declare_public(one_row(count, entry));
 }
@@ -32,7 +34,7 @@ void add_models(Agreement& agreement, const LocalResults& local, Summary& summar
   summary.consensus_error = agreement.ordered_sum(spread)[0] / clients;
 }
 
-/// Σ over clients of their scores, where the policy lets them go.
+/// The sum of the clients' scores; none where the policy withholds scores.
 std::optional<Score> add_scores(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy) {
   if (!policy.shared()) return std::nullopt;
   Columns rows(4, local.tallies.size());

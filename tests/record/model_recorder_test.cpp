@@ -15,7 +15,7 @@
 
 #include "starling/hdf5/file.hpp"
 #include "starling/report/pictures/network_picture.hpp"
-#include "starling/report/run_reading.hpp"
+#include "starling/report/view/run_reading.hpp"
 
 namespace starling {
 namespace {

@@ -1,4 +1,4 @@
-// What reports add up to, whatever room they look at models in.
+// Reports add up to the same figures for any limit of memory.
 #include "starling/record/network_reporter.hpp"
 
 #include "fake_view.hpp"
@@ -50,7 +50,7 @@ struct Reports {
   std::size_t blocks = 0;
 };
 
-/// Of rounds 0, 1 and 2, which are all landmarks.
+/// The reports of rounds 0, 1 and 2, which are all landmarks.
 Reports reports_of(std::size_t most_numbers) {
   Agreement agreement(world());
   std::vector<int> active;
@@ -90,7 +90,7 @@ TEST(NetworkReporter, LooksAtAFewModelsAtATimeForTheSameBits) {
     EXPECT_EQ(some.blocks, 3 * 2 * ((clients + at_once - 1) / at_once)) << at_once;
     EXPECT_EQ(some.given, 3 * 2 * clients) << at_once;
   }
-  EXPECT_EQ(reports_of(1).blocks, 3 * 2 * clients) << "a model may be larger than the room";
+  EXPECT_EQ(reports_of(1).blocks, 3 * 2 * clients) << "a model may exceed the limit";
 }
 
 TEST(NetworkReporter, TellsHowFarModelsAreApart) {

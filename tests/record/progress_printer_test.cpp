@@ -32,7 +32,7 @@ TEST(ProgressBar, IsShorterThanTheTerminalIsWide) {
   }
 }
 
-// What matters most stays where there is little room.
+// A narrow bar keeps the most important parts.
 TEST(ProgressBar, KeepsRoundsAndTimeLongest) {
   EXPECT_EQ(progress_bar({1500, 3000, 0, 10, figures}, 52), "[####....]  50 %  round 1500/3000  10 s left");
   EXPECT_EQ(progress_bar({1500, 3000, 0, 10, figures}, 60),

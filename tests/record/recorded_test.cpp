@@ -1,4 +1,4 @@
-// Whom of its clients a run records.
+// Which clients are recorded individually.
 #include "starling/record/recorded.hpp"
 
 #include "support/testing.hpp"

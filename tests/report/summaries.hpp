@@ -7,7 +7,7 @@
 
 namespace starling::testing_support {
 
-/// Of a private run that a signal stopped; whoever needs figures of its learning fills them in.
+/// The summary of a private run that a signal stopped, without scores.
 inline Summary stopped_run(Client clients) {
   Summary summary;
   summary.command = "omd";

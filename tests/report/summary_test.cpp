@@ -1,4 +1,4 @@
-/// What a person and a program are told at the end of a run.
+/// summary.json and the table of results.
 #include "starling/report/summary.hpp"
 
 #include "summaries.hpp"

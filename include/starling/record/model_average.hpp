@@ -1,5 +1,5 @@
-/// Means of each client's models over rounds: what a noisy run had better end with (Polyak and Juditsky 1992), weighted
-/// by mass.
+/// Averaged models: means over rounds, weighted by mass. The average of a noisy run has less noise than its last model
+/// (Polyak and Juditsky 1992).
 #pragma once
 
 #include "starling/core/snapshot.hpp"
@@ -7,6 +7,7 @@
 
 namespace starling {
 
+/// The rounds that an average covers (`--average`).
 enum class Averaging {
   none,  ///< the models of the last round
   tail,  ///< the mean over the second half of the planned rounds (Rakhlin, Shamir and Sridharan 2012)
@@ -14,20 +15,19 @@ enum class Averaging {
 };
 [[nodiscard]] const char* name_of(Averaging averaging);
 
-/// Adds up the released models of this rank's clients, after each round that counts. Post-processing: it costs no
-/// privacy.
+/// Sums of the released models of this rank's clients over the rounds that count. Post-processing costs no privacy.
 ///
 /// The mean of client u is Σ_t w_u,t x_u,t / Σ_t w_u,t with the push-sum masses w. Mixing preserves Σ_u w_u x_u, and a
-/// step moves x_u by η/w_u: in rounds where opt-outs or losses leave a client little mass, its model has the noise of
-/// few gradients divided by that mass. Such rounds would rule an unweighted mean. Masses depend on the graph alone, so
-/// weights add no bias. Where masses are 1, as under plain mixing, it is the ordinary mean.
+/// step moves x_u by η/w_u. Dropout or link losses may leave a client little mass: then its model has the noise of few
+/// gradients, divided by that mass. Such rounds would dominate an unweighted mean. Masses depend on the graph alone, so
+/// the weights add no bias. Where masses are 1, as under plain mixing, the result is the ordinary mean.
 class ModelAverage final : public Observer {
  public:
   ModelAverage(Averaging averaging, Round rounds);
   void after(const RoundView& view) override;
   [[nodiscard]] Round due() const override { return after_ + 1; }
-  /// The means, d × clients of this rank; the models of `view` if the run has stopped before a round counted, and for
-  /// clients without mass in all rounds that did.
+  /// The means, d × clients of this rank. A client without mass in the rounds that count has its model of `view`; so
+  /// has every client if no round counts yet.
   [[nodiscard]] Released<Columns> models(const RoundView& view) const;
   void persist(Snapshot& snapshot) { snapshot(counted_, sums_, weights_); }
 

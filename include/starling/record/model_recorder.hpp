@@ -1,6 +1,5 @@
-/// Writes what a rank's clients release, and metrics where they may be shared, to clients/<rank>.h5, and the owner's
-/// own metrics to private/<rank>/metrics.csv. What has been written stands in a journal too
-/// (record/directory/journal.hpp).
+/// The recorder of one rank's clients. Released models and shared metrics go to clients/<rank>.h5. The owner's private
+/// metrics go to private/<rank>/metrics.csv. A journal (record/directory/journal.hpp) holds a copy for resumed runs.
 #pragma once
 
 #include <chrono>
@@ -17,44 +16,40 @@
 #include "starling/record/directory/run_directory.hpp"
 #include "starling/record/recorded.hpp"
 #include "starling/record/rounds.hpp"
+#include "starling/record/scores.hpp"
 
 namespace starling {
 
-/// What progressive scores mean: nothing is learned, labels are numbers, or labels are classes.
-enum class Scores { none, losses, losses_and_accuracies };
-/// "averaging", "regression" or "classification".
-[[nodiscard]] const char* name_of(Scores scores);
-
-/// Figures whose spread over a rank's clients is recorded where there are too many to record all; the distance is that
-/// of a client's model from the mean model of its rank.
+/// Figures of which a run of many clients records the spread over a rank's clients. The distance is that of a client's
+/// model from the mean model of its rank.
 constexpr const char* figures_of_a_spread = "mass, presence, distance, loss, accuracy";
 
-/// In models that an observer holds at once beside the protocol's own, 8 MB; one model may be larger.
+/// Largest count of numbers in the models that an observer copies at once (8 MB). One model may be larger.
 constexpr std::size_t most_numbers_of_models = std::size_t{1} << 20;
 
+/// The observer that records models, masses, presence and progressive scores.
 class ModelRecorder final : public Observer {
  public:
-  /// For the clients first … first + count − 1 of this rank; `recorded` says whose models and figures are recorded.
-  /// Begins the files, unless the directory's run goes on: then persist() does, up to where it was.
+  /// Records clients first … first + count − 1 of this rank, as `recorded` chooses. Creates the files of a new run. In
+  /// a resumed run persist() restores them instead.
   ModelRecorder(const RunDirectory& directory, int rank, Client first, std::size_t count, std::size_t dimension,
                 const Recorded& recorded, const MetricsPolicy& policy, RecordRounds rounds, Scores scores);
 
-  /// Writes what waits: a run that ends by an error keeps all its records.
+  /// Writes waiting records, so that a run that ends by an error keeps them all.
   ~ModelRecorder() override;
   ModelRecorder(const ModelRecorder&) = delete;
   ModelRecorder& operator=(const ModelRecorder&) = delete;
 
   void after(const RoundView& view) override;
   [[nodiscard]] Round due() const override { return rounds_.next(); }
-  /// Records the last round if it was not, and `final_models` (d × clients of this rank); writes everything. `done` is
-  /// the last round of the whole run: a rank that has not come as far records what it has under the rounds that others
-  /// record.
+  /// Records the last round and `final_models` (d × clients of this rank), and writes all waiting records. `done` is
+  /// the last round of the whole run. A rank that has played fewer rounds records its state for the missing ones.
   void finish(const RoundView& view, Round done, const Released<Columns>& final_models);
-  /// Where it is; what was written up to there is on the disk then, or is there again.
+  /// Writes or reads the position in the files. Writing makes all records so far durable; reading restores them.
   void persist(Snapshot& snapshot);
-  /// Nothing is recorded of rounds before `end` that were not yet played.
+  /// Skips records of rounds before `end` that were not played.
   void leave_out(Round end);
-  /// That persist() goes on with.
+  /// Files that a checkpoint depends on.
   [[nodiscard]] std::vector<std::string> files() const { return {journal_.path(), owners_.path()}; }
 
  private:
@@ -83,8 +78,8 @@ class ModelRecorder final : public Observer {
   Client first_;
   std::size_t count_;
   std::size_t dimension_;
-  std::vector<std::size_t> recorded_;  ///< whose models are, local numbers, ascending
-  std::vector<std::size_t> listed_;    ///< likewise, whose figures are where they are not those of all
+  std::vector<std::size_t> recorded_;  ///< clients whose models are recorded: local numbers, ascending
+  std::vector<std::size_t> listed_;    ///< clients whose figures are kept if not all are: local numbers, ascending
   Figures figures_;
   bool final_models_;
   MetricsPolicy policy_;
@@ -99,29 +94,30 @@ class ModelRecorder final : public Observer {
   Vector losses_;
   Vector accuracies_;
   Vector presences_;
-  Vector spreads_;                      ///< of each record: figures x their spread
-  std::vector<std::int64_t> arrivals_;  ///< to, round, from, heard of each
-  bool has_arrivals_ = false;           ///< the file
+  Vector spreads_;                      ///< last recorded rounds × figures × spread
+  std::vector<std::int64_t> arrivals_;  ///< (to, round, from, heard) of each arrival
+  bool has_arrivals_ = false;           ///< whether the file has arrivals
   std::optional<Round> last_;           ///< record
-  Round watched_ = 0;                   ///< rounds since the last record, after which it was called
-  std::vector<Round> present_;          ///< of these, those in which each client took part
-  Secret<std::string> owners_rows_;     ///< lines of the owners' file that wait
+  Round watched_ = 0;                   ///< observed rounds since the last record
+  std::vector<Round> present_;          ///< number of these in which each client took part
+  Secret<std::string> owners_rows_;     ///< waiting lines of the owners' file
   std::vector<Secret<Score>> before_;   ///< tallies at the record before
-  Secret<Vector> interval_losses_;      ///< of all clients since then, where only their spread is kept
+  Secret<Vector> interval_losses_;      ///< of all clients since the last record; only their spread is kept
   Secret<Vector> interval_accuracies_;
   Secret<std::int64_t> interval_records_;
   Secret<std::int64_t> interval_out_of_range_;
 };
 
-/// Rank 0 writes run.h5: one file in which /rounds, /model, /mass, /final_model (and /loss, /accuracy where they are
-/// shared, and /spread where figures are not kept of every client) of all ranks' files appear joined. Links are
-/// relative: the directory can be moved. Attributes are `provenance` and the time, `started`.
+/// The shape of run.h5.
 struct RunLayout {
   Layout layout;
   std::size_t dimension = 0;
   Recorded recorded;
-  Scores shared_scores = Scores::none;  ///< those that clients/*.h5 hold
+  Scores shared_scores = Scores::none;  ///< scores in clients/*.h5
 };
+/// Writes run.h5 on rank 0. Its virtual data sets join those of all ranks' files: /rounds, /model, /mass, /final_model;
+/// /loss and /accuracy where they are shared; /spread where figures are not kept of every client. Links are relative,
+/// so that the directory can be moved. Attributes are `provenance` and the time, `started`.
 void write_run_file(const RunDirectory& directory, const RunLayout& layout,
                     const std::vector<std::pair<std::string, std::string>>& provenance);
 

@@ -1,5 +1,5 @@
-/// Figures of the whole network while a run goes on: every rank sends rank 0 a short report at recorded rounds, without
-/// waiting; rank 0 shows and keeps what they add up to.
+/// The reporter of network-wide figures during a run. At recorded rounds every rank sends rank 0 a short report,
+/// without waiting. Rank 0 adds up the reports, shows them and keeps them in history.csv.
 #pragma once
 
 #include <functional>
@@ -23,33 +23,34 @@ namespace starling {
 /// Score of a model on the public test set.
 using TestScore = std::function<Score(View)>;
 
-/// Whether clients have models of their own, which mix, or all have the aggregator's.
+/// Number of models: one for each client, or the aggregator's one for all.
 enum class Models { one_each, one_for_all };
 
+/// The observer that reports one rank's figures.
 class NetworkReporter final : public Observer {
  public:
-  /// `active` are the ranks that host clients; `printer` and `history_file` (the path of history.csv) are rank 0's,
-  /// null and empty elsewhere. Test scores are taken at rounds 0, 1, 2, 4, 8, … and at the end. Where there is one
-  /// model for all, there are neither consensus error nor mass. A report looks at some models at a time, in the room of
-  /// `most_numbers`, and works them out anew for each use if they are not all.
+  /// `active` are the ranks that host clients. `printer` and `history_file` (the path of history.csv) are rank 0's;
+  /// they are null and empty elsewhere. Test scores are taken at rounds 0, 1, 2, 4, 8, … and at the end. With one model
+  /// for all clients there is neither consensus error nor mass. A report copies at most `most_numbers` numbers of
+  /// models at once.
   NetworkReporter(Agreement& agreement, int rank, std::vector<int> active, const MetricsPolicy& policy, Scores scores,
                   TestScore test, ProgressPrinter* printer, const std::string& history_file,
                   Models models = Models::one_each, std::size_t most_numbers = most_numbers_of_models);
 
   void after(const RoundView& view) override;
   [[nodiscard]] Round due() const override;
-  /// Sends the last report and, on rank 0, waits for the others'. `done` is the last round of the whole run: a rank
-  /// that has not come as far reports what it has for the rounds in between.
+  /// Sends the last report; rank 0 waits for the reports of all ranks. `done` is the last round of the whole run. A
+  /// rank that has played fewer rounds reports its state for the missing ones.
   void finish(const RoundView& view, Round done);
-  /// Keeps this rank's reports in a file too, for persist(); `afresh`: whatever it holds is of no use.
+  /// Keeps this rank's reports in a journal, for persist(). `afresh` empties an existing journal.
   void keep_in(const std::string& journal_file, bool afresh);
-  /// Where it is. After reading, the reports that were made up to there are sent again: nobody knows which had come.
+  /// Writes or reads the position. After reading, all earlier reports are sent again: some may have been lost.
   void persist(Snapshot& snapshot);
-  /// Nothing is reported of rounds before `end` that were not yet played.
+  /// Skips reports of rounds before `end` that were not played.
   void leave_out(Round end);
-  /// That persist() goes on with.
+  /// Files that a checkpoint depends on.
   [[nodiscard]] std::vector<std::string> files() const { return {journal_->path()}; }
-  /// Rank 0's; empty elsewhere.
+  /// The history on rank 0; empty elsewhere.
   [[nodiscard]] const std::vector<NetworkFigures>& history() const { return history_; }
 
  private:
@@ -59,7 +60,7 @@ class NetworkReporter final : public Observer {
   void add_models(const RoundView& view, bool with_test, Released<Vector>& report) const;
   void hand_in(const Released<Vector>& report);
   void collect(bool wait);
-  /// Whether it is time to look at others' reports and at the file.
+  /// Whether it is time to receive reports and to write the file.
   [[nodiscard]] bool looks();
   [[nodiscard]] NetworkFigures add_up(const std::vector<Vector>& reports) const;
 
@@ -74,10 +75,10 @@ class NetworkReporter final : public Observer {
   ProgressPrinter* printer_;
   RecordRounds rounds_{std::nullopt};
   std::optional<Round> last_sent_;
-  Round seen_ = -1;  ///< reports up to this round have been sent where they were due
+  Round seen_ = -1;  ///< last round whose due report has been sent
   std::size_t sent_ = 0;
-  std::optional<Journal> journal_;  ///< of this rank's reports
-  std::int64_t looked_ = 0;         ///< milliseconds of the coarse clock
+  std::optional<Journal> journal_;  ///< this rank's reports
+  std::int64_t looked_ = 0;         ///< time of the last look, in milliseconds of the coarse clock
   Score before_;                    ///< shared totals at the report before
   std::vector<NetworkFigures> history_;
   std::optional<HistoryFile> file_;  ///< rank 0's

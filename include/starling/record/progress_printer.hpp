@@ -13,7 +13,7 @@ namespace starling {
 
 enum class ProgressStyle { off, lines, bar };
 
-/// One moment of a run, as the bar shows it.
+/// The state of a run that the progress bar shows.
 struct ProgressMoment {
   Round done = 0;
   Round rounds = 0;     ///< planned
@@ -22,22 +22,22 @@ struct ProgressMoment {
   std::string figures;  ///< loss, accuracy, …; each begins with two blanks
 };
 
-/// The bar in less than `columns` columns: rounds and time first, then as many figures as fit. The time left is shown
-/// once a round has been played.
+/// The text of the progress bar, shorter than `columns`: rounds and time, then as many figures as fit. The remaining
+/// time is shown once a round has been played.
 [[nodiscard]] std::string progress_bar(const ProgressMoment& moment, std::size_t columns);
 
-/// Draws on stderr: a live bar on a terminal, else plain lines at rounds 1, 2, 4, 8, …
+/// The progress display on stderr: a live bar on a terminal, otherwise plain lines at rounds 1, 2, 4, 8, …
 class ProgressPrinter {
  public:
   ProgressPrinter(ProgressStyle style, Round rounds, double epsilon_per_release);
-  /// Called after each round; cheap.
+  /// Shows the state after a round. Cheap.
   void tick(Round done);
   void show(const NetworkFigures& figures, bool last);
   /// Ends the bar's line.
   void close();
-  /// The run goes on after this round: nothing is said of those before it.
+  /// Starts after this round, in a resumed run.
   void go_on_after(Round done) { before_ = done; }
-  /// Learning ends after this round, as far as is known: lines and the bar say so from then on.
+  /// Announces that learning ends after this round, in all later lines and in the bar.
   void learning_ends_after(Round last) { learning_ends_ = last; }
 
  private:

@@ -1,4 +1,4 @@
-/// Whom of its clients a run records, which is a question of many clients.
+/// Which clients are recorded individually (`--record-clients`).
 #pragma once
 
 #include <cstddef>
@@ -10,34 +10,34 @@
 
 namespace starling {
 
-/// As many clients as a run has figures of one by one, unless it is asked for all.
+/// Largest number of clients that are all recorded individually by default.
 constexpr Client most_clients_one_by_one = 2000;
 
-/// `--record-clients`.
+/// The value of `--record-clients`.
 struct RecordedChoice {
   enum class Kind { usual, one_model, first, sample, all, none } kind = Kind::usual;
-  Client count = 0;  ///< of `first` and `sample`
-  /// "K", "sample:K", "all" or "none". Throws UsageError.
+  Client count = 0;  ///< K, for `first` and `sample`
+  /// Reads "K", "sample:K", "all" or "none". Throws UsageError.
   [[nodiscard]] static RecordedChoice parse(const std::string& text);
 };
 
-/// The usual one where all have the same model, of which one is enough.
+/// The default choice where all clients have the same model.
 inline constexpr RecordedChoice of_one_model{RecordedChoice::Kind::one_model};
 
-/// Whose figures (mass, presence, progressive scores, edges of a graph) a run keeps one by one: all clients', or some
-/// clients', beside how the figures of all clients of a rank are spread.
+/// The clients whose figures are kept individually: mass, presence, progressive scores, traffic of edges. With
+/// `of_some`, the spread over all clients of a rank is kept too.
 enum class Figures { of_all, of_some };
 
 struct Recorded {
-  std::vector<Client> clients = {};  ///< whose models are recorded along the way, ascending
+  std::vector<Client> clients = {};  ///< clients whose models are recorded at recorded rounds, ascending
   Figures figures = Figures::of_all;
-  std::vector<Client> listed = {};  ///< whose figures are kept one by one if they are `of_some`, ascending
-  bool final_models = true;         ///< whether all clients' models are written at the end
+  std::vector<Client> listed = {};  ///< clients whose figures are kept individually if `of_some`, ascending
+  bool final_models = true;         ///< whether the final models of all clients are written
 };
 
-/// Of so many clients whose models have `dimension` numbers each. `usual` is all up to 100 clients, else ten, fewer
-/// where these would be more than a million numbers together, spread evenly; figures are those of ten. Where clients
-/// are named, models and figures are theirs.
+/// The recorded clients of a run whose models have `dimension` numbers each. The choice `usual` takes all of up to 100
+/// clients. Of more clients it takes ten, spread evenly: fewer models if ten have more than a million numbers together,
+/// but ten clients' figures. Any other choice holds for models and figures alike.
 [[nodiscard]] Recorded who_is_recorded(Client clients, const RecordedChoice& choice, std::size_t dimension);
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// What an evaluation pass after the rounds works on: the records that clients have played, read once more.
+/// The data of an evaluation pass: the records that clients played, read again after the rounds.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace starling {
 
-/// What one rank's clients have played.
+/// The played rounds and losses of one rank's clients.
 struct EvaluationData {
   std::vector<std::unique_ptr<Stream>> streams;  ///< one per local client, at its first round
-  std::vector<RoundSet> rounds;                  ///< that each has played
-  /// Rising: the rounds after which regret is wanted; the last is that of the run. Empty: after all rounds alone.
+  std::vector<RoundSet> rounds;                  ///< rounds that each client played
+  /// Rounds after which regret is computed, rising; the last is that of the run. Empty: after all rounds only.
   std::vector<Round> marks;
-  std::vector<Secret<Vector>> played;  ///< Σ f_u,t(x_u,t) of each over the rounds before each mark
+  std::vector<Secret<Vector>> played;  ///< Σ f_u,t(x_u,t) of each client over the rounds before each mark
   std::size_t batch = 1;               ///< m
   double l2 = 0;                       ///< λ
 };
@@ -24,20 +24,20 @@ struct EvaluationData {
 /// The records of the rounds between two marks.
 struct RecordSpan {
   Batch records;
-  std::vector<std::size_t> ends{0};  ///< of each played round's records, after the begin of the first's
+  std::vector<std::size_t> ends{0};  ///< end of each played round's records, relative to the begin of the first
 };
 
 /// The records of one rank's clients, kept in memory.
 class ReplayedRecords {
  public:
-  /// Reads the streams to the end of what was played. Throws DataError if one gives fewer rounds.
+  /// Reads all played rounds from the streams. Throws DataError if a stream has fewer rounds.
   explicit ReplayedRecords(const EvaluationData& data);
 
   [[nodiscard]] std::size_t clients() const { return clients_.size(); }
-  /// Spans between marks; each client has as many.
+  /// Number of spans between marks, the same for each client.
   [[nodiscard]] std::size_t spans() const { return spans_; }
   [[nodiscard]] const Secret<RecordSpan>& span(std::size_t k, std::size_t s) const { return clients_[k].spans[s]; }
-  /// The rounds that local client k has played, rising; those of span s are the numbers first_of(k, s) and on.
+  /// The rounds that local client k played, rising. The rounds of span s begin at index first_of(k, s).
   [[nodiscard]] const std::vector<Round>& rounds(std::size_t k) const { return clients_[k].rounds; }
   [[nodiscard]] std::size_t first_of(std::size_t k, std::size_t s) const { return clients_[k].firsts[s]; }
   /// Overwrites `batch` with the records of played round number i of client k.
@@ -46,7 +46,7 @@ class ReplayedRecords {
  private:
   struct ClientRecords {
     std::vector<Round> rounds;
-    std::vector<std::size_t> firsts;  ///< of each span, and of what would follow
+    std::vector<std::size_t> firsts;  ///< first index of each span, and the end of the last
     std::vector<Secret<RecordSpan>> spans;
   };
   static void append(const Secret<Batch>& batch, Secret<RecordSpan>& span);
@@ -55,7 +55,7 @@ class ReplayedRecords {
   std::vector<ClientRecords> clients_;
 };
 
-/// f(x) = (1/m) Σ_i ℓ_i(x) + rounds · (λ/2)‖x‖² over the records of some rounds of a client.
+/// The loss f(x) = (1/m) Σ_i ℓ_i(x) + rounds · (λ/2)‖x‖² over the records of some rounds of a client.
 class RoundLoss {
  public:
   RoundLoss(Model& model, const EvaluationData& data)

@@ -1,4 +1,4 @@
-/// The means of an evaluation pass: all ranks together, after the rounds, over the records that were played.
+/// The evaluation pass: all ranks evaluate losses on the played records, after the rounds.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace starling {
 
-/// What the regrets of a run are worked out with. Sums go through the ranks in client order: equal bits on every rank
+/// The records and sums from which regrets are computed. Sums are taken in client order: bits are equal on every rank
 /// and for every layout.
 class EvaluationPass {
  public:
-  /// Reads the records again. Keeps references to all but the function. `interrupted` is asked now and then; one rank's
-  /// yes ends all. **Collective.** Throws UsageError unless `policy` shares metrics and somebody has played, DataError
-  /// if a stream gives fewer rounds than were played.
+  /// **Collective.** Reads the records again. References are kept, except to the function. `interrupted` is called now
+  /// and then; the pass ends if it returns true on any rank. Throws UsageError unless `policy` shares metrics and a
+  /// client has played, DataError if a stream has fewer rounds than were played.
   EvaluationPass(Agreement& agreement, const MetricsPolicy& policy, Model& model, Domain& domain,
                  const EvaluationData& data, std::function<bool()> interrupted);
 
@@ -28,15 +28,15 @@ class EvaluationPass {
   [[nodiscard]] const ReplayedRecords& records() const { return *records_; }
   [[nodiscard]] bool interrupted() const { return interrupted_(); }
 
-  /// Marks; without any the last round stands for one.
+  /// Number of marks; at least one, the last round.
   [[nodiscard]] const std::vector<Round>& marks() const { return marks_; }
-  /// Of all clients together, before each mark: Σ_t Σ_u f_u,t(x_u,t), and how many f_u,t there are.
+  /// Σ_t Σ_u f_u,t(x_u,t) over all clients before each mark, and the number of the f_u,t.
   [[nodiscard]] const Vector& played() const { return played_; }
   [[nodiscard]] const Vector& client_rounds() const { return client_rounds_; }
 
-  /// Σ over all clients of columns of shared metrics, a column per local client. **Collective.**
+  /// **Collective.** The sum over all clients of columns of shared metrics; `columns` has one per local client.
   [[nodiscard]] Vector total(const Secret<Columns>& columns, SharedFigure figure) const;
-  /// The same of a vector per local client. **Collective.**
+  /// **Collective.** The sum over all clients of one vector per local client.
   [[nodiscard]] Vector total(const std::vector<Secret<Vector>>& vectors, std::size_t length, SharedFigure figure) const;
 
  private:

@@ -1,4 +1,4 @@
-/// The models of a rank's clients, gone through more than once. Internal to the record room.
+/// Repeated passes over the models of a rank's clients in bounded memory.
 #pragma once
 
 #include <algorithm>
@@ -8,21 +8,20 @@
 
 namespace starling {
 
-/// Where all fit into the room that so many numbers take they are worked out once, and kept while this lives; else some
-/// at a time, in a part of that room: with very many clients there is little to spare. What is summed over them is the
-/// same bits either way, as their order is.
+/// The models, all at once if they fit into the memory limit, otherwise a block of clients at a time. Blocks are
+/// computed anew in each pass. Sums over clients have the same bits either way, since the order is the same.
 class ModelsInTurn {
  public:
   static constexpr std::size_t part = 8;
 
-  /// Keeps a reference to the view, which must not go on meanwhile.
+  /// Keeps a reference to the view, whose round must not change meanwhile.
   ModelsInTurn(const RoundView& view, std::size_t most_numbers)
       : view_(view),
         clients_(view.masses().size()),
         at_most_(most_numbers / std::max<std::size_t>(clients_ > 0 ? view.model(0).size() : 1, 1)),
         at_once_(std::max<std::size_t>(at_most_ / part, 1)) {}
 
-  /// Gives f(first, models) those of local clients first, first + 1, …, in order.
+  /// Calls f(first, models) with the models of local clients first, first + 1, …, in order.
   template <class F>
   void each(F&& f) {
     if (clients_ <= at_most_) {

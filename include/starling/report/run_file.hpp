@@ -1,12 +1,16 @@
-/// What is added to run.h5 after the last round.
+/// The results in run.h5.
 #pragma once
 
+#include <optional>
+#include <vector>
+
+#include "starling/record/directory/history.hpp"
 #include "starling/record/directory/run_directory.hpp"
 #include "starling/report/summary.hpp"
 
 namespace starling {
 
-/// /traffic (edges × from, to, messages, bytes) and /privacy (attributes).
+/// Adds /traffic (edges × from, to, messages, bytes) and /privacy (attributes) to run.h5. Throws FailureError.
 void finish_run_file(const RunDirectory& directory, const Summary& summary);
 
 /// Mean progressive loss over the last tenth of the rounds, from a run's history; none where it is unknown.

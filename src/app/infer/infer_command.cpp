@@ -243,16 +243,14 @@ ExitCode InferRun::play() {
                 model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
                 test,
                 schedule_ ? Models::one_each : Models::one_for_all,
-                {{"aggregated", schedule_ ? "no" : "yes"}}});
+                {{"aggregated", schedule_ ? "no" : "yes"}},
+                schedule_ ? std::optional(Mixing::push_sum) : std::nullopt});
 
-  MassWatch masses(first_client());
   std::vector<Observer*> observers = recorders();
-  if (schedule_) observers.push_back(&masses);
   if (engine->paths() > 0) observers.push_back(&intervals);
   KeptParts parts;
   parts.add("steps", *engine);
   parts.add("paths", intervals);
-  if (schedule_) parts.add("small masses", masses);
   start_checkpoints(std::move(parts));
   observers.push_back(last_observer());
   const double wall = time_rounds([&] { engine->run(observers); });
@@ -264,10 +262,7 @@ ExitCode InferRun::play() {
   const Released<Columns> averages = estimates(*engine, intervals);
   finish_records(engine->view(), done, averages);
   if (stopped) note_stop(done, config_.sgd.steps, "step", is_resumable());
-  std::optional<SmallMasses> small;
-  if (schedule_) small = masses.gather(agreement_);
-  if (small && small->count > 0) notes_.push_back(note_on_small_masses(*small));
-  const Summary summary = make_summary(*engine, intervals, recorded, averages, wall, stopped, small);
+  const Summary summary = make_summary(*engine, intervals, recorded, averages, wall, stopped);
   agreement_.together([&] {
     if (!first_rank()) return;
     std::vector<IntervalsAt> path = interval_path(intervals);
@@ -287,15 +282,13 @@ ExitCode InferRun::play() {
 }
 
 Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder, const Recorded& recorded,
-                               const Released<Columns>& estimates, double wall, bool stopped,
-                               const std::optional<SmallMasses>& small) {
+                               const Released<Columns>& estimates, double wall, bool stopped) {
   const RoundView& view = engine.view();
   Summary summary = begin_summary(config_.sgd.steps, wall);
   summary.average = "all";
   summary.learned = true;
   summary.classifies = model_->classifies();
   summary.aggregated = !schedule_;
-  summary.small_masses = small;
   LocalResults local{estimates,
                      Vector(view.masses().begin(), view.masses().end()),
                      engine.debts(),

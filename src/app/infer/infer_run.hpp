@@ -87,8 +87,7 @@ class InferRun final : public LearningRun {
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   [[nodiscard]] double records_after(Round steps) const;
   [[nodiscard]] Summary make_summary(InferEngine& engine, const IntervalRecorder& recorder, const Recorded& recorded,
-                                     const Released<Columns>& estimates, double wall, bool stopped,
-                                     const std::optional<SmallMasses>& small);
+                                     const Released<Columns>& estimates, double wall, bool stopped);
 
   void check_truth() const;
   ExitCode study();

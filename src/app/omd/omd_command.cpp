@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "starling/core/memory/heap.hpp"
+#include "starling/record/figures/violation.hpp"
 #include "starling/record/model_average.hpp"
 #include "starling/report/pictures/network_picture.hpp"
 #include "starling/report/pictures/violation_picture.hpp"
@@ -134,19 +135,21 @@ ExitCode OmdRun::play() {
   TestScore test;
   if (test_) test = [this](View x) { return model_->score(x, *test_).of_all(); };
   find_checkpoint(config_.omd.rounds);
-  open_records(
-      {config_.omd.rounds, recorded, scores(), test, Models::one_each, {{"topology_digest", topology_digest}}});
+  open_records({config_.omd.rounds,
+                recorded,
+                scores(),
+                test,
+                Models::one_each,
+                {{"topology_digest", topology_digest}},
+                config_.mixing.mixing});
 
-  MassWatch masses(first_client());
   std::vector<Observer*> observers = recorders();
   observers.push_back(&played);
-  if (config_.mixing.mixing == Mixing::push_sum) observers.push_back(&masses);
   if (average) observers.push_back(&*average);
   if (violations) observers.push_back(&*violations);
   KeptParts parts;
   parts.add("models", omd);
   parts.add("sums for regret", played);
-  parts.add("small masses", masses);
   if (average) parts.add("mean models", *average);
   if (violations) parts.add("violations", *violations);
   start_checkpoints(std::move(parts));
@@ -171,9 +174,7 @@ ExitCode OmdRun::play() {
   finish_records(omd, done, models);
   if (stopped) note_stop(least_done, config_.omd.rounds, "round", is_resumable());
   if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
-  const SmallMasses small = masses.gather(agreement_);
-  if (small.count > 0) notes_.push_back(note_on_small_masses(small));
-  const Summary summary = make_summary(omd, std::move(models), door, played, recorded, wall, least_done, small);
+  const Summary summary = make_summary(omd, std::move(models), door, played, recorded, wall, least_done);
   agreement_.together([&] {
     if (first_rank()) write_results(summary, stopped, "the final mean model", {{}, [this] { return draw(); }});
   });
@@ -185,8 +186,7 @@ ExitCode OmdRun::play() {
 }
 
 Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingChannel& door,
-                             const PlayedRecorder& played, const Recorded& recorded, double wall, Round rounds_done,
-                             const SmallMasses& small) {
+                             const PlayedRecorder& played, const Recorded& recorded, double wall, Round rounds_done) {
   const MetricsPolicy policy = metrics_policy();
   Summary summary = begin_summary(config_.omd.rounds, wall);
   summary.rounds = rounds_done;
@@ -194,7 +194,6 @@ Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> mode
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
   summary.deadline = config_.mixing.deadline;
-  summary.small_masses = small;
   LocalResults local{std::move(models),
                      Vector(omd.masses().begin(), omd.masses().end()),
                      Vector(omd.debts().begin(), omd.debts().end()),

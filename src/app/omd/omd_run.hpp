@@ -65,7 +65,7 @@ class OmdRun final : public LearningRun {
   void note_late_clients(const DecentralizedOmd& omd);
   [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingChannel& door,
                                      const PlayedRecorder& played, const Recorded& recorded, double wall,
-                                     Round rounds_done, const SmallMasses& small);
+                                     Round rounds_done);
   [[nodiscard]] std::vector<std::string> draw() const;
   [[nodiscard]] Scores scores() const;
 

@@ -7,8 +7,9 @@
 #include <map>
 
 #include "starling/report/pictures/picture.hpp"
-#include "starling/report/run_reading.hpp"
-#include "starling/report/summary_view.hpp"
+#include "starling/report/view/run_reading.hpp"
+#include "starling/report/view/summary_view.hpp"
+#include "starling/report/view/table_text.hpp"
 
 namespace starling {
 

@@ -13,11 +13,14 @@
 #include "starling/core/check.hpp"
 #include "starling/core/limits.hpp"
 #include "starling/files/text_files.hpp"
+#include "starling/report/figures/figure.hpp"
 #include "starling/report/pictures/interval_picture.hpp"
 #include "starling/report/pictures/network_picture.hpp"
 #include "starling/report/pictures/picture.hpp"
 #include "starling/report/run_file.hpp"
-#include "starling/report/summary_view.hpp"
+#include "starling/report/summary.hpp"
+#include "starling/report/view/summary_view.hpp"
+#include "starling/report/view/table_text.hpp"
 
 namespace starling {
 
@@ -64,7 +67,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Of the form 2030-01-31T23:59:59Z; unknown for another.
+/// Seconds since 1970 of a time such as 2030-01-31T23:59:59Z; NaN for other text.
 double seconds_of(const std::string& stamp) {
   std::tm parts{};
   const char* end = ::strptime(stamp.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
@@ -75,10 +78,6 @@ std::string age_text(double seconds) {
   return seconds < 10 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
-Json number_or_null(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
 /// The latest value that is known.
 double latest(const std::vector<NetworkFigures>& history, double NetworkFigures::*figure) {
   const auto known = std::find_if(history.rbegin(), history.rend(),
@@ -86,7 +85,7 @@ double latest(const std::vector<NetworkFigures>& history, double NetworkFigures:
   return known == history.rend() ? unknown : (*known).*figure;
 }
 
-/// Of figures that tell of the rounds since the line before: the mean over all rounds.
+/// The mean over all rounds of a figure whose lines hold means since the line before.
 double mean_over_rounds(const std::vector<NetworkFigures>& history, double NetworkFigures::*figure) {
   double total = 0;
   double rounds = 0;
@@ -106,13 +105,13 @@ std::size_t ranks_of(const std::string& run) {
   return ranks;
 }
 
-/// Of vertical learning run.h5 has the head's records alone, and says how many parties there are.
+/// The number of clients. In a vertical run, run.h5 has records of the head alone and the attribute `parties`.
 std::int64_t clients_of(const RunNotes& notes) {
   const auto parties = notes.number("parties");
   return parties ? static_cast<std::int64_t>(*parties) : notes.clients;
 }
 
-/// What an unfinished run has left so far.
+/// The files of an unfinished run.
 struct Traces {
   const std::string& run;
   const std::vector<NetworkFigures>& history;
@@ -137,13 +136,13 @@ std::vector<std::string> withheld_by(const Traces& traces) {
 Json metrics_so_far(const Traces& traces) {
   Json metrics = Json::object();
   if (traces.tested()) {
-    metrics["test_loss"] = number_or_null(latest(traces.history, &NetworkFigures::test_loss));
+    metrics["test_loss"] = number_json(latest(traces.history, &NetworkFigures::test_loss));
     if (traces.classifies()) {
-      metrics["test_accuracy"] = number_or_null(latest(traces.history, &NetworkFigures::test_accuracy));
+      metrics["test_accuracy"] = number_json(latest(traces.history, &NetworkFigures::test_accuracy));
     }
   }
   if (traces.classifies()) {
-    metrics["progressive_accuracy"] = number_or_null(mean_over_rounds(traces.history, &NetworkFigures::accuracy));
+    metrics["progressive_accuracy"] = number_json(mean_over_rounds(traces.history, &NetworkFigures::accuracy));
   }
   return metrics;
 }
@@ -157,7 +156,7 @@ Json privacy_so_far(const Traces& traces) {
   if (traces.learned()) privacy["noise_key"] = traces.notes.text("noise_key");
   privacy["mechanism"] = traces.learned() ? configured("mechanism") : Json("none");
   privacy["unit"] = traces.learned() ? configured("unit") : Json(nullptr);
-  privacy["epsilon_per_release"] = number_or_null(traces.notes.number("epsilon_per_release").value_or(unknown));
+  privacy["epsilon_per_release"] = number_json(traces.notes.number("epsilon_per_release").value_or(unknown));
   for (const char* name : {"epsilon", "delta", "mu", "participations", "client_epsilon", "statement"}) {
     privacy[name] = nullptr;
   }
@@ -184,19 +183,19 @@ Json summary_so_far(const Traces& traces) {
   const double planned = traces.notes.number("rounds_planned").value_or(unknown);
   json["rounds_planned"] = planned >= 0 && planned < 9e18 ? Json(static_cast<std::int64_t>(planned)) : null;
   json["dimension"] = begun ? Json(traces.notes.dimension) : null;
-  json["loss"] = {{"mean", number_or_null(mean_over_rounds(traces.history, &NetworkFigures::loss))},
-                  {"last", number_or_null(last_loss(traces.history, traces.done).value_or(unknown))}};
+  json["loss"] = {{"mean", number_json(mean_over_rounds(traces.history, &NetworkFigures::loss))},
+                  {"last", number_json(last_loss(traces.history, traces.done).value_or(unknown))}};
   json["metrics"] = metrics_so_far(traces);
   const char* accuracy = traces.tested() ? "test_accuracy" : "progressive_accuracy";
   json["accuracy"] = json["metrics"].value(accuracy, null);
-  json["consensus_error"] = number_or_null(latest(traces.history, &NetworkFigures::consensus_error));
-  json["mass"] = number_or_null(latest(traces.history, &NetworkFigures::mass));
+  json["consensus_error"] = number_json(latest(traces.history, &NetworkFigures::consensus_error));
+  json["mass"] = number_json(latest(traces.history, &NetworkFigures::mass));
   json["aggregated"] = traces.notes.text("aggregated") == "yes";
   json["regret"] = null;
   json["privacy"] = privacy_so_far(traces);
   json["traffic"] = {{"messages", null}, {"bytes", null}, {"edges", null}, {"evaluation_bytes", null}};
-  json["time"] = {{"wall", number_or_null(traces.wall)},
-                  {"rounds_per_second", number_or_null(static_cast<double>(traces.done) / traces.wall)},
+  json["time"] = {{"wall", number_json(traces.wall)},
+                  {"rounds_per_second", number_json(static_cast<double>(traces.done) / traces.wall)},
                   {"shares", null}};
   json["final_model"] = null;
   json["withheld"] = withheld_by(traces);
@@ -205,7 +204,7 @@ Json summary_so_far(const Traces& traces) {
   return json;
 }
 
-/// Of a run without summary.json.
+/// The state of a run without summary.json.
 RunState state_of(const std::string& run, double silence) {
   const std::string history = run + "/history.csv";
   if (!fs::exists(history)) return silence < patience ? RunState::starting : RunState::silent;
@@ -330,11 +329,11 @@ void RunReport::read_unfinished() {
 std::string RunReport::head() const {
   const SummaryView view = view_of(*this);
   if (state_ == RunState::finished) {
-    std::vector<EdgeTraffic> edges = view.edges();
-    if (edges.empty() && view.integer("traffic.edge_count").value_or(0) > 0) {
-      edges = read_traffic(path_, most_shown_edges);
+    SummaryView whole = view;
+    if (view.edges().empty() && view.integer("traffic.edge_count").value_or(0) > 0) {
+      whole.use_edges(read_traffic(path_, most_shown_edges));
     }
-    return table_of(view, edges);
+    return table_of(whole);
   }
   const auto planned = view.integer("rounds_planned");
   const std::string so_far = fmt::format("round {} of {} at the last record", view.count("rounds"),
@@ -344,7 +343,7 @@ std::string RunReport::head() const {
   if (!view.integer("clients")) return fmt::format("{}: no results yet\n\n{}", path_, state);
   std::string text = fmt::format("starling {}: {} clients on {} ranks, dimension {}\n\n", view.text("command"),
                                  view.count("clients"), view.count("ranks"), view.count("dimension"));
-  text += state + figure_rows(view);
+  text += state + progress_rows(view);
   if (view.learned()) {
     const double epsilon = view.number("privacy.epsilon_per_release");
     text += table_row("mechanism", std::isfinite(epsilon) ? fmt::format("{}, epsilon {:.6g} per release",
@@ -384,6 +383,7 @@ std::string RunReport::draw(const std::string& folder) const {
     curves.convergence = convergence_to(models, view.numbers("final_model"), "the final mean model");
     curves.components = components_of(models, view.numbers("regret.comparator"));
     curves.regret = read_regret_curve(path_);
+    curves.figures = figure_panels(view);
   } else if (!history_.empty()) {
     const RecordedModels models = models_if_readable(path_);
     curves.convergence = convergence_so_far(models);

@@ -1,4 +1,4 @@
-/// What a run directory tells of its run, after its end or while it goes on (`starling report`).
+/// Reports of run directories, for finished and unfinished runs (`starling report`).
 #pragma once
 
 #include <iosfwd>
@@ -7,32 +7,32 @@
 #include <vector>
 
 #include "starling/record/directory/history.hpp"
-#include "starling/report/summary_view.hpp"
+#include "starling/report/view/summary_view.hpp"
 
 namespace starling {
 
-/// `silent`: not finished, and no sign that a process still works on it.
+/// The state of a run. `silent`: not finished, and no process seems to work on it.
 enum class RunState { finished, starting, running, silent };
 [[nodiscard]] const char* name_of(RunState state);
 
-/// A run as its directory shows it. Reading takes no locks and writes nothing.
+/// The report of one run directory. Reading takes no locks and writes nothing.
 class RunReport {
  public:
-  /// Throws UsageError if there is no such directory or it is none of a run, DataError if what it holds is damaged.
+  /// Throws UsageError if `path` is not the directory of a run, DataError for damaged files.
   explicit RunReport(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] RunState state() const { return state_; }
-  /// summary.json; of an unfinished run what is known under the same keys, null elsewhere, and besides `state` and
-  /// `seconds_since_record`.
+  /// summary.json. For an unfinished run the known values under the same keys, null for the others, and the keys
+  /// `state` and `seconds_since_record`.
   [[nodiscard]] const std::string& json() const { return json_; }
   [[nodiscard]] const std::vector<NetworkFigures>& history() const { return history_; }
-  /// The table of the run's end, or how far the run is; then some lines of its history.
+  /// The table of results, or the progress of an unfinished run, followed by lines of its history.
   [[nodiscard]] std::string text() const;
   /// The recorded models as CSV: round,client,coordinate,value. Throws DataError.
   void write_models(std::ostream& out) const;
-  /// Draws the run's pictures and writes convergence.csv. Returns a sentence if there are no pictures, else an empty
-  /// string. Throws DataError, before anything is written.
+  /// Draws the run's pictures and writes convergence.csv. Returns a sentence that says why pictures are missing, or an
+  /// empty string. Throws DataError before anything is written.
   [[nodiscard]] std::string draw(const std::string& folder) const;
 
  private:
@@ -47,14 +47,14 @@ class RunReport {
   std::vector<NetworkFigures> history_;
 };
 
-/// Its summary, finished or not.
+/// The summary of a run, finished or not.
 [[nodiscard]] SummaryView view_of(const RunReport& run);
 
-/// About `most` lines of a history, evenly spread, as a table of the figures that are known; where a test set is scored
-/// on some rounds only, those rounds are preferred. Empty for an empty history.
+/// A table of about `most` lines of a history, evenly spread, with the known figures. Rounds with scores on --test are
+/// preferred. Empty for an empty history.
 [[nodiscard]] std::string curve_table(const std::vector<NetworkFigures>& history, std::size_t most);
 
-/// Runs side by side: what differs in their configurations, then their figures.
+/// A table of several runs: differences of their configurations, then their figures.
 [[nodiscard]] std::string comparison(const std::vector<RunReport>& runs);
 
 /// Draws compare.svg and compare.png. Returns as RunReport::draw.

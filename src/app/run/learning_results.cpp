@@ -8,6 +8,7 @@
 #include "starling/record/figures/divergence.hpp"
 #include "starling/report/pictures/picture.hpp"
 #include "starling/report/run_file.hpp"
+#include "starling/report/view/summary_view.hpp"
 
 namespace starling {
 
@@ -43,8 +44,9 @@ ExitCode LearningRun::show_finished() const {
   return ExitCode::done;
 }
 
-Summary LearningRun::begin_summary(Round planned, double wall) const {
+Summary LearningRun::begin_summary(Round planned, double wall) {
   Summary summary;
+  if (figures_) summary.figures = figures_->gather(agreement_, notes_);
   summary.command = command_;
   summary.command_line = full_command_line();
   summary.clients = layout_->clients();
@@ -126,6 +128,7 @@ void LearningRun::write_results(Summary summary, bool stopped, const std::string
     RunCurves curves{reporter_->history(), convergence_to(models, summary.final_model, last)};
     curves.components = components_of(models, compared ? View(summary.regret->fixed->comparator.x) : View());
     if (summary.regret) curves.regret = summary.regret->curve;
+    curves.figures = figure_panels(SummaryView(json_of(summary), "summary.json"));
     write_convergence(folder, curves.convergence);
     std::vector<std::string> problems;
     fault_point("results");

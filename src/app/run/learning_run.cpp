@@ -403,6 +403,7 @@ void LearningRun::find_checkpoint(Round rounds) {
 }
 
 void LearningRun::start_checkpoints(KeptParts parts) {
+  if (figures_) figures_->keep_in(parts);
   if (recorder_) parts.add("models on record", *recorder_);
   if (reporter_ && recorded_here() > 0) parts.add("history", *reporter_);
   if (privacy_) parts.add("accounts", privacy_->accounts());
@@ -525,6 +526,7 @@ void LearningRun::open_records(const Recording& recording) {
                       static_cast<std::size_t>(recorded_here()), dimension_, recording.clients, policy,
                       RecordRounds(common().record_every), recording.scores);
   });
+  figures_.emplace(FigureSetup{first_client(), static_cast<std::size_t>(client_count()), recording.mixing});
   const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
   agreement_.together([&] {
     if (!first_rank()) return;
@@ -559,7 +561,9 @@ void LearningRun::open_records(const Recording& recording) {
 
 std::vector<Observer*> LearningRun::recorders() {
   if (recorded_here() == 0) return {};
-  return {&*recorder_, &*reporter_};
+  std::vector<Observer*> observers = figures_->observers();
+  observers.insert(observers.begin(), {&*recorder_, &*reporter_});
+  return observers;
 }
 
 double LearningRun::time_rounds(const std::function<void()>& play) {

@@ -17,6 +17,7 @@
 #include "starling/record/directory/run_directory.hpp"
 #include "starling/record/model_recorder.hpp"
 #include "starling/record/network_reporter.hpp"
+#include "starling/report/figures/figure.hpp"
 #include "starling/report/summary.hpp"
 
 namespace starling {
@@ -136,6 +137,7 @@ class LearningRun {
     TestScore test;
     Models models = Models::one_each;
     std::vector<std::pair<std::string, std::string>> provenance;  ///< for run.h5, beside what all runs say
+    std::optional<Mixing> mixing = {};  ///< how clients mix with their neighbours; none where rank 0 aggregates
   };
   /// Opens the run's files and its progress, and prints the notes so far. **Collective.**
   void open_records(const Recording& recording);
@@ -163,8 +165,8 @@ class LearningRun {
   /// Notes that a signal stopped the run; `unit` is what its rounds are called.
   void note_stop(Round done, Round planned, std::string_view unit = "round", bool resumable = false);
 
-  /// With what all runs say of themselves, but for what their rounds came to.
-  [[nodiscard]] Summary begin_summary(Round planned, double wall) const;
+  /// **Collective.** A summary with the keys that do not depend on the rounds, and the recorded figures.
+  [[nodiscard]] Summary begin_summary(Round planned, double wall);
   /// There is one model, rank 0's: a mean of equal models would round.
   static void set_one_model(Summary& summary, View theta);
   /// With privacy and notes, once `summary.rounds` is known. **Collective.**
@@ -204,6 +206,7 @@ class LearningRun {
   std::optional<Checkpointer> checkpointer_;
   RoundClock clock_;
   std::optional<ModelRecorder> recorder_;  ///< of ranks that host clients
+  std::optional<FigureRecorder> figures_;
   std::optional<ProgressPrinter> printer_;
   std::optional<NetworkReporter> reporter_;
   std::vector<std::string> notes_;

@@ -40,7 +40,7 @@ Companion CheckpointFolder::describe(GrowingDigest& file) const {
   return {std::filesystem::path(file.path()).lexically_relative(folder_).string(), bytes, file.of_first(bytes)};
 }
 
-/// Of all files with such a name.
+/// The rounds of all files with such a name.
 std::vector<Round> CheckpointFolder::rounds() const {
   std::vector<Round> rounds;
   for (const auto& entry : files_in(folder_)) {

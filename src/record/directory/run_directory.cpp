@@ -33,7 +33,7 @@ Descriptor hold(const std::string& path) {
   return folder;
 }
 
-/// What the first round, or what comes right before it, leaves.
+/// Files of the first round, or of the step right before it.
 bool has_traces_of_rounds(const std::string& path) {
   for (const char* name : {"/run-id", "/history.csv", "/run.h5", "/summary.json"}) {
     if (fs::exists(path + name)) return true;

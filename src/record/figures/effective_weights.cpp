@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "starling/net/agreement.hpp"
+#include "starling/protocol/decentralized/omd.hpp"
+
 namespace starling {
 
 namespace {

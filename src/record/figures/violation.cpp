@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "starling/core/limits.hpp"
-#include "starling/files/text_files.hpp"
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/files/text_files.hpp"
+#include "starling/record/directory/run_directory.hpp"
 
 namespace starling {
 
@@ -92,7 +93,7 @@ void ConstraintRecorder::after(const RoundView& view) {
   if (due_.due(view.done())) record(view.done());
 }
 
-/// What records say of the constraints on them, for a client alone.
+/// Violations of constraints on data, for the owner of the records alone.
 void ConstraintRecorder::note_for_owner(Round done) {
   if (on_models_ == nullptr) return;
   const std::vector<DataConstraint>& constraints = on_models_->set().data;

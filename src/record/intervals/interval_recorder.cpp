@@ -76,7 +76,7 @@ std::vector<Interval> intervals_of(const std::vector<MethodSpread>& methods, con
         const double estimate = spread.estimate[j];
         const bool known = spread.spread[j] > 0 && std::isfinite(spread.spread[j]);
         const double half = known ? quantile * spread.spread[j] : unknown;
-        // What random scaling divides by is no standard error: its limit is random.
+        // The divisor of random scaling is not a standard error: its limit is random.
         const double error = known && method != "random-scaling" ? spread.spread[j] : unknown;
         intervals.push_back({names[j], estimate, error, estimate - half, estimate + half, level, method, client});
       }

@@ -91,7 +91,7 @@ std::optional<std::pair<double, double>> range_of(const Coefficient& coefficient
   return std::pair(range.first - margin * extent, range.second + margin * extent);
 }
 
-/// What lies on it, but for rounding, is seen.
+/// The least value of the horizontal axis from which all is seen. Points on it are included, despite rounding.
 double from_which_all_is_seen(double from, double to) {
   return (1 - 1e-9) * to * std::pow(from / to, shown_whole);
 }

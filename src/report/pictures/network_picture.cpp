@@ -1,14 +1,13 @@
 #include "starling/report/pictures/network_picture.hpp"
 
 #include "gnuplot.hpp"
+#include "report/figures/mass_watch.hpp"
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "starling/record/figures/mass_watch.hpp"
 
 namespace starling {
 

@@ -83,7 +83,7 @@ bool any_known(const Panel& panel) {
                      [](const Curve& curve) { return !curve.points.empty(); });
 }
 
-/// What stands before the name of a run's curve.
+/// The prefix of the titles of a run's curves.
 std::string of(const NamedHistory& run) {
   return run.name.empty() ? "" : run.name + ": ";
 }
@@ -185,6 +185,7 @@ std::string draw_pictures(const std::string& folder, const RunCurves& curves, bo
                                 {"convergence", {panel_of(curves.convergence)}},
                                 picture_of(curves.components)};
   if (curves.regret) pictures.push_back(picture_of(*curves.regret));
+  if (!curves.figures.empty()) pictures.push_back({"figures", curves.figures});
   return draw(folder, "pictures.gp", pictures, with_png ? PictureFormats::svg_and_png : PictureFormats::svg);
 }
 

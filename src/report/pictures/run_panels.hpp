@@ -1,4 +1,4 @@
-/// Panels of a run's pictures that have files of their own. Internal to the record room.
+/// Panels of components.svg and regret.svg.
 #pragma once
 
 #include "gnuplot.hpp"

@@ -38,9 +38,9 @@ std::string write_violations(const std::string& folder, const ConstraintReport& 
   std::string text = "round,constraint,violation,dual_mean,dual_max\n";
   for (std::size_t r = 0; r < curve.violations.size(); ++r) {
     for (std::size_t j = 0; j < curve.names.size(); ++j) {
-      text +=
-          fmt::format("{},{},{},{},{}\n", curve.rounds[r], csv_quoted(curve.names[j]), csv_field(curve.violations[r][j]),
-                      csv_field(curve.dual_means[r][j]), csv_field(curve.dual_maxima[r][j]));
+      text += fmt::format("{},{},{},{},{}\n", curve.rounds[r], csv_quoted(curve.names[j]),
+                          csv_field(curve.violations[r][j]), csv_field(curve.dual_means[r][j]),
+                          csv_field(curve.dual_maxima[r][j]));
     }
   }
   write_text(folder + "/violation.csv", text);

@@ -1,4 +1,4 @@
-/// What `starling report` makes of run directories: finished, unfinished and damaged ones.
+/// Reports of finished, unfinished and damaged run directories.
 #include "app/report/report.hpp"
 
 #include "report/summaries.hpp"
@@ -285,7 +285,7 @@ TEST(Report, DrawsIntervalsOnTheirWay) {
   EXPECT_EQ(fs::exists(run.path() + "/intervals.png"), problem.empty()) << problem;
 }
 
-// Of runs that leave no records of their own.
+// Studies leave no records of single runs.
 TEST(Report, ShowsAStudyOfReplications) {
   const SomeRun run;
   run.write("summary.json", to_json(studied_example()));

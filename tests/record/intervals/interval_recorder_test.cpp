@@ -1,4 +1,4 @@
-/// What is noted of a path, when, and what becomes an interval.
+/// The recorded spreads of a path, their rounds, and the intervals made of them.
 #include "starling/record/intervals/interval_recorder.hpp"
 
 #include "record/fake_view.hpp"

@@ -1,12 +1,12 @@
-/// The checkpoints of one rank on disk: PRIVATE/checkpoint-<round>, each whole or not there.
+/// Checkpoint files of one rank: PRIVATE/checkpoint-<round>, written whole or not at all.
 ///
-/// A line of JSON says what it is, the state follows:
+/// A file is a line of JSON, followed by the state:
 ///
 ///   {"starling":"checkpoint","format":2,"build":"0.1.0 (1a2b3c)","run":"9f…","rank":0,"ranks":4,"first":0,"clients":2,
 ///    "round":1000,"files":[["journal",5120,"0b…"],["metrics.csv",311,"77…"]],"bytes":8042,"sha256":"5c…"}
 ///
-/// (one line, without spaces, members in this order). `files` are those that the run needs besides, with the bytes that
-/// they had and their digest. The last digest is of the line up to `,"sha256"` and of the state.
+/// The line has no spaces, and its members have this order. `files` lists the files that the checkpoint depends on,
+/// each with its length in bytes and its digest. The last digest covers the line up to `,"sha256"` and the state.
 #pragma once
 
 #include <map>
@@ -20,18 +20,18 @@
 
 namespace starling {
 
-/// Whose state a checkpoint is, and who can read it.
+/// The identity of a checkpoint: its build, run and rank.
 struct CheckpointLabel {
-  std::string build;  ///< what wrote it: others may keep other things
+  std::string build;  ///< of the program; other builds may have other parts
   std::string run;
   int rank = 0;
   int ranks = 1;
-  Client first = 0;  ///< of the rank's clients
+  Client first = 0;  ///< first client of the rank
   Client clients = 1;
   friend bool operator==(const CheckpointLabel&, const CheckpointLabel&) = default;
 };
 
-/// A checkpoint as its file holds it.
+/// The content of a checkpoint file.
 struct CheckpointFile {
   CheckpointLabel label;
   Round round = 0;
@@ -40,26 +40,27 @@ struct CheckpointFile {
 };
 
 [[nodiscard]] Secret<std::string> write_checkpoint(const CheckpointFile& checkpoint);
-/// Throws DataError for what is no checkpoint, or was changed, with the byte where it is seen.
+/// Throws DataError, with the position of the damage, for bytes that are not an unchanged checkpoint.
 [[nodiscard]] CheckpointFile read_checkpoint(std::string_view file);
 
+/// The folder with the checkpoints of one rank.
 class CheckpointFolder {
  public:
   CheckpointFolder(std::string folder, CheckpointLabel label) : folder_(std::move(folder)), label_(std::move(label)) {}
 
-  /// Returns when the checkpoint survives a crash. Throws FailureError; what was there before is then whole still.
+  /// Writes a checkpoint. Returns when it is durable. Throws FailureError; earlier checkpoints stay whole.
   void write(Round round, const Secret<std::string>& state, const std::vector<Companion>& files = {}) const;
-  /// What a file that has been written to the disk is called here, and what it holds. Throws FailureError.
+  /// The entry of a durable file in a checkpoint: name, length, digest. Throws FailureError.
   [[nodiscard]] Companion describe(GrowingDigest& file) const;
 
   struct Found {
-    std::vector<Round> whole;             ///< of this run, with all files that they need, rising
-    std::vector<std::string> complaints;  ///< about files that are no use, with what is wrong with them
+    std::vector<Round> whole;             ///< rounds of this run's checkpoints whose files are complete, rising
+    std::vector<std::string> complaints;  ///< unusable files and their problems
   };
   [[nodiscard]] Found look() const;
   /// Throws DataError with the file's name, FailureError.
   [[nodiscard]] Secret<std::string> read(Round round) const;
-  /// Takes away the checkpoints of the rounds from `from` to before `end`. Throws FailureError.
+  /// Removes the checkpoints of rounds `from` … `end` − 1. Throws FailureError.
   void remove(Round from, Round end) const;
 
  private:

@@ -1,7 +1,7 @@
-/// Writes what a rank keeps between rounds, and takes it up again.
+/// The checkpointer of one rank: writes the state between rounds, and restores it.
 ///
-/// Ranks are at different rounds at the same time, so a rank may go on only from a round of which all hold a
-/// checkpoint. They all write them after the same rounds, and each keeps its own until all have written two later ones.
+/// Ranks may be at different rounds at the same time. A run resumes from a round of which all ranks hold a checkpoint.
+/// All ranks write checkpoints after the same rounds. Each keeps its own until all have written two later ones.
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,12 @@
 
 namespace starling {
 
-/// What is kept, part by part.
+/// The parts of a checkpoint, in order.
 class KeptParts {
  public:
-  /// Keeps a reference. Who counts rounds is told by `leave_out()` which are not played. What it needs besides is in
-  /// `files()` of the object, where it has that: paths, of files that only grow and are on the disk whenever the object
-  /// has been persisted.
+  /// Adds a part; a reference is kept. An object with `leave_out()` is told which rounds are not played. An object with
+  /// `files()` names files that the checkpoint depends on. They only grow, and persisting the object makes them
+  /// durable.
   template <class T>
   void add(const std::string& name, T& object) {
     parts_.push_back(part(name, object));
@@ -35,12 +35,12 @@ class KeptParts {
       leaving_out_.push_back([&object](Round end) { object.leave_out(end); });
     }
   }
-  /// The same, of what is to be read before all else.
+  /// Adds a part that is read before all others.
   template <class T>
   void put_first(const std::string& name, T& object) {
     parts_.insert(parts_.begin(), part(name, object));
   }
-  /// Rounds before `end` that have not been played will not be.
+  /// Tells all parts that rounds before `end` that were not played will not be played.
   void leave_out(Round end) const {
     for (const auto& part : leaving_out_) part(end);
   }
@@ -62,31 +62,31 @@ class KeptParts {
   std::vector<std::string> files_;
 };
 
-/// How often checkpoints are written; neither: when the run stops alone.
+/// The interval of checkpoints, in rounds or seconds. With neither, one is written when a signal stops the run.
 struct CheckpointPace {
   Round rounds = 0;
   double seconds = 0;
   [[nodiscard]] bool any() const { return rounds > 0 || seconds > 0; }
 };
 
-/// Of one rank. An observer that comes after all others.
+/// The checkpointer. It must be the last observer.
 class Checkpointer final : public Observer {
  public:
-  /// `active`: the ranks that host clients. **Collective** over all ranks.
+  /// **Collective** over all ranks. `active` are the ranks that host clients.
   Checkpointer(World& world, const std::vector<int>& active, CheckpointFolder folder, const CheckpointPace& pace,
                KeptParts parts);
 
   void after(const RoundView& view) override;
   [[nodiscard]] Round due() const override;
-  /// Now; returns when it survives a crash. Throws FailureError.
+  /// Writes a checkpoint. Returns when it is durable. Throws FailureError.
   void write(Round done);
-  /// The same, unless that of the round is there.
+  /// Writes a checkpoint unless the one of this round exists.
   void write_last(Round done);
-  /// Takes up the state after `round`, and forgets what is later. Throws DataError with the file's name.
+  /// Restores the state after `round`, and removes later checkpoints. Throws DataError with the file's name.
   void go_back(Round round);
-  /// Goes on at round `end`: those before it that have not been played are left out.
+  /// Resumes at round `end`; earlier rounds that were not played are left out.
   void leave_out(Round end) const { parts_.leave_out(end); }
-  /// After the last round. Collective over the active ranks.
+  /// **Collective** over the active ranks. Ends the exchange of milestones, after the last round.
   void finish();
 
  private:
@@ -101,12 +101,12 @@ class Checkpointer final : public Observer {
   Round last_ = 0;
   std::chrono::steady_clock::time_point written_at_ = std::chrono::steady_clock::now();
   Milestones milestones_;
-  std::deque<Round> written_;  ///< by this process; the first of them all have
-  std::int64_t dropped_ = 0;   ///< of those that it has written
+  std::deque<Round> written_;  ///< rounds with a checkpoint of this process; all ranks have the first
+  std::int64_t dropped_ = 0;   ///< number of removed checkpoints of this process
 };
 
-/// The newest round of which all ranks that host clients hold a whole checkpoint; none if there is no such.
-/// `complaints` gets what is wrong with files of any rank. **Collective.**
+/// **Collective.** The newest round of which all ranks that host clients hold a whole checkpoint; none if there is
+/// none. `complaints` gets the problems with files of any rank.
 [[nodiscard]] std::optional<Round> newest_common_checkpoint(Agreement& agreement, const CheckpointFolder& folder,
                                                             bool hosts_clients, std::vector<std::string>& complaints);
 

@@ -1,4 +1,4 @@
-/// Files that only grow, and that a run needs beside its checkpoints: journals, and tables that go on where they ended.
+/// Files that a checkpoint depends on and that only grow: journals, and tables that a resumed run continues.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,23 @@
 
 namespace starling {
 
-/// What such a file held when a checkpoint was written.
+/// The state of such a file when a checkpoint was written.
 struct Companion {
   std::string name;        ///< relative to the folder of the checkpoints
-  std::int64_t bytes = 0;  ///< that it had
-  std::string digest;      ///< SHA-256 of them
+  std::int64_t bytes = 0;  ///< length
+  std::string digest;      ///< SHA-256 of these bytes
   friend bool operator==(const Companion&, const Companion&) = default;
 };
 
-/// Digests of the first bytes of such a file. What was read for one is not read again for the next.
+/// Digests of the first bytes of such a file. Each byte is read once, for all digests.
 class GrowingDigest {
  public:
   explicit GrowingDigest(std::string path) : path_(std::move(path)) {}
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Of as many bytes, which are no fewer than before. Throws DataError if the file has not as many, FailureError.
+  /// The digest of the first `bytes`, no fewer than at the last call. Throws DataError for a shorter file,
+  /// FailureError.
   [[nodiscard]] std::string of_first(std::int64_t bytes);
-  /// How many bytes the last digest was of.
+  /// Number of bytes in the last digest.
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
 
  private:

@@ -1,16 +1,14 @@
-/// Whether a folder takes what runs write.
+/// A test that a folder accepts the files of a run.
 #pragma once
 
 #include <string>
 
 namespace starling {
 
-/// Writes a small HDF5 file, which must not exist, closes it, and reads it back. Throws FailureError saying what went
-/// wrong; the file stays for the caller to remove.
+/// Writes a small HDF5 file, which must not exist, and reads it back. The caller removes the file. Throws FailureError.
 void write_trial(const std::string& path);
 
-/// The same without writing: the file of another rank. Throws FailureError if it cannot be read or holds something
-/// else.
+/// Reads the file that another rank wrote. Throws FailureError if it cannot be read or has another content.
 void read_trial(const std::string& path);
 
 }  // namespace starling

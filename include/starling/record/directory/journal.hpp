@@ -1,5 +1,5 @@
-/// The records of a run in the order in which they were made, from which its HDF5 files are made again where a crash
-/// may have torn them.
+/// Journals: the records of a rank in order, from which a resumed run writes its HDF5 files again. A crash may have
+/// damaged those files.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 namespace starling {
 
+/// An append-only file of snapshots.
 class Journal {
  public:
   explicit Journal(std::string path) : file_(std::move(path)) {}
@@ -18,10 +19,10 @@ class Journal {
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   /// Throws FailureError.
   void append(const Snapshot& entry) const;
-  /// All that was appended is on the disk, and this long, in bytes. Throws FailureError.
+  /// Makes all entries durable and returns the length in bytes. Throws FailureError.
   [[nodiscard]] std::int64_t settle() const { return file_.settle(); }
-  /// Forgets what was appended later than settle() gave `size`, and gives `again` every entry before. Throws DataError
-  /// if there is not as much, or it is damaged.
+  /// Truncates the journal to `size` bytes and calls `again` with each remaining entry. Throws DataError for a shorter
+  /// or damaged journal.
   void go_back(std::int64_t size, const std::function<void(Snapshot&)>& again) const;
 
  private:

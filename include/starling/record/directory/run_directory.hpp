@@ -1,4 +1,4 @@
-/// The run directory (design/interface: "The run directory").
+/// The run directory (docs/reference/run-directory.md).
 #pragma once
 
 #include <cstdint>
@@ -12,55 +12,52 @@
 
 namespace starling {
 
-/// What a run that goes on must have in common with the one that began; the file run-id, a line each.
+/// The identity of a run, which a resumed run must share. The file run-id has a line for each member.
 struct RunIdentity {
   std::string run;     ///< id
-  std::string inputs;  ///< digest of what neither the configuration holds nor a ledger knows
+  std::string inputs;  ///< digest of inputs that neither the configuration nor a ledger identifies
 };
 
-/// Rank 0's process holds it, as long as the object lives, so that no other begins a run there or goes on with one.
+/// The directory of a run. Rank 0 locks it while the object lives: no other process can use it for a run.
 class RunDirectory {
  public:
-  /// Rank 0 makes the directory, which must not exist or be empty, with config.ini; then each rank its private folder
-  /// (0700).
-  /// **Collective.** Throws UsageError.
+  /// **Collective.** Rank 0 creates the directory, which must not exist or must be empty, with config.ini. Each rank
+  /// creates its private folder (mode 0700). Throws UsageError.
   RunDirectory(const std::string& path, const std::string& configuration, Agreement& agreement, int rank)
       : RunDirectory(path, configuration, Before::nothing, agreement, rank) {}
-  /// The same in the directory of a run that never came to its first round, which is emptied.
+  /// **Collective.** Empties and reuses the directory of a run that never began its first round.
   [[nodiscard]] static RunDirectory afresh(const std::string& path, const std::string& configuration,
                                            Agreement& agreement, int rank) {
     return {path, configuration, Before::a_run_that_never_began, agreement, rank};
   }
-  /// That of a run which has ended before its last round. **Collective.** Throws UsageError if it is none, had not
-  /// begun, goes on, or was one of another number of ranks.
+  /// **Collective.** Opens the directory of a run that ended before its last round. Throws UsageError if it is not the
+  /// directory of a run, or if the run has not begun, is running, or had another number of ranks.
   [[nodiscard]] static RunDirectory again(const std::string& path, Agreement& agreement, int rank);
-  /// Whether it is that of a run whose first round could not begin, as rank 0 sees it: then nothing was released.
-  /// **Collective.**
+  /// **Collective.** Whether the run never began its first round, by rank 0's files. Then nothing was released.
   [[nodiscard]] static bool never_began(const std::string& path, Agreement& agreement, int rank);
-  /// Rank 0's, right before the first round: from here on `never_began` is false.
+  /// Marks the begin of the first round, on rank 0: `never_began` is false from now on.
   void has_begun() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Of a run that has played all the rounds that it was to, how many these are.
+  /// The number of rounds of a run that has finished; none otherwise.
   [[nodiscard]] std::optional<Round> finished_rounds() const;
   [[nodiscard]] bool has_checkpoints(int rank) const;
-  /// Gives these keys of config.ini what `configuration` says of them, and leaves the others, but for `output` where
-  /// the directory was moved. Rank 0's.
+  /// Replaces these keys of config.ini by those of `configuration`, and `output` if the directory was moved. On rank 0.
   void set_configuration(const std::string& configuration, const std::vector<std::string>& keys) const;
-  /// Of a run that goes on: takes away what says how it ended. Rank 0's.
+  /// Removes the results of the earlier end of a resumed run. On rank 0.
   void forget_results() const;
-  /// Notes that the run can be taken up from here on. Rank 0's.
+  /// Marks the run as resumable. On rank 0.
   void begin(const RunIdentity& identity) const { write_identity(identity, false); }
-  /// Notes that it has come to its end, and all its results are there. Rank 0's.
+  /// Marks the run as finished, once all results are written. On rank 0.
   void finish() const { write_identity(identity(), true); }
-  /// Of the run that has begun here. Throws UsageError if none has.
+  /// The identity of the run. Throws UsageError if none has begun.
   [[nodiscard]] RunIdentity identity() const;
-  /// Whether the files of records go on where they ended, and are not begun anew.
+  /// Whether files of records are continued, and not created.
   [[nodiscard]] bool goes_on() const { return goes_on_; }
   void go_on() { goes_on_ = true; }
   [[nodiscard]] std::string run_file() const { return path_ + "/run.h5"; }
   [[nodiscard]] std::string summary_file() const { return path_ + "/summary.json"; }
-  /// Relative to the directory: what run.h5 links to.
+  /// The path of a rank's file relative to the directory, for links of run.h5.
   [[nodiscard]] static std::string clients_name(int rank);
   [[nodiscard]] std::string clients_file(int rank) const { return path_ + "/" + clients_name(rank); }
   [[nodiscard]] std::string private_folder(int rank) const;
@@ -73,29 +70,28 @@ class RunDirectory {
   void require_ranks(int ranks) const;
   void write_identity(const RunIdentity& identity, bool finished) const;
   std::string path_;
-  std::optional<Descriptor> held_;  ///< rank 0's
+  std::optional<Descriptor> held_;  ///< the lock, on rank 0
   bool goes_on_ = false;
 };
 
-/// All that was written to the file is on the disk, and this long, in bytes. Throws FailureError.
+/// Makes the file durable and returns its length in bytes. Throws FailureError.
 [[nodiscard]] std::int64_t settle_file(const std::string& path);
-/// Cuts off what was written later than settle_file gave `size`. Throws DataError if there is not as much,
-/// FailureError.
+/// Truncates the file to `size` bytes. Throws DataError for a shorter file, FailureError.
 void cut_file(const std::string& path, std::int64_t size);
 
-/// A file of the owner of the data: made with mode 0600, in a private folder. All throw FailureError.
+/// A file for the owner of the data alone, created with mode 0600 in a private folder. Members throw FailureError.
 class OwnersFile {
  public:
   explicit OwnersFile(std::string path);
-  /// Makes a file hold this and nothing else: the old content or the new is there, whole, whatever happens.
+  /// Replaces the content of a file. A crash leaves the old content or the new, whole.
   static void replace(const std::string& path, const Secret<std::string>& content);
   /// Appends text that depends on private records.
   void append(const Secret<std::string>& text) const { append_text(text.open(OpenKey())); }
-  /// Appends text that does not (a header, a key's own bytes).
+  /// Appends text that does not depend on private records, such as a header.
   void append_text(const std::string& text) const;
   [[nodiscard]] std::int64_t settle() const { return settle_file(path_); }
   void go_back(std::int64_t size) const { cut_file(path_, size); }
-  /// So many bytes, which it has.
+  /// Reads `bytes` bytes, which the file must have.
   [[nodiscard]] Secret<std::string> read(std::int64_t from, std::int64_t bytes) const;
   [[nodiscard]] const std::string& path() const { return path_; }
 

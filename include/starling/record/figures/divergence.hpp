@@ -1,4 +1,4 @@
-/// Signs that a run has not learned: it ends worse than its start, or its models have grown without bound.
+/// Detection of divergence: a run that ends worse than its start, or whose models grow without bound.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,20 @@
 
 namespace starling {
 
-/// Figures of a run that all may see: withheld losses are NaN in `history` and in `last_loss`, and are not asked for.
+/// The public figures at the end of a run. Withheld losses are NaN in `history` and in `last_loss`.
 struct RunEnd {
   const std::vector<NetworkFigures>& history;
   double last_loss = 0;      ///< mean over the last tenth of the rounds
-  bool classifies = false;   ///< at a start of zeros a loss of classes is the same for every record
-  double round_records = 0;  ///< records of a round, of all clients
-  double test_records = 0;   ///< of --test; 0 without
+  bool classifies = false;   ///< labels are classes: at a start of zeros all records have the same loss
+  double round_records = 0;  ///< records in a round, over all clients
+  double test_records = 0;   ///< records of --test; 0 without --test
   View final_model;          ///< mean over clients; released
 };
 
-/// A sentence with the remedies; none where the run ends no worse than its start, within chance. Four standard errors
-/// are chance, where a record's loss deviates by as much as its mean: on --test, whose loss at the start is known
-/// exactly. The loss of a stream at its start is that of the first round; one of classes is compared likewise, and one
-/// of any other kind has to grow a hundredfold, since later records may be harder ones.
+/// A sentence with remedies; none where the run ends no worse than its start, within chance. Chance is four standard
+/// errors, if a record's loss deviates by as much as its mean. The loss on --test is compared with the loss at the
+/// start. Without --test the loss at the start is that of the first round. A loss of classes is compared in the same
+/// way; any other loss must grow a hundredfold, since later records may be harder.
 [[nodiscard]] std::optional<std::string> note_of_divergence(const RunEnd& end);
 
 }  // namespace starling

@@ -6,16 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "starling/net/agreement.hpp"
-#include "starling/protocol/decentralized/omd.hpp"
+#include "starling/core/columns.hpp"
 #include "starling/record/recorded.hpp"
 
 namespace starling {
 
-/// Shares of steps that may be owed at the end without a note: of runs whose rounds are in step, and of others.
+class Agreement;
+class DecentralizedOmd;
+
+/// Share of the steps that a client may owe at the end without a note, where rounds are in step and where they are not.
 constexpr double tolerated_debt = 0.01;
 constexpr double tolerated_debt_out_of_step = 0.05;
 
+/// The effective weight of one client.
 struct EffectiveWeight {
   Client client = 0;
   double weight = 1;  ///< steps taken / steps credited, in [0, 1]; NaN where none were credited

@@ -1,4 +1,4 @@
-/// What predictions on a public test set come to: who was taken for whom, and the figures made of it.
+/// Confusion counts and classification metrics on a public test set.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,15 @@
 
 namespace starling {
 
-/// All but the counts lie in [0, 1], or are NaN where nothing defines them.
+/// The metrics, which lie in [0, 1] or are NaN where undefined, and the confusion counts.
 ///
-/// For two classes precision, recall, F1 and specificity are those of the larger one, +1. For more they are means over
-/// the classes, each against the rest, for which they are defined: precision TP/(TP + FP) for those that are
-/// predicted, recall TP/(TP + FN) for those that occur, F1 = 2TP/(2TP + FP + FN) for those that do either, specificity
-/// TN/(TN + FP) for those that are not all there is. Balanced accuracy is always the mean recall of the classes that
-/// occur.
+/// For two classes precision, recall, F1 and specificity are of the larger class, +1. For more classes they are means
+/// over classes, each against the rest, where defined: precision TP/(TP + FP) over predicted classes, recall TP/(TP +
+/// FN) over occurring classes, F1 = 2TP/(2TP + FP + FN) over classes that are either, specificity TN/(TN + FP) over
+/// classes with other records. Balanced accuracy is the mean recall of the occurring classes.
 struct TestMetrics {
   std::vector<double> classes;       ///< ascending
-  std::vector<std::int64_t> counts;  ///< of (true class, predicted class): classes × classes, row by row
+  std::vector<std::int64_t> counts;  ///< confusion matrix by (true class, predicted class), row by row
   double accuracy = 0;
   double balanced_accuracy = 0;
   double precision = 0;
@@ -26,7 +25,7 @@ struct TestMetrics {
   double specificity = 0;
 };
 
-/// Of the records whose classes are `truth`, one `predicted` each; both take values from `classes`, at least two, all
+/// The metrics of one prediction for each record. `truth` and `predicted` take values from `classes`, at least two, all
 /// different. Throws DataError for another value, naming the record, and FailureError for lengths that differ.
 [[nodiscard]] TestMetrics test_metrics(std::vector<double> classes, View truth, View predicted);
 

@@ -1,4 +1,4 @@
-/// What runs of online vertical federated learning record beside what all do.
+/// Records of online vertical federated learning (docs/methods/vertical.md).
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@
 
 namespace starling {
 
-/// What such a run comes to.
+/// The figures of a vertical run.
 struct VerticalFigures {
   double rounds = 0;
   RoundBits bits;                   ///< of all rounds
-  bool broadcast = true;            ///< what comes down is one message for all, else each party has its own
-  std::optional<double> mse;        ///< progressive, where that is the loss
-  std::optional<double> auc;        ///< progressive, of two classes; none where withheld too
-  std::optional<double> hindsight;  ///< Σ_t F_t of the best fixed networks that were found
-  std::optional<double> played;     ///< Σ_t F_t of those that were played
+  bool broadcast = true;            ///< the downlink is one message for all parties; false: a message to each
+  std::optional<double> mse;        ///< progressive mean squared error, where that is the loss
+  std::optional<double> auc;        ///< progressive, of two classes; none where withheld
+  std::optional<double> hindsight;  ///< Σ_t F_t of the best fixed networks found
+  std::optional<double> played;     ///< Σ_t F_t of the played networks
   std::string hindsight_method = {};
 };
 
-/// Rank 0's rounds.csv: round, loss, accuracy, test_loss, test_accuracy, uplink_bits, downlink_bits, out_of_range, a
-/// line for each round: means over its records in range (before their labels were used; of test records after), the
-/// bits of its messages, and the records that were out of range. Where metrics are private it is private/0/rounds.csv.
+/// The recorder of rounds.csv on rank 0: round, loss, accuracy, test_loss, test_accuracy, uplink_bits, downlink_bits,
+/// out_of_range. A line has the means over the round's records in range (before the step; of test records after the
+/// step), the bits of its messages, and the number of records out of range. Private metrics go to private/0/rounds.csv.
 class RoundsRecorder final : public Observer {
  public:
   /// Keeps a reference.
@@ -39,7 +39,7 @@ class RoundsRecorder final : public Observer {
   void after(const RoundView& view) override;
   /// Writes what waits.
   void flush();
-  /// How long the file is; what was written later is cut off when it is read.
+  /// Writes or reads the length of the file. Reading truncates the file to this length.
   void persist(Snapshot& snapshot);
   [[nodiscard]] std::vector<std::string> files() const { return {path_}; }
 
@@ -55,17 +55,17 @@ class RoundsRecorder final : public Observer {
   Round flushed_ = 0;
 };
 
-/// The area under the ROC curve: how often a record of the larger class has the larger margin, of all pairs of one
-/// record of each class; ties count half. NaN unless there are both. O(n log n).
+/// The area under the ROC curve: the share of pairs of one record of each class in which the record of the larger class
+/// has the larger margin. Ties count half. NaN unless both classes occur. O(n log n).
 [[nodiscard]] double area_under_roc(std::vector<Prediction> predictions);
 
-/// Parameters of this rank's networks, to networks/<rank>.h5: a data set for each client, the head being /0. Throws
-/// FailureError.
+/// Writes the parameters of this rank's networks to networks/<rank>.h5: one data set for each client; /0 is the head.
+/// Throws FailureError.
 void write_networks(const RunDirectory& directory, int rank,
                     const std::vector<std::pair<Client, Released<Vector>>>& blocks);
 
-/// Times that records of this rank's parties were out of range, to private/<rank>/out-of-range.csv, which the owner
-/// alone can read. Throws FailureError.
+/// Writes the counts of out-of-range records of this rank's parties to private/<rank>/out-of-range.csv, which only the
+/// owner can read. Throws FailureError.
 void write_out_of_range(const RunDirectory& directory, int rank,
                         const std::vector<std::pair<Client, Secret<std::int64_t>>>& counts);
 

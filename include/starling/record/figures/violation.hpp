@@ -1,8 +1,6 @@
-/// How long-term constraints were kept: cumulative violations Σ_t Σ_u c_u,t(x_u,t) and duals, at recorded rounds and at
-/// the end.
+/// The observer of long-term constraints.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,46 +11,22 @@
 #include "starling/protocol/constraints/energy_schedule.hpp"
 #include "starling/protocol/constraints/long_term_constraints.hpp"
 #include "starling/protocol/observer.hpp"
-#include "starling/record/directory/run_directory.hpp"
+#include "starling/record/figures/constraint_figures.hpp"
 #include "starling/record/rounds.hpp"
-#include "starling/regret/growth.hpp"
 
 namespace starling {
 
-/// One constraint in one run.
-struct ConstraintFigures {
-  std::string name;
-  bool on_data = false;             ///< it depends on records
-  std::optional<double> violation;  ///< Σ_t Σ_u c over all clients; none where withheld
-  double dual_mean = 0;             ///< of λ or Q over clients
-  double dual_max = 0;
-  std::optional<GrowthFit> growth;  ///< of the violation; none where it is not positive over the last decade of rounds
-};
-
-/// All of them at some rounds. Violations are NaN where they are withheld.
-struct ViolationCurve {
-  std::vector<std::string> names;
-  std::vector<Round> rounds;
-  std::vector<Vector> violations;  ///< by record, then by constraint; over all clients
-  std::vector<Vector> dual_means;
-  std::vector<Vector> dual_maxima;
-};
-
-struct ConstraintReport {
-  std::vector<ConstraintFigures> constraints;
-  ViolationCurve curve;
-};
-
-/// Records one rank's clients. Violations of constraints on data are metrics of private records: they are shared as the
-/// policy says, or not at all. Duals are functions of what was released.
+/// Records violations and duals of one rank's clients at recorded rounds and at the end. Violations of constraints on
+/// data are metrics of private records: the policy decides whether they are shared. Duals depend on releases alone.
 class ConstraintRecorder final : public Observer {
  public:
-  /// Null where there are no constraints of the kind. Keeps the pointers. The owner's own figures go to `owners_file`.
+  /// The pointers are kept; each is null where there are no constraints of its kind. Figures for the owner of the
+  /// records alone go to `owners_file`.
   ConstraintRecorder(const LongTermConstraints* on_models, const EnergySchedule* energy, int steps_per_round,
                      Client first, std::size_t clients, const MetricsPolicy& policy, std::string owners_file);
 
   void after(const RoundView& view) override;
-  /// After the last round; figures are on rank 0. `clients` is the number of all. **Collective.**
+  /// **Collective.** The figures after the last round, on rank 0. `clients` is the number of all clients.
   [[nodiscard]] ConstraintReport finish(Agreement& agreement, Round done, Client clients);
   void persist(Snapshot& snapshot) { snapshot(owners_rows_, due_, rounds_, records_); }
 

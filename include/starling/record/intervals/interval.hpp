@@ -1,4 +1,4 @@
-/// Estimates of coefficients with the intervals around them.
+/// Confidence intervals of coefficients.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace starling {
 
-/// Of one coefficient. What is unknown is NaN: an estimate may have no standard error.
+/// The estimate and interval of one coefficient. Unknown numbers are NaN: an estimate may have no standard error.
 struct Interval {
   std::string name;
   double estimate = 0;
   double standard_error = 0;
   double low = 0;
   double high = 0;
-  double level = 0;  ///< of confidence, 0.95 say
+  double level = 0;  ///< confidence level, for example 0.95
   std::string method;
-  std::optional<Client> client = std::nullopt;  ///< whose, where clients have estimates of their own
+  std::optional<Client> client = std::nullopt;  ///< where each client has its own estimate
 };
 
 /// Whether 0 lies outside of the interval; none where a bound is unknown.
@@ -30,18 +30,18 @@ struct Interval {
 [[nodiscard]] Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
                                      const std::string& method);
 
-/// Whether several coefficients are all zero, by random scaling.
+/// A test by random scaling that several coefficients are all zero.
 struct JointTest {
   std::vector<std::string> names;
   double statistic = 0;  ///< n θ̄' V̂⁻¹ θ̄
-  double critical = 0;   ///< what it exceeds with probability 1 − level if they are
+  double critical = 0;   ///< quantile that the statistic exceeds with probability 1 − level if they are
   double level = 0;
 };
 
-/// Intervals as they stood when so much had been seen.
+/// The intervals after a number of steps.
 struct IntervalsAt {
   Round steps = 0;
-  double records = 0;  ///< of all clients whose records the estimates rest on
+  double records = 0;  ///< records behind the estimates, over all clients
   std::vector<Interval> intervals;
 };
 
@@ -54,7 +54,7 @@ void write_coefficients(const RunDirectory& directory, const std::vector<Interva
 /// coefficients.csv; the column `client` is there where any interval has one. Throws FailureError.
 void write_interval_path(const std::string& folder, const std::vector<IntervalsAt>& path);
 
-/// What write_interval_path wrote, without standard errors; empty where there is no such file. Throws DataError.
+/// Reads the file of write_interval_path, which has no standard errors; empty if there is no file. Throws DataError.
 [[nodiscard]] std::vector<IntervalsAt> read_interval_path(const std::string& folder);
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// Follows the paths of models and notes how sure their averages are.
+/// The observer of the paths of models, for intervals around their averages (docs/methods/inference.md).
 #pragma once
 
 #include <optional>
@@ -13,51 +13,53 @@
 
 namespace starling {
 
-/// What is made of paths.
+/// The interval methods that are applied to paths.
 struct PathMethods {
   bool random_scaling = true;
   std::optional<int> batch_means;  ///< M
-  double alpha = 0.51;             ///< of the steps, for the ends of batches
-  Round steps = 0;                 ///< that the run plans
-  Round burn_in = 0;               ///< steps whose models do not count
+  double alpha = 0.51;             ///< exponent of the steps, which sets the ends of batches
+  Round steps = 0;                 ///< planned steps
+  Round burn_in = 0;               ///< first steps, whose models do not count
 };
 
-/// A way to intervals, with what it says of one client's average.
+/// One method's spread of one client's average.
 struct MethodSpread {
   std::string method;  ///< "random-scaling", "batch-means"
   Spread spread;
   void persist(Snapshot& snapshot) { snapshot(method, spread); }
 };
 
-/// Averages and spreads after so many steps.
+/// Averages and spreads after a number of steps.
 struct PathAt {
   Round steps = 0;
-  std::vector<std::vector<MethodSpread>> clients;  ///< of each local client that is noted
+  std::vector<std::vector<MethodSpread>> clients;  ///< by noted local client, then by method
   void persist(Snapshot& snapshot) { snapshot(steps, clients); }
 };
 
+/// The observer of one rank's paths.
 class IntervalRecorder final : public Observer {
  public:
-  /// Follows the first `clients` local clients, with d-dimensional models, and notes those of `noted` along the way.
+  /// Follows the first `clients` local clients, with d-dimensional models. Spreads of the clients `noted` are kept at
+  /// recorded rounds.
   IntervalRecorder(const PathMethods& methods, std::size_t clients, std::vector<std::size_t> noted,
                    std::size_t dimension, RecordRounds rounds);
 
   void after(const RoundView& view) override;
-  /// Notes the last step, if it is not noted.
+  /// Keeps the spreads of the last step.
   void finish(const RoundView& view);
 
   [[nodiscard]] const std::vector<PathAt>& noted() const { return path_; }
-  /// What the whole path of local client k says by each method.
+  /// The spreads of local client k's whole path, by method.
   [[nodiscard]] std::vector<MethodSpread> spreads(std::size_t k) const;
-  /// Models of local client k that count: after the burn-in, each with a step that led to it.
+  /// Number of models of local client k that count: those that a step after the burn-in led to.
   [[nodiscard]] Round counted(std::size_t k) const { return paths_[k].count(); }
-  /// n θ̄' V̂⁻¹ θ̄ of these coordinates on local client k's path; none where V̂ is singular.
+  /// The statistic n θ̄' V̂⁻¹ θ̄ of these coordinates on local client k's path; none where V̂ is singular.
   [[nodiscard]] std::optional<double> joint_statistic(std::size_t k,
                                                       const std::vector<std::size_t>& coordinates) const {
     if (paths_[k].count() < 2) return std::nullopt;
     return paths_[k].joint_statistic(coordinates);
   }
-  /// θ̄ of local client k: of its models after the burn-in; the last model if there is none.
+  /// θ̄ of local client k: the mean of the models that count, or the last model if none counts.
   [[nodiscard]] Vector estimate(std::size_t k, const RoundView& view) const;
   void persist(Snapshot& snapshot) { snapshot(rounds_, paths_, batches_, path_); }
 
@@ -72,10 +74,10 @@ class IntervalRecorder final : public Observer {
   std::vector<PathAt> path_;
 };
 
-/// The quantile that a method's spread is multiplied by for an interval of this level.
+/// The quantile by which a method's spread is multiplied for an interval of this level.
 [[nodiscard]] double interval_quantile(const std::string& method, double level);
 
-/// Intervals of these names and levels, method by method; where a spread is zero or unknown there is no interval.
+/// The intervals for these names and levels, method by method. A spread of zero or NaN gives no interval.
 [[nodiscard]] std::vector<Interval> intervals_of(const std::vector<MethodSpread>& methods,
                                                  const std::vector<std::string>& names,
                                                  const std::vector<double>& levels, std::optional<Client> client);

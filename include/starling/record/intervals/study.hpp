@@ -1,4 +1,4 @@
-/// How often intervals cover what they should: a study of replications, on generators whose coefficients are known.
+/// Coverage studies: replications on generators whose coefficients are known.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace starling {
 
-/// A mean over replications with its standard error, s/√R; the error is NaN of one replication, and both of none.
+/// A mean over R replications with its standard error, s/√R. The error is NaN for R = 1; both are NaN for R = 0.
 struct MeanFigure {
   double mean = 0;
   double error = 0;
 };
 
-/// Of one coefficient: share of the replications in which its interval covered the truth, mean length of the interval,
-/// and mean of estimate − truth.
+/// Coverage (share of the replications in which the interval covered the truth), mean length of the interval, and bias
+/// (mean of estimate − truth) of one coefficient.
 struct CoefficientFigures {
   std::string name;
   MeanFigure coverage;
@@ -27,27 +27,27 @@ struct CoefficientFigures {
   MeanFigure bias;
 };
 
-/// The intervals of one method and level after so many steps.
+/// The figures of one method and level after a number of steps.
 struct StudyCell {
   std::string method;
   double level = 0;
   Round steps = 0;
   double records = 0;
   std::int64_t replications = 0;
-  std::int64_t unknown = 0;  ///< intervals without bounds: they count neither as covering nor as failing
-  MeanFigure coverage;       ///< mean over coefficients (and clients): the paper's CP, a share of 1
-  MeanFigure length;         ///< likewise: the paper's AL
+  std::int64_t unknown = 0;  ///< intervals without bounds, which coverage leaves out
+  MeanFigure coverage;       ///< mean over coefficients and clients, a share of 1
+  MeanFigure length;         ///< mean over coefficients and clients
   std::vector<CoefficientFigures> coefficients;
 };
 
-/// Collects replications. Intervals of one replication are not independent: a replication's mean over its coefficients,
-/// and over its clients where they have their own, is one observation, and standard errors are over replications.
+/// The collector of replications. Intervals of one replication are not independent. Hence one observation is a
+/// replication's mean over its coefficients and clients, and standard errors are over replications.
 class Study {
  public:
-  /// `at`: all intervals of one replication at one moment; in each method, level and client a coefficient's interval
-  /// stands where its truth stands in `truth`. Throws UsageError where they are not as many.
+  /// Adds all intervals of one replication at one moment. Within a method, level and client the intervals have the
+  /// order of `truth`. Throws UsageError where their numbers differ.
   void add(const IntervalsAt& at, const Vector& truth);
-  /// By method and level in the order in which they came first, then by steps.
+  /// The cells, by method and level in the order of their first appearance, then by steps.
   [[nodiscard]] std::vector<StudyCell> cells() const;
 
  private:
@@ -59,7 +59,7 @@ class Study {
     void add(double value);
     [[nodiscard]] MeanFigure figure() const;
   };
-  /// Of all coefficients together, or of one; lengths and bias of intervals that have bounds.
+  /// Moments of one coefficient or of all. Length and bias are of intervals with bounds.
   struct Tally {
     Moments coverage;
     Moments length;
@@ -83,13 +83,9 @@ class Study {
   std::map<std::pair<std::size_t, Round>, Cell> cells_;
 };
 
-/// A table: a row for each method and level, a column for each number of records (at most five, spread evenly, the
-/// last among them); coverage in per cent with its standard error, and mean length × 100.
-[[nodiscard]] std::string study_table(const std::vector<StudyCell>& cells);
-
 /// Writes FOLDER/study.csv: method, level, steps, records, coefficient, replications, unknown, coverage,
-/// coverage_error, length, length_error, bias, bias_error. A line for each cell, its field `coefficient` empty, and
-/// after it one for each of its coefficients. Throws FailureError.
+/// coverage_error, length, length_error, bias, bias_error. Each cell has a line with an empty field `coefficient`,
+/// followed by a line for each coefficient. Throws FailureError.
 void write_study(const std::string& folder, const std::vector<StudyCell>& cells);
 
 }  // namespace starling

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "starling/record/directory/history.hpp"
-#include "starling/report/run_reading.hpp"
+#include "starling/report/view/run_reading.hpp"
 
 namespace starling {
 

@@ -1,4 +1,4 @@
-/// Pictures of runs, drawn by gnuplot, and the table of convergence that is kept beside them.
+/// Pictures of runs, drawn by gnuplot, and the table convergence.csv.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 #include "starling/record/directory/history.hpp"
 #include "starling/regret/regret.hpp"
-#include "starling/report/run_reading.hpp"
+#include "starling/report/view/panel.hpp"
+#include "starling/report/view/run_reading.hpp"
 
 namespace starling {
 
@@ -18,12 +19,12 @@ struct Convergence {
   std::vector<Vector> distances;  ///< by record, then by client
 };
 
-/// Throws DataError if the target has another dimension.
+/// Distances to a target model. Throws DataError if it has another dimension.
 [[nodiscard]] Convergence convergence_to(const RecordedModels& models, View target, const std::string& target_name);
-/// To the mean over the recorded clients at the last record: what there is before a run has ended.
+/// Distances to the mean over the recorded clients at the last record, for unfinished runs.
 [[nodiscard]] Convergence convergence_so_far(const RecordedModels& models);
 
-/// FOLDER/convergence.csv: rounds, then a column for each client.
+/// Writes FOLDER/convergence.csv: rounds, then a column for each client. Throws FailureError.
 void write_convergence(const std::string& folder, const Convergence& convergence);
 
 /// The first up to six components of up to ten recorded clients' models, by recorded round.
@@ -38,21 +39,22 @@ struct Components {
 /// `comparator` is a whole model, or empty. Throws DataError if it has another dimension.
 [[nodiscard]] Components components_of(const RecordedModels& models, View comparator);
 
-/// What the pictures of a run show.
+/// The data of a run's pictures.
 struct RunCurves {
   std::vector<NetworkFigures> history;
   Convergence convergence;
   Components components = {};
   std::optional<RegretCurve> regret = {};
+  std::vector<Panel> figures = {};  ///< panels of recorded figures
 };
 
 /// Draws loss.svg (losses, accuracies where they are known, consensus error), convergence.svg, components.svg (the best
-/// model in hindsight dashed) and, where there is regret, regret.svg (regret per round with its fitted line) into the
-/// folder, with `with_png` also as PNG. Returns a sentence saying why not, if gnuplot is missing or fails, else an
-/// empty string.
+/// model in hindsight dashed), regret.svg (regret per round with its fitted line) where there is regret, and
+/// figures.svg where there are recorded figures with a curve. With `with_png` each is drawn as PNG too. Returns a
+/// sentence that says why pictures are missing, or an empty string.
 [[nodiscard]] std::string draw_pictures(const std::string& folder, const RunCurves& curves, bool with_png);
 
-/// A run among others.
+/// The history of one of several compared runs.
 struct NamedHistory {
   std::string name;
   std::vector<NetworkFigures> history;

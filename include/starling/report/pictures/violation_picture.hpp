@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "starling/record/figures/violation.hpp"
+#include "starling/record/figures/constraint_figures.hpp"
 
 namespace starling {
 

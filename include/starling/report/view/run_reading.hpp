@@ -1,4 +1,4 @@
-/// What run.h5 and config.ini say of a run, finished or not. Files are opened for reading only and without locks.
+/// Readers of run.h5 and config.ini, for finished and unfinished runs. Files are opened read-only and without locks.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@
 
 namespace starling {
 
-/// What a run notes of itself when it starts. Older runs may lack any of it.
+/// The properties of a run that run.h5 holds from the start. Older runs may lack any of them.
 struct RunNotes {
-  std::map<std::string, std::string> attributes;  ///< of run.h5, those that are texts
+  std::map<std::string, std::string> attributes;  ///< text attributes of run.h5
   Client clients = 0;
   std::size_t dimension = 0;
-  bool shares_losses = false;  ///< whether progressive losses may be seen
-  /// Throws DataError for text that is no number.
+  bool shares_losses = false;  ///< whether progressive losses are shared
+  /// The number in a text attribute; none if missing. Throws DataError for other text.
   [[nodiscard]] std::optional<double> number(const std::string& attribute) const;
+  /// Empty if missing.
   [[nodiscard]] std::string text(const std::string& attribute) const;
 };
 
-/// Throws DataError if run.h5 is missing or damaged.
+/// Reads the properties of a run. Throws DataError if run.h5 is missing or damaged.
 [[nodiscard]] RunNotes read_notes(const std::string& run);
 
-/// Recorded models: records that every rank has written, while a run goes on.
+/// Recorded models. During a run only the records that every rank has written.
 struct RecordedModels {
   std::vector<Round> rounds;
   std::vector<Client> clients;
@@ -36,23 +37,24 @@ struct RecordedModels {
     return View(values).subspan((record * clients.size() + client) * dimension, dimension);
   }
 };
-/// Throws DataError.
+/// Reads the recorded models. Throws DataError.
 [[nodiscard]] RecordedModels read_models(const std::string& run);
 
 /// The last round that every rank has on record; 0 if there is none. Throws DataError.
 [[nodiscard]] Round last_recorded_round(const std::string& run);
 
-/// What run.h5 holds of clients at recorded rounds. Both figures depend on the graph alone.
+/// Masses and presence of clients at recorded rounds. Both depend on the graph alone.
 struct NetworkRecords {
   std::vector<Round> rounds;
-  std::size_t clients = 0;     ///< of the run
-  std::vector<Client> listed;  ///< of these, whose figures are kept one by one: all, unless there are very many
+  std::size_t clients = 0;     ///< number of clients of the run
+  std::vector<Client> listed;  ///< clients whose figures are kept individually: all, unless there are many
   Vector masses;               ///< records × listed clients: push-sum mass
-  Vector
-      presences;  ///< likewise: share of the rounds since the record before that a client took part in; NaN: no round
+  /// Records × listed clients: share of the rounds since the record before in which a client took part; NaN for no
+  /// round.
+  Vector presences;
 };
 
-/// Records that every rank has written, while a run goes on. Empty where an older run has none. Throws DataError.
+/// Reads the masses and presences that every rank has written. Empty for an older run without them. Throws DataError.
 [[nodiscard]] NetworkRecords read_network(const std::string& run);
 
 /// The first rows of /traffic, at most `most`. Throws DataError.

@@ -1,16 +1,10 @@
-// Intervals in summary.json and, of renewable estimation, in the table at the end of a run.
-#include "regret_text.hpp"
+// Intervals of coefficients, and their rows for renewable estimation.
+#include "parts.hpp"
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
-#include <numbers>
-
-#include <boost/math/special_functions/erf.hpp>
 
 #include "starling/core/check.hpp"
-#include "starling/record/intervals/interval.hpp"
-#include "starling/report/summary_view.hpp"
 
 namespace starling {
 
@@ -49,13 +43,6 @@ std::optional<Client> client_of(const SummaryView& interval) {
   return static_cast<Client>(*client);
 }
 
-}  // namespace
-
-std::optional<bool> excludes_zero(const Interval& interval) {
-  if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return std::nullopt;
-  return interval.low > 0 || interval.high < 0;
-}
-
 Json intervals_json(const std::vector<Interval>& intervals) {
   Json list = Json::array();
   for (const Interval& each : intervals) list.push_back(interval_json(each));
@@ -76,6 +63,19 @@ Json per_client_json(const std::vector<Interval>& intervals) {
   return list;
 }
 
+}  // namespace
+
+void add_interval_keys(const Summary& summary, Json& json) {
+  if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);
+  if (summary.interval_records) json["interval_records"] = number_json(*summary.interval_records);
+  if (Json own = per_client_json(summary.intervals); !own.empty()) json["per_client"] = std::move(own);
+  if (!summary.joint) return;
+  json["joint"] = {{"names", summary.joint->names},
+                   {"statistic", number_json(summary.joint->statistic)},
+                   {"critical", number_json(summary.joint->critical)},
+                   {"level", number_json(summary.joint->level)}};
+}
+
 std::vector<Interval> intervals_of(const SummaryView& summary) {
   std::vector<Interval> intervals;
   for (const SummaryView& each : summary.list("intervals")) {
@@ -91,21 +91,8 @@ std::string interval_rows(const SummaryView& summary) {
   const std::size_t listed = std::min(all.size(), most_shown);
   std::size_t width = 0;
   for (std::size_t j = 0; j < listed; ++j) width = std::max(width, all[j].name.size());
-  std::string text;
-  for (std::size_t j = 0; j < listed; ++j) {
-    text += table_row(j == 0 ? "coefficients" : "", interval_text(all[j], width));
-  }
-  if (all.size() > listed) {
-    text += table_row("", fmt::format("... {} more, in summary.json and coefficients.csv", all.size() - listed));
-  }
-  return text;
-}
-
-Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,
-                       const std::string& method) {
-  check(level > 0 && level < 1, "level={} (the confidence of an interval lies between 0 and 1)", level);
-  const double z = std::numbers::sqrt2 * boost::math::erf_inv(level);
-  return {name, estimate, standard_error, estimate - z * standard_error, estimate + z * standard_error, level, method};
+  return listed_rows("coefficients", all, most_shown, ", in summary.json and coefficients.csv",
+                     [width](const Interval& each) { return interval_text(each, width); });
 }
 
 }  // namespace starling

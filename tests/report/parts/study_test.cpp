@@ -1,4 +1,4 @@
-/// What a study of replications counts.
+/// Coverage, length and bias in studies of replications.
 #include "starling/record/intervals/study.hpp"
 
 #include "support/testing.hpp"

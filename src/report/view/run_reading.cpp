@@ -1,4 +1,4 @@
-#include "starling/report/run_reading.hpp"
+#include "starling/report/view/run_reading.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
-#include "regret_text.hpp"
-
+// Regret.
+#include "parts.hpp"
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 namespace starling {
 
@@ -137,12 +137,6 @@ std::string dynamic_rows(const SummaryView& summary) {
   return text + table_row("comparators", "worst " + certificate_text(summary, "regret.dynamic_certificate", " in all"));
 }
 
-}  // namespace
-
-Json number_json(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
 Json regret_json(const std::optional<Regret>& regret) {
   if (!regret) return nullptr;
   Json json = {{"static", nullptr}, {"dynamic", nullptr}, {"path_length", nullptr}};
@@ -155,6 +149,22 @@ Json regret_json(const std::optional<Regret>& regret) {
   json["constrained"] = constrained_json(regret->constrained);
   json["per_client"] = clients_json(regret->per_client);
   return json;
+}
+
+Json vertical_regret_json(const VerticalFigures& figures) {
+  if (!figures.hindsight) return nullptr;
+  const double regret = *figures.played - *figures.hindsight;
+  return {{"static", number_json(regret)},
+          {"per_round", number_json(regret / figures.rounds)},
+          {"played", number_json(*figures.played)},
+          {"hindsight", number_json(*figures.hindsight)},
+          {"method", figures.hindsight_method}};
+}
+
+}  // namespace
+
+void add_regret_keys(const Summary& summary, Json& json) {
+  json["regret"] = summary.vertical ? vertical_regret_json(*summary.vertical) : regret_json(summary.regret);
 }
 
 std::string regret_rows(const SummaryView& summary) {

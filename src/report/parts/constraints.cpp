@@ -1,7 +1,5 @@
-// Long-term constraints in summary.json and in the table at the end of a run.
-#include <cmath>
-
-#include "starling/report/summary_view.hpp"
+// Violations of long-term constraints.
+#include "parts.hpp"
 
 namespace starling {
 
@@ -9,7 +7,7 @@ namespace {
 
 constexpr std::size_t most_listed_constraints = 10;
 
-std::string row_of(const SummaryView& constraint) {
+std::string row_of_constraint(const SummaryView& constraint) {
   const double violation = constraint.number("violation");
   const double exponent = constraint.number("violation_exponent");
   return fmt::format("{}: {}{}; dual {} mean, {} most", constraint.text("name"),
@@ -21,9 +19,9 @@ std::string row_of(const SummaryView& constraint) {
 
 }  // namespace
 
-Json constraints_json(const std::vector<ConstraintFigures>& constraints) {
+void add_constraint_keys(const Summary& summary, Json& json) {
   Json list = Json::array();
-  for (const ConstraintFigures& each : constraints) {
+  for (const ConstraintFigures& each : summary.constraints) {
     list.push_back(
         {{"name", each.name},
          {"private", each.on_data},
@@ -32,20 +30,12 @@ Json constraints_json(const std::vector<ConstraintFigures>& constraints) {
          {"violation_exponent_error", each.growth ? number_json(each.growth->standard_error) : Json(nullptr)},
          {"dual_final", {{"mean", number_json(each.dual_mean)}, {"max", number_json(each.dual_max)}}}});
   }
-  return list;
+  json["constraints"] = std::move(list);
 }
 
 std::string constraint_rows(const SummaryView& summary) {
-  const std::vector<SummaryView> all = summary.list("constraints");
-  std::string text;
-  for (std::size_t j = 0; j < all.size() && j < most_listed_constraints; ++j) {
-    text += table_row(j == 0 ? "violation" : "", row_of(all[j]));
-  }
-  if (all.size() > most_listed_constraints) {
-    text +=
-        table_row("", fmt::format("... {} more constraints, in summary.json", all.size() - most_listed_constraints));
-  }
-  return text;
+  return listed_rows("violation", summary.list("constraints"), most_listed_constraints, " constraints, in summary.json",
+                     row_of_constraint);
 }
 
 }  // namespace starling

@@ -1,6 +1,4 @@
 /// Intervals in summary.json, in the table of a regression, and on their way.
-#include "starling/record/intervals/interval.hpp"
-
 #include "support/testing.hpp"
 #include <cmath>
 #include <limits>
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
+#include "starling/record/intervals/interval.hpp"
 #include "starling/report/summary.hpp"
 
 namespace starling {
@@ -20,7 +19,7 @@ using testing_support::TemporaryFolder;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Of one client or of nobody in particular: `age` is above 0, `income` about it.
+/// Intervals of one client, or without a client: `age` is above 0, `income` about it.
 std::vector<Interval> of_two(const std::string& method, double level, std::optional<Client> client = std::nullopt,
                              double shift = 0) {
   return {{"age", 1.25 + shift, nan, 1.125 + shift, 1.375 + shift, level, method, client},

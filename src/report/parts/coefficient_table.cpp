@@ -1,17 +1,9 @@
 // The table of coefficients at the end of `starling infer`.
+#include "parts.hpp"
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
-#include "starling/record/intervals/interval.hpp"
-#include "starling/report/summary_view.hpp"
-
 namespace starling {
-
-std::string indented_line(std::string text) {
-  text.erase(text.find_last_not_of(' ') + 1);
-  return "  " + text + "\n";
-}
 
 namespace {
 
@@ -27,14 +19,14 @@ struct Column {
   std::vector<Interval> cells;
 };
 
-/// Those of one method, and of one client if it has its own.
+/// The intervals of one method, and of one client if clients have their own.
 struct Block {
   std::string method;
   std::optional<Client> client;
   std::vector<Column> columns;
 };
 
-/// What fits `is_it`, or a new one at the end.
+/// The first item with the property, or a new item at the end.
 template <class Item, class Predicate>
 Item& found_or_new(std::vector<Item>& items, Predicate is_it, Item item) {
   const auto found = std::find_if(items.begin(), items.end(), is_it);
@@ -177,7 +169,15 @@ std::string heading_of(const SummaryView& summary) {
                                    summary.count("rounds"), privacy_text(summary)));
 }
 
-}  // namespace
+/// Whether all coefficients but the intercept are zero.
+std::string joint_test_text(const SummaryView& summary) {
+  if (!summary.has("joint.statistic")) return "";
+  const double statistic = summary.number("joint.statistic");
+  const double critical = summary.number("joint.critical");
+  return fmt::format(
+      "  All but the intercept zero? Statistic {:.5g}, exceeds {:.5g} in {:.3g} % of cases if so: {}\n\n", statistic,
+      critical, 100 * (1 - summary.number("joint.level")), statistic > critical ? "rejected" : "not rejected");
+}
 
 std::string regression_table(const SummaryView& summary) {
   const std::vector<Interval> intervals = intervals_of(summary);
@@ -195,6 +195,13 @@ std::string regression_table(const SummaryView& summary) {
   if (all) return text;
   return text + "\n" + range_of(clients) +
          indented_line("Each client's own are in coefficients.csv and, under per_client, in summary.json.");
+}
+
+}  // namespace
+
+std::string coefficient_table(const SummaryView& summary) {
+  const std::string table = regression_table(summary);
+  return (table.empty() ? "" : table + "\n") + joint_test_text(summary);
 }
 
 }  // namespace starling

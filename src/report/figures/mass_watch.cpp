@@ -1,8 +1,11 @@
-#include "starling/record/figures/mass_watch.hpp"
+#include "mass_watch.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "starling/report/view/summary_view.hpp"
+#include "starling/report/view/table_text.hpp"
 
 namespace starling {
 
@@ -21,13 +24,45 @@ SmallMass read(View numbers) {
   return {static_cast<Client>(numbers[0]), numbers[1], numbers[2]};
 }
 
-/// Those that were small for longest come first.
+/// Sorts by share, the largest first, and keeps ten.
 void keep_longest(std::vector<SmallMass>& masses) {
   std::stable_sort(masses.begin(), masses.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   if (masses.size() > most_named_masses) masses.resize(most_named_masses);
 }
 
+Json json_of(const SmallMass& mass) {
+  return {{"client", mass.client}, {"least", number_json(mass.least)}, {"share_of_rounds", number_json(mass.share)}};
+}
+
+void write_keys(const SmallMasses& masses, Json& json) {
+  Json clients = Json::array();
+  for (const SmallMass& each : masses.named) clients.push_back(json_of(each));
+  json["least_mass"] = masses.least ? json_of(*masses.least) : Json(nullptr);
+  json["small_masses"] = {{"below", small_mass}, {"count", masses.count}, {"clients", std::move(clients)}};
+}
+
+std::string rows_of_small_masses(const SummaryView& summary) {
+  if (!summary.has("small_masses")) return "";
+  SmallMasses masses;
+  masses.count = summary.count("small_masses.count");
+  for (const SummaryView& each : summary.list("small_masses.clients")) {
+    masses.named.push_back(
+        {static_cast<Client>(each.count("client")), each.number("least"), each.number("share_of_rounds")});
+  }
+  const std::string text = describe_small(masses);
+  return text.empty() ? "" : table_row("small masses", text + fmt::format(", below {:g} of the average", small_mass));
+}
+
 }  // namespace
+
+RecordedFigure small_masses_figure() {
+  return {"small masses",
+          [](const FigureSetup& setup) -> std::unique_ptr<FigureObserver> {
+            if (!setup.mixing) return nullptr;
+            return std::make_unique<MassWatch>(setup.first, *setup.mixing);
+          },
+          rows_of_small_masses, nullptr};
+}
 
 void MassWatch::after(const RoundView& view) {
   const Round done = view.done();
@@ -60,7 +95,7 @@ SmallMass MassWatch::of(std::size_t k) const {
           static_cast<double>(rounds_below_[k]) / static_cast<double>(std::max<Round>(seen_, 1))};
 }
 
-SmallMasses MassWatch::gather(Agreement& agreement) const {
+SmallMasses MassWatch::small_masses(Agreement& agreement) const {
   std::vector<SmallMass> named;
   for (std::size_t k = 0; k < rounds_below_.size(); ++k) {
     if (of(k).share >= long_share) named.push_back(of(k));
@@ -82,6 +117,14 @@ SmallMasses MassWatch::gather(Agreement& agreement) const {
     }
   }
   keep_longest(result.named);
+  return result;
+}
+
+FigureResult MassWatch::gather(Agreement& agreement) const {
+  SmallMasses masses = small_masses(agreement);
+  FigureResult result;
+  if (masses.count > 0) result.notes.push_back(note_on_small_masses(masses));
+  result.write = [masses = std::move(masses)](Json& json) { write_keys(masses, json); };
   return result;
 }
 

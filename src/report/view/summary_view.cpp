@@ -1,4 +1,4 @@
-#include "starling/report/summary_view.hpp"
+#include "starling/report/view/summary_view.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +16,10 @@ bool is_null(const Json* value) {
 }
 
 }  // namespace
+
+Json number_json(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
 SummaryView SummaryView::parse(const std::string& text, const std::string& name) {
   try {
@@ -119,6 +123,7 @@ Json SummaryView::array(const std::string& path) const {
 }
 
 std::vector<EdgeTraffic> SummaryView::edges() const {
+  if (edges_) return *edges_;
   const std::string path = "traffic.edges";
   const Json* value = find(path);
   if (is_null(value)) return {};

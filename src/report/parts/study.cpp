@@ -1,13 +1,8 @@
-// A study of replications as a table, in study.csv and in summary.json.
-#include "regret_text.hpp"
+// Studies of replications.
+#include "parts.hpp"
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
-
-#include "starling/files/text_files.hpp"
-#include "starling/record/intervals/study.hpp"
-#include "starling/report/summary_view.hpp"
 
 namespace starling {
 
@@ -47,10 +42,6 @@ void add_figure(Json& json, const std::string& name, const MeanFigure& figure) {
 
 MeanFigure figure_of(const SummaryView& view, const std::string& name) {
   return {view.number(name), view.number(name + "_error")};
-}
-
-std::string csv_figure(const MeanFigure& figure) {
-  return fmt::format(",{},{}", csv_exact(figure.mean), csv_exact(figure.error));
 }
 
 }  // namespace
@@ -96,26 +87,10 @@ std::string study_table(const std::vector<StudyCell>& cells) {
   return text + indented_line("Single coefficients, and all moments, are in study.csv.");
 }
 
-void write_study(const std::string& folder, const std::vector<StudyCell>& cells) {
-  std::string text =
-      "method,level,steps,records,coefficient,replications,unknown,coverage,coverage_error,length,length_error,bias,"
-      "bias_error\n";
-  for (const StudyCell& cell : cells) {
-    const std::string where =
-        fmt::format("{},{},{},{},", csv_text(cell.method), csv_exact(cell.level), cell.steps, csv_exact(cell.records));
-    text += fmt::format("{},{},{}{}{},,\n", where, cell.replications, cell.unknown, csv_figure(cell.coverage),
-                        csv_figure(cell.length));
-    for (const CoefficientFigures& one : cell.coefficients) {
-      text += fmt::format("{}{},{},{}{}{}\n", where, csv_text(one.name), cell.replications, csv_figure(one.coverage),
-                          csv_figure(one.length), csv_figure(one.bias));
-    }
-  }
-  write_text(folder + "/study.csv", text);
-}
-
-Json study_json(const std::vector<StudyCell>& cells) {
+void add_study_keys(const Summary& summary, Json& all) {
+  if (summary.study.empty()) return;
   Json list = Json::array();
-  for (const StudyCell& cell : cells) {
+  for (const StudyCell& cell : summary.study) {
     Json json = {{"method", cell.method},
                  {"level", number_json(cell.level)},
                  {"steps", cell.steps},
@@ -134,7 +109,7 @@ Json study_json(const std::vector<StudyCell>& cells) {
     }
     list.push_back(std::move(json));
   }
-  return list;
+  all["study"] = std::move(list);
 }
 
 std::vector<StudyCell> study_of(const SummaryView& summary) {

@@ -1,5 +1,5 @@
-// Clients whose mass stays small are named, with how long and how small; the same on any layout and after a checkpoint.
-#include "starling/record/figures/mass_watch.hpp"
+// Clients with small masses are named, the same for any layout and after a checkpoint.
+#include "report/figures/mass_watch.hpp"
 
 #include "record/fake_view.hpp"
 #include "support/mpi_testing.hpp"
@@ -48,7 +48,7 @@ SmallMasses watched(bool with_checkpoint) {
     read.require_end();
   }
   Agreement agreement(world());
-  return watch->gather(agreement);
+  return watch->small_masses(agreement);
 }
 
 TEST(MassWatch, NamesWhoseMassWasSmallForATenthOfTheRounds) {
@@ -82,7 +82,7 @@ TEST(MassWatch, LooksLessOftenAtLongRuns) {
   view.go(1040);
   watch.after(view);
   Agreement agreement(world());
-  const SmallMasses found = watch.gather(agreement);
+  const SmallMasses found = watch.small_masses(agreement);
   if (world().rank() != 0) return;
   EXPECT_EQ(found.count, 0);
   ASSERT_TRUE(found.least);

@@ -1,14 +1,20 @@
-#include "mixing_text.hpp"
-
-#include "regret_text.hpp"
+// Consensus, mass, pace and steps of clients that mix with their neighbours.
+#include "parts.hpp"
 #include <algorithm>
-#include <cmath>
-
-#include <fmt/format.h>
 
 namespace starling {
 
 namespace {
+
+Json pace_json(const Summary& summary) {
+  return {{"mode", !summary.deadline       ? "synchronous"
+                   : *summary.deadline > 0 ? "deadline"
+                                           : "asynchronous"},
+          {"deadline", number_json(summary.deadline)},
+          {"reproducible", !summary.deadline.has_value()},
+          {"least_rounds", summary.least_rounds},
+          {"most_rounds", summary.most_rounds}};
+}
 
 template <class T, class F>
 Json list_of(const std::vector<T>& items, F&& value) {
@@ -29,16 +35,6 @@ void add_weights(const EffectiveWeights& weights, Json& json) {
                                    {"weights", list_of(weights.lowest, weight)}};
 }
 
-Json small_mass_json(const SmallMass& mass) {
-  return {{"client", mass.client}, {"least", number_json(mass.least)}, {"share_of_rounds", number_json(mass.share)}};
-}
-
-void add_small_masses(const SmallMasses& masses, Json& json) {
-  json["least_mass"] = masses.least ? small_mass_json(*masses.least) : Json(nullptr);
-  json["small_masses"] = {
-      {"below", small_mass}, {"count", masses.count}, {"clients", list_of(masses.named, small_mass_json)}};
-}
-
 /// The clients that `low_effective_weights` names, in words.
 std::string low_weights_text(const SummaryView& summary) {
   if (!summary.has("low_effective_weights")) return "";
@@ -53,28 +49,45 @@ std::string low_weights_text(const SummaryView& summary) {
   return describe_lowest(weights);
 }
 
-/// The clients that `small_masses` names, in words.
-std::string small_masses_text(const SummaryView& summary) {
-  if (!summary.has("small_masses")) return "";
-  SmallMasses masses;
-  masses.count = summary.count("small_masses.count");
-  for (const SummaryView& each : summary.list("small_masses.clients")) {
-    masses.named.push_back(
-        {static_cast<Client>(each.count("client")), each.number("least"), each.number("share_of_rounds")});
-  }
-  return describe_small(masses);
-}
-
 }  // namespace
 
-void add_mixing_figures(const Summary& summary, Json& json) {
+void add_mass_keys(const Summary& summary, Json& json) {
+  json["aggregated"] = summary.aggregated;
+  json["consensus_error"] = summary.aggregated ? Json(nullptr) : number_json(summary.consensus_error);
+  json["mass"] = summary.aggregated ? Json(nullptr) : number_json(summary.mass);
+  json["mass_in_flight"] = number_json(summary.in_flight);
+}
+
+std::string mass_rows(const SummaryView& summary) {
+  if (summary.flag("aggregated")) return "";
+  const std::string text =
+      table_row("consensus error", fmt::format("{}  (mean squared distance of a client to the mean model)",
+                                               shown(summary.number("consensus_error"), "{:.3e}")));
+  const double in_flight = summary.number("mass_in_flight");
+  const std::string under_way = in_flight > 0 ? fmt::format(" + {:.6g} under way", in_flight) : "";
+  return text +
+         table_row("mass", fmt::format("{}{}  (sum of the clients' weights; {} is right)",
+                                       shown(summary.number("mass"), "{:.12g}"), under_way, summary.count("clients")));
+}
+
+void add_pace_keys(const Summary& summary, Json& json) {
+  json["pace"] = pace_json(summary);
+}
+
+std::string pace_rows(const SummaryView& summary) {
+  if (!summary.has("pace.deadline") || !std::isfinite(summary.number("pace.deadline"))) return "";
+  return table_row(
+      "pace", fmt::format("not in step ({}): ranks played {} to {} rounds; not reproducible", summary.text("pace.mode"),
+                          summary.count("pace.least_rounds"), summary.count("pace.most_rounds")));
+}
+
+void add_step_keys(const Summary& summary, Json& json) {
   json["step_debt"] = number_json(summary.largest_debt);
   if (summary.step_cap) json["step_cap"] = number_json(*summary.step_cap);
   if (summary.weights) add_weights(*summary.weights, json);
-  if (summary.small_masses) add_small_masses(*summary.small_masses, json);
 }
 
-std::string mixing_rows(const SummaryView& summary) {
+std::string step_rows(const SummaryView& summary) {
   std::string text;
   if (const double cap = summary.number("step_cap"); std::isfinite(cap) && cap != 1) {
     text += table_row("step cap", fmt::format("{:.3g} times the first round's step", cap));
@@ -86,9 +99,6 @@ std::string mixing_rows(const SummaryView& summary) {
   }
   if (const std::string low = low_weights_text(summary); !low.empty()) {
     text += table_row("effective weight", low + " (steps taken / steps credited)");
-  }
-  if (const std::string small = small_masses_text(summary); !small.empty()) {
-    text += table_row("small masses", small + fmt::format(", below {:g} of the average", small_mass));
   }
   return text;
 }

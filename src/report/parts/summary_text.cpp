@@ -1,0 +1,172 @@
+#include "parts.hpp"
+#include <array>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "starling/files/text_files.hpp"
+#include "starling/record/directory/run_directory.hpp"
+#include "starling/record/scores.hpp"
+#include "starling/report/figures/figure.hpp"
+
+namespace starling {
+
+namespace {
+
+Json resumed_json(const std::vector<LeftOut>& left_out) {
+  Json all = Json::array();
+  for (const auto& [from, at, charged] : left_out) {
+    all.push_back({{"from", from}, {"at", at}, {"lost_rounds", at - from}, {"charged", charged}});
+  }
+  return all;
+}
+
+void add_run_keys(const Summary& summary, Json& json) {
+  json["command"] = summary.command;
+  json["command_line"] = summary.command_line;
+  json["task"] = name_of(!summary.learned     ? Scores::none
+                         : summary.classifies ? Scores::losses_and_accuracies
+                                              : Scores::losses);
+  json["clients"] = summary.clients;
+  json["ranks"] = summary.ranks;
+  json["rounds"] = summary.rounds;
+  json["rounds_planned"] = summary.rounds_planned;
+  if (!summary.left_out.empty()) json["resumed"] = resumed_json(summary.left_out);
+  json["dimension"] = summary.dimension;
+  json["average"] = summary.average;
+}
+
+std::string heading(const SummaryView& summary) {
+  return fmt::format("starling {}: {} clients on {} ranks, {} of {} rounds, dimension {}\n\n", summary.text("command"),
+                     summary.count("clients"), summary.count("ranks"), summary.count("rounds"),
+                     summary.count("rounds_planned"), summary.count("dimension"));
+}
+
+void add_figure_keys(const Summary& summary, Json& json) {
+  for (const auto& write : summary.figures) write(json);
+}
+
+std::string all_figure_rows(const SummaryView& summary) {
+  return figure_rows(summary);
+}
+
+void add_time_keys(const Summary& summary, Json& json) {
+  const TimeShares& shares = summary.shares;
+  const double busy = shares.learning + shares.exchange + shares.mixing + shares.observing;
+  json["time"] = {{"wall", summary.wall},
+                  {"rounds_per_second", number_json(static_cast<double>(summary.rounds) / summary.wall)},
+                  {"shares",
+                   {{"learning", number_json(shares.learning / busy)},
+                    {"exchange", number_json(shares.exchange / busy)},
+                    {"mixing", number_json(shares.mixing / busy)},
+                    {"observing", number_json(shares.observing / busy)}}}};
+}
+
+std::string time_rows(const SummaryView& summary) {
+  return table_row("speed", fmt::format("{} rounds/s ({} s)", shown(summary.number("time.rounds_per_second"), "{:.0f}"),
+                                        shown(summary.number("time.wall"), "{:.3f}")));
+}
+
+void add_model_keys(const Summary& summary, Json& json) {
+  json["final_model"] = summary.final_model;
+  if (!summary.models) return;
+  Json models = Json::array();
+  for (std::size_t u = 0; u < summary.models->size(); ++u) {
+    const View x = (*summary.models)[u];
+    models.push_back(Vector(x.begin(), x.end()));
+  }
+  json["models"] = std::move(models);
+}
+
+void add_last_keys(const Summary& summary, Json& json) {
+  json["withheld"] = summary.withheld;
+  json["notes"] = summary.notes;
+  json["output"] = summary.run_directory;
+}
+
+/// Breaks a paragraph at spaces.
+std::string wrapped(const std::string& paragraph, std::size_t width) {
+  std::string text;
+  std::size_t column = 0;
+  std::istringstream words(paragraph);
+  for (std::string word; words >> word;) {
+    const bool fits = column + word.size() < width;
+    if (column > 0) text += fits ? ' ' : '\n';
+    column = (fits ? column + 1 : 0) + word.size();
+    text += word;
+  }
+  return text;
+}
+
+/// Notes, the statement on privacy, and where all this comes from.
+std::string last_rows(const SummaryView& summary) {
+  std::string text;
+  for (const std::string& note : summary.texts("notes")) text += table_row("note", note);
+  if (summary.learned()) text += "\n" + wrapped("Privacy. " + summary.text("privacy.statement"), 110) + "\n";
+  return text + fmt::format("\nResults    {}\nCommand    {}\n", summary.text("output"), summary.text("command_line"));
+}
+
+/// The order of keys in summary.json is that of the left column; the order of rows in the table of results is that of
+/// the right column.
+constexpr std::array<SummaryPart, 18> parts{{{add_run_keys, heading},
+                                             {nullptr, coefficient_table},
+                                             {add_score_keys, score_rows},
+                                             {add_interval_keys, nullptr},
+                                             {add_study_keys, nullptr},
+                                             {add_mass_keys, mass_rows},
+                                             {add_pace_keys, nullptr},
+                                             {add_step_keys, step_rows},
+                                             {add_figure_keys, all_figure_rows},
+                                             {nullptr, pace_rows},
+                                             {nullptr, interval_rows},
+                                             {add_regret_keys, regret_rows},
+                                             {add_constraint_keys, constraint_rows},
+                                             {add_privacy_keys, privacy_rows},
+                                             {add_traffic_keys, traffic_rows},
+                                             {add_time_keys, time_rows},
+                                             {add_model_keys, nullptr},
+                                             {add_last_keys, last_rows}}};
+
+}  // namespace
+
+std::string progress_rows(const SummaryView& summary) {
+  return score_rows(summary) + mass_rows(summary);
+}
+
+Json json_of(const Summary& summary) {
+  Json json;
+  for (const SummaryPart& part : parts) {
+    if (part.keys != nullptr) part.keys(summary, json);
+  }
+  return json;
+}
+
+std::string table_of(const SummaryView& summary) {
+  if (const std::vector<StudyCell> study = study_of(summary); !study.empty()) {
+    return heading(summary) + study_table(study) + "\n" +
+           table_row("time", shown(summary.number("time.wall"), "{:.3f} s")) + last_rows(summary);
+  }
+  std::string text;
+  for (const SummaryPart& part : parts) {
+    if (part.rows != nullptr) text += part.rows(summary);
+  }
+  return text;
+}
+
+std::string to_json(const Summary& summary) {
+  // A file name need not be UTF-8; JSON must be.
+  return json_of(summary).dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+// Made from the JSON: summary.json alone suffices to show the table again.
+std::string to_table(const Summary& summary) {
+  SummaryView view(json_of(summary), "summary.json");
+  if (!edge_count(summary).is_null()) view.use_edges(summary.edges);
+  return table_of(view);
+}
+
+void write_summary(const RunDirectory& directory, const Summary& summary) {
+  write_text(directory.summary_file(), to_json(summary) + "\n");
+}
+
+}  // namespace starling
