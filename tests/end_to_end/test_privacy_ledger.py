@@ -240,8 +240,7 @@ class Ranges(LedgerCase):
             (3, [*self.ROWS[:2], of_range(row, 0, 2**31)], "not a whole number"),
             (4, [*self.ROWS[:3], of_range(row, 99999, 100000)], "reserved already"),
             (2, [self.ROWS[0], {**self.OPEN, "clients": [[0, 5], [5, 9]]}], "do not ascend"),
-            (2, [START, self.OPEN], "not a whole number"),
-            (3, [START, begin("run"), of_range(reserve("run", 0, 0, 3), 0, 1)], "'first' is not where"),
+            (1, [{**START, "format": 1}], "this version reads format 2"),
             (1, [{**START, "format": 3}], "this version reads format 2"),
         ):
             with self.subTest(expected, line=line):

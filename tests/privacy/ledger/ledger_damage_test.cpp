@@ -193,8 +193,8 @@ TEST(LedgerDamageTest, RowsThatChainAndContradictEachOtherAreRefused) {
   EXPECT_EQ(shown(verify_ledger(whole, head_of(whole)).damage), "whole");
   check_third({open}, 1);
   check_third({start, start}, 2);
-  check_third({changed(start, "1", "3")}, 1);
-  check_third({changed(start, "1", "0")}, 1);
+  check_third({changed(start, "2", "3")}, 1);
+  check_third({changed(start, "2", "1")}, 1);
   check_third({start, reserve}, 2);
   check_third({start, open, open}, 3);
   check_third({start, open, reserve, reserve}, 4);
