@@ -192,11 +192,7 @@ std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const Interva
 
 /// Steps are the same on all ranks but for those that host no client of a graph. **Collective.**
 Round InferRun::rounds_done(const RoundView& view) {
-  Round done = 0;
-  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(view.done())))) {
-    done = std::max<Round>(done, std::stoll(each));
-  }
-  return done;
+  return agreement_.max(declare_public(view.done()));
 }
 
 /// Of client 0 alone, whose rank is the first.

@@ -36,17 +36,16 @@ std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
 bool OmdRun::any_has_played(const DecentralizedOmd& omd) {
   bool any = false;
   for (const RoundSet& rounds : omd.rounds_played()) any = any || !rounds.empty();
-  const auto of_ranks = agreement_.all_gather(declare_public(std::string(any ? "yes" : "no")));
-  return std::find(of_ranks.begin(), of_ranks.end(), "yes") != of_ranks.end();
+  return agreement_.any(declare_public(any));
 }
 
 /// Names the clients that were too late at the end to step; their effective weight may be near 1. **Collective.**
 void OmdRun::note_late_clients(const DecentralizedOmd& omd) {
   constexpr std::size_t most_named = 10;
   std::vector<std::string> late;
-  const auto of_ranks = agreement_.all_gather(declare_public(std::string(omd.was_too_late() ? "late" : "")));
+  const auto of_ranks = agreement_.all_gather(declare_public(std::vector<std::int64_t>{omd.was_too_late() ? 1 : 0}));
   for (int r = 0; r < layout_->ranks(); ++r) {
-    if (of_ranks[static_cast<std::size_t>(r)].empty()) continue;
+    if (of_ranks[static_cast<std::size_t>(r)].front() == 0) continue;
     const Client first = layout_->first(r);
     const Client last = first + layout_->count(r) - 1;
     late.push_back(first == last ? fmt::format("client {}", first) : fmt::format("clients {} to {}", first, last));
@@ -154,14 +153,8 @@ ExitCode OmdRun::play() {
     if (hosts_clients) omd.run(observers);
   });
   // Where rounds are not in step, ranks that a signal has stopped stand at different ones.
-  Round done = 0;
-  Round least_done = config_.omd.rounds;
-  for (const std::string& of_rank :
-       agreement_.all_gather(declare_public(std::to_string(hosts_clients ? omd.done() : -1)))) {
-    const Round of_this = std::stoll(of_rank);
-    done = std::max(done, of_this);
-    if (of_this >= 0) least_done = std::min(least_done, of_this);
-  }
+  const Round done = agreement_.max(declare_public(hosts_clients ? omd.done() : Round{0}));
+  const Round least_done = agreement_.min(declare_public(hosts_clients ? omd.done() : config_.omd.rounds));
   door.give_back_room();  // models are copied
   trim_heap();            // plans have gone
   Released<Columns> models = average ? average->models(omd) : omd.models();
@@ -177,9 +170,7 @@ ExitCode OmdRun::play() {
     if (first_rank()) write_results(summary, stopped, "the final mean model", {{}, [this] { return draw(); }});
   });
   if (!stopped) drop_checkpoints(done);
-  if (agreement_.broadcast(declare_public(std::string(is_refuted(summary) ? "yes" : "no"))) == "yes") {
-    return ExitCode::refuted;
-  }
+  if (agreement_.broadcast(declare_public(is_refuted(summary)))) return ExitCode::refuted;
   return stopped ? ExitCode::stopped_safely : ExitCode::done;
 }
 

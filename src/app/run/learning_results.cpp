@@ -24,16 +24,16 @@ void LearningRun::note_stop(Round done, Round planned, std::string_view unit, bo
 
 bool LearningRun::is_finished() {
   if (!goes_on_) return false;
-  std::string finished;
+  bool finished = false;
   agreement_.together([&] {
     const std::optional<Round> rounds = directory_->finished_rounds();
-    if (rounds && common().rounds.value_or(*rounds) <= *rounds) finished = "yes";
-    check(!rounds || !finished.empty() || directory_->has_checkpoints(world_.rank()) || !first_rank(),
+    if (rounds && common().rounds.value_or(*rounds) <= *rounds) finished = true;
+    check(!rounds || finished || directory_->has_checkpoints(world_.rank()) || !first_rank(),
           "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint (it ran without "
           "--checkpoint-every) start a run of its own",
           directory_->path(), rounds.value_or(0));
   });
-  return agreement_.broadcast(declare_public(finished)) == "yes";
+  return agreement_.broadcast(declare_public(finished));
 }
 
 ExitCode LearningRun::show_finished() const {

@@ -71,9 +71,7 @@ void LearningRun::configure(const std::function<void()>& parse) {
 /// Names of files are absolute, unless ranks were started in different folders and mean different files by them.
 /// **Collective.**
 void LearningRun::choose_configuration() {
-  const auto texts = agreement_.all_gather(declare_public(common().text));
-  const bool alike = std::adjacent_find(texts.begin(), texts.end(), std::not_equal_to<>()) == texts.end();
-  configuration_ = alike ? common().text : common().as_given;
+  configuration_ = agreement_.alike(declare_public(common().text)) ? common().text : common().as_given;
 }
 
 void LearningRun::end_if_signalled() {
@@ -214,10 +212,9 @@ void LearningRun::agree_on_data() {
 
 /// Numbers of records are public. **Collective.**
 void LearningRun::note_clients_without_records() {
-  const auto none = std::count_if(dataset_.streams.begin(), dataset_.streams.end(),
-                                  [](const auto& stream) { return stream->records() == 0; });
-  long long all = 0;
-  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(none)))) all += std::stoll(each);
+  const std::int64_t none = std::count_if(dataset_.streams.begin(), dataset_.streams.end(),
+                                          [](const auto& stream) { return stream->records() == 0; });
+  const std::int64_t all = agreement_.sum(declare_public(none));
   if (all == 0) return;
   notes_.push_back(fmt::format(
       "{} of {} clients have no record: they take no steps, and have what they hear from others. Name fewer "
@@ -362,9 +359,7 @@ void LearningRun::choose_checkpoint() {
   end_if_signalled();
   agreement_.together([&] { require_resumable(); });
   if (!reads_pipes_) {
-    const std::string here = uses_records() && !dataset_.replayable ? "pipe" : "";
-    const std::vector<std::string> all = agreement_.all_gather(declare_public(here));
-    reads_pipes_ = std::find(all.begin(), all.end(), "pipe") != all.end();
+    reads_pipes_ = agreement_.any(declare_public(uses_records() && !dataset_.replayable));
   }
   if (!goes_on_ || resumed_from_) return;
   if (*reads_pipes_) {  // whose ledgers do not compare this
@@ -443,10 +438,7 @@ void LearningRun::leave_out_rounds() {
   agreement_.together([&] {
     if (plays(world_.rank())) checkpointer_->leave_out(at);
   });
-  std::int64_t charged = 0;
-  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(paid)))) {
-    charged = std::max<std::int64_t>(charged, std::stoll(each));
-  }
+  const std::int64_t charged = agreement_.max(declare_public(paid));
   feed_.left_out.push_back({from, at, charged});
   if (!first_rank()) return;
   fmt::print(stderr, "note: records that a pipe gave after round {} are gone: {}\n", from,

@@ -101,17 +101,9 @@ void VerticalRun::gather(const Vertical& protocol, Summary& summary) {
 
 /// What scores of test records and the search in hindsight have needed. **Collective.**
 void VerticalRun::count_evaluation(Summary& summary) {
-  double evaluation = 0;
-  for (const Vector& of_rank : agreement_.gather(declare_public(Vector{bytes_of(evaluation_->edge_traffic())}))) {
-    evaluation += of_rank[0];
-  }
-  summary.evaluation_bytes += static_cast<std::int64_t>(evaluation);
-}
-
-double VerticalRun::bytes_of(const std::vector<EdgeTraffic>& edges) {
-  double bytes = 0;
-  for (const EdgeTraffic& edge : edges) bytes += static_cast<double>(edge.bytes);
-  return bytes;
+  std::int64_t own = 0;
+  for (const EdgeTraffic& edge : evaluation_->edge_traffic()) own += edge.bytes;
+  summary.evaluation_bytes += agreement_.sum(declare_public(own));
 }
 
 VerticalFigures VerticalRun::figures_of(const Vertical& protocol) const {

@@ -80,7 +80,6 @@ class VerticalRun final : public LearningRun {
   /// Against the best fixed networks in hindsight. **Collective.**
   void add_regret(const Vertical& protocol, Summary& summary);
   [[nodiscard]] std::vector<Vector> blocks_of(View all) const;
-  [[nodiscard]] static double bytes_of(const std::vector<EdgeTraffic>& edges);
   [[nodiscard]] OwnResults scene_results(Round rounds) const;
   void name_own_metrics(Summary& summary) const;
   [[nodiscard]] VerticalFigures figures_of(const Vertical& protocol) const;

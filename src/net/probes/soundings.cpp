@@ -321,7 +321,7 @@ std::vector<Way> sound_ways(World& world, const Layout& layout, const OwnLinks& 
   for (; sounded < chosen.size(); ++sounded) {
     // Rank 0's clock is everybody's.
     const bool late = sounded > 0 && seconds_since(start) > pace.seconds;
-    if (agreement.broadcast(declare_public(std::string(late ? "enough" : "on"))) != "on") break;
+    if (agreement.broadcast(declare_public(late))) break;
     if (pace.progress) pace.progress(sounded, chosen.size());
     const Way& way = ways[chosen[sounded]];
     agreement.barrier();
