@@ -1,6 +1,5 @@
-// The steps of `starling infer`, and what they come to.
+// The steps and results of `starling infer`.
 #include "app/commands.hpp"
-#include "app/run/launch.hpp"
 #include "infer_run.hpp"
 #include <algorithm>
 #include <cmath>
@@ -72,24 +71,25 @@ std::vector<std::string> InferRun::coefficient_names() const {
 double InferRun::records_after(Round steps) const {
   const double most = static_cast<double>(steps) * static_cast<double>(config_.data.batch);
   double total = 0;
-  for (const double records : records_) total += std::min(records, most);
+  for (const double records : records_of_clients_) total += std::min(records, most);
   return total;
 }
 
-/// d × local clients.
-Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalRecorder& recorder) {
+/// Estimates, d × local clients.
+Released<Columns> InferRun::final_models() {
+  if (engine_->paths() > 0) intervals_->finish(engine_->view());
   Columns models(dimension_, static_cast<std::size_t>(client_count()));
   if (schedule_) {
     for (std::size_t k = 0; k < models.size(); ++k) {
-      const Vector own = recorder.estimate(k, engine.view());
+      const Vector own = intervals_->estimate(k, engine_->view());
       std::copy(own.begin(), own.end(), models[k].begin());
     }
     return declare_public(std::move(models));
   }
   Released<Vector> common = declare_public(Vector(dimension_));
   if (first_rank()) {
-    Vector estimate = recorder.estimate(0, engine.view());
-    const std::optional<BiasEstimate> bias = engine.bias();
+    Vector estimate = intervals_->estimate(0, engine_->view());
+    const std::optional<BiasEstimate> bias = engine_->bias();
     if (config_.bias == BiasChoice::remove && bias) axpy(-1, bias->bias, estimate);
     common = declare_public(std::move(estimate));
   }
@@ -151,25 +151,22 @@ void InferRun::treat_bias(const InferEngine& engine, std::vector<MethodSpread>& 
   }
 }
 
-std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const IntervalRecorder& recorder) {
+/// Rank 0's; none elsewhere. **Collective.**
+std::vector<MethodSpread> InferRun::spreads_of_aggregator(InferEngine& engine, const IntervalRecorder& recorder) {
   const std::vector<MethodSpread> plug_in = plug_in_spreads(engine, recorder);
-  const std::vector<std::string> names = coefficient_names();
-  std::vector<Interval> intervals;
-  const auto add = [&](const std::vector<MethodSpread>& spreads, std::optional<Client> client) {
-    for (Interval& each : intervals_of(spreads, names, config_.levels, client)) intervals.push_back(std::move(each));
-  };
-  if (!schedule_) {
-    if (!first_rank()) return intervals;
-    std::vector<MethodSpread> spreads = recorder.spreads(0);
-    spreads.insert(spreads.end(), plug_in.begin(), plug_in.end());
-    treat_bias(engine, spreads);
-    if (config_.batch_means && recorder.counted(0) < config_.sgd.steps - config_.burn_in) {
-      notes_.push_back(fmt::format("no batch-means: {} of {} steps were taken, and the last batch ends with the last",
-                                   recorder.counted(0), config_.sgd.steps - config_.burn_in));
-    }
-    add(spreads, std::nullopt);
-    return intervals;
+  if (!first_rank()) return {};
+  std::vector<MethodSpread> spreads = recorder.spreads(0);
+  spreads.insert(spreads.end(), plug_in.begin(), plug_in.end());
+  treat_bias(engine, spreads);
+  if (config_.batch_means && recorder.counted(0) < config_.sgd.steps - config_.burn_in) {
+    notes_.push_back(fmt::format("no batch-means: {} of {} steps were taken, and the last batch ends with the last",
+                                 recorder.counted(0), config_.sgd.steps - config_.burn_in));
   }
+  return spreads;
+}
+
+/// On rank 0; none elsewhere. **Collective.**
+std::vector<Interval> InferRun::intervals_of_clients(const InferEngine& engine, const IntervalRecorder& recorder) {
   std::vector<std::string> methods;
   if (config_.random_scaling) methods.emplace_back("random-scaling");
   if (config_.batch_means) methods.emplace_back("batch-means");
@@ -186,8 +183,18 @@ std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const Interva
     }
   }
   leave_out_unknown(of_clients);
-  for (std::size_t u = 0; u < of_clients.size(); ++u) add(of_clients[u], static_cast<Client>(u));
+  std::vector<Interval> intervals;
+  for (std::size_t u = 0; u < of_clients.size(); ++u) {
+    for (Interval& each : intervals_of(of_clients[u], coefficient_names(), config_.levels, static_cast<Client>(u))) {
+      intervals.push_back(std::move(each));
+    }
+  }
   return intervals;
+}
+
+std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const IntervalRecorder& recorder) {
+  if (schedule_) return intervals_of_clients(engine, recorder);
+  return intervals_of(spreads_of_aggregator(engine, recorder), coefficient_names(), config_.levels, std::nullopt);
 }
 
 /// Steps are the same on all ranks but for those that host no client of a graph. **Collective.**
@@ -223,109 +230,81 @@ std::optional<JointTest> InferRun::joint_test(const IntervalRecorder& recorder) 
   return test;
 }
 
-ExitCode InferRun::play() {
-  const Recorded recorded = who_is_recorded(
-      layout_->clients(), config_.record_clients.value_or(schedule_ ? RecordedChoice() : of_one_model), dimension_);
-  const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset_.streams), privacy_->accounts());
-  if (recorded.figures == Figures::of_some) engine->count_edges_of(recorded.listed);
-  if (!engine->note().empty()) notes_.push_back(engine->note());
-  IntervalRecorder intervals = follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
-  TestScore test;
-  if (test_) test = [this](View theta) { return model_->score(theta, *test_).of_all(); };
-  find_checkpoint(config_.sgd.steps);
-  open_records({config_.sgd.steps,
-                recorded,
-                model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
-                test,
-                schedule_ ? Models::one_each : Models::one_for_all,
-                {{"aggregated", schedule_ ? "no" : "yes"}}});
-
-  MassWatch masses(first_client());
-  std::vector<Observer*> observers = recorders();
-  if (schedule_) observers.push_back(&masses);
-  if (engine->paths() > 0) observers.push_back(&intervals);
-  KeptParts parts;
-  parts.add("steps", *engine);
-  parts.add("paths", intervals);
-  if (schedule_) parts.add("small masses", masses);
-  start_checkpoints(std::move(parts));
-  observers.push_back(last_observer());
-  const double wall = time_rounds([&] { engine->run(observers); });
-
-  const Round done = rounds_done(engine->view());
-  const bool stopped = done < config_.sgd.steps;
-  checkpoint_the_end(done, stopped);
-  if (engine->paths() > 0) intervals.finish(engine->view());
-  const Released<Columns> averages = estimates(*engine, intervals);
-  finish_records(engine->view(), done, averages);
-  if (stopped) note_stop(done, config_.sgd.steps, "step", is_resumable());
-  std::optional<SmallMasses> small;
-  if (schedule_) small = masses.gather(agreement_);
-  if (small && small->count > 0) notes_.push_back(note_on_small_masses(*small));
-  const Summary summary = make_summary(*engine, intervals, recorded, averages, wall, stopped, small);
-  agreement_.together([&] {
-    if (!first_rank()) return;
-    std::vector<IntervalsAt> path = interval_path(intervals);
-    if (!path.empty() && !schedule_) {  // less their bias, if that was asked for
-      path.back().intervals = summary.intervals;
-      std::erase_if(path.back().intervals, [](const Interval& each) { return each.method == "plug-in"; });
-    }
-    const bool noted = !path.empty() && !path.back().intervals.empty();
-    const std::string& folder = directory_->path();
-    OwnResults own;
-    if (noted) own.write = [&] { write_interval_path(folder, path); };
-    if (noted) own.draw = [&] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
-    write_results(summary, stopped, "the estimate", own);
-  });
-  if (!stopped) drop_checkpoints(done);
-  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+void InferRun::build_protocol() {
+  recorded_ = who_is_recorded(layout_->clients(),
+                              config_.record_clients.value_or(schedule_ ? RecordedChoice() : of_one_model), dimension_);
+  engine_ = engine(std::move(dataset_.streams), privacy_->accounts());
+  if (recorded_.figures == Figures::of_some) engine_->count_edges_of(recorded_.listed);
+  if (!engine_->note().empty()) notes_.push_back(engine_->note());
+  intervals_.emplace(follow(*engine_, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>()));
 }
 
-Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder, const Recorded& recorded,
-                               const Released<Columns>& estimates, double wall, bool stopped,
-                               const std::optional<SmallMasses>& small) {
-  const RoundView& view = engine.view();
-  Summary summary = begin_summary(config_.sgd.steps, wall);
+Recording InferRun::recording() {
+  return {config_.sgd.steps,
+          recorded_,
+          scores_of(model_->classifies()),
+          test_score_of(*model_),
+          schedule_ ? Models::one_each : Models::one_for_all,
+          {{"aggregated", schedule_ ? "no" : "yes"}},
+          "step"};
+}
+
+void InferRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
+  if (schedule_) observers.push_back(&masses_.emplace(first_client()));
+  if (engine_->paths() > 0) observers.push_back(&*intervals_);
+  parts.add("steps", *engine_);
+  parts.add("paths", *intervals_);
+  if (masses_) parts.add("small masses", *masses_);
+}
+
+RoundsEnd InferRun::end_rounds() {
+  return RoundsEnd::in_step(rounds_done(engine_->view()), config_.sgd.steps);
+}
+
+void InferRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& /*end*/) {
+  if (masses_) summary.small_masses = masses_->gather(agreement_);
+  if (masses_ && summary.small_masses->count > 0) notes_.push_back(note_on_small_masses(*summary.small_masses));
   summary.average = "all";
   summary.learned = true;
   summary.classifies = model_->classifies();
   summary.aggregated = !schedule_;
-  summary.small_masses = small;
-  LocalResults local{estimates,
-                     Vector(view.masses().begin(), view.masses().end()),
-                     engine.debts(),
-                     view.tallies(),
-                     engine.edge_traffic(),
-                     engine.wire_traffic(),
-                     engine.time_shares(),
-                     std::nullopt,
-                     view.mass_in_flight(),
-                     client_count() > 0 ? std::optional(view.done()) : std::nullopt};
-  if (test_) {
-    local.test.emplace();
-    for (std::size_t k = 0; k < estimates.value().size(); ++k) {
-      local.test->push_back(model_->score(estimates.value()[k], *test_).of_all());
-    }
-  }
+  LocalResults local = local_results(std::move(models), model_.get());
+  local.debts = engine_->debts();
+  local.edges = engine_->edge_traffic();
+  local.wire = engine_->wire_traffic();
+  local.shares = engine_->time_shares();
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
-  summary.rounds = rounds_done(view);
-  if (const auto steps = engine.steps(first_client())) {
-    summary.step_cap = config_.step_cap;
-    summary.weights = gather_weights(agreement_, recorded, *steps, tolerated_debt);
-    if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
+  if (schedule_) add_weights(summary);
+  if (!schedule_ && first_rank()) set_one_model(summary, local.models.value()[0]);
+  summary.intervals = all_intervals(*engine_, *intervals_);
+  if (engine_->paths() > 0) summary.interval_records = records_after(config_.burn_in + intervals_->counted(0));
+  if (config_.joint && first_rank()) summary.joint = joint_test(*intervals_);
+}
+
+/// **Collective.**
+void InferRun::add_weights(Summary& summary) {
+  summary.step_cap = config_.step_cap;
+  summary.weights = gather_weights(agreement_, recorded_, *engine_->steps(first_client()), tolerated_debt);
+  if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
+}
+
+OwnResults InferRun::own_results(const Summary& summary) {
+  std::vector<IntervalsAt> path = interval_path(*intervals_);
+  if (!path.empty() && !schedule_) {  // less their bias, if that was asked for
+    path.back().intervals = summary.intervals;
+    std::erase_if(path.back().intervals, [](const Interval& each) { return each.method == "plug-in"; });
   }
-  if (!schedule_ && first_rank()) set_one_model(summary, estimates.value()[0]);
-  summary.intervals = all_intervals(engine, recorder);
-  if (engine.paths() > 0) summary.interval_records = records_after(config_.burn_in + recorder.counted(0));
-  if (config_.joint && first_rank()) summary.joint = joint_test(recorder);
-  finish_summary(summary, stopped);
-  return summary;
+  OwnResults own;
+  own.model = "the estimate";
+  if (path.empty() || path.back().intervals.empty()) return own;
+  const std::string& folder = directory_->path();
+  own.write = [folder, path] { write_interval_path(folder, path); };
+  own.draw = [folder, path] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
+  return own;
 }
 
 int run_infer(const std::vector<std::string>& words, const std::string& command_line, bool speaks) {
-  return run_command(
-      words, speaks, infer_help, [&] { return parse_infer_config(words).text; },
-      [&](World& world) { return InferRun(world, command_line).run(words); });
+  return run_learning<InferRun>(words, command_line, speaks, infer_help, parse_infer_config);
 }
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-// From the configuration of `starling renewable` to all that its rounds need.
+// The data, model, privacy and protocol of `starling renewable`.
 #include "renewable_run.hpp"
 #include <cmath>
 #include <numbers>
@@ -31,8 +31,7 @@ std::string RenewableRun::why_not_resumable() const {
 }
 
 void RenewableRun::open_data() {
-  layout_.emplace(number_of_clients(std::nullopt), world_.size());
-  note_idle_ranks();
+  place_clients(std::nullopt);
   curved_ = make_curved_loss(config_.loss);
   loss_ = make_curved_loss(config_.loss);
   config_.data.label_map = [this](double raw) {
@@ -135,22 +134,19 @@ TrustModel RenewableRun::trust_model() const {
   return TrustModel::masked;
 }
 
-/// **Collective.**
-void RenewableRun::open_protection() {
-  RunFacts facts;
-  agreement_.together([&] {
-    facts = this->facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
-    if (config_.curvature_share) facts.second = curvature_part();
-    facts.trust = trust_model();
-    facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
-  });
-  open_privacy(std::move(facts));
+RunFacts RenewableRun::privacy_facts() {
+  RunFacts facts = common_facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
+  if (config_.curvature_share) facts.second = curvature_part();
+  facts.trust = trust_model();
+  facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
+  return facts;
 }
 
+/// **Collective.**
 std::vector<Masker> RenewableRun::agree_on_masks() {
   std::vector<MaskKey> own;
   agreement_.together([&] {
-    // A run that is taken up again must not mask other numbers alike.
+    // Keys are new ones whenever a run starts, so that a resumed run does not mask other numbers alike.
     for (Client k = 0; k < client_count(); ++k) own.push_back(MaskKey::random());
   });
   mask_keys_ =
@@ -165,7 +161,8 @@ std::vector<Masker> RenewableRun::agree_on_masks() {
   return maskers;
 }
 
-/// Every rank says and stores what its clients received, so that their owners can compare it without the relay.
+/// Every rank prints and stores the mask keys that its clients received, so that their owners can compare them without
+/// the relay. **Collective.**
 void RenewableRun::show_mask_keys() {
   const std::string all = fingerprint(mask_keys_);
   agreement_.together([&] {
@@ -187,6 +184,7 @@ void RenewableRun::show_mask_keys() {
   });
 }
 
+/// **Collective.**
 void RenewableRun::make_noisy_sum() {
   const auto price = [this](Round t) { return privacy_->price_at(0, t); };
   switch (config_.trust) {
@@ -203,22 +201,25 @@ void RenewableRun::make_noisy_sum() {
   }
 }
 
-void RenewableRun::make_protocol() {
+/// **Collective.**
+void RenewableRun::build_private_sums() {
+  make_noisy_sum();
+  std::optional<double> curvature;
+  if (!config_.curvature_share) {
+    curvature = average_curvature();
+    notes_.push_back(fmt::format("public curvature: {:.6g} I per record", *curvature));
+  }
+  protocol_ =
+      std::make_unique<PrivateRenewable>(*root_, *clients_, *model_, config_.settings, *start_, *sum_, curvature);
+}
+
+void RenewableRun::build_protocol() {
   const RenewableSettings& settings = config_.settings;
   root_.emplace(world_, *layout_);
   const bool sums = config_.variant == RenewableVariant::private_sums;
   codec_ = make_curvature_codec(config_.curvature, model_->dimension() + (sums ? 0 : 2), model_->order());
   clients_.emplace(*model_, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams), config_.data.batch);
-  if (sums) {
-    make_noisy_sum();
-    std::optional<double> curvature;
-    if (!config_.curvature_share) {
-      curvature = average_curvature();
-      notes_.push_back(fmt::format("public curvature: {:.6g} I per record", *curvature));
-    }
-    protocol_ = std::make_unique<PrivateRenewable>(*root_, *clients_, *model_, settings, *start_, *sum_, curvature);
-    return;
-  }
+  if (sums) return build_private_sums();
   if (config_.variant == RenewableVariant::private_paper) {
     protocol_ = std::make_unique<PaperRenewable>(*root_, *clients_, *model_, settings, *start_,
                                                  dynamic_cast<PaperPerturbation&>(privacy_->protection()),
