@@ -13,7 +13,7 @@ namespace starling {
 
 namespace {
 
-/// Of one client's spreads: (estimate, spread) by method, one after the other.
+/// Appends one client's (estimate, spread) of each method.
 void append(const std::vector<MethodSpread>& methods, Vector& numbers) {
   for (const MethodSpread& each : methods) {
     numbers.insert(numbers.end(), each.spread.estimate.begin(), each.spread.estimate.end());
@@ -21,7 +21,7 @@ void append(const std::vector<MethodSpread>& methods, Vector& numbers) {
   }
 }
 
-/// Takes from the front of `numbers` what `append` wrote of methods with these names.
+/// Takes the estimates and spreads of these methods from the front of `numbers`, as `append` wrote them.
 std::vector<MethodSpread> take(View& numbers, const std::vector<std::string>& names, std::size_t dimension) {
   std::vector<MethodSpread> methods;
   for (const std::string& name : names) {
@@ -33,8 +33,8 @@ std::vector<MethodSpread> take(View& numbers, const std::vector<std::string>& na
   return methods;
 }
 
-/// One of each of these methods, in this order, without a spread where there is none: clients whose steps have ended
-/// early know less.
+/// One entry for each of these methods, in this order. Where the spread is unknown it is NaN: clients whose steps ended
+/// early know fewer.
 std::vector<MethodSpread> padded(const std::vector<MethodSpread>& known, const std::vector<std::string>& names,
                                  const Vector& estimate) {
   std::vector<MethodSpread> methods;
@@ -46,7 +46,7 @@ std::vector<MethodSpread> padded(const std::vector<MethodSpread>& known, const s
   return methods;
 }
 
-/// Methods of which no client has a spread.
+/// Removes methods of which no client has a spread.
 void leave_out_unknown(std::vector<std::vector<MethodSpread>>& clients) {
   const auto unknown = [&](std::size_t m) {
     return std::all_of(clients.begin(), clients.end(),
@@ -67,7 +67,7 @@ std::vector<std::string> InferRun::coefficient_names() const {
   return names;
 }
 
-/// Of all clients, as far as all may know.
+/// Records of all clients after so many steps, as far as numbers of records are public.
 double InferRun::records_after(Round steps) const {
   const double most = static_cast<double>(steps) * static_cast<double>(config_.data.batch);
   double total = 0;
@@ -98,7 +98,8 @@ Released<Columns> InferRun::final_models() {
   return declare_public(std::move(models));
 }
 
-/// Rank 0's, if asked for. Where the data do not determine a coordinate, there is no spread. **Collective.**
+/// Rank 0's plug-in spreads, if they are asked for. A coordinate that the data do not determine has an infinite spread.
+/// **Collective.**
 std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder) {
   if (config_.plug_in && config_.trust == PlugInTrust::central && rounds_done(engine.view()) < config_.sgd.steps) {
     // A run that is taken up again would release other sums of the same records, and they are paid for once.
@@ -202,7 +203,7 @@ Round InferRun::rounds_done(const RoundView& view) {
   return agreement_.max(declare_public(view.done()));
 }
 
-/// Of client 0 alone, whose rank is the first.
+/// The path of client 0, or of the aggregator; on rank 0.
 std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorder) const {
   std::vector<IntervalsAt> path;
   const std::optional<Client> client = schedule_ ? std::optional<Client>(0) : std::nullopt;
@@ -213,7 +214,7 @@ std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorde
   return path;
 }
 
-/// Rank 0's, if asked for.
+/// Rank 0's joint test of all slopes.
 std::optional<JointTest> InferRun::joint_test(const IntervalRecorder& recorder) const {
   const std::vector<std::string> names = coefficient_names();
   JointTest test;

@@ -13,7 +13,7 @@ namespace {
 constexpr Client most_clients_analysed_at_start = 200;
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
 
-/// What plain mixing makes of this graph (method 1, "Why η_t / w_u").
+/// The bias of plain mixing on this graph (docs/methods/decentralized.md).
 std::string describe_bias(const Graph& graph, bool troubled) {
   if (troubled) {
     return "plain mixing counts clients unequally where they are absent unequally or links lose messages, beside what "

@@ -77,10 +77,9 @@ SecondPart RenewableRun::curvature_part() const {
   return part;
 }
 
-/// c of H̄ = n (c + λ) I. A scaled row has at most C₂² to spread over its p + 1 coordinates, and its weight, the loss's
-/// curvature, goes from 0 on the straight line to its largest value at the bend: half of that. With more, the steps
-/// 1/(b (c + λ)) are so short that the first, noisiest models are not forgotten; with less, they overshoot (method 3's
-/// table for `private` holds within a point from a quarter to a half).
+/// c of H̄ = n (c + λ) I (docs/methods/renewable.md). A scaled row spreads at most C₂² over its p + 1 coordinates. Its
+/// weight, the loss's curvature, lies between 0 and the largest curvature; c takes half of that. A larger c makes the
+/// steps 1/(b (c + λ)) so short that the first, noisiest models are not forgotten; with a smaller c they overshoot.
 double RenewableRun::average_curvature() const {
   const double bound = config_.privacy.clip.value_or(1);
   return curved_->most_curvature() / 2 * bound * bound / static_cast<double>(model_->order());

@@ -53,7 +53,7 @@ class VerticalRun final : public LearningRun {
 
   [[nodiscard]] Client number_of_parties() const;
   [[nodiscard]] bool knows_labels() const;
-  /// Of the parties that this rank hosts: the first, from 0, and how many.
+  /// Parties of this rank: the number of the first, from 0, and their count.
   [[nodiscard]] std::size_t first_party() const;
   [[nodiscard]] std::size_t party_count() const;
   [[nodiscard]] VerticalDataset open_source();

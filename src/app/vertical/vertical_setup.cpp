@@ -19,7 +19,7 @@ constexpr Round rounds_of_spectrum = 300;
 
 }  // namespace
 
-/// What the data say, what was asked for, or one for each rank beside rank 0.
+/// The parties of the data, those asked for, or one for each rank beside rank 0.
 Client VerticalRun::number_of_parties() const {
   const std::optional<Client> there = config_.parties_of_data();
   check(!there || !config_.clients || *there == *config_.clients,
