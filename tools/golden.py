@@ -72,7 +72,8 @@ CASES = {
 
 # Keys of summary.json and of ledger rows that hold times, names, or hashes over them.
 VOLATILE = {"time", "run", "run_id", "mask_keys", "determined_by", "digest", "seconds", "rounds_per_second", "command_line", "version", "hash", "previous", "heads", "notes",
-            "starling", "revision", "rates", "output", "directory", "started", "ended", "host", "hosts", "libraries"}
+            "starling", "revision", "rates", "output", "directory", "started", "ended", "host", "hosts", "libraries",
+            "evaluation_bytes"}  # counts the bytes of agreements, whose encoding may change
 TEXTS = {"statement", "recipients", "shared_metrics", "neighbours", "description"}
 
 

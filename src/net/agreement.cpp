@@ -22,9 +22,10 @@ std::pair<std::vector<int>, int> offsets_of(const std::vector<int>& lengths) {
   return {offsets, total};
 }
 
-/// The joined whole, taken apart again.
-std::vector<Vector> parts_of(const Vector& joined, const std::vector<int>& lengths) {
-  std::vector<Vector> parts;
+/// The parts of a joined whole.
+template <class Part>
+std::vector<Part> parts_of(const Part& joined, const std::vector<int>& lengths) {
+  std::vector<Part> parts;
   parts.reserve(lengths.size());
   auto next = joined.begin();
   for (const int length : lengths) {
@@ -32,6 +33,51 @@ std::vector<Vector> parts_of(const Vector& joined, const std::vector<int>& lengt
     next += length;
   }
   return parts;
+}
+
+/// The MPI type of a part's elements.
+MPI_Datatype element_type(const std::string&) {
+  return MPI_CHAR;
+}
+MPI_Datatype element_type(const std::vector<std::int64_t>&) {
+  return MPI_INT64_T;
+}
+MPI_Datatype element_type(const Vector&) {
+  return MPI_DOUBLE;
+}
+
+template <class Part>
+std::vector<Part> all_parts(World::State& state, const Part& own) {
+  const int length = static_cast<int>(own.size());
+  std::vector<int> lengths(static_cast<std::size_t>(state.size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state.agreement, &request);
+  state.wait_collective(request, "gathering");
+  const auto [offsets, total] = offsets_of(lengths);
+  Part joined;
+  joined.resize(static_cast<std::size_t>(total));
+  MPI_Iallgatherv(own.data(), length, element_type(own), joined.data(), lengths.data(), offsets.data(),
+                  element_type(own), state.agreement, &request);
+  state.wait_collective(request, "gathering");
+  if (state.size > 1) {
+    state.agreement_bytes += static_cast<std::int64_t>(sizeof(typename Part::value_type)) * length;
+  }
+  return parts_of(joined, lengths);
+}
+
+std::int64_t reduced(World::State& state, std::int64_t own, MPI_Op operation) {
+  std::int64_t result = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(&own, &result, 1, MPI_INT64_T, operation, state.agreement, &request);
+  state.wait_collective(request, "agreement");
+  return result;
+}
+
+/// Rank 0's `count` elements, in place.
+void spread(World::State& state, void* elements, int count, MPI_Datatype type) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(elements, count, type, 0, state.agreement, &request);
+  state.wait_collective(request, "broadcast");
 }
 
 constexpr auto bytes_of_numbers = static_cast<std::int64_t>(sizeof(double));
@@ -46,7 +92,7 @@ void Agreement::together(const std::function<void()>& step) {
   try {
     step();
   } catch (const StepAbandoned&) {
-    // Who has failed says so below.
+    // The rank that failed says so below.
   } catch (const PeerError&) {
     throw;  // already known to all
   } catch (const Error& error) {
@@ -77,64 +123,71 @@ void Agreement::together(const std::function<void()>& step) {
 }
 
 void Agreement::same(const std::string& what, const Public<std::string>& value) {
-  const std::vector<std::string> all = all_gather(value);
+  const bool differs = broadcast(value) != value.value();
+  const std::int64_t first = min(declare_public(static_cast<std::int64_t>(differs ? rank() : ranks())));
   together([&] {
-    for (std::size_t r = 1; r < all.size(); ++r) {
-      check(all[r] == all[0],
-            "the {} of rank {} differs from that of rank 0 (all ranks must run the same job) start every rank with the "
-            "same options and files",
-            what, r);
-    }
+    check(first == ranks(),
+          "the {} of rank {} differs from that of rank 0 (all ranks must run the same job) start every rank with the "
+          "same options and files",
+          what, first);
   });
 }
 
+bool Agreement::alike(const Public<std::string>& value) {
+  return all(declare_public(broadcast(value) == value.value()));
+}
+
+bool Agreement::any(const Public<bool>& value) {
+  return reduced(world_.state(), value.value() ? 1 : 0, MPI_MAX) == 1;
+}
+
+bool Agreement::all(const Public<bool>& value) {
+  return reduced(world_.state(), value.value() ? 1 : 0, MPI_MIN) == 1;
+}
+
+std::int64_t Agreement::min(const Public<std::int64_t>& value) {
+  return reduced(world_.state(), value.value(), MPI_MIN);
+}
+
+std::int64_t Agreement::max(const Public<std::int64_t>& value) {
+  return reduced(world_.state(), value.value(), MPI_MAX);
+}
+
+std::int64_t Agreement::sum(const Public<std::int64_t>& value) {
+  return reduced(world_.state(), value.value(), MPI_SUM);
+}
+
+bool Agreement::broadcast(const Public<bool>& value) {
+  std::int64_t number = value.value() ? 1 : 0;
+  spread(world_.state(), &number, 1, MPI_INT64_T);
+  return number == 1;
+}
+
+double Agreement::broadcast(const Public<double>& value) {
+  double number = value.value();
+  spread(world_.state(), &number, 1, MPI_DOUBLE);
+  return number;
+}
+
 std::string Agreement::broadcast(const Public<std::string>& text) {
-  World::State& state = world_.state();
-  std::int64_t length = static_cast<std::int64_t>(text.value().size());
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibcast(&length, 1, MPI_INT64_T, 0, state.agreement, &request);
-  state.wait_collective(request, "broadcast");
+  auto length = static_cast<std::int64_t>(text.value().size());
+  spread(world_.state(), &length, 1, MPI_INT64_T);
   std::string result = text.value();
   result.resize(static_cast<std::size_t>(length));
-  MPI_Ibcast(result.data(), static_cast<int>(length), MPI_CHAR, 0, state.agreement, &request);
-  state.wait_collective(request, "broadcast");
+  spread(world_.state(), result.data(), static_cast<int>(length), MPI_CHAR);
   return result;
 }
 
 std::vector<std::string> Agreement::all_gather(const Public<std::string>& text) {
-  World::State& state = world_.state();
-  const int length = static_cast<int>(text.value().size());
-  std::vector<int> lengths(static_cast<std::size_t>(state.size));
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state.agreement, &request);
-  state.wait_collective(request, "gathering");
-  const auto [offsets, total] = offsets_of(lengths);
-  std::string joined(static_cast<std::size_t>(total), '\0');
-  MPI_Iallgatherv(text.value().data(), length, MPI_CHAR, joined.data(), lengths.data(), offsets.data(), MPI_CHAR,
-                  state.agreement, &request);
-  state.wait_collective(request, "gathering");
-  state.agreement_bytes += length;
-  std::vector<std::string> result;
-  for (std::size_t r = 0; r < lengths.size(); ++r) {
-    result.push_back(joined.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(lengths[r])));
-  }
-  return result;
+  return all_parts(world_.state(), text.value());
+}
+
+std::vector<std::vector<std::int64_t>> Agreement::all_gather(const Public<std::vector<std::int64_t>>& numbers) {
+  return all_parts(world_.state(), numbers.value());
 }
 
 std::vector<Vector> Agreement::all_gather(const Released<Vector>& numbers) {
-  World::State& state = world_.state();
-  const int length = static_cast<int>(numbers.value().size());
-  std::vector<int> lengths(static_cast<std::size_t>(state.size));
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, state.agreement, &request);
-  state.wait_collective(request, "gathering");
-  const auto [offsets, total] = offsets_of(lengths);
-  Vector joined(static_cast<std::size_t>(total));
-  MPI_Iallgatherv(numbers.value().data(), length, MPI_DOUBLE, joined.data(), lengths.data(), offsets.data(), MPI_DOUBLE,
-                  state.agreement, &request);
-  state.wait_collective(request, "gathering");
-  if (state.size > 1) state.agreement_bytes += bytes_of_numbers * length;
-  return parts_of(joined, lengths);
+  return all_parts(world_.state(), numbers.value());
 }
 
 std::vector<Vector> Agreement::exchange(const std::vector<Released<Vector>>& parts) {
@@ -173,11 +226,7 @@ std::vector<Vector> Agreement::gather(const Released<Vector>& numbers) {
                state.agreement, &request);
   state.wait_collective(request, "gathering");
   if (state.rank != 0) state.agreement_bytes += static_cast<std::int64_t>(sizeof(double)) * length;
-  std::vector<Vector> result;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    result.emplace_back(joined.begin() + offsets[r], joined.begin() + offsets[r] + lengths[r]);
-  }
-  return result;
+  return parts_of(joined, lengths);
 }
 
 Vector Agreement::ordered_sum(const Released<Columns>& columns) {

@@ -18,15 +18,9 @@ EvaluationPass::EvaluationPass(Agreement& agreement, const MetricsPolicy& policy
   check(policy.shared(), "regret needs shared metrics (its comparator is fitted to all records without noise)");
   agreement_.together([&] { records_.emplace(data); });
   if (marks_.empty()) {
-    Round last = 0;
-    for (const Vector& end : agreement_.all_gather(Released<Vector>(declare_public([&] {
-           double own = 0;
-           for (const RoundSet& rounds : data.rounds) own = std::max(own, static_cast<double>(rounds.end()));
-           return Vector{own};
-         }())))) {
-      last = std::max(last, static_cast<Round>(end[0]));
-    }
-    marks_.push_back(last);
+    Round own = 0;
+    for (const RoundSet& rounds : data.rounds) own = std::max(own, rounds.end());
+    marks_.push_back(agreement_.max(declare_public(own)));
   }
   played_ = total(data.played, marks_.size(), SharedFigure::played_losses);
   Columns counts(marks_.size(), data.rounds.size());

@@ -22,6 +22,47 @@ TEST(AgreementDoor, TextsTravelWhole) {
   for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r], std::string(r, 'a'));
 }
 
+TEST(AgreementDoor, ReducesTypedValues) {
+  Agreement agreement(world());
+  const std::int64_t own = world().rank();
+  const std::int64_t ranks = world().size();
+  EXPECT_EQ(agreement.min(declare_public(own - 3)), -3);
+  EXPECT_EQ(agreement.max(declare_public(own - 3)), ranks - 4);
+  EXPECT_EQ(agreement.sum(declare_public(own + 1)), ranks * (ranks + 1) / 2);
+  // Beyond 2^53, which numbers of type double would round.
+  const std::int64_t large = (std::int64_t{1} << 60) + own;
+  EXPECT_EQ(agreement.max(declare_public(large)), (std::int64_t{1} << 60) + ranks - 1);
+}
+
+TEST(AgreementDoor, ReducesTruthValues) {
+  Agreement agreement(world());
+  const bool alone = world().size() == 1;
+  const bool last = world().rank() == world().size() - 1;
+  EXPECT_TRUE(agreement.any(declare_public(last)));
+  EXPECT_FALSE(agreement.any(declare_public(false)));
+  EXPECT_EQ(agreement.all(declare_public(last)), alone);
+  EXPECT_TRUE(agreement.all(declare_public(true)));
+  EXPECT_EQ(agreement.alike(declare_public(std::string(last ? "odd" : "even"))), alone);
+  EXPECT_TRUE(agreement.alike(declare_public(std::string("even"))));
+}
+
+TEST(AgreementDoor, BroadcastsTypedValues) {
+  Agreement agreement(world());
+  const bool first = world().rank() == 0;
+  EXPECT_TRUE(agreement.broadcast(declare_public(first)));
+  EXPECT_FALSE(agreement.broadcast(declare_public(!first)));
+  EXPECT_EQ(agreement.broadcast(declare_public(first ? 0.1 : 7.0)), 0.1);
+}
+
+TEST(AgreementDoor, GathersIntegersEverywhere) {
+  Agreement agreement(world());
+  const std::int64_t large = (std::int64_t{1} << 60) + 1;
+  const std::vector<std::int64_t> own(static_cast<std::size_t>(world().rank()), large);
+  const auto parts = agreement.all_gather(declare_public(own));
+  EXPECT_EQ(parts.size(), static_cast<std::size_t>(world().size()));
+  for (std::size_t r = 0; r < parts.size(); ++r) EXPECT_EQ(parts[r], std::vector<std::int64_t>(r, large));
+}
+
 TEST(AgreementDoor, GathersNumbersOnTheFirstRank) {
   Agreement agreement(world());
   const auto parts =

@@ -1,5 +1,5 @@
-/// The door that is open before the first round and after the last: validation together, digests, gathering of results;
-/// and the one-way reports that progress is made of.
+/// Collective agreement of all ranks: validation together, typed reductions and gathering of results, before the first
+/// round and after the last. One-way reports, of which progress is made, may be sent during rounds.
 #pragma once
 
 #include <cstdint>
@@ -13,46 +13,63 @@
 
 namespace starling {
 
-/// All members but `report` and `collect` are **collective** over all ranks.
+/// Communication of all ranks outside of rounds. All members are **collective** over all ranks, but for `rank`,
+/// `ranks`, `report`, `collect` and `bytes`.
 class Agreement {
  public:
   explicit Agreement(World& world) : world_(world) {}
 
-  /// Of this rank, and how many there are; not collective.
   [[nodiscard]] int rank() const { return world_.rank(); }
   [[nodiscard]] int ranks() const { return world_.size(); }
 
-  /// Runs `step` here and agrees on the outcome: if it threw on any rank, it throws on all: the lowest such rank gets
-  /// its own exception back, the others a PeerError.
+  /// Runs `step` on every rank and agrees on the outcome. If `step` threw on any rank, all ranks throw: the lowest such
+  /// rank its own exception, the others a PeerError.
   void together(const std::function<void()>& step);
 
-  /// Throws UsageError unless `value` is the same on all ranks; the message names the first rank that differs from rank
-  /// 0.
+  /// Throws UsageError unless `value` is the same on all ranks. The message names the first rank that differs from
+  /// rank 0.
   void same(const std::string& what, const Public<std::string>& value);
+  /// Whether `value` is the same on all ranks.
+  [[nodiscard]] bool alike(const Public<std::string>& value);
 
-  /// Rank 0's text, everywhere.
+  /// Whether `value` is true on at least one rank.
+  [[nodiscard]] bool any(const Public<bool>& value);
+  /// Whether `value` is true on every rank.
+  [[nodiscard]] bool all(const Public<bool>& value);
+  /// The least value of any rank.
+  [[nodiscard]] std::int64_t min(const Public<std::int64_t>& value);
+  /// The largest value of any rank.
+  [[nodiscard]] std::int64_t max(const Public<std::int64_t>& value);
+  /// The sum of all ranks' values.
+  [[nodiscard]] std::int64_t sum(const Public<std::int64_t>& value);
+
+  /// Rank 0's value, on every rank.
+  [[nodiscard]] bool broadcast(const Public<bool>& value);
+  [[nodiscard]] double broadcast(const Public<double>& value);
   [[nodiscard]] std::string broadcast(const Public<std::string>& text);
-  /// Every rank's text, in rank order, everywhere.
+  /// Every rank's values, in rank order, on every rank.
   [[nodiscard]] std::vector<std::string> all_gather(const Public<std::string>& text);
-  /// Every rank's numbers, in rank order, everywhere.
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> all_gather(const Public<std::vector<std::int64_t>>& numbers);
   [[nodiscard]] std::vector<Vector> all_gather(const Released<Vector>& numbers);
-  /// Part r of each rank's goes to rank r: what has come here, in rank order. All ranks give a part for every rank.
+  /// Personalised exchange: part r goes to rank r. Returns the parts for this rank, in rank order. Every rank gives a
+  /// part for every rank.
   [[nodiscard]] std::vector<Vector> exchange(const std::vector<Released<Vector>>& parts);
   /// Every rank's numbers, in rank order, on rank 0; empty elsewhere.
   [[nodiscard]] std::vector<Vector> gather(const Released<Vector>& numbers);
-  /// Sum of all clients' columns, added in client order whatever the layout (a reduction tree would differ in the last
-  /// bit between layouts), everywhere. All ranks give columns of the same length; a rank without clients gives none.
+  /// Sum of all clients' columns, on every rank. Columns are added in client order for any layout, because a reduction
+  /// tree would differ in the last bit between layouts. All ranks give columns of the same length; a rank without
+  /// clients gives none.
   [[nodiscard]] Vector ordered_sum(const Released<Columns>& columns);
-  /// No rank leaves before all have entered.
+  /// No rank leaves before all ranks have entered.
   void barrier();
 
-  /// Sends a report to rank 0 without waiting; rank r's k-th report belongs with every other rank's k-th.
+  /// Sends a report to rank 0 without waiting. The k-th reports of all ranks belong together.
   void report(const Released<Vector>& numbers);
-  /// Rank 0: the next set of reports if all `ranks` that take part have sent theirs (waiting for it if `wait`), in rank
-  /// order.
+  /// On rank 0: the next set of reports, in rank order, if all `ranks` that take part have sent theirs. `wait` waits
+  /// for this set.
   [[nodiscard]] std::optional<std::vector<Vector>> collect(const std::vector<int>& ranks, bool wait);
 
-  /// Bytes that this rank has sent through this door.
+  /// Bytes that this rank has sent with this interface. Reductions and broadcasts do not count.
   [[nodiscard]] std::int64_t bytes() const;
 
  private:

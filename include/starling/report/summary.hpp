@@ -10,7 +10,7 @@
 #include "starling/core/snapshot.hpp"
 #include "starling/net/traffic.hpp"
 #include "starling/privacy/statement/statement.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
+#include "starling/protocol/decentralized/mixer.hpp"
 #include "starling/record/figures/constraint_figures.hpp"
 #include "starling/record/figures/effective_weights.hpp"
 #include "starling/record/figures/test_metrics.hpp"

@@ -1,19 +1,18 @@
-// From the configuration of `starling fedavg` to all that its rounds need.
+// The data, model and privacy of `starling fedavg`.
 #include "fedavg_run.hpp"
 #include <algorithm>
 
 namespace starling {
 
 void FedAvgRun::open_data() {
-  layout_.emplace(number_of_clients(std::nullopt), world_.size());
-  note_idle_ranks();
+  place_clients(std::nullopt);
   loss_ = loss_table().make(config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   open_streams(config_.data);
   weigh_clients();
 }
 
-/// n_k of the paper.
+/// Sets n_k of the paper.
 void FedAvgRun::weigh_clients() {
   for (const auto& stream : dataset_.streams) {
     const std::optional<std::int64_t> records = stream->records();
@@ -46,14 +45,11 @@ void FedAvgRun::choose_rounds() {
                                settings.local_steps, releases_));
 }
 
-void FedAvgRun::open_protection() {
-  RunFacts facts;
-  agreement_.together([&] {
-    facts = this->facts(releases_);
-    facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
-    facts.sends_models = true;
-  });
-  open_privacy(std::move(facts));
+RunFacts FedAvgRun::privacy_facts() {
+  RunFacts facts = common_facts(releases_);
+  facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
+  facts.sends_models = true;
+  return facts;
 }
 
 }  // namespace starling

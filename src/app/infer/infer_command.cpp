@@ -1,7 +1,6 @@
-// The steps of `starling infer`, and what they come to.
+// The steps and results of `starling infer`.
 #include "infer_command.hpp"
 
-#include "app/run/launch.hpp"
 #include "infer_run.hpp"
 #include <algorithm>
 #include <cmath>
@@ -15,7 +14,7 @@ namespace starling {
 
 namespace {
 
-/// Of one client's spreads: (estimate, spread) by method, one after the other.
+/// Appends one client's (estimate, spread) of each method.
 void append(const std::vector<MethodSpread>& methods, Vector& numbers) {
   for (const MethodSpread& each : methods) {
     numbers.insert(numbers.end(), each.spread.estimate.begin(), each.spread.estimate.end());
@@ -23,7 +22,7 @@ void append(const std::vector<MethodSpread>& methods, Vector& numbers) {
   }
 }
 
-/// Takes from the front of `numbers` what `append` wrote of methods with these names.
+/// Takes the estimates and spreads of these methods from the front of `numbers`, as `append` wrote them.
 std::vector<MethodSpread> take(View& numbers, const std::vector<std::string>& names, std::size_t dimension) {
   std::vector<MethodSpread> methods;
   for (const std::string& name : names) {
@@ -35,8 +34,8 @@ std::vector<MethodSpread> take(View& numbers, const std::vector<std::string>& na
   return methods;
 }
 
-/// One of each of these methods, in this order, without a spread where there is none: clients whose steps have ended
-/// early know less.
+/// One entry for each of these methods, in this order. Where the spread is unknown it is NaN: clients whose steps ended
+/// early know fewer.
 std::vector<MethodSpread> padded(const std::vector<MethodSpread>& known, const std::vector<std::string>& names,
                                  const Vector& estimate) {
   std::vector<MethodSpread> methods;
@@ -48,7 +47,7 @@ std::vector<MethodSpread> padded(const std::vector<MethodSpread>& known, const s
   return methods;
 }
 
-/// Methods of which no client has a spread.
+/// Removes methods of which no client has a spread.
 void leave_out_unknown(std::vector<std::vector<MethodSpread>>& clients) {
   const auto unknown = [&](std::size_t m) {
     return std::all_of(clients.begin(), clients.end(),
@@ -69,28 +68,29 @@ std::vector<std::string> InferRun::coefficient_names() const {
   return names;
 }
 
-/// Of all clients, as far as all may know.
+/// Records of all clients after so many steps, as far as numbers of records are public.
 double InferRun::records_after(Round steps) const {
   const double most = static_cast<double>(steps) * static_cast<double>(config_.data.batch);
   double total = 0;
-  for (const double records : records_) total += std::min(records, most);
+  for (const double records : records_of_clients_) total += std::min(records, most);
   return total;
 }
 
-/// d × local clients.
-Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalRecorder& recorder) {
+/// Estimates, d × local clients.
+Released<Columns> InferRun::final_models() {
+  if (engine_->paths() > 0) intervals_->finish(engine_->view());
   Columns models(dimension_, static_cast<std::size_t>(client_count()));
   if (schedule_) {
     for (std::size_t k = 0; k < models.size(); ++k) {
-      const Vector own = recorder.estimate(k, engine.view());
+      const Vector own = intervals_->estimate(k, engine_->view());
       std::copy(own.begin(), own.end(), models[k].begin());
     }
     return declare_public(std::move(models));
   }
   Released<Vector> common = declare_public(Vector(dimension_));
   if (first_rank()) {
-    Vector estimate = recorder.estimate(0, engine.view());
-    const std::optional<BiasEstimate> bias = engine.bias();
+    Vector estimate = intervals_->estimate(0, engine_->view());
+    const std::optional<BiasEstimate> bias = engine_->bias();
     if (config_.bias == BiasChoice::remove && bias) axpy(-1, bias->bias, estimate);
     common = declare_public(std::move(estimate));
   }
@@ -99,7 +99,8 @@ Released<Columns> InferRun::estimates(const InferEngine& engine, const IntervalR
   return declare_public(std::move(models));
 }
 
-/// Rank 0's, if asked for. Where the data do not determine a coordinate, there is no spread. **Collective.**
+/// Rank 0's plug-in spreads, if they are asked for. A coordinate that the data do not determine has an infinite spread.
+/// **Collective.**
 std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder) {
   if (config_.plug_in && config_.trust == PlugInTrust::central && rounds_done(engine.view()) < config_.sgd.steps) {
     // A run that is taken up again would release other sums of the same records, and they are paid for once.
@@ -152,25 +153,22 @@ void InferRun::treat_bias(const InferEngine& engine, std::vector<MethodSpread>& 
   }
 }
 
-std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const IntervalRecorder& recorder) {
+/// Rank 0's; none elsewhere. **Collective.**
+std::vector<MethodSpread> InferRun::spreads_of_aggregator(InferEngine& engine, const IntervalRecorder& recorder) {
   const std::vector<MethodSpread> plug_in = plug_in_spreads(engine, recorder);
-  const std::vector<std::string> names = coefficient_names();
-  std::vector<Interval> intervals;
-  const auto add = [&](const std::vector<MethodSpread>& spreads, std::optional<Client> client) {
-    for (Interval& each : intervals_of(spreads, names, config_.levels, client)) intervals.push_back(std::move(each));
-  };
-  if (!schedule_) {
-    if (!first_rank()) return intervals;
-    std::vector<MethodSpread> spreads = recorder.spreads(0);
-    spreads.insert(spreads.end(), plug_in.begin(), plug_in.end());
-    treat_bias(engine, spreads);
-    if (config_.batch_means && recorder.counted(0) < config_.sgd.steps - config_.burn_in) {
-      notes_.push_back(fmt::format("no batch-means: {} of {} steps were taken, and the last batch ends with the last",
-                                   recorder.counted(0), config_.sgd.steps - config_.burn_in));
-    }
-    add(spreads, std::nullopt);
-    return intervals;
+  if (!first_rank()) return {};
+  std::vector<MethodSpread> spreads = recorder.spreads(0);
+  spreads.insert(spreads.end(), plug_in.begin(), plug_in.end());
+  treat_bias(engine, spreads);
+  if (config_.batch_means && recorder.counted(0) < config_.sgd.steps - config_.burn_in) {
+    notes_.push_back(fmt::format("no batch-means: {} of {} steps were taken, and the last batch ends with the last",
+                                 recorder.counted(0), config_.sgd.steps - config_.burn_in));
   }
+  return spreads;
+}
+
+/// On rank 0; none elsewhere. **Collective.**
+std::vector<Interval> InferRun::intervals_of_clients(const InferEngine& engine, const IntervalRecorder& recorder) {
   std::vector<std::string> methods;
   if (config_.random_scaling) methods.emplace_back("random-scaling");
   if (config_.batch_means) methods.emplace_back("batch-means");
@@ -187,20 +185,26 @@ std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const Interva
     }
   }
   leave_out_unknown(of_clients);
-  for (std::size_t u = 0; u < of_clients.size(); ++u) add(of_clients[u], static_cast<Client>(u));
+  std::vector<Interval> intervals;
+  for (std::size_t u = 0; u < of_clients.size(); ++u) {
+    for (Interval& each : intervals_of(of_clients[u], coefficient_names(), config_.levels, static_cast<Client>(u))) {
+      intervals.push_back(std::move(each));
+    }
+  }
   return intervals;
+}
+
+std::vector<Interval> InferRun::all_intervals(InferEngine& engine, const IntervalRecorder& recorder) {
+  if (schedule_) return intervals_of_clients(engine, recorder);
+  return intervals_of(spreads_of_aggregator(engine, recorder), coefficient_names(), config_.levels, std::nullopt);
 }
 
 /// Steps are the same on all ranks but for those that host no client of a graph. **Collective.**
 Round InferRun::rounds_done(const RoundView& view) {
-  Round done = 0;
-  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(view.done())))) {
-    done = std::max<Round>(done, std::stoll(each));
-  }
-  return done;
+  return agreement_.max(declare_public(view.done()));
 }
 
-/// Of client 0 alone, whose rank is the first.
+/// The path of client 0, or of the aggregator; on rank 0.
 std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorder) const {
   std::vector<IntervalsAt> path;
   const std::optional<Client> client = schedule_ ? std::optional<Client>(0) : std::nullopt;
@@ -211,7 +215,7 @@ std::vector<IntervalsAt> InferRun::interval_path(const IntervalRecorder& recorde
   return path;
 }
 
-/// Rank 0's, if asked for.
+/// Rank 0's joint test of all slopes.
 std::optional<JointTest> InferRun::joint_test(const IntervalRecorder& recorder) const {
   const std::vector<std::string> names = coefficient_names();
   JointTest test;
@@ -228,110 +232,84 @@ std::optional<JointTest> InferRun::joint_test(const IntervalRecorder& recorder) 
   return test;
 }
 
-ExitCode InferRun::play() {
-  const Recorded recorded = who_is_recorded(
-      layout_->clients(), config_.record_clients.value_or(schedule_ ? RecordedChoice() : of_one_model), dimension_);
-  const std::unique_ptr<InferEngine> engine = this->engine(std::move(dataset_.streams), privacy_->accounts());
-  if (recorded.figures == Figures::of_some) engine->count_edges_of(recorded.listed);
-  if (!engine->note().empty()) notes_.push_back(engine->note());
-  IntervalRecorder intervals = follow(*engine, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>());
-  TestScore test;
-  if (test_) test = [this](View theta) { return model_->score(theta, *test_).of_all(); };
-  find_checkpoint(config_.sgd.steps);
-  open_records({config_.sgd.steps,
-                recorded,
-                model_->classifies() ? Scores::losses_and_accuracies : Scores::losses,
-                test,
-                schedule_ ? Models::one_each : Models::one_for_all,
-                {{"aggregated", schedule_ ? "no" : "yes"}},
-                schedule_ ? std::optional(Mixing::push_sum) : std::nullopt});
-
-  std::vector<Observer*> observers = recorders();
-  if (engine->paths() > 0) observers.push_back(&intervals);
-  KeptParts parts;
-  parts.add("steps", *engine);
-  parts.add("paths", intervals);
-  start_checkpoints(std::move(parts));
-  observers.push_back(last_observer());
-  const double wall = time_rounds([&] { engine->run(observers); });
-
-  const Round done = rounds_done(engine->view());
-  const bool stopped = done < config_.sgd.steps;
-  checkpoint_the_end(done, stopped);
-  if (engine->paths() > 0) intervals.finish(engine->view());
-  const Released<Columns> averages = estimates(*engine, intervals);
-  finish_records(engine->view(), done, averages);
-  if (stopped) note_stop(done, config_.sgd.steps, "step", is_resumable());
-  const Summary summary = make_summary(*engine, intervals, recorded, averages, wall, stopped);
-  agreement_.together([&] {
-    if (!first_rank()) return;
-    std::vector<IntervalsAt> path = interval_path(intervals);
-    if (!path.empty() && !schedule_) {  // less their bias, if that was asked for
-      path.back().intervals = summary.intervals;
-      std::erase_if(path.back().intervals, [](const Interval& each) { return each.method == "plug-in"; });
-    }
-    const bool noted = !path.empty() && !path.back().intervals.empty();
-    const std::string& folder = directory_->path();
-    OwnResults own;
-    if (noted) own.write = [&] { write_interval_path(folder, path); };
-    if (noted) own.draw = [&] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
-    write_results(summary, stopped, "the estimate", own);
-  });
-  if (!stopped) drop_checkpoints(done);
-  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+void InferRun::build_protocol() {
+  recorded_ = who_is_recorded(layout_->clients(),
+                              config_.record_clients.value_or(schedule_ ? RecordedChoice() : of_one_model), dimension_);
+  engine_ = engine(std::move(dataset_.streams), privacy_->accounts());
+  if (recorded_.figures == Figures::of_some) engine_->count_edges_of(recorded_.listed);
+  if (!engine_->note().empty()) notes_.push_back(engine_->note());
+  intervals_.emplace(follow(*engine_, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>()));
 }
 
-Summary InferRun::make_summary(InferEngine& engine, const IntervalRecorder& recorder, const Recorded& recorded,
-                               const Released<Columns>& estimates, double wall, bool stopped) {
-  const RoundView& view = engine.view();
-  Summary summary = begin_summary(config_.sgd.steps, wall);
+Recording InferRun::recording() {
+  return {config_.sgd.steps,
+          recorded_,
+          scores_of(model_->classifies()),
+          test_score_of(*model_),
+          schedule_ ? Models::one_each : Models::one_for_all,
+          {{"aggregated", schedule_ ? "no" : "yes"}},
+          "step",
+          schedule_ ? std::optional(Mixing::push_sum) : std::nullopt};
+}
+
+void InferRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
+  if (engine_->paths() > 0) observers.push_back(&*intervals_);
+  parts.add("steps", *engine_);
+  parts.add("paths", *intervals_);
+}
+
+RoundsEnd InferRun::end_rounds() {
+  return RoundsEnd::in_step(rounds_done(engine_->view()), config_.sgd.steps);
+}
+
+void InferRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& /*end*/) {
   summary.average = "all";
   summary.learned = true;
   summary.classifies = model_->classifies();
   summary.aggregated = !schedule_;
-  LocalResults local{estimates,
-                     Vector(view.masses().begin(), view.masses().end()),
-                     engine.debts(),
-                     view.tallies(),
-                     engine.edge_traffic(),
-                     engine.wire_traffic(),
-                     engine.time_shares(),
-                     std::nullopt,
-                     view.mass_in_flight(),
-                     client_count() > 0 ? std::optional(view.done()) : std::nullopt};
-  if (test_) {
-    local.test.emplace();
-    for (std::size_t k = 0; k < estimates.value().size(); ++k) {
-      local.test->push_back(model_->score(estimates.value()[k], *test_).of_all());
-    }
-  }
+  LocalResults local = local_results(std::move(models), model_.get());
+  local.debts = engine_->debts();
+  local.edges = engine_->edge_traffic();
+  local.wire = engine_->wire_traffic();
+  local.shares = engine_->time_shares();
   gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
-  summary.rounds = rounds_done(view);
-  if (const auto steps = engine.steps(first_client())) {
-    summary.step_cap = config_.step_cap;
-    summary.weights = gather_weights(agreement_, recorded, *steps, tolerated_debt);
-    if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
+  if (schedule_) add_weights(summary);
+  if (!schedule_ && first_rank()) set_one_model(summary, local.models.value()[0]);
+  summary.intervals = all_intervals(*engine_, *intervals_);
+  if (engine_->paths() > 0) summary.interval_records = records_after(config_.burn_in + intervals_->counted(0));
+  if (config_.joint && first_rank()) summary.joint = joint_test(*intervals_);
+}
+
+/// **Collective.**
+void InferRun::add_weights(Summary& summary) {
+  summary.step_cap = config_.step_cap;
+  summary.weights = gather_weights(agreement_, recorded_, *engine_->steps(first_client()), tolerated_debt);
+  if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
+}
+
+OwnResults InferRun::own_results(const Summary& summary) {
+  std::vector<IntervalsAt> path = interval_path(*intervals_);
+  if (!path.empty() && !schedule_) {  // less their bias, if that was asked for
+    path.back().intervals = summary.intervals;
+    std::erase_if(path.back().intervals, [](const Interval& each) { return each.method == "plug-in"; });
   }
-  if (!schedule_ && first_rank()) set_one_model(summary, estimates.value()[0]);
-  summary.intervals = all_intervals(engine, recorder);
-  if (engine.paths() > 0) summary.interval_records = records_after(config_.burn_in + recorder.counted(0));
-  if (config_.joint && first_rank()) summary.joint = joint_test(recorder);
-  finish_summary(summary, stopped);
-  return summary;
+  OwnResults own;
+  own.model = "the estimate";
+  if (path.empty() || path.back().intervals.empty()) return own;
+  const std::string& folder = directory_->path();
+  own.write = [folder, path] { write_interval_path(folder, path); };
+  own.draw = [folder, path] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
+  return own;
 }
 
 Command infer_command() {
-  return {
-      .name = "infer",
-      .purpose = "regression under local differential privacy, with confidence intervals",
-      .on_all_ranks = true,
-      .help = infer_help,
-      .options = infer_declarations,
-      .configuration = [](const std::vector<std::string>& words) { return parse_infer_config(words).text; },
-      .run =
-          [](const Call& call) {
-            return run_on_all_ranks([&](World& world) { return InferRun(world, call.command_line).run(call.words); });
-          }};
+  return {.name = "infer",
+          .purpose = "regression under local differential privacy, with confidence intervals",
+          .on_all_ranks = true,
+          .help = infer_help,
+          .options = infer_declarations,
+          .configuration = [](const std::vector<std::string>& words) { return parse_infer_config(words).text; },
+          .run = run_learning<InferRun>};
 }
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// The protocol of `starling infer` with its door: rank 0 aggregates, or clients mix with their neighbours.
+/// The protocol of `starling infer` with its communication: rank 0 aggregates, or clients mix with their neighbours.
 #pragma once
 
 #include "infer_config.hpp"
@@ -18,7 +18,7 @@
 
 namespace starling {
 
-/// What an engine is made of. References outlive it.
+/// Parts of an engine. References must outlive the engine.
 struct EngineParts {
   World& world;
   const Layout& layout;
@@ -50,13 +50,13 @@ class InferEngine {
   [[nodiscard]] virtual TimeShares time_shares() const = 0;
   [[nodiscard]] virtual std::vector<EdgeTraffic> edge_traffic() const = 0;
   [[nodiscard]] virtual WireTraffic wire_traffic() const = 0;
-  /// What a user should know of how vectors go; empty if there is nothing to be said.
+  /// A note for users on the exchange of vectors; empty if there is none.
   [[nodiscard]] virtual std::string note() const { return ""; }
   /// **Collective.** On rank 0, where they were asked for.
   [[nodiscard]] virtual std::optional<PlugInMeans> plug_in() = 0;
   /// Mean over steps of 1/(clients that took part), on rank 0 of an aggregated run.
   [[nodiscard]] virtual double mean_inverse_clients() const = 0;
-  /// Of the average, likewise, where curvatures are released step by step.
+  /// Curvature bias of the average, on rank 0 of an aggregated run that releases curvatures step by step.
   [[nodiscard]] virtual std::optional<BiasEstimate> bias() const = 0;
   /// All that steps depend on but streams, keys, the graph and accounts.
   virtual void persist(Snapshot& snapshot) = 0;

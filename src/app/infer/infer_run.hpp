@@ -16,30 +16,15 @@
 
 namespace starling {
 
-/// One run of `starling infer` on one rank, from configuration to results.
+/// One run of `starling infer` on one rank.
 class InferRun final : public LearningRun {
  public:
   InferRun(World& world, std::string command_line) : LearningRun(world, "infer", std::move(command_line)) {}
 
-  ExitCode run(const std::vector<std::string>& words) {
-    configure([&] { config_ = parse_infer_config(words); });
-    if (is_finished()) return show_finished();
-    agreement_.together([&] { open_graph(); });
-    if (schedule_) agreement_.same("topology", declare_public(schedule_->digest()));
-    agreement_.together([&] { open_data(); });
-    agree_on_data();
-    agreement_.together([&] { open_model(); });
-    if (schedule_ && !config_.asked_step_cap) choose_step_cap();
-    count_records();
-    open_protection();
-    make_directory();
-    return config_.replications > 0 ? study() : play();
-  }
-
  private:
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
-  /// Ranks without clients go along with an aggregator's rounds.
+  /// Ranks without clients take part in an aggregator's rounds.
   [[nodiscard]] bool plays(int rank) const override { return !schedule_ || LearningRun::plays(rank); }
   [[nodiscard]] std::string why_not_resumable() const override {
     return config_.replications > 0 ? "its replications are quickly begun anew" : LearningRun::why_not_resumable();
@@ -55,16 +40,31 @@ class InferRun final : public LearningRun {
   [[nodiscard]] std::string digest_of_inputs() const override {
     return LearningRun::digest_of_inputs() + digest_of(config_.step_cap);
   }
-  void open_graph();
-  void open_data();
-  void open_model();
+  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_infer_config(words); }
+  void open_graph() override;
+  [[nodiscard]] std::string graph_digest() const override { return schedule_ ? schedule_->digest() : ""; }
+  void open_data() override;
+  void open_model() override;
+  void agree_on_model() override;
+  [[nodiscard]] RunFacts privacy_facts() override;
+  void build_protocol() override;
+  [[nodiscard]] Recording recording() override;
+  void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
+  void play_rounds(const std::vector<Observer*>& observers) override { engine_->run(observers); }
+  [[nodiscard]] RoundsEnd end_rounds() override;
+  [[nodiscard]] const RoundView& view() const override { return engine_->view(); }
+  [[nodiscard]] Released<Columns> final_models() override;
+  void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
+  [[nodiscard]] OwnResults own_results(const Summary& summary) override;
+  /// A study of coverage plays its own rounds.
+  ExitCode play() override { return config_.replications > 0 ? study() : LearningRun::play(); }
+
   void choose_steps();
   /// **Collective.**
   void choose_step_cap();
   /// **Collective.**
   void count_records();
   void refuse_constant_columns();
-  void open_protection();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
   /// Whether curvatures are released beside directions.
   [[nodiscard]] bool two_parts() const { return config_.plug_in || config_.curvature_by_step(); }
@@ -74,8 +74,7 @@ class InferRun final : public LearningRun {
   /// With this rank's streams, accounts and keys.
   [[nodiscard]] std::unique_ptr<InferEngine> engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts);
   [[nodiscard]] IntervalRecorder follow(const InferEngine& engine, std::vector<std::size_t> noted) const;
-  ExitCode play();
-  /// Of rank 0's path, or of those of all clients in client order; on rank 0. **Collective.**
+  /// Intervals on rank 0: of the aggregator's path, or of all clients' paths in client order. **Collective.**
   [[nodiscard]] std::vector<Interval> all_intervals(InferEngine& engine, const IntervalRecorder& recorder);
   [[nodiscard]] std::vector<MethodSpread> plug_in_spreads(InferEngine& engine, const IntervalRecorder& recorder);
   [[nodiscard]] std::optional<JointTest> joint_test(const IntervalRecorder& recorder) const;
@@ -83,11 +82,11 @@ class InferRun final : public LearningRun {
   void note_undetermined(const PlugIn& result);
   [[nodiscard]] std::vector<IntervalsAt> interval_path(const IntervalRecorder& recorder) const;
   [[nodiscard]] Round rounds_done(const RoundView& view);
-  [[nodiscard]] Released<Columns> estimates(const InferEngine& engine, const IntervalRecorder& recorder);
+  [[nodiscard]] std::vector<Interval> intervals_of_clients(const InferEngine& engine, const IntervalRecorder& recorder);
+  [[nodiscard]] std::vector<MethodSpread> spreads_of_aggregator(InferEngine& engine, const IntervalRecorder& recorder);
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   [[nodiscard]] double records_after(Round steps) const;
-  [[nodiscard]] Summary make_summary(InferEngine& engine, const IntervalRecorder& recorder, const Recorded& recorded,
-                                     const Released<Columns>& estimates, double wall, bool stopped);
+  void add_weights(Summary& summary);
 
   void check_truth() const;
   ExitCode study();
@@ -100,7 +99,10 @@ class InferRun final : public LearningRun {
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<MallowsModel> model_;
   std::optional<Released<Vector>> start_;
-  Vector records_;  ///< of each client; infinite where nobody knows beforehand
+  Vector records_of_clients_;  ///< numbers of records; infinite where nobody knows beforehand
+  Recorded recorded_;
+  std::unique_ptr<InferEngine> engine_;
+  std::optional<IntervalRecorder> intervals_;
 };
 
 }  // namespace starling

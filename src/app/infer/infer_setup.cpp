@@ -1,4 +1,4 @@
-// From the configuration of `starling infer` to all that its steps need.
+// The graph, data, model and privacy of `starling infer`.
 #include "app/run/start_models.hpp"
 #include "app/settings/schedule_options.hpp"
 #include "infer_run.hpp"
@@ -32,8 +32,7 @@ bool needs_intercept(const std::string& source) {
 void InferRun::open_graph() {
   std::unique_ptr<Graph> graph;
   if (config_.topology) graph = read_graph(*config_.topology);
-  layout_.emplace(number_of_clients(graph ? std::optional(graph->clients()) : std::nullopt), world_.size());
-  note_idle_ranks();
+  place_clients(graph ? std::optional(graph->clients()) : std::nullopt);
   if (!graph) return;
   check(graph->ever_connects(),
         "the topology never connects: some client cannot reach some other however long the run is (models could not "
@@ -120,6 +119,11 @@ void InferRun::refuse_constant_columns() {
                   listed, world_.rank()));
 }
 
+void InferRun::agree_on_model() {
+  if (schedule_ && !config_.asked_step_cap) choose_step_cap();
+  count_records();
+}
+
 void InferRun::choose_step_cap() {
   config_.step_cap = chosen_step_cap({agreement_, first_rank(), *schedule_, even_masses_, config_.mixing,
                                       omd_settings(config_), first_rounds(config_.sgd.steps)});
@@ -133,7 +137,7 @@ void InferRun::count_records() {
                           : std::numeric_limits<double>::infinity());
   }
   for (const Vector& each : agreement_.all_gather(declare_public(std::move(own)))) {
-    records_.insert(records_.end(), each.begin(), each.end());
+    records_of_clients_.insert(records_of_clients_.end(), each.begin(), each.end());
   }
 }
 
@@ -181,21 +185,17 @@ std::unique_ptr<Protection> InferRun::make_protection(ReleaseSettings settings) 
   return mechanism_table().make(name, settings);
 }
 
-/// **Collective.**
-void InferRun::open_protection() {
-  RunFacts facts;
-  agreement_.together([&] {
-    facts = this->facts(config_.sgd.steps);
-    if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.step_cap);
-    if (two_parts()) facts.second = plug_in_part();
-    if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
-    if (!schedule_) {
-      const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
-      facts.trust = unprotected() ? TrustModel::none : central ? TrustModel::curvature : TrustModel::local;
-    }
-    facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
-  });
-  open_privacy(std::move(facts));
+RunFacts InferRun::privacy_facts() {
+  RunFacts facts = common_facts(config_.sgd.steps);
+  if (schedule_) facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.step_cap);
+  if (two_parts()) facts.second = plug_in_part();
+  if (config_.plug_in) facts.price_factor = PlugInSums::price_factor;
+  if (!schedule_) {
+    const bool central = config_.plug_in && config_.trust == PlugInTrust::central;
+    facts.trust = unprotected() ? TrustModel::none : central ? TrustModel::curvature : TrustModel::local;
+  }
+  facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
+  return facts;
 }
 
 std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {

@@ -1,4 +1,4 @@
-// How often the intervals of `starling infer` cover, by independent runs on a generator.
+// Coverage of the intervals of `starling infer`, by independent runs on a generator.
 #include "infer_run.hpp"
 #include <bit>
 #include <chrono>
@@ -22,7 +22,7 @@ Vector truth_of(const std::string& source, std::size_t dimension) {
 
 }  // namespace
 
-/// Of one run on records and noise of its own; nothing if a signal has stopped it. **Collective.**
+/// Intervals of one run on records and noise of its own; nothing if a signal has stopped the run. **Collective.**
 std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   DataSettings data = config_.data;
   data.seed += static_cast<std::uint64_t>(r);
@@ -46,7 +46,7 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   if (along) path = interval_path(recorder);
   if (!path.empty() && path.back().steps == config_.sgd.steps) path.pop_back();
   path.push_back({config_.sgd.steps, records_after(config_.sgd.steps), all_intervals(*engine, recorder)});
-  notes_.resize(notes);  // what single runs have to say
+  notes_.resize(notes);  // notes of single runs are left out
   return path;
 }
 

@@ -1,54 +1,144 @@
-// The rounds of `starling omd`, and what they come to.
+// The rounds and results of `starling omd`.
 #include "omd_command.hpp"
 
-#include "app/run/launch.hpp"
 #include "omd_run.hpp"
 #include <algorithm>
-#include <cmath>
 
 #include "starling/core/memory/heap.hpp"
-#include "starling/record/figures/violation.hpp"
-#include "starling/record/model_average.hpp"
 #include "starling/report/pictures/network_picture.hpp"
 #include "starling/report/pictures/violation_picture.hpp"
 
 namespace starling {
 
-namespace {
-
-bool is_refuted(const Summary& summary) {
-  return summary.privacy.audit && summary.privacy.audit->refuted;
+Learning OmdRun::make_learning() {
+  if (config_.privacy.audit) canaries_.emplace(*model_, privacy_->mechanism());
+  Model& model = canaries_ ? canaries_->model() : *model_;
+  Mechanism& mechanism = canaries_ ? canaries_->mechanism() : privacy_->mechanism();
+  if (constraints_) {
+    constraints_->start(static_cast<std::size_t>(client_count()), privacy_->pair(), config_.data.batch);
+  }
+  return {constraints_ ? constraints_->model(model) : model,
+          mechanism,
+          privacy_->accounts(),
+          privacy_->take_keys(),
+          std::move(dataset_.streams),
+          constraints_ ? constraints_->duals_of_clients() : nullptr};
 }
 
-}  // namespace
-
-Scores OmdRun::scores() const {
-  if (!config_.learns()) return Scores::none;
-  return loss_->classifies() ? Scores::losses_and_accuracies : Scores::losses;
+void OmdRun::build_protocol() {
+  trim_heap();  // with many clients, setting up has taken more memory than the run needs
+  std::optional<Learning> learning;
+  if (config_.learns()) learning.emplace(make_learning());
+  const std::size_t length = message_length(mirror_->state_size(dimension_), config_.mixing);
+  const Schedule& schedule = constraints_ ? constraints_->affordable(*schedule_, length * sizeof(double),
+                                                                     config_.mixing.gossip_steps, config_.data.seed)
+                                          : *schedule_;
+  channel_.emplace(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
+  recorded_ = who_is_recorded(layout_->clients(), config_.record_clients.value_or(RecordedChoice()), dimension_);
+  if (recorded_.figures == Figures::of_some) channel_->count_edges_of(recorded_.listed);
+  if (!channel_->note().empty()) notes_.push_back(channel_->note());
+  topology_digest_ = schedule_->digest();
+  if (hosts_clients() && channel_->mixer().plan_ahead() && !constraints_) {
+    schedule_->forget_links();  // every rank has all links of a graph that comes from a file
+    trim_heap();
+  }
+  omd_.emplace(channel_->mixer(), *mirror_, std::move(learning), config_.omd, std::move(*start_));
+  start_.reset();
 }
 
-std::vector<Score> OmdRun::test_scores(const Released<Columns>& models) {
-  std::vector<Score> scores;
-  for (std::size_t k = 0; k < models.value().size(); ++k)
-    scores.push_back(model_->score(models.value()[k], *test_).of_all());
-  return scores;
+Recording OmdRun::recording() {
+  Recording recording;
+  recording.rounds = config_.omd.rounds;
+  recording.clients = recorded_;
+  if (config_.learns()) {
+    recording.scores = scores_of(loss_->classifies());
+    recording.test = test_score_of(*model_);
+  }
+  recording.provenance = {{"topology_digest", topology_digest_}};
+  recording.mixing = config_.mixing.mixing;
+  return recording;
+}
+
+void OmdRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
+  const auto clients = static_cast<std::size_t>(client_count());
+  played_.emplace(regrets() ? growth_marks(config_.omd.rounds) : std::vector<Round>(), regrets() ? clients : 0);
+  observers.push_back(&*played_);
+  parts.add("models", *omd_);
+  parts.add("sums for regret", *played_);
+  if (config_.average != Averaging::none) {
+    observers.push_back(&average_.emplace(config_.average, config_.omd.rounds));
+    parts.add("mean models", *average_);
+  }
+  if (constraints_) {
+    observers.push_back(&violations_.emplace(constraints_->duals_of_clients(), constraints_->energy(),
+                                             config_.mixing.gossip_steps, first_client(), clients, metrics_policy(),
+                                             directory_->private_folder(world_.rank()) + "/violation.csv"));
+    parts.add("violations", *violations_);
+  }
+}
+
+void OmdRun::play_rounds(const std::vector<Observer*>& observers) {
+  if (hosts_clients()) omd_->run(observers);
+}
+
+/// Where rounds are not in step, ranks that a signal has stopped are at different rounds.
+RoundsEnd OmdRun::end_rounds() {
+  const Round planned = config_.omd.rounds;
+  RoundsEnd end;
+  end.done = agreement_.max(declare_public(hosts_clients() ? omd_->done() : Round{0}));
+  end.least = agreement_.min(declare_public(hosts_clients() ? omd_->done() : planned));
+  end.stopped = end.least < planned;
+  channel_->give_back_room();  // the last models are copied
+  trim_heap();                 // plans have gone
+  return end;
+}
+
+Released<Columns> OmdRun::final_models() {
+  return average_ ? average_->models(*omd_) : omd_->models();
+}
+
+void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
+  if (violations_) violation_ = violations_->finish(agreement_, end.done, layout_->clients());
+  summary.average = name_of(config_.average);
+  summary.learned = config_.learns();
+  summary.classifies = model_ && model_->classifies();
+  summary.deadline = config_.mixing.deadline;
+  LocalResults local = local_results(std::move(models), model_.get());
+  local.debts.assign(omd_->debts().begin(), omd_->debts().end());
+  local.edges = channel_->edge_traffic();
+  local.wire = channel_->wire_traffic();
+  local.shares = omd_->time_shares();
+  if (hosts_clients()) local.played_rounds = omd_->played_rounds();
+  add_regret(summary, end.stopped);
+  gather_results(agreement_, local, metrics_policy(), config_.json_models, summary);
+  if (violation_) summary.constraints = violation_->constraints;
+  if (config_.learns()) add_weights(summary);
 }
 
 /// **Collective.**
-bool OmdRun::any_has_played(const DecentralizedOmd& omd) {
+void OmdRun::add_weights(Summary& summary) {
+  const bool out_of_step = config_.mixing.deadline.has_value();
+  summary.step_cap = config_.omd.step_cap;
+  summary.weights = gather_weights(agreement_, recorded_, local_steps(*omd_, first_client()),
+                                   out_of_step ? tolerated_debt_out_of_step : tolerated_debt);
+  if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
+  if (out_of_step) note_late_clients();
+}
+
+/// **Collective.**
+bool OmdRun::any_has_played() {
   bool any = false;
-  for (const RoundSet& rounds : omd.rounds_played()) any = any || !rounds.empty();
-  const auto of_ranks = agreement_.all_gather(declare_public(std::string(any ? "yes" : "no")));
-  return std::find(of_ranks.begin(), of_ranks.end(), "yes") != of_ranks.end();
+  for (const RoundSet& rounds : omd_->rounds_played()) any = any || !rounds.empty();
+  return agreement_.any(declare_public(any));
 }
 
 /// Names the clients that were too late at the end to step; their effective weight may be near 1. **Collective.**
-void OmdRun::note_late_clients(const DecentralizedOmd& omd) {
+void OmdRun::note_late_clients() {
   constexpr std::size_t most_named = 10;
   std::vector<std::string> late;
-  const auto of_ranks = agreement_.all_gather(declare_public(std::string(omd.was_too_late() ? "late" : "")));
+  const auto of_ranks = agreement_.all_gather(declare_public(std::vector<std::int64_t>{omd_->was_too_late() ? 1 : 0}));
   for (int r = 0; r < layout_->ranks(); ++r) {
-    if (of_ranks[static_cast<std::size_t>(r)].empty()) continue;
+    if (of_ranks[static_cast<std::size_t>(r)].front() == 0) continue;
     const Client first = layout_->first(r);
     const Client last = first + layout_->count(r) - 1;
     late.push_back(first == last ? fmt::format("client {}", first) : fmt::format("clients {} to {}", first, last));
@@ -62,8 +152,21 @@ void OmdRun::note_late_clients(const DecentralizedOmd& omd) {
       fmt::join(late, ", "), more > 0 ? fmt::format(" and those of {} more ranks", more) : ""));
 }
 
+/// **Collective.**
+void OmdRun::add_regret(Summary& summary, bool stopped) {
+  if (!regrets()) return;
+  if (stopped) {
+    notes_.emplace_back("regret: left out, since the run was stopped");
+  } else if (!any_has_played()) {
+    notes_.emplace_back("regret: there is none, since no client took a step");
+  } else {
+    summary.regret = find_regret_of_run();
+    for (const std::string& remark : remarks_on(*summary.regret)) notes_.push_back(remark);
+  }
+}
+
 /// The evaluation pass, over streams opened anew. **Collective.**
-std::optional<Regret> OmdRun::regret_of(const DecentralizedOmd& omd, const PlayedRecorder& played) {
+Regret OmdRun::find_regret_of_run() {
   EvaluationData data;
   agreement_.together([&] {
     Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
@@ -72,172 +175,42 @@ std::optional<Regret> OmdRun::regret_of(const DecentralizedOmd& omd, const Playe
                      config_.data.source);
     data.streams = std::move(again.streams);
   });
-  data.rounds = omd.rounds_played();
-  data.marks = played.marks();
-  data.played = played.played();
+  data.rounds = omd_->rounds_played();
+  data.marks = played_->marks();
+  data.played = played_->played();
   data.batch = config_.data.batch;
   data.l2 = config_.omd.l2;
   const MetricsPolicy policy = metrics_policy();
   const EvaluationPass pass(agreement_, policy, *model_, *domain_, data, [this] { return !world_.go_on_waiting(); });
-  const Regret regret =
-      find_regret(pass, {config_.regret != RegretChoice::dynamic, config_.regret != RegretChoice::static_regret,
-                         constraints_ ? &constraints_->set() : nullptr, config_.benchmark_window});
-  for (const std::string& remark : remarks_on(regret)) notes_.push_back(remark);
-  return regret;
+  return find_regret(pass, {config_.regret != RegretChoice::dynamic, config_.regret != RegretChoice::static_regret,
+                            constraints_ ? &constraints_->set() : nullptr, config_.benchmark_window});
 }
 
-ExitCode OmdRun::play() {
-  trim_heap();  // of what setting up has taken for the moment: with many clients more than they stay with
-  const MetricsPolicy policy = metrics_policy();
-  std::optional<Learning> learning;
-  if (config_.learns()) {
-    if (config_.privacy.audit) canaries_.emplace(*model_, privacy_->mechanism());
-    Model& model = canaries_ ? canaries_->model() : *model_;
-    Mechanism& mechanism = canaries_ ? canaries_->mechanism() : privacy_->mechanism();
-    if (constraints_) {
-      constraints_->start(static_cast<std::size_t>(client_count()), privacy_->pair(), config_.data.batch);
-    }
-    learning.emplace(Learning{constraints_ ? constraints_->model(model) : model, mechanism, privacy_->accounts(),
-                              privacy_->take_keys(), std::move(dataset_.streams),
-                              constraints_ ? constraints_->duals_of_clients() : nullptr});
-  }
-  const std::size_t length = message_length(mirror_->state_size(dimension_), config_.mixing);
-  const Schedule& schedule = constraints_ ? constraints_->affordable(*schedule_, length * sizeof(double),
-                                                                     config_.mixing.gossip_steps, config_.data.seed)
-                                          : *schedule_;
-  const MixingChannel door(world_, *layout_, schedule, config_.mixing, mirror_->state_size(dimension_));
-  const Recorded recorded =
-      who_is_recorded(layout_->clients(), config_.record_clients.value_or(RecordedChoice()), dimension_);
-  if (recorded.figures == Figures::of_some) door.count_edges_of(recorded.listed);
-  if (!door.note().empty()) notes_.push_back(door.note());
-  const bool hosts_clients = client_count() > 0;
-  const std::string topology_digest = schedule_->digest();
-  if (hosts_clients && door.mixer().plan_ahead() && !constraints_) {
-    schedule_->forget_links();  // of a file's graph every rank has all
-    trim_heap();
-  }
-  DecentralizedOmd omd(door.mixer(), *mirror_, std::move(learning), config_.omd, std::move(*start_));
-  start_.reset();
-
-  const bool regrets = config_.regret != RegretChoice::none;
-  PlayedRecorder played(regrets ? growth_marks(config_.omd.rounds) : std::vector<Round>(),
-                        regrets ? static_cast<std::size_t>(client_count()) : 0);
-  std::optional<ModelAverage> average;
-  if (config_.average != Averaging::none) average.emplace(config_.average, config_.omd.rounds);
-
-  std::optional<ConstraintRecorder> violations;
-  if (constraints_) {
-    violations.emplace(constraints_->duals_of_clients(), constraints_->energy(), config_.mixing.gossip_steps,
-                       first_client(), static_cast<std::size_t>(client_count()), policy,
-                       directory_->private_folder(world_.rank()) + "/violation.csv");
-  }
-
-  TestScore test;
-  if (test_) test = [this](View x) { return model_->score(x, *test_).of_all(); };
-  find_checkpoint(config_.omd.rounds);
-  open_records({config_.omd.rounds,
-                recorded,
-                scores(),
-                test,
-                Models::one_each,
-                {{"topology_digest", topology_digest}},
-                config_.mixing.mixing});
-
-  std::vector<Observer*> observers = recorders();
-  observers.push_back(&played);
-  if (average) observers.push_back(&*average);
-  if (violations) observers.push_back(&*violations);
-  KeptParts parts;
-  parts.add("models", omd);
-  parts.add("sums for regret", played);
-  if (average) parts.add("mean models", *average);
-  if (violations) parts.add("violations", *violations);
-  start_checkpoints(std::move(parts));
-  observers.push_back(last_observer());
-  const double wall = time_rounds([&] {
-    if (hosts_clients) omd.run(observers);
-  });
-  // Where rounds are not in step, ranks that a signal has stopped stand at different ones.
-  Round done = 0;
-  Round least_done = config_.omd.rounds;
-  for (const std::string& of_rank :
-       agreement_.all_gather(declare_public(std::to_string(hosts_clients ? omd.done() : -1)))) {
-    const Round of_this = std::stoll(of_rank);
-    done = std::max(done, of_this);
-    if (of_this >= 0) least_done = std::min(least_done, of_this);
-  }
-  door.give_back_room();  // models are copied
-  trim_heap();            // plans have gone
-  Released<Columns> models = average ? average->models(omd) : omd.models();
-  const bool stopped = least_done < config_.omd.rounds;
-  checkpoint_the_end(done, stopped);
-  finish_records(omd, done, models);
-  if (stopped) note_stop(least_done, config_.omd.rounds, "round", is_resumable());
-  if (violations) violation_ = violations->finish(agreement_, done, layout_->clients());
-  const Summary summary = make_summary(omd, std::move(models), door, played, recorded, wall, least_done);
-  agreement_.together([&] {
-    if (first_rank()) write_results(summary, stopped, "the final mean model", {{}, [this] { return draw(); }});
-  });
-  if (!stopped) drop_checkpoints(done);
-  if (agreement_.broadcast(declare_public(std::string(is_refuted(summary) ? "yes" : "no"))) == "yes") {
-    return ExitCode::refuted;
-  }
-  return stopped ? ExitCode::stopped_safely : ExitCode::done;
-}
-
-Summary OmdRun::make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingChannel& door,
-                             const PlayedRecorder& played, const Recorded& recorded, double wall, Round rounds_done) {
-  const MetricsPolicy policy = metrics_policy();
-  Summary summary = begin_summary(config_.omd.rounds, wall);
-  summary.rounds = rounds_done;
-  summary.average = name_of(config_.average);
-  summary.learned = config_.learns();
-  summary.classifies = model_ && model_->classifies();
-  summary.deadline = config_.mixing.deadline;
-  LocalResults local{std::move(models),
-                     Vector(omd.masses().begin(), omd.masses().end()),
-                     Vector(omd.debts().begin(), omd.debts().end()),
-                     omd.tallies(),
-                     door.edge_traffic(),
-                     door.wire_traffic(),
-                     omd.time_shares(),
-                     std::nullopt,
-                     omd.mass_in_flight(),
-                     client_count() > 0 ? std::optional(omd.played_rounds()) : std::nullopt};
-  if (test_) local.test = test_scores(local.models);
-  if (config_.regret != RegretChoice::none && rounds_done < config_.omd.rounds) {
-    notes_.emplace_back("regret: left out, since the run was stopped");
-  } else if (config_.regret != RegretChoice::none && !any_has_played(omd)) {
-    notes_.emplace_back("regret: there is none, since no client took a step");
-  } else if (config_.regret != RegretChoice::none) {
-    summary.regret = regret_of(omd, played);
-  }
-  gather_results(agreement_, local, policy, config_.json_models, summary);
-  if (violation_) summary.constraints = violation_->constraints;
-  if (config_.learns()) {
-    summary.step_cap = config_.omd.step_cap;
-    summary.weights = gather_weights(agreement_, recorded, local_steps(omd, first_client()),
-                                     config_.mixing.deadline ? tolerated_debt_out_of_step : tolerated_debt);
-  }
-  if (summary.weights && summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
-  if (config_.learns() && config_.mixing.deadline) note_late_clients(omd);
-  finish_summary(summary, rounds_done < config_.omd.rounds);
-  if (!config_.learns()) return summary;
+void OmdRun::complete_summary(Summary& summary) {
+  if (!config_.learns()) return;
   if (canaries_) {
     summary.privacy.audit = canaries_->finish(agreement_, privacy_->dearest_charge(), privacy_->delta_of_claims());
   }
   for (const ConstraintFigures& each : summary.constraints) {
     if (!each.violation) summary.withheld.push_back("constraints[" + each.name + "].violation");
   }
-  return summary;
 }
 
-/// Sentences saying why pictures are missing.
+OwnResults OmdRun::own_results(const Summary& /*summary*/) {
+  return {"the final mean model", {}, [this] { return draw(); }};
+}
+
+ExitCode OmdRun::exit_code(const Summary& summary, const RoundsEnd& end) {
+  const bool refuted = summary.privacy.audit && summary.privacy.audit->refuted;
+  return agreement_.broadcast(declare_public(refuted)) ? ExitCode::refuted : LearningRun::exit_code(summary, end);
+}
+
+/// Returns the reasons for missing pictures.
 std::vector<std::string> OmdRun::draw() const {
   const std::string& folder = directory_->path();
   std::vector<std::string> problems;
   if (violation_) problems.push_back(write_violations(folder, *violation_));
-  problems.push_back(draw_network(folder, read_network(folder), reporter_->history(), false));
+  problems.push_back(draw_network(folder, read_network(folder), records_->history(), false));
   return problems;
 }
 
@@ -248,10 +221,7 @@ Command omd_command() {
           .help = omd_help,
           .options = omd_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_omd_config(words).text; },
-          .run =
-              [](const Call& call) {
-                return run_on_all_ranks([&](World& world) { return OmdRun(world, call.command_line).run(call.words); });
-              }};
+          .run = run_learning<OmdRun>};
 }
 
 }  // namespace starling

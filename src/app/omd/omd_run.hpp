@@ -13,72 +13,77 @@
 
 #include "starling/graph/graph.hpp"
 #include "starling/protocol/decentralized/mixing_channel.hpp"
+#include "starling/record/figures/violation.hpp"
+#include "starling/record/model_average.hpp"
 #include "starling/regret/regret.hpp"
 
 namespace starling {
 
-/// One run of `starling omd` on one rank, from configuration to results.
+/// One run of `starling omd` on one rank.
 class OmdRun final : public LearningRun {
  public:
   OmdRun(World& world, std::string command_line) : LearningRun(world, "omd", std::move(command_line)) {}
 
-  ExitCode run(const std::vector<std::string>& words) {
-    configure([&] { config_ = parse_omd_config(words); });
-    if (is_finished()) return show_finished();
-    agreement_.together([&] { open_graph(); });
-    agreement_.same("topology", declare_public(schedule_->digest()));
-    agreement_.together([&] { open_data(); });
-    if (config_.learns()) agree_on_data();
-    agreement_.together([&] {
-      open_learning();
-      open_constraints();
-    });
-    choose_step_cap();
-    if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));
-    open_privacy();
-    make_directory();
-    return play();
-  }
-
  private:
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
-
   [[nodiscard]] std::string why_not_resumable() const override;
   [[nodiscard]] std::string why_no_round_is_left_out() const override { return ""; }
   [[nodiscard]] std::string why_no_more_rounds() const override;
   [[nodiscard]] std::string digest_of_inputs() const override {
     return LearningRun::digest_of_inputs() + schedule_->digest() + digest_of(config_.omd.step_cap);
   }
-  void open_graph();
+
+  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_omd_config(words); }
+  void open_graph() override;
+  [[nodiscard]] std::string graph_digest() const override { return schedule_->digest(); }
+  void open_data() override;
+  void open_model() override;
+  void agree_on_model() override;
+  [[nodiscard]] RunFacts privacy_facts() override;
+  void build_protocol() override;
+  [[nodiscard]] Recording recording() override;
+  void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
+  void play_rounds(const std::vector<Observer*>& observers) override;
+  [[nodiscard]] RoundsEnd end_rounds() override;
+  [[nodiscard]] const RoundView& view() const override { return *omd_; }
+  [[nodiscard]] Released<Columns> final_models() override;
+  void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
+  void complete_summary(Summary& summary) override;
+  [[nodiscard]] OwnResults own_results(const Summary& summary) override;
+  [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
+
   void check_graph(const Graph& graph);
-  void open_data();
-  void open_learning();
   void open_constraints();
+  void check_regret() const;
   /// **Collective.**
   void choose_step_cap();
-  void check_regret() const;
-  [[nodiscard]] std::optional<Regret> regret_of(const DecentralizedOmd& omd, const PlayedRecorder& played);
-  void open_privacy();
-  ExitCode play();
-  [[nodiscard]] std::vector<Score> test_scores(const Released<Columns>& models);
-  [[nodiscard]] bool any_has_played(const DecentralizedOmd& omd);
-  void note_late_clients(const DecentralizedOmd& omd);
-  [[nodiscard]] Summary make_summary(const DecentralizedOmd& omd, Released<Columns> models, const MixingChannel& door,
-                                     const PlayedRecorder& played, const Recorded& recorded, double wall,
-                                     Round rounds_done);
+  [[nodiscard]] Learning make_learning();
+  [[nodiscard]] bool hosts_clients() const { return client_count() > 0; }
+  [[nodiscard]] bool regrets() const { return config_.regret != RegretChoice::none; }
+  [[nodiscard]] bool any_has_played();
+  void note_late_clients();
+  void add_regret(Summary& summary, bool stopped);
+  [[nodiscard]] Regret find_regret_of_run();
+  void add_weights(Summary& summary);
   [[nodiscard]] std::vector<std::string> draw() const;
-  [[nodiscard]] Scores scores() const;
 
   OmdConfig config_;
   std::unique_ptr<Schedule> schedule_;
+  std::string topology_digest_;
   bool even_masses_ = false;  ///< every client has a mass of 1 in every round
   std::unique_ptr<Domain> domain_;
   std::unique_ptr<MirrorMap> mirror_;
   std::unique_ptr<Model> model_;
-  std::optional<Released<Columns>> start_;  // until the protocol has them
+  std::optional<Released<Columns>> start_;  ///< until the protocol takes it
   std::optional<RunConstraints> constraints_;
   std::optional<ConstraintReport> violation_;
-  std::optional<RunCanaries> canaries_;  // of runs that audit themselves
+  std::optional<RunCanaries> canaries_;  ///< of runs that audit themselves
+  std::optional<MixingChannel> channel_;
+  std::optional<DecentralizedOmd> omd_;
+  Recorded recorded_;
+  std::optional<PlayedRecorder> played_;  ///< of runs with --regret
+  std::optional<ModelAverage> average_;
+  std::optional<ConstraintRecorder> violations_;
 };
 
 }  // namespace starling

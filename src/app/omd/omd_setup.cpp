@@ -1,4 +1,4 @@
-// From the configuration of `starling omd` to all that its rounds need.
+// The graph, data, model and privacy of `starling omd`.
 #include "app/run/start_models.hpp"
 #include "omd_run.hpp"
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr Client most_clients_analysed_at_start = 200;
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
 
-/// What plain mixing makes of this graph (method 1, "Why η_t / w_u").
+/// The bias of plain mixing on this graph (docs/methods/decentralized.md).
 std::string describe_bias(const Graph& graph, bool troubled) {
   if (troubled) {
     return "plain mixing counts clients unequally where they are absent unequally or links lose messages, beside what "
@@ -47,9 +47,8 @@ std::string OmdRun::why_no_more_rounds() const {
 void OmdRun::open_graph() {
   std::unique_ptr<Graph> graph;
   if (config_.topology) graph = read_graph(*config_.topology);
-  const Client clients = number_of_clients(graph ? std::optional(graph->clients()) : std::nullopt);
-  if (!graph) graph = make_graph("directed-ring", clients, WeightRule::sender);
-  layout_.emplace(clients, world_.size());
+  place_clients(graph ? std::optional(graph->clients()) : std::nullopt);
+  if (!graph) graph = make_graph("directed-ring", layout_->clients(), WeightRule::sender);
   check_graph(*graph);
   if (config_.mixing.running_sums && graph->period() == 0) {
     notes_.emplace_back(
@@ -66,7 +65,6 @@ void OmdRun::open_graph() {
       departure_notes(*graph, config_.schedule, config_.rounds.value_or(std::numeric_limits<Round>::max()));
   notes_.insert(notes_.end(), departures.begin(), departures.end());
   schedule_ = overlaid(std::move(graph), config_.schedule, terms);
-  note_idle_ranks();
 }
 
 void OmdRun::check_graph(const Graph& graph) {
@@ -103,7 +101,7 @@ void OmdRun::open_data() {
   open_streams(config_.data);
 }
 
-void OmdRun::open_learning() {
+void OmdRun::open_model() {
   if (config_.learns()) {
     model_ = make_model(config_.model, *loss_, dataset_.shape);
     if (config_.model.kind == ModelChoice::Kind::location && config_.data.label.empty() && !dataset_.is_public) {
@@ -125,6 +123,12 @@ void OmdRun::open_learning() {
         "--audit with {} rounds of {} clients ({} canaries are needed to say anything) play more rounds",
         config_.omd.rounds, layout_->clients(), least_canaries);
   check_regret();
+  open_constraints();
+}
+
+void OmdRun::agree_on_model() {
+  choose_step_cap();
+  if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));
 }
 
 void OmdRun::open_constraints() {
@@ -182,25 +186,17 @@ void OmdRun::check_regret() const {
   }
 }
 
-/// **Collective.**
-void OmdRun::open_privacy() {
-  if (!config_.learns()) {
-    if (!goes_on_) run_id_ = make_run_id(agreement_, NoiseKeyPolicy::random, config_.data.seed);
-    return;
+RunFacts OmdRun::privacy_facts() {
+  RunFacts facts = common_facts(config_.omd.rounds);
+  // Canaries have signs of their own in each run; a pipe's records come once; and models that depend on late clients
+  // have other gradients.
+  facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
+  facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
+  if (constraints_) {
+    facts.public_inputs += constraints_->text();
+    facts.second = constraints_->second_part();
   }
-  RunFacts facts;
-  agreement_.together([&] {
-    facts = this->facts(config_.omd.rounds);
-    // Canaries have signs of their own in each run; what comes from a pipe is not there a second time; and models that
-    // depend on who was late have other gradients.
-    facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
-    facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
-    if (constraints_) {
-      facts.public_inputs += constraints_->text();
-      facts.second = constraints_->second_part();
-    }
-  });
-  LearningRun::open_privacy(std::move(facts));
+  return facts;
 }
 
 }  // namespace starling

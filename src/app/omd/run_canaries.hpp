@@ -18,7 +18,7 @@ class RunCanaries {
   [[nodiscard]] Model& model() { return model_; }
   [[nodiscard]] Mechanism& mechanism() { return mechanism_; }
 
-  /// What the releases of all ranks say about `claim`, on rank 0; nothing elsewhere, or if there were too few canaries
+  /// The audit of `claim` by the releases of all ranks, on rank 0; nothing elsewhere, or if there were too few canaries
   /// to say anything. **Collective.**
   [[nodiscard]] std::optional<OneRunResult> finish(Agreement& agreement, const Charge& claim, double delta) const;
 

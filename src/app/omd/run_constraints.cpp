@@ -7,7 +7,7 @@ namespace starling {
 
 namespace {
 
-constexpr double dual_step_under_noise = 0.1;  // method 2, "Privacy": under noise max(0, ·) over-penalises
+constexpr double dual_step_under_noise = 0.1;  // docs/methods/constraints.md: under noise max(0, ·) over-penalises
 
 }  // namespace
 

@@ -14,7 +14,7 @@ namespace starling {
 
 class RunConstraints {
  public:
-  /// Of a run of `rounds` rounds; `protects`: whether a mechanism adds noise. Throws UsageError.
+  /// The run has `rounds` rounds. `protects` says whether a mechanism adds noise. Throws UsageError.
   RunConstraints(const ConstraintOptions& options, const ConstraintFacts& facts, Round rounds, bool protects);
 
   [[nodiscard]] const ConstraintSet& set() const { return set_; }
@@ -23,7 +23,7 @@ class RunConstraints {
   [[nodiscard]] std::string text() const;
   /// Steps of --dual queue replace --step.
   void set_steps(OmdSettings& settings) const;
-  /// What a round releases besides gradients, if anything.
+  /// The part of a round's release beside gradients, if there is one.
   [[nodiscard]] std::optional<SecondPart> second_part() const;
 
   /// Makes the duals of this rank's clients. `pair` as LongTermConstraints has it.

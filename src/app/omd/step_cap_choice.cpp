@@ -20,7 +20,7 @@ double cap_for(const StepCapTerms& terms, Round rounds) {
       if (!terms.is_rank_0) return;
       least = least_mean_mass(terms.schedule, {rounds, terms.mixing.gossip_steps, terms.mixing.lazy});
     });
-    least = std::stod(terms.agreement.broadcast(declare_public(fmt::format("{:.17g}", least))));
+    least = terms.agreement.broadcast(declare_public(least));
   }
   OmdSettings settings = terms.settings;
   settings.rounds = rounds;

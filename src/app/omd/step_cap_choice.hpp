@@ -13,7 +13,7 @@ namespace starling {
 /// Whether push-sum over this graph leaves every client a mass of 1: sender and receiver weights both sum to one.
 [[nodiscard]] bool keeps_masses_even(const Graph& graph);
 
-/// What a step cap is chosen by.
+/// Terms by which a step cap is chosen.
 struct StepCapTerms {
   Agreement& agreement;
   bool is_rank_0;
@@ -29,7 +29,7 @@ struct StepCapTerms {
 /// plain mixing. Throws UsageError if the rounds that the run was to have at first lead to another κ. **Collective.**
 [[nodiscard]] double chosen_step_cap(const StepCapTerms& terms);
 
-/// What public inputs say of a step cap: nothing of 1, so that runs which need no other keep their digests.
+/// The text of a step cap among public inputs. A cap of 1 has none, so that digests of runs without a larger cap stay.
 [[nodiscard]] std::string digest_of(double step_cap);
 
 }  // namespace starling

@@ -1,7 +1,6 @@
-// The rounds of `starling renewable`, and what they come to.
+// The results of `starling renewable`.
 #include "renewable_command.hpp"
 
-#include "app/run/launch.hpp"
 #include "renewable_run.hpp"
 #include <algorithm>
 #include <cmath>
@@ -11,34 +10,25 @@
 
 namespace starling {
 
-ExitCode RenewableRun::play() {
-  find_checkpoint(config_.settings.rounds);
-  open_model_records(*model_, config_.settings.rounds);
-  KeptParts parts;
-  parts.add("rounds", *protocol_);
-  start_checkpoints(std::move(parts));
-  std::vector<Observer*> observers = recorders();
-  observers.push_back(last_observer());
-  const double wall = time_rounds([&] { protocol_->run(observers); });
-  const Round done = protocol_->done();
+/// Whether passes over all records have found the minimum.
+bool RenewableRun::has_converged() const {
   const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get());
-  const bool converged = config_.variant == RenewableVariant::offline && offline->converged();
-  const bool stopped = done < config_.settings.rounds && !converged;
-  checkpoint_the_end(done, stopped);
-  finish_records(*protocol_, done, protocol_->models());
-  if (stopped) note_stop(done, config_.settings.rounds, "round", is_resumable());
-  add_notes();
-  const Summary summary = make_summary(wall, stopped);
-  agreement_.together([&] {
-    if (first_rank()) write_results(summary, stopped, "the final model");
-  });
-  if (!stopped) drop_checkpoints(done);
+  return config_.variant == RenewableVariant::offline && offline->converged();
+}
+
+RoundsEnd RenewableRun::end_rounds() {
+  RoundsEnd end = AggregatedRun::end_rounds();
+  end.stopped = end.stopped && !has_converged();
+  return end;
+}
+
+ExitCode RenewableRun::exit_code(const Summary& summary, const RoundsEnd& end) {
   check<DataError>(
-      config_.variant != RenewableVariant::offline || converged || stopped || config_.rounds,
+      config_.variant != RenewableVariant::offline || has_converged() || end.stopped || config_.rounds,
       "no minimum was found in {} passes (the objective still falls: --l2 hardly bounds the model, or there "
       "is one class only and --penalty slopes) add a penalty; what was reached is in {}",
       config_.settings.rounds, directory_->path());
-  return stopped ? ExitCode::stopped_safely : ExitCode::done;
+  return AggregatedRun::exit_code(summary, end);
 }
 
 TestMetrics RenewableRun::test_figures() const {
@@ -109,9 +99,9 @@ void RenewableRun::add_notes() {
   }
 }
 
-Summary RenewableRun::make_summary(double wall, bool stopped) {
-  Summary summary = begin_summary(config_.settings.rounds, wall);
-  gather(*protocol_, protocol_->models(), *model_, summary);
+void RenewableRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
+  add_notes();
+  AggregatedRun::summarise(summary, std::move(models), end);
   if (test_ && model_->classifies()) summary.test_metrics = test_figures();
   try {
     summary.intervals = intervals();
@@ -121,12 +111,12 @@ Summary RenewableRun::make_summary(double wall, bool stopped) {
   if (const auto* const offline = dynamic_cast<const OfflineRenewable*>(protocol_.get())) {
     summary.objective = offline->objective();
   }
-  finish_summary(summary, stopped);
-  if (!mask_keys_.empty()) {
-    summary.privacy.trust.key_list = fingerprint(mask_keys_);
-    for (const MaskKey::Bytes& key : mask_keys_) summary.privacy.trust.keys.push_back(fingerprint(key));
-  }
-  return summary;
+}
+
+void RenewableRun::complete_summary(Summary& summary) {
+  if (mask_keys_.empty()) return;
+  summary.privacy.trust.key_list = fingerprint(mask_keys_);
+  for (const MaskKey::Bytes& key : mask_keys_) summary.privacy.trust.keys.push_back(fingerprint(key));
 }
 
 Command renewable_command() {
@@ -136,11 +126,7 @@ Command renewable_command() {
           .help = renewable_help,
           .options = renewable_declarations,
           .configuration = [](const std::vector<std::string>& words) { return parse_renewable_config(words).text; },
-          .run =
-              [](const Call& call) {
-                return run_on_all_ranks(
-                    [&](World& world) { return RenewableRun(world, call.command_line).run(call.words); });
-              }};
+          .run = run_learning<RenewableRun>};
 }
 
 }  // namespace starling

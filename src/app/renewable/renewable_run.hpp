@@ -15,46 +15,42 @@
 
 namespace starling {
 
-/// One run of `starling renewable` on one rank, from configuration to results.
+/// One run of `starling renewable` on one rank.
 class RenewableRun final : public AggregatedRun {
  public:
   RenewableRun(World& world, std::string command_line) : AggregatedRun(world, "renewable", std::move(command_line)) {}
 
-  ExitCode run(const std::vector<std::string>& words) {
-    configure([&] { config_ = parse_renewable_config(words); });
-    if (is_finished()) return show_finished();
-    agreement_.together([&] { open_data(); });
-    agree_on_data();
-    agreement_.together([&] { open_model(); });
-    open_protection();
-    make_directory();
-    make_protocol();
-    return play();
-  }
-
  private:
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
-
   [[nodiscard]] std::string why_not_resumable() const override;
   [[nodiscard]] std::string why_no_more_rounds() const override {
     return config_.variant == RenewableVariant::private_paper ? "its noise was made" : "";
   }
-  void open_data();
-  void open_model();
+  [[nodiscard]] AggregatedRounds& protocol() const override { return *protocol_; }
+  [[nodiscard]] Model& model() const override { return *model_; }
+  [[nodiscard]] Round planned_rounds() const override { return config_.settings.rounds; }
+
+  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_renewable_config(words); }
+  void open_data() override;
+  void open_model() override;
+  [[nodiscard]] RunFacts privacy_facts() override;
+  void build_protocol() override;
+  [[nodiscard]] RoundsEnd end_rounds() override;
+  void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
+  void complete_summary(Summary& summary) override;
+  [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
+
   void choose_rounds();
-  void open_protection();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
   [[nodiscard]] SecondPart curvature_part() const;
   [[nodiscard]] TrustModel trust_model() const;
   [[nodiscard]] PaperTerms paper_terms() const;
   [[nodiscard]] double average_curvature() const;
-  /// **Collective.**
-  void make_protocol();
+  void build_private_sums();
   void make_noisy_sum();
   [[nodiscard]] std::vector<Masker> agree_on_masks();
   void show_mask_keys();
-  ExitCode play();
-  [[nodiscard]] Summary make_summary(double wall, bool stopped);
+  [[nodiscard]] bool has_converged() const;
   [[nodiscard]] TestMetrics test_figures() const;
   [[nodiscard]] std::vector<Interval> intervals() const;
   [[nodiscard]] std::vector<std::string> coefficient_names() const;

@@ -1,4 +1,4 @@
-// From the configuration of `starling renewable` to all that its rounds need.
+// The data, model, privacy and protocol of `starling renewable`.
 #include "renewable_run.hpp"
 #include <cmath>
 #include <numbers>
@@ -31,8 +31,7 @@ std::string RenewableRun::why_not_resumable() const {
 }
 
 void RenewableRun::open_data() {
-  layout_.emplace(number_of_clients(std::nullopt), world_.size());
-  note_idle_ranks();
+  place_clients(std::nullopt);
   curved_ = make_curved_loss(config_.loss);
   loss_ = make_curved_loss(config_.loss);
   config_.data.label_map = [this](double raw) {
@@ -78,10 +77,9 @@ SecondPart RenewableRun::curvature_part() const {
   return part;
 }
 
-/// c of H̄ = n (c + λ) I. A scaled row has at most C₂² to spread over its p + 1 coordinates, and its weight, the loss's
-/// curvature, goes from 0 on the straight line to its largest value at the bend: half of that. With more, the steps
-/// 1/(b (c + λ)) are so short that the first, noisiest models are not forgotten; with less, they overshoot (method 3's
-/// table for `private` holds within a point from a quarter to a half).
+/// c of H̄ = n (c + λ) I (docs/methods/renewable.md). A scaled row spreads at most C₂² over its p + 1 coordinates. Its
+/// weight, the loss's curvature, lies between 0 and the largest curvature; c takes half of that. A larger c makes the
+/// steps 1/(b (c + λ)) so short that the first, noisiest models are not forgotten; with a smaller c they overshoot.
 double RenewableRun::average_curvature() const {
   const double bound = config_.privacy.clip.value_or(1);
   return curved_->most_curvature() / 2 * bound * bound / static_cast<double>(model_->order());
@@ -135,22 +133,19 @@ TrustModel RenewableRun::trust_model() const {
   return TrustModel::masked;
 }
 
-/// **Collective.**
-void RenewableRun::open_protection() {
-  RunFacts facts;
-  agreement_.together([&] {
-    facts = this->facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
-    if (config_.curvature_share) facts.second = curvature_part();
-    facts.trust = trust_model();
-    facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
-  });
-  open_privacy(std::move(facts));
+RunFacts RenewableRun::privacy_facts() {
+  RunFacts facts = common_facts(config_.offline() ? *dataset_.shape.rounds : config_.settings.rounds);
+  if (config_.curvature_share) facts.second = curvature_part();
+  facts.trust = trust_model();
+  facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
+  return facts;
 }
 
+/// **Collective.**
 std::vector<Masker> RenewableRun::agree_on_masks() {
   std::vector<MaskKey> own;
   agreement_.together([&] {
-    // A run that is taken up again must not mask other numbers alike.
+    // Keys are new ones whenever a run starts, so that a resumed run does not mask other numbers alike.
     for (Client k = 0; k < client_count(); ++k) own.push_back(MaskKey::random());
   });
   mask_keys_ =
@@ -165,7 +160,8 @@ std::vector<Masker> RenewableRun::agree_on_masks() {
   return maskers;
 }
 
-/// Every rank says and stores what its clients received, so that their owners can compare it without the relay.
+/// Every rank prints and stores the mask keys that its clients received, so that their owners can compare them without
+/// the relay. **Collective.**
 void RenewableRun::show_mask_keys() {
   const std::string all = fingerprint(mask_keys_);
   agreement_.together([&] {
@@ -187,6 +183,7 @@ void RenewableRun::show_mask_keys() {
   });
 }
 
+/// **Collective.**
 void RenewableRun::make_noisy_sum() {
   const auto price = [this](Round t) { return privacy_->price_at(0, t); };
   switch (config_.trust) {
@@ -203,22 +200,25 @@ void RenewableRun::make_noisy_sum() {
   }
 }
 
-void RenewableRun::make_protocol() {
+/// **Collective.**
+void RenewableRun::build_private_sums() {
+  make_noisy_sum();
+  std::optional<double> curvature;
+  if (!config_.curvature_share) {
+    curvature = average_curvature();
+    notes_.push_back(fmt::format("public curvature: {:.6g} I per record", *curvature));
+  }
+  protocol_ =
+      std::make_unique<PrivateRenewable>(*root_, *clients_, *model_, config_.settings, *start_, *sum_, curvature);
+}
+
+void RenewableRun::build_protocol() {
   const RenewableSettings& settings = config_.settings;
   root_.emplace(world_, *layout_);
   const bool sums = config_.variant == RenewableVariant::private_sums;
   codec_ = make_curvature_codec(config_.curvature, model_->dimension() + (sums ? 0 : 2), model_->order());
   clients_.emplace(*model_, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams), config_.data.batch);
-  if (sums) {
-    make_noisy_sum();
-    std::optional<double> curvature;
-    if (!config_.curvature_share) {
-      curvature = average_curvature();
-      notes_.push_back(fmt::format("public curvature: {:.6g} I per record", *curvature));
-    }
-    protocol_ = std::make_unique<PrivateRenewable>(*root_, *clients_, *model_, settings, *start_, *sum_, curvature);
-    return;
-  }
+  if (sums) return build_private_sums();
   if (config_.variant == RenewableVariant::private_paper) {
     protocol_ = std::make_unique<PaperRenewable>(*root_, *clients_, *model_, settings, *start_,
                                                  dynamic_cast<PaperPerturbation&>(privacy_->protection()),

@@ -1,35 +1,45 @@
-/// What the runs in which rank 0 makes one model for all clients have in common.
+/// Runs in which rank 0 makes one model for all clients.
 #pragma once
 
 #include "learning_run.hpp"
+#include <optional>
+#include <vector>
 
 #include "starling/net/root/root.hpp"
 #include "starling/protocol/aggregated/aggregated_rounds.hpp"
 
 namespace starling {
 
+/// The steps that such commands share.
 class AggregatedRun : public LearningRun {
  protected:
   using LearningRun::LearningRun;
 
-  /// Ranks without clients go along with the others' rounds.
+  /// The protocol, once it is built.
+  [[nodiscard]] virtual AggregatedRounds& protocol() const = 0;
+  [[nodiscard]] virtual Model& model() const = 0;
+  [[nodiscard]] virtual Round planned_rounds() const = 0;
+
+  /// Ranks without clients play rounds too.
   [[nodiscard]] bool plays(int) const override { return true; }
 
-  /// Opens the records of the one model, which is scored on the test set if there is one. Keeps a reference.
-  /// **Collective.**
-  void open_model_records(Model& model, Round rounds);
-  /// Of a run that ends with `models` (d × local clients, all of them equal): adds to `summary` what its rounds came
-  /// to. **Collective.**
-  void gather(const AggregatedRounds& protocol, const Released<Columns>& models, Model& model, Summary& summary);
-  /// Of --start: uniform (the model's `own` start, else zero), zero, or a file with one row of `dimension_` numbers.
-  /// Throws UsageError.
+  [[nodiscard]] Recording recording() override;
+  void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
+  void play_rounds(const std::vector<Observer*>& observers) override { protocol().run(observers); }
+  [[nodiscard]] RoundsEnd end_rounds() override { return RoundsEnd::in_step(protocol().done(), planned_rounds()); }
+  [[nodiscard]] const RoundView& view() const override { return protocol(); }
+  [[nodiscard]] Released<Columns> final_models() override { return protocol().models(); }
+  void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
+
+  /// The model of --start: uniform (the model's `own` start, else zero), zero, or a file with one row of `dimension_`
+  /// numbers. Throws UsageError.
   [[nodiscard]] Released<Vector> start_model(const std::optional<Vector>& own = std::nullopt) const;
 
   std::optional<Root> root_;
 
  private:
-  /// On the test set: kept for the model that was asked for last, since all clients have the same.
-  [[nodiscard]] Score test_score(Model& model, View theta);
+  /// The score on the test set. The last one is kept, since all clients have the same model.
+  [[nodiscard]] Score test_score(View theta);
 
   Vector scored_;
   Score score_;

@@ -1,4 +1,4 @@
-/// What all commands under mpirun share: the ranks, and one message for one error.
+/// The start and the end of all commands under mpirun: ranks, exit codes, one message for one error.
 #pragma once
 
 #include <functional>

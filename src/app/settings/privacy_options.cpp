@@ -29,8 +29,8 @@ std::function<void(const std::string&)> amount(std::optional<std::string>& targe
 
 void add_price_options(Options& options, PrivacyOptions& privacy) {
   options.add(declared("mechanism"), privacy.mechanism);
-  options.add(declared("epsilon", {.falls_with = fades}), amount(privacy.epsilon, tiny, most_epsilon));
-  options.add(declared("mu", {.falls_with = fades}), amount(privacy.mu, tiny, most_mu));
+  options.add(declared("epsilon", {.falls_with = fades()}), amount(privacy.epsilon, tiny, most_epsilon));
+  options.add(declared("mu", {.falls_with = fades()}), amount(privacy.mu, tiny, most_mu));
   options.add(declared("delta"), privacy.delta);
   options.add(declared("clip"), privacy.clip);
   options.add(declared("unit"), privacy.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
@@ -44,7 +44,7 @@ void add_ledger_options(Options& options, PrivacyOptions& privacy) {
            "epsilon that a client's releases may come to, over all runs in its ledger: a number, or clients:FILE. A "
            "client that reached it goes on without learning",
        .files = named::spec,
-       .falls_with = fades},
+       .falls_with = fades()},
       amount(privacy.budget, 0, std::numeric_limits<double>::max()));
   options.add({.name = "budget-unit",
                .argument = "WHOSE",

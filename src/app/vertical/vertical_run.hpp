@@ -14,22 +14,11 @@
 
 namespace starling {
 
-/// One run of `starling vertical` on one rank, from configuration to results. Client 0 is the fusion centre, party k
-/// client k; the run's model, for records and pictures, is the head.
+/// One run of `starling vertical` on one rank. Client 0 is the fusion centre, client k is party k. The run's model, for
+/// records and pictures, is the head.
 class VerticalRun final : public LearningRun {
  public:
   VerticalRun(World& world, std::string command_line) : LearningRun(world, "vertical", std::move(command_line)) {}
-
-  ExitCode run(const std::vector<std::string>& words) {
-    configure([&] { config_ = parse_vertical_config(words); });
-    if (is_finished()) return show_finished();
-    agreement_.together([&] { open_data(); });
-    agree_on_records();
-    agreement_.together([&] { open_networks(); });
-    open_protection();
-    make_directory();
-    return play();
-  }
 
  private:
   [[nodiscard]] std::string why_no_round_is_left_out() const override {
@@ -40,49 +29,56 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] Layout record_layout() const override { return {1, world_.size()}; }
   [[nodiscard]] std::vector<std::string> source_files() const override;
 
-  /// Ranks without parties go along with the others' rounds.
+  /// Ranks without parties play rounds too.
   [[nodiscard]] bool plays(int) const override { return true; }
   [[nodiscard]] std::string why_no_more_rounds() const override {
     return config_.static_regret ? "regret is counted" : "";
   }
+
+  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_vertical_config(words); }
+  void open_data() override;
+  void agree_on_data() override;
+  void open_model() override;
+  [[nodiscard]] RunFacts privacy_facts() override;
+  void build_protocol() override;
+  [[nodiscard]] Recording recording() override;
+  void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
+  void play_rounds(const std::vector<Observer*>& observers) override { protocol_->run(observers); }
+  [[nodiscard]] RoundsEnd end_rounds() override { return RoundsEnd::in_step(protocol_->done(), config_.plan.rounds); }
+  [[nodiscard]] const RoundView& view() const override { return *protocol_; }
+  [[nodiscard]] Released<Columns> final_models() override { return protocol_->models(); }
+  void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
+  void complete_summary(Summary& summary) override;
+  [[nodiscard]] OwnResults own_results(const Summary& summary) override;
+
   [[nodiscard]] Client number_of_parties() const;
   [[nodiscard]] bool knows_labels() const;
-  /// Of the parties that this rank hosts: the first, from 0, and how many.
+  /// Parties of this rank: the number of the first, from 0, and their count.
   [[nodiscard]] std::size_t first_party() const;
   [[nodiscard]] std::size_t party_count() const;
-  void open_data();
   [[nodiscard]] VerticalDataset open_source();
   [[nodiscard]] std::vector<ServedRounds> served() const;
-  /// **Collective.**
-  void agree_on_records();
   /// **Collective.**
   void agree_on_labels();
   void check_drops() const;
   void check_ids();
+  /// Puts the stream's records into the order of rank 0's ids. **Collective.**
   void align(VerticalStream& stream);
-  void open_networks();
+  void make_architecture();
   [[nodiscard]] bool may_pool_records() const;
   void choose_rounds();
   void choose_bits();
   void note_cap();
-  /// **Collective.**
-  void open_protection();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(const ReleaseSettings& settings) const;
   [[nodiscard]] VerticalWire wire() const;
-  ExitCode play();
-  /// **Collective.**
-  void open_vertical_records(const Vertical& protocol);
-  /// Adds what the rounds came to. **Collective.**
-  void gather(const Vertical& protocol, Summary& summary);
-  /// **Collective.**
+  /// Writes the files of this rank's parties. **Collective.**
+  void write_files_of_parties();
+  /// Counts the bytes of test scores and of the search in hindsight. **Collective.**
   void count_evaluation(Summary& summary);
-  /// Against the best fixed networks in hindsight. **Collective.**
-  void add_regret(const Vertical& protocol, Summary& summary);
+  /// Regret against the best fixed networks in hindsight. **Collective.**
+  void add_regret(Summary& summary);
   [[nodiscard]] std::vector<Vector> blocks_of(View all) const;
-  [[nodiscard]] static double bytes_of(const std::vector<EdgeTraffic>& edges);
-  [[nodiscard]] OwnResults scene_results(Round rounds) const;
-  void name_own_metrics(Summary& summary) const;
-  [[nodiscard]] VerticalFigures figures_of(const Vertical& protocol) const;
+  [[nodiscard]] VerticalFigures figures() const;
 
   VerticalConfig config_;
   std::unique_ptr<TargetLoss> loss_of_outputs_;
@@ -94,6 +90,8 @@ class VerticalRun final : public LearningRun {
   std::shared_ptr<const Quantiser> quantiser_;
   std::optional<Root> root_;
   std::optional<Root> evaluation_;
+  std::optional<Vertical> protocol_;
+  std::optional<RoundsRecorder> rounds_;  ///< rank 0's
 };
 
 }  // namespace starling

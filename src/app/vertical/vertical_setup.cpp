@@ -1,4 +1,4 @@
-// From the configuration of `starling vertical` to all that its rounds need.
+// The data, networks and privacy of `starling vertical`.
 #include "vertical_run.hpp"
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ constexpr Round rounds_of_spectrum = 300;
 
 }  // namespace
 
-/// What the data say, what was asked for, or one for each rank beside rank 0.
+/// The parties of the data, those asked for, or one for each rank beside rank 0.
 Client VerticalRun::number_of_parties() const {
   const std::optional<Client> there = config_.parties_of_data();
   check(!there || !config_.clients || *there == *config_.clients,
@@ -93,7 +93,7 @@ VerticalDataset VerticalRun::open_source() {
                        party_count(), knows_labels());
 }
 
-void VerticalRun::agree_on_records() {
+void VerticalRun::agree_on_data() {
   rank_key_.emplace(agreement_);
   if (data_.common) {
     agreement_.same("content of " + config_.data.source,
@@ -148,7 +148,6 @@ void VerticalRun::check_ids() {
   }
 }
 
-/// By rank 0's ids. **Collective.**
 void VerticalRun::align(VerticalStream& stream) {
   stream.settle(data_.shape);
   const auto* bytes = reinterpret_cast<const char*>(data_.ids.data());
@@ -159,10 +158,17 @@ void VerticalRun::align(VerticalStream& stream) {
   agreement_.together([&] { stream.align(order); });
 }
 
-void VerticalRun::open_networks() {
+void VerticalRun::open_model() {
   check(!config_.static_regret || may_pool_records(),
         "--regret where records or metrics are private (networks would be fitted to everybody's records without noise) "
         "leave it out");
+  make_architecture();
+  dimension_ = Network<float>(architecture_.head).dimension();
+  choose_rounds();
+  choose_bits();
+}
+
+void VerticalRun::make_architecture() {
   const std::vector<std::size_t>& columns = data_.shape.columns;
   if (!loss_of_outputs_) {
     const std::size_t targets = data_.shape.targets;
@@ -181,9 +187,6 @@ void VerticalRun::open_networks() {
   architecture_.precision = config_.precision;
   architecture_.seed = config_.data.seed;
   architecture_.optimiser = config_.optimiser;
-  dimension_ = Network<float>(architecture_.head).dimension();
-  choose_rounds();
-  choose_bits();
 }
 
 /// Whether un-noised records of all parties may go to rank 0 after the rounds: nothing that the run claims is lost.
@@ -249,19 +252,16 @@ std::unique_ptr<Protection> VerticalRun::make_protection(const ReleaseSettings& 
   return mechanism;
 }
 
-void VerticalRun::open_protection() {
-  RunFacts facts;
-  agreement_.together([&] {
-    facts = this->facts(config_.plan.rounds);
-    facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
-    facts.vertical = VerticalTrust{config_.plan.labels == LabelHolders::all, layout_->clients() - 1,
-                                   config_.plan.local_steps, config_.plan.central};
-    facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
-    facts.price_factor = std::sqrt(static_cast<double>(1 + config_.plan.local_steps));
-    facts.served = served();
-    for (const long long bits : bits_) facts.public_inputs += fmt::format(" {}", bits);
-  });
-  open_privacy(std::move(facts));
+RunFacts VerticalRun::privacy_facts() {
+  RunFacts facts = common_facts(config_.plan.rounds);
+  facts.trust = config_.privacy.protects() ? TrustModel::local : TrustModel::none;
+  facts.vertical = VerticalTrust{config_.plan.labels == LabelHolders::all, layout_->clients() - 1,
+                                 config_.plan.local_steps, config_.plan.central};
+  facts.protection = [this](const ReleaseSettings& settings) { return make_protection(settings); };
+  facts.price_factor = std::sqrt(static_cast<double>(1 + config_.plan.local_steps));
+  facts.served = served();
+  for (const long long bits : bits_) facts.public_inputs += fmt::format(" {}", bits);
+  return facts;
 }
 
 /// Rounds of each of this rank's clients. Labels that all know are nobody's secret: they are never paid for.

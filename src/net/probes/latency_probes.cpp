@@ -322,7 +322,7 @@ std::vector<Route> probe_routes(World& world, const Layout& layout, const OwnLin
   for (; probed < chosen.size(); ++probed) {
     // Rank 0's clock is everybody's.
     const bool late = probed > 0 && seconds_since(start) > budget.seconds;
-    if (agreement.broadcast(declare_public(std::string(late ? "enough" : "on"))) != "on") break;
+    if (agreement.broadcast(declare_public(late))) break;
     if (budget.progress) budget.progress(probed, chosen.size());
     const Route& route = routes[chosen[probed]];
     agreement.barrier();

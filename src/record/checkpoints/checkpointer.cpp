@@ -76,21 +76,18 @@ void Checkpointer::finish() {
 
 std::optional<Round> newest_common_checkpoint(Agreement& agreement, const CheckpointFolder& folder, bool hosts_clients,
                                               std::vector<std::string>& complaints) {
-  std::string own = hosts_clients ? "" : "*";
+  std::vector<Round> own{hosts_clients ? 1 : 0};  // the first number says whether the rank has checkpoints at all
   agreement.together([&] {
     if (!hosts_clients) return;
     const CheckpointFolder::Found found = folder.look();
     complaints = found.complaints;
-    for (const Round round : found.whole) own += std::to_string(round) + " ";
+    own.insert(own.end(), found.whole.begin(), found.whole.end());
   });
   std::optional<std::set<Round>> common;
-  for (const std::string& text : agreement.all_gather(declare_public(own))) {
-    if (text == "*") continue;
-    std::istringstream words(text);
-    std::set<Round> rounds;
-    for (Round round = 0; words >> round;) {
-      if (!common || common->contains(round)) rounds.insert(round);
-    }
+  for (const std::vector<Round>& theirs : agreement.all_gather(declare_public(own))) {
+    if (theirs.front() == 0) continue;
+    std::set<Round> rounds(theirs.begin() + 1, theirs.end());
+    if (common) std::erase_if(rounds, [&](Round round) { return !common->contains(round); });
     common = std::move(rounds);
   }
   std::string all_complaints;

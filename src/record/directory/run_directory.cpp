@@ -119,11 +119,9 @@ void RunDirectory::has_begun() const {
 }
 
 bool RunDirectory::never_began(const std::string& path, Agreement& agreement, int rank) {
-  std::string answer;
-  agreement.together([&] {
-    if (rank == 0 && is_of_a_run_that_never_began(path)) answer = "yes";
-  });
-  return agreement.broadcast(declare_public(answer)) == "yes";
+  bool never = false;
+  agreement.together([&] { never = rank == 0 && is_of_a_run_that_never_began(path); });
+  return agreement.broadcast(declare_public(never));
 }
 
 RunDirectory RunDirectory::again(const std::string& path, Agreement& agreement, int rank) {

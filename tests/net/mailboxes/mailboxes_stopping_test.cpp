@@ -42,9 +42,7 @@ TEST(Stopping, ASignalEndsRanksInDifferentRounds) {
   mailboxes.drain();
   take();
   double total = 0;
-  for (const std::string& theirs : Agreement(world()).all_gather(declare_public(fmt::format("{}", balance)))) {
-    total += std::stod(theirs);
-  }
+  for (const Vector& theirs : Agreement(world()).all_gather(declare_public(Vector{balance}))) total += theirs[0];
   EXPECT_EQ(total, 0);
 }
 

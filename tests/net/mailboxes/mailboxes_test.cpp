@@ -15,11 +15,7 @@ using Merge = Mailboxes::Merge;
 
 /// Sum of all ranks' numbers, everywhere.
 std::int64_t total(std::int64_t mine) {
-  std::int64_t sum = 0;
-  for (const std::string& theirs : Agreement(world()).all_gather(declare_public(std::to_string(mine)))) {
-    sum += std::stoll(theirs);
-  }
-  return sum;
+  return Agreement(world()).sum(declare_public(mine));
 }
 
 /// Ends, and takes all that is still to come.

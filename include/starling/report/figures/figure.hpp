@@ -10,7 +10,7 @@
 
 #include "starling/core/snapshot.hpp"
 #include "starling/net/agreement.hpp"
-#include "starling/protocol/decentralized/mixing.hpp"
+#include "starling/protocol/decentralized/mixer.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/record/checkpoints/checkpointer.hpp"
 #include "starling/report/view/json.hpp"

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <fstream>
 #include <gnu/libc-version.h>
+#include <limits>
+#include <set>
 #include <sstream>
 
 #include "starling/core/digest.hpp"
@@ -177,13 +179,13 @@ void RunPrivacy::settle_run_id() {
     const std::string here = ledgers_[i].unfinished(determined_by_).value_or("");
     found = i == 0 || here == found ? here : "";
   }
-  std::string common = "?";  // a rank without clients has no say
-  for (const std::string& each : agreement_.all_gather(declare_public(count() > 0 ? found : std::string("?")))) {
-    if (each == "?") continue;
-    common = common == "?" || common == each ? each : "";
+  const std::vector<std::string> of_ranks = agreement_.all_gather(declare_public(found));
+  std::set<std::string> ids;
+  for (int r = 0; r < layout_.ranks(); ++r) {
+    if (layout_.count(r) > 0) ids.insert(of_ranks[static_cast<std::size_t>(r)]);
   }
-  taken_up_ = options_.ledger && !common.empty() && common != "?";
-  run_id_ = taken_up_ ? common : make_run_id(agreement_, key_policy(), facts_.seed);
+  taken_up_ = options_.ledger && ids.size() == 1 && !ids.begin()->empty();
+  run_id_ = taken_up_ ? *ids.begin() : make_run_id(agreement_, key_policy(), facts_.seed);
 }
 
 void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
@@ -254,14 +256,9 @@ void RunPrivacy::start_accounts() {
 
 /// Ranks whose clients release nothing have no say, unless that is all of them. **Collective.**
 void RunPrivacy::require_some_budget(FirstRelease here) {
-  const char* say = here == FirstRelease::none ? "none" : here == FirstRelease::affordable ? "yes" : "no";
-  bool any = false;
-  bool none = true;
-  for (const std::string& each : agreement_.all_gather(declare_public(std::string(say)))) {
-    any = any || each == "yes";
-    none = none && each == "none";
-  }
-  if (any || none) return;
+  const bool any_affordable = agreement_.any(declare_public(here == FirstRelease::affordable));
+  const bool no_release = agreement_.all(declare_public(here == FirstRelease::none));
+  if (any_affordable || no_release) return;
   const std::vector<ChargeGroup> one{{protection_->charge(prices_->at(0, 0)), 1}};
   throw BudgetError(
       fmt::format("--budget {}: no client can afford a single release: one costs a record epsilon = {:.6g}, and {} "
@@ -300,12 +297,7 @@ void RunPrivacy::choose_budgets() {
 }
 
 Round RunPrivacy::first_unreleased() {
-  const Round here = options_.protects() ? accounts_->reserved_through() : 0;
-  Round most = 0;
-  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(here)))) {
-    most = std::max<Round>(most, std::stoll(each));
-  }
-  return most;
+  return agreement_.max(declare_public(options_.protects() ? accounts_->reserved_through() : Round{0}));
 }
 
 std::int64_t RunPrivacy::leave_out(Round end) {
@@ -383,11 +375,9 @@ void RunPrivacy::describe_trust(PrivacyReport& report) const {
 
 /// **Collective.**
 std::optional<Round> RunPrivacy::least_of_all(std::optional<Round> here) {
-  std::optional<Round> least;
-  for (const std::string& each : agreement_.all_gather(declare_public(here ? std::to_string(*here) : ""))) {
-    if (!each.empty()) least = std::min<Round>(least.value_or(std::stoll(each)), std::stoll(each));
-  }
-  return least;
+  constexpr Round never = std::numeric_limits<Round>::max();
+  const Round least = agreement_.min(declare_public(here.value_or(never)));
+  return least == never ? std::nullopt : std::optional(least);
 }
 
 std::optional<Round> RunPrivacy::will_stop_after() {
@@ -403,9 +393,7 @@ BudgetReport RunPrivacy::budget_report() {
   budget.least = limits_->range().least;
   budget.most = limits_->range().most;
   budget.of_client = options_.budget_of_client;
-  for (const std::string& each : agreement_.all_gather(declare_public(std::to_string(accounts_->stopped())))) {
-    budget.stopped += std::stoll(each);
-  }
+  budget.stopped = agreement_.sum(declare_public(static_cast<std::int64_t>(accounts_->stopped())));
   budget.stopped_after = least_of_all(accounts_->stopped_after());
   return budget;
 }
@@ -450,11 +438,9 @@ LedgerReport RunPrivacy::ledger_report() {
   }
   report.client = of_all.client;
   report.record = of_all.record;
-  for (const std::string& each : agreement_.all_gather(declare_public(fmt::format("{} {}", earlier, heads)))) {
+  report.earlier_runs = std::max(report.earlier_runs, agreement_.max(declare_public(earlier)));
+  for (const std::string& each : agreement_.all_gather(declare_public(heads))) {
     std::istringstream words(each);
-    std::int64_t runs = 0;
-    words >> runs;
-    report.earlier_runs = std::max(report.earlier_runs, runs);
     for (std::string head; words >> head;) report.heads.push_back(head);
   }
   return report;

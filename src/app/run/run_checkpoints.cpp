@@ -1,0 +1,234 @@
+// Resumption and checkpoints of a run.
+#include "app/console/version.hpp"
+#include "learning_run.hpp"
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+#include <string_view>
+
+#include "starling/files/durable_file.hpp"
+
+namespace starling {
+
+namespace {
+
+/// The value of `rounds` in a configuration; empty where there is none.
+std::string stated_rounds(const std::string& configuration) {
+  constexpr std::string_view key = "rounds = ";
+  std::istringstream lines(configuration);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key)) return line.substr(key.size());
+  }
+  return "";
+}
+
+}  // namespace
+
+void Feed::persist(Snapshot& snapshot) {
+  const std::size_t here = dimension;
+  snapshot(dimension, left_out);
+  check<DataError>(
+      dimension == here,
+      "models have {} numbers, of {} when the run began (the records have other columns) bring records like "
+      "those",
+      here, dimension);
+}
+
+/// Whether the resumed run has played all its rounds. **Collective.**
+bool LearningRun::is_finished() {
+  if (!goes_on_) return false;
+  bool finished = false;
+  agreement_.together([&] {
+    const std::optional<Round> rounds = directory_->finished_rounds();
+    if (rounds && common().rounds.value_or(*rounds) <= *rounds) finished = true;
+    check(!rounds || finished || directory_->has_checkpoints(world_.rank()) || !first_rank(),
+          "--resume '{}' --rounds: its {} rounds are over, and it has left no checkpoint (it ran without "
+          "--checkpoint-every) start a run of its own",
+          directory_->path(), rounds.value_or(0));
+  });
+  return agreement_.broadcast(declare_public(finished));
+}
+
+ExitCode LearningRun::show_finished() const {
+  if (!first_rank()) return ExitCode::done;
+  fmt::print(stderr, "note: the run in '{}' has played all its rounds\n", directory_->path());
+  if (common().json) fmt::print("{}", read_whole_file(directory_->summary_file()).value_or(""));
+  return ExitCode::done;
+}
+
+Round LearningRun::first_rounds(Round now) const {
+  if (!goes_on_) return now;
+  const std::string was = stated_rounds(configuration_at_first());
+  if (was == stated_rounds(common().text)) return now;
+  if (!was.empty()) return parse_integer(was, "rounds");
+  return dataset_.shape.rounds.value_or(rounds_of_endless_streams);
+}
+
+std::string LearningRun::configuration_at_first() const {
+  return read_whole_file(directory_->path() + "/config.ini").value_or("");
+}
+
+void LearningRun::check_rounds_may_change() const {
+  const std::string why_not = why_no_more_rounds();
+  check(why_not.empty() || stated_rounds(configuration_at_first()) == stated_rounds(configuration_),
+        "--rounds with --resume: {} (for the rounds that were planned) leave --rounds out", why_not);
+}
+
+std::string LearningRun::why_not_resumable() const {
+  if (uses_records() && !dataset_.replayable && !why_no_round_is_left_out().empty()) {
+    return why_no_round_is_left_out();
+  }
+  return start_can_be_read_again() ? "" : "its start models come through a pipe, and are gone";
+}
+
+void LearningRun::require_resumable() const {
+  const std::string why_not = why_not_resumable();
+  if (why_not.empty()) return;
+  check(!common().resume, "--resume: {} (nothing would be the same) start a run of its own, from these models: --start",
+        why_not);
+  check(!common().checkpoint.any(), "--checkpoint-every: {} (nobody could go on from one) leave it out", why_not);
+}
+
+void LearningRun::require_same_inputs() const {
+  check(directory_->identity().inputs == digest_of_inputs(),
+        "--resume '{}': the topology, the start models, the records of --test{} are not those that the run began with "
+        "(it would be another) put them back, or start a run of its own",
+        directory_->path(),
+        *reads_pipes_    ? " or the columns of records (from pipes)"
+        : uses_records() ? ""
+                         : " or the configuration");
+}
+
+CheckpointFolder LearningRun::checkpoint_folder() const {
+  return {directory_->private_folder(world_.rank()),
+          {version(), run_id_, world_.rank(), world_.size(), first_client(), client_count()}};
+}
+
+/// Chooses the checkpoint of a resumed run, before the directory or a ledger changes. **Collective.**
+void LearningRun::choose_checkpoint() {
+  end_if_signalled();
+  agreement_.together([&] { require_resumable(); });
+  reads_pipes_ = agreement_.any(declare_public(uses_records() && !dataset_.replayable));
+  if (!goes_on_) return;
+  if (*reads_pipes_) {  // ledgers compare inputs only where a run can be repeated
+    agreement_.together([&] {
+      if (first_rank()) require_same_inputs();
+    });
+  }
+  std::vector<std::string> complaints;
+  resumed_from_ = newest_common_checkpoint(agreement_, checkpoint_folder(), plays(world_.rank()), complaints);
+  for (const std::string& complaint : complaints) {
+    notes_.push_back(fmt::format("a checkpoint is of no use: {}", complaint));
+  }
+  agreement_.together([&] {
+    check<DataError>(
+        resumed_from_ || complaints.empty(),
+        "--resume '{}': no checkpoint is whole on all ranks ({}) restore them, or take all files checkpoint-* "
+        "away to play the run from its beginning",
+        directory_->path(), fmt::join(complaints, "; "));
+  });
+}
+
+/// Settles whether a resumed run goes on from a checkpoint, once the run is to have `rounds` rounds. **Collective.**
+void LearningRun::find_checkpoint(Round rounds) {
+  if (!goes_on_) return;
+  planned_rounds_ = rounds;
+  agreement_.together([&] {
+    check(resumed_from_.value_or(0) <= rounds, "--rounds {}: the run has come to round {} (rounds are not taken back)",
+          rounds, resumed_from_.value_or(0));
+    if (resumed_from_) {
+      directory_->go_on();
+    } else if (plays(world_.rank())) {
+      checkpoint_folder().remove(0, std::numeric_limits<Round>::max());  // written earlier, and of no use
+    }
+  });
+  notes_.push_back(resumed_from_ ? fmt::format("the run goes on after round {}", *resumed_from_)
+                                 : "the run begins anew: there is no checkpoint that all ranks hold whole");
+}
+
+/// Starts checkpoints of these parts and of all that every run keeps. A resumed run gets all of it back.
+/// **Collective.**
+void LearningRun::start_checkpoints(KeptParts parts) {
+  records_->add_parts(parts);
+  if (privacy_) parts.add("accounts", privacy_->accounts());
+  parts.add("clock", clock_);
+  parts.add("shared figures", shared_figures_);
+  feed_.dimension = dimension_;
+  parts.put_first("records", feed_);
+  std::vector<int> playing;
+  for (int r = 0; r < world_.size(); ++r) {
+    if (plays(r)) playing.push_back(r);
+  }
+  checkpointer_.emplace(world_, playing, checkpoint_folder(), common().checkpoint, std::move(parts));
+  agreement_.together([&] {
+    if (resumed_from_ && plays(world_.rank())) checkpointer_->go_back(*resumed_from_);
+  });
+  if (goes_on_ && *reads_pipes_) leave_out_rounds();
+  agreement_.together([&] {
+    if (!first_rank() || !goes_on_) return;
+    directory_->set_configuration(configuration_, {"rounds", "checkpoint-every"});
+    directory_->forget_results();
+  });
+}
+
+/// Leaves out rounds whose records, from a pipe, are gone. A round that may have been released must not be released
+/// again with other records, at the same address and for one charge. So the run goes on with the first round that no
+/// ledger knows. **Collective.**
+void LearningRun::leave_out_rounds() {
+  const Round from = resumed_from_.value_or(0);
+  const Round releases = releases_of_round();
+  const Round unreleased = privacy_->first_unreleased();
+  const Round at = std::max(from, unreleased / releases + (unreleased % releases > 0 ? 1 : 0));
+  check(
+      at == from || at < planned_rounds_,
+      "--rounds {}: rounds {} to {} may have been released with records that are gone (they are left out, and none is "
+      "left to play) give more --rounds",
+      planned_rounds_, from + 1, at);
+  const std::int64_t paid = privacy_->leave_out(at * releases);
+  agreement_.together([&] {
+    if (plays(world_.rank())) checkpointer_->leave_out(at);
+  });
+  const std::int64_t charged = agreement_.max(declare_public(paid));
+  feed_.left_out.push_back({from, at, charged});
+  if (first_rank()) tell_of_left_out(feed_.left_out.back());
+}
+
+void LearningRun::tell_of_left_out(const LeftOut& left_out) const {
+  const auto& [from, at, charged] = left_out;
+  fmt::print(stderr, "note: records that a pipe gave after round {} are gone: {}\n", from,
+             at == from ? fmt::format("the run goes on with others in round {}", at + 1)
+                        : fmt::format("rounds {} to {}, which may have been released, are lost, and {} releases of a "
+                                      "client stay charged; the run goes on with other records in round {}",
+                                      from + 1, at, charged, at + 1));
+}
+
+/// Writes the last checkpoint of a run that a signal stopped, or that writes checkpoints. **Collective.**
+void LearningRun::checkpoint_the_end(const RoundsEnd& end) {
+  if (!is_resumable()) return;
+  agreement_.together([&] {
+    if (!plays(world_.rank())) return;
+    if (end.stopped || common().checkpoint.any()) checkpointer_->write_last(end.done);
+    checkpointer_->finish();
+  });
+}
+
+/// Removes checkpoints of a run whose results are whole. The last one stays if the run writes any. **Collective.**
+void LearningRun::drop_checkpoints(Round done) {
+  agreement_.together([&] {
+    if (!plays(world_.rank())) return;
+    const CheckpointFolder folder = checkpoint_folder();
+    if (recorded_here() > 0) static_cast<void>(settle_file(directory_->clients_file(world_.rank())));
+    if (first_rank()) static_cast<void>(settle_file(directory_->run_file()));
+    if (common().checkpoint.any()) return folder.remove(0, done);
+    folder.remove(0, done + 1);
+    for (const char* journal : {"/journal", "/reports"}) {
+      std::filesystem::remove(directory_->private_folder(world_.rank()) + journal);
+    }
+  });
+  agreement_.together([&] {
+    if (first_rank() && is_resumable()) directory_->finish();
+  });
+}
+
+}  // namespace starling

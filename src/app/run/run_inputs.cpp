@@ -1,0 +1,176 @@
+// Inputs of a run: clients, records, start models, digests.
+#include "learning_run.hpp"
+#include "rank_key.hpp"
+#include <algorithm>
+#include <filesystem>
+
+#include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
+#include "starling/data/generators/synthetic.hpp"
+#include "starling/data/serving/partition.hpp"
+#include "starling/data/source.hpp"
+#include "starling/files/durable_file.hpp"
+
+namespace starling {
+
+Client LearningRun::number_of_clients(std::optional<Client> of_topology) const {
+  std::optional<Client> asked = common().clients;
+  if (common().clients_per_rank) asked = *common().clients_per_rank * static_cast<Client>(world_.size());
+  check(
+      !asked || !of_topology || *asked == *of_topology,
+      "{} clients are asked for but the topology has {} (they must agree) leave out --clients or name another topology",
+      asked.value_or(0), of_topology.value_or(0));
+  const Client clients = of_topology.value_or(asked.value_or(static_cast<Client>(world_.size())));
+  check(
+      asked.has_value() || clients <= static_cast<Client>(world_.size()),
+      "{} clients on {} ranks (a rank would host several, which must be asked for) start {} ranks, or add --clients {}",
+      clients, world_.size(), clients, clients);
+  return clients;
+}
+
+void LearningRun::place_clients(std::optional<Client> of_topology) {
+  layout_.emplace(number_of_clients(of_topology), world_.size());
+  if (layout_->clients() >= static_cast<Client>(world_.size())) return;
+  notes_.push_back(
+      fmt::format("{} ranks host no client and stay idle", world_.size() - static_cast<int>(layout_->clients())));
+}
+
+void LearningRun::require_mechanism() const {
+  check(common().privacy.mechanism.has_value(),
+        "no --mechanism is chosen (a run on data must say how they are protected: no default would be right for all) "
+        "choose one "
+        "of: {}",
+        mechanism_table().names());
+}
+
+void LearningRun::open_streams(DataSettings& data) {
+  require_mechanism();
+  data.go_on_waiting = [this] { return world_.go_on_waiting(); };
+  data.note_left_out = [this](const Secret<std::string>& record) { tell_owner(record); };
+  source_digest_ = digest_of_source();
+  if (common().save_partition && first_rank() && !goes_on_) check_saves_partition(data, *common().save_partition);
+  dataset_ = open_dataset(data, layout_->clients(), first_client(), client_count());
+}
+
+void LearningRun::tell_owner(const Secret<std::string>& line) {
+  for_owner_.update([](std::string& lines, const std::string& added) { lines += added + "\n"; }, line);
+  if (!directory_) return;
+  OwnersFile(directory_->private_folder(world_.rank()) + "/left-out.txt").append(for_owner_);
+  for_owner_ = Secret<std::string>();
+}
+
+void LearningRun::agree_on_data() {
+  if (dataset_.common && world_.size() > 1) {
+    const RankKey key(agreement_);
+    agreement_.same("content of " + common().data.source, declare_public(key.digest("content", dataset_.fingerprint)));
+  }
+  const auto shapes = agreement_.all_gather(declare_public(dataset_.shape.text()));
+  agreement_.together([&] {
+    DataShape all;
+    all.empty = true;
+    for (const std::string& text : shapes) all = all.joined(DataShape::parse(text));
+    check<DataError>(!all.empty, "'{}': no client has a record (nothing can be learned) check the source",
+                     common().data.source);
+    dataset_.shape = all;
+  });
+  note_clients_without_records();
+  if (dataset_.shape.sparse && !common().data.dimension && common().privacy.protects()) {
+    notes_.push_back(fmt::format(
+        "{} features: the largest index in the clients' records, which everybody learns so; --dimension fixes it "
+        "beforehand",
+        dataset_.shape.features));
+  }
+}
+
+/// Numbers of records are public. **Collective.**
+void LearningRun::note_clients_without_records() {
+  const std::int64_t none = std::count_if(dataset_.streams.begin(), dataset_.streams.end(),
+                                          [](const auto& stream) { return stream->records() == 0; });
+  const std::int64_t all = agreement_.sum(declare_public(none));
+  if (all == 0) return;
+  notes_.push_back(fmt::format(
+      "{} of {} clients have no record: they take no steps, and have what they hear from others. Name fewer "
+      "--clients, or another --partition",
+      all, layout_->clients()));
+}
+
+Round LearningRun::rounds_of(std::optional<Round> available) const {
+  const std::optional<Round>& asked = common().rounds;
+  check(!available || !asked || *asked <= *available,
+        "--rounds {} is beyond the data, which give {} rounds (nothing is repeated silently) add --epochs",
+        asked.value_or(0), available.value_or(0));
+  check(dataset_.replayable || asked,
+        "'{}' is read as it arrives (nobody knows beforehand when it ends) say how many rounds to play: --rounds",
+        common().data.source);
+  return asked.value_or(available.value_or(rounds_of_endless_streams));
+}
+
+bool LearningRun::start_can_be_read_again() const {
+  const std::string& start = common().start;
+  return start == "uniform" || start == "zero" || start == "safe" || std::filesystem::is_regular_file(start);
+}
+
+std::string LearningRun::digest_of_start() const {
+  return std::filesystem::is_regular_file(common().start) ? " " + sha256_of_file(common().start) : "";
+}
+
+/// Covers public inputs beside records and build. Runs without records have no ledger, so that their configuration
+/// counts here.
+std::string LearningRun::digest_of_inputs() const {
+  std::string inputs = digest_of_start();
+  if (!uses_records()) inputs += configuration_that_matters(configuration_);
+  if (*reads_pipes_) inputs += fmt::format(" {} parameters", dimension_);
+  if (common().test && !is_synthetic(*common().test)) {
+    for (const std::string& file : files_of(*common().test)) {
+      if (std::filesystem::is_regular_file(file)) inputs += " " + sha256_of_file(file);
+    }
+  }
+  return sha256(inputs);
+}
+
+std::vector<std::string> LearningRun::source_files() const {
+  const std::string& source = common().data.source;
+  if (is_synthetic(source) || source == "-") return {};
+  if (!is_per_client(source)) return files_of(source);
+  std::vector<std::string> files;
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
+    for (const std::string& file : files_of(name_of_client(source, u))) files.push_back(file);
+  }
+  return files;
+}
+
+std::string LearningRun::digest_of_source() const {
+  std::string text;
+  for (const std::string& file : source_files()) {
+    if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
+  }
+  return text;
+}
+
+RunFacts LearningRun::common_facts(Round rounds) const {
+  RunFacts facts;
+  facts.batch = common().data.batch;
+  facts.dimension = dimension_;
+  facts.rounds = rounds;
+  facts.seed = common().data.seed;
+  facts.public_data = dataset_.is_public;
+  facts.replayable = dataset_.replayable && start_can_be_read_again();
+  facts.configuration = configuration_;
+  facts.rounds_matter = !why_no_more_rounds().empty();
+  facts.public_inputs = digest_of_start();
+  for (const std::string& constants : {common().data.standardise, common().data.encode}) {
+    if (!constants.empty() && !is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);
+  }
+  facts.fingerprint = dataset_.fingerprint;
+  facts.source_digest = source_digest_;
+  check<DataError>(!common().privacy.ledger || source_digest_ == digest_of_source(),
+                   "{}: it has changed while it was read (the ledger could not say what was released) start again",
+                   common().data.source);
+  facts.served.reserve(dataset_.streams.size());
+  for (const auto& stream : dataset_.streams) {
+    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
+  }
+  return facts;
+}
+
+}  // namespace starling

@@ -1,0 +1,72 @@
+#include "run_records.hpp"
+
+#include "starling/report/run_file.hpp"
+
+namespace starling {
+
+RunRecords::RunRecords(Agreement& agreement, const Recording& recording, const RecordingFacts& facts)
+    : models_here_(facts.layout.count(agreement.rank())),
+      figures_({facts.first, static_cast<std::size_t>(facts.clients), recording.mixing}) {
+  open_recorder(agreement, recording, facts);
+  open_run_file(agreement, recording, facts);
+  open_reporter(agreement, recording, facts);
+}
+
+/// **Collective.**
+void RunRecords::open_recorder(Agreement& agreement, const Recording& recording, const RecordingFacts& facts) {
+  agreement.together([&] {
+    if (models_here_ == 0) return;
+    recorder_.emplace(facts.directory, agreement.rank(), facts.layout.first(agreement.rank()),
+                      static_cast<std::size_t>(models_here_), facts.dimension, recording.clients, facts.policy,
+                      RecordRounds(facts.record_every), recording.scores);
+  });
+}
+
+/// **Collective.**
+void RunRecords::open_run_file(Agreement& agreement, const Recording& recording, const RecordingFacts& facts) {
+  agreement.together([&] {
+    if (agreement.rank() != 0) return;
+    const Scores shared = facts.policy.shared() ? recording.scores : Scores::none;
+    write_run_file(facts.directory, {facts.layout, facts.dimension, recording.clients, shared}, facts.provenance);
+  });
+}
+
+/// **Collective.**
+void RunRecords::open_reporter(Agreement& agreement, const Recording& recording, const RecordingFacts& facts) {
+  const bool first_rank = agreement.rank() == 0;
+  printer_.emplace(facts.progress, recording.rounds, facts.epsilon_per_release);
+  if (facts.learning_ends) printer_->learning_ends_after(*facts.learning_ends);
+  std::vector<int> active;
+  for (int r = 0; r < agreement.ranks(); ++r) {
+    if (facts.layout.count(r) > 0) active.push_back(r);
+  }
+  reporter_.emplace(agreement, agreement.rank(), std::move(active), facts.policy, recording.scores, recording.test,
+                    first_rank ? &*printer_ : nullptr, first_rank ? facts.directory.path() + "/history.csv" : "",
+                    recording.models);
+  agreement.together([&] {
+    if (models_here_ == 0) return;
+    reporter_->keep_in(facts.directory.private_folder(agreement.rank()) + "/reports", !facts.resumed);
+  });
+}
+
+std::vector<Observer*> RunRecords::observers() {
+  if (models_here_ == 0) return {};
+  std::vector<Observer*> observers = figures_.observers();
+  observers.insert(observers.begin(), {&*recorder_, &*reporter_});
+  return observers;
+}
+
+void RunRecords::add_parts(KeptParts& parts) {
+  figures_.keep_in(parts);
+  if (models_here_ == 0) return;
+  parts.add("models on record", *recorder_);
+  parts.add("history", *reporter_);
+}
+
+void RunRecords::finish(const RoundView& view, Round done, const Released<Columns>& models) {
+  if (models_here_ == 0) return;
+  recorder_->finish(view, done, models);
+  reporter_->finish(view, done);
+}
+
+}  // namespace starling

@@ -1,0 +1,253 @@
+// Records, summary and results of a run.
+#include "app/console/version.hpp"
+#include "app/run/privacy/noise_keys.hpp"
+#include "learning_run.hpp"
+#include <unistd.h>
+
+#include "starling/core/digest.hpp"
+#include "starling/data/serving/partition.hpp"
+#include "starling/files/durable_file.hpp"
+#include "starling/record/figures/divergence.hpp"
+#include "starling/report/pictures/picture.hpp"
+#include "starling/report/run_file.hpp"
+#include "starling/report/view/summary_view.hpp"
+
+namespace starling {
+
+MetricsPolicy LearningRun::metrics_policy() const {
+  return metrics_policy_of(common().privacy, !uses_records() || dataset_.is_public, &shared_figures_);
+}
+
+ProgressStyle LearningRun::progress_style() const {
+  if (common().progress == ProgressChoice::off) return ProgressStyle::off;
+  if (common().progress == ProgressChoice::on) return ProgressStyle::lines;
+  return isatty(STDERR_FILENO) != 0 ? ProgressStyle::bar : ProgressStyle::lines;
+}
+
+void LearningRun::note_recorded(const Recorded& recorded) {
+  if (recorded.figures == Figures::of_all) return;
+  const std::size_t count = recorded.listed.size();
+  notes_.push_back(fmt::format(
+      "figures of clients are on record {}, and of all how they are spread over those of each rank; --record-clients "
+      "says for whom",
+      count == 0 ? "for none of them" : fmt::format("for {} of them", count)));
+}
+
+/// Notes where a budget will end learning. **Collective.**
+void LearningRun::note_budget(Round rounds) {
+  if (!privacy_) return;
+  const std::optional<Round> releases = privacy_->will_stop_after();
+  if (!releases || *releases / releases_of_round() >= rounds) return;
+  learning_ends_ = *releases / releases_of_round();
+  notes_.push_back(fmt::format(
+      "learning will stop after round {} of {}: then a client has spent its --budget {}, and learns nothing "
+      "from its records any more. Raise --budget, lower --epsilon, or play fewer --rounds",
+      *learning_ends_, rounds, common().privacy.budget.value_or("")));
+}
+
+void LearningRun::note_short_run(Round rounds) {
+  if (rounds != 1 || common().rounds || !uses_records() || !dataset_.replayable || common().data.batch == 1) return;
+  notes_.push_back(
+      fmt::format("the run has one round: no client has more records than one --batch {} takes. Lower --batch, or read "
+                  "them again with --epochs",
+                  common().data.batch));
+}
+
+/// Opens the run's records and prints the notes so far. **Collective.**
+void LearningRun::open_records(const Recording& recording) {
+  world_.watch_signals();  // a user who sees the run's files may send signals
+  note_recorded(recording.clients);
+  note_budget(recording.rounds);
+  note_short_run(recording.rounds);
+  const double epsilon_per_release = privacy_ ? privacy_->epsilon_per_release() : 0;
+  records_.emplace(
+      agreement_, recording,
+      RecordingFacts{*directory_, record_layout(), dimension_, metrics_policy(), common().record_every,
+                     progress_style(), epsilon_per_release, learning_ends_, provenance(recording, epsilon_per_release),
+                     resumed_from_.has_value(), first_client(), client_count()});
+  if (!first_rank()) return;
+  for (const std::string& note : notes_) fmt::print(stderr, "note: {}\n", note);
+}
+
+std::vector<std::pair<std::string, std::string>> LearningRun::provenance(const Recording& recording,
+                                                                         double epsilon_per_release) const {
+  std::vector<std::pair<std::string, std::string>> provenance{
+      {"command", command_},
+      {"command_line", command_line_},
+      {"task", name_of(recording.scores)},
+      {"rounds_planned", std::to_string(recording.rounds)},
+      {"epsilon_per_release", fmt::format("{:.17g}", epsilon_per_release)},
+      {"starling", version()},
+      {"mpi", mpi_version()},
+      {"configuration_digest", sha256(configuration_)},
+      {"data_digest", dataset_.digest},
+      {"noise_key", name_of(noise_key_policy(common().privacy.noise_key))},
+      {"run_id", run_id_}};
+  provenance.insert(provenance.end(), recording.provenance.begin(), recording.provenance.end());
+  return provenance;
+}
+
+std::string LearningRun::full_command_line() const {
+  if (world_.size() == 1) return command_line_;
+  return fmt::format("mpirun {}-n {} {}", oversubscribed() ? "--oversubscribe " : "", world_.size(), command_line_);
+}
+
+void LearningRun::note_stop(const RoundsEnd& end, const Recording& recording) {
+  if (!end.stopped) return;
+  notes_.push_back(fmt::format(
+      "stopped by a signal after {} {} of {}; all results up to there are whole{}", recording.unit, end.least,
+      recording.rounds,
+      is_resumable() ? fmt::format(", and starling {} --resume {} goes on from here", command_, directory_->path())
+                     : ""));
+}
+
+TestScore LearningRun::test_score_of(Model& model) const {
+  if (!test_) return {};
+  return [this, &model](View x) { return model.score(x, *test_).of_all(); };
+}
+
+LocalResults LearningRun::local_results(Released<Columns> models, Model* model) const {
+  const View masses = view().masses();
+  LocalResults local{std::move(models),
+                     Vector(masses.begin(), masses.end()),
+                     Vector(masses.size(), 0.0),
+                     view().tallies(),
+                     {},
+                     {},
+                     {},
+                     std::nullopt,
+                     view().mass_in_flight(),
+                     recorded_here() > 0 ? std::optional(view().done()) : std::nullopt};
+  if (!test_ || model == nullptr) return local;
+  local.test.emplace();
+  for (std::size_t k = 0; k < local.models.value().size(); ++k) {
+    local.test->push_back(model->score(local.models.value()[k], *test_).of_all());
+  }
+  return local;
+}
+
+Summary LearningRun::begin_summary(Round planned, double wall) {
+  Summary summary;
+  summary.figures = records_->gather_figures(agreement_, notes_);
+  summary.command = command_;
+  summary.command_line = full_command_line();
+  summary.clients = layout_->clients();
+  summary.ranks = world_.size();
+  summary.rounds_planned = planned;
+  summary.dimension = dimension_;
+  summary.wall = wall;
+  summary.run_directory = directory_->path();
+  return summary;
+}
+
+void LearningRun::set_one_model(Summary& summary, View theta) {
+  summary.aggregated = true;
+  summary.final_model.assign(theta.begin(), theta.end());
+  summary.consensus_error = 0;
+}
+
+/// Adds the privacy report and all notes. **Collective.**
+void LearningRun::finish_summary(Summary& summary, bool stopped) {
+  summary.last_loss = last_loss(records_->history(), summary.rounds);
+  if (privacy_) add_privacy(summary, stopped);
+  if (first_rank()) note_divergence(summary);
+  if (summary.progressive && summary.progressive->out_of_range > 0) {
+    notes_.push_back(fmt::format(
+        "{} times a record was out of range (its gradient not finite or too long to be clipped, so that it contributed "
+        "nothing, or its loss not finite): scale the features, or take a smaller --step",
+        summary.progressive->out_of_range));
+  }
+  summary.left_out = feed_.left_out;
+  summary.notes = notes_;
+}
+
+/// **Collective.**
+void LearningRun::add_privacy(Summary& summary, bool stopped) {
+  summary.privacy = privacy_->finish(stopped);
+  summary.privacy.batch = common().data.batch;
+  if (std::optional<BudgetReport>& budget = summary.privacy.budget; budget && budget->stopped_after) {
+    *budget->stopped_after /= releases_of_round();
+  }
+  summary.privacy.dealt_by = dealt_by();
+  name_metrics(summary);
+}
+
+void LearningRun::note_divergence(const Summary& summary) {
+  const double round_records = static_cast<double>(common().data.batch) * static_cast<double>(summary.clients);
+  const double test_records = test_ ? static_cast<double>(test_->size()) : 0;
+  const auto note = note_of_divergence({records_->history(), summary.last_loss.value_or(NetworkFigures::unknown),
+                                        summary.classifies, round_records, test_records, summary.final_model});
+  if (note && summary.learned) notes_.push_back(*note);
+}
+
+/// The property of private records that decides which client has which record; empty if none does.
+std::string LearningRun::dealt_by() const {
+  if (!dataset_.common || dataset_.is_public) return "";
+  const auto partition = partition_table().make(common().data.partition);
+  if (partition->looks_at() == Partition::Look::labels) return "their labels";
+  if (partition->looks_at() == Partition::Look::keys) return fmt::format("column '{}'", partition->key());
+  return "";
+}
+
+/// Names the metrics of private records that the run makes known, and those that it withholds. **Collective.**
+void LearningRun::name_metrics(Summary& summary) {
+  SharedFigures shared;
+  for (const std::string& of_rank : agreement_.all_gather(declare_public(shared_figures_.text()))) shared.add(of_rank);
+  summary.privacy.shared_metrics = shared.words();
+  if (metrics_policy().shared()) return;
+  summary.withheld = {"loss.mean", "loss.last"};
+  if (!summary.classifies) return;
+  summary.withheld.emplace_back("metrics.progressive_accuracy");
+  if (!test_) summary.withheld.emplace_back("accuracy");
+}
+
+/// Writes rank 0's files, draws pictures unless a signal stopped the run, and prints the summary.
+void LearningRun::write_results(Summary summary, bool stopped) {
+  const OwnResults own = own_results(summary);
+  fault_point("results");
+  finish_run_file(*directory_, summary);
+  fault_point("results");
+  write_summary(*directory_, summary);
+  fault_point("results");
+  if (!summary.intervals.empty()) write_coefficients(*directory_, summary.intervals);
+  if (summary.regret) write_regret_curve(directory_->path(), summary.regret->curve);
+  if (own.write) own.write();
+  if (!stopped) {  // after a signal there may be no second left
+    const std::vector<std::string> problems = write_pictures(summary, own);
+    if (!problems.empty()) {
+      summary.notes.push_back(problems.back());
+      write_summary(*directory_, summary);
+    }
+  }
+  print_summary(summary);
+}
+
+/// Returns the reasons for missing pictures.
+std::vector<std::string> LearningRun::write_pictures(const Summary& summary, const OwnResults& own) const {
+  const std::string& folder = directory_->path();
+  const RecordedModels models = read_models(folder);
+  const bool compared = summary.regret && summary.regret->fixed;
+  RunCurves curves{records_->history(), convergence_to(models, summary.final_model, own.model)};
+  curves.components = components_of(models, compared ? View(summary.regret->fixed->comparator.x) : View());
+  if (summary.regret) curves.regret = summary.regret->curve;
+  curves.figures = figure_panels(SummaryView(json_of(summary), "summary.json"));
+  write_convergence(folder, curves.convergence);
+  std::vector<std::string> problems;
+  fault_point("results");
+  if (own.draw) problems = own.draw();
+  problems.push_back(draw_pictures(folder, curves, false));
+  fault_point("results");
+  std::erase(problems, "");
+  return problems;
+}
+
+void LearningRun::print_summary(const Summary& summary) const {
+  if (common().json) {
+    fmt::print("{}\n", to_json(summary));
+  } else {
+    fmt::print("\n{}", to_table(summary));
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace starling
