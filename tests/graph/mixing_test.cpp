@@ -15,7 +15,7 @@ constexpr double tolerance = 1e-12;
 /// Push-sum of one number per client, without steps: s = Σ A s, w = Σ A w, z = s / w.
 class PushSum {
  public:
-  PushSum(const Topology& topology, Values start) : topology_(topology), s_(std::move(start)), w_(s_.size(), 1) {}
+  PushSum(const Graph& topology, Values start) : topology_(topology), s_(std::move(start)), w_(s_.size(), 1) {}
 
   void run(Round rounds) {
     for (; rounds > 0; --rounds, ++t_) {
@@ -41,7 +41,7 @@ class PushSum {
     }
     return y;
   }
-  const Topology& topology_;
+  const Graph& topology_;
   Values s_;
   Values w_;
   Round t_ = 0;

@@ -128,7 +128,7 @@ LocalResults LearningRun::local_results(Released<Columns> models, Model* model) 
 
 Summary LearningRun::begin_summary(Round planned, double wall) {
   Summary summary;
-  summary.figures = records_->gather_figures(agreement_, notes_);
+  if (records_) summary.figures = records_->gather_figures(agreement_, notes_);
   summary.command = command_;
   summary.command_line = full_command_line();
   summary.clients = layout_->clients();
