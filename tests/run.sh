@@ -23,7 +23,7 @@ Installs what is missing (jobs/setup.sh --tests), builds the preset release into
 
 Warnings of the compiler are errors. Folders of tests are in memory (/dev/shm) where it has two gigabytes left, unless TMPDIR is set.
 Whatever follows goes to ctest, for example
-  tests/run.sh -R net/         the tests of one room
+  tests/run.sh -R net/         the tests of one module
   tests/run.sh -L privacy -V   those with one label, with all their output
 TEXT
 }

@@ -128,7 +128,12 @@ TEST_P(Endless, ItsTextGivesItBack) {
   EXPECT_EQ(again->digest(), graph->digest());
   EXPECT_EQ(again->text(), graph->text());
   for (Client u = 0; u < graph->clients(); ++u) EXPECT_EQ(again->links(u, 8), graph->links(u, 8));
-  EXPECT_THROW(static_cast<void>(Topology::parse(graph->text(), "text")), UsageError);
+  // A graph that repeats can be written out as a table.
+  if (graph->period() == 0) {
+    EXPECT_THROW(static_cast<void>(Topology::parse(graph->text(), "text")), UsageError);
+  } else {
+    EXPECT_EQ(Topology::parse(graph->text(), "text").period(), graph->period());
+  }
 }
 
 TEST_P(Endless, RefusesClientsAndRoundsThatAreNone) {

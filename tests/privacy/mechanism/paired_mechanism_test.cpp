@@ -234,7 +234,7 @@ TEST(ReleasedOnce, HasTheNoiseOfASumOverAll) {
 }
 
 TEST(ReleasedOnce, IsForGaussianNoiseOrNone) {
-  EXPECT_THAT(message_of<UsageError>([] { released_once("laplace", 1, 0.5); }), testing::HasSubstr("choose gaussian"));
+  EXPECT_THAT(message_of<UsageError>([] { released_once("laplace", 1, 0.5); }), testing::HasSubstr("Choose gaussian"));
   ReleaseSettings settings = settings_of(1);
   settings.clip = std::numeric_limits<double>::infinity();
   PairedMechanism none("none", settings, {"part", settings.clip, 2, 0.5, 2, of_all});
