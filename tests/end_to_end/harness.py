@@ -37,6 +37,9 @@ FAILURE = 5
 needs_h5py = unittest.skipIf(h5py is None, "h5py is not installed")
 needs_a9a = unittest.skipUnless((DATA / "a9a" / "a9a.gz").exists(), "the data set a9a is not beside the project")
 
+# Tests that take long beside what they find; tests/run.sh --long runs them.
+slow = unittest.skipUnless(os.environ.get("STARLING_SLOW"), "slow: run by tests/run.sh --long")
+
 # Notes each rank's process id and exit code. It always ends with 0, so that mpirun has no reason to step in and what is
 # seen is the program's own behaviour.
 RANK_SCRIPT = """#!/bin/sh

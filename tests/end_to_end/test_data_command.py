@@ -192,7 +192,7 @@ class Convert(DataCase):
         self.assertEqual(self.names(), ["a.csv"])
 
     def test_help_and_configuration(self):
-        self.assertIn("describe SOURCE", self.fine("--help"))
+        self.assertIn("describe    what a source holds", self.fine("--help"))
         for command in ("convert", "make", "describe"):
             text = self.fine(command, "--help")
             self.assertIn(f"usage: starling data {command}", text)

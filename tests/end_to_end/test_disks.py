@@ -81,7 +81,7 @@ class Disks(TestCase):
         """Both ranks have ended with one message that names a file of the run and the reason."""
         self.assertEqual(result.codes, [FAILURE] * 2, result)
         self.assertEqual(len(result.messages()), 1, result)
-        self.assertRegex(result.messages()[0], rf"'([^']*/)?{run}/[^']*'.*\({reason}\)")
+        self.assertRegex(result.messages()[0], rf"'([^']*/)?{run}/[^']*'.*({reason})")
         self.assertFalse((self.folder / run / "summary.json").exists())
 
     def check_goes_on(self, run):

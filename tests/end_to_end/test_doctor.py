@@ -136,6 +136,7 @@ class Doctor(TestCase):
         self.assertEqual(verdicts["CPUs"], "bad")
         self.assertFalse(any(rank["yields"] for rank in found["ranks"]))
 
+    @slow
     def test_another_build_on_one_rank(self):
         """A program that differs by a byte at its end."""
         copy = self.folder / "other"
@@ -170,6 +171,7 @@ class Doctor(TestCase):
         self.assertEqual([rank["host"] for rank in found["ranks"]], ["alpha", "beta"])
         return {check["name"]: check for check in found["checks"]}, verdicts
 
+    @slow
     @unittest.skipUnless(separates(), "needs the right to separate host names and mounts")
     def test_hosts_are_named_and_share_a_directory_or_do_not(self):
         checks, verdicts = self.on_two_hosts("true")

@@ -182,10 +182,12 @@ class Ranks(InferCase):
             self.assertEqual(found[ranks], found[1], f"{ranks} ranks")
         return summary
 
+    @slow
     def test_plug_in_local(self):
         summary = self.check_equal([*NOISY, "--intervals", self.PATHS + ",plug-in", "--trust", "local"])
         self.assertEqual(len(summary["intervals"]), 12)
 
+    @slow
     def test_plug_in_central(self):
         summary = self.check_equal([*NOISY, "--intervals", self.PATHS + ",plug-in", "--trust", "central"])
         self.assertEqual(len(summary["intervals"]), 12)
@@ -210,6 +212,7 @@ class Ranks(InferCase):
     def test_a_ring(self):
         self.check_graph(self.RING)
 
+    @slow
     def test_a_directed_unbalanced_graph(self):
         self.check_graph(self.UNBALANCED)
 

@@ -138,7 +138,7 @@ class Words(MessageCase):
         self.assertEqual(result.code, USAGE)
         self.assertNotIn("?", result.err)
         self.assertRegex(result.err, r"\n  starling omd +online mirror descent")
-        self.assertEqual(result.messages()[-1], "starling: no command is given: the text above lists them. Name one")
+        self.assertEqual(result.messages()[-1], "starling: no command is given: the text above lists them. Name one.")
 
     def test_what_report_takes(self):
         self.assertEqual(self.run_alone([*RUN, "--source", "d.csv", "--output", "run"]).code, DONE)

@@ -54,6 +54,7 @@ class Networks(TestCase):
         self.assertGreater(network["accuracy"], 0.95)
         self.assertEqual(network["dimension"], 3 * 16 + 17 * 2)
 
+    @slow
     def test_every_layout_has_the_same_bits(self):
         for name, words in (("open", [*OPEN, "--step", "0.5"]), ("noised", [*NOISED, "--step", "0.2"]),
                             ("double", [*NOISED, "--precision", "double"]),
@@ -110,7 +111,7 @@ class Networks(TestCase):
                                 (["--model", "mlp:2-10000000-10000000-2"], "at most 200000000"),
                                 (["--model", "mlp:2-8-2", "--clip", "1e-12"], "--precision double"),
                                 (["--model", "mlp:2-8-2", "--precision", "half"], "float, double"),
-                                (["--precision", "double"], "without a network"),
+                                (["--precision", "double"], "without --model mlp or cnn"),
                                 (["--model", "mlp:2-8-2", "--loss", "none"], "--loss none"),
                                 (["--model", "mlp:2-8-2", "--constraint", "data:column=0,max=1"], "--constraint data")):
             loss = [] if "--loss" in words else ["--loss", "softmax:2"]

@@ -27,6 +27,7 @@ class AuditCase(TestCase):
 # it holds with 95 %. A verdict of 99.9 % that refutes an honest claim needs two frequencies that are both wrong by more than
 # 3.3 standard deviations, which happens less than once in 10^5.
 class Verdicts(AuditCase):
+    @slow
     def test_honest_laplace_is_not_refuted(self):
         code, report = self.audit_json("--mechanism", "laplace", "--epsilon", 1, "--samples", 50000)
         self.assertEqual((code, report["verdict"]), (0, "not refuted"))
@@ -47,6 +48,7 @@ class Verdicts(AuditCase):
         self.assertEqual((code, report["delta"]), (0, 1e-6))
         self.assertAlmostEqual(report["epsilon_claimed"], 1, places=6)
 
+    @slow
     def test_the_dissertations_mechanism_is_refuted(self):
         result = self.audit("--mechanism", "dissertation", "--epsilon", 0.1, "--rounds", 5, "--samples", 100000)
         self.assertEqual(result.code, 1, result)
@@ -73,6 +75,7 @@ class Verdicts(AuditCase):
         self.assertEqual((code, report["epsilon_claimed"]), (0, None))
         self.assertGreater(report["epsilon_lower_bound"], 3)
 
+    @slow
     def test_every_layout_of_the_difference(self):
         code, report = self.audit_json("--mechanism", "laplace", "--dimension", 3, "--batch", 4, "--samples", 20000,
                                        "--self-check", "off")
@@ -86,6 +89,7 @@ class Verdicts(AuditCase):
 
 
 class Protocol(AuditCase):
+    @slow
     def test_what_a_neighbour_of_omd_sees(self):
         code, report = self.audit_json("--mechanism", "laplace", "--protocol", "omd", "--dimension", 2, "--batch", 3,
                                        "--samples", 5000)
@@ -106,6 +110,7 @@ class Protocol(AuditCase):
 
 
 class Aggregator(AuditCase):
+    @slow
     def test_what_rank_0_reads_of_masked_sums(self):
         code, report = self.audit_json("--mechanism", "gaussian", "--mu", 0.5, "--trust", "masked", "--clients", 3,
                                        "--batch", 2, "--dimension", 2, "--samples", 20000, "--self-check", "off")
@@ -120,6 +125,7 @@ class Aggregator(AuditCase):
         self.assertEqual((code, report["trust"]), (0, "central"), report["verdict"])
         self.assertGreater(report["mu_lower_bound"], 0.35)  # 0.450 ± 0.015 (simulated)
 
+    @slow
     def test_the_paper_at_its_own_reading(self):
         # Rows of norm 7 where C2 = 1 is assumed: mu = 14/24.2 in place of 2/24.2, which its claim does not cover.
         code, report = self.audit_json("--mechanism", "private-paper", "--epsilon", 0.8, "--l2", 1, "--batch", 20,

@@ -76,6 +76,7 @@ class Spend(PrivacyCase):
         self.assertIsNone(self.spend(*words, "--delta", 49 * delta)["epsilon"])
         self.assertLessEqual(self.spend(*words, "--delta", 50.001 * delta)["epsilon"], 5.0001)
 
+    @slow
     def test_schedules(self):
         line = self.spend("--mechanism", "laplace", "--epsilon", "schedule:from=0.1,to=0.3", "--releases", 3, "--delta", 0)
         self.assertAlmostEqual(line["epsilon"], 0.6, delta=1e-12)
@@ -167,6 +168,7 @@ class Calibrate(PrivacyCase):
             with self.subTest(words):
                 self.assertAlmostEqual(self.calibrate(*words.split())[key], value, delta=tolerance)
 
+    @slow
     def test_given_back_to_spend_it_stays_within(self):
         for mechanism, epsilon, delta, releases in itertools.product(
             ("laplace", "gaussian"), (0.3, 2), ("1e-5", "1e-9"), (1, 30, 1000)

@@ -81,6 +81,7 @@ class RenewableCase(TestCase):
 
 
 class Variants(RenewableCase):
+    @slow
     def test_equal_bits_on_any_number_of_ranks(self):
         for name, words in VARIANTS.items():
             with self.subTest(name):
@@ -382,6 +383,7 @@ class Endings(RenewableCase):
         self.assertLess(summary["rounds"], summary["rounds_planned"])
         self.assertIn("stopped by a signal", " ".join(summary["notes"]))
 
+    @slow
     def test_a_killed_rank_ends_the_others(self):
         for victim in (0, 1):
             with self.subTest(victim):
@@ -391,6 +393,7 @@ class Endings(RenewableCase):
                 self.assertNotEqual(job.finish(20).code, 0)
                 self.check_gone(pids)
 
+    @slow
     def test_a_silent_rank_is_named(self):
         job, _ = self.begun(3, "--watchdog", "2", script=RANK_SCRIPT)
         self.silence(job, 3, 1)

@@ -75,6 +75,7 @@ class Resume(TestCase):
         self.assertEqual(finished.summary()["rounds"], 6000)
         self.assertEqual(tree(self.folder / "run"), before)
 
+    @slow
     def test_without_checkpoints_only_a_signal_leaves_one_and_the_end_takes_it_away(self):
         words = [*WORDS, "--rounds", "6000"]
         self.good(2, [*words, "--output", "whole"])
@@ -110,6 +111,7 @@ class Resume(TestCase):
         ends = [self.checkpoints(rank)[-1] for rank in range(3)]
         self.assertEqual(len(set(ends)), 1, ends)
 
+    @slow
     def test_a_finished_run_may_have_more_rounds(self):
         words = [*WORDS, "--clients", "3", "--average", "all"]
         self.good(2, [*words, "--rounds", "3000", "--output", "whole", "--checkpoint-every", "1000"])
@@ -120,6 +122,7 @@ class Resume(TestCase):
         self.refused(["--resume", "run", "--rounds", "2000", "--step", "2"], 2, "step = 1, here 2")
         self.refused(["--resume", "whole", "--rounds", "4000", "--average", "tail"], 2, "average = all, here tail")
 
+    @slow
     def test_secret_keys_go_on(self):
         words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "6000", "--progress", "off",
                  "--checkpoint-every", "200"]
@@ -131,6 +134,7 @@ class Resume(TestCase):
             losses = json.loads(done.out)["losses"][0]
             self.assertAlmostEqual(losses["client_total"]["epsilon"], 6000 * 64 * 2, delta=1e-6)
 
+    @slow
     def test_a_damaged_checkpoint_is_not_used(self):
         self.stopped(2, self.USUAL)
         newest = self.checkpoints(1)[-1]
@@ -168,6 +172,7 @@ class Resume(TestCase):
         self.write("data.csv", "\n".join(csv_rows(4000, seed=2)) + "\n")
         self.refused(["--resume", "run"], 2, "would not be the same")
 
+    @slow
     def test_a_copy_that_is_not_whole_says_what_is_missing(self):
         words = [*SLOW, "--mechanism", "laplace", "--epsilon", "2", "--rounds", "6000", "--progress", "off",
                  "--checkpoint-every", "200"]
@@ -225,6 +230,7 @@ class Resume(TestCase):
 
     COMPANIONS = ["reports", "journal", "metrics.csv"]
 
+    @slow
     def test_a_checkpoint_whose_files_are_damaged_is_not_used(self):
         words = [*WORDS, "--rounds", "4000", "--checkpoint-every", "200", "--record-every", "50"]
         self.good(2, [*words, "--output", "whole"])
@@ -256,6 +262,7 @@ class Resume(TestCase):
                     self.assertIn(f"goes on after round {older}\n", result.err)
                     self.same(whole, self.results("run"))
 
+    @slow
     def test_damage_that_no_checkpoint_is_older_than_is_refused(self):
         self.stopped(2, [*WORDS, "--rounds", "6000", "--checkpoint-every", "200", "--record-every", "50"])
         for name in self.COMPANIONS:
@@ -300,6 +307,7 @@ class Resume(TestCase):
         os.kill(pid, signal.SIGUSR1)
         self.assertEqual(job.finish().codes, [STOPPED_SAFELY])
 
+    @slow
     def test_a_full_disk_leaves_the_checkpoint_before(self):
         if os.geteuid() != 0:
             self.skipTest("a small file system can be mounted by root alone")

@@ -155,6 +155,7 @@ class Signals(TestCase):
 class Endings(TestCase):
     """What is left can go on, or begin."""
 
+    @slow
     def test_a_silent_rank_ends_the_others_of_every_protocol(self):
         """And the run goes on from its last checkpoint when all ranks are well."""
         self.write("records.csv", "\n".join(csv_rows(300)) + "\n")

@@ -103,6 +103,7 @@ class Inference(TestCase):
         cell, = result.summary()["study"]
         return cell
 
+    @slow
     def test_intervals_cover_where_clients_differ(self):
         """24 replications of eight clients and four coefficients; a replication's intervals move together, so that their mean
         coverage has a standard error of some 2.5 points: three of them are allowed. Where clients count unequally no interval

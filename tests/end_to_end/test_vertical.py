@@ -94,6 +94,7 @@ class Files(VerticalCase):
 
 
 class Runs(VerticalCase):
+    @slow
     def test_equal_bits_on_any_number_of_ranks(self):
         kinds = {"all": ["--local-steps", 3, "--quantiser", "scalar:3", "--quantise-head", 8],
                  "head": ["--labels", "head", "--quantiser", "hexagonal:4"],
@@ -406,7 +407,7 @@ class BadInput(Files):
         cases = [
             (["--labels", "head", "--local-steps", 2], "--labels head with --local-steps 2 .*use --local-steps 1"),
             (["--labels", "head", "--quantise-head", 4], "--quantise-head with --labels head"),
-            (["--baseline", "central", "--quantiser", "scalar:4"], "--baseline central with a quantiser"),
+            (["--baseline", "central", "--quantiser", "scalar:4"], "--baseline central with --quantiser"),
             (["--baseline", "central", "--labels", "head"], "--baseline central with --labels head"),
             (["--baseline", "lazy"], "lazy"),
             (["--baseline", "lazy:12"], "lazy:12 of 12 rounds"),

@@ -26,7 +26,7 @@ TEST(LayerSizes, LeaveOpenWhatDataDecide) {
   EXPECT_FALSE(sizes.outputs.has_value());
   const Architecture architecture = sizes.architecture(64, 2, "--head");
   EXPECT_EQ(architecture.input.size(), 64u);
-  EXPECT_EQ(Network<float>(architecture).dimension(), 538u) << "method 5";
+  EXPECT_EQ(Network<float>(architecture).dimension(), 538u) << "docs/methods/vertical.md";
   const LayerSizes given = LayerSizes::parse("102-128-256-64-16");
   EXPECT_EQ(Network<float>(given.architecture(102, 1, "")).dimension(),
             102u * 128 + 128 + 128 * 256 + 256 + 256 * 64 + 64 + 64 * 16 + 16);
