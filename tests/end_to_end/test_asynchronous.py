@@ -110,7 +110,7 @@ class Asynchronous(TestCase):
                                 (["--async", "--mixing", "plain"], "push-sum"),
                                 (["--async", "--regret", "static"], "different ones"),
                                 (["--async", "--constraint", "energy:budget=0.5"], "in step"),
-                                (["--link-loss-model", "unacknowledged"], "nothing is lost"),
+                                (["--link-loss-model", "unacknowledged"], "no message is lost"),
                                 (["--absent", "freeze"], "nobody is ever absent"),
                                 (["--deadline", "-1"], "out of range"),
                                 (["--deadline", "soon"], "soon")):

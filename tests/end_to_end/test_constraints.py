@@ -223,8 +223,8 @@ class Refusals(TestCase):
         data = ["--rounds", "5", "--constraint", "data:column=0,max=0.1"]
         for words, text in (([*drift, "--dual", "queue"], "--dual without --constraint"),
                             ([*cap, "--benchmark-window", "2"], "--benchmark-window without"),
-                            ([*cap, "--caution", "2"], "--caution belongs to --dual queue"),
-                            ([*cap, "--dual", "queue", "--dual-step", "2"], "--dual-step belongs to --dual saddle"),
+                            ([*cap, "--caution", "2"], "--caution without --dual queue"),
+                            ([*cap, "--dual", "queue", "--dual-step", "2"], "--dual-step with --dual queue"),
                             ([*cap, "--dual", "queue", "--step", "2"], "--step with --dual queue"),
                             ([*drift, "--constraint", "linear:nowhere.csv"], "cannot read"),
                             ([*drift, "--constraint", "speed:1"], "unknown constraint 'speed'"),
