@@ -256,9 +256,9 @@ class CountedAbsence final : public AbsenceModel {
 
 // A rank pays for its own clients and their neighbours, whoever else there is; rounds may be asked for in any order.
 TEST(Absence, IsWorkedOutOnceForAClientAndRound) {
-  constexpr Client n = 100'000;
-  std::vector<int> asked(n, 0);
-  const AttendedSchedule schedule(make_graph("ring", n, WeightRule::sender), std::make_unique<CountedAbsence>(asked),
+  constexpr Client many = 100'000;
+  std::vector<int> asked(many, 0);
+  const AttendedSchedule schedule(make_graph("ring", many, WeightRule::sender), std::make_unique<CountedAbsence>(asked),
                                   {}, MissingWeight::sender_keeps);
   for (Client u = 1'000; u < 1'010; ++u) {
     const Links row = schedule.links(u, 4);

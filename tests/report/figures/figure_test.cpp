@@ -169,7 +169,9 @@ TEST(RecordedFigure, NotesGoToTheRun) {
   Agreement agreement(world());
   std::vector<std::string> notes;
   static_cast<void>(recorder.gather(agreement, notes));
-  if (world().rank() == 0) EXPECT_EQ(notes, std::vector<std::string>{"a coordinate is beyond 1e6"});
+  if (world().rank() == 0) {
+    EXPECT_EQ(notes, std::vector<std::string>{"a coordinate is beyond 1e6"});
+  }
 }
 
 }  // namespace
