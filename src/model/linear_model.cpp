@@ -89,7 +89,7 @@ void LinearModel::look_at_any_rows(View parameters, const Batch& batch, std::siz
   }
 }
 
-/// Of dense rows of n features, n being known to the compiler, and one score: four rows side by side.
+/// Examines dense rows with one score and n features, n known to the compiler: four rows side by side.
 template <class Size, class Of, class NormOf>
 void LinearModel::look_at_rows_of(Size n, View parameters, const Batch& batch, std::size_t first, Of of,
                                   NormOf norm_of) {

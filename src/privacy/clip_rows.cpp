@@ -29,7 +29,7 @@ bool clip_row(MutableView row, const Clip& clip) {
   return true;
 }
 
-/// Where no norm is asked for.
+/// Clips a row by its entries or not at all, for a clip without a norm. False for an entry that is not finite.
 bool clamp_row(MutableView row, const Clip& clip) {
   if (!std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); })) return false;
   if (clip.kind == ClipKind::none) return true;

@@ -179,7 +179,7 @@ std::string feature_table(const Description& figures) {
   return text;
 }
 
-/// What stands in place of the table where there are many features.
+/// Summary that replaces the table where there are many features.
 std::string feature_overview(const Description& figures) {
   double least = figures.columns[0].moments.min();
   double most = figures.columns[0].moments.max();

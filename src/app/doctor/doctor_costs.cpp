@@ -29,7 +29,7 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// Of at least one number.
+/// Median of at least one number.
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -76,8 +76,8 @@ class Blocks final : public Schedule {
   int ranks_;
 };
 
-/// Records without meaning: a batch for each client, as far as there is room, so that they come from where a run's come
-/// from. Every round the next batch.
+/// Random records for timing: one batch for each client, as far as memory allows. The records then come from the same
+/// level of memory as in a run. Each round takes the next batch.
 class Pool {
  public:
   Pool(std::size_t d, std::size_t batch, Client clients) {

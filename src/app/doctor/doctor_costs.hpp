@@ -1,4 +1,4 @@
-/// How `starling doctor --predict` comes by its costs. Internal to the app room.
+/// Measured costs for `starling doctor --predict`. Internal to the app module.
 #pragma once
 
 #include "doctor_predict.hpp"

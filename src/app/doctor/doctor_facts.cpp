@@ -46,7 +46,7 @@ class TrialFile {
   std::string path_;
 };
 
-/// What `action` throws, as text; empty if it throws nothing.
+/// Message of the exception that `action` throws; empty if `action` throws nothing.
 template <class Action>
 std::string problem_of(const Action& action) {
   try {

@@ -1,4 +1,4 @@
-/// How `starling doctor` comes by its facts. Internal to the app room.
+/// Collection of the facts for `starling doctor`. Internal to the app module.
 #pragma once
 
 #include "doctor_checks.hpp"

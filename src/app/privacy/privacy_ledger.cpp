@@ -94,13 +94,13 @@ void check_request(const Request& request) {
 // Findings.
 
 struct ClientCosts {
-  ClientRange clients;  ///< of whom each has these
+  ClientRange clients;  ///< clients that each have these costs
   std::int64_t releases = 0;
-  bool components = false;    ///< whether any of them counted components
+  bool components = false;    ///< whether any release counted components
   PrivacyLoss component;      ///< of one component of a record's gradient, had every run used the same records
   PrivacyLoss record;         ///< of one record, had every run used the same
-  PrivacyLoss one_per_batch;  ///< of somebody with one record in each batch
-  PrivacyLoss client_loss;    ///< of somebody to whom all records belong
+  PrivacyLoss one_per_batch;  ///< of a participant with one record in each batch
+  PrivacyLoss client_loss;    ///< of a participant who owns all records
 };
 
 /// Whether these clients are asked for; then they are those that are.
@@ -181,7 +181,7 @@ std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request
   return lines;
 }
 
-// As JSON.
+// Output as JSON.
 
 Json number(double value) {
   return std::isfinite(value) ? Json(value) : Json();
@@ -196,7 +196,7 @@ Json to_json(const PrivacyLoss& loss) {
           {"method", loss.method}};
 }
 
-/// Writes the clients of an object. As in a row, `through` is there only for several clients.
+/// Writes the clients of an object. As in a row of the ledger, `through` stands only for several clients.
 Json to_json(const ClientRange& clients) {
   Json json{{"client", clients.first}};
   if (clients.through != clients.first) json["through"] = clients.through;
@@ -255,7 +255,7 @@ Json to_json(const LedgerReading& reading, const Request& request) {
   return json;
 }
 
-// As text.
+// Output as text.
 
 /// Four digits, rounded up (but for what rounding adds to a sum).
 std::string rounded_up(double loss) {

@@ -69,14 +69,14 @@ char parse_delimiter(const std::string& wanted) {
   return wanted[0];
 }
 
-/// Where the quotes that open at `open` close; a doubled quote inside stands for one. npos if they do not.
+/// Position of the quote that closes the one at `open`; npos if there is none. A doubled quote inside stands for one.
 std::size_t closing_quote(std::string_view line, std::size_t open) {
   std::size_t at = line.find('"', open + 1);
   while (at != std::string_view::npos && at + 1 < line.size() && line[at + 1] == '"') at = line.find('"', at + 2);
   return at;
 }
 
-/// Where the field that starts at `from` ends: at the next delimiter that is not inside its quotes.
+/// End of the field that starts at `from`: the next delimiter outside the field's quotes.
 std::size_t field_end(std::string_view line, std::size_t from, char delimiter) {
   const auto start = line.find_first_not_of(' ', from);
   if (start != std::string_view::npos && line[start] == '"') {
@@ -191,7 +191,7 @@ class CsvReader final : public RecordReader {
   }
 
  private:
-  /// What is done with a column.
+  /// Use of a column.
   enum class Role : unsigned char { feature, label, none };
 
   /// Skips blank lines. One of tabs alone is not blank: it is a row whose values are all missing.

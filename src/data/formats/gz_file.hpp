@@ -14,7 +14,7 @@ namespace starling {
 class Bytes {
  public:
   virtual ~Bytes() = default;
-  /// Up to `room` bytes into `buffer`; 0 at the end only. Throws DataError.
+  /// Reads up to `room` bytes into `buffer`. Returns the number of bytes, 0 at the end only. Throws DataError.
   [[nodiscard]] virtual std::size_t read(void* buffer, std::size_t room) = 0;
   /// Goes to a place, in bytes from the start. Throws DataError.
   virtual void seek(std::uint64_t offset) = 0;

@@ -14,8 +14,8 @@
 
 namespace starling {
 
-/// Reads lines of any length into one reused buffer. They are UTF-8 in lines as files/text.hpp says; the last may lack
-/// its line feed.
+/// Reads lines of any length into one reused buffer. Lines are UTF-8, as files/text.hpp requires; the last line may
+/// lack its line feed.
 class LineReader {
  public:
   /// A file, or a pipe that is read as it arrives (pipe.hpp says when it asks). Throws UsageError if it cannot be

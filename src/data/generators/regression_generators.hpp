@@ -12,7 +12,7 @@ namespace starling {
 [[nodiscard]] std::unique_ptr<Generator> make_linear(const Spec& spec, const Audience& audience);
 /// P(y = 1) = 1/(1 + exp(−1 − Σ x_j)), else y = 0.
 [[nodiscard]] std::unique_ptr<Generator> make_logistic(const Spec& spec, const Audience& audience);
-/// As linear, but the noise is moved so that its robust (τ, c)-expectile is 0.
+/// Generator as `linear`, with noise shifted so that the robust (τ, c)-expectile of the noise is 0.
 [[nodiscard]] std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience& audience);
 /// Premiums of health insurance (insurance.cpp).
 [[nodiscard]] std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience& audience);

@@ -13,7 +13,7 @@ namespace starling {
 /// 4 cells × 8 directions and a constant, 129 features. A function of one record and public constants alone: it costs
 /// no privacy.
 ///
-/// Of a picture p of side s, rows from above, in this order:
+/// Steps for a picture p of side s, rows from above, in this order:
 ///
 /// 1. The gradient of pixel (r, c) is (p(r, c+1) − p(r, c−1), p(r+1, c) − p(r−1, c)), where pixels beyond the border
 ///    are those on it.
@@ -40,8 +40,8 @@ class GradientHistogram {
   /// Names of the features: "28x28 cell 0.3 at 45", …, "constant". With the size, so that pictures of two sizes are
   /// told apart.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Of one picture of `pixels()` numbers, into `found`, which becomes `features` long. False where differences of
-  /// pixels, or their sum, are beyond double precision; `found` is then of no use.
+  /// Writes the features of one picture of `pixels()` numbers into `found`, which becomes `features` long. False where
+  /// differences of pixels, or the sum of the differences, are beyond double precision; `found` is then invalid.
   [[nodiscard]] bool describe(const Vector& picture, Vector& found) const;
 
  private:

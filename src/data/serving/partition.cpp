@@ -114,8 +114,8 @@ class Shards final : public Partition {
   std::int64_t per_client_;
 };
 
-/// By the values of a column: with as many values as clients each is one client's, with more a client has
-/// neighbouring ones.
+/// Partition by the values of a column. With as many values as clients, each client has one value. With more values, a
+/// client has neighbouring values.
 class ByColumn final : public Partition {
  public:
   explicit ByColumn(std::string column) : column_(std::move(column)) {}
@@ -139,7 +139,7 @@ class ByColumn final : public Partition {
   std::string column_;
 };
 
-/// As `--save-partition` has written it.
+/// Partition from a file that `--save-partition` has written.
 class FromFile final : public Partition {
  public:
   explicit FromFile(std::string path) : path_(std::move(path)) {}
@@ -192,8 +192,8 @@ class Dirichlet final : public Partition {
  private:
   static constexpr std::size_t most_classes = 10000;
 
-  /// One draw of Dir(α, …, α), as normalised gamma variates. Those are Gamma(α + 1)·U^(1/α), kept as logarithms: for
-  /// small α all of them would underflow.
+  /// One draw of Dir(α, …, α), as normalised gamma variates. The variates are Gamma(α + 1)·U^(1/α), kept as logarithms:
+  /// for small α all variates would underflow.
   [[nodiscard]] Vector shares(Client clients, AddressedRandom random) const {
     Vector share(static_cast<std::size_t>(clients));
     for (double& s : share) {

@@ -20,9 +20,9 @@ class RecordIndex {
     std::int64_t record = 0;
     Mark mark;
   };
-  /// For a source whose records are found by number.
+  /// Index of a source whose records are found by number.
   RecordIndex() = default;
-  /// For a source whose marks must be noted.
+  /// Index of a source whose marks must be noted.
   explicit RecordIndex(Mark first) : direct_(false), marks_{first} {}
   /// Notes the mark of `record`, which comes after all records noted before.
   void note(std::int64_t record, const Mark& mark) {
@@ -69,8 +69,8 @@ struct Scan {
   std::vector<std::string> names;  ///< of the features; empty if the source has none
   std::int64_t entries = 0;        ///< stored values of all records
   std::shared_ptr<const RecordIndex> index;
-  /// Of all that was read: tells sources apart that differ somewhere there. Where the records were not read through, of
-  /// their number, their width and the first of them.
+  /// Fingerprint of all records that were read, which distinguishes sources. Where not all records were read, the
+  /// fingerprint of their number, their width and the first record.
   std::string fingerprint;
 };
 

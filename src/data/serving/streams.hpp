@@ -12,11 +12,11 @@
 
 namespace starling {
 
-/// Records in their order, those that are left out without their values.
+/// Records in order. Records that are left out keep their position without their values.
 class StoredRecords {
  public:
   void add(const Record& record);
-  /// Those of the places first … first + count − 1 that are not left out. They must stay where they are.
+  /// Shows the records at positions first … first + count − 1 that are not left out. The records must stay in place.
   void show(std::int64_t first, std::int64_t count, Batch& batch) const {
     const std::size_t from = kept_before(static_cast<std::size_t>(first));
     batch.show(records_, from, kept_before(static_cast<std::size_t>(first + count)) - from);
@@ -100,9 +100,9 @@ class FileStream final : public Stream {
   std::int64_t before_run_ = 0;              // records of the share in the runs before it
 };
 
-/// Records that arrive through a pipe. What has been served is gone: one pass, and no going back. A row that cannot be
-/// read cannot be refused beforehand, as one of a file is. It is left out and keeps its place, so that others cannot
-/// tell it from any other; the owner is told.
+/// Records that arrive through a pipe: one pass, without going back. An unreadable row cannot be refused beforehand, as
+/// a row of a file is. Such a row is left out and keeps its position, so that others cannot tell this row from any
+/// other. The owner is told.
 class LiveStream final : public Stream {
  public:
   LiveStream(std::unique_ptr<RecordReader> reader, const DataSettings& settings)

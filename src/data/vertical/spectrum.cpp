@@ -96,8 +96,8 @@ double SpectrumWorld::received(const Place& place, View powers) const {
   return plan_.sum == SpectrumPlan::Sum::power ? 10 * std::log10(sum) : sum;
 }
 
-// X is one number for all transmitters: mean shadowing at the place plus 1 dB per sample, as docs/methods/vertical.md has it. Of powers
-// it is a common factor; of decibels it counts as often as there are transmitters (eq. 15).
+// X is one number for all transmitters: mean shadowing at the place plus 1 dB per sample, as docs/methods/vertical.md
+// has it. In a sum of powers, X is a common factor. In a sum of decibels, X counts once per transmitter (eq. 15).
 void SpectrumWorld::draw_records(std::size_t receiver, const Place& place, Round t, View powers,
                                  MutableView records) const {
   AddressedRandom random = address(seed_, receiver, t);

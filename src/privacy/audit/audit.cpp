@@ -107,7 +107,7 @@ void Auditor::state_claim(const Charge& claim) {
   }
 }
 
-/// The half that chooses. It is held in memory; where the statistics are many it ends earlier.
+/// Chooses events on the first half of the samples. Memory holds this half; with many statistics the half ends earlier.
 void Auditor::choose() {
   const std::size_t count = statistics_.size();
   const auto room = static_cast<std::int64_t>(most_stored / (2 * count));
@@ -243,8 +243,8 @@ AuditResult audit(const AuditSubject& subject, const Charge& claim, const AuditS
   return Auditor(subject, claim, settings).run();
 }
 
-// For pure claims the event "beyond the other side's centre" of Laplace noise, ½ against ½ e^−ε; for Gaussian ones the
-// threshold in the middle.
+// Bound that an ideal event would give. For pure claims, the event is "beyond the other side's centre" of Laplace
+// noise: ½ against ½ e^−ε. For Gaussian claims, the event is the threshold in the middle.
 double expected_bound(const Charge& claim, const AuditSettings& settings) {
   const auto n = static_cast<double>(settings.samples);
   const double z =

@@ -48,7 +48,7 @@ struct PilotMoments {
   [[nodiscard]] double standard_error(std::size_t j) const {
     return std::sqrt(2 * variance(j) / static_cast<double>(count[0]));
   }
-  /// How different the two sides of a coordinate look, in standard errors; infinite where no noise is seen.
+  /// Difference between the two sides of a coordinate, in standard errors; infinite where no noise is seen.
   [[nodiscard]] double tells(std::size_t j) const {
     const double gap = std::abs(mean[0][j] - mean[1][j]);
     if (!(variance(j) > 0)) return gap > 0 ? infinity : 0;

@@ -46,7 +46,7 @@ void raise(ByPass& passes, const Reservation& block) {
   for (const auto& [pass, charge] : block.passes) raise(passes[pass], charge);
 }
 
-/// How many of what a run's charges count make up one of what `level` names.
+/// Units of privacy, as a run's charges count them, in one unit of `level`.
 double units_of(LossLevel level, const LedgerRun& run) {
   const double of_record = run.batch_units / static_cast<double>(std::max<std::int64_t>(run.batch, 1));
   switch (level) {

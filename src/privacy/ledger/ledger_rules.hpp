@@ -1,4 +1,4 @@
-/// Which rows may follow which, and what they change.
+/// Rules of the ledger: the permitted order of rows, and the effect of each row.
 #pragma once
 
 #include "ledger_row.hpp"

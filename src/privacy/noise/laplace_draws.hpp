@@ -76,7 +76,7 @@ using Fractions = Vector<std::uint16_t, lanes>;
 using Half = Vector<std::uint32_t, lanes / 2>;
 using Quarter = Vector<std::uint64_t, lanes / 4>;
 
-/// As many numbers as V has, which begin with `word`.
+/// A vector of numbers, one for each entry of V, starting with `word`.
 template <class V>
 void load(Group group, std::size_t word, V& result) {
   if constexpr (std::endian::native == std::endian::little) {

@@ -99,7 +99,7 @@ std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
                      noise ? "; whoever reads the run directory gets the parties' networks besides" : "");
 }
 
-/// Where nothing is protected.
+/// Statement on vertical learning without protection.
 std::string of_bare_parties(const VerticalTrust& vertical) {
   if (vertical.baseline_central) {
     return "This is the baseline of central learning: whoever operates rank 0, or reads its memory or the messages to "
