@@ -14,11 +14,11 @@
 
 namespace starling {
 
-/// Below this a sum of squares may have lost digits to underflow.
+/// Least sum of squares that has lost no digits to underflow.
 inline constexpr double smallest_sum_of_squares = 1e-280;
 
-/// ‖v‖₂ of a v whose sum of squares is known, and where squares underflow ‖v‖₁, which is not less: a norm that came out
-/// too small would not clip.
+/// ‖v‖₂ from a known sum of squares. Where squares underflow, ‖v‖₁, which is not less: a norm that is too small would
+/// not clip.
 inline double upper_norm2(View v, double squares) {
   return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(v);
 }

@@ -21,7 +21,7 @@ double upper_norm(View row, ClipKind kind) {
   return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(row);
 }
 
-/// Whether the row is in range. Each of these leaves one that is not as it is.
+/// Whether the row is in range. Each function below leaves a row out of range unchanged.
 bool clip_row(MutableView row, const Clip& clip) {
   const double norm = upper_norm(row, clip.kind);
   if (!(norm <= largest_clippable_norm)) return false;

@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// A source with what is known about it beside its records.
+/// A source, with facts about the source beside its records.
 struct DescribedSource {
   std::string source;
   std::vector<std::pair<std::string, std::string>> digests;  ///< file (or generator) and SHA-256

@@ -156,7 +156,7 @@ struct Verdict {
   [[nodiscard]] bool usable() const { return disagreement.empty() && (push_sum.empty() || plain.empty()); }
 };
 
-/// Verdict on a graph. A sample of disconnected rounds proves nothing about an endless graph.
+/// Verdict on a graph. For an endless graph, disconnected rounds in the sample prove nothing about all rounds.
 Verdict judge(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
   const bool some_day = sample.rounds() && graph.ever_connects();
   return {some_day ? "" : disagreement(analysis), complaint(graph, &Graph::require_sender_sums),

@@ -1,4 +1,4 @@
-/// The commands below `starling topology`, and what they share.
+/// The commands below `starling topology`, and their shared functions.
 #pragma once
 
 #include "app/console/command.hpp"

@@ -131,7 +131,7 @@ const char* parse_short_number(const char* at, const char* end, double& value) {
   return at;
 }
 
-/// Reads the number that stands at `at`; null where there is none or it is not finite.
+/// Reads the number at `at`; null where there is no number or the number is not finite.
 const char* parse_number(const char* at, const char* end, double& value) {
   if (const char* stop = parse_short_number(at, end, value)) return stop;
   const auto [stop, error] = std::from_chars(at, end, value);
@@ -194,7 +194,7 @@ class CsvReader final : public RecordReader {
   /// Use of a column.
   enum class Role : unsigned char { feature, label, none };
 
-  /// Skips blank lines. One of tabs alone is not blank: it is a row whose values are all missing.
+  /// Skips blank lines. A line of tabs alone is not blank: all values of this row are missing.
   bool next_line(std::string_view& line) {
     while (true) {
       if (columns_.count == 0) start_ = lines_.mark();

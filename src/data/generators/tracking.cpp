@@ -36,7 +36,7 @@ class Target {
   }
 
   /// θ_t, t from 1, into `values`. Cheap for the same round, a later one, and any one with period 0; other earlier ones
-  /// cost the way from the milestone before them. The same bits whatever was asked for before.
+  /// cost the way from the milestone before them. The bits do not depend on earlier requests.
   void at(Round t, MutableView values) {
     go_to(period_ == 0 ? 0 : (t - 1) / period_);
     const Round steps = t - 1 - leg_ * period_;

@@ -68,7 +68,7 @@ std::string shown_name(std::size_t j, const std::vector<std::string>& names) {
   return names.empty() ? std::to_string(j) : fmt::format("'{}'", names[j]);
 }
 
-/// Features without constants, a few of them.
+/// A few of the features without constants.
 std::string listed(const std::vector<std::optional<Constants>>& constants, const std::vector<std::string>& names) {
   constexpr std::size_t most = 10;
   std::vector<std::string> missing;

@@ -27,7 +27,7 @@ std::int64_t block_start(std::int64_t records, Client clients, Client u) {
   return static_cast<std::int64_t>((static_cast<Wide>(u) * records + clients - 1) / clients);
 }
 
-/// Equal blocks in file order. It needs no list of records.
+/// Equal blocks in file order. This partition needs no list of records.
 class Contiguous final : public Partition {
  public:
   [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t /*seed*/) const override {
@@ -208,7 +208,7 @@ class Dirichlet final : public Partition {
   }
 
   /// Scales clients to equal size and classes back to their own, in turn (iterative proportional fitting; Deming and
-  /// Stephan 1940). It ends when sizes are within 0.1 %; extreme skew may leave them further apart.
+  /// Stephan 1940). The fitting ends when sizes are within 0.1 %; extreme skew may leave sizes further apart.
   static void balance(std::vector<Vector>& share, const Vector& sizes) {
     constexpr int most_turns = 1000;
     constexpr double least_share = 1e-12;  // a client that a class avoids altogether could not be filled from it

@@ -35,10 +35,10 @@ class StoredRecords {
   std::vector<std::size_t> kept_before_;  ///< records before each place; empty where none is left out
 };
 
-/// A client's records, held in memory as compactly as they stood in the file, served in its order.
+/// A client's records, held in memory as compactly as in the file, served in file order.
 class StoredStream final : public Stream {
  public:
-  /// `shown` is where a round's records appear, others' too where batches are shared.
+  /// `shown` receives a round's records. Clients may share one batch.
   StoredStream(Secret<StoredRecords> records, const Passes& passes, std::shared_ptr<Secret<Batch>> shown)
       : records_(std::move(records)), passes_(passes), shown_(std::move(shown)) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
@@ -56,8 +56,8 @@ class StoredStream final : public Stream {
 
 class FileStream;
 
-/// What streams of one source need to read it: a file that is open and what has been read of it, for one client or for
-/// many in turn.
+/// Shared state of the streams of one source: the open file and the records read from it, for one client or for many in
+/// turn.
 struct FileSource {
   FileSource(NumberedReader numbered, DataSettings read_as)
       : reader(std::move(numbered)), settings(std::move(read_as)) {}
@@ -70,7 +70,7 @@ struct FileSource {
 /// A client's records, read from the source as they are needed: any amount of data in the memory of one batch.
 class FileStream final : public Stream {
  public:
-  /// `batch` is where a round's records appear, others' too where batches are shared.
+  /// `batch` receives a round's records. Clients may share one batch.
   FileStream(std::shared_ptr<FileSource> source, Share share, const Passes& passes,
              std::shared_ptr<Secret<Batch>> batch)
       : source_(std::move(source)), share_(std::move(share)), passes_(passes), batch_(std::move(batch)) {}
@@ -130,8 +130,7 @@ class LiveStream final : public Stream {
   Secret<Batch> batch_;
 };
 
-/// Records that are drawn when they are asked for: what the streams of one generator have in common, and the batch that
-/// the last of them to be asked has made.
+/// Shared state of the streams of one generator, whose records are drawn on request, and the batch of the last request.
 struct GeneratedSource {
   std::shared_ptr<const Generator> generator;
   std::function<double(double)> label_map;  ///< may throw DataError
@@ -141,8 +140,8 @@ struct GeneratedSource {
   Secret<Batch> batch = Secret<Batch>();
 };
 
-/// One client's. Round t of a pass is drawn from the address (seed, data, client, t + 1), so a second pass gives the
-/// same records again.
+/// Generated records of one client. Round t of a pass is drawn from the address (seed, data, client, t + 1), so a
+/// second pass gives the same records again.
 class GeneratedStream final : public Stream {
  public:
   GeneratedStream(std::shared_ptr<GeneratedSource> source, Client client)

@@ -210,7 +210,7 @@ std::vector<std::vector<std::size_t>> columns_of_parties(const VerticalSettings&
   return parse_column_groups(settings.columns, parties, features, names);
 }
 
-/// Reads all records; only what this rank's parties own is kept.
+/// Reads all records and keeps only the columns of this rank's parties.
 std::int64_t read_table(RecordReader& reader, const VerticalSettings& settings,
                         const std::vector<std::vector<std::size_t>>& columns, std::vector<StoredRows>& parts,
                         StoredRows& labels, Fingerprint& fingerprint) {
@@ -240,7 +240,7 @@ std::string text_of(const std::vector<std::vector<std::size_t>>& columns) {
   return text;
 }
 
-/// Tells ranks apart that read other records, or deal them out in another way.
+/// Sets the data set's digest, which differs between ranks that read other records or split the records in another way.
 void identify(const VerticalSettings& settings, const std::string& dealt, const Fingerprint& read,
               VerticalDataset& dataset) {
   dataset.common = true;
@@ -322,7 +322,7 @@ VerticalShape shape_of(const VerticalSettings& settings, const std::string& file
   return shape;
 }
 
-/// Opens a file a party has, whatever kind of labels stands in it.
+/// Opens a party's file, whatever kind of labels the file has.
 std::unique_ptr<RecordReader> open_party(const VerticalSettings& settings) {
   require_regular(settings.source);
   return open_reader(settings.source, settings);
@@ -359,7 +359,7 @@ FileColumns columns_of(const VerticalSettings& settings) {
   return columns;
 }
 
-/// Leaves those columns of `drop` that the file has, for the others are another party's.
+/// Keeps the columns of `drop` that the file has. The other columns belong to other parties.
 void keep_own_drops(VerticalSettings& settings, VerticalShape& shape) {
   if (settings.drop.empty()) return;
   const FileColumns columns = columns_of(settings);

@@ -37,7 +37,7 @@ class Layer {
   // Functions of layers with parameters:
   /// Writes the gradient, summed over the records.
   virtual void gradient(std::size_t /*records*/, const T* /*x*/, const T* /*d_y*/, T* /*sum*/) {}
-  /// Writes one norm per record, as Network does.
+  /// Writes one gradient norm per record, as Network does.
   virtual void record_norms(std::size_t /*records*/, const T* /*x*/, const T* /*d_y*/, Norm /*norm*/,
                             std::span<double> /*norms*/) {}
   /// Writes the weighted gradient, as Network does. May overwrite `d_y`.

@@ -107,7 +107,8 @@ void Auditor::state_claim(const Charge& claim) {
   }
 }
 
-/// Chooses events on the first half of the samples. Memory holds this half; with many statistics the half ends earlier.
+/// Chooses events on the first samples, as many as the test uses. Memory holds these samples; with many statistics
+/// their number is smaller.
 void Auditor::choose() {
   const std::size_t count = statistics_.size();
   const auto room = static_cast<std::int64_t>(most_stored / (2 * count));
@@ -188,7 +189,7 @@ void Auditor::count_in_histogram(int side) {
   ++histogram.counts[static_cast<std::size_t>(side)][static_cast<std::size_t>(bin)];
 }
 
-/// The half that judges. Nothing of it is kept but counts.
+/// Tests the chosen events on fresh samples. Only counts are kept.
 void Auditor::judge() {
   counts_.assign(candidates_.size(), {});
   for (std::int64_t i = 0; i < settings_.samples; ++i) {

@@ -76,7 +76,7 @@ PilotMoments look(const AuditSubject& subject, std::int64_t pilot, const AuditTi
   return moments;
 }
 
-/// All coordinates, those that tell most first.
+/// All coordinates, the most informative first.
 std::vector<std::size_t> ranked(const PilotMoments& pilot, std::size_t length) {
   Vector tells(length);
   for (std::size_t j = 0; j < length; ++j) tells[j] = pilot.tells(j);

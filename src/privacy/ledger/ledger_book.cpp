@@ -73,7 +73,7 @@ bool counts_by_pass(LossLevel level) {
   return level == LossLevel::component || level == LossLevel::record;
 }
 
-/// Adds what blocks of one run cost.
+/// Adds the costs of blocks of one run.
 void add_blocks(Groups& groups, const std::vector<const Reservation*>& blocks, LossLevel level, const LedgerRun& run) {
   if (!counts_by_pass(level)) {
     for (const Reservation* block : blocks) {

@@ -88,7 +88,7 @@ std::string composed(const PrivacyLoss& loss) {
   return "";
 }
 
-/// The losses of those with more, or with less, than the unit.
+/// Losses of participants with more, or with less, than the unit.
 std::string other_losses(const PrivacyReport& report) {
   const ClientLosses& losses = report.losses;
   const bool record = report.unit == PrivacyUnit::record;
