@@ -118,7 +118,7 @@ class PoolStream final : public Stream {
   std::size_t client_;
 };
 
-/// Mixes as another does, and takes the time of it and of what lies in between.
+/// Mixing that calls another mixing, and measures its time and the time between calls.
 class TimedMixer final : public Mixer {
  public:
   explicit TimedMixer(Mixer& inner) : inner_(inner) {}

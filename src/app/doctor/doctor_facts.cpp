@@ -184,7 +184,7 @@ void read_when_seen(const std::string& path) {
   read_trial(path);
 }
 
-/// **Collective.** Writes, reads what it wrote, then what rank 0 wrote.
+/// **Collective.** Writes a file, reads this file, then reads the file of rank 0.
 void try_directory(Agreement& agreement, const std::string& directory, RankFacts& facts) {
   const std::string token = agreement.broadcast(
       declare_public(fmt::format("{}-{}", ::getpid(), std::chrono::system_clock::now().time_since_epoch().count())));

@@ -116,7 +116,7 @@ const Key* key_of(std::string_view name) {
   return found == keys().end() ? nullptr : &*found;
 }
 
-/// Key and value pairs; those that no key is known of belong to the topology before them.
+/// Key and value pairs. Pairs with unknown keys belong to the topology before them.
 std::vector<std::pair<std::string, std::string>> pairs_of(const std::string& text) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (std::string_view rest = text;;) {

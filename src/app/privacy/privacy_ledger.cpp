@@ -103,7 +103,7 @@ struct ClientCosts {
   PrivacyLoss client_loss;    ///< of a participant who owns all records
 };
 
-/// Whether these clients are asked for; then they are those that are.
+/// Whether the request includes any of these clients. Reduces `clients` to the requested ones.
 bool is_asked_for(ClientRange& clients, const Request& request) {
   if (!request.client) return true;
   if (!clients.has(*request.client)) return false;
@@ -327,7 +327,7 @@ void check_client(const LedgerReading& reading, const Request& request) {
         *request.client, request.file);
 }
 
-/// Whether the ledger is what it should be, in a line.
+/// One line that says whether the ledger is intact.
 struct Verdict {
   bool good = true;
   std::string text;

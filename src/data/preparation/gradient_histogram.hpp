@@ -17,10 +17,9 @@ namespace starling {
 ///
 /// 1. The gradient of pixel (r, c) is (p(r, c+1) − p(r, c−1), p(r+1, c) − p(r−1, c)), where pixels beyond the border
 ///    are those on it.
-/// 2. It votes for the two of the eight directions 0°, 45°, …, 315° between which it lies (signed: dark to bright is
-/// not
-///    bright to dark), with its coordinates in them: with a ≥ b the magnitudes of its two components, a − b for the
-///    direction along an axis and √2 b for the diagonal.
+/// 2. It votes for the two of the eight directions 0°, 45°, …, 315° between which it lies (signed: dark to
+///    bright is not bright to dark), with its coordinates in them: with a ≥ b the magnitudes of its two components, a −
+///    b for the direction along an axis and √2 b for the diagonal.
 /// 3. The histogram h(cell, direction) has the votes of the pixels in a cell, ⌊4r/s⌋ and ⌊4c/s⌋. Cells share no votes.
 /// 4. Feature 8·(4·row + column) + direction is √(16 h/Σh) − 1/5, and feature 128 is 1, an intercept. Where no pixel
 ///    differs from its neighbours, h/Σh counts as 0.
