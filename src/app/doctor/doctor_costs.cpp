@@ -36,8 +36,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The launch's first clients, as many as a rank has or as fit, with their own edges; those that lead out of the block
-/// lead into it.
+/// The launch's first clients, as many as a rank has or as fit, with their own edges. Edges that lead out of the block
+/// are redirected into the block.
 Topology block_of(const Launch& launch, const Graph& graph) {
   const double of_rank = std::ceil(static_cast<double>(launch.clients) / launch.ranks);
   const double fitting = std::max(1.0, most_bytes / static_cast<double>(launch.bytes_of_vector()));

@@ -70,7 +70,8 @@ struct Prediction {
   [[nodiscard]] double seconds() const { return learning + mixing + exchange(); }
 };
 
-/// Rank r does its clients' steps, sends and receives its messages, waits for those of other hosts, and mixes:
+/// Predicted time of a round. Rank r does its clients' steps, sends and receives its messages, waits for messages of
+/// other hosts, and mixes:
 ///   T = s (c_learn k + c_mix (e + k) b) + s c_msg m + λ [m_far > 0] + B/β
 /// with k clients, e in-edges, b bytes a vector, m messages at its ends (but two of those between hosts, which are part
 /// of the latency λ, which counts thrice where one of these is longer than `eager` and has to be asked for first), B

@@ -111,7 +111,8 @@ bool is_asked_for(ClientRange& clients, const Request& request) {
   return true;
 }
 
-/// Neighbours who have the same figures are one line, whatever rows these come from.
+/// Accounts of an entry. Neighbouring clients with the same figures are one account, whatever rows the figures come
+/// from.
 std::vector<LedgerAccount> accounts_of(const LedgerEntry& entry, const Request& request) {
   std::vector<LedgerAccount> accounts;
   for (const auto& [first, each] : entry.accounts) {
@@ -327,7 +328,7 @@ void check_client(const LedgerReading& reading, const Request& request) {
         *request.client, request.file);
 }
 
-/// One line that says whether the ledger is intact.
+/// Verdict on the ledger: whether the ledger is intact, and one line of text.
 struct Verdict {
   bool good = true;
   std::string text;
