@@ -46,7 +46,7 @@ std::optional<std::size_t> find_named_label(const ColumnNames& columns, const Us
   return std::nullopt;
 }
 
-/// Of a file that is read for its labels alone: named, or the one column without a use.
+/// Label column of a file that is read for its labels alone: the named column, or the only column without a use.
 std::size_t find_sole_label(const ColumnNames& columns, const Uses& uses) {
   if (const auto named = find_named_label(columns, uses)) return *named;
   std::vector<std::size_t> free;
@@ -74,7 +74,8 @@ std::optional<std::size_t> find_default_label(const ColumnNames& columns, const 
   return last;
 }
 
-/// Of columns that need not have one. A number would mean another column in each file.
+/// Label column, if any, of a file that need not have one. A column number is not accepted: the number would mean
+/// another column in each file.
 std::optional<std::size_t> find_optional_label(const ColumnNames& columns, const std::string& wanted, Uses& uses) {
   const bool there = std::find(columns.names.begin(), columns.names.end(), wanted) != columns.names.end();
   if (wanted.empty() || !there) return find_named_label(columns, uses);

@@ -20,12 +20,12 @@ struct ColumnNames {
   [[nodiscard]] std::string place(std::size_t column) const;
   /// Clause that lists the columns.
   [[nodiscard]] std::string list() const;
-  /// The column that a name, or else a number from 0, means. Throws UsageError where there is none, and where two have
-  /// the name; `option` is what the user gave it to.
+  /// Column that a name, or else a number from 0, means. Throws UsageError where no column or two columns match.
+  /// `option` is the option with the name.
   [[nodiscard]] std::size_t find(const std::string& wanted, const std::string& option) const;
 };
 
-/// The column that the number `wanted` means; none if it is not a number below `count`.
+/// Column that the number `wanted` means; none if `wanted` is not a number below `count`.
 [[nodiscard]] std::optional<std::size_t> column_number(const std::string& wanted, std::size_t count);
 
 /// The label's column if `ReadSettings::label` is empty.
@@ -40,8 +40,8 @@ struct ColumnRoles {
   std::vector<std::size_t> features;  ///< ascending
 };
 
-/// Resolves `label`, `id`, `drop` and `key`. Throws UsageError for columns that are not there, for one that is named
-/// for two uses (a key may have another use: it is only looked at) and where no feature is left.
+/// Resolves `label`, `id`, `drop` and `key`. Throws UsageError for missing columns, for a column with two uses and
+/// where no feature is left. A key may have another use, because a key is only read.
 [[nodiscard]] ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& settings,
                                          DefaultLabel default_label);
 
@@ -51,10 +51,10 @@ struct ColumnRoles {
 /// Refuses a `--dimension` that is not `features`, with UsageError.
 void check_dense_dimension(const std::string& path, const ReadSettings& settings, std::size_t features);
 
-/// Refuses options that speak of columns, with UsageError "PATH: --OPTION (WHY) leave it out".
+/// Refuses options on columns, with UsageError "PATH: --OPTION (WHY) leave it out".
 void refuse_column_options(const std::string& path, const ReadSettings& settings, const std::string& why);
 
-/// Refuses options that speak of delimited text, for all other formats.
+/// Refuses options on delimited text, for all other formats.
 void refuse_text_options(const std::string& path, const ReadSettings& settings);
 
 }  // namespace starling

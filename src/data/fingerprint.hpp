@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// A mixing of 64-bit words that no two different files are likely to share; it guards against mistakes, not against
+/// Hash of 64-bit words that two different files are unlikely to share. The hash guards against mistakes, not against
 /// an adversary.
 class Fingerprint {
  public:

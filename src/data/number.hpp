@@ -14,14 +14,14 @@ struct ParsedNumber {
 };
 
 /// Reads a number that fills the whole text; a leading plus sign is allowed, and the usual marks of a missing value
-/// (nothing, ?, NA, N/A, null) are told from other text.
+/// (nothing, ?, NA, N/A, null) are distinguished from other text.
 [[nodiscard]] ParsedNumber read_number(std::string_view text);
 
 /// Throws DataError "WHERE: PLACE is 'TEXT' (why) what to do".
 [[noreturn]] void throw_number_fault(const std::string& where, const std::string& place, std::string_view text,
                                      NumberFault fault);
 
-/// Text of a file as it may stand in a message: printable and not long.
+/// Text of a file, made fit for a message: printable and not long.
 [[nodiscard]] std::string excerpt(std::string_view text);
 
 }  // namespace starling

@@ -11,8 +11,8 @@
 
 namespace starling {
 
-/// The records first … first + count − 1 of a pass, which are served in its round `round`, from 0. (A source without
-/// end has no use for `first`.)
+/// Records first … first + count − 1 of a pass, served in the pass's round `round`, from 0. (A source without end does
+/// not use `first`.)
 struct Slice {
   Round round = 0;
   std::int64_t first = 0;
@@ -20,7 +20,8 @@ struct Slice {
 };
 
 /// Passes over `records` records (none: a source without end), `batch` a round; the last round of a pass may be short.
-/// Clients with as many records share it: where each of them stands, the round that it may ask for next, is its own.
+/// Clients with equal numbers of records share one object. Each client keeps its own position: the next round that the
+/// client may request.
 class PassPlan {
  public:
   PassPlan(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
@@ -43,15 +44,15 @@ class PassPlan {
 
   [[nodiscard]] bool ended(Round t) const { return t >= end_; }
 
-  /// Most times that one record has been served in the rounds before `next`: the number of the pass. Rounds that were
-  /// left out count too, for a resumed run served them before it stopped.
+  /// Most times that one record has been served in the rounds before `next`: the number of the pass. Skipped rounds
+  /// count too, for a resumed run served them before the stop.
   [[nodiscard]] std::int64_t participations(Round next) const {
     if (next == 0 || records_ == 0) return 0;
     return records_ ? std::min((next - 1) / *of_pass_ + 1, epochs_) : 1;
   }
 
-  /// Round t from 0; empty after the end. Rounds may be left out and may not come back, so that no record is served
-  /// twice unnoticed. Throws FailureError.
+  /// Round t from 0; empty after the end. Rounds may be skipped but not repeated, so that no record is served twice
+  /// unnoticed. Throws FailureError.
   [[nodiscard]] Slice advance(Round t, Round& next) const {
     check<FailureError>(t >= next, "round {} was asked for after round {} (streams go forward only)", t, next - 1);
     next = t + 1;

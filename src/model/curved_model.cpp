@@ -57,7 +57,7 @@ bool is_in_range(const Row& row) {
   return std::sqrt(dot(row.values, row.values) + 1) <= largest_clippable_norm;
 }
 
-/// (x, 1) scaled to length `bound` if it is longer, into `scaled`.
+/// Writes (x, 1) into `scaled`, scaled to length `bound` if longer.
 void add_scaled(const Row& row, double label, std::size_t features, double bound, Batch& scaled) {
   const double norm = std::sqrt(dot(row.values, row.values) + 1);
   const double factor = norm > bound ? bound / norm : 1;

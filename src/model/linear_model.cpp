@@ -89,7 +89,7 @@ void LinearModel::look_at_any_rows(View parameters, const Batch& batch, std::siz
   }
 }
 
-/// Of dense rows of n features, n being known to the compiler, and one score: four rows side by side.
+/// Examines dense rows with one score and n features, n known to the compiler: four rows side by side.
 template <class Size, class Of, class NormOf>
 void LinearModel::look_at_rows_of(Size n, View parameters, const Batch& batch, std::size_t first, Of of,
                                   NormOf norm_of) {
@@ -195,7 +195,7 @@ void LinearModel::add_dense_gradients(const Batch& batch, std::size_t first, Mut
   for (std::size_t i = 0; i < terms; ++i) gradient[features_] += terms_[i].weight;
 }
 
-/// Scores of the records at hand, one by one, but for those whose loss is not finite or whose factor is 0.
+/// Scores of the current records, one by one, without records whose loss is not finite or whose factor is 0.
 void LinearModel::tally_in_range(View labels, LossTally& tally, std::int64_t& out_of_range) {
   for (std::size_t i = 0; i < count_; ++i) {
     const View scores = View(scores_).subspan(i * per_record_, per_record_);

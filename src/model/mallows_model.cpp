@@ -64,7 +64,7 @@ double MallowsModel::clip_factor(const Row& row, double squares, double slope, c
   } else {
     of_row = upper_norm2(row.values, squares);  // with an intercept never too small
   }
-  // Of a record in range both are at most 1e150 in L2, so that no norm overflows.
+  // For a record in range, both are at most 1e150 in L2, so that no norm overflows.
   const double norm = std::abs(slope) * of_row;
   return norm > clip.bound ? clip.bound / norm : 1;
 }

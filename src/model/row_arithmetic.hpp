@@ -14,16 +14,16 @@
 
 namespace starling {
 
-/// Below this a sum of squares may have lost digits to underflow.
+/// Least sum of squares that has lost no digits to underflow.
 inline constexpr double smallest_sum_of_squares = 1e-280;
 
-/// ‖v‖₂ of a v whose sum of squares is known, and where squares underflow ‖v‖₁, which is not less: a norm that came out
-/// too small would not clip.
+/// ‖v‖₂ from a known sum of squares. Where squares underflow, ‖v‖₁, which is not less: a norm that is too small would
+/// not clip.
 inline double upper_norm2(View v, double squares) {
   return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(v);
 }
 
-/// What `few` makes of a dense row of n numbers, n being known to the compiler, or `any` of another row.
+/// Result of `few` for a dense row of n numbers, n known to the compiler; result of `any` for another row.
 template <class Few, class Any>
 [[gnu::always_inline]] inline auto by_length(const Row& row, Few&& few, Any&& any) {
   return sized(row.sparse() ? 0 : row.values.size(), [&](auto n) {
@@ -84,7 +84,7 @@ struct Square {
   }
 };
 
-/// Of a dense row in one pass: neither sum waits for the other's additions.
+/// Both sums of a row; one pass for a dense row. Neither sum waits for the other's additions.
 template <class Of>
 [[gnu::noinline]] DotAndSum any_dot_and_sum(Row row, View y, Of of) {
   const View x = row.values;

@@ -21,7 +21,7 @@ double upper_norm(View row, ClipKind kind) {
   return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(row);
 }
 
-/// Whether the row is in range. Each of these leaves one that is not as it is.
+/// Whether the row is in range. Each function below leaves a row out of range unchanged.
 bool clip_row(MutableView row, const Clip& clip) {
   const double norm = upper_norm(row, clip.kind);
   if (!(norm <= largest_clippable_norm)) return false;
@@ -29,7 +29,7 @@ bool clip_row(MutableView row, const Clip& clip) {
   return true;
 }
 
-/// Where no norm is asked for.
+/// Clips a row by its entries or not at all, for a clip without a norm. False for an entry that is not finite.
 bool clamp_row(MutableView row, const Clip& clip) {
   if (!std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); })) return false;
   if (clip.kind == ClipKind::none) return true;

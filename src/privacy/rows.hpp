@@ -1,4 +1,4 @@
-/// The rows of the mechanism table. Each stands in the mechanism's own file in mechanism/.
+/// Rows of the mechanism table. Each row is defined in the mechanism's own file in mechanism/.
 #pragma once
 
 #include <string>

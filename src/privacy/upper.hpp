@@ -1,11 +1,11 @@
-/// Printing a loss without making it smaller.
+/// Text of a loss, rounded upwards.
 #pragma once
 
 #include <string>
 
 namespace starling {
 
-/// A non-negative loss in six digits, never less than it is; "unbounded" if infinite.
+/// Non-negative loss in six digits, rounded upwards; "unbounded" if infinite.
 std::string upper(double loss);
 
 }  // namespace starling

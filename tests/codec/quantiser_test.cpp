@@ -318,7 +318,7 @@ TEST_P(EveryQuantiser, ChangesItsBitsOrSaysThatItCannot) {
   }
 }
 
-// Of the paper's embeddings (method 5, "Numbers that must come out"): four parties, 20 records, 16 components.
+// Bits of the paper's embeddings (docs/methods/vertical.md, "Algorithm"): four parties, 20 records, 16 components.
 TEST(Quantisers, TakeTheBitsOfTheMethod) {
   EXPECT_EQ(4 * quantiser_of("float32")->bits(320), 40'960U);
   EXPECT_EQ(4 * quantiser_of("scalar:4")->bits(320), 5'376U);

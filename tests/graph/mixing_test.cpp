@@ -1,4 +1,4 @@
-// Pure mixing over topologies, against the exact answers of method 1's table of checks.
+// Pure mixing over topologies, against exact answers (docs/methods/decentralized.md, "Exact cases").
 #include <numeric>
 #include <vector>
 

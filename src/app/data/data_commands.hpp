@@ -1,4 +1,4 @@
-/// The commands below `starling data`, and what they share.
+/// The commands below `starling data`, and their shared functions.
 #pragma once
 
 #include "app/console/command.hpp"

@@ -222,7 +222,7 @@ std::unique_ptr<RecordReader> Copier::open(Client u) {
   return first_ != nullptr && u == 0 ? std::move(first_) : open_part(u);
 }
 
-/// Those of the files it comes from, so that a private file stays private.
+/// Permissions of the source files, so that a private file stays private.
 unsigned Copier::permissions(const Target& target) const {
   unsigned allowed = 0666;
   for (Client u = target.first; u < target.first + target.count; ++u) {

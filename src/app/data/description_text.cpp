@@ -19,7 +19,7 @@ constexpr std::size_t most_listed_labels = 20;
 constexpr std::size_t most_tabled_features = 40;
 constexpr std::size_t most_json_features = 10'000;
 constexpr std::size_t most_named = 40;
-constexpr double large = 20;  // features of about size 1 are what steps and clipping want
+constexpr double large = 20;  // steps and clipping work best with features of about size 1
 constexpr double uneven = 100;
 
 bool all_fit(const Loss& loss, const Description& figures) {
@@ -157,7 +157,7 @@ double density(const Description& figures) {
 }
 
 std::string norm_line(const char* name, const NormFigures& norms) {
-  // The estimates are good to 1 %; what is known exactly bounds them.
+  // The estimates are accurate to 1 %; exact figures bound the estimates.
   const auto at = [&norms](double p) {
     return number(std::clamp(norms.quantiles.at(p), norms.moments.min(), norms.moments.max()));
   };
@@ -179,7 +179,7 @@ std::string feature_table(const Description& figures) {
   return text;
 }
 
-/// What stands in place of the table where there are many features.
+/// Summary that replaces the table where there are many features.
 std::string feature_overview(const Description& figures) {
   double least = figures.columns[0].moments.min();
   double most = figures.columns[0].moments.max();

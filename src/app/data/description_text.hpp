@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// A source with what is known about it beside its records.
+/// A source, with facts about the source beside its records.
 struct DescribedSource {
   std::string source;
   std::vector<std::pair<std::string, std::string>> digests;  ///< file (or generator) and SHA-256
@@ -24,7 +24,7 @@ struct DescribedSource {
 /// Classification losses that take the source's labels, as --loss wants them.
 [[nodiscard]] std::vector<std::string> fitting_losses(const Description& figures);
 
-/// What its owner should look at before a run.
+/// Notes on points that the owner of the source should check before a run.
 [[nodiscard]] std::vector<std::string> notes_on(const DescribedSource& source);
 
 [[nodiscard]] std::string to_text(const DescribedSource& source);

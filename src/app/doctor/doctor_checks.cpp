@@ -51,7 +51,7 @@ std::string named(const LaunchFacts& facts, const std::vector<std::size_t>& rank
              : fmt::format("{} and {}", first, counted(static_cast<std::int64_t>(ranks.size() - 1), "other"));
 }
 
-/// Finds a CPU for a rank, moving those that have one to others if need be.
+/// Finds a CPU for a rank, moving other ranks to other CPUs if necessary.
 bool find_cpu(std::size_t rank, const std::vector<std::vector<int>>& cpus, std::map<int, std::size_t>& owner,
               std::set<int>& tried) {
   for (const int cpu : cpus[rank]) {

@@ -1,4 +1,4 @@
-/// What `starling doctor` knows of a launch, and what it makes of it: one table of checks.
+/// Facts and checks of `starling doctor`. One table holds all checks.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// What one rank finds out about itself.
+/// Facts that one rank gathers about itself.
 struct RankFacts {
   std::string host;
   std::string version;    ///< of starling
@@ -29,7 +29,7 @@ struct RankFacts {
   std::string entropy_problem;  ///< why the operating system gives no random numbers; empty if it does
 };
 
-/// What all have found out together.
+/// Facts that all ranks gather together.
 struct LaunchFacts {
   std::vector<RankFacts> ranks;
   std::string directory;
@@ -62,13 +62,13 @@ struct DoctorCheck {
   Finding (*judge)(const LaunchFacts&);
 };
 
-/// In the order in which they are printed.
+/// All checks, in the order of printing.
 [[nodiscard]] const std::vector<DoctorCheck>& doctor_checks();
 /// One line per check, for --help.
 [[nodiscard]] std::string doctor_checks_help();
 
-/// Of ranks and the CPUs that each may run on, how many can have a CPU that no other of them needs (a maximum matching,
-/// by augmenting paths).
+/// Number of ranks that can each have a CPU to themselves, given the CPUs that each rank may run on. The number is the
+/// size of a maximum matching, found by augmenting paths.
 [[nodiscard]] std::size_t ranks_with_a_cpu(const std::vector<std::vector<int>>& cpus_of_ranks);
 
 }  // namespace starling

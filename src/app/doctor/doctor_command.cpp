@@ -109,7 +109,7 @@ std::string Doctor::words_for_graph() const {
                      graph_->clients(), message_length(config_.dimension, Mixing::push_sum));
 }
 
-/// Each model is there twice at least: where it is made, and where it is received.
+/// Each model is stored at least twice: at its sender and at its receiver.
 void Doctor::require_memory(const LaunchFacts& facts, const Layout& layout, std::size_t length) const {
   std::map<std::string, double> wanted;
   for (int r = 0; r < world_.size(); ++r) {

@@ -29,15 +29,15 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// Of at least one number.
+/// Median of at least one number.
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
-/// The launch's first clients, as many as a rank has or as fit, with their own edges; those that lead out of the block
-/// lead into it.
+/// The launch's first clients, as many as a rank has or as fit, with their own edges. Edges that lead out of the block
+/// are redirected into the block.
 Topology block_of(const Launch& launch, const Graph& graph) {
   const double of_rank = std::ceil(static_cast<double>(launch.clients) / launch.ranks);
   const double fitting = std::max(1.0, most_bytes / static_cast<double>(launch.bytes_of_vector()));
@@ -76,8 +76,8 @@ class Blocks final : public Schedule {
   int ranks_;
 };
 
-/// Records without meaning: a batch for each client, as far as there is room, so that they come from where a run's come
-/// from. Every round the next batch.
+/// Random records for timing: one batch for each client, as far as memory allows. The records then come from the same
+/// level of memory as in a run. Each round takes the next batch.
 class Pool {
  public:
   Pool(std::size_t d, std::size_t batch, Client clients) {
@@ -118,7 +118,7 @@ class PoolStream final : public Stream {
   std::size_t client_;
 };
 
-/// Mixes as another does, and takes the time of it and of what lies in between.
+/// Mixing that calls another mixing, and measures its time and the time between calls.
 class TimedMixer final : public Mixer {
  public:
   explicit TimedMixer(Mixer& inner) : inner_(inner) {}

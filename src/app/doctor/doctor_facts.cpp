@@ -46,7 +46,7 @@ class TrialFile {
   std::string path_;
 };
 
-/// What `action` throws, as text; empty if it throws nothing.
+/// Message of the exception that `action` throws; empty if `action` throws nothing.
 template <class Action>
 std::string problem_of(const Action& action) {
   try {
@@ -184,7 +184,7 @@ void read_when_seen(const std::string& path) {
   read_trial(path);
 }
 
-/// **Collective.** Writes, reads what it wrote, then what rank 0 wrote.
+/// **Collective.** Writes a file, reads this file, then reads the file of rank 0.
 void try_directory(Agreement& agreement, const std::string& directory, RankFacts& facts) {
   const std::string token = agreement.broadcast(
       declare_public(fmt::format("{}-{}", ::getpid(), std::chrono::system_clock::now().time_since_epoch().count())));

@@ -1,4 +1,4 @@
-/// How `starling doctor` comes by its facts. Internal to the app room.
+/// Collection of the facts for `starling doctor`. Internal to the app module.
 #pragma once
 
 #include "doctor_checks.hpp"
@@ -16,10 +16,10 @@ nlohmann::ordered_json or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
-/// The directory that `output` is, or is to be made in.
+/// The directory `output`, or the directory in which `output` is to be made.
 [[nodiscard]] std::string directory_of(const std::string& output);
 
-/// **Collective.** Facts of every rank, in rank order, the same on all ranks; each tries `directory`, and leaves
+/// **Collective.** Facts of every rank, in rank order, the same on all ranks. Each rank tests `directory`, and leaves
 /// nothing there.
 [[nodiscard]] std::vector<RankFacts> gather_facts(Agreement& agreement, const std::string& directory);
 

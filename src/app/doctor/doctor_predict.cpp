@@ -1,4 +1,4 @@
-// The cost model of `starling doctor --predict`. What it is fed with is measured in doctor_costs.cpp.
+// The cost model of `starling doctor --predict`. doctor_costs.cpp measures the inputs of the model.
 #include "doctor_predict.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ Integer whole(const std::string& key, const std::string& value, long long most) 
   return static_cast<Integer>(number);
 }
 
-/// What is said of a launch, before anything follows from it.
+/// Values that the user gives for a launch, before defaults are derived.
 struct Said {
   Launch launch;
   std::optional<int> hosts;
@@ -116,7 +116,7 @@ const Key* key_of(std::string_view name) {
   return found == keys().end() ? nullptr : &*found;
 }
 
-/// Key and value pairs; those that no key is known of belong to the topology before them.
+/// Key and value pairs. Pairs with unknown keys belong to the topology before them.
 std::vector<std::pair<std::string, std::string>> pairs_of(const std::string& text) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (std::string_view rest = text;;) {
@@ -141,7 +141,7 @@ bool is_file(const std::string& topology) {
   return std::filesystem::exists(topology) || topology.find('/') != std::string::npos || topology.ends_with(".topo");
 }
 
-/// What one rank has to do in a round.
+/// Work of one rank in a round.
 struct Load {
   double clients = 0;
   double gathered = 0;     ///< bytes
@@ -150,7 +150,7 @@ struct Load {
   double longest_far = 0;  ///< bytes of a message
 };
 
-/// What all have to do in a round of the graph.
+/// Work of all ranks in a round of the graph.
 class Loads {
  public:
   Loads(const Launch& launch, const Graph& graph, Round t)

@@ -1,4 +1,4 @@
-/// What a round will take on a launch that is not there yet: the cost model of `starling doctor --predict`.
+/// Cost model of `starling doctor --predict`: the time of a round on a planned launch.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// What is to be predicted. Times in seconds, sizes in bytes.
+/// A planned launch. Times are in seconds, sizes in bytes.
 struct Launch {
   int hosts = 1;
   int ranks = 1;         ///< on all hosts together, in blocks
@@ -27,11 +27,11 @@ struct Launch {
 
   /// The host of a rank.
   [[nodiscard]] int host_of(int rank) const { return static_cast<int>(std::int64_t{rank} * hosts / ranks); }
-  /// In a message: the model and its mass.
+  /// Bytes of a message's vector: the model and its mass.
   [[nodiscard]] std::size_t bytes_of_vector() const { return (dimension + 1) * sizeof(double); }
 };
 
-/// What a prediction takes from elsewhere where its spec does not say it.
+/// Defaults for values that the spec of a prediction leaves out.
 struct LaunchDefaults {
   std::optional<std::string> topology;
   std::optional<Client> clients;
@@ -42,17 +42,17 @@ struct LaunchDefaults {
 
 /// Reads
 /// `hosts=4,latency=50us,bandwidth=10Gbit,clients=…,dimension=…,topology=…,ranks=…,cpus=…,batch=…,message=…,eager=…`:
-/// times with ns, us, ms or s, bandwidths per second with kbit, Mbit, Gbit, kB, MB or GB, sizes with B, kB or MB. What
-/// follows `topology` and is no key of these belongs to the topology (`topology=random-regular,degree=8`). One rank a
-/// host and one client a rank unless said otherwise. Throws UsageError.
+/// times with ns, us, ms or s, bandwidths per second with kbit, Mbit, Gbit, kB, MB or GB, sizes with B, kB or MB. Keys
+/// after `topology` that are none of these belong to the topology (`topology=random-regular,degree=8`). The default is
+/// one rank per host and one client per rank. Throws UsageError.
 [[nodiscard]] Launch parse_launch(const std::string& text, const LaunchDefaults& defaults);
-/// That the launch says what messages cost if it has any and two ranks of a host cannot time them (`timed`).
-/// Throws UsageError.
+/// Checks that the cost of messages is known. A launch with messages must give the cost unless two ranks of a host can
+/// time messages (`timed`). Throws UsageError.
 void check_messages_known(const Launch& launch, bool timed);
-/// Of its topology and number of clients. Throws UsageError.
+/// Graph of the launch's topology and number of clients. Throws UsageError.
 [[nodiscard]] std::unique_ptr<Graph> graph_of(const Launch& launch);
 
-/// What parts of a round cost on this machine, in seconds.
+/// Costs of the parts of a round on this machine, in seconds.
 struct Costs {
   double learning = 0;  ///< of a client's step: batch, clipping, noise, mirror map
   double gathered = 0;  ///< of a byte that mixing reads, of neighbours or of the client itself
@@ -70,7 +70,8 @@ struct Prediction {
   [[nodiscard]] double seconds() const { return learning + mixing + exchange(); }
 };
 
-/// Rank r does its clients' steps, sends and receives its messages, waits for those of other hosts, and mixes:
+/// Predicted time of a round. Rank r does its clients' steps, sends and receives its messages, waits for messages of
+/// other hosts, and mixes:
 ///   T = s (c_learn k + c_mix (e + k) b) + s c_msg m + λ [m_far > 0] + B/β
 /// with k clients, e in-edges, b bytes a vector, m messages at its ends (but two of those between hosts, which are part
 /// of the latency λ, which counts thrice where one of these is longer than `eager` and has to be asked for first), B

@@ -1,4 +1,4 @@
-// What `starling doctor --predict` prints.
+// Output of `starling doctor --predict`.
 #include "doctor_predict.hpp"
 #include "doctor_text.hpp"
 #include <iterator>

@@ -1,4 +1,4 @@
-/// What `starling doctor` prints.
+/// Output of `starling doctor`.
 #pragma once
 
 #include "doctor_checks.hpp"
@@ -9,7 +9,7 @@
 
 namespace starling {
 
-/// A check with what it found.
+/// A check with its finding.
 struct Examined {
   std::string name;
   Finding finding;
@@ -22,7 +22,7 @@ struct Examined {
 
 /// All checks, in the order of their table.
 [[nodiscard]] std::vector<Examined> examine(const LaunchFacts& facts);
-/// The worst of them.
+/// Worst verdict of the results.
 [[nodiscard]] Verdict verdict_of(const std::vector<Examined>& checks);
 
 /// A row for each check, the slowest edges if there are several, and a sentence at the end.

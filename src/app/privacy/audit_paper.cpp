@@ -15,7 +15,8 @@ namespace starling {
 
 namespace {
 
-// Whatever p is, θ has room for the most features: where there are fewer, entries after the intercept stay 0.
+// Entries of θ for the largest number of features, whatever p is. With fewer features, entries after the intercept stay
+// 0.
 constexpr int padded_entries = most_paper_features + 1;
 using Entries = Eigen::Matrix<double, padded_entries, 1>;
 using Square = Eigen::Matrix<double, padded_entries, padded_entries>;

@@ -8,7 +8,7 @@ namespace starling {
 
 inline constexpr std::size_t most_paper_features = 3;
 
-/// A stream of one client, and how it is learned from.
+/// A stream of one client, and the settings for learning from the stream.
 struct PaperStream {
   std::size_t features = 1;  ///< p, 1 to 3; θ has p weights and an intercept
   std::size_t batch = 20;    ///< records in each batch

@@ -67,7 +67,7 @@ std::string at_delta(double delta) {
   return delta > 0 ? fmt::format(" at delta = {:.6g}", delta) : "";
 }
 
-/// How much of the claim was found, and whether that says something.
+/// Share of the claim that the audit found, and whether the share is informative.
 std::string recovered(const AuditReport& report) {
   const AuditResult& worst = report.worst();
   const double claim = claim_of(worst);

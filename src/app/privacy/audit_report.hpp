@@ -26,12 +26,12 @@ struct AuditReport {
   [[nodiscard]] bool refuted() const;
   /// The pair with the highest bound. There must be one.
   [[nodiscard]] const AuditResult& worst() const;
-  /// Whether every check of the audit by itself passed.
+  /// Whether every self-check of the audit passed.
   [[nodiscard]] bool trusted() const;
 };
 
 [[nodiscard]] std::string to_text(const AuditReport& report);
-/// One object on one line; what is infinite is null.
+/// One object on one line; infinite values are null.
 [[nodiscard]] std::string to_json(const AuditReport& report);
 
 }  // namespace starling

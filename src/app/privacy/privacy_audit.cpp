@@ -328,7 +328,8 @@ void AuditRun::make_paper() {
   protection_ = std::move(made);
 }
 
-/// The audited claim. For the dissertation's mechanism, it is the dissertation's, which is less than starling charges.
+/// The audited claim. The dissertation's mechanism is audited against the dissertation's claim, which is less than
+/// starling charges.
 Charge AuditRun::claim() {
   if (is_paper())
     return Charge::approximate(choice_.epsilon.value_or(1), choice_.delta.value_or(delta_of_gaussian_claims));

@@ -105,7 +105,7 @@ double shortened(double noise) {
   return std::stod(fmt::format("{:.12g}", noise + last_digit));
 }
 
-/// The noise in few digits, so that it can be typed: what is printed is what was checked.
+/// The noise in few digits, so that the user can type the number. The printed number is the one that was checked.
 double least_noise(const Calibrate& calibrate) {
   double noise = shortened(calibrate.sensitivity / largest_share(calibrate));
   double more = 1e-11;  // twice as much at each step: figures of neighbouring noises may differ by 1e-6 the wrong way

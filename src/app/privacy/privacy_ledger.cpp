@@ -94,16 +94,16 @@ void check_request(const Request& request) {
 // Findings.
 
 struct ClientCosts {
-  ClientRange clients;  ///< of whom each has these
+  ClientRange clients;  ///< clients that each have these costs
   std::int64_t releases = 0;
-  bool components = false;    ///< whether any of them counted components
+  bool components = false;    ///< whether any release counted components
   PrivacyLoss component;      ///< of one component of a record's gradient, had every run used the same records
   PrivacyLoss record;         ///< of one record, had every run used the same
-  PrivacyLoss one_per_batch;  ///< of somebody with one record in each batch
-  PrivacyLoss client_loss;    ///< of somebody to whom all records belong
+  PrivacyLoss one_per_batch;  ///< of a participant with one record in each batch
+  PrivacyLoss client_loss;    ///< of a participant who owns all records
 };
 
-/// Whether these clients are asked for; then they are those that are.
+/// Whether the request includes any of these clients. Reduces `clients` to the requested ones.
 bool is_asked_for(ClientRange& clients, const Request& request) {
   if (!request.client) return true;
   if (!clients.has(*request.client)) return false;
@@ -111,7 +111,8 @@ bool is_asked_for(ClientRange& clients, const Request& request) {
   return true;
 }
 
-/// Neighbours who have the same figures are one line, whatever rows these come from.
+/// Accounts of an entry. Neighbouring clients with the same figures are one account, whatever rows the figures come
+/// from.
 std::vector<LedgerAccount> accounts_of(const LedgerEntry& entry, const Request& request) {
   std::vector<LedgerAccount> accounts;
   for (const auto& [first, each] : entry.accounts) {
@@ -181,7 +182,7 @@ std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request
   return lines;
 }
 
-// As JSON.
+// Output as JSON.
 
 Json number(double value) {
   return std::isfinite(value) ? Json(value) : Json();
@@ -196,7 +197,7 @@ Json to_json(const PrivacyLoss& loss) {
           {"method", loss.method}};
 }
 
-/// Writes the clients of an object. As in a row, `through` is there only for several clients.
+/// Writes the clients of an object. As in a row of the ledger, `through` stands only for several clients.
 Json to_json(const ClientRange& clients) {
   Json json{{"client", clients.first}};
   if (clients.through != clients.first) json["through"] = clients.through;
@@ -255,7 +256,7 @@ Json to_json(const LedgerReading& reading, const Request& request) {
   return json;
 }
 
-// As text.
+// Output as text.
 
 /// Four digits, rounded up (but for what rounding adds to a sum).
 std::string rounded_up(double loss) {
@@ -327,7 +328,7 @@ void check_client(const LedgerReading& reading, const Request& request) {
         *request.client, request.file);
 }
 
-/// Whether the ledger is what it should be, in a line.
+/// Verdict on the ledger: whether the ledger is intact, and one line of text.
 struct Verdict {
   bool good = true;
   std::string text;

@@ -127,7 +127,7 @@ std::string disagreement(const TopologyAnalysis& analysis) {
   return "";
 }
 
-/// Where plain mixing would go, naming the clients that count most and least.
+/// Sentence about the limit of plain mixing. The sentence names the clients with the largest and the smallest weight.
 std::string bias_sentence(const TopologyAnalysis& analysis) {
   const auto& perron = analysis.perron;
   if (perron.empty() || !disagreement(analysis).empty()) return "Plain mixing has no single limit.";
@@ -156,7 +156,7 @@ struct Verdict {
   [[nodiscard]] bool usable() const { return disagreement.empty() && (push_sum.empty() || plain.empty()); }
 };
 
-/// That some rounds of an endless graph do not connect says nothing of all.
+/// Verdict on a graph. For an endless graph, disconnected rounds in the sample prove nothing about all rounds.
 Verdict judge(const Graph& graph, const GraphSample& sample, const TopologyAnalysis& analysis) {
   const bool some_day = sample.rounds() && graph.ever_connects();
   return {some_day ? "" : disagreement(analysis), complaint(graph, &Graph::require_sender_sums),

@@ -1,4 +1,4 @@
-/// The commands below `starling topology`, and what they share.
+/// The commands below `starling topology`, and their shared functions.
 #pragma once
 
 #include "app/console/command.hpp"
@@ -10,7 +10,7 @@ namespace starling {
 [[nodiscard]] Command topology_make_command();
 [[nodiscard]] Command topology_draw_command();
 
-/// What --help says of the families that draw a new graph in every round.
+/// Text of --help on the families that draw a new graph in every round.
 [[nodiscard]] std::string endless_families_help();
 
 /// Writes a text file. Throws FailureError if it cannot be written.

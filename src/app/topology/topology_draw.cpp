@@ -38,7 +38,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-/// Runs a program found in PATH and returns its exit status, or −1 if it cannot be run.
+/// Runs a program found in PATH. Returns the program's exit status, or −1 if the program cannot be run.
 int run_program_of_path(std::vector<std::string> arguments) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());

@@ -228,7 +228,7 @@ std::optional<Client> receivers_of(const std::string& source) {
   return static_cast<Client>(receivers);
 }
 
-/// Noise must have a proof: method 5 has one for Gaussian noise alone.
+/// Refuses noise without a privacy proof: docs/methods/vertical.md, "Privacy", covers Gaussian noise alone.
 void check_mechanism(const VerticalConfig& config) {
   if (!config.privacy.protects()) return;
   check(config.privacy.mechanism_row().gaussian(),

@@ -13,22 +13,23 @@
 namespace starling {
 
 /// The public table `ReadSettings::encode`: a line `column,category,value`, then one for every category of a column,
-/// which is told by its name or its number from 0 in the source. A column that stands there is no longer read as
-/// numbers: each of its texts must be a category, also one that looks like a number.
+/// which is told by its name or its number from 0 in the source. A column in the table is no longer read as numbers.
+/// Each text of the column must be a category, even a text that looks like a number.
 class Categories {
  public:
   /// A table without columns.
   Categories() = default;
-  /// Throws DataError for a file that is no such table and for a category that stands there twice.
+  /// Reads the table. Throws DataError for a file that is no such table and for a repeated category.
   explicit Categories(const std::string& path);
 
   /// Names or numbers of the columns in the table, each once.
   [[nodiscard]] std::vector<std::string> columns() const;
-  /// Finds them in a source. Throws DataError for one that is not there and for two that are the same.
+  /// Finds the table's columns in a source. Throws DataError for a missing column and for two entries that mean the
+  /// same column.
   void find_in(const ColumnNames& source);
   /// Whether a source's column has categories. After `find_in`.
   [[nodiscard]] bool has(std::size_t column) const { return column < of_.size() && of_[column].has_value(); }
-  /// The number that a text of such a column stands for; none where it is no category.
+  /// Number that a text of such a column stands for; none where the text is no category.
   [[nodiscard]] std::optional<double> value(std::size_t column, std::string_view text) const;
   /// Throws DataError "WHERE: PLACE is 'TEXT' (a category never seen: …) …".
   [[noreturn]] void throw_unknown(std::size_t column, const std::string& where, const std::string& place,

@@ -69,14 +69,14 @@ char parse_delimiter(const std::string& wanted) {
   return wanted[0];
 }
 
-/// Where the quotes that open at `open` close; a doubled quote inside stands for one. npos if they do not.
+/// Position of the quote that closes the one at `open`; npos if there is none. A doubled quote inside stands for one.
 std::size_t closing_quote(std::string_view line, std::size_t open) {
   std::size_t at = line.find('"', open + 1);
   while (at != std::string_view::npos && at + 1 < line.size() && line[at + 1] == '"') at = line.find('"', at + 2);
   return at;
 }
 
-/// Where the field that starts at `from` ends: at the next delimiter that is not inside its quotes.
+/// End of the field that starts at `from`: the next delimiter outside the field's quotes.
 std::size_t field_end(std::string_view line, std::size_t from, char delimiter) {
   const auto start = line.find_first_not_of(' ', from);
   if (start != std::string_view::npos && line[start] == '"') {
@@ -131,7 +131,7 @@ const char* parse_short_number(const char* at, const char* end, double& value) {
   return at;
 }
 
-/// Reads the number that stands at `at`; null where there is none or it is not finite.
+/// Reads the number at `at`; null where there is no number or the number is not finite.
 const char* parse_number(const char* at, const char* end, double& value) {
   if (const char* stop = parse_short_number(at, end, value)) return stop;
   const auto [stop, error] = std::from_chars(at, end, value);
@@ -191,10 +191,10 @@ class CsvReader final : public RecordReader {
   }
 
  private:
-  /// What is done with a column.
+  /// Use of a column.
   enum class Role : unsigned char { feature, label, none };
 
-  /// Skips blank lines. One of tabs alone is not blank: it is a row whose values are all missing.
+  /// Skips blank lines. A line of tabs alone is not blank: all values of this row are missing.
   bool next_line(std::string_view& line) {
     while (true) {
       if (columns_.count == 0) start_ = lines_.mark();

@@ -14,27 +14,27 @@ namespace starling {
 class Bytes {
  public:
   virtual ~Bytes() = default;
-  /// Up to `room` bytes into `buffer`; 0 at the end only. Throws DataError.
+  /// Reads up to `room` bytes into `buffer`. Returns the number of bytes, 0 at the end only. Throws DataError.
   [[nodiscard]] virtual std::size_t read(void* buffer, std::size_t room) = 0;
-  /// Goes to a place, in bytes from the start. Throws DataError.
+  /// Goes to a position, in bytes from the start. Throws DataError.
   virtual void seek(std::uint64_t offset) = 0;
   /// Whether reading ended because the caller asked not to wait for more.
   [[nodiscard]] virtual bool interrupted() const { return false; }
   [[nodiscard]] virtual const std::string& path() const = 0;
 };
 
-/// Reads a file from its start; gzip is told from the content. Places count in bytes after decompression.
+/// Reads a file from its start; gzip is recognised by the content. Positions count bytes after decompression.
 class GzFile final : public Bytes {
  public:
   /// Throws UsageError if the file cannot be opened: an option names it.
   explicit GzFile(std::string path);
 
   /// Fills `buffer` with up to `room` bytes; fewer only at the end of the file. Throws DataError if the file cannot be
-  /// read or its gzip stream is truncated or damaged.
+  /// read, or if its gzip stream is truncated or damaged.
   [[nodiscard]] std::size_t read(void* buffer, std::size_t room) override;
-  /// Goes to a place. Going back in a gzipped file reads it from its start. Throws DataError.
+  /// Goes to a position. Going back in a gzipped file reads the file from its start. Throws DataError.
   void seek(std::uint64_t offset) override;
-  /// Whether the bytes are the file's own, not compressed ones; to be asked after the first read.
+  /// Whether the file is not compressed. Valid after the first read.
   [[nodiscard]] bool plain() const;
   [[nodiscard]] const std::string& path() const override { return path_; }
 

@@ -76,8 +76,8 @@ class IdxReader final : public RecordReader {
     return true;
   }
 
-  /// Leaves out the features of a plain file, which is known to be whole. What is wrong with a gzipped one shows only
-  /// where it is read.
+  /// Leaves out the features of a plain file, which is known to be whole. Faults of a gzipped file show only on
+  /// reading.
   bool next_label(Record& record) override {
     if (part_ == Part::labels || !file_.plain() || position_ == records_) return next(record);
     seek({static_cast<std::uint64_t>(position_) + 1, position_ + 1});

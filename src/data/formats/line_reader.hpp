@@ -14,24 +14,23 @@
 
 namespace starling {
 
-/// Reads lines of any length into one reused buffer. They are UTF-8 in lines as files/text.hpp says; the last may lack
-/// its line feed.
+/// Reads lines of any length into one reused buffer. Lines are UTF-8, as files/text.hpp requires; the last line may
+/// lack its line feed.
 class LineReader {
  public:
-  /// A file, or a pipe that is read as it arrives (pipe.hpp says when it asks). Throws UsageError if it cannot be
-  /// opened.
+  /// Opens a file, or a pipe that is read as data arrives (pipe.hpp). Throws UsageError if the file cannot be opened.
   explicit LineReader(
       const std::string& path, const std::function<bool()>& go_on_waiting = [] { return true; });
 
   /// The next line without its end; false at the end of the file. The view holds until the next call. Throws DataError
-  /// if the file cannot be read, its gzip stream is truncated or damaged, or the line is not such text.
+  /// if the file cannot be read, its gzip stream is truncated or damaged, or the line is not UTF-8 text.
   [[nodiscard]] bool next(std::string_view& line);
 
   [[nodiscard]] const std::string& path() const { return bytes_->path(); }
 
-  /// The start of the next line, as a place to go back to.
+  /// Start of the next line, as a position for a later return.
   [[nodiscard]] Mark mark() const { return {offset_ + begin_, row_}; }
-  /// Goes there. Going back in a gzipped file reads it from its start. Throws DataError.
+  /// Goes to a position. Going back in a gzipped file reads the file from its start. Throws DataError.
   void seek(const Mark& mark);
   /// "FILE: row N", N being the number of the last line in the file, from 1, whatever the lines before it held.
   [[nodiscard]] std::string where() const;

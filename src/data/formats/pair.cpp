@@ -14,7 +14,7 @@ Vector read_labels(RecordReader& reader) {
   return labels;
 }
 
-/// Its marks have the features' offset and, as row, the number of records before them.
+/// Marks have the features' offset and, as row, the number of earlier records.
 class PairReader final : public RecordReader {
  public:
   PairReader(std::string source, std::unique_ptr<RecordReader> features, Vector labels)
@@ -41,7 +41,7 @@ class PairReader final : public RecordReader {
  private:
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(labels_.size()); }
 
-  /// Adds the label to what has been read, if anything has.
+  /// Adds the label to the record just read, if there is one.
   [[nodiscard]] bool label(Record& record, bool found) {
     if (!found) {
       check_lengths(position_);

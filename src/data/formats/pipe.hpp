@@ -9,8 +9,9 @@ namespace starling {
 /// Whether a name is a pipe; `-` is standard input.
 [[nodiscard]] bool is_pipe(const std::string& path);
 
-/// Bytes as they arrive. Reading waits for a first writer and ends when the last has closed the pipe, or when
-/// `go_on_waiting`, which is asked every few milliseconds without data, says no; it may throw.
+/// Bytes of a pipe, as they arrive. Reading waits for a first writer. Reading ends when the last writer has closed the
+/// pipe, or when `go_on_waiting` returns false. `go_on_waiting` is called every few milliseconds without data, and may
+/// throw.
 class Pipe final : public Bytes {
  public:
   /// Throws DataError.

@@ -15,15 +15,15 @@ enum class Part {
   labels,    ///< of a pair: one value per record, the label; no features
 };
 
-/// Reader of delimited text. With the delimiter `auto` the first line that is not blank decides: the most frequent of ,
-/// ; and tab outside quotes, else runs of spaces. This line is a header if `settings.header` says so, or if a field to
-/// be read as a number is text. The label is `settings.label` (a name, or a number from 0), else the first column
-/// called y or label in any case, else the last column. Throws DataError, and UsageError for columns that are not
-/// there.
+/// Reader of delimited text. With the delimiter `auto`, the first line that is not blank sets the delimiter: the most
+/// frequent of , ; and tab outside quotes, else runs of spaces. This line is a header if `settings.header` says so, or
+/// if a field to be read as a number is text. The label is `settings.label` (a name, or a number from 0), else the
+/// first column called y or label in any case, else the last column. Throws DataError, and UsageError for missing
+/// columns.
 [[nodiscard]] std::unique_ptr<RecordReader> open_csv(const std::string& path, const ReadSettings& settings, Part part);
 
 /// Reader of SVMlight text: `label index:value …` with ascending indices from 1. `qid:…` is skipped and # starts a
-/// comment. Not in pairs.
+/// comment. Pairs of files are not supported.
 [[nodiscard]] std::unique_ptr<RecordReader> open_svmlight(const std::string& path, const ReadSettings& settings,
                                                           Part part);
 
@@ -35,13 +35,13 @@ enum class Part {
 /// number of records, the others are flattened. Labels come from a second file.
 [[nodiscard]] std::unique_ptr<RecordReader> open_idx(const std::string& path, const ReadSettings& settings, Part part);
 
-/// Joins the features of one file with the labels of another, which stay in memory (8 bytes each). Messages call both
-/// `source`. Throws DataError if their numbers of records differ: at once if the numbers are known, else where the
-/// first file ends.
+/// Joins the features of one file with the labels of another, which stay in memory (8 bytes each). Messages name the
+/// pair as `source`. Throws DataError if their numbers of records differ: at once if the numbers are known, else where
+/// the first file ends.
 [[nodiscard]] std::unique_ptr<RecordReader> join_pair(std::string source, std::unique_ptr<RecordReader> features,
                                                       RecordReader& labels);
 
-/// Applies `settings.standardise`: x becomes (x − mean)/sd, and so does the label if it has a line. Returns `reader`
+/// Applies `settings.standardise`: x becomes (x − mean)/sd. A label with a line is standardised too. Returns `reader`
 /// itself without such a file. Throws UsageError for sparse records, beside `scale`, and for a label's line beside
 /// `ignore` or `positive`. Throws DataError for a file that is no such table, a feature without a line or with two, a
 /// line without a feature, and an sd that is not positive.
@@ -58,8 +58,8 @@ enum class Part {
 /// them. Throws UsageError.
 [[nodiscard]] std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings);
 
-/// Reader of text from a pipe or, for "-", from standard input: CSV, or SVMlight if the name or `settings.format` says
-/// so. Waits for the first line. Marks do not work. Throws the errors of open_reader.
+/// Reader of text from a pipe or, for "-", from standard input. The format is CSV, or SVMlight if the name or
+/// `settings.format` says so. Waits for the first line. Marks do not work. Throws the errors of open_reader.
 [[nodiscard]] std::unique_ptr<RecordReader> open_live_reader(const std::string& path, const ReadSettings& settings);
 
 }  // namespace starling

@@ -40,7 +40,7 @@ bool is_idx(std::string_view head) {
   return head.size() >= 4 && head.starts_with("\0\0"sv) && types.find(head[2]) != std::string_view::npos;
 }
 
-/// UTF-16 is text too: what reads text names it.
+/// UTF-16 counts as text too: the reader of text reports UTF-16.
 bool is_text(std::string_view head) {
   return begins_as_utf16(head) || std::none_of(head.begin(), head.end(), [](unsigned char c) {
            return c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\v';
@@ -102,7 +102,7 @@ const Format& named_format(const std::string& name) {
       fmt::format("unknown format '{}' (known: auto; {}) give --format one of them", name, known_formats()));
 }
 
-/// Looks into a file whose name does not tell its format. A pipe cannot be looked into: it would be read.
+/// Inspects a file whose name does not tell its format. A pipe cannot be inspected: the inspection would consume data.
 const Format& format_by_content(const std::string& path) {
   std::error_code ignored;
   check(!std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored),

@@ -74,7 +74,7 @@ class SvmlightReader final : public RecordReader {
     largest_ = std::max(largest_, static_cast<std::size_t>(index));
   }
 
-  /// Which features a record has is as private as their values.
+  /// The error names no feature: the set of a record's features is as private as the values.
   [[noreturn]] void throw_value_fault(std::int32_t index, std::string_view text, NumberFault fault) const {
     try {
       throw_number_fault(where(), fmt::format("the value at index {}", index), text, fault);

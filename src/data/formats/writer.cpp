@@ -251,7 +251,7 @@ class Hdf5Writer final : public RecordWriter {
     const hsize_t columns = std::clamp<hsize_t>(width_, 1, block_bytes / value_bytes_);
     const hid_t stored = value_bytes_ == sizeof(float) ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
     x_.emplace(make_set("x", stored, {0, width_}, {rows, columns}));
-    // Fewer rows than a block: the file ends with them.
+    // Fewer rows than a block: these rows end the file.
     y_.emplace(make_set("y", H5T_IEEE_F64LE, {0}, {rows < block_rows_ ? rows : std::max(rows, label_block)}));
     if (!settings().names.empty()) write_names(*x_, settings().names);
   }

@@ -43,7 +43,7 @@ class GeneratedReader final : public RecordReader {
   }
 
  private:
-  /// Of round t from 0, which generators count from 1.
+  /// Random numbers of round t, counted from 0. Generators count rounds from 1.
   [[nodiscard]] AddressedRandom address(std::int64_t t) const {
     return {seed_, Purpose::data, static_cast<std::uint64_t>(client_), static_cast<std::uint64_t>(t + 1)};
   }

@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// The loss's own label of a drawn one; an unfit one is a DataError that names the source.
+/// The loss's own form of a drawn label. Throws DataError, naming the source, for a label that does not fit the loss.
 [[nodiscard]] double mapped(const DataSettings& settings, const std::string& source, double label);
 
 /// A generator's parameter. Throws UsageError unless low <= value <= high.

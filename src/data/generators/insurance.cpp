@@ -127,9 +127,9 @@ class Insurance final : public Generator {
     for (const Column& column : columns_) names.emplace_back(column.name);
     return names;
   }
-  /// Of least squares on the population: features are independent, so each has its own slope. Since effects of codes
-  /// are not linear, weighted fits tend elsewhere: with Mallows weights standardised slopes change by up to 0.005 and
-  /// the intercept is -0.029.
+  /// Coefficients of least squares on the population. Features are independent, so each has its own slope. Effects of
+  /// codes are not linear, so weighted fits converge to other values. With Mallows weights standardised slopes change
+  /// by up to 0.005 and the intercept is -0.029.
   [[nodiscard]] std::vector<double> coefficients() const override { return coefficients_; }
 
   [[nodiscard]] double draw(Round, Client, AddressedRandom& random, MutableView values) const override {

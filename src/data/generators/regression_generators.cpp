@@ -48,7 +48,7 @@ class RegressionGenerator : public Generator {
 struct Intercepts {
   double apart = 0;
   Audience audience = {};
-  /// Of the client of record t, less 1.
+  /// Intercept of the client of record t, less 1.
   [[nodiscard]] double of(Round t, Client client) const {
     const Client clients = audience.test_of > 0 ? audience.test_of : audience.clients;
     if (clients < 2) return 0;

@@ -1,4 +1,4 @@
-/// Generators whose regression is known (docs/methods/inference.md; sections 5 and 6 of the paper cited there).
+/// Generators with known regression (docs/methods/inference.md; sections 5 and 6 of the paper cited there).
 #pragma once
 
 #include <memory>
@@ -12,16 +12,17 @@ namespace starling {
 [[nodiscard]] std::unique_ptr<Generator> make_linear(const Spec& spec, const Audience& audience);
 /// P(y = 1) = 1/(1 + exp(−1 − Σ x_j)), else y = 0.
 [[nodiscard]] std::unique_ptr<Generator> make_logistic(const Spec& spec, const Audience& audience);
-/// As linear, but the noise is moved so that its robust (τ, c)-expectile is 0.
+/// Generator as `linear`, with noise shifted so that the robust (τ, c)-expectile of the noise is 0.
 [[nodiscard]] std::unique_ptr<Generator> make_expectile(const Spec& spec, const Audience& audience);
 /// Premiums of health insurance (insurance.cpp).
 [[nodiscard]] std::unique_ptr<Generator> make_insurance(const Spec& spec, const Audience& audience);
 
-/// The m with E ψ(sd Z − m) = 0 for a standard normal Z, where ψ is the slope of the loss expectile:τ,c: what the noise
-/// of the generator `expectile` is moved by. To 1e-12 sd, for c >= sd/1000.
+/// Shift of the noise of the generator `expectile`: the m with E ψ(sd Z − m) = 0 for a standard normal Z. ψ is the
+/// slope of the loss expectile:τ,c. Accurate to 1e-12 sd, for c >= sd/1000.
 [[nodiscard]] double gaussian_expectile(double sd, double tau, double c);
 
-/// Standard normals by Box and Muller, both of a pair used; the first of a pair is AddressedRandom::normal()'s.
+/// Standard normals by Box and Muller, using both numbers of a pair. The first of a pair is that of
+/// AddressedRandom::normal().
 class NormalPairs {
  public:
   explicit NormalPairs(AddressedRandom& random) : random_(random) {}

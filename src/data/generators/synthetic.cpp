@@ -114,7 +114,7 @@ std::vector<GeneratorTable::Row> network_rows() {
            make_two_gaussians}};
 }
 
-/// Those that know the coefficients of their regression.
+/// Rows of the generators that know the coefficients of their regression.
 std::vector<GeneratorTable::Row> regression_rows() {
   const Parameter features{"p", "features (3)"};
   const Parameter deviation{"sd", "deviation of the noise (0.5)"};

@@ -36,7 +36,7 @@ class Target {
   }
 
   /// θ_t, t from 1, into `values`. Cheap for the same round, a later one, and any one with period 0; other earlier ones
-  /// cost the way from the milestone before them. The same bits whatever was asked for before.
+  /// cost the way from the milestone before them. The bits do not depend on earlier requests.
   void at(Round t, MutableView values) {
     go_to(period_ == 0 ? 0 : (t - 1) / period_);
     const Round steps = t - 1 - leg_ * period_;
@@ -75,7 +75,7 @@ class Target {
       turn();
     }
   }
-  /// Where legs 0, 1024, 2048, … begin, as far as it has been.
+  /// Keeps the start points of the legs 0, 1024, 2048, … that were reached.
   void keep_milestone() {
     if (leg_ == static_cast<Round>(milestones_.size()) * legs_per_milestone) milestones_.push_back(position_);
   }
@@ -112,7 +112,7 @@ class Tracking final : public Generator {
   }
 
  private:
-  /// Of the client's offset, from an address that no round has.
+  /// Draws the direction of the client's offset, from an address that no round has.
   void draw_direction(Client client) const {
     AddressedRandom random(seed_, Purpose::data, static_cast<std::uint64_t>(client), 0);
     draw_normals(random, offset_);

@@ -9,12 +9,12 @@ namespace starling {
 
 namespace {
 
-/// Where a parameter lies; a single number where it is the same for all clients.
+/// Range of a parameter over clients; a single number where the parameter is the same for all clients.
 struct Range {
   double low = 0;
   double high = 0;
 
-  /// Uniform, of one draw: low itself for a single number.
+  /// Value at a uniform draw: exactly `low` for a single number.
   [[nodiscard]] double at(double uniform) const { return low + (high - low) * uniform; }
 };
 
@@ -61,7 +61,7 @@ class TwoGaussians final : public Generator {
   }
 
  private:
-  /// Whose μ and σ a record has: in a test set the clients take turns, record by record.
+  /// Client whose μ and σ a record has. In a test set the clients take turns, record by record.
   [[nodiscard]] Client likeness(Round t, Client client) const {
     return audience_.test_of > 0 ? static_cast<Client>((t - 1) % audience_.test_of) : client;
   }

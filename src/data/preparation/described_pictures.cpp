@@ -1,4 +1,4 @@
-// Pictures described by features that are computed from each of them alone.
+// Pictures described by features. The features of a picture depend on this picture alone.
 #include "data/formats/readers.hpp"
 #include "gradient_histogram.hpp"
 #include <utility>

@@ -13,14 +13,13 @@ namespace starling {
 /// 4 cells × 8 directions and a constant, 129 features. A function of one record and public constants alone: it costs
 /// no privacy.
 ///
-/// Of a picture p of side s, rows from above, in this order:
+/// Steps for a picture p of side s, rows from above, in this order:
 ///
 /// 1. The gradient of pixel (r, c) is (p(r, c+1) − p(r, c−1), p(r+1, c) − p(r−1, c)), where pixels beyond the border
 ///    are those on it.
-/// 2. It votes for the two of the eight directions 0°, 45°, …, 315° between which it lies (signed: dark to bright is
-/// not
-///    bright to dark), with its coordinates in them: with a ≥ b the magnitudes of its two components, a − b for the
-///    direction along an axis and √2 b for the diagonal.
+/// 2. It votes for the two of the eight directions 0°, 45°, …, 315° between which it lies (signed: dark to
+///    bright is not bright to dark), with its coordinates in them: with a ≥ b the magnitudes of its two components, a −
+///    b for the direction along an axis and √2 b for the diagonal.
 /// 3. The histogram h(cell, direction) has the votes of the pixels in a cell, ⌊4r/s⌋ and ⌊4c/s⌋. Cells share no votes.
 /// 4. Feature 8·(4·row + column) + direction is √(16 h/Σh) − 1/5, and feature 128 is 1, an intercept. Where no pixel
 ///    differs from its neighbours, h/Σh counts as 0.
@@ -40,8 +39,8 @@ class GradientHistogram {
   /// Names of the features: "28x28 cell 0.3 at 45", …, "constant". With the size, so that pictures of two sizes are
   /// told apart.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// Of one picture of `pixels()` numbers, into `found`, which becomes `features` long. False where differences of
-  /// pixels, or their sum, are beyond double precision; `found` is then of no use.
+  /// Writes the features of one picture of `pixels()` numbers into `found`, which becomes `features` long. False where
+  /// differences of pixels, or the sum of the differences, are beyond double precision; `found` is then invalid.
   [[nodiscard]] bool describe(const Vector& picture, Vector& found) const;
 
  private:

@@ -21,7 +21,7 @@ struct Constants {
   [[nodiscard]] double standardised(double value) const { return (value - mean) / deviation; }
 };
 
-/// Of a source.
+/// Standardisation constants of a source.
 struct ConstantsTable {
   std::vector<Constants> features;
   std::optional<Constants> label;
@@ -59,7 +59,7 @@ std::optional<std::size_t> feature_of(const std::string& key, const std::vector<
   return static_cast<std::size_t>(number.value);
 }
 
-/// What the label's line in a table begins with.
+/// First field of the label's line in a table.
 std::string label_called(const RecordReader& source) {
   return source.label_name().empty() ? "label" : source.label_name();
 }
@@ -68,7 +68,7 @@ std::string shown_name(std::size_t j, const std::vector<std::string>& names) {
   return names.empty() ? std::to_string(j) : fmt::format("'{}'", names[j]);
 }
 
-/// Features without constants, a few of them.
+/// A few of the features without constants.
 std::string listed(const std::vector<std::optional<Constants>>& constants, const std::vector<std::string>& names) {
   constexpr std::size_t most = 10;
   std::vector<std::string> missing;

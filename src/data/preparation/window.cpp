@@ -73,7 +73,7 @@ class WindowReader final : public RecordReader {
     return true;
   }
 
-  /// Whether the window is kept; it is counted.
+  /// Whether the window is kept. Counts the window.
   bool has_one_label() {
     const auto ignored = [this](const Item& item) { return labels_.ignores(item.record.label); };
     if (std::any_of(window_.begin(), window_.end(), ignored)) {

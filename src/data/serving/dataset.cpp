@@ -56,7 +56,7 @@ class ShareOpener {
   ShareOpener(std::string source, const DataSettings& settings, const Scan& scan)
       : source_(std::move(source)), settings_(settings), scan_(scan) {}
 
-  /// Reads the shares once, so that nothing unfit in them is found later.
+  /// Reads the shares once, so that unfit records are found on opening.
   [[nodiscard]] std::vector<std::unique_ptr<Stream>> open(const std::vector<Share>& shares) const {
     std::vector<std::unique_ptr<Stream>> streams;
     streams.reserve(shares.size());
@@ -221,7 +221,7 @@ Dataset open_common_pipe(const DataSettings& settings, Client clients, Client fi
   return open_per_client(settings, first, count);
 }
 
-/// Finds labels that do not fit the loss before the first round, and not in it.
+/// Finds labels that do not fit the loss before the first round, not during the round.
 void probe_labels(const DataSettings& settings, const Generator& generator) {
   Vector values(generator.features());
   AddressedRandom random(settings.seed, Purpose::data, 0, 1);

@@ -27,7 +27,7 @@ std::int64_t block_start(std::int64_t records, Client clients, Client u) {
   return static_cast<std::int64_t>((static_cast<Wide>(u) * records + clients - 1) / clients);
 }
 
-/// Equal blocks in file order. It needs no list of records.
+/// Equal blocks in file order. This partition needs no list of records.
 class Contiguous final : public Partition {
  public:
   [[nodiscard]] std::vector<Client> assign(const Found& found, Client clients, std::uint64_t /*seed*/) const override {
@@ -114,8 +114,8 @@ class Shards final : public Partition {
   std::int64_t per_client_;
 };
 
-/// By the values of a column: with as many values as clients each is one client's, with more a client has
-/// neighbouring ones.
+/// Partition by the values of a column. With as many values as clients, each client has one value. With more values, a
+/// client has neighbouring values.
 class ByColumn final : public Partition {
  public:
   explicit ByColumn(std::string column) : column_(std::move(column)) {}
@@ -139,7 +139,7 @@ class ByColumn final : public Partition {
   std::string column_;
 };
 
-/// As `--save-partition` has written it.
+/// Partition from a file that `--save-partition` has written.
 class FromFile final : public Partition {
  public:
   explicit FromFile(std::string path) : path_(std::move(path)) {}
@@ -192,8 +192,8 @@ class Dirichlet final : public Partition {
  private:
   static constexpr std::size_t most_classes = 10000;
 
-  /// One draw of Dir(α, …, α), as normalised gamma variates. Those are Gamma(α + 1)·U^(1/α), kept as logarithms: for
-  /// small α all of them would underflow.
+  /// One draw of Dir(α, …, α), as normalised gamma variates. The variates are Gamma(α + 1)·U^(1/α), kept as logarithms:
+  /// for small α all variates would underflow.
   [[nodiscard]] Vector shares(Client clients, AddressedRandom random) const {
     Vector share(static_cast<std::size_t>(clients));
     for (double& s : share) {
@@ -208,7 +208,7 @@ class Dirichlet final : public Partition {
   }
 
   /// Scales clients to equal size and classes back to their own, in turn (iterative proportional fitting; Deming and
-  /// Stephan 1940). It ends when sizes are within 0.1 %; extreme skew may leave them further apart.
+  /// Stephan 1940). The fitting ends when sizes are within 0.1 %; extreme skew may leave sizes further apart.
   static void balance(std::vector<Vector>& share, const Vector& sizes) {
     constexpr int most_turns = 1000;
     constexpr double least_share = 1e-12;  // a client that a class avoids altogether could not be filled from it

@@ -78,7 +78,7 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
   result.fingerprint = fingerprint.text();
 }
 
-/// Of a source that is not read through.
+/// Fingerprint of a source whose records are not all read.
 std::string outer_fingerprint(RecordReader& reader, std::int64_t records) {
   Fingerprint fingerprint;
   fingerprint.add(static_cast<std::uint64_t>(records));

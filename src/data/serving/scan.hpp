@@ -20,9 +20,9 @@ class RecordIndex {
     std::int64_t record = 0;
     Mark mark;
   };
-  /// For a source whose records are found by number.
+  /// Index of a source whose records are found by number.
   RecordIndex() = default;
-  /// For a source whose marks must be noted.
+  /// Index of a source whose marks must be noted.
   explicit RecordIndex(Mark first) : direct_(false), marks_{first} {}
   /// Notes the mark of `record`, which comes after all records noted before.
   void note(std::int64_t record, const Mark& mark) {
@@ -50,7 +50,7 @@ class NumberedReader {
       : reader_(std::move(reader)), index_(std::move(index)) {}
   /// Throws DataError, also if the source has become shorter.
   void read(std::int64_t number, Record& record);
-  /// Current position, to return to after others have used the reader.
+  /// Current position, for a return after others have used the reader.
   [[nodiscard]] RecordIndex::Entry place() const { return {next_, reader_->mark()}; }
   void go_to(const RecordIndex::Entry& place);
   [[nodiscard]] const RecordReader& reader() const { return *reader_; }
@@ -69,16 +69,17 @@ struct Scan {
   std::vector<std::string> names;  ///< of the features; empty if the source has none
   std::int64_t entries = 0;        ///< stored values of all records
   std::shared_ptr<const RecordIndex> index;
-  /// Of all that was read: tells sources apart that differ somewhere there. Where the records were not read through, of
-  /// their number, their width and the first of them.
+  /// Fingerprint of all records that were read, which distinguishes sources. Where not all records were read, the
+  /// fingerprint of their number, their width and the first record.
   std::string fingerprint;
 };
 
-/// Reads all records, unless the format tells their number and `look` wants no more. Throws DataError, also for a
+/// Reads all records, unless the format gives their number and `look` needs no more. Throws DataError, also for a
 /// source without records or without features.
 [[nodiscard]] Scan scan(const std::string& source, const DataSettings& settings, Partition::Look look);
 
-/// Gives the record that `reader` has just read the loss's own label; an unfit one is a DataError that names its place.
+/// Replaces the label of the record that `reader` has just read by the loss's own form. Throws DataError, naming the
+/// place, for a label that does not fit the loss.
 void map_label(const DataSettings& settings, const RecordReader& reader, Record& record);
 
 }  // namespace starling

@@ -12,11 +12,11 @@
 
 namespace starling {
 
-/// Records in their order, those that are left out without their values.
+/// Records in order. Records that are left out keep their position without their values.
 class StoredRecords {
  public:
   void add(const Record& record);
-  /// Those of the places first … first + count − 1 that are not left out. They must stay where they are.
+  /// Shows the records at positions first … first + count − 1 that are not left out. The records must stay in place.
   void show(std::int64_t first, std::int64_t count, Batch& batch) const {
     const std::size_t from = kept_before(static_cast<std::size_t>(first));
     batch.show(records_, from, kept_before(static_cast<std::size_t>(first + count)) - from);
@@ -35,10 +35,10 @@ class StoredRecords {
   std::vector<std::size_t> kept_before_;  ///< records before each place; empty where none is left out
 };
 
-/// A client's records, held in memory as compactly as they stood in the file, served in its order.
+/// A client's records, held in memory as compactly as in the file, served in file order.
 class StoredStream final : public Stream {
  public:
-  /// `shown` is where a round's records appear, others' too where batches are shared.
+  /// `shown` receives a round's records. Clients may share one batch.
   StoredStream(Secret<StoredRecords> records, const Passes& passes, std::shared_ptr<Secret<Batch>> shown)
       : records_(std::move(records)), passes_(passes), shown_(std::move(shown)) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
@@ -56,8 +56,8 @@ class StoredStream final : public Stream {
 
 class FileStream;
 
-/// What streams of one source need to read it: a file that is open and what has been read of it, for one client or for
-/// many in turn.
+/// Shared state of the streams of one source: the open file and the records read from it, for one client or for many in
+/// turn.
 struct FileSource {
   FileSource(NumberedReader numbered, DataSettings read_as)
       : reader(std::move(numbered)), settings(std::move(read_as)) {}
@@ -70,7 +70,7 @@ struct FileSource {
 /// A client's records, read from the source as they are needed: any amount of data in the memory of one batch.
 class FileStream final : public Stream {
  public:
-  /// `batch` is where a round's records appear, others' too where batches are shared.
+  /// `batch` receives a round's records. Clients may share one batch.
   FileStream(std::shared_ptr<FileSource> source, Share share, const Passes& passes,
              std::shared_ptr<Secret<Batch>> batch)
       : source_(std::move(source)), share_(std::move(share)), passes_(passes), batch_(std::move(batch)) {}
@@ -100,9 +100,9 @@ class FileStream final : public Stream {
   std::int64_t before_run_ = 0;              // records of the share in the runs before it
 };
 
-/// Records that arrive through a pipe. What has been served is gone: one pass, and no going back. A row that cannot be
-/// read cannot be refused beforehand, as one of a file is. It is left out and keeps its place, so that others cannot
-/// tell it from any other; the owner is told.
+/// Records that arrive through a pipe: one pass, without going back. An unreadable row cannot be refused beforehand, as
+/// a row of a file is. Such a row is left out and keeps its position, so that others cannot tell this row from any
+/// other. The owner is told.
 class LiveStream final : public Stream {
  public:
   LiveStream(std::unique_ptr<RecordReader> reader, const DataSettings& settings)
@@ -130,8 +130,7 @@ class LiveStream final : public Stream {
   Secret<Batch> batch_;
 };
 
-/// Records that are drawn when they are asked for: what the streams of one generator have in common, and the batch that
-/// the last of them to be asked has made.
+/// Shared state of the streams of one generator, whose records are drawn on request, and the batch of the last request.
 struct GeneratedSource {
   std::shared_ptr<const Generator> generator;
   std::function<double(double)> label_map;  ///< may throw DataError
@@ -141,8 +140,8 @@ struct GeneratedSource {
   Secret<Batch> batch = Secret<Batch>();
 };
 
-/// One client's. Round t of a pass is drawn from the address (seed, data, client, t + 1), so a second pass gives the
-/// same records again.
+/// Generated records of one client. Round t of a pass is drawn from the address (seed, data, client, t + 1), so a
+/// second pass gives the same records again.
 class GeneratedStream final : public Stream {
  public:
   GeneratedStream(std::shared_ptr<GeneratedSource> source, Client client)

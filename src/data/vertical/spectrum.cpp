@@ -18,10 +18,10 @@ namespace starling {
 
 namespace {
 
-/// No receiver's number: the address of what all receivers share.
+/// Address of values that all receivers share. No receiver has this number.
 constexpr std::uint64_t nobody = std::numeric_limits<std::uint64_t>::max();
 
-/// The address of round t, from 0; what is drawn before the first round has t = −1.
+/// Address of round t, from 0. Draws before the first round have t = −1.
 AddressedRandom address(std::uint64_t seed, std::uint64_t receiver, Round t) {
   return {seed, Purpose::data, receiver, static_cast<std::uint64_t>(t + 1)};
 }
@@ -44,7 +44,7 @@ double reflected(double x) {
   return x > SpectrumWorld::side ? 2 * SpectrumWorld::side - x : x;
 }
 
-/// Evenly on a circle about the square's centre; one alone stands in it.
+/// Places evenly on a circle about the square's centre. A single transmitter stands at the centre.
 std::vector<Place> places_of_transmitters(std::size_t count) {
   constexpr double centre = SpectrumWorld::side / 2;
   constexpr double radius = 150;  // metres
@@ -96,8 +96,8 @@ double SpectrumWorld::received(const Place& place, View powers) const {
   return plan_.sum == SpectrumPlan::Sum::power ? 10 * std::log10(sum) : sum;
 }
 
-// X is one number for all transmitters: mean shadowing at the place plus 1 dB per sample, as docs/methods/vertical.md has it. Of powers
-// it is a common factor; of decibels it counts as often as there are transmitters (eq. 15).
+// X is one number for all transmitters: mean shadowing at the place plus 1 dB per sample, as docs/methods/vertical.md
+// has it. In a sum of powers, X is a common factor. In a sum of decibels, X counts once per transmitter (eq. 15).
 void SpectrumWorld::draw_records(std::size_t receiver, const Place& place, Round t, View powers,
                                  MutableView records) const {
   AddressedRandom random = address(seed_, receiver, t);

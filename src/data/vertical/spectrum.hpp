@@ -45,9 +45,8 @@ struct SpectrumPlan {
 /// for every slot; receivers that walk among them, one place a round, and are reflected by the sides; and a field of
 /// shadowing. All is drawn from addresses of receiver and round, so that every rank sees the same world.
 ///
-/// What the paper leaves open (places, sides, field) is chosen such that the figures in docs/methods/vertical.md come
-/// out: of receivers that start anywhere, all may hear one transmitter alone, and then nothing can be learned of the
-/// other.
+/// The paper leaves places, sides and field open. They are chosen to give the figures in docs/methods/vertical.md. If
+/// receivers started anywhere, all might hear one transmitter alone; nothing could then be learned of the other.
 class SpectrumWorld {
  public:
   static constexpr double side = 500;      ///< of the square, in metres
@@ -66,7 +65,7 @@ class SpectrumWorld {
   /// Mean loss in dB at a place within the square.
   [[nodiscard]] double shadowing(const Place& place) const;
 
-  /// Of all slots of round t, from 0: slots × transmitters, slot after slot.
+  /// Draws the powers of all slots of round t, from 0: slots × transmitters, slot after slot.
   void draw_powers(Round t, MutableView powers) const;
   /// The records of a receiver that stands at `place` in round t: slots × columns, row after row.
   void draw_records(std::size_t receiver, const Place& place, Round t, View powers, MutableView records) const;
@@ -83,12 +82,12 @@ class SpectrumWorld {
   Vector nodes_;  // of the field: a square lattice, row after row
 };
 
-/// The path of one receiver. Those with even numbers begin anywhere in the right half of the square, where the first of
-/// two transmitters is, and the others in the left; later they may go everywhere.
+/// The path of one receiver. Receivers with even numbers begin anywhere in the right half of the square, with the first
+/// of two transmitters. The other receivers begin in the left half. Later all receivers may go everywhere.
 class SpectrumWalk {
  public:
   SpectrumWalk(const SpectrumWorld& world, std::size_t receiver);
-  /// Goes on to round t, which is not before the last that was asked for.
+  /// Advances to round t, which is not before the last requested round.
   [[nodiscard]] const Place& at(Round t);
 
  private:

@@ -30,7 +30,7 @@ void check_settings(const VerticalSettings& settings, std::size_t parties, std::
         first + count, parties);
 }
 
-/// What says how tables are read or dealt out has no meaning.
+/// Refuses options on reading or splitting tables, which have no meaning for the spectrum source.
 void check_spectrum_options(const VerticalSettings& settings) {
   refuse_reading_options(settings);
   check(settings.columns.empty(), "--columns '{}' with '{}' (each receiver has its own columns) leave it out",

@@ -210,7 +210,7 @@ std::vector<std::vector<std::size_t>> columns_of_parties(const VerticalSettings&
   return parse_column_groups(settings.columns, parties, features, names);
 }
 
-/// Reads all records; only what this rank's parties own is kept.
+/// Reads all records and keeps only the columns of this rank's parties.
 std::int64_t read_table(RecordReader& reader, const VerticalSettings& settings,
                         const std::vector<std::vector<std::size_t>>& columns, std::vector<StoredRows>& parts,
                         StoredRows& labels, Fingerprint& fingerprint) {
@@ -240,7 +240,7 @@ std::string text_of(const std::vector<std::vector<std::size_t>>& columns) {
   return text;
 }
 
-/// Tells ranks apart that read other records, or deal them out in another way.
+/// Sets the data set's digest, which differs between ranks that read other records or split the records in another way.
 void identify(const VerticalSettings& settings, const std::string& dealt, const Fingerprint& read,
               VerticalDataset& dataset) {
   dataset.common = true;
@@ -300,7 +300,7 @@ std::string file_of(const VerticalSettings& settings, std::size_t party) {
   return settings.files.empty() ? name_of_client(settings.source, client_of(party)) : settings.files[party];
 }
 
-/// How a party's file is read, and the file of constants that goes with it.
+/// Settings for reading a party's file and its file of constants.
 VerticalSettings settings_of(const VerticalSettings& settings, std::size_t party) {
   VerticalSettings own = settings;
   own.source = file_of(settings, party);
@@ -322,13 +322,13 @@ VerticalShape shape_of(const VerticalSettings& settings, const std::string& file
   return shape;
 }
 
-/// Opens a file a party has, whatever kind of labels stands in it.
+/// Opens a party's file, whatever kind of labels the file has.
 std::unique_ptr<RecordReader> open_party(const VerticalSettings& settings) {
   require_regular(settings.source);
   return open_reader(settings.source, settings);
 }
 
-/// What stands in a party's file, whatever is done with it.
+/// Columns of a party's file, whatever their use.
 struct FileColumns {
   std::vector<std::string> names;  // none of a file without a header
   std::size_t count = 0;
@@ -339,7 +339,7 @@ struct FileColumns {
   }
 };
 
-/// Of a dense file.
+/// Columns of a dense file.
 FileColumns columns_of(const VerticalSettings& settings) {
   VerticalSettings plain = settings;
   static_cast<ReadSettings&>(plain) = ReadSettings{};
@@ -359,7 +359,7 @@ FileColumns columns_of(const VerticalSettings& settings) {
   return columns;
 }
 
-/// Leaves those columns of `drop` that the file has, for the others are another party's.
+/// Keeps the columns of `drop` that the file has. The other columns belong to other parties.
 void keep_own_drops(VerticalSettings& settings, VerticalShape& shape) {
   if (settings.drop.empty()) return;
   const FileColumns columns = columns_of(settings);
@@ -372,7 +372,7 @@ void keep_own_drops(VerticalSettings& settings, VerticalShape& shape) {
   settings.drop = std::move(own);
 }
 
-/// Of a file with ids, which may be all that it has.
+/// Checks the columns of a file with ids. Such a file may have ids alone.
 void check_party_columns(const VerticalSettings& settings) {
   if (settings.id.empty()) return;
   const FileColumns columns = columns_of(settings);
@@ -417,7 +417,8 @@ std::string label_file(const VerticalSettings& settings) {
   return settings.label_source.empty() ? file_of(settings, 0) : settings.label_source;
 }
 
-/// How the label source is read: a party's own file as that party's; of any other, nothing that speaks of features.
+/// Settings for reading the label source. A party's own file is read with the party's settings. Any other file is read
+/// without options on features.
 VerticalSettings label_settings(const VerticalSettings& settings, std::size_t parties) {
   const std::string source = label_file(settings);
   std::size_t party = 0;
@@ -492,7 +493,7 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
   std::vector<StoredRows> parts;
   for (std::size_t k = first; k < first + count; ++k) {
     VerticalSettings own = settings_of(settings, k);
-    // What the label source's labels are is no feature of the party whose file it is.
+    // The label column of the label source is no feature of the party that owns the file.
     const bool has_labels = own.source == label_file(settings);
     own.labels = has_labels ? ReadSettings::Labels::required : ReadSettings::Labels::optional;
     own.positive.clear();

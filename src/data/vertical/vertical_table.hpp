@@ -25,7 +25,7 @@ struct StoredRows {
 /// 64-bit digest of an id: the first bits of its SHA-256.
 [[nodiscard]] std::uint64_t id_digest(const std::string& id);
 
-/// Sets `rows.order` to the common order. Throws DataError for another number of ids and for those that do not match.
+/// Sets `rows.order` to the common order. Throws DataError for another number of ids and for ids that do not match.
 void align_rows(StoredRows& rows, std::span<const std::uint64_t> order);
 
 /// Stream of tables in memory.

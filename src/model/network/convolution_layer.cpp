@@ -58,8 +58,8 @@ class Convolution final : public Layer<T> {
     sum_rows(records * places_, channels_, d_y, sum + patch_ * channels_);
   }
 
-  // A record's gradient is a sum over all places: there is no short way to its norm. It is formed, and kept for the
-  // weighted sum, so that what is measured is what is added.
+  // A record's gradient is a sum over all places: the norm has no shortcut. The gradient is formed, and kept for the
+  // weighted sum. The gradient that is measured is thus the one that is added.
   void record_norms(std::size_t records, const T* x, const T* d_y, Norm norm, std::span<double> norms) override {
     const std::size_t d = this->facts().parameters;
     gradients_.resize(std::max(gradients_.size(), records * d));

@@ -12,7 +12,7 @@ namespace starling {
 
 namespace {
 
-/// What a network of floats can be clipped to; grids have a limit of their own (privacy/noise/grid.hpp).
+/// Least clip bound of a network of floats. Grids have a limit of their own (privacy/noise/grid.hpp).
 constexpr double least_clip_of_floats = 1e-10;
 
 template <class T>

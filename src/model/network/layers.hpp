@@ -34,13 +34,13 @@ class Layer {
   virtual void forward(const T* parameters, std::size_t records, const T* x, T* y) = 0;
   virtual void backward(const T* parameters, std::size_t records, const T* x, const T* y, const T* d_y, T* d_x) = 0;
 
-  // For layers with parameters:
+  // Functions of layers with parameters:
   /// Writes the gradient, summed over the records.
   virtual void gradient(std::size_t /*records*/, const T* /*x*/, const T* /*d_y*/, T* /*sum*/) {}
-  /// As in Network; one norm per record.
+  /// Writes one gradient norm per record, as Network does.
   virtual void record_norms(std::size_t /*records*/, const T* /*x*/, const T* /*d_y*/, Norm /*norm*/,
                             std::span<double> /*norms*/) {}
-  /// As in Network; may overwrite `d_y`.
+  /// Writes the weighted gradient, as Network does. May overwrite `d_y`.
   virtual void weighted_gradient(std::span<const double> /*factors*/, const T* /*x*/, T* /*d_y*/, T* /*sum*/) {}
 
  private:

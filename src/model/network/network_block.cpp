@@ -76,7 +76,7 @@ class BlockOf final : public NetworkBlock {
   [[nodiscard]] static MutableView row(Vector& rows, std::size_t i, std::size_t width) {
     return MutableView(rows).subspan(i * width, width);
   }
-  /// Row i becomes 0 unless it is finite. Returns whether it was.
+  /// Sets row i to 0 unless the row is finite. Returns whether the row was finite.
   [[nodiscard]] static bool finite_or_zero(Vector& rows, std::size_t i, std::size_t width) {
     const MutableView own = row(rows, i, width);
     if (all_finite(own)) return true;

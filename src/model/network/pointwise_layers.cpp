@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-/// Comparisons are such that what is not a number stays so, where an infinity could hide it.
+/// Rectifier. Comparisons keep NaN, where an infinity could hide it.
 template <class T>
 class Relu final : public Layer<T> {
  public:

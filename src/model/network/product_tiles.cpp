@@ -11,7 +11,7 @@ namespace starling {
 
 namespace {
 
-/// Rows first … k − 1 of what `turn` makes.
+/// Rows first … k − 1 of the result of `turn`.
 template <std::size_t Width, class T>
 void turn_rows(const T* columns, std::size_t stride, std::size_t first, std::size_t k, T* rows) {
   for (std::size_t p = first; p < k; ++p) {

@@ -29,7 +29,7 @@ struct TileColumn {
 template <class T>
 struct ProductTiles {
   std::size_t width;  ///< columns of a tile
-  /// As chains of fma over the inner index; multiply[r − 1] is for tiles of r rows.
+  /// Product of tiles, as chains of fma over the inner index. multiply[r − 1] is for tiles of r rows.
   using Multiply = void (*)(const TileColumn<T>& tiles);
   Multiply multiply[most_tile_rows];
   /// `width` columns, `stride` apart, of k numbers that stand side by side, as k rows of `width` numbers.

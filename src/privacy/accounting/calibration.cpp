@@ -1,4 +1,4 @@
-// How much a release may cost if many of them are to stay within a loss.
+// Calibration: the largest price per release with which many releases stay within a given loss.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,8 +29,8 @@ struct Point {
   double f = 0;
 };
 
-/// Where a line through both ends of the bracket meets 0, moved towards the end that is farther away, so that both come
-/// in; the middle if that is of no use.
+/// Next step to try: the zero of the line through both ends of the bracket. The zero is moved towards the farther end,
+/// so that both ends come in. The middle of the bracket, if the zero is of no use.
 double next_between(const Point& good, const Point& bad, double step) {
   const double middle = (good.x + bad.x) / 2;
   const double slope = (bad.f - good.f) / (bad.x - good.x);

@@ -1,4 +1,4 @@
-/// Discrete Fourier transform whose rounding error is known.
+/// Discrete Fourier transform with a known bound on its rounding error.
 #pragma once
 
 #include <complex>

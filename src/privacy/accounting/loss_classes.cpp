@@ -88,7 +88,7 @@ long double log_moment(const LossClass& one, long double lambda) {
   return (c - 0.5L) * size + std::log1p(-missing / 2 + over_c / 4);
 }
 
-/// How far apart two neighbouring classes are, in what raising all releases of the lower one costs.
+/// Distances between neighbouring classes. A distance is the cost of raising all releases of the lower class.
 std::vector<double> distances(const std::vector<LossClass>& classes) {
   std::vector<double> sums(classes.size(), 0.0);
   for (std::size_t i = 1; i < classes.size(); ++i) {

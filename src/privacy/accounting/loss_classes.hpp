@@ -1,4 +1,4 @@
-/// Charges, sorted into kinds of which the moments and the distribution of the privacy loss are known.
+/// Charges, sorted into kinds. The moments and the distribution of the privacy loss are known for each kind.
 #pragma once
 
 #include <cstddef>
@@ -41,12 +41,11 @@ struct Losses {
   [[nodiscard]] long double log_moment(long double lambda) const;
 };
 
-/// The same whatever the order of the groups. Throws UsageError for values out of range.
+/// Sorted charges, independent of the order of the groups. Throws UsageError for values out of range.
 [[nodiscard]] Losses losses_of(std::span<const ChargeGroup> groups);
 
 /// At most `most` classes, at least 3: neighbouring sizes of a kind take the largest among them, which is never less
-/// loss. Where to cut is chosen so that the classes, weighted with what they add to the variance of the loss, are
-/// about equally wide.
+/// loss. Cuts make the classes about equally wide, each weighted with its share of the variance of the loss.
 [[nodiscard]] Losses merged(const Losses& losses, std::size_t most);
 
 }  // namespace starling

@@ -81,7 +81,7 @@ Lattice lattice_for(const Losses& losses, const Window& window, Real lambda, dou
   return lattice;
 }
 
-/// The transform of the sum's masses, with what is known of its error, for frequencies up to N/2.
+/// Transform of the sum's masses, with a bound on its error, for frequencies up to N/2.
 class Product {
  public:
   explicit Product(const Fourier& fourier)

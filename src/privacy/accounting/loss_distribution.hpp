@@ -2,7 +2,7 @@
 ///
 /// With L = ln dP/dQ under P of a dominating pair, δ(ε) = E_P (1 − e^(ε − L))₊, and the losses of composed releases are
 /// sums of independent ones. Each class of releases is put on a lattice (loss_lattice.hpp), convolved count times with
-/// itself and with the others. What certifies the result:
+/// itself and with the others. These facts certify the result:
 ///
 ///  * Lattice: the pair on it dominates. All pairs here are symmetric, and so are their compositions: the direction Q
 ///    against P has the same losses.
@@ -11,8 +11,7 @@
 ///  * Wrap-around: a window of N points is kept. Sums outside appear in it at the wrong place; masses are positive, so
 ///    inside no mass is too small. Above the window, P(S ≥ top) ≤ M(λ + θ) e^(−(λ + θ) top) (Chernoff, with the moment
 ///    on the lattice itself) is added to δ.
-///  * Rounding: at each frequency the error of the transforms is bounded (fourier.hpp): with A = |F| + η for each
-///  class,
+///  * Rounding: at each frequency the error of the transforms is bounded (fourier.hpp). With A = |F| + η per class,
 ///    |∏ F̃^k − ∏ F^k| ≤ ∏ A^k Σ kη/A. The mean of these bounds over frequencies bounds the error of every mass and is
 ///    added to every mass. Relative errors of single masses, below `mass_error`, are a factor on δ.
 ///  * Discrete noise: production noise is discrete Laplace noise of scale t = 2^40 on integers that move by an integer

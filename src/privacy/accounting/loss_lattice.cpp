@@ -10,7 +10,7 @@ namespace {
 
 using Real = long double;
 
-/// Takes up masses, given by logarithm, and normalises them at the end.
+/// Accumulator of masses, given by logarithm, which normalises the masses at the end.
 class Collector {
  public:
   /// Weights are relative to e^base, and at λ + θ to e^further, of the order of the moments.

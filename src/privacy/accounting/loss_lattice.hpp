@@ -1,4 +1,4 @@
-/// The privacy loss of one release on a lattice, never less than it is.
+/// The privacy loss of one release on a lattice, rounded such that the lattice never understates the loss.
 ///
 /// Points are i·h. A loss L = ln dP/dQ that lies between two of them is split: its mass under P and its mass under Q
 /// both go to the two neighbours, which one pair of shares does (Doroshenko et al. 2022, "Connect the dots"). That is a
@@ -15,7 +15,7 @@
 
 namespace starling {
 
-/// Where losses are put, and how they are weighted.
+/// Lattice points and weights of losses.
 struct Lattice {
   double width = 1;           ///< h
   std::size_t points = 2;     ///< N, a power of two: point i is kept at i mod N

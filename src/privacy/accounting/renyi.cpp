@@ -35,7 +35,7 @@ class Curve {
   long double log_delta_;
 };
 
-/// Golden section from a grid's best point; whatever it ends at is a valid order.
+/// Golden-section search from a grid's best point. Any result is a valid order.
 long double least(const Curve& curve, long double low, long double high) {
   constexpr long double golden = 0.618033988749894848L;
   long double a = high - golden * (high - low);
@@ -73,7 +73,7 @@ double renyi_to_epsilon(double order, double divergence, double delta) {
 }
 
 RenyiLoss renyi_loss(const Losses& losses, double delta) {
-  // Any order is valid: it is sought with few classes, and the figure is then of all.
+  // Any order is valid. The search uses few classes; the final figure uses all classes.
   const Losses few = merged(losses, 64);
   const Curve sought(few, delta);
   constexpr long double step = 0.25L;

@@ -5,13 +5,13 @@
 
 namespace starling {
 
-/// ε by Rényi accounting, and where it was found.
+/// ε by Rényi accounting, and the order that attains this ε.
 struct RenyiLoss {
   double epsilon = 0;
   long double lambda = 1;  ///< order − 1
 };
 
-/// The least ε over orders in (1, 10^12), for the δ that is left after leaks; 0 < delta < 1.
+/// Least ε over orders in (1, 10^12), for the δ that remains after leaks; 0 < delta < 1.
 [[nodiscard]] RenyiLoss renyi_loss(const Losses& losses, double delta);
 
 }  // namespace starling

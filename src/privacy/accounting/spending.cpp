@@ -35,7 +35,7 @@ PrivacyLoss of_groups(const std::vector<ChargeGroup>& groups, double members, st
   return compose_at(larger, delta);
 }
 
-/// How many of what the charges count a record is.
+/// Units of privacy in one record, in the unit that the charges count.
 double units_of_record(const Protection& mechanism) {
   if (mechanism.unit() == PrivacyUnit::record) return 1;
   const auto d = static_cast<double>(mechanism.settings().dimension);

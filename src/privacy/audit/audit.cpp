@@ -107,7 +107,8 @@ void Auditor::state_claim(const Charge& claim) {
   }
 }
 
-/// The half that chooses. It is held in memory; where the statistics are many it ends earlier.
+/// Chooses events on the first samples, as many as the test uses. Memory holds these samples; with many statistics
+/// their number is smaller.
 void Auditor::choose() {
   const std::size_t count = statistics_.size();
   const auto room = static_cast<std::int64_t>(most_stored / (2 * count));
@@ -188,7 +189,7 @@ void Auditor::count_in_histogram(int side) {
   ++histogram.counts[static_cast<std::size_t>(side)][static_cast<std::size_t>(bin)];
 }
 
-/// The half that judges. Nothing of it is kept but counts.
+/// Tests the chosen events on fresh samples. Only counts are kept.
 void Auditor::judge() {
   counts_.assign(candidates_.size(), {});
   for (std::int64_t i = 0; i < settings_.samples; ++i) {
@@ -243,8 +244,8 @@ AuditResult audit(const AuditSubject& subject, const Charge& claim, const AuditS
   return Auditor(subject, claim, settings).run();
 }
 
-// For pure claims the event "beyond the other side's centre" of Laplace noise, ½ against ½ e^−ε; for Gaussian ones the
-// threshold in the middle.
+// Bound that an ideal event would give. For pure claims, the event is "beyond the other side's centre" of Laplace
+// noise: ½ against ½ e^−ε. For Gaussian claims, the event is the threshold in the middle.
 double expected_bound(const Charge& claim, const AuditSettings& settings) {
   const auto n = static_cast<double>(settings.samples);
   const double z =

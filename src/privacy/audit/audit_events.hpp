@@ -1,4 +1,4 @@
-/// Events on one statistic of the observations, and how they are chosen.
+/// Events on one statistic of the observations, and the choice of events.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct AuditSet {
   [[nodiscard]] bool holds(double value) const;
 };
 
-/// An event that promises to tell the sides apart.
+/// A candidate event for telling the two sides apart.
 struct AuditCandidate {
   std::size_t statistic = 0;
   AuditSet set;

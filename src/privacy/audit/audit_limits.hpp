@@ -1,4 +1,4 @@
-/// From counts of an event to bounds on a loss.
+/// Bounds on a privacy loss from the counts of an event.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ struct EventLimits {
   double unlikely = 1;
 };
 
-/// Clopper and Pearson's, each with half the error.
+/// Limits of Clopper and Pearson, each with half the error.
 EventLimits exact_limits(std::int64_t likely, std::int64_t unlikely, std::int64_t trials, double error);
-/// Wilson's (1927) with four standard errors, two for the choosing and two for the judging: cheap, to choose among many
-/// events. With two alone, events in the tails, whose shares are the least certain, win by luck and are judged less.
+/// Limits of Wilson (1927) with four standard errors: two for the choice and two for the test. These limits are cheap,
+/// for the choice among many events. With two standard errors, uncertain events in the tails win by luck, and their
+/// tested bounds are smaller.
 EventLimits rough_limits(double likely_share, double unlikely_share, double trials);
 
 /// ln((p − δ)/q), not below 0: an (ε, δ) mechanism has p ≤ e^ε q + δ.

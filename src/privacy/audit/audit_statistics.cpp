@@ -48,7 +48,7 @@ struct PilotMoments {
   [[nodiscard]] double standard_error(std::size_t j) const {
     return std::sqrt(2 * variance(j) / static_cast<double>(count[0]));
   }
-  /// How different the two sides of a coordinate look, in standard errors; infinite where no noise is seen.
+  /// Difference between the two sides of a coordinate, in standard errors; infinite where no noise is seen.
   [[nodiscard]] double tells(std::size_t j) const {
     const double gap = std::abs(mean[0][j] - mean[1][j]);
     if (!(variance(j) > 0)) return gap > 0 ? infinity : 0;
@@ -76,7 +76,7 @@ PilotMoments look(const AuditSubject& subject, std::int64_t pilot, const AuditTi
   return moments;
 }
 
-/// All coordinates, those that tell most first.
+/// All coordinates, the most informative first.
 std::vector<std::size_t> ranked(const PilotMoments& pilot, std::size_t length) {
   Vector tells(length);
   for (std::size_t j = 0; j < length; ++j) tells[j] = pilot.tells(j);

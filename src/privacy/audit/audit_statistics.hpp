@@ -8,7 +8,7 @@
 
 namespace starling {
 
-/// Which statistics of a subject are looked at. All are functions of one observation alone.
+/// Statistics of a subject that an audit examines. Each is a function of one observation alone.
 class AuditStatistics {
  public:
   /// Looks at the first `pilot` observations of each side to find the direction of the difference and, in long

@@ -11,7 +11,7 @@ namespace starling {
 
 namespace {
 
-/// A mechanism with a faulty release. Its claims are those of the honest mechanism.
+/// A mechanism with a faulty release, which makes the claims of the honest mechanism.
 class Faulty final : public Mechanism {
  public:
   /// `honest` makes the claims, `worker` the noise.

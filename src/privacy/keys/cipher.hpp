@@ -14,7 +14,7 @@ struct FreeCipher {
 };
 using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeCipher>;
 
-/// Throws FailureError unless the library has done what it was asked for.
+/// Throws FailureError unless the library call succeeded.
 inline void check_cipher(bool done) {
   check<FailureError>(done, "ChaCha20 failed in the cryptographic library");
 }

@@ -1,4 +1,4 @@
-/// The keyed hashes that keys are made with, and what they share with other keyed functions.
+/// Keyed hashes for the derivation of keys, and helpers for all keyed functions.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@
 
 namespace starling {
 
-/// Throws FailureError unless the cryptographic library has done what it was asked for.
+/// Throws FailureError unless the call of the cryptographic library succeeded.
 void check_mac(bool done);
 
-/// One context per thread: a release happens every round, and making a context costs more than using it.
+/// One context per thread. A release happens every round, and a context costs more to make than to use.
 EVP_MAC_CTX* blake2b_context();
 EVP_MAC_CTX* poly1305_context();
 
-/// Secret bytes; wiped when they go.
+/// Secret bytes, wiped on destruction.
 template <std::size_t size>
 struct SecretBytes {
   std::array<unsigned char, size> bytes{};
@@ -63,7 +63,7 @@ class KeyedHash {
   }
   KeyedHash& integer(std::int64_t value) { return number(static_cast<std::uint64_t>(value)); }
   KeyedHash& real(double value) { return number(std::bit_cast<std::uint64_t>(value)); }
-  /// Preceded by their number; secret.
+  /// Adds secret items, preceded by their number.
   KeyedHash& integers(std::span<const std::int64_t> values) {
     number(values.size());
     if (std::endian::native == std::endian::little && used_ + values.size_bytes() > buffer_.size()) {
@@ -75,7 +75,7 @@ class KeyedHash {
     }
     return *this;
   }
-  /// Preceded by its length; nothing secret, as its copy is not wiped.
+  /// Adds text, preceded by its length. The text must not be secret, because its copy is not wiped.
   KeyedHash& text(std::string_view value) {
     number(value.size());
     if (used_ + value.size() > buffer_.size()) {
@@ -86,7 +86,7 @@ class KeyedHash {
     }
     return *this;
   }
-  /// Preceded by their number.
+  /// Adds items, preceded by their number.
   KeyedHash& bytes(std::span<const unsigned char> values) {
     number(values.size());
     flush();
@@ -99,7 +99,7 @@ class KeyedHash {
     finish(result.bytes);
     return NoiseKey(result.bytes);
   }
-  /// Writes the result, all of it.
+  /// Writes the whole result.
   void finish(std::span<unsigned char> result) {
     flush();
     std::size_t length = 0;

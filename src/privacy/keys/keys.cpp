@@ -40,7 +40,7 @@ std::string hex_of(std::span<const unsigned char> bytes) {
   return to_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// A key file's content, at most one byte more than the longest that is allowed; wiped when it goes.
+/// A key file's content, at most one byte more than the longest permitted content; wiped on destruction.
 struct KeyText {
   std::array<char, 67> bytes{};
   std::size_t size = 0;

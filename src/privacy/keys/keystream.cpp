@@ -34,7 +34,7 @@ void order_bytes(std::span<std::uint64_t> words) {
 
 struct Keystream::State {
   ~State() { wipe(buffer); }
-  /// `cipher` is null where the context has it already.
+  /// `cipher` is null where the context already has the cipher.
   void start(const EVP_CIPHER* cipher, const StreamStart& start) {
     check_cipher(EVP_EncryptInit_ex2(context.get(), cipher, start.key.bytes().data(), start.counter_and_nonce.data(),
                                      nullptr) == 1);

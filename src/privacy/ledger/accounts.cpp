@@ -206,7 +206,7 @@ Round Accounts::affordable_rounds(std::size_t k, Round size) const {
   return some;
 }
 
-/// The next block, cut to what the budget allows; nothing if that is no round.
+/// The next block, cut to the budget; nothing if the budget allows no round.
 std::optional<Reservation> Accounts::affordable_block(std::size_t k) const {
   const Holder& client = clients_[k];
   const Round some =

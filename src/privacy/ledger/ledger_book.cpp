@@ -46,7 +46,7 @@ void raise(ByPass& passes, const Reservation& block) {
   for (const auto& [pass, charge] : block.passes) raise(passes[pass], charge);
 }
 
-/// How many of what a run's charges count make up one of what `level` names.
+/// Units of privacy, as a run's charges count them, in one unit of `level`.
 double units_of(LossLevel level, const LedgerRun& run) {
   const double of_record = run.batch_units / static_cast<double>(std::max<std::int64_t>(run.batch, 1));
   switch (level) {
@@ -73,7 +73,7 @@ bool counts_by_pass(LossLevel level) {
   return level == LossLevel::component || level == LossLevel::record;
 }
 
-/// Adds what blocks of one run cost.
+/// Adds the costs of blocks of one run.
 void add_blocks(Groups& groups, const std::vector<const Reservation*>& blocks, LossLevel level, const LedgerRun& run) {
   if (!counts_by_pass(level)) {
     for (const Reservation* block : blocks) {

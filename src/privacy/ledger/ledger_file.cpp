@@ -44,7 +44,7 @@ bool exists_as_file(const std::string& path) {
   return true;
 }
 
-/// Opens the ledger or creates it; never creates one where a head says that there was one.
+/// Opens or creates the ledger. No ledger is created where a head shows that there was one.
 Descriptor open_or_create(const std::string& path) {
   if (!exists_as_file(path)) {
     const auto head = content_of(head_path(path));
@@ -58,7 +58,7 @@ Descriptor open_or_create(const std::string& path) {
   return file;
 }
 
-/// A lock of the open file, not of the process: two ledgers of one process cannot hold it either.
+/// A lock of the open file, not of the process: two ledgers of one process cannot hold the same file either.
 void hold(const Descriptor& file, const std::string& path) {
   struct flock range = whole_file(F_WRLCK);
   if (::fcntl(file.get(), F_OFD_SETLK, &range) == 0) return;

@@ -22,7 +22,7 @@ using Kind = LedgerDamage::Kind;
 
 constexpr std::size_t hash_digits = 64;
 
-/// Words of the format and what they stand for.
+/// Words of the format and their meanings.
 template <class T>
 using Words = std::initializer_list<std::pair<const char*, T>>;
 const Words<ChargeKind> charge_kinds = {{"pure", ChargeKind::pure},
@@ -147,7 +147,7 @@ std::string hash_of(const std::string& previous, const std::string& row) {
   return sha256(previous + row);
 }
 
-// Reading: every function throws BadRow for what is not as it must be.
+// Reading: every function throws BadRow for text that breaks the format.
 
 [[noreturn]] void refuse(const std::string& what) {
   throw BadRow(Kind::inconsistent, what);

@@ -60,7 +60,7 @@ struct BadRow : std::runtime_error {
 [[nodiscard]] LedgerRow read_row(std::string_view line, LedgerHead& before);
 
 [[nodiscard]] std::string write_head(const LedgerHead& head);
-/// None for a text that is not exactly what write_head makes.
+/// Head in a text; none for a text that write_head cannot have written.
 [[nodiscard]] std::optional<LedgerHead> read_head(const std::string& text);
 
 }  // namespace starling

@@ -58,8 +58,8 @@ const LedgerEntry& current(const LedgerBook& book) {
   return *book.at_hand();
 }
 
-/// Throws unless the run is at hand, all these clients are of it, none has ended, and `check_one` of each account lets
-/// it pass.
+/// Throws unless the run is known, all these clients belong to the run, none has ended, and `check_one` accepts each
+/// account.
 template <class CheckOne>
 void check_accounts(const LedgerBook& book, const std::string& run, const ClientRange& clients,
                     const CheckOne& check_one) {
@@ -78,7 +78,7 @@ void check_accounts(const LedgerBook& book, const std::string& run, const Client
 
 using Cohorts = std::map<Client, LedgerAccount>;
 
-/// Lets an account begin with this client where one has it in its midst.
+/// Splits an account that has this client in its midst, so that an account begins with this client.
 void part_before(Cohorts& accounts, Client client) {
   const auto after = accounts.upper_bound(client);
   if (after == accounts.begin()) return;
@@ -90,7 +90,7 @@ void part_before(Cohorts& accounts, Client client) {
   accounts.emplace_hint(after, client, std::move(rest));
 }
 
-/// Unites equal adjacent accounts among those of these clients and their neighbours.
+/// Unites equal adjacent accounts of these clients and their neighbours.
 void unite(Cohorts& accounts, const ClientRange& clients) {
   auto place = accounts.lower_bound(clients.first);
   if (place != accounts.begin()) --place;

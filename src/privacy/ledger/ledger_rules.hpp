@@ -1,4 +1,4 @@
-/// Which rows may follow which, and what they change.
+/// Rules of the ledger: the permitted order of rows, and the effect of each row.
 #pragma once
 
 #include "ledger_row.hpp"
@@ -7,9 +7,9 @@ namespace starling {
 
 /// The check of a row and its step are separate, so that a row can be written between them.
 struct LedgerRules {
-  /// Throws UsageError if the row's values are none that a row may have, or contradict earlier rows.
+  /// Throws UsageError if the row's values are not permitted or contradict earlier rows.
   static void require(const LedgerBook& book, const LedgerRow& row);
-  /// Relies on `require`.
+  /// Applies the row. Relies on `require`.
   static void apply(LedgerBook& book, const LedgerRow& row);
 
  private:

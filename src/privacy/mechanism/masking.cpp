@@ -34,8 +34,8 @@ Key private_key(const MaskKey::Bytes& bytes) {
   return key;
 }
 
-/// Computes the secret that the two clients of a pair share. False where the other's key is of low order: then it is
-/// zero whatever the private key (RFC 7748, section 6.1), and all know it.
+/// Computes the secret that the two clients of a pair share. False where the other's key is of low order: the secret is
+/// then zero whatever the private key (RFC 7748, section 6.1), and known to all.
 bool agree(EVP_PKEY* own, const MaskKey::Bytes& other, SecretBytes<32>& secret) {
   const Key peer(EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nullptr, other.data(), other.size()));
   const std::unique_ptr<EVP_PKEY_CTX, Free> context(EVP_PKEY_CTX_new(own, nullptr));

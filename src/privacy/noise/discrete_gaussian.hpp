@@ -15,7 +15,7 @@
 /// directed rounding, more and more closely, until it is proven to lie on one side of V.
 ///
 /// With E k² <= (σ + ½)² a draw is drawn again with a probability of at most 0.14/σ²: 2^-10 at the least σ, 2^-70 at
-/// the 2^34 of 100 clients' shares at μ = 10. That is why rejection costs nothing.
+/// the 2^34 of 100 clients' shares at μ = 10. Rejection therefore costs nothing.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ class TailProbability {
   }
   [[nodiscard]] mpfr_srcptr lower() const { return lower_; }
   [[nodiscard]] mpfr_srcptr upper() const { return upper_; }
-  /// 2^-digits is the width of what is known.
+  /// 2^-digits is the width of the known interval.
   [[nodiscard]] mpfr_exp_t digits() const { return digits_; }
 
  private:
@@ -100,7 +100,7 @@ bool reaches(std::int64_t m, double sigma, TailProbability& tail) {
   }
 }
 
-/// The largest m with σ z(U) ≥ m − 1/2; it lies in [lowest, highest].
+/// The largest m with σ z(U) ≥ m − 1/2, which lies in [lowest, highest].
 std::int64_t bisect(std::int64_t lowest, std::int64_t highest, double sigma, TailProbability& tail) {
   while (lowest < highest) {
     const std::int64_t middle = highest - (highest - lowest) / 2;

@@ -12,12 +12,12 @@ namespace starling {
 
 using MoreWords = std::function<std::uint64_t()>;
 
-/// Where the result is known to lie in [lowest, highest].
+/// Gaussian magnitude, for a result that is known to lie in [lowest, highest].
 [[nodiscard]] std::int64_t choose_gaussian_magnitude(double sigma, std::uint64_t word, const MoreWords& more,
                                                      std::int64_t lowest, std::int64_t highest);
 
-/// Where nothing is known; `hint` may be any number: the nearer, the fewer comparisons. Throws FailureError where the
-/// result is not below `bound`, which is at most 2^62.
+/// Gaussian magnitude, with no range known. `hint` may be any number: a nearer hint needs fewer comparisons. Throws
+/// FailureError where the result is not below `bound`, which is at most 2^62.
 [[nodiscard]] std::int64_t find_gaussian_magnitude(double sigma, std::uint64_t word, const MoreWords& more,
                                                    std::int64_t hint, std::int64_t bound);
 

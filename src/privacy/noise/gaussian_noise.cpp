@@ -31,7 +31,7 @@ double rough_quantile(std::uint64_t word) {
   return std::max(z, 0.0);
 }
 
-/// Words of a stream, read ahead in blocks; wiped when it goes.
+/// Words of a stream, read ahead in blocks; wiped on destruction.
 class WordsAhead {
  public:
   explicit WordsAhead(Keystream& stream) : stream_(stream) {}

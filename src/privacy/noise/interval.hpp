@@ -5,8 +5,8 @@
 
 namespace starling {
 
-/// [lower, upper], which contains the exact value of what it was made by. All operations take and give enclosures of
-/// numbers that are not negative.
+/// Interval [lower, upper] that contains the exact value of a computation. All operations take and return enclosures of
+/// non-negative numbers.
 class Interval {
  public:
   explicit Interval(mpfr_prec_t precision) { mpfr_inits2(precision, lower_, upper_, static_cast<mpfr_ptr>(nullptr)); }
@@ -51,7 +51,7 @@ class Interval {
     mpfr_erf(lower_, lower_, MPFR_RNDD);
     mpfr_erf(upper_, upper_, MPFR_RNDU);
   }
-  /// 1 − erf, which falls.
+  /// 1 − erf, a decreasing function.
   void complementary_error_function() {
     mpfr_swap(lower_, upper_);
     mpfr_erfc(lower_, lower_, MPFR_RNDD);

@@ -1,5 +1,5 @@
-/// Many draws of the discrete Laplace noise at once: what laplace_exact.hpp says of one draw, for 16 side by side. (The
-/// last ones, where they are at most 8, have the words of 8: to encrypt 512 bytes takes twice as long as 256.)
+/// Many draws of the discrete Laplace noise at once: the method of laplace_exact.hpp for 16 draws side by side. (A last
+/// group of at most 8 draws has the words of 8 draws: to encrypt 512 bytes takes twice as long as 256.)
 ///
 /// Bits are used once: a draw has one 64-bit word (U, 31 bits of A, the sign) and twelve 16-bit words; what the rare
 /// cases draw in addition is fresh, and the rest of such a word is thrown away.
@@ -76,7 +76,7 @@ using Fractions = Vector<std::uint16_t, lanes>;
 using Half = Vector<std::uint32_t, lanes / 2>;
 using Quarter = Vector<std::uint64_t, lanes / 4>;
 
-/// As many numbers as V has, which begin with `word`.
+/// A vector of numbers, one for each entry of V, starting with `word`.
 template <class V>
 void load(Group group, std::size_t word, V& result) {
   if constexpr (std::endian::native == std::endian::little) {
@@ -98,7 +98,7 @@ inline void join(const Half& low, const Half& high, std::array<Quarter, 2>& resu
   std::memcpy(&result[1], &back, sizeof back);
 }
 
-/// The draws of a group as far as its own words settle them, and which lanes they do not.
+/// Draws of a group, as far as the group's own words settle the draws, and marks of the lanes that stay open.
 struct Draws {
   std::array<std::int64_t, lanes> values;
   std::array<std::uint16_t, lanes> open;   ///< not 0: a fraction must be refined, or V may not be 0
@@ -119,7 +119,7 @@ inline void draw_digits(Group group, Fractions& digits, Fractions& open) {
   }
 }
 
-/// Draws in all lanes, or in the first half only. No branch depends on a draw. Returns whether all of them are settled.
+/// Draws in all lanes, or in the first half only. No branch depends on a draw. Returns whether all draws are settled.
 template <std::size_t halves = 2>
 bool draw_group(Group group, Draws& draws) {
   Fractions digits;
@@ -179,7 +179,7 @@ class Reserve {
     }
     return buffer_[used_++];
   }
-  /// Whether anything was asked of it.
+  /// Whether any word was requested.
   [[nodiscard]] bool touched() const { return touched_; }
 
  private:

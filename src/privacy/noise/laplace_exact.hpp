@@ -1,5 +1,5 @@
 /// One draw of the discrete Laplace noise of scale t = 2^40 (docs/methods/privacy.md, "One release"), over any source
-/// of uniform words, so that tests can write the words themselves. laplace_draws.hpp makes many.
+/// of uniform words, so that tests can write the words themselves. laplace_draws.hpp makes many draws at once.
 ///
 /// A draw is a sign and a magnitude X with P(X = x) ∝ exp(−x/t), x = 0, 1, …; minus zero is drawn again, whole, which
 /// leaves P(k) ∝ exp(−|k|/t) on all integers. X is geometric, so its binary digits are independent (x = Σ 2^i b_i makes

@@ -7,7 +7,7 @@ namespace starling {
 
 namespace {
 
-/// Wiped when it goes, as far as it was used.
+/// Buffer whose used part is wiped on destruction.
 struct Block {
   explicit Block(std::size_t draws)
       : used(std::min(words.size(),

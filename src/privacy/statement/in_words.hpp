@@ -1,4 +1,4 @@
-/// Losses as statements say them.
+/// Text of privacy losses for statements.
 #pragma once
 
 #include "privacy/upper.hpp"

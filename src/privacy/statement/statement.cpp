@@ -47,7 +47,7 @@ std::string nothing_else(const PrivacyReport& report) {
                      report.shared_metrics.empty() ? "" : ", but for the metrics named below");
 }
 
-/// For vertical learning, where a party sends a part of its releases; the rest is for its own network.
+/// Sentence on vertical learning. A party sends a part of its releases; the rest is for its own network.
 std::string released_by_parties(const PrivacyReport& report, const VerticalTrust& vertical) {
   if (vertical.baseline_central) {
     return fmt::format(
@@ -80,7 +80,7 @@ std::string unit_of(const PrivacyReport& report) {
       report.dimension, neighbours);
 }
 
-/// By which rule the total of a run was composed.
+/// Rule by which the total of a run was composed.
 std::string composed(const PrivacyLoss& loss) {
   if (loss.method == "gdp") return " (Gaussian releases, whose mu add in squares)";
   if (loss.method == "pld") return " (composed as distributions of the privacy loss, every rounding against us)";
@@ -88,7 +88,7 @@ std::string composed(const PrivacyLoss& loss) {
   return "";
 }
 
-/// The losses of those with more, or with less, than the unit.
+/// Losses of participants with more, or with less, than the unit.
 std::string other_losses(const PrivacyReport& report) {
   const ClientLosses& losses = report.losses;
   const bool record = report.unit == PrivacyUnit::record;

@@ -15,7 +15,7 @@ namespace starling {
 
 namespace {
 
-/// The claims of all releases together, as those of any mechanisms that cost (ε, δ).
+/// Claims of all releases together, composed as for any mechanisms that cost (ε, δ).
 PrivacyLoss composed_claims(const PaperClaim& claim) {
   const Charge each = claim.laplace ? Charge::pure(claim.epsilon) : Charge::approximate(claim.epsilon, claim.delta);
   const double delta = claim.laplace ? 0 : 2 * claim.delta * static_cast<double>(claim.releases);
@@ -27,7 +27,7 @@ PrivacyLoss composed_claims(const PaperClaim& claim) {
   return loss;
 }
 
-/// Σ T₂ over the releases, and how many of them fail the paper's condition 2.
+/// Σ T₂ over the releases, and the number of releases that fail the paper's condition 2.
 double sum_determinants(const PaperPerturbation& mechanism, double records, PaperClaim& claim) {
   double total = 0;
   for (std::int64_t b = 1; b <= claim.releases; ++b) {
@@ -99,7 +99,7 @@ std::string recipients_of_parties(const VerticalTrust& vertical, bool noise) {
                      noise ? "; whoever reads the run directory gets the parties' networks besides" : "");
 }
 
-/// Where nothing is protected.
+/// Statement on vertical learning without protection.
 std::string of_bare_parties(const VerticalTrust& vertical) {
   if (vertical.baseline_central) {
     return "This is the baseline of central learning: whoever operates rank 0, or reads its memory or the messages to "
