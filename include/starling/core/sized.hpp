@@ -1,4 +1,4 @@
-/// Loops over a few numbers.
+/// Loops over a small number of elements.
 #pragma once
 
 #include <cstddef>

@@ -34,19 +34,19 @@ concept Persistent = requires(T& object, Snapshot& snapshot) {
 
 class Snapshot {
  public:
-  /// Is written to.
+  /// Snapshot for writing.
   Snapshot() = default;
-  /// Is read from. Anything that reads beyond its end, or finds a length that cannot be, throws DataError.
+  /// Snapshot for reading. Throws DataError on a read beyond the end and on an impossible length.
   explicit Snapshot(Secret<std::string> content);
 
   [[nodiscard]] bool reading() const { return reading_; }
   [[nodiscard]] const Secret<std::string>& content() const { return content_; }
   /// Reading: whether all has been read.
   [[nodiscard]] bool at_end() const { return at_ == size_; }
-  /// Throws DataError if something is left that nobody has read.
+  /// Throws DataError if unread content is left.
   void require_end() const;
 
-  /// Begins the part of this name: what is read must have been written under the same. Throws DataError.
+  /// Begins a named part. A part must be read under the name under which it was written. Throws DataError otherwise.
   void part(const std::string& name);
 
   /// Writes the values, or reads them, in this order: numbers, enumerations, strings, containers of them, vectors of a
@@ -130,8 +130,8 @@ class Snapshot {
   [[noreturn]] void refuse(const std::string& what) const;
 
   Secret<std::string> content_;
-  std::size_t at_ = 0;    ///< reading: how far
-  std::size_t size_ = 0;  ///< of what is read
+  std::size_t at_ = 0;    ///< reading: position
+  std::size_t size_ = 0;  ///< reading: size of the content
   bool reading_ = false;
 };
 

@@ -1,4 +1,4 @@
-/// What the heap keeps of memory that is no longer used.
+/// Release of unused heap memory to the system.
 #pragma once
 
 namespace starling {
