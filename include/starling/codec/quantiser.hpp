@@ -1,4 +1,5 @@
-/// Quantisers: how embeddings and heads travel in few bits, with the exact count of these (method 5, "Quantisers").
+/// Quantisers: codecs that send embeddings and heads in few bits, with an exact count of the bits
+/// (docs/methods/vertical.md, Algorithm).
 #pragma once
 
 #include <cstddef>
@@ -11,20 +12,21 @@
 
 namespace starling {
 
-/// A codec that counts bits. Its messages are the same bytes for the same numbers, always and on all ranks.
+/// A codec that counts bits. Equal numbers give equal bytes, always and on all ranks.
 class Quantiser : public Codec {
  public:
-  /// Of a message of so many numbers: what stands for each, without gaps, and the range of them if it is sent along
-  /// (64 bits). None for a message without numbers.
+  /// Bits of a message of `numbers` numbers: the codes of the numbers, without gaps, and the range (64 bits) if the
+  /// quantiser sends one. 0 for a message without numbers.
   [[nodiscard]] virtual std::size_t bits(std::size_t numbers) const = 0;
-  /// Those bits in whole bytes; the last is filled up with zeros.
+  /// bits(numbers) in whole bytes; the last byte is padded with zeros.
   [[nodiscard]] std::size_t bytes(std::size_t numbers) const final { return (bits(numbers) + 7) / 8; }
 
-  /// Throws DataError, which names the place of the number, if one is not finite, and where a range is sent, if one is
-  /// beyond what floats hold (3.4e38); FailureError if the message has another length than bytes(numbers.size()).
+  /// Encodes `numbers` into `message`. Throws DataError, naming the place of the number, for a non-finite number, and,
+  /// if a range is sent, for a number beyond the range of floats (3.4e38). Throws FailureError if the length of the
+  /// message is not bytes(numbers.size()).
   void encode(View numbers, std::span<std::byte> message) const final;
-  /// Any bytes of the right length give numbers, or DataError if the range among them is none. Throws FailureError if
-  /// the message has another length than bytes(numbers.size()).
+  /// Decodes `message` into `numbers`. Any bytes of the right length give numbers, or DataError if their range is
+  /// invalid. Throws FailureError if the length of the message is not bytes(numbers.size()).
   void decode(std::span<const std::byte> message, MutableView numbers) const final;
 
   /// Whether the number of bits per component can be chosen.
@@ -34,9 +36,9 @@ class Quantiser : public Codec {
   [[nodiscard]] virtual std::unique_ptr<Quantiser> with_bits(long long bits) const = 0;
 
  protected:
-  /// At least one number, all of them finite, and a message that is as long as it must be.
+  /// Encodes at least one number, all finite, into a message of the right length.
   virtual void put(View numbers, std::span<std::byte> message) const = 0;
-  /// At least one number, and a message that is as long as it must be.
+  /// Decodes a message of the right length into at least one number.
   virtual void get(std::span<const std::byte> message, MutableView numbers) const = 0;
 };
 

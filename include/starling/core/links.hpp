@@ -16,11 +16,12 @@ struct Arc {
   friend bool operator==(const Arc&, const Arc&) = default;
 };
 
-/// What one client knows of one round: its own share A[u, u] and its out- and in-edges, ascending by peer, without
-/// itself. `in[k].weight` is the share that the *sender* gives to this client.
+/// Knowledge of one client about one round: its own share A[u, u], and its out- and in-edges, ascending by peer,
+/// without itself. `in[k].weight` is the share that the *sender* gives to this client.
 ///
-/// Where only the sender knows how many share (others sit the round out), it applies `share` to what it sends, and the
-/// weights of these edges are 1 at both ends: A[to, from] is the sender's `share` times the arc's weight.
+/// If clients sit the round out, only the sender may know how many clients share. The sender then applies `share` to
+/// its messages, and the weights of these edges are 1 at both ends: A[to, from] is the sender's `share` times the arc's
+/// weight.
 struct Links {
   double own = 1;
   std::vector<Arc> out;

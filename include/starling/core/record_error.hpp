@@ -20,7 +20,8 @@ class RecordError : public DataError {
   std::string shown_;
 };
 
-/// f(), whose faults in records show the values: for files that are public, and for the terminal of the data's owner.
+/// Runs f(), with errors about records that show the values. For public files, and for the terminal of the data's
+/// owner.
 template <class F>
 decltype(auto) showing_values(F&& f) {
   try {

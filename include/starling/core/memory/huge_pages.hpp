@@ -14,7 +14,7 @@ inline constexpr std::size_t cache_line = 64;
 /// `bytes` of zeros that lie apart from the heap, aligned to a huge page, with the advice to use such pages. Null where
 /// the system gives none. Throws nothing.
 [[nodiscard]] void* map_block(std::size_t bytes);
-/// Gives the system back what map_block() has given for as many bytes, at once.
+/// Returns a block from map_block() to the system at once. `bytes` must be the size given to map_block().
 void unmap_block(void* block, std::size_t bytes);
 
 /// `bytes` of the heap, aligned to a cache line. Null where it has none. (std::aligned_alloc, in glibc before 2.38,
