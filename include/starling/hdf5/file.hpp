@@ -1,5 +1,5 @@
-// The HDF5 C library behind handles that close themselves. Files are opened, written and closed again for each batch of
-// records: what has been recorded survives any end of the process and can be read while the run goes on.
+// Handles of the HDF5 C library that close themselves. Files are opened, written and closed again for each batch of
+// records. Recorded data survive any end of the process, and can be read during the run.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace starling::hdf5 {
 
 using Sizes = std::vector<hsize_t>;
 
-/// Owns one identifier.
+/// Owner of one HDF5 identifier.
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) : id_(id), close_(close) {
@@ -50,7 +50,7 @@ template <class T>
   }
 }
 
-/// A file; errors come as exceptions, so HDF5's own printing of them is switched off.
+/// An HDF5 file. Errors are reported as exceptions, so HDF5's own printing of errors is switched off.
 class File {
  public:
   enum class Mode { create, append, read };
@@ -68,7 +68,7 @@ class File {
   void write(const std::string& name, const Sizes& sizes, const std::vector<T>& values) const {
     write_block(name, sizes, std::span<const T>(values));
   }
-  /// The same of numbers that lie in somebody's memory.
+  /// Writes a dataset from borrowed memory.
   template <class T>
   void write_block(const std::string& name, const Sizes& sizes, std::span<const T> values) const {
     const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose, where(name));
@@ -79,7 +79,7 @@ class File {
     }
   }
 
-  /// An empty dataset that grows along its first dimension; `tail` are the others.
+  /// Creates an empty dataset that grows along its first dimension. `tail` holds the sizes of the other dimensions.
   template <class T>
   void make_growing(const std::string& name, const Sizes& tail) const {
     Sizes now{0};
@@ -142,7 +142,7 @@ class File {
     write_attribute(object, name, H5T_NATIVE_DOUBLE, &value);
   }
 
-  /// What another file of the run directory holds under the same name, seen from here.
+  /// Links to the object of the same name in another file of the run directory.
   void link_external(const std::string& name, const std::string& file) const {
     require(H5Lcreate_external(file.c_str(), name.c_str(), id_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), where(name));
   }

@@ -28,12 +28,12 @@ void* map_block(std::size_t bytes) {
   if (before > 0) ::munmap(memory, before);
   ::munmap(block + size, all - size - before);
 #ifdef MADV_HUGEPAGE
-  ::madvise(block, size, MADV_HUGEPAGE);  // without such pages it is memory like any other
+  ::madvise(block, size, MADV_HUGEPAGE);  // without huge pages this is ordinary memory
 #endif
   return block;
 }
 
-// The heap's own address stands before the block.
+// The heap's own address is stored before the block.
 void* allocate_lines(std::size_t bytes) {
   const std::size_t before = cache_line + sizeof(void*);
   if (bytes > static_cast<std::size_t>(-1) - before) return nullptr;
