@@ -152,7 +152,7 @@ class QuantisedCodec : public TriangleCodec {
   static void check_entry(double entry, double first, double second, std::size_t i, std::size_t j) {
     constexpr double rounding = 1 + 1e-6;
     constexpr double tiny = 1e-100;  // squares of the features behind it may underflow
-    // The negation lets through what is no number: it stays so.
+    // NaN passes this comparison and stays NaN.
     const bool too_large = std::abs(entry) > rounding * (std::sqrt(first) * std::sqrt(second));
     const bool wrong = first < 0 || second < 0 || (too_large && std::abs(entry) > tiny);
     // The entries may be private: the message shows only their positions.

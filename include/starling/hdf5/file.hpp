@@ -162,7 +162,7 @@ class File {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
 #if H5_VERSION_GE(1, 10, 7)
-    // Each file has one writer. Without locks, somebody who reads it during the run does not keep that writer out.
+    // Each file has one writer. Without locks, a reader during the run does not block the writer.
     H5Pset_file_locking(access, 0, 1);
 #endif
     if (mode == Mode::create) return H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access);
@@ -189,7 +189,8 @@ class File {
   Handle id_;
 };
 
-/// A file of the user that is read and neither written nor locked. A fault of its content is a DataError.
+/// An input file of the user. The file is only read, never written or locked. Faults of its content are reported as
+/// DataError.
 class Input {
  public:
   /// Throws UsageError if the file cannot be opened, DataError if it is not (whole) HDF5.
@@ -199,7 +200,7 @@ class Input {
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Whether a dataset has this name.
   [[nodiscard]] bool has(const std::string& name) const;
-  /// What the file's root holds, as "/x, /y, /group/"; at most 20 names.
+  /// Names in the file's root, as "/x, /y, /group/"; at most 20 names.
   [[nodiscard]] std::string contents() const;
 
  private:
@@ -207,23 +208,23 @@ class Input {
   Handle id_;
 };
 
-/// A dataset of numbers of an input, of any integer or float type, read as doubles by rows: entries of its first
-/// dimension with all that they hold.
+/// A numeric dataset of an input, of any integer or float type, read as doubles by rows. A row is an entry of the first
+/// dimension with all its values.
 class NumberRows {
  public:
-  /// Throws DataError if the dataset is not one of numbers, has no dimension or needs a filter that is not there.
+  /// Throws DataError if the dataset is not numeric, has no dimension or needs a filter that is not available.
   NumberRows(const Input& input, const std::string& name);
 
   [[nodiscard]] const Sizes& sizes() const { return sizes_; }
   [[nodiscard]] hsize_t rows() const { return sizes_[0]; }
-  /// Values of a row.
+  /// Number of values of a row.
   [[nodiscard]] hsize_t width() const { return width_; }
-  /// Rows that are stored together; 1 where the dataset is not stored in chunks.
+  /// Number of rows that are stored together; 1 if the dataset is not stored in chunks.
   [[nodiscard]] hsize_t rows_of_chunk() const { return chunk_rows_; }
   /// Reads `count` rows from `first` on into count × width() values. Throws DataError.
   void read(hsize_t first, hsize_t count, double* values) const;
-  /// An attribute that is a list of texts, fixed or variable in length; empty where there is none of this name. Throws
-  /// DataError for one that is no list of texts.
+  /// Value of an attribute that is a list of texts, fixed or variable in length; empty if the attribute is missing.
+  /// Throws DataError if the attribute is not a list of texts.
   [[nodiscard]] std::vector<std::string> texts(const std::string& attribute) const;
 
  private:

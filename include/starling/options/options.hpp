@@ -45,11 +45,11 @@ class Options {
     add(std::move(option), Reader([](const std::string&) {}));
   }
 
-  /// Reads the command line, then the file that --config names (the command line wins; relative names of files in it
-  /// begin from its folder), and gives every option that has a value to its variable. Throws UsageError: for unknown
-  /// keys of a file with file and line, for bad values with where they came from, for an option with two values, for
-  /// options that exclude or lack each other. With --resume the file is the run's own, and the command line may change
-  /// nothing that the run depends on.
+  /// Reads the command line, then the file that --config names, and assigns the value of every option that has one to
+  /// its variable. The command line wins. Relative file names in the file start from its folder. Throws UsageError for
+  /// unknown keys of a file, with file and line; for bad values, with their source; for an option with two values; and
+  /// for options that exclude or lack each other. With --resume the file is the run's own. The command line may then
+  /// change nothing that the run depends on.
   void parse(const std::vector<std::string>& words);
 
   /// Options with their groups, arguments, defaults and meanings.

@@ -17,7 +17,8 @@ std::size_t whole_pages(std::size_t bytes) {
 
 }  // namespace
 
-// A huge page more than is wanted holds an aligned block; what lies before and behind it goes back.
+// The mapping is one huge page larger than needed, so that it contains an aligned block. The parts before and behind
+// the block are unmapped.
 void* map_block(std::size_t bytes) {
   const std::size_t size = whole_pages(bytes);
   const std::size_t all = size + huge_page;

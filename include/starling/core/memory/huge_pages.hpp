@@ -23,8 +23,9 @@ void unmap_block(void* block, std::size_t bytes);
 [[nodiscard]] void* allocate_lines(std::size_t bytes);
 void free_lines(void* block);
 
-/// Aligned to a cache line. From two huge pages on blocks are mapped: the heap would keep the room of one that is freed
-/// between others, and very many clients' are most of what a rank has. Throws std::bad_alloc.
+/// Allocator of memory aligned to a cache line. Blocks of two huge pages and more are mapped outside the heap. The heap
+/// would keep the space of a block freed between others, and blocks of very many clients are most of a rank's memory.
+/// Throws std::bad_alloc.
 template <class T>
 class HugePageAllocator {
  public:
