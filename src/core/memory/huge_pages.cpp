@@ -9,7 +9,7 @@ namespace starling {
 
 namespace {
 
-/// What the system gives and takes.
+/// `bytes` rounded up to whole pages, the unit of mappings.
 std::size_t whole_pages(std::size_t bytes) {
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
