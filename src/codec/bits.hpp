@@ -1,4 +1,4 @@
-// Whole numbers of a few bits, one after the other, lowest bits first. Internal to the net room.
+// Whole numbers of a few bits, packed one after the other, lowest bits first. Internal to the codec module.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ class BitWriter {
  public:
   /// Writes to `bytes` from the front.
   explicit BitWriter(std::span<std::byte> bytes) : bytes_(bytes) {}
-  /// The lowest `bits` of `word`, at most 32; the others must be zero.
+  /// Writes the lowest `bits` bits of `word`, at most 32. The other bits must be zero.
   void put(std::uint64_t word, unsigned bits) {
     held_ |= word << count_;
     for (count_ += bits; count_ >= 8; count_ -= 8) drop_byte();
   }
-  /// The rest, filled up to a byte.
+  /// Writes the remaining bits, padded to a byte.
   void finish() {
     if (count_ > 0) drop_byte();
     count_ = 0;

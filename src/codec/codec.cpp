@@ -29,7 +29,7 @@ class PlainCodec : public Codec {
 
 constinit const PlainCodec plain;
 
-/// Nearest floats, lowest bytes first as the processor has them.
+/// Writes the nearest floats, lowest bytes first, in the processor's order.
 void put_floats(View numbers, MutableBytes message) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto rounded = static_cast<float>(numbers[i]);
@@ -44,7 +44,7 @@ void get_floats(Bytes message, MutableView numbers) {
   }
 }
 
-/// One packed upper triangle at a time, behind numbers that travel as doubles.
+/// Base of codecs that encode one packed upper triangle at a time, after numbers that travel as doubles.
 class TriangleCodec : public Codec {
  public:
   TriangleCodec(std::size_t before, std::size_t order) : order_(order), before_(before) {}
@@ -100,8 +100,8 @@ class FloatCodec : public TriangleCodec {
   void decode_triangle(Bytes message, MutableView h) const override { get_floats(message, h); }
 };
 
-/// The diagonal as floats d, the others as whole multiples of √(d_i d_j)/(2^(b-1) − 1), raised by 2^(b-1): 0 stands for
-/// what is no number.
+/// Codec with the diagonal as floats d, and the other entries as whole multiples of √(d_i d_j)/(2^(b-1) − 1), raised by
+/// 2^(b-1). The code 0 stands for NaN.
 class QuantisedCodec : public TriangleCodec {
  public:
   QuantisedCodec(std::size_t before, std::size_t order, unsigned bits)
@@ -143,7 +143,7 @@ class QuantisedCodec : public TriangleCodec {
   }
 
  private:
-  /// In the packed triangle.
+  /// Index in the packed triangle.
   [[nodiscard]] std::size_t begin_of_row(std::size_t i) const { return i * order_ - i * (i + 1) / 2 + i; }
 
   /// 2^(b-1) − 1.
@@ -152,10 +152,10 @@ class QuantisedCodec : public TriangleCodec {
   static void check_entry(double entry, double first, double second, std::size_t i, std::size_t j) {
     constexpr double rounding = 1 + 1e-6;
     constexpr double tiny = 1e-100;  // squares of the features behind it may underflow
-    // The negation lets through what is no number: it stays so.
+    // NaN passes this comparison and stays NaN.
     const bool too_large = std::abs(entry) > rounding * (std::sqrt(first) * std::sqrt(second));
     const bool wrong = first < 0 || second < 0 || (too_large && std::abs(entry) > tiny);
-    // The entries may be private: the message shows their places alone.
+    // The entries may be private: the message shows only their positions.
     check<DataError>(!wrong,
                      "curvature: entry ({}, {}) is too large for its diagonal entries, or one of these is negative "
                      "(quantised curvature must be positive semi-definite; noise may have spoilt it) send it packed or "

@@ -1,4 +1,4 @@
-// IEEE binary16, in integer patterns. Internal to the net room.
+// IEEE binary16, in integer patterns. Internal to the codec module.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 
 namespace starling {
 
-/// A sign, 5 bits of exponent, 10 of fraction.
+/// Bit pattern: a sign, 5 bits of exponent, 10 bits of fraction.
 struct Half {
   std::uint16_t pattern = 0;
 };
 
-/// The nearest, halfway the even one; infinite from 65,520 on. `x` is a number.
+/// The nearest binary16 number, ties to even; infinite from 65,520 on. `x` is not NaN.
 inline Half half_of(double x) {
   constexpr unsigned infinite = 0x7c00;
   const unsigned sign = std::signbit(x) ? 0x8000 : 0;

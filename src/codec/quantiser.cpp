@@ -65,12 +65,12 @@ class Floats final : public Quantiser {
   }
 };
 
-/// Where all numbers of a message lie. Both ends are floats.
+/// Range of all numbers of a message. Both ends are floats.
 struct Range {
   double low = 0;
   double high = 0;
   [[nodiscard]] bool is_point() const { return low == high; }
-  /// In units of 1/count of the range, from its lower end.
+  /// Position of a number in units of 1/count of the range, from its lower end.
   [[nodiscard]] double place(double x, double count) const { return (x - low) * (count / (high - low)); }
   [[nodiscard]] double at(double place, double count) const {
     return is_point() ? low : std::clamp(low + place * ((high - low) / count), low, high);
@@ -79,7 +79,7 @@ struct Range {
 
 constexpr std::size_t range_bytes = 2 * sizeof(float);
 
-/// The nearest float, or the next one in the direction of `outwards` if that is not as far.
+/// The nearest float, or the next float in the direction of `outwards` if the nearest is not as far.
 double float_beyond(double x, float outwards) {
   const auto nearest = static_cast<float>(x);
   const bool inside = outwards < 0 ? nearest > x : nearest < x;
@@ -120,7 +120,7 @@ unsigned checked_bits(long long bits, long long most, const char* name) {
   return static_cast<unsigned>(bits);
 }
 
-/// A range, and b bits for each number.
+/// Base of quantisers that send a range, and b bits for each number.
 class Ranged : public Quantiser {
  public:
   [[nodiscard]] std::size_t bits(std::size_t numbers) const override {
@@ -134,7 +134,7 @@ class Ranged : public Quantiser {
   [[nodiscard]] unsigned bits_per_number() const { return bits_; }
   [[nodiscard]] double count() const { return count_; }  ///< 2^b
 
-  /// The middle of one of 2^b cells.
+  /// Index of the cell of x among the 2^b cells of the range.
   [[nodiscard]] std::uint64_t cell_of(double x, Range range) const {
     if (range.is_point()) return 0;
     return static_cast<std::uint64_t>(std::clamp(std::floor(range.place(x, count_)), 0.0, count_ - 1));
@@ -177,7 +177,7 @@ class Scalar final : public Ranged {
   }
 
  private:
-  /// The nearest of 2^b levels, the first and last of which are the ends of the range.
+  /// Index of the level nearest to x among 2^b levels. The first and the last level are the ends of the range.
   [[nodiscard]] std::uint64_t end_of(double x, Range range) const {
     if (range.is_point()) return 0;
     return static_cast<std::uint64_t>(std::clamp(std::nearbyint(range.place(x, count() - 1)), 0.0, count() - 1));

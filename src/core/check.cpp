@@ -11,7 +11,7 @@ std::string one_line(std::string text) {
   }
   if (text.size() <= longest) return text;
   std::size_t end = longest;
-  while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U && end > longest - 4) --end;  // amid a character
+  while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U && end > longest - 4) --end;  // inside a character
   return text.substr(0, end) + "…";
 }
 

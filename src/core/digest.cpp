@@ -18,7 +18,7 @@ void require_success(bool done) {
 
 std::string to_hex(std::string_view bytes) {
   std::string text;
-  text.reserve(2 * bytes.size());  // of a key no piece is left behind where the text was before it grew
+  text.reserve(2 * bytes.size());  // growth would leave pieces of a key in freed memory
   for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return text;
 }

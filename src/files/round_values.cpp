@@ -64,7 +64,7 @@ double RoundValues::at(Round t) const {
   const Point& last = points_[1];
   const double way = static_cast<double>(std::min(t, last.round)) / static_cast<double>(last.round);
   const double share = shape_ == Shape::linear ? way : std::sqrt(way);
-  // Kept between the ends whatever is rounded.
+  // Kept between the ends despite rounding.
   const double value = points_[0].value + (last.value - points_[0].value) * share;
   return std::clamp(value, least(), most());
 }

@@ -14,8 +14,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// Whether no byte is a zero, a carriage return, or part of a longer character. One pass without branches, since almost
-/// all lines of almost all files are of this kind.
+/// Whether the line has no zero byte, no carriage return and no byte of a multi-byte character. One pass without
+/// branches, since almost all lines of almost all files are of this kind.
 bool is_simple(std::string_view line) {
   unsigned char odd = 0;
   for (const char c : line) {
@@ -25,7 +25,7 @@ bool is_simple(std::string_view line) {
   return odd == 0;
 }
 
-/// Length of the UTF-8 character that `text` begins with; 0 where it begins with none (RFC 3629: no surrogates, nothing
+/// Length of the UTF-8 character at the beginning of `text`; 0 if there is none (RFC 3629: no surrogates, nothing
 /// beyond U+10FFFF, no form longer than needed).
 std::size_t length_of_character(std::string_view text) {
   const auto byte = [text](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U; };
@@ -44,7 +44,7 @@ std::size_t length_of_character(std::string_view text) {
   return 0;
 }
 
-/// Place of the first byte that begins no character, or npos.
+/// Position of the first byte that begins no character, or npos.
 std::size_t first_malformed(std::string_view line) {
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t length = length_of_character(line.substr(at));

@@ -55,15 +55,15 @@ std::string csv_text(const std::string& text) {
 
 std::optional<std::vector<std::vector<std::string>>> csv_rows(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
-  bool within = false;  // quotation marks
-  bool begins = true;   // a row
+  bool within = false;  // within quotation marks
+  bool begins = true;   // at the beginning of a row
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (begins) rows.emplace_back(1);
     begins = false;
     std::string& field = rows.back().back();
     if (within && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
-      field += text[++i];  // two stand for one
+      field += text[++i];  // two quotation marks stand for one
     } else if (c == '"') {
       within = !within;
     } else if (within || (c != ',' && c != '\n')) {

@@ -13,7 +13,7 @@ namespace starling::hdf5 {
 
 namespace {
 
-/// What the library says of its last failure: the innermost reason.
+/// The innermost reason of the library's last failure.
 std::string reason() {
   std::string text = "no reason given";
   H5Ewalk2(
@@ -26,7 +26,7 @@ std::string reason() {
   return text;
 }
 
-/// A handle of something that the user's file should have.
+/// Handle of an object that the user's file should contain.
 Handle open_handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) {
   check<DataError>(id >= 0, "{} cannot be read ({}) check the file", what, id >= 0 ? "" : reason());
   return {id, close, what};
@@ -36,7 +36,7 @@ void require_data(bool done, const std::string& what) {
   check<DataError>(done, "{} cannot be read ({}) the file is damaged or cut off", what, done ? "" : reason());
 }
 
-/// Says why a file is not HDF5, as far as its first bytes tell.
+/// Check of the signature. Its error says why a file is not HDF5, as far as the first bytes tell.
 void check_signature(const std::string& path) {
   errno = 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
@@ -74,8 +74,8 @@ std::string_view name_of(H5T_class_t type) {
   }
 }
 
-/// Whether the bits of a number lie inside its bytes: the library takes a damaged description at its word and reads
-/// beyond the buffer.
+/// Whether the bits of a number lie inside its bytes. The library does not check a damaged description and reads beyond
+/// the buffer.
 bool is_sound(hid_t type, H5T_class_t kind) {
   constexpr std::size_t largest = 16;
   const std::size_t size = H5Tget_size(type);
@@ -109,7 +109,7 @@ Sizes extent(hid_t space, const std::string& what) {
   return sizes;
 }
 
-/// Bytes of the chunks that one row goes through; 0 where the dataset is not stored in chunks.
+/// Bytes of the chunks that one row spans; 0 if the dataset is not stored in chunks.
 std::size_t band_bytes(hid_t set, const std::string& what) {
   const Handle creation = open_handle(H5Dget_create_plist(set), H5Pclose, what);
   if (H5Pget_layout(creation) != H5D_CHUNKED) return 0;

@@ -15,7 +15,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// The pieces between `separator`, each through `change`.
+/// The pieces between `separator`, each transformed by `change`, joined again.
 template <class Change>
 std::string joined(const std::string& value, char separator, const Change& change) {
   std::string result;
@@ -53,7 +53,7 @@ std::string file(const std::string& value, const Path& folder) {
 std::string source(const std::string& value, const Path& folder) {
   std::error_code ignored;
   if (value.starts_with("synthetic:")) return value;
-  if (std::filesystem::exists(folder / value, ignored)) return file(value, folder);  // a comma in its own name
+  if (std::filesystem::exists(folder / value, ignored)) return file(value, folder);  // a name with a comma
   return joined(value, ',', [&](const std::string& part) { return file(part, folder); });
 }
 

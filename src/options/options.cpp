@@ -54,7 +54,7 @@ bool names_one_of(const std::string& text, const std::vector<std::string>& words
   return false;
 }
 
-/// The value with absolute names of files.
+/// The value with absolute file names.
 std::string anywhere(const Option& option, const std::string& text) {
   return option.files == nullptr ? text : option.files(text, std::filesystem::current_path());
 }
@@ -126,7 +126,8 @@ const Option* Options::find(const std::string& name) const {
   return found == entries_.end() ? nullptr : &found->option;
 }
 
-/// `--csv models` as `--csv=models` and `--csv` as `--csv=history`: another word is not the value of such an option.
+/// Rewrites `--csv models` as `--csv=models` and `--csv` as `--csv=history`: any other word is not the value of such an
+/// option.
 std::vector<std::string> Options::with_implied_values(const std::vector<std::string>& words) const {
   std::vector<std::string> result;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -192,7 +193,7 @@ std::map<std::string, Options::Given> Options::read_file(const std::string& path
             "{}: unknown key (starling {} has no such option) see starling {} --help", where, command_, command_);
       check(first, "{}: the key stands twice: either value could be meant. Delete one line.", where);
       const std::string value = entry.value.empty() ? "true" : entry.value.front();
-      // A default in a file, as --print-config writes them all, is nothing that the user asked for.
+      // A default in a file, as --print-config writes all defaults, is not a request of the user.
       if (!value.empty() && value == option->initial) continue;
       const auto& [other, fading] = option->falls_with;
       if (const auto given = given_.find(other); given != given_.end() && given->second.texts.front() == fading)
@@ -205,8 +206,8 @@ std::map<std::string, Options::Given> Options::read_file(const std::string& path
   return result;
 }
 
-/// The configuration of the run in a directory. Throws UsageError where the command line has other values for options
-/// that a run keeps.
+/// The configuration of the run in a directory. Throws UsageError if the command line has other values for options that
+/// a run keeps.
 std::map<std::string, Options::Given> Options::read_run(const std::string& directory) const {
   for (const char* other : {"config", "output"}) {
     check(!given(other),

@@ -10,7 +10,8 @@
 
 namespace starling {
 
-/// One record's features: dense (index empty, values.size() = number of features) or sparse (0-based, ascending).
+/// Features of one record. Dense: `index` is empty and values.size() is the number of features. Sparse: `index` is
+/// 0-based and ascending.
 struct Row {
   View values;
   std::span<const std::int32_t> index;
@@ -24,7 +25,7 @@ class Batch {
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] double label(std::size_t i) const { return held().labels_[first_ + i]; }
-  /// All of them, one after the other.
+  /// All labels, in the order of the records.
   [[nodiscard]] View labels() const { return View(held().labels_).subspan(first_, count_); }
   [[nodiscard]] Row row(std::size_t i) const {
     const Batch& rows = held();
@@ -35,7 +36,7 @@ class Batch {
     return result;
   }
   [[nodiscard]] bool sparse() const { return held().sparse_; }
-  /// Features of the records from the i-th on, one record's after the other's.
+  /// Features of record i and the following records, contiguous in memory.
   [[nodiscard]] const double* values_from(std::size_t i) const {
     const Batch& rows = held();
     return rows.values_.data() + rows.ends_[first_ + i];
@@ -50,13 +51,15 @@ class Batch {
     ends_.assign(1, 0);
     count_ = 0;
   }
-  /// Becomes records first … first + count − 1 of `store`, which are not copied: it must stay where it is, as it is.
+  /// Makes this batch a view of records first … first + count − 1 of `store`. The records are not copied: `store` must
+  /// neither move nor change.
   void show(const Batch& store, std::size_t first, std::size_t count) {
     store_ = &store;
     first_ = first;
     count_ = count;
   }
-  /// Appends a record; all records of a batch are of one kind. Not to one that shows another's.
+  /// Appends a record. All records of a batch are of one kind (dense or sparse). Not allowed on a view of another
+  /// batch.
   void add(const Row& row, double label) {
     sparse_ = row.sparse();
     values_.insert(values_.end(), row.values.begin(), row.values.end());
@@ -74,8 +77,8 @@ class Batch {
   std::vector<std::int32_t> index_;
   Vector labels_;
   std::vector<std::size_t> ends_{0};
-  const Batch* store_ = nullptr;  ///< whose records these are, if not its own
-  std::size_t first_ = 0;         ///< the first of them there
+  const Batch* store_ = nullptr;  ///< the batch that holds the records; null for this batch itself
+  std::size_t first_ = 0;         ///< index of the first record in the store
   std::size_t count_ = 0;
 };
 

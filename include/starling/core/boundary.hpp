@@ -1,16 +1,16 @@
-/// The types at the boundary of a client: what may leave it is decided by type, not by promise (method 6).
+/// Types for values that may or may not leave a client. The type system enforces the privacy boundary
+/// (docs/methods/privacy.md, Principles).
 ///
-///   Secret<T>    computed from private records. Can be mapped to another Secret, and opened by nobody but the four
-///                friends of `OpenKey`.
-///   Released<T>  made by a mechanism; free to read. Arithmetic on released and public values stays released.
+///   Secret<T>    computed from private records. Can be mapped to another Secret. Only holders of `OpenKey` can open
+///   it. Released<T>  made by a mechanism; free to read. Arithmetic on released and public values stays released.
 ///   Public<T>    depends on no record: start values, constants, traffic counts.
-///   Entrusted<T> un-noised, on its way to an aggregator that is trusted with it; there it is a Secret again.
-///   Masked       noised too little to be seen alone, under masks that cancel in the sum over all clients.
+///   Entrusted<T> without noise, for an aggregator that is trusted with it. The aggregator holds it as a Secret again.
+///   Masked       too little noise to be seen alone, under masks that cancel in the sum over all clients.
 ///
-/// The doors of the communication layer take Released (and Public, which converts to it); Entrusted and Masked pass
-/// the aggregator's door (`Root`) alone. Nothing else passes any.
-/// A lambda given to `map` or `update` could smuggle a value out through a capture; that takes intent, which types
-/// cannot prevent, and review can.
+/// The interfaces of the communication layer take Released, and Public, which converts to Released. Only the interface
+/// of the aggregator (`Root`) takes Entrusted and Masked. No interface takes any other type.
+/// A lambda given to `map` or `update` could leak a value through a capture. Types cannot prevent such intent; review
+/// can.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +24,28 @@ namespace starling {
 
 enum class Norm { l1, l2 };
 
-/// A bound on a norm, which remembers which norm: a Gaussian cannot be calibrated with an L1 bound.
+/// A bound on a norm. The type states the norm: a Gaussian cannot be calibrated with an L1 bound.
 template <Norm>
 struct Bound {
   double value = 0;
 };
 
-/// How far replacing one record can move a quantity.
+/// Sensitivity of a quantity: the largest change when one record is replaced.
 struct Sensitivity {
   Bound<Norm::l1> l1;
   Bound<Norm::l2> l2;
 };
 
-/// How a record's gradient is clipped before it enters a sum. `none` leaves it as it is and gives no sensitivity.
-/// `component` clips each component to [−bound, bound] (the dissertation's unit).
+/// Clipping of a record's gradient before the gradient enters a sum. `none` changes nothing and gives no sensitivity.
+/// `component` clips each component to [−bound, bound] (the unit of the dissertation).
 enum class ClipKind { none, l1, l2, component };
 struct Clip {
   ClipKind kind = ClipKind::none;
   double bound = 0;
 };
 
-/// Opens a Secret. Held by those whose duty it is: the mechanisms (which add noise), the policy on metrics, and the
-/// writer of a client's own private files.
+/// Permission to open a Secret. The holders are the mechanisms (which add noise), the policy on metrics, and the writer
+/// of a client's own private files.
 class OpenKey {
   OpenKey() = default;
   friend class Release;
@@ -53,7 +53,7 @@ class OpenKey {
   friend class OwnersFile;
 };
 
-/// Makes a Released. Held by the privacy room alone.
+/// Permission to make a Released. Only the privacy module holds this key.
 class ReleaseKey {
   ReleaseKey() = default;
   friend class Release;
@@ -64,7 +64,7 @@ template <class T>
 class Secret {
  public:
   Secret() = default;
-  /// Anybody may make a secret of anything: it only takes rights away.
+  /// Makes a secret of any value. No key is needed: the constructor only takes rights away.
   explicit Secret(T value) : value_(std::move(value)) {}
 
   /// Secret of f(value).
@@ -72,7 +72,7 @@ class Secret {
   [[nodiscard]] auto map(F&& f) const -> Secret<std::invoke_result_t<F, const T&>> {
     return Secret<std::invoke_result_t<F, const T&>>(std::forward<F>(f)(value_));
   }
-  /// f(value, others…) in place; the others may be secrets too. f returns nothing.
+  /// Runs f(value, others…) in place. The others may be secrets too. f returns nothing.
   template <class F, class... S>
   void update(F&& f, const Secret<S>&... others) {
     static_assert(std::is_void_v<std::invoke_result_t<F, T&, const S&...>>, "nothing may come out of a Secret");
@@ -88,7 +88,7 @@ class Secret {
   T value_{};
 };
 
-/// f(values…) of several secrets at once, each const if the secret is. f returns nothing.
+/// Runs f(values…) on several secrets at once. Each value is const if its secret is. f returns nothing.
 template <class F, class... S>
 void apply(F&& f, S&... secrets) {
   static_assert(std::is_void_v<decltype(f(secrets.value_...))>, "nothing may come out of a Secret");
@@ -109,7 +109,7 @@ class Public {
   T value_;
 };
 
-/// The place where a plain value becomes public: the caller states that no private record has touched it.
+/// Declaration that a plain value is public: the caller states that the value depends on no private record.
 template <class U>
 [[nodiscard]] Public<std::decay_t<U>> declare_public(U&& value) {
   return Public<std::decay_t<U>>(std::forward<U>(value));
@@ -133,7 +133,8 @@ class Released {
   T value_;
 };
 
-/// Made by the privacy room alone, for runs whose privacy statement says that the aggregator is trusted.
+/// A value without noise for a trusted aggregator. Only the privacy module makes one, and only for runs whose privacy
+/// statement says that the aggregator is trusted.
 template <class T>
 class Entrusted {
  public:
@@ -144,8 +145,8 @@ class Entrusted {
   T value_;
 };
 
-/// One client's share of a sum modulo 2^64, made by the privacy room alone. The words of one share, or of all but one,
-/// are uniform and tell nothing; so they may be read by anybody.
+/// One client's share of a sum modulo 2^64. Only the privacy module makes one. The words of one share, or of all shares
+/// but one, are uniform and reveal nothing. Anybody may read them.
 class Masked {
  public:
   Masked(const ReleaseKey&, std::vector<std::uint64_t> words) : words_(std::move(words)) {}

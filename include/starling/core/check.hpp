@@ -1,6 +1,6 @@
-/// Errors: one exception type per exit code, and `check`, which words them.
+/// Errors: one exception type per exit code, and `check`, which throws them with a formatted message.
 ///
-/// A message reads "problem (why it is one) what to do"; it names the value, the place and the remedy.
+/// A message reads "problem (reason) remedy". It names the value, the place and the remedy.
 #pragma once
 
 #include <stdexcept>
@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// Exit codes of the program (design/interface: "Exit codes").
+/// Exit codes of the program.
 enum class ExitCode : int {
   done = 0,
   refuted = 1,          ///< a check, audit or verification says no
@@ -22,11 +22,11 @@ enum class ExitCode : int {
   stopped_safely = 75,  ///< stopped on a signal, state safe
 };
 
-/// The text as messages show it: control characters, which may come out of damaged files, as '?'; cut off after 1,000
-/// bytes.
+/// The text in the form that messages show. Control characters, which damaged files may contain, become '?'. Text
+/// beyond 1,000 bytes is cut off.
 [[nodiscard]] std::string one_line(std::string text);
 
-/// Base of all errors that the library throws; carries the exit code that main returns.
+/// Base of all errors that the library throws. An error carries the exit code that main returns.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(one_line(message)), code_(code) {}
@@ -52,7 +52,7 @@ struct BudgetError : Error {
 struct FailureError : Error {
   explicit FailureError(const std::string& message) : Error(ExitCode::failure, message) {}
 };
-/// An error that another rank met and has reported: this rank only ends with the same code, silently.
+/// An error that another rank met and has reported. This rank ends silently with the same code.
 struct PeerError : Error {
   PeerError(ExitCode code, const std::string& message) : Error(code, message) {}
 };
@@ -63,8 +63,8 @@ template <class E, class... Args>
   throw E(fmt::format(message, std::forward<Args>(args)...));
 }
 
-/// Throws `E` with the formatted message unless `condition` holds. Arguments are computed either way: where they cost
-/// something, `if (…) fail<E>(…)`.
+/// Throws `E` with the formatted message unless `condition` holds. The arguments are evaluated in either case. Where
+/// their evaluation is expensive, write `if (…) fail<E>(…)`.
 template <class E = UsageError, class... Args>
 [[gnu::always_inline]] inline void check(bool condition, fmt::format_string<Args...> message, Args&&... args) {
   if (!condition) [[unlikely]] {

@@ -13,15 +13,15 @@ using Vector = std::vector<double>;
 using View = std::span<const double>;
 using MutableView = std::span<double>;
 
-/// Column-major matrix, rows() × size(); column j belongs to the j-th client of a block.
+/// Column-major matrix, rows() × size(). Column j belongs to the j-th client of a block.
 ///
-/// Nothing but storage: arithmetic is done per column by core/numerics/kernels.hpp, so that no result depends on how
-/// many columns a rank happens to hold.
+/// The class only stores. core/numerics/kernels.hpp does arithmetic per column, so that no result depends on the number
+/// of columns of a rank.
 class Columns {
  public:
   Columns() = default;
   Columns(std::size_t rows, std::size_t size) : rows_(rows), size_(size), values_(rows * size), data_(values_.data()) {}
-  /// Over storage of rows × size numbers that is lent, and outlives it. A copy has storage of its own.
+  /// Matrix over borrowed storage of rows × size numbers, which must outlive the matrix. A copy has its own storage.
   Columns(std::size_t rows, std::size_t size, double* lent) : rows_(rows), size_(size), data_(lent) {}
   Columns(const Columns& other)
       : rows_(other.rows_),
@@ -36,7 +36,7 @@ class Columns {
     data_ = values_.data();
     return *this;
   }
-  Columns(Columns&&) noexcept = default;  // a vector that is moved keeps its place
+  Columns(Columns&&) noexcept = default;  // a moved vector keeps its address
   Columns& operator=(Columns&&) noexcept = default;
   ~Columns() = default;
 
@@ -51,7 +51,7 @@ class Columns {
   std::size_t rows_ = 0;
   std::size_t size_ = 0;
   BlockVector values_;
-  double* data_ = nullptr;  ///< of `values_`, or lent
+  double* data_ = nullptr;  ///< data of `values_`, or borrowed
 };
 
 }  // namespace starling

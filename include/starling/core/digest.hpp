@@ -1,4 +1,4 @@
-/// SHA-256 of public things (configurations, topologies, public sources): to compare them between ranks and runs.
+/// SHA-256 digests of public data (configurations, topologies, public sources), for comparison between ranks and runs.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace starling {
 
-/// Of bytes that come in pieces. All throw FailureError if the cryptographic library fails.
+/// Incremental SHA-256. All members throw FailureError if the cryptographic library fails.
 class Sha256 {
  public:
   Sha256();
@@ -15,7 +15,7 @@ class Sha256 {
   Sha256& operator=(Sha256&&) noexcept;
   ~Sha256();
   void add(std::string_view bytes);
-  /// Of all that came so far, as 64 lower-case hexadecimal digits; more may come.
+  /// Digest of all bytes so far, as 64 lower-case hexadecimal digits. More bytes may follow.
   [[nodiscard]] std::string digest() const;
 
  private:
@@ -23,10 +23,10 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
-/// 64 lower-case hexadecimal digits. Throws FailureError if the cryptographic library fails.
+/// Digest of `bytes`, as 64 lower-case hexadecimal digits. Throws FailureError if the cryptographic library fails.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 
-/// The same of a file's content, read in pieces. Throws FailureError if it cannot be read.
+/// Digest of a file's content, read in pieces. Throws FailureError if the file cannot be read.
 [[nodiscard]] std::string sha256_of_file(const std::string& path);
 
 [[nodiscard]] std::string to_hex(std::string_view bytes);

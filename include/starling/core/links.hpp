@@ -1,4 +1,4 @@
-/// A client's own row of the mixing matrix in one round, and where clients live.
+/// Edges of a client in one round, with the weights of the mixing matrix, and the layout of clients on ranks.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,30 @@ struct Arc {
   friend bool operator==(const Arc&, const Arc&) = default;
 };
 
-/// What one client knows of one round: its own share A[u, u] and its out- and in-edges, ascending by peer, without
-/// itself. `in[k].weight` is the share that the *sender* gives to this client.
+/// Knowledge of one client about one round: its own share A[u, u], and its out- and in-edges, ascending by peer,
+/// without itself. `in[k].weight` is the share that the *sender* gives to this client.
 ///
-/// Where only the sender knows how many share (others sit the round out), it applies `share` to what it sends, and the
-/// weights of these edges are 1 at both ends: A[to, from] is the sender's `share` times the arc's weight.
+/// If clients sit the round out, only the sender may know how many clients share. The sender then applies `share` to
+/// its messages, and the weights of these edges are 1 at both ends: A[to, from] is the sender's `share` times the arc's
+/// weight.
 struct Links {
   double own = 1;
   std::vector<Arc> out;
   std::vector<Arc> in;
   double share = 1;
-  /// Out-edges whose messages are sent in this round and never arrive, nobody knowing: they are not in `out`, nor in
-  /// the receiver's `in`.
+  /// Out-edges whose messages are sent in this round and never arrive, unknown to both ends. They are neither in `out`
+  /// nor in the receiver's `in`.
   std::vector<Arc> lost = {};
   friend bool operator==(const Links&, const Links&) = default;
 };
 
-/// Which rank hosts which clients: client u lives on rank ⌊u·R/N⌋, so that each rank has one block.
+/// Assignment of clients to ranks: client u is on rank ⌊u·R/N⌋. Each rank has one contiguous block.
 class Layout {
  public:
   Layout(Client clients, int ranks) : clients_(clients), ranks_(ranks) {}
 
-  /// Client 0 is a centre and has rank 0 for itself, the `others` share the ranks from 1 on in the same way. On one
-  /// rank all are together.
+  /// Layout with a centre: client 0 has rank 0 for itself. The `others` share the ranks from 1 on by the same rule. On
+  /// a single rank all clients are together.
   [[nodiscard]] static Layout with_centre(Client others, int ranks) {
     Layout layout(others + 1, ranks);
     layout.apart_ = ranks > 1 ? 1 : 0;
@@ -51,7 +52,7 @@ class Layout {
     if (u < apart_) return 0;
     return apart_ + static_cast<int>(std::int64_t{u - apart_} * (ranks_ - apart_) / (clients_ - apart_));
   }
-  /// First client of `rank`; equals first(rank + 1) where the rank hosts none.
+  /// First client of `rank`; equals first(rank + 1) if the rank has no client.
   [[nodiscard]] Client first(int rank) const {
     if (rank < apart_) return 0;
     const std::int64_t ranks = ranks_ - apart_;
@@ -62,7 +63,7 @@ class Layout {
  private:
   Client clients_;
   int ranks_;
-  int apart_ = 0;  ///< clients, and ranks, that the blocks begin after
+  int apart_ = 0;  ///< number of clients, and of ranks, before the blocks begin
 };
 
 }  // namespace starling

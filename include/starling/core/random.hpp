@@ -1,5 +1,6 @@
-/// Random numbers for experiments, addressed by identity: the draws of (purpose, client, round) are the same whoever
-/// asks, in whatever order, on however many ranks. Philox 4×64, ten rounds (Salmon et al. 2011; Random123).
+/// Random numbers for experiments, addressed by identity. The draws of (purpose, client, round) depend neither on the
+/// caller, nor on the order of calls, nor on the number of ranks. Philox 4×64, ten rounds (Salmon et al. 2011;
+/// Random123).
 /// Not for privacy: noise comes from privacy/keys/keystream.hpp.
 #pragma once
 
@@ -12,8 +13,8 @@
 
 namespace starling {
 
-/// What draws are for; part of the address, so that two uses never share a stream. Values are stable: they are part of
-/// what makes a run reproducible.
+/// Purpose of draws. The purpose is part of the address, so that two uses never share a stream. The values are stable:
+/// reproducibility of runs depends on them.
 enum class Purpose : std::uint64_t {
   data = 1,
   partition = 2,

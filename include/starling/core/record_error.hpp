@@ -1,4 +1,4 @@
-/// Faults in the content of records, whose values are for the owner of the data alone.
+/// Errors about the content of records. Only the owner of the data may see the values.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace starling {
 
-/// A fault in the content of one record. what() names the place and the fault, and shows nothing that stands there: it
-/// may go to places that others read. `shown` is the message with the value, for the owner of the data alone.
+/// A fault in the content of one record. what() names the place and the fault, without any value: others may read the
+/// message. `shown` is the message with the value, for the owner of the data alone.
 class RecordError : public DataError {
  public:
   explicit RecordError(const std::string& message) : RecordError(message, message) {}
@@ -20,7 +20,8 @@ class RecordError : public DataError {
   std::string shown_;
 };
 
-/// f(), whose faults in records show the values: for files that are public, and for the terminal of the data's owner.
+/// Runs f(), with errors about records that show the values. For public files, and for the terminal of the data's
+/// owner.
 template <class F>
 decltype(auto) showing_values(F&& f) {
   try {

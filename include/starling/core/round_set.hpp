@@ -1,4 +1,4 @@
-/// A set of rounds that is put together in rising order.
+/// A set of rounds, built in ascending order.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace starling {
 
-/// Kept as spans of rounds without a gap: a client that plays every round has one, whatever their number. There may be
-/// a set for each of very many clients: one of a single span takes no memory beside its own 24 bytes.
+/// Stored as spans of consecutive rounds: a client that plays every round has one span. There may be one set for each
+/// of very many clients. A set of a single span takes no memory beside its own 24 bytes.
 class RoundSet {
  public:
   RoundSet() = default;
@@ -32,7 +32,7 @@ class RoundSet {
     return set;
   }
 
-  /// `t` is beyond all rounds of the set.
+  /// Adds round `t`, which must be after all rounds of the set.
   void add(Round t) {
     if (empty()) {
       last_ = {t, t + 1};
@@ -48,7 +48,7 @@ class RoundSet {
   [[nodiscard]] Round size() const { return before(end()); }
   /// One more than the last round; 0 for none.
   [[nodiscard]] Round end() const { return last_.second; }
-  /// How many of its rounds are before t.
+  /// Number of rounds of the set before t.
   [[nodiscard]] Round before(Round t) const {
     Round total = 0;
     for_each_span([&](const Span& span) { total += std::clamp(t, span.first, span.second) - span.first; });
@@ -76,7 +76,7 @@ class RoundSet {
   }
 
  private:
-  using Span = std::pair<Round, Round>;  ///< first, and one beyond the last
+  using Span = std::pair<Round, Round>;  ///< first round, and one beyond the last
   using Spans = std::vector<Span>;
 
   void swap(RoundSet& other) noexcept {
@@ -90,7 +90,7 @@ class RoundSet {
   }
 
   Span last_{0, 0};
-  std::unique_ptr<Spans> earlier_;  ///< those before it; null where there are none
+  std::unique_ptr<Spans> earlier_;  ///< the spans before `last_`; null if there are none
 };
 
 }  // namespace starling

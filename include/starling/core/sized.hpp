@@ -1,4 +1,4 @@
-/// Loops over a few numbers.
+/// Loops over a small number of elements.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace starling {
 
-/// f(n), with an n that the compiler knows where it is from 1 to 6: a loop for any n takes longer to begin than the few
-/// coefficients of a regression take.
+/// Runs f(n), with n a compile-time constant for n from 1 to 6. A loop for any n has a start-up cost greater than the
+/// work on the few coefficients of a regression.
 template <class F>
 [[gnu::always_inline]] inline auto sized(std::size_t n, F&& f) {
   switch (n) {

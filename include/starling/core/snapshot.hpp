@@ -1,14 +1,14 @@
-/// What objects keep from one round to the next, on its way into a checkpoint or out of one.
+/// State of objects between rounds, written to a checkpoint or read from one.
 ///
-/// A class that has something to keep names it once, in
+/// A class with such state names the state once, in
 ///
 ///   void persist(Snapshot& snapshot) { snapshot(round_, models_, debts_); }
 ///
-/// and the same calls write and read it, so that neither can know of a member that the other forgets. What goes in may
-/// be secret, so the whole is; a member is after reading what it was before writing: a Secret again, or a Released that
-/// a mechanism had made.
+/// The same calls write and read, so that writing and reading always cover the same members. The state may be secret,
+/// so the whole content is a Secret. Reading restores each member to its type: a Secret again, or a Released that a
+/// mechanism had made.
 ///
-/// Bytes are those of the machine: a checkpoint is for the build that wrote it.
+/// Bytes have the machine's representation: only the build that wrote a checkpoint can read it.
 #pragma once
 
 #include <array>
@@ -34,23 +34,23 @@ concept Persistent = requires(T& object, Snapshot& snapshot) {
 
 class Snapshot {
  public:
-  /// Is written to.
+  /// Snapshot for writing.
   Snapshot() = default;
-  /// Is read from. Anything that reads beyond its end, or finds a length that cannot be, throws DataError.
+  /// Snapshot for reading. Throws DataError on a read beyond the end and on an impossible length.
   explicit Snapshot(Secret<std::string> content);
 
   [[nodiscard]] bool reading() const { return reading_; }
   [[nodiscard]] const Secret<std::string>& content() const { return content_; }
   /// Reading: whether all has been read.
   [[nodiscard]] bool at_end() const { return at_ == size_; }
-  /// Throws DataError if something is left that nobody has read.
+  /// Throws DataError if unread content is left.
   void require_end() const;
 
-  /// Begins the part of this name: what is read must have been written under the same. Throws DataError.
+  /// Begins a named part. A part must be read under the name under which it was written. Throws DataError otherwise.
   void part(const std::string& name);
 
-  /// Writes the values, or reads them, in this order: numbers, enumerations, strings, containers of them, vectors of a
-  /// block, secrets and releases of any of these, and whatever has persist().
+  /// Writes or reads the values in this order. Accepted are numbers, enumerations, strings, containers of these,
+  /// vectors of a block, secrets and releases of any of these, and every class with persist().
   template <class... T>
   void operator()(T&... values) {
     (item(values), ...);
@@ -123,15 +123,15 @@ class Snapshot {
     if (reading_) map = Map(pairs.begin(), pairs.end());
   }
 
-  /// A container's length; of what is read, one that the rest has room for, at `least` bytes each.
+  /// Length of a container. A length that is read must fit into the rest of the content, at `least` bytes per element.
   [[nodiscard]] std::size_t length(std::size_t size, std::size_t least);
   void bytes(void* data, std::size_t size);
   [[nodiscard]] static std::string of_another_length(std::size_t found, std::size_t expected);
   [[noreturn]] void refuse(const std::string& what) const;
 
   Secret<std::string> content_;
-  std::size_t at_ = 0;    ///< reading: how far
-  std::size_t size_ = 0;  ///< of what is read
+  std::size_t at_ = 0;    ///< reading: position
+  std::size_t size_ = 0;  ///< reading: size of the content
   bool reading_ = false;
 };
 

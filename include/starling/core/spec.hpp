@@ -1,4 +1,4 @@
-/// Specs: how a part is named on the command line and in files, `NAME[:key=value[,key=value…]]`.
+/// Specs: names of parts on the command line and in files, `NAME[:key=value[,key=value…]]`.
 #pragma once
 
 #include <optional>

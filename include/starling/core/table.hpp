@@ -1,5 +1,5 @@
-/// A family of parts (losses, mirror maps, …) as one table of members: parsing, error texts, `--help` and the
-/// conformance tests all read it, so that a new member is one row in one file.
+/// Table of a family of parts (losses, mirror maps, …). Parsing, error texts, `--help` and the conformance tests all
+/// read the table, so that a new member is one row in one file.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace starling {
 
-/// `Part` is what the family makes; `Args` are what its makers need beside the spec.
+/// `Part` is the type that the family makes. `Args` are the arguments of its makers beside the spec.
 template <class Part, class... Args>
 class Table {
  public:

@@ -7,8 +7,8 @@
 
 namespace starling {
 
-/// `value` (a nlohmann::basic_json) where it is an integer that a T can hold; nothing for a fraction, another type or
-/// something beyond. The library's own conversion casts, which is undefined for 1e25 and turns 2^32 into 0.
+/// `value` (a nlohmann::basic_json) if it is an integer that T can represent; otherwise nothing. The library's own
+/// conversion casts: the cast is undefined for 1e25 and turns 2^32 into 0.
 template <std::integral T, class Json>
 [[nodiscard]] std::optional<T> whole_number(const Json& value) {
   const auto fitting = [](auto number) {

@@ -1,4 +1,4 @@
-/// Files that a crash leaves whole: written, synced, and only then given their name.
+/// Files that stay whole in a crash: written, synced, and only then renamed to their final name.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace starling {
 
-/// A file descriptor that is closed in the end.
+/// A file descriptor that the destructor closes.
 class Descriptor {
  public:
-  /// Opens; a file that is made has mode `mode`, of its owner alone by default. Leaves errno and a `get` below 0 where
-  /// that fails.
+  /// Opens the file. A new file has mode `mode`, by default for its owner alone. On failure errno is set and `get` is
+  /// below 0.
   Descriptor(const std::string& path, int flags, mode_t mode = 0600);
   Descriptor(Descriptor&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
   Descriptor(const Descriptor&) = delete;
@@ -29,21 +29,21 @@ class Descriptor {
 // The following return 0, or the number of the error (errno).
 
 [[nodiscard]] int write_all(int file, std::string_view text);
-/// Fills `text` with what stands in the file from byte `from` on; EIO where that is less.
+/// Fills `text` with the file's content from byte `from` on; EIO if the file has fewer bytes.
 [[nodiscard]] int read_all(int file, std::string& text, off_t from);
-/// Writes everything, and waits until it is on the disk.
+/// Writes all of `text`, and waits until the text is on the disk.
 [[nodiscard]] int write_and_sync(int file, std::string_view text);
-/// A file's name survives a crash once its folder was synced.
+/// Syncs the folder of `path`. A file's name survives a crash only after this sync.
 [[nodiscard]] int sync_folder_of(const std::string& path);
-/// Makes `content` what the file holds: at every moment, whatever happens, there is the old file or the new one, whole.
-/// By way of PATH.part, which a crash may leave behind.
+/// Replaces the file's content by `content`. At every moment, even in a crash, either the old file or the new one
+/// exists, whole. The new file is first written as PATH.part, which a crash may leave behind.
 [[nodiscard]] int replace_file(const std::string& path, std::string_view content, mode_t mode = 0600);
 
-/// The content of a file; none if it cannot be read, with the reason in errno.
+/// Content of a file; none if the file cannot be read, with the reason in errno.
 [[nodiscard]] std::optional<std::string> read_whole_file(const std::string& path);
 
-/// Ends the process as a loss of power would, if the environment's STARLING_FAULT names this point and how many times
-/// it is passed before, as in `rename:3`. For tests of what survives.
+/// Fault injection for tests of crash recovery. Ends the process, as a power loss would, if the environment variable
+/// STARLING_FAULT names this point. The variable also gives the number of earlier passes, as in `rename:3`.
 void fault_point(std::string_view name);
 
 }  // namespace starling

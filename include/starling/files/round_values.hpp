@@ -9,7 +9,7 @@
 
 namespace starling {
 
-/// A number for each round: the same in all, a line or a root curve between two, or steps from a file.
+/// A number for each round: constant, linear or square-root between two values, or steps from a file.
 class RoundValues {
  public:
   RoundValues() = default;  ///< 0 in all rounds
@@ -20,17 +20,17 @@ class RoundValues {
   [[nodiscard]] static RoundValues parse(std::string_view text, std::string_view what, Round rounds, double least,
                                          double most);
 
-  /// Of round t, from 0; t may be beyond the last round, whose value then holds.
+  /// Value of round t, from 0. Beyond the last round, the last round's value holds.
   [[nodiscard]] double at(Round t) const;
   [[nodiscard]] double least() const;
   [[nodiscard]] double most() const;
   [[nodiscard]] bool constant() const { return least() == most(); }
-  /// All that the values are made of, on one line: equal for equal values in all rounds of a run.
+  /// Description of all values on one line. Equal values in all rounds of a run give equal texts.
   [[nodiscard]] std::string text() const;
 
  private:
   enum class Shape { steps, linear, root };
-  /// A value that holds from a round on (steps), or that is passed in it (the other shapes have two points).
+  /// Steps: a value that holds from `round` on. Other shapes: one of two points of the curve.
   struct Point {
     Round round = 0;
     double value = 0;
@@ -39,7 +39,7 @@ class RoundValues {
   std::vector<Point> points_{{0, 0}};
 };
 
-/// What every schedule takes, for help texts.
+/// Help text about the forms that every schedule accepts.
 [[nodiscard]] std::string schedule_help();
 
 }  // namespace starling

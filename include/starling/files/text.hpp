@@ -11,21 +11,21 @@ namespace starling {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-/// The text without blanks at its begin and end.
+/// The text without blanks at its beginning and end.
 [[nodiscard]] std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\v\f\n");
 
 /// Whether a file begins with a byte order mark of UTF-16 or UTF-32.
 [[nodiscard]] bool begins_as_utf16(std::string_view head);
 
-/// The fault of a line (without its end) that is not such text, with the remedy, for a message "PLACE: FAULT". It names
-/// the byte's place in the line, from 1, and no content. None where the line is sound.
+/// Fault of a line (without its end) that is not valid text, with the remedy, for a message "PLACE: FAULT". The fault
+/// names the byte's position in the line, from 1, and no content. None if the line is valid.
 [[nodiscard]] std::optional<std::string> text_fault(std::string_view line);
 
-/// The lines of a text, without their ends and without a byte order mark. Throws UsageError "NAME:LINE: FAULT".
+/// Lines of a text, without their ends and without a byte order mark. Throws UsageError "NAME:LINE: FAULT".
 [[nodiscard]] std::vector<std::string> text_lines(std::string_view text, const std::string& name);
 
-/// The lines of a file that an option names; `purpose` says in a message what the file is, as in "--start 'x.csv'".
-/// Throws UsageError as text_lines does, and where the file cannot be read.
+/// Lines of a file that an option names. `purpose` names the file in messages, as in "--start 'x.csv'". Throws
+/// UsageError as text_lines does, and if the file cannot be read.
 [[nodiscard]] std::vector<std::string> read_lines(const std::string& path, const std::string& purpose);
 
 }  // namespace starling

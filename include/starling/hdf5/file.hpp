@@ -1,5 +1,5 @@
-// The HDF5 C library behind handles that close themselves. Files are opened, written and closed again for each batch of
-// records: what has been recorded survives any end of the process and can be read while the run goes on.
+// Handles of the HDF5 C library that close themselves. Files are opened, written and closed again for each batch of
+// records. Recorded data survive any end of the process, and can be read during the run.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace starling::hdf5 {
 
 using Sizes = std::vector<hsize_t>;
 
-/// Owns one identifier.
+/// Owner of one HDF5 identifier.
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t), const std::string& what) : id_(id), close_(close) {
@@ -50,7 +50,7 @@ template <class T>
   }
 }
 
-/// A file; errors come as exceptions, so HDF5's own printing of them is switched off.
+/// An HDF5 file. Errors are reported as exceptions, so HDF5's own printing of errors is switched off.
 class File {
  public:
   enum class Mode { create, append, read };
@@ -68,7 +68,7 @@ class File {
   void write(const std::string& name, const Sizes& sizes, const std::vector<T>& values) const {
     write_block(name, sizes, std::span<const T>(values));
   }
-  /// The same of numbers that lie in somebody's memory.
+  /// Writes a dataset from borrowed memory.
   template <class T>
   void write_block(const std::string& name, const Sizes& sizes, std::span<const T> values) const {
     const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose, where(name));
@@ -79,7 +79,7 @@ class File {
     }
   }
 
-  /// An empty dataset that grows along its first dimension; `tail` are the others.
+  /// Creates an empty dataset that grows along its first dimension. `tail` holds the sizes of the other dimensions.
   template <class T>
   void make_growing(const std::string& name, const Sizes& tail) const {
     Sizes now{0};
@@ -142,7 +142,7 @@ class File {
     write_attribute(object, name, H5T_NATIVE_DOUBLE, &value);
   }
 
-  /// What another file of the run directory holds under the same name, seen from here.
+  /// Links to the object of the same name in another file of the run directory.
   void link_external(const std::string& name, const std::string& file) const {
     require(H5Lcreate_external(file.c_str(), name.c_str(), id_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), where(name));
   }
@@ -162,7 +162,7 @@ class File {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path);
 #if H5_VERSION_GE(1, 10, 7)
-    // Each file has one writer. Without locks, somebody who reads it during the run does not keep that writer out.
+    // Each file has one writer. Without locks, a reader during the run does not block the writer.
     H5Pset_file_locking(access, 0, 1);
 #endif
     if (mode == Mode::create) return H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access);
@@ -189,7 +189,8 @@ class File {
   Handle id_;
 };
 
-/// A file of the user that is read and neither written nor locked. A fault of its content is a DataError.
+/// An input file of the user. The file is only read, never written or locked. Faults of its content are reported as
+/// DataError.
 class Input {
  public:
   /// Throws UsageError if the file cannot be opened, DataError if it is not (whole) HDF5.
@@ -199,7 +200,7 @@ class Input {
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Whether a dataset has this name.
   [[nodiscard]] bool has(const std::string& name) const;
-  /// What the file's root holds, as "/x, /y, /group/"; at most 20 names.
+  /// Names in the file's root, as "/x, /y, /group/"; at most 20 names.
   [[nodiscard]] std::string contents() const;
 
  private:
@@ -207,23 +208,23 @@ class Input {
   Handle id_;
 };
 
-/// A dataset of numbers of an input, of any integer or float type, read as doubles by rows: entries of its first
-/// dimension with all that they hold.
+/// A numeric dataset of an input, of any integer or float type, read as doubles by rows. A row is an entry of the first
+/// dimension with all its values.
 class NumberRows {
  public:
-  /// Throws DataError if the dataset is not one of numbers, has no dimension or needs a filter that is not there.
+  /// Throws DataError if the dataset is not numeric, has no dimension or needs a filter that is not available.
   NumberRows(const Input& input, const std::string& name);
 
   [[nodiscard]] const Sizes& sizes() const { return sizes_; }
   [[nodiscard]] hsize_t rows() const { return sizes_[0]; }
-  /// Values of a row.
+  /// Number of values of a row.
   [[nodiscard]] hsize_t width() const { return width_; }
-  /// Rows that are stored together; 1 where the dataset is not stored in chunks.
+  /// Number of rows that are stored together; 1 if the dataset is not stored in chunks.
   [[nodiscard]] hsize_t rows_of_chunk() const { return chunk_rows_; }
   /// Reads `count` rows from `first` on into count × width() values. Throws DataError.
   void read(hsize_t first, hsize_t count, double* values) const;
-  /// An attribute that is a list of texts, fixed or variable in length; empty where there is none of this name. Throws
-  /// DataError for one that is no list of texts.
+  /// Value of an attribute that is a list of texts, fixed or variable in length; empty if the attribute is missing.
+  /// Throws DataError if the attribute is not a list of texts.
   [[nodiscard]] std::vector<std::string> texts(const std::string& attribute) const;
 
  private:

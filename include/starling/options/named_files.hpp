@@ -1,4 +1,4 @@
-/// Values of options that name files, in configuration files: relative names there start from the file's own folder.
+/// File names in option values of configuration files. Relative names start from the configuration file's own folder.
 #pragma once
 
 #include <filesystem>
@@ -6,15 +6,15 @@
 
 namespace starling {
 
-/// The value with every relative name of a file in it beginning from `folder`; words, numbers, absolute names and "-"
-/// stay as they are.
+/// Function that resolves every relative file name in the value against `folder`. Words, numbers, absolute names and
+/// "-" stay unchanged.
 using NamedFiles = std::string (*)(const std::string& value, const std::filesystem::path& folder);
 
 namespace named {
 std::string file(const std::string& value, const std::filesystem::path& folder);
 /// FILE, FEATURES,LABELS, part-{client}.csv, "-" or synthetic:NAME; lists of files too.
 std::string source(const std::string& value, const std::filesystem::path& folder);
-/// A start, a noise key: FILE, unless it is one of their words.
+/// A start or a noise key: FILE, unless the value is one of the option's words.
 std::string start(const std::string& value, const std::filesystem::path& folder);
 std::string noise_key(const std::string& value, const std::filesystem::path& folder);
 /// FILE, or a model of absences.

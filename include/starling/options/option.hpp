@@ -1,4 +1,4 @@
-/// An option as data: everything that parsing, help, configuration files and `--resume` need to know of it.
+/// Declaration of an option as data, for parsing, help, configuration files and `--resume`.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// Largest whole number of options without a smaller bound: doubles hold all whole numbers up to there.
+/// Largest whole number of options without a smaller bound. Doubles represent all whole numbers up to this bound.
 constexpr long long most_whole = 9'000'000'000'000'000;
 
 /// Values of `--progress`.
@@ -54,7 +54,7 @@ struct Option {
   std::string implied = {};             ///< value of an option that is named without one
   bool positional = false;              ///< words without an option are its values; one option of a command at most
   bool many = false;                    ///< takes several words
-  NamedFiles files = nullptr;           ///< how the value names files; null where it names none
+  NamedFiles files = nullptr;           ///< resolves file names in the value; null if the value names no file
   /// Option and value that, on the command line, make this option's value in a file fall away.
   std::pair<std::string, std::string> falls_with = {};
   bool fixed = true;                 ///< a resumed run keeps its value; false where the value changes no result
@@ -75,7 +75,7 @@ using Words = std::vector<std::pair<std::string, T>>;
 [[nodiscard]] std::vector<std::string> split_list(const std::string& text);
 [[nodiscard]] double number_of(const Option& option, const std::string& text);
 [[nodiscard]] long long whole_of(const Option& option, const std::string& text);
-/// Place of the text among the option's words.
+/// Index of the text among the option's words.
 [[nodiscard]] std::size_t word_of(const Option& option, const std::string& text);
 
 }  // namespace starling

@@ -1,4 +1,4 @@
-/// The options of one command: command line, configuration file, help and print-out follow from the declarations.
+/// Options of one command. The declarations define the command line, the configuration file, help and print-out.
 #pragma once
 
 #include <concepts>
@@ -14,16 +14,16 @@
 
 namespace starling {
 
-/// Throws UsageError for text that the parser of options cannot be given: in its messages it fills places such as
-/// %value% until none is left, and would not come to an end with text that holds one. `what` says where the text
-/// stands.
+/// Throws UsageError for text that the parser of options cannot handle. The parser fills placeholders such as %value%
+/// in its messages until none is left. Text that contains a placeholder would make this loop endless. `what` says where
+/// the text stands.
 void refuse_placeholders(const std::string& text, const std::string& what);
 
-/// Options in the order of help and of configuration files. First all are added, each with the variable that gets its
-/// value; then `parse` reads the words of the command line.
+/// Options in the order of help and of configuration files. First add all options, each with the variable for its
+/// value. Then `parse` reads the words of the command line.
 class Options {
  public:
-  /// Takes the text of a value; throws UsageError for text that is none.
+  /// Reader of a value's text. Throws UsageError for invalid text.
   using Reader = std::function<void(const std::string&)>;
 
   explicit Options(std::string command) : command_(std::move(command)) {}
@@ -40,21 +40,21 @@ class Options {
   void add(Option option, T& target, const std::type_identity_t<Words<T>>& words);
   /// Adds an option whose value a function reads.
   void add(Option option, Reader read);
-  /// Adds an option that the parser itself or the dispatch of commands looks for, such as --config.
+  /// Adds an option that the parser itself or the dispatch of commands reads, such as --config.
   void add(Option option) {
     add(std::move(option), Reader([](const std::string&) {}));
   }
 
-  /// Reads the command line, then the file that --config names (the command line wins; relative names of files in it
-  /// begin from its folder), and gives every option that has a value to its variable. Throws UsageError: for unknown
-  /// keys of a file with file and line, for bad values with where they came from, for an option with two values, for
-  /// options that exclude or lack each other. With --resume the file is the run's own, and the command line may change
-  /// nothing that the run depends on.
+  /// Reads the command line, then the file that --config names, and assigns the value of every option that has one to
+  /// its variable. The command line wins. Relative file names in the file start from its folder. Throws UsageError for
+  /// unknown keys of a file, with file and line; for bad values, with their source; for an option with two values; and
+  /// for options that exclude or lack each other. With --resume the file is the run's own. The command line may then
+  /// change nothing that the run depends on.
   void parse(const std::vector<std::string>& words);
 
   /// Options with their groups, arguments, defaults and meanings.
   [[nodiscard]] std::string help() const;
-  /// All options that have a value, as a file for --config. Names of files that the user gave are absolute, so that the
+  /// All options that have a value, as a file for --config. File names that the user gave are absolute, so that the
   /// file may lie anywhere.
   enum class Names { absolute, as_given };
   [[nodiscard]] std::string configuration(Names names = Names::absolute) const;
@@ -69,7 +69,7 @@ class Options {
     Reader read;
   };
   struct Given {
-    std::vector<std::string> texts;  ///< several of an option that takes several words
+    std::vector<std::string> texts;  ///< several if the option takes several words
     std::string where;               ///< "--step" or "file:line: step"
   };
   void read_command_line(const std::vector<std::string>& words);

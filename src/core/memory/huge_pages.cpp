@@ -9,7 +9,7 @@ namespace starling {
 
 namespace {
 
-/// What the system gives and takes.
+/// `bytes` rounded up to whole pages, the unit of mappings.
 std::size_t whole_pages(std::size_t bytes) {
   static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
@@ -17,7 +17,8 @@ std::size_t whole_pages(std::size_t bytes) {
 
 }  // namespace
 
-// A huge page more than is wanted holds an aligned block; what lies before and behind it goes back.
+// The mapping is one huge page larger than needed, so that it contains an aligned block. The parts before and behind
+// the block are unmapped.
 void* map_block(std::size_t bytes) {
   const std::size_t size = whole_pages(bytes);
   const std::size_t all = size + huge_page;
@@ -28,12 +29,12 @@ void* map_block(std::size_t bytes) {
   if (before > 0) ::munmap(memory, before);
   ::munmap(block + size, all - size - before);
 #ifdef MADV_HUGEPAGE
-  ::madvise(block, size, MADV_HUGEPAGE);  // without such pages it is memory like any other
+  ::madvise(block, size, MADV_HUGEPAGE);  // without huge pages this is ordinary memory
 #endif
   return block;
 }
 
-// The heap's own address stands before the block.
+// The heap's own address is stored before the block.
 void* allocate_lines(std::size_t bytes) {
   const std::size_t before = cache_line + sizeof(void*);
   if (bytes > static_cast<std::size_t>(-1) - before) return nullptr;

@@ -9,10 +9,10 @@ namespace starling {
 
 namespace {
 
-/// Room for packed strips that starts at a cache line and stays from call to call.
+/// Buffer for packed strips, aligned to a cache line and reused from call to call.
 class Workspace {
  public:
-  /// `count` numbers, of any value.
+  /// Storage for `count` numbers, of unspecified values.
   double* take(std::size_t count) {
     constexpr std::size_t line = 64;
     if (numbers_.size() < count + line / sizeof(double)) numbers_.resize(count + line / sizeof(double));
@@ -24,7 +24,7 @@ class Workspace {
   Vector numbers_;
 };
 
-/// A row's columns into their strips, as they are and weighted. `plain` and `weighted` point to the row's place in the
+/// Packs a row's columns into their strips, plain and weighted. `plain` and `weighted` point to the row's place in the
 /// first strip.
 template <std::size_t Width>
 void pack(const double* __restrict x, std::size_t p, double weight, double* __restrict plain,
@@ -43,7 +43,7 @@ void pack(const double* __restrict x, std::size_t p, double weight, double* __re
   }
 }
 
-/// One panel of rows after the other: packed, multiplied tile by tile, added to the triangle.
+/// Gram product by panels of rows: each panel is packed, multiplied tile by tile, and added to the triangle.
 class PanelSum {
  public:
   PanelSum(const GramTiles& tiles, std::size_t p, MutableView triangle, double* room)
@@ -72,7 +72,7 @@ class PanelSum {
   }
 
  private:
-  /// The columns of strip `left` with those of strips `from` … `end` − 1.
+  /// Multiplies the columns of strip `left` with the columns of strips `from` … `end` − 1.
   void add_tile(std::size_t left, std::size_t from, std::size_t end, std::size_t rows) {
     const std::size_t count = end - from;
     const std::size_t across = count * tiles_.width;
@@ -81,7 +81,7 @@ class PanelSum {
     const std::size_t stop = std::min(across, p_ - j);
     for (std::size_t k = 0; k < std::min(tiles_.width, p_ - left * tiles_.width); ++k) {
       const std::size_t i = left * tiles_.width + k;
-      const std::size_t first = i > j ? i - j : 0;  // left of the diagonal nothing is kept
+      const std::size_t first = i > j ? i - j : 0;  // entries left of the diagonal are not stored
       double* target = &triangle_[triangle_at(i, j + first, p_)];
       const double* source = out_ + k * across + first;
       for (std::size_t c = 0; c < stop - first; ++c) target[c] += source[c];
@@ -95,7 +95,7 @@ class PanelSum {
   MutableView triangle_;
   double* plain_;
   double* weighted_;
-  alignas(64) double out_[8 * gram_strips_at_once * 8];  ///< of one tile
+  alignas(64) double out_[8 * gram_strips_at_once * 8];  ///< result of one tile
 };
 
 }  // namespace

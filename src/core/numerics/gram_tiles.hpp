@@ -1,4 +1,4 @@
-/// The inner loops of weighted Gram products, for each kind of processor. Internal to the core room.
+/// Inner loops of weighted Gram products, for each kind of processor. Internal to the core module.
 #pragma once
 
 #include <array>
@@ -8,12 +8,13 @@
 
 namespace starling {
 
-/// Rows that are summed before they are added to the result. Part of what the bits of a result are: never change it.
+/// Rows that are summed before their sum is added to the result. The bits of results depend on this number: never
+/// change it.
 inline constexpr std::size_t gram_panel = 128;
 
-/// Columns of a panel are packed in strips of a few: row after row, room for gram_panel rows, zeros for columns beyond
-/// the last. From one strip to the next it is a cache line more than that, or all strips would fight for the same few
-/// lines of the cache.
+/// Columns of a panel are packed in strips of a few columns: row after row, space for gram_panel rows, zeros for
+/// columns beyond the last. The distance between strips is one cache line more than their size. Without the extra line
+/// all strips would compete for the same few lines of the cache.
 [[nodiscard]] constexpr std::size_t gram_strip(std::size_t width) {
   return gram_panel * width + 8;
 }

@@ -1,10 +1,10 @@
-/// What the heap keeps of memory that is no longer used.
+/// Release of unused heap memory to the system.
 #pragma once
 
 namespace starling {
 
-/// Gives the system back whole pages that have been freed, wherever in the heap they lie; by itself it gives back those
-/// at its end. For moments at which much was freed that will not be needed again. Without glibc it does nothing.
+/// Returns freed whole pages to the system, wherever in the heap they lie. The heap by itself returns only the pages at
+/// its end. Call after large blocks were freed that will not be needed again. Without glibc the function does nothing.
 void trim_heap();
 
 }  // namespace starling

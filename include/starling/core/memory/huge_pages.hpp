@@ -1,5 +1,5 @@
-/// Storage for large blocks that are read here and there: on huge pages, where the system lends them, an access far
-/// away costs one miss instead of two (its address is found at once).
+/// Storage for large blocks with scattered accesses. On huge pages, if the system provides them, a distant access costs
+/// one miss instead of two (the address is found at once).
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,21 @@ namespace starling {
 inline constexpr std::size_t huge_page = std::size_t{1} << 21;
 inline constexpr std::size_t cache_line = 64;
 
-/// `bytes` of zeros that lie apart from the heap, aligned to a huge page, with the advice to use such pages. Null where
-/// the system gives none. Throws nothing.
+/// Maps `bytes` of zeros outside the heap, aligned to a huge page, with the advice to use huge pages. Null if the
+/// system provides none. Throws nothing.
 [[nodiscard]] void* map_block(std::size_t bytes);
-/// Gives the system back what map_block() has given for as many bytes, at once.
+/// Returns a block from map_block() to the system at once. `bytes` must be the size given to map_block().
 void unmap_block(void* block, std::size_t bytes);
 
-/// `bytes` of the heap, aligned to a cache line. Null where it has none. (std::aligned_alloc, in glibc before 2.38,
-/// never uses again what such a block has freed: the heap would grow with each of the copies of models that observers
-/// take.)
+/// Allocates `bytes` from the heap, aligned to a cache line. Null if the heap has none. (std::aligned_alloc, in glibc
+/// before 2.38, never reuses the freed memory of such a block: the heap would grow with each of the copies of models
+/// that observers take.)
 [[nodiscard]] void* allocate_lines(std::size_t bytes);
 void free_lines(void* block);
 
-/// Aligned to a cache line. From two huge pages on blocks are mapped: the heap would keep the room of one that is freed
-/// between others, and very many clients' are most of what a rank has. Throws std::bad_alloc.
+/// Allocator of memory aligned to a cache line. Blocks of two huge pages and more are mapped outside the heap. The heap
+/// would keep the space of a block freed between others, and blocks of very many clients are most of a rank's memory.
+/// Throws std::bad_alloc.
 template <class T>
 class HugePageAllocator {
  public:

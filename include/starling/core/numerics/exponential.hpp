@@ -1,5 +1,5 @@
-/// The exponential function in one code path without branches: a loop over it is worked on four or eight numbers at a
-/// time, and its bits follow from the argument alone, whatever the CPU and its mathematical library.
+/// The exponential function in one code path without branches. A loop over it is vectorised, four or eight numbers at a
+/// time. The bits of a result depend on the argument alone, not on the CPU or its mathematical library.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@ namespace exponential_parts {
 /// ln 2 in two parts: the first has 32 binary digits, so that its product with an exponent is exact.
 inline constexpr double ln2_head = 0x1.62e42feep-1;
 inline constexpr double ln2_tail = 0x1.a39ef35793c76p-33;
-/// Beyond these the result is 0 and infinity.
+/// Arguments below `least` give 0; arguments above `most` give infinity.
 inline constexpr double least = -746;
 inline constexpr double most = 710;
-/// Added to a number below 2^51 it leaves the nearest integer in the last digits.
+/// Rounding constant: added to a number below 2^51, it leaves the nearest integer in the last digits.
 inline constexpr double rounder = 0x1.8p52;
 
 /// 1 / j! for j = 2 … 13.
@@ -37,13 +37,13 @@ inline constexpr std::array<double, 12> coefficients = [] {
 
 /// e^x, less than one unit in the last place from the true value; NaN for NaN. Needs no fused operations.
 ///
-/// x = k ln 2 + r with |r| ≤ ½ ln 2 (Cody and Waite 1980), then the series of e^r as far as r^13/13!: what is left out
-/// is below 4.2e-18. 2^k is applied in two factors, which subnormal results need.
+/// x = k ln 2 + r with |r| ≤ ½ ln 2 (Cody and Waite 1980), then the series of e^r up to r^13/13!. The omitted terms are
+/// below 4.2e-18. 2^k is applied in two factors, since subnormal results need two.
 [[nodiscard]] inline double exponential(double x) {
   using namespace exponential_parts;
   x = x < least ? least : x;
   x = x > most ? most : x;
-  const double k = (x * 0x1.71547652b82fep+0 + rounder) - rounder;  // of x / ln 2
+  const double k = (x * 0x1.71547652b82fep+0 + rounder) - rounder;  // x / ln 2, rounded
   const double head = x - k * ln2_head;                             // exact
   const double tail = k * ln2_tail;
   const double r = head - tail;

@@ -12,7 +12,7 @@ namespace starling {
 [[nodiscard]] constexpr std::size_t triangle_size(std::size_t order) {
   return order * (order + 1) / 2;
 }
-/// Where entry (i, j), i <= j, stands in it.
+/// Index of entry (i, j), i <= j, in the packed triangle.
 [[nodiscard]] constexpr std::size_t triangle_at(std::size_t i, std::size_t j, std::size_t order) {
   return i * order - i * (i + 1) / 2 + j;
 }
@@ -27,11 +27,11 @@ void scale_off_diagonal(MutableView triangles, std::size_t order, double factor)
 /// processor. Flops: n p (p + 1). Allocates only when p is larger than ever before on this thread.
 void add_weighted_gram(View rows, std::size_t n, std::size_t p, View weights, MutableView triangle);
 
-/// Instructions that it can be done with. The bits are the same with all.
+/// Instruction sets of the Gram kernels. All give the same bits.
 enum class GramKernel { portable, avx2, avx512 };
-/// Those that this processor has, the fastest first; what the function above takes.
+/// Kernels that this processor supports, the fastest first. add_weighted_gram uses the first one.
 [[nodiscard]] std::vector<GramKernel> gram_kernels();
-/// With instructions that this processor has; for tests and measurements.
+/// The same product with a given kernel, which this processor must support; for tests and measurements.
 void add_weighted_gram(View rows, std::size_t n, std::size_t p, View weights, MutableView triangle, GramKernel kernel);
 
 }  // namespace starling

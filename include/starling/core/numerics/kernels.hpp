@@ -1,5 +1,5 @@
-/// Vector arithmetic with one code path: the bits of a result depend on the values alone, never on alignment, on the
-/// width of a block or on the number of ranks. (Eigen's packet and tail paths differ, so it is not used here.)
+/// Vector arithmetic with one code path. The bits of a result depend on the values alone, never on alignment, on the
+/// width of a block or on the number of ranks. (Eigen is not used here, since its packet and tail paths differ.)
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-/// ln(1 + x) for 0 ≤ x ≤ 1 in one code path without branches, as core/numerics/exponential.hpp does it for e^x.
+/// ln(1 + x) for 0 ≤ x ≤ 1 in one code path without branches, like e^x in core/numerics/exponential.hpp.
 #pragma once
 
 #include <array>

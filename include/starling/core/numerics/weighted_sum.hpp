@@ -1,5 +1,5 @@
-/// Sums of many vectors in one pass: every entry goes through a register once, where a chain of axpy would write and
-/// read it for each term. The bits are those of that chain.
+/// Sums of many vectors in one pass. Every entry passes through a register once, where a chain of axpy would write and
+/// read the entry for each term. The bits equal the bits of that chain.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Term {
 };
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"  // of vectors in a build without AVX: these functions are inlined
+#pragma GCC diagnostic ignored "-Wpsabi"  // about vectors in a build without AVX: these functions are inlined
 #endif
 /// Four numbers in a register, each with its own arithmetic; in memory at any address of a double. (Left to itself the
 /// compiler turns the loops below inside out and gathers entry by entry.)
@@ -70,8 +70,7 @@ inline void add_weighted(std::span<const Term> terms, std::size_t n, double* y) 
   });
 }
 
-/// left[i] = ((a z[i] − w_1 x[i]) − w_2 x[i]) − … for i < n: what remains of a z when shares w_j of x have been given
-/// away.
+/// left[i] = ((a z[i] − w_1 x[i]) − w_2 x[i]) − … for i < n: the remainder of a z after shares w_j of x are given away.
 inline void what_is_left(double a, const double* z, std::span<const double> shares, const double* x, std::size_t n,
                          double* left) {
   in_tiles(0, n, [&]<class T, std::size_t count>(std::size_t i) {
@@ -84,7 +83,8 @@ inline void what_is_left(double a, const double* z, std::span<const double> shar
   });
 }
 
-/// given[i] = share (a z[i]), and z[i] = a z[i] − w_1 given[i] − w_2 given[i] − … for i < n, as what_is_left has it.
+/// given[i] = share (a z[i]), and z[i] = a z[i] − w_1 given[i] − w_2 given[i] − … for i < n, in the order of
+/// what_is_left.
 inline void give_away(double a, double share, double* z, std::span<const double> shares, std::size_t n, double* given) {
   in_tiles(0, n, [&]<class T, std::size_t count>(std::size_t i) {
     typename T::Number rest[count];
