@@ -19,9 +19,9 @@ class RandomPairs {
   RandomPairs(std::uint64_t seed, Client n, double p, Kind kind);
 
   [[nodiscard]] bool directed() const { return kind_ == Kind::directed; }
-  /// Whom u sends to in round t, ascending.
+  /// Clients to which u sends in round t, ascending.
   [[nodiscard]] std::vector<Client> receivers(Client u, Round t) const;
-  /// Who sends to u in round t, ascending; equal to receivers where pairs are unordered.
+  /// Clients that send to u in round t, ascending; equal to receivers where pairs are unordered.
   [[nodiscard]] std::vector<Client> senders(Client u, Round t) const;
   /// Blocks that a row or column runs through: what one client's row costs.
   [[nodiscard]] Client blocks_of_row() const { return blocks_; }

@@ -1,4 +1,4 @@
-// Inside of the net room: the communicators, the control channel and the waits that poll it.
+// Internals of the net module: the communicators, the control channel and the waits that poll it.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ enum class NoticeKind : std::int32_t {
   alive,  ///< to a rank that waits for the others' end, or for the aggregator: the sender has begun this round
 };
 
-/// What all ranks do after one common round.
+/// Common action of all ranks after one common round.
 enum class Appointment : std::int32_t { stop, checkpoint };
 
 /// A message of the control channel; plain bytes of one size, so that one pre-posted receive serves all.
@@ -43,7 +43,7 @@ struct Notice {
   char text[1000] = {};
 };
 
-/// A rank waited in vain, in this round.
+/// Failure of another rank that waited in vain, in this round.
 class SilenceHeardOf : public PeerError {
  public:
   SilenceHeardOf(ExitCode code, const std::string& message, Round round) : PeerError(code, message), round_(round) {}
@@ -53,7 +53,7 @@ class SilenceHeardOf : public PeerError {
   Round round_;
 };
 
-/// A step that all ranks take together has failed elsewhere, and this rank need not go on with its own.
+/// Failure elsewhere of a step that all ranks take together. This rank need not continue its own.
 class StepAbandoned : public PeerError {
  public:
   using PeerError::PeerError;
@@ -109,7 +109,7 @@ struct World::State {
   void wait_until(Done&& done, Awaited&& awaited) {
     wait_until<16>(done, watchdog, awaited);
   }
-  /// The same for collectives of the Agreement and Root doors, where ranks may be busy reading data for long.
+  /// The same for collectives of Agreement and Root, where ranks may read data for long.
   void wait_collective(MPI_Request request, const char* what);
   [[nodiscard]] bool begin_round(Round t);
   /// The same where rounds are nobody's but this rank's: false as soon as it has heard that the run is to stop.
@@ -148,7 +148,7 @@ struct World::State {
   bool waited_in_vain = false;     ///< and that failure is a peer's silence
   std::int64_t agreement_bytes = 0;
 
-  /// What ranks that are in rounds of their own have said of themselves (Mailboxes), and rank 0 as the aggregator.
+  /// Statements of ranks in rounds of their own (Mailboxes), and of rank 0 as the aggregator, about themselves.
   struct Peer {
     bool ended = false;
     Round rounds_at_end = 0;  ///< that it had begun when it ended

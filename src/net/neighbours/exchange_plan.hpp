@@ -1,4 +1,4 @@
-// Who sends what to which rank in an exchange. Internal to the net room.
+// Sends and receives of an exchange, per rank. Internal to the net module.
 #pragma once
 
 #include "net/edge_counts.hpp"
@@ -52,7 +52,7 @@ struct Neighbours::Plan::State {
   std::shared_ptr<EdgeCounts> counts;
   World::State* world = nullptr;
   std::shared_ptr<Buffers> buffers;       ///< of all plans, or of this one if its requests are bound
-  std::shared_ptr<const void> sent_from;  ///< the door's block, if the last exchange was of it
+  std::shared_ptr<const void> sent_from;  ///< Neighbours' own block, if the last exchange was of it
   std::size_t buffered = 0;               ///< vectors that are received there
   /// Where vectors lie in turns of either block: what this rank sends, what it has received, the writers' windows.
   std::array<std::vector<const double*>, 2> blocks;
