@@ -14,12 +14,12 @@
 namespace starling {
 
 /// Every rank of a host has two blocks of vectors, a column per client, that all others there can read. Exchanges take
-/// turns: those of an even number go through one block, those of an odd number through the other. Where some rank's
-/// is long, which takes much longer to be mixed than two ranks take to meet, each has one for all turns. A rank says
-/// how far it is by counters, and nobody waits for anybody but
+/// turns: exchanges of even number use one block, exchanges of odd number the other. If the block of some rank is
+/// long, each rank has one block for all turns: mixing a long block takes much longer than two ranks take to meet. A
+/// rank publishes its progress by counters. A rank waits for another rank only
 /// * for a block to be written: a reader waits for the writer's turn;
 /// * for a block to be read: a writer waits until those who have read it the last time have finished that turn.
-/// Whoever is furthest behind waits for nobody for long, so that there is no deadlock on any graph.
+/// The rank furthest behind does not wait for long, so no graph can deadlock.
 class Windows {
  public:
   /// **Collective.** For vectors of `length` doubles. Throws nothing for want of memory: see problem().

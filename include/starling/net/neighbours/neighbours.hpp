@@ -132,7 +132,7 @@ class Neighbours {
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
   [[nodiscard]] WireTraffic wire_traffic() const;
 
-  /// The traffic so far, in which the messages of this plan are counted before.
+  /// Adds the messages of this plan to the traffic, before persist().
   void count(Plan& plan);
   void persist(Snapshot& snapshot);
 

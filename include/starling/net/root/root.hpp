@@ -19,12 +19,12 @@ namespace starling {
 /// Sums and messages between all clients and rank 0, the aggregator. Per sum, every client sends rank 0 one message.
 /// Rank 0 adds the contributions to zero in client order as they arrive, for every layout. Rank 0 buffers only the next
 /// two. Another rank continues to compute while its earlier contributions are under way, up to two contributions or 16
-/// MiB. Each `contribution` is requested once per local client, in client order. Its result is used before the next
-/// request.
+/// MiB, whichever is more. Each `contribution` is requested once per local client, in client order. Its result is used
+/// before the next request.
 ///
 /// All ranks take part in rounds, including those without clients. A wait beyond the watchdog (`World::set_watchdog`)
-/// fails with an error that names round and peer. Rank 0 waits so for a client that sends nothing, the other ranks for
-/// a rank 0 that gives no sign of life. Exceptions of a contribution pass through; the caller must announce them to the
+/// fails with an error that names round and peer. Rank 0 waits for a client that sends nothing, the other ranks for a
+/// rank 0 that gives no sign of life. Exceptions of a contribution pass through; the caller must announce them to the
 /// other ranks (`World::announce`).
 class Root {
  public:
