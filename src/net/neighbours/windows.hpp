@@ -13,10 +13,10 @@
 
 namespace starling {
 
-/// Every rank of a host has two blocks of vectors, a column per client, that all others there can read. Exchanges take
-/// turns: exchanges of even number use one block, exchanges of odd number the other. If the block of some rank is
-/// long, each rank has one block for all turns: mixing a long block takes much longer than two ranks take to meet. A
-/// rank publishes its progress by counters. A rank waits for another rank only
+/// Shared-memory windows of a host. Each rank has two blocks of vectors, a column per client, that all other ranks of
+/// the host can read. Exchanges take turns: exchanges of even number use one block, exchanges of odd number the other.
+/// If the block of some rank is long, each rank has one block for all turns: mixing a long block takes much longer than
+/// two ranks take to meet. A rank publishes its progress by counters. A rank waits for another rank only
 /// * for a block to be written: a reader waits for the writer's turn;
 /// * for a block to be read: a writer waits until those who have read it the last time have finished that turn.
 /// The rank furthest behind does not wait for long, so no graph can deadlock.

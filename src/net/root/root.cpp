@@ -43,7 +43,7 @@ std::size_t buffers_for(std::size_t most, std::size_t messages) {
   return std::clamp<std::size_t>(most_under_way / std::max<std::size_t>(most, 1), 2, messages + 2);
 }
 
-/// No numbers take no bytes, whatever the codec says.
+/// A message without numbers has no bytes, for any codec.
 std::size_t bytes_of(std::size_t numbers, const Codec& codec) {
   return numbers == 0 ? 0 : codec.bytes(numbers);
 }
