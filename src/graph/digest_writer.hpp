@@ -17,7 +17,7 @@ class DigestWriter {
     add(static_cast<std::uint64_t>(clients));
   }
   void begin_phase(Round rounds) { add(static_cast<std::uint64_t>(rounds)); }
-  /// Of the next client; its arcs follow.
+  /// Begins the row of the next client; its arcs follow.
   void begin_row(double own, std::size_t arcs) {
     add(std::bit_cast<std::uint64_t>(own));
     add(arcs);

@@ -15,9 +15,9 @@ class KeyedPermutation {
   KeyedPermutation(std::uint64_t seed, std::uint64_t stream, Round t, Client n);
 
   [[nodiscard]] Client size() const { return static_cast<Client>(size_); }
-  /// Where x in [0, n) goes.
+  /// Image of x in [0, n).
   [[nodiscard]] Client operator()(Client x) const;
-  /// What comes to y in [0, n).
+  /// Preimage of y in [0, n).
   [[nodiscard]] Client inverse(Client y) const;
 
  private:

@@ -19,11 +19,11 @@ class RandomPairs {
   RandomPairs(std::uint64_t seed, Client n, double p, Kind kind);
 
   [[nodiscard]] bool directed() const { return kind_ == Kind::directed; }
-  /// Whom u sends to in round t, ascending.
+  /// Clients to which u sends in round t, ascending.
   [[nodiscard]] std::vector<Client> receivers(Client u, Round t) const;
-  /// Who sends to u in round t, ascending; equal to receivers where pairs are unordered.
+  /// Clients that send to u in round t, ascending; equal to receivers where pairs are unordered.
   [[nodiscard]] std::vector<Client> senders(Client u, Round t) const;
-  /// Blocks that a row or column runs through: what one client's row costs.
+  /// Number of blocks in a row or column: the cost of one client's row.
   [[nodiscard]] Client blocks_of_row() const { return blocks_; }
 
  private:
@@ -37,8 +37,8 @@ class RandomPairs {
   Client clients_;
   double probability_;
   Kind kind_;
-  Client side_;    ///< of a block
-  Client blocks_;  ///< in a row of them
+  Client side_;    ///< side of a block
+  Client blocks_;  ///< number of blocks in a row
 };
 
 }  // namespace starling

@@ -47,7 +47,7 @@ struct EdgesOfPhase {
       for (const Edge& edge : *edges) visit(edge);
     }
   }
-  /// Those from one client to another, as they stand in the file.
+  /// Edges from one client to another, in the order of the file.
   [[nodiscard]] std::vector<Edge> between(Client from, Client to) const {
     std::vector<Edge> found;
     each([&](const Edge& edge) {

@@ -10,7 +10,7 @@ namespace starling {
 
 namespace {
 
-/// Where each rank's part begins in the joined whole, and the whole's length.
+/// Offset of each rank's part in the joined whole, and the length of the whole.
 std::pair<std::vector<int>, int> offsets_of(const std::vector<int>& lengths) {
   std::vector<int> offsets;
   offsets.reserve(lengths.size());

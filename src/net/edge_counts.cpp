@@ -13,7 +13,7 @@ bool EdgeCounts::counts(Client from) const {
   return !senders_ || std::binary_search(senders_->begin(), senders_->end(), from);
 }
 
-// The plans of a graph that repeats have the same edges again and again: then no room is needed for new ones.
+// The plans of a graph that repeats have the same edges again and again; such edges need no new memory.
 void EdgeCounts::add(const std::vector<Edge>& edges, std::int64_t messages, std::int64_t others) {
   others_ += others;
   if (edges.empty() || messages == 0) return;

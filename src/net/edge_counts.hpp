@@ -1,4 +1,4 @@
-// How many messages went over each edge. Internal to the net room.
+// Number of messages per edge. Internal to the net module.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace starling {
 
-/// Messages over each edge whose sender lives here. Beyond `most_edges` different ones (graphs that never repeat), and
-/// of senders that nobody asks about, the rest are counted together.
+/// Message counts of the edges whose sender is a client of this rank. Edges beyond `most_edges` different ones (graphs
+/// that never repeat), and edges of senders that were not selected, are counted together.
 class EdgeCounts {
  public:
   static constexpr std::size_t most_edges = std::size_t{1} << 20;
   using Edge = std::pair<Client, Client>;  ///< from, to
 
-  /// Counts one by one the edges of these senders alone.
+  /// Restricts counting edge by edge to the edges of these senders.
   void only_of(std::vector<Client> senders);
   [[nodiscard]] bool counts(Client from) const;
 
-  /// So many messages over each of the edges, which may be given in any order, and `others` of those that are not
-  /// counted one by one.
+  /// Adds `messages` messages to each of the edges, which may come in any order, and `others` messages to the edges
+  /// that are counted together.
   void add(const std::vector<Edge>& edges, std::int64_t messages, std::int64_t others = 0);
-  /// Ascending by (from, to); the rest, if there is one, last and with both ends −1.
+  /// Traffic per edge, ascending by (from, to). A last entry with both ends −1 holds the other edges, if there are any.
   [[nodiscard]] std::vector<EdgeTraffic> list(std::int64_t bytes_per_message) const;
   void persist(Snapshot& snapshot);
 
@@ -45,14 +45,14 @@ class EdgeCounts {
           0x9e3779b97f4a7c15U);
     }
   };
-  /// Merges into `known` what is ascending too and not in it.
+  /// Merges `added` into `known`. Both ascend, and no edge is in both.
   static void merge(std::vector<Count>& known, const std::vector<Count>& added);
-  /// What is in `recent_`, ascending.
+  /// The content of `recent_`, ascending.
   [[nodiscard]] std::vector<Count> recent() const;
 
   std::optional<std::vector<Client>> senders_;  ///< ascending; none: all
   std::vector<Count> known_;                    ///< ascending by edge
-  /// Others, until they are enough for a merge, which takes as long as all that are known.
+  /// Counts of other edges, until they suffice for a merge, whose time is proportional to the number of known edges.
   std::unordered_map<Edge, std::int64_t, EdgeHash> recent_;
   std::int64_t others_ = 0;
 };

@@ -18,7 +18,7 @@ Milestones::Milestones(World& world, const std::vector<int>& passing) : state_(n
   MPI_Comm_split(state_->world.agreement, takes_part ? 0 : MPI_UNDEFINED, world.rank(), &state_->passing);
 }
 
-// After a failure others may never pass: what is open stays so, and World ends without them.
+// After a failure other ranks may never pass. Open requests stay open, and World ends without them.
 Milestones::~Milestones() {
   if (state_->world.failed || std::uncaught_exceptions() > 0 || state_->passing == MPI_COMM_NULL ||
       !state_->open.empty())

@@ -1,4 +1,4 @@
-// Inside of the net room: the communicators, the control channel and the waits that poll it.
+// Internals of the net module: the communicators, the control channel and the waits that poll it.
 #pragma once
 
 #include <array>
@@ -24,26 +24,26 @@ enum class NoticeKind : std::int32_t {
   failure,
   step_failed,
   stop_request,
-  round_query,  ///< for an Appointment, as are the two that follow
+  round_query,  ///< for an Appointment, as are the next two kinds
   round_reply,
   round_agreed,
   ended,  ///< of Mailboxes: the sender's clients have finished
   alive,  ///< to a rank that waits for the others' end, or for the aggregator: the sender has begun this round
 };
 
-/// What all ranks do after one common round.
+/// Common action of all ranks after one common round.
 enum class Appointment : std::int32_t { stop, checkpoint };
 
 /// A message of the control channel; plain bytes of one size, so that one pre-posted receive serves all.
 struct Notice {
   NoticeKind kind = NoticeKind::failure;
-  std::int32_t code = 0;  ///< ExitCode of a failure, Appointment of what is about a round
+  std::int32_t code = 0;  ///< ExitCode of a failure, Appointment of a notice about a round
   std::int64_t round = 0;
-  std::int32_t silence = 0;  ///< 1 if the failure is that nothing came: an effect of what happened elsewhere
+  std::int32_t silence = 0;  ///< 1 if the failure is that no message came: an effect of a failure elsewhere
   char text[1000] = {};
 };
 
-/// A rank waited in vain, in this round.
+/// Failure of another rank that waited in vain, in this round.
 class SilenceHeardOf : public PeerError {
  public:
   SilenceHeardOf(ExitCode code, const std::string& message, Round round) : PeerError(code, message), round_(round) {}
@@ -53,13 +53,13 @@ class SilenceHeardOf : public PeerError {
   Round round_;
 };
 
-/// A step that all ranks take together has failed elsewhere, and this rank need not go on with its own.
+/// Failure elsewhere of a step that all ranks take together. This rank need not continue its own.
 class StepAbandoned : public PeerError {
  public:
   using PeerError::PeerError;
 };
 
-/// Forgets sends (anything with a `request`) whose buffer is free again.
+/// Removes the sends (of any type with a `request`) whose buffer is free again.
 template <class Sends>
 void drop_delivered(Sends& sends) {
   sends.remove_if([](auto& send) {
@@ -69,8 +69,8 @@ void drop_delivered(Sends& sends) {
   });
 }
 
-/// Adds up waiting time in steps of at most a second, so that a job that was suspended as a whole does not wake up to
-/// an expired watchdog.
+/// Clock of waiting time, which adds steps of at most a second. A job that was suspended as a whole thus does not
+/// resume with an expired watchdog.
 class PatienceClock {
  public:
   [[nodiscard]] double seconds() {
@@ -81,7 +81,7 @@ class PatienceClock {
     waited_ += step < 1 ? step : 1;
     return waited_;
   }
-  /// Whether there were such steps.
+  /// Whether a step was that long.
   [[nodiscard]] bool suspended() const { return suspended_; }
 
  private:
@@ -98,41 +98,43 @@ struct World::State {
 
   /// Handles what has arrived on the control channel and a pending signal. Throws PeerError.
   void poll();
-  /// The same for a rank that waits in vain itself: another's wait in a later round is an effect of the same cause, and
-  /// the nearer one is to say what it is, unless it was `suspended` itself. Returns whether there was such a wait.
+  /// The same for a rank that waits in vain itself. Another rank's wait in a later round is an effect of the same
+  /// cause. The nearer rank is to name the cause, unless it was `suspended` itself. Returns whether another rank had
+  /// such a wait.
   bool poll_while_waiting(bool suspended = false);
   void send_notice(int to, const Notice& notice);
-  /// Waits for all requests, polling; `awaited` words what is missing when `patience` seconds have passed.
+  /// Waits for all requests, polling. After `patience` seconds the error text comes from `awaited`, which names the
+  /// missing messages.
   void wait(std::span<MPI_Request> requests, double patience, const std::function<std::string()>& awaited);
-  /// The same for what `done()` tells, which may leave the processor to others before it says no.
+  /// The same for the condition `done()`, which may leave the processor to others before it returns false.
   template <class Done, class Awaited>
   void wait_until(Done&& done, Awaited&& awaited) {
     wait_until<16>(done, watchdog, awaited);
   }
-  /// The same for collectives of the Agreement and Root doors, where ranks may be busy reading data for long.
+  /// The same for collectives of Agreement and Root, where ranks may read data for long.
   void wait_collective(MPI_Request request, const char* what);
   [[nodiscard]] bool begin_round(Round t);
-  /// The same where rounds are nobody's but this rank's: false as soon as it has heard that the run is to stop.
+  /// The same for rounds of this rank alone. Returns false as soon as this rank has heard that the run is to stop.
   [[nodiscard]] bool begin_own_round(Round t);
-  /// For a request that may still be under way when its owner goes, after a failure: forgets it, and keeps its buffer
-  /// as long as MPI may touch it.
+  /// Abandons a request that may still be under way when its owner is destroyed after a failure. Keeps the buffer as
+  /// long as MPI may access it.
   void abandon(MPI_Request& request, Vector&& buffer);
-  /// Likewise for memory whose requests have been freed: it stays until MPI has ended.
+  /// Keeps memory whose requests have been freed until MPI has ended.
   void keep(std::shared_ptr<const void> memory) { abandoned_.push_back(std::move(memory)); }
-  /// Around an aggregator, where others may wait for this rank while it waits itself, or computes for long: tells them
-  /// now and then that it lives; rank 0 all others, these rank 0.
+  /// Sends a sign of life now and then, in runs with an aggregator. Others may wait for this rank while it waits or
+  /// computes for long. Rank 0 tells all other ranks; the other ranks tell rank 0.
   void show_life();
   void set_active(const Layout& layout);
   [[nodiscard]] Round current_round() const { return round_; }
-  /// Whether the round after which all stop has been agreed on.
+  /// Whether the last round of all ranks has been agreed.
   [[nodiscard]] bool stops() const { return !of(Appointment::stop).agreed.empty(); }
-  /// Rank 0's: asks for a common round, unless the one that was asked for last is not agreed on yet.
+  /// Request by rank 0 for a common round, unless the last request is not agreed yet.
   void appoint(Appointment what);
-  /// Whether all do this after round t. Rounds are asked about in rising order, and each once.
+  /// Whether all ranks take this action after round t. To be called in rising order of rounds, once for each.
   [[nodiscard]] bool is_appointed(Appointment what, Round t);
-  /// After a failure here: whether no other rank failed at about the same time in an earlier round (or, in the same,
-  /// with a lower number). Models become infinite on many ranks at once, and a silent rank stops its neighbours'
-  /// neighbours too, so the one that failed first says why.
+  /// Whether, after a failure here, no other rank failed at about the same time in an earlier round (or in the same
+  /// round, with a lower rank number). Models become infinite on many ranks at once, and a silent rank stops its
+  /// neighbours' neighbours too. Hence the rank that failed first reports the cause.
   [[nodiscard]] bool is_nearest_to_the_cause();
 
   int rank = 0;
@@ -143,23 +145,23 @@ struct World::State {
   MPI_Comm reports = MPI_COMM_NULL;
   double watchdog = 60;
   std::optional<ExitCode> failed;  ///< code of the failure that ends this run
-  bool heeds_signals = false;      ///< they stop the rounds
+  bool heeds_signals = false;      ///< signals stop the rounds
   bool step_failed = false;        ///< elsewhere, in Agreement::together
-  bool waited_in_vain = false;     ///< and that failure is a peer's silence
+  bool waited_in_vain = false;     ///< the failure is a peer's silence
   std::int64_t agreement_bytes = 0;
 
-  /// What ranks that are in rounds of their own have said of themselves (Mailboxes), and rank 0 as the aggregator.
+  /// Statements of ranks in rounds of their own (Mailboxes), and of rank 0 as the aggregator, about themselves.
   struct Peer {
     bool ended = false;
-    Round rounds_at_end = 0;  ///< that it had begun when it ended
-    bool heard = false;       ///< since somebody last looked
-    Round round = -1;         ///< the last that is known to have begun
+    Round rounds_at_end = 0;  ///< number of rounds begun when it ended
+    bool heard = false;       ///< since the last check
+    Round round = -1;         ///< last round known to have begun
   };
   std::vector<Peer> peers;
   std::chrono::steady_clock::time_point life_shown = {};
-  std::int64_t asynchronous_runs = 0;  ///< begun; the same on all ranks
+  std::int64_t asynchronous_runs = 0;  ///< number of runs begun; the same on all ranks
 
-  // Reports under way (sender), and those that wait for the others' (rank 0).
+  // Reports under way (sender), and reports that wait for those of other ranks (rank 0).
   struct Report {
     Vector numbers;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -168,7 +170,7 @@ struct World::State {
   std::map<int, std::deque<Vector>> received_reports;
 
  private:
-  /// Polls. Throws FailureError when the patience is at its end.
+  /// Polls. Throws FailureError when the patience has expired.
   void keep_waiting(PatienceClock& clock, double patience, const std::function<std::string()>& awaited);
   template <unsigned looks_between_polls, class Done, class Awaited>
   void wait_until(Done&& done, double patience, Awaited&& awaited) {
@@ -196,12 +198,13 @@ struct World::State {
   std::list<std::shared_ptr<const void>> abandoned_;
   std::vector<int> active_;
 
-  // Agreement on a common round, the last after a signal above all: whoever wants one asks rank 0, which asks all for
-  // the round that they have begun; the largest of these it is, and nobody begins another round before knowing it.
+  // Agreement on a common round, above all the last round after a signal. A rank that wants one asks rank 0. Rank 0
+  // asks all ranks for the round that they have begun. The largest of these rounds is agreed. No rank begins another
+  // round before it knows the result.
   struct CommonRound {
-    int told = 0;              ///< how often this rank has said where it is; rank 0: how often it has asked
-    int heard = 0;             ///< and was told what is agreed
-    std::deque<Round> agreed;  ///< rounds that have not come yet
+    int told = 0;              ///< number of replies that this rank has sent; rank 0: number of its requests
+    int heard = 0;             ///< number of agreements that this rank has received
+    std::deque<Round> agreed;  ///< future rounds
     std::size_t replies = 0;
     Round latest = 0;
   };

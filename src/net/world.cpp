@@ -198,8 +198,8 @@ void World::State::appoint(Appointment what) {
 
 void World::State::reply_round(Appointment what) {
   ++of(what).told;
-  // Who is in the midst of a round is at its end before it hears what is agreed: the next one it can do something
-  // after.
+  // A rank in the middle of a round finishes that round before it learns the agreed round. The next round is the first
+  // after which it can act.
   const Round round = what == Appointment::stop ? round_ : round_ + 1;
   if (rank == 0) {
     handle_reply(what, round);

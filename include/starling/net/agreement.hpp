@@ -1,5 +1,5 @@
-/// Collective agreement of all ranks: validation together, typed reductions and gathering of results, before the first
-/// round and after the last. One-way reports, of which progress is made, may be sent during rounds.
+/// Collective agreement of all ranks, before the first round and after the last: joint validation, typed reductions,
+/// gathering of results. One-way reports of progress may be sent during rounds.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace starling {
 
-/// Communication of all ranks outside of rounds. All members are **collective** over all ranks, but for `rank`,
-/// `ranks`, `report`, `collect` and `bytes`.
+/// Communication of all ranks outside of rounds. All members are **collective** over all ranks, except `rank`, `ranks`,
+/// `report`, `collect` and `bytes`.
 class Agreement {
  public:
   explicit Agreement(World& world) : world_(world) {}

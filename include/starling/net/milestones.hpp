@@ -1,5 +1,5 @@
-/// Points that ranks pass each at its own time, and that all have passed at some time: known without waiting for
-/// anybody.
+/// Count of the points that all ranks have passed. Each rank passes a point at its own time, and no rank waits for
+/// another to learn the count.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ class Milestones {
   Milestones(const Milestones&) = delete;
   Milestones& operator=(const Milestones&) = delete;
 
-  /// This rank, one of those, passes its next point.
+  /// Passes the next point of this rank, which is one of the passing ranks.
   void pass();
-  /// How many points all of those ranks have passed, as far as it is known here.
+  /// Number of points that all passing ranks have passed, as far as this rank knows.
   [[nodiscard]] std::int64_t passed_by_all();
-  /// Waits until all have passed what this rank has. Collective over those ranks. Throws as waits do.
+  /// Waits until all passing ranks have passed the points that this rank has passed. **Collective** over the passing
+  /// ranks. Throws as waits do.
   void settle();
 
  private:

@@ -8,8 +8,8 @@
 
 namespace starling {
 
-/// Messages and bytes over one edge between clients. An edge inside a rank counts like any other: this is what the
-/// algorithm sends, whatever the layout.
+/// Messages and bytes over one edge between clients. An edge inside a rank counts like any other. The counts are those
+/// of the algorithm and do not depend on the layout.
 struct EdgeTraffic {
   Client from = 0;
   Client to = 0;
@@ -18,7 +18,7 @@ struct EdgeTraffic {
   void persist(Snapshot& snapshot) { snapshot(from, to, messages, bytes); }
 };
 
-/// What went between ranks.
+/// Messages and bytes between ranks.
 struct WireTraffic {
   std::int64_t messages = 0;
   std::int64_t bytes = 0;

@@ -1,7 +1,6 @@
-/// The ranks of a run: start and end of MPI, the control channel on which errors and stop requests travel, the
-/// watchdog.
+/// The ranks of a run: start and end of MPI, the control channel for errors and stop requests, and the watchdog.
 ///
-/// mpi.h is included by no header of this room, and the library is linked to this room alone.
+/// No header of the net module includes mpi.h. Only this module is linked to the MPI library.
 #pragma once
 
 #include <memory>
@@ -12,10 +11,11 @@
 
 namespace starling {
 
-/// One per process. Construction starts MPI and destruction finalizes it; both are **collective**.
+/// MPI environment of a process; one object per process. Construction starts MPI and destruction finalizes MPI; both
+/// are **collective**.
 ///
-/// Before MPI starts it asks Open MPI to yield when idle if this host has more ranks than CPUs (a round among waiting
-/// ranks takes milliseconds otherwise).
+/// Before MPI starts, the constructor asks Open MPI to yield when idle if this host has more ranks than CPUs. Without
+/// yielding, a round among waiting ranks takes milliseconds.
 class World {
  public:
   World();
@@ -26,33 +26,34 @@ class World {
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
 
-  /// Seconds without progress after which a wait gives up with a FailureError naming round and peer.
+  /// Sets the watchdog: seconds without progress after which a wait throws a FailureError that names round and peer.
   void set_watchdog(double seconds);
 
-  /// Tells every other rank that this one has failed; their next wait throws PeerError with this code. Returns false,
-  /// and tells nobody, if another rank's failure has arrived first: that one speaks for the run.
+  /// Tells every other rank that this rank has failed. The next wait of each other rank throws PeerError with this
+  /// code. Returns false, and tells no rank, if the failure of another rank has arrived first: that failure speaks for
+  /// the run.
   bool announce(ExitCode code, const std::string& message);
 
-  /// For a rank that waits for something outside, between rounds or in one: hears what others have to say, and tells
-  /// whether the run goes on beyond this round. Throws PeerError, and Error of the code stopped_safely for a signal
-  /// that was noted before signals stop rounds.
+  /// Check for a rank that waits for something outside the run, between rounds or within a round. Handles messages of
+  /// other ranks and returns whether the run continues beyond this round. Throws PeerError. Throws Error with the code
+  /// stopped_safely for a signal that was noted before signals stop rounds.
   [[nodiscard]] bool go_on_waiting();
 
-  /// From now on SIGINT, SIGTERM and SIGUSR1 are noted, and nothing ends by them but what waits outside
-  /// (go_on_waiting); a second SIGINT ends the process at once.
+  /// From now on SIGINT, SIGTERM and SIGUSR1 are noted. They end only waits for something outside the run
+  /// (go_on_waiting). A second SIGINT ends the process at once.
   void note_signals();
-  /// Whether this rank was sent one.
+  /// Whether this rank has received one of these signals.
   [[nodiscard]] bool is_signalled() const;
-  /// From now on they ask all ranks to stop after one common round (Neighbours::begin_round). Whoever is stopping is
-  /// left to it: further ones change nothing, but for the second SIGINT.
+  /// From now on these signals ask all ranks to stop after one common round (Neighbours::begin_round). While the run is
+  /// stopping, further signals change nothing, except the second SIGINT.
   void watch_signals();
 
-  /// Rank 0's, between rounds: asks all ranks that host clients to write a checkpoint after one common round, soon.
+  /// Request by rank 0, between rounds: all ranks that host clients write a checkpoint soon, after one common round.
   void appoint_checkpoint();
-  /// Whether that is so after this rank's round t. Asked after each round.
+  /// Whether a checkpoint follows this rank's round t. To be called after each round.
   [[nodiscard]] bool is_checkpoint_after(Round t);
 
-  /// What the doors of this room share.
+  /// State that the interfaces of this module share.
   struct State;
   [[nodiscard]] State& state() { return *state_; }
 
@@ -60,14 +61,14 @@ class World {
   std::unique_ptr<State> state_;
 };
 
-/// Name and version of the MPI library; needs no World.
+/// Name and version of the MPI library. Needs no World.
 [[nodiscard]] std::string mpi_version();
 
-/// CPUs of this host that are the job's: as SLURM says, or else those of the launcher's affinity (all that are online
-/// where no launcher is seen), within the quota of their control groups; needs no World.
+/// Number of CPUs of this host that the job may use, within the quota of its control groups. SLURM's count comes first,
+/// else the CPUs of the launcher's affinity; all online CPUs where no launcher is seen. Needs no World.
 [[nodiscard]] int cpus_of_this_host();
 
-/// Whether this job has more ranks on this host than CPUs, as the launcher says; needs no World.
+/// Whether this job has more ranks than CPUs on this host, according to the launcher. Needs no World.
 [[nodiscard]] bool oversubscribed();
 
 }  // namespace starling

@@ -75,8 +75,8 @@ struct Scaled {
   }
 };
 
-/// Of a phase, on what is left when the mean is taken off. Where rows or columns sum to one this multiplies as phases
-/// do.
+/// Mixing matrix of a phase on the disagreement, that is, on the remainder once the mean is subtracted. Where rows or
+/// columns sum to one, these matrices multiply as the phases do.
 Scaled disagreement(const Topology& topology, std::size_t phase) {
   MatrixXd m = mixing_matrix(topology, phase);
   const Eigen::RowVectorXd column_means = m.colwise().mean();
@@ -148,7 +148,7 @@ double second_of(const MatrixXd& m) {
   return moduli[0] > 0 ? std::min(1.0, moduli[1] / moduli[0]) : unknown;
 }
 
-/// Where disagreement has faded over the rounds of a period and not vanished, the rate of a round instead.
+/// Replaces the rate of a period by the rate of a round where disagreement has faded over the period without vanishing.
 void believe_only_exact(const Topology& topology, Spectrum& spectrum) {
   const std::optional<double> small = log_of_small_second(topology, *spectrum.exact_after);
   if (!small) return;

@@ -26,7 +26,7 @@ Values mixed(const Topology& topology, std::size_t phase, const Values& x) {
   return y;
 }
 
-/// Of the ratios: it never rises under push-sum.
+/// Span of the ratios: largest minus least. The span never rises under push-sum.
 double span(const Values& s, const Values& w) {
   double least = s[0] / w[0];
   double most = least;

@@ -1,4 +1,4 @@
-/// How fast clients agree over the rounds of a topology, measured rather than computed from eigenvalues.
+/// Rate of agreement of clients over the rounds of a topology, measured rather than computed from eigenvalues.
 #pragma once
 
 #include <optional>

@@ -30,7 +30,7 @@ class Components {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static std::size_t index(Client u) { return static_cast<std::size_t>(u); }
 
-  /// Where the search stands among a client's receivers.
+  /// Position of the search among a client's receivers.
   struct Visit {
     Client client;
     std::size_t phase = 0;

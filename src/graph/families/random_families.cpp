@@ -128,7 +128,7 @@ std::vector<Edge> both_ways(const std::vector<Pair>& pairs) {
   return edges;
 }
 
-/// Whom u is joined to instead, by chance; none where nobody new was hit upon, as when u knows nearly everybody.
+/// New neighbour of u, drawn at random; none if no trial found a new one, as when u knows nearly all clients.
 std::optional<Client> stranger(Client u, Client n, const PairSet& joined_pairs, AddressedRandom& random) {
   for (int trial = 0; trial < 64; ++trial) {
     const Client v = draw(random, n);

@@ -156,7 +156,7 @@ class Attributes {
   static bool is_one_of(char c, std::string_view these) { return these.find(c) != std::string_view::npos; }
   static bool is_quote(char c) { return is_one_of(c, "'\""); }
 
-  /// What stands before the next such character outside quotes and brackets, which is skipped.
+  /// Text before the next `end` outside quotes and brackets. Skips that character.
   std::string_view take(char end) {
     int depth = 0;
     std::size_t k = 0;
@@ -174,7 +174,7 @@ class Attributes {
     return taken;
   }
 
-  /// Where the quote that begins at k ends; at the end of the text where it does not.
+  /// End of the quote that begins at k; the end of the text if the quote is not closed.
   [[nodiscard]] std::size_t end_of_quote(std::size_t k) const {
     const char quote = rest_[k++];
     while (k < rest_.size() && rest_[k] != quote) k += rest_[k] == '\\' ? 2 : 1;

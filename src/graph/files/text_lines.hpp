@@ -1,4 +1,4 @@
-/// What the readers of topology files share: lines, words, numbers, and errors that name file and line.
+/// Common parts of the readers of topology files: lines, words, numbers, and errors that name file and line.
 #pragma once
 
 #include <cstdint>

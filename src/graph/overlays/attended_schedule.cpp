@@ -40,7 +40,7 @@ bool AttendedSchedule::present(Client u, Round t) const {
   return attendance(u, t) == Attendance::present;
 }
 
-// Weights of those present (method 1, "Opting out").
+// Weights of the present clients (docs/methods/decentralized.md, "Graphs that change": Opting out).
 Links AttendedSchedule::links(Client u, Round t) const {
   const Round round = t / steps_per_round_;
   if (!present(u, round)) return {};

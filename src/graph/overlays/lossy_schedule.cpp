@@ -18,7 +18,7 @@ bool LossySchedule::lost(Client from, Client to, Round t) const {
   return random.uniform() < settings_.probability;
 }
 
-// Weights under loss (method 1, "Loss").
+// Weights under loss (docs/methods/decentralized.md, "Graphs that change": Loss).
 Links LossySchedule::links(Client u, Round t) const {
   Links links = schedule_->links(u, t);
   const auto arrives = [&](const Arc& arc) { return !lost(u, arc.peer, t); };

@@ -1,4 +1,4 @@
-// What control groups of Linux, in both versions of their files, allow a process. Internal to the net room.
+// Limits that Linux control groups (versions 1 and 2) set for a process. Internal to the net module.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 namespace starling {
 
-/// The least that `allowed` finds in the folders of the groups in `membership` (lines of /proc/self/cgroup) and of
-/// those around them, which are under `mount`; infinite where there are none. A container may not see where it is: then
-/// the outermost folder is its own.
+/// The least value that `allowed` returns for the folders, under `mount`, of the groups in `membership` (lines of
+/// /proc/self/cgroup) and of their enclosing groups. Infinite if there are none. A container may not see its own group;
+/// then the outermost folder is its own.
 [[nodiscard]] double least_of_groups(std::istream& membership, const std::filesystem::path& mount,
                                      const std::function<double(const std::filesystem::path& group)>& allowed);
 

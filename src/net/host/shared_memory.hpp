@@ -1,4 +1,4 @@
-// Memory that processes of one host share. Internal to the net room.
+// Memory that processes of one host share. Internal to the net module.
 #pragma once
 
 #include <cstddef>
@@ -6,41 +6,42 @@
 
 namespace starling {
 
-/// Where other processes of the host find a stretch of shared memory; plain bytes, which travel by MPI.
+/// Address of a stretch of shared memory for other processes of the host; plain bytes, which travel by MPI.
 struct SharedPlace {
-  std::int64_t process = -1;  ///< −1: there is none
-  std::int64_t file = -1;     ///< of that process
+  std::int64_t process = -1;  ///< −1: no memory
+  std::int64_t file = -1;     ///< file descriptor of that process
   std::uint64_t bytes = 0;
-  std::uint64_t device = 0;  ///< with `node`: which memory it is, whatever else may be found there
+  std::uint64_t device = 0;  ///< with `node`: identity of the memory, to detect another file at the same address
   std::uint64_t node = 0;
 };
 
-/// A stretch of it, mapped into this process. It has no name: nothing is left behind however a run ends, and no limit
-/// of /dev/shm (64 MB in many containers) holds for it.
+/// A stretch of shared memory, mapped into this process. The memory has no name: nothing is left behind however a run
+/// ends. No limit of /dev/shm (64 MB in many containers) applies.
 class SharedMemory {
  public:
   SharedMemory() = default;
-  /// Zeros, to be written. All of it is there: no access will fail for want of memory. Throws FailureError.
+  /// Writable memory, filled with zeros. All of it is allocated: no access will fail for want of memory. Throws
+  /// FailureError.
   [[nodiscard]] static SharedMemory create(std::size_t bytes);
-  /// Another process's, to be read only. It stays for as long as it is mapped here, whatever becomes of its owner.
-  /// Throws FailureError.
+  /// Memory of another process, read-only. It stays for as long as it is mapped here, even after its owner ends. Throws
+  /// FailureError.
   [[nodiscard]] static SharedMemory attach(const SharedPlace& place);
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
-  /// Begins at a page; null where there is none.
+  /// Start of the memory, at a page boundary; null if there is no memory.
   [[nodiscard]] std::byte* data() const { return data_; }
-  /// For others to attach, until close(); nowhere where there is none. Throws FailureError.
+  /// Address for others to attach, until close(); an empty address if there is no memory. Throws FailureError.
   [[nodiscard]] SharedPlace place() const;
-  /// Nobody else attaches any more.
+  /// Ends attaching by other processes.
   void close();
-  /// What lies on whole pages from `begin` on is lost, for all who share it, and the system gets their room back; from
-  /// then on an access may fail for want of memory.
+  /// Discards the whole pages from `begin` on, for all who share them, and returns their memory to the system. Later
+  /// accesses may fail for want of memory.
   void drop(std::size_t begin);
 
  private:
-  /// Whether it is long enough for some. Whoever reads vectors here and there finds them sooner on huge pages.
+  /// Whether the memory is long enough for huge pages. On huge pages, reading vectors at scattered places is faster.
   [[nodiscard]] bool has_huge_pages() const;
   void map(int protection);
   void use_huge_pages();
@@ -49,7 +50,7 @@ class SharedMemory {
   int file_ = -1;
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
-  std::byte* stretch_ = nullptr;  ///< of addresses, in which the memory lies
+  std::byte* stretch_ = nullptr;  ///< range of addresses that contains the memory
   std::size_t stretched_ = 0;
 };
 

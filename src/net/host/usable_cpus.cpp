@@ -16,7 +16,8 @@ namespace starling {
 
 namespace {
 
-/// Of one group: "200000 100000" in cpu.max (version 2), or two files (version 1); "max" and -1 are none.
+/// Quota of one group, in CPUs: "200000 100000" in cpu.max (version 2), or two files (version 1). The values "max" and
+/// -1 mean no quota.
 double quota_in(const std::filesystem::path& group) {
   double quota = 0;
   double period = 0;
@@ -35,7 +36,7 @@ double cpu_quota(std::istream& membership, const std::filesystem::path& mount) {
 
 namespace {
 
-/// What starts ranks on a host, as the kernel names processes (15 characters at most).
+/// Whether a program of this name starts ranks on a host. Names are those of the kernel (15 characters at most).
 bool starts_ranks(std::string_view name) {
   constexpr std::string_view launchers[] = {"mpirun", "mpiexec",       "orterun",         "prterun",    "orted",
                                             "prted",  "mpiexec.hydra", "hydra_pmi_proxy", "slurmstepd", "srun"};

@@ -1,4 +1,4 @@
-// CPUs that ranks of this host may use. Internal to the net room.
+// CPUs that the ranks of this host may use. Internal to the net module.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace starling {
 
-/// CPUs that control groups grant: the least quota of the groups in `membership` (lines of /proc/self/cgroup) and of
-/// those around them, whose files are under `mount`, in CPUs; infinite where there is none.
+/// CPUs that control groups grant: the least quota, in CPUs, of the groups in `membership` (lines of /proc/self/cgroup)
+/// and of their enclosing groups. The files of the groups are under `mount`. Infinite if there is no quota.
 [[nodiscard]] double cpu_quota(std::istream& membership, const std::filesystem::path& mount);
 
 /// The nearest process, from this one upwards, that starts ranks (mpirun, srun and the like), or 0 if there is none to

@@ -1,4 +1,4 @@
-// Memory that this host has left for this process. Internal to the net room.
+// Memory that this host has left for this process. Internal to the net module.
 #pragma once
 
 #include <filesystem>

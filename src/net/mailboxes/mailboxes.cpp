@@ -12,29 +12,29 @@ namespace starling {
 
 namespace {
 
-/// Of messages; Neighbours has 0. A rank that has left a run may send for the next one to a rank that has not, but not
-/// for the one after that, so two tags in turn tell runs apart.
+/// Tag of the messages of a run; Neighbours uses tag 0. A rank that has left a run may send for the next run to a rank
+/// that has not left. It cannot send for the run after the next, so two alternating tags tell runs apart.
 int tag_of(std::int64_t run) {
   return static_cast<int>(1 + run % 2);
 }
 
 using Time = std::chrono::steady_clock;
 
-/// Gives the CPU away: a rank that waits must not slow one that works.
+/// Short sleep: a waiting rank must not slow a working rank.
 void nap() {
   std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
-/// What goes to one other rank. MPI_Issend ends when the receiver has turned to the message, so that one that is slow
-/// finds one message, and what it would have missed waits in the pile.
+/// Outgoing messages to one other rank. MPI_Issend ends when the receiver has turned to the message. A slow receiver
+/// thus finds one message, and later parcels wait in the pile.
 struct Channel {
   Pile waiting;
   Vector under_way;
   MPI_Request request = MPI_REQUEST_NULL;
-  bool closed = false;  ///< the empty message that ends it has left
+  bool closed = false;  ///< whether the final empty message has been sent
 };
 
-/// A message that has been matched and is perhaps not here as a whole.
+/// A message that has been matched and may not have arrived completely.
 struct Arrival {
   int rank = 0;
   Vector packed;

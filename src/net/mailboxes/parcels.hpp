@@ -1,4 +1,4 @@
-// Parcels in the order of their coming, in the form in which they travel; at most one per edge.
+// Parcels in order of arrival and in the format of messages; at most one per edge.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// Before each vector: from, to and round as doubles, which hold them exactly (rounds up to 2^53).
+/// Numbers before each vector: from, to and round as doubles, which hold them exactly (rounds up to 2^53).
 constexpr std::size_t parcel_head = 3;
 
 /// Calls visit(parcel) for all parcels of `packed`, whose vectors have `length` doubles.
@@ -24,7 +24,7 @@ void for_each_parcel(View packed, std::size_t length, Visit&& visit) {
 
 class Pile {
  public:
-  /// Puts the parcel last, or merges it with the one of its edge. Returns whether it is a parcel of its own.
+  /// Appends the parcel, or merges it with the waiting parcel of its edge. Returns whether it was appended.
   bool put(const Mailboxes::Parcel& parcel, Mailboxes::Merge merge) {
     const auto [place, opened] = places_.try_emplace(edge_of(parcel), packed_.size());
     if (opened) {
@@ -46,7 +46,7 @@ class Pile {
   }
   [[nodiscard]] bool empty() const { return places_.empty(); }
   [[nodiscard]] std::size_t size() const { return places_.size(); }
-  /// Moves all parcels to `packed`, whose memory serves the next ones.
+  /// Moves all parcels to `packed`. The former memory of `packed` serves the next parcels.
   void hand_over(Vector& packed) {
     packed.clear();
     packed.swap(packed_);
@@ -59,7 +59,7 @@ class Pile {
   }
 
   Vector packed_;
-  std::unordered_map<std::uint64_t, std::size_t> places_;  ///< of edges in `packed_`
+  std::unordered_map<std::uint64_t, std::size_t> places_;  ///< by edge: offset in `packed_`
 };
 
 }  // namespace starling

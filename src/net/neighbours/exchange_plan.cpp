@@ -22,7 +22,7 @@ void require_countable(std::size_t vectors, std::size_t length, int rank) {
         vectors, length, rank, most);
 }
 
-/// Of a client's number.
+/// Number of bits of a client's number.
 constexpr int bits_of_clients = 31;
 
 /// Marks the numbers of clients of other ranks.
@@ -33,13 +33,13 @@ bool ascend(const std::vector<Arc>& arcs) {
   return std::adjacent_find(arcs.begin(), arcs.end(), falls) == arcs.end();
 }
 
-/// Each once, ascending.
+/// Sorts the keys and removes duplicates.
 void sort_out(std::vector<std::uint64_t>& keys) {
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
 
-/// What is in the buffer is lost.
+/// Enlarges the buffer; its content is lost.
 void enlarge(BlockVector& buffer, std::size_t numbers) {
   if (buffer.size() >= numbers) return;
   buffer = BlockVector();
@@ -115,7 +115,7 @@ void Neighbours::Plan::State::make_room(std::size_t length) {
 }
 
 void Neighbours::Plan::State::drop_scratch() {
-  leaving_ = std::vector<Crossing>();  // `= {}` would keep its room
+  leaving_ = std::vector<Crossing>();  // `= {}` would keep its capacity
   coming_ = std::vector<std::uint64_t>();
   column_begin_ = std::vector<std::size_t>();
   column_to_ = std::vector<Client>();
@@ -134,7 +134,8 @@ void Neighbours::Plan::State::add_reader(int rank, const Layout& layout) {
   ++reader->count;
 }
 
-/// A vector that comes to many clients is named by each of them: what is there twice goes before more room is taken.
+/// Adds the key of a vector from another rank. Each receiving client names the vector, so duplicates are removed before
+/// more memory is taken.
 void Neighbours::Plan::State::add_coming(std::uint64_t key) {
   if (coming_.size() == coming_.capacity()) {
     sort_out(coming_);
@@ -251,7 +252,7 @@ void Neighbours::Plan::State::place_slots(const Layout& layout, Client first) {
   }
 }
 
-/// Of what comes from another rank.
+/// Slot of a vector from another rank.
 std::uint32_t Neighbours::Plan::State::slot_of(Client from, Client to, const Layout& layout) const {
   const int rank = layout.rank_of(from);
   if (!through_window(rank)) {

@@ -1,4 +1,4 @@
-// Who sends what to which rank in an exchange. Internal to the net room.
+// Sends and receives of an exchange, per rank. Internal to the net module.
 #pragma once
 
 #include "net/edge_counts.hpp"
@@ -16,8 +16,8 @@
 
 namespace starling {
 
-/// One message between two ranks: vectors `offset` … `offset + count − 1` of the packing or receive buffer. Or what
-/// goes between them through a window, in no buffer.
+/// One message between two ranks: vectors `offset` … `offset + count − 1` of the packing or receive buffer. Or the
+/// vectors that pass between them through a window, without a buffer.
 struct Transfer {
   int rank = 0;
   Client client = 0;  ///< the first whose vector it carries
@@ -26,7 +26,7 @@ struct Transfer {
   bool in_place = false;  ///< sent from the outgoing block itself (its columns are adjacent there)
 };
 
-/// What messages are sent from, where columns do not lie together, and received in.
+/// Buffers from which messages are sent, where columns are not adjacent, and into which they are received.
 struct Buffers {
   BlockVector packed;
   BlockVector received;
@@ -41,23 +41,24 @@ struct Neighbours::Plan::State {
   std::vector<Transfer> writers;          ///< ranks whose windows this one reads
   std::size_t columns = 0;                ///< of the outgoing block
   std::vector<std::size_t> sent_columns;  ///< of these, in the order of the sends
-  /// Where the vector of each in-neighbour of each local client lies: the number of one of `blocks`, then column_bits
-  /// of its column there; those of client k begin at slot_begin[k].
+  /// Position of the vector of each in-neighbour of each local client: the number of one of `blocks`, then column_bits
+  /// of its column there. The slots of client k begin at slot_begin[k].
   std::vector<std::uint32_t> slots;
   unsigned column_bits = 0;
   std::vector<std::size_t> slot_begin;
-  std::vector<EdgeCounts::Edge> edges;  ///< over which this rank's clients send, as far as they are counted one by one
-  std::int64_t other_edges = 0;         ///< those that are not
+  std::vector<EdgeCounts::Edge> edges;  ///< over which this rank's clients send, if counted one by one
+  std::int64_t other_edges = 0;         ///< number of edges that are counted together
   std::int64_t uses = 0;
   std::shared_ptr<EdgeCounts> counts;
   World::State* world = nullptr;
   std::shared_ptr<Buffers> buffers;       ///< of all plans, or of this one if its requests are bound
-  std::shared_ptr<const void> sent_from;  ///< the door's block, if the last exchange was of it
-  std::size_t buffered = 0;               ///< vectors that are received there
-  /// Where vectors lie in turns of either block: what this rank sends, what it has received, the writers' windows.
+  std::shared_ptr<const void> sent_from;  ///< Neighbours' own block, if the last exchange was of it
+  std::size_t buffered = 0;               ///< number of vectors received in the buffer
+  /// Addresses of vectors in turns of either block: vectors that this rank sends, vectors that it has received, the
+  /// windows of the writers.
   std::array<std::vector<const double*>, 2> blocks;
-  const Windows* windows = nullptr;   ///< that vectors go through, if they do
-  std::size_t last_block = 0;         ///< that served the last exchange
+  const Windows* windows = nullptr;   ///< windows that vectors pass through; null if none
+  std::size_t last_block = 0;         ///< block of the last exchange
   std::vector<MPI_Request> requests;  ///< receives first, then sends
   Parcels parcels = Parcels::per_sender;
   bool persistent = false;
@@ -70,15 +71,16 @@ struct Neighbours::Plan::State {
 
   /// Lays out the exchange for these links.
   void lay_out(const LinksOf& links, const Layout& layout, int rank, std::size_t length);
-  /// Before an exchange: buffers become as large as it needs them. The links are no longer there then.
+  /// Enlarges the buffers before an exchange to the size that it needs. The links are no longer valid then.
   void make_room(std::size_t length);
   void count_uses();
   void free_requests();
-  /// Gives back what only another layout would need.
+  /// Frees the memory that only another layout would need.
   void drop_scratch();
 
  private:
-  /// A vector that goes to another rank in a message, told by its ends; `to` is −1 where it serves all receivers there.
+  /// A vector that leaves in a message to another rank, identified by its ends. `to` is −1 where it serves all
+  /// receivers of that rank.
   struct Crossing {
     int rank;
     Client from;
@@ -105,7 +107,7 @@ struct Neighbours::Plan::State {
   std::vector<Crossing> leaving_;
   std::vector<std::uint64_t> coming_;      ///< keys of the vectors that come from other ranks
   std::vector<std::size_t> column_begin_;  ///< per edge: the first outgoing column of client k
-  std::vector<Client> column_to_;          ///< likewise: whom a column is for
+  std::vector<Client> column_to_;          ///< likewise: receiver of a column
 };
 
 }  // namespace starling

@@ -17,7 +17,7 @@ namespace {
 /// Up to here Isend and Irecv beat persistent requests (1.5 to 1.9 times at 5 entries), beyond they lose.
 constexpr std::size_t persistent_from_length = 102;
 
-/// How a wait for that rank is told.
+/// Text of an error that names the awaited rank.
 std::string waiting_for(Round t, bool receiving, const Transfer& transfer) {
   return fmt::format("round {}: {} rank {} (client {})", t + 1,
                      receiving ? "waiting for a message from" : "a message is not taken by", transfer.rank,
@@ -55,7 +55,7 @@ struct Neighbours::State {
   void begin_turn(Round t);
   void publish(Round t, Plan::State& plan, View outgoing);
   void wait(Round t, Plan::State& plan);
-  /// Where a send's vectors start: in the outgoing block, or packed.
+  /// Start of the vectors of a send: in the outgoing block, or packed.
   [[nodiscard]] const double* source(const Plan::State& plan, const Transfer& send, View outgoing) const {
     return send.in_place ? outgoing.data() + plan.sent_columns[send.offset] * length
                          : plan.buffers->packed.data() + send.offset * length;

@@ -20,7 +20,7 @@ static_assert(Counter::is_always_lock_free, "counters in shared memory must be l
 
 }  // namespace
 
-/// What a rank says of itself, at the beginning of its memory.
+/// Counter that a rank publishes at the beginning of its memory.
 struct Windows::Progress {
   Counter finished{0};
 };
@@ -28,22 +28,23 @@ struct Windows::Progress {
 namespace {
 
 constexpr std::size_t page = 4096;
-/// Looks without leaving the processor: some microseconds, less than it takes to come back to it.
+/// Number of looks before the processor is left: some microseconds, less than the time to return to the processor.
 constexpr unsigned looks_before_leaving = 100;
 
-/// Where a rank has one that is as long or longer, each rank has one block.
+/// Bytes of a long block. If any rank has a block of at least this length, each rank has one block.
 constexpr std::size_t long_block = std::size_t{4} << 20;
 
-/// Of each rank.
+/// Number of blocks of each rank.
 std::size_t blocks_of(const Layout& layout, std::size_t length) {
   Client most = 0;
   for (int rank = 0; rank < layout.ranks(); ++rank) most = std::max(most, layout.count(rank));
   return static_cast<std::size_t>(most) * length * sizeof(double) < long_block ? 2 : 1;
 }
 
-/// Where a rank's blocks lie in its memory. Blocks of different ranks begin at different places of a page: a receiver
-/// reads many of them at once, entry by entry, and the nearest cache keeps only a few lines of the same place. After a
-/// block's last entry comes the last turn in which it was published: a short block arrives with the look that finds it.
+/// Addresses of a rank's blocks in its memory. Blocks of different ranks begin at different offsets in a page. A
+/// receiver reads many of them at once, entry by entry, and the nearest cache keeps only a few lines of the same
+/// offset. The last turn in which a block was published follows its last entry, so that a short block arrives with the
+/// look that finds it.
 struct Places {
   Places(const Layout& layout, int rank, std::size_t length)
       : size(static_cast<std::size_t>(layout.count(rank)) * length * sizeof(double)),
@@ -57,16 +58,16 @@ struct Places {
   std::size_t apart;
 };
 
-/// As others of this host see a rank.
+/// A rank as the other ranks of this host see it.
 struct Member {
   std::int64_t rank = 0;
   SharedPlace place;
 };
 
-/// What a rank says before any of its host takes memory.
+/// Request that a rank states before any rank of its host takes memory.
 struct Wish {
   std::uint64_t bytes = 0;
-  double left = 0;  ///< bytes that it sees
+  double left = 0;  ///< bytes of usable memory that the rank sees
 };
 
 /// The ranks of this host, in order.
@@ -98,9 +99,9 @@ class Host {
   int size_ = 1;
 };
 
-/// Where a control group limits memory, the kernel does not refuse shared memory beyond it but ends the process. What
-/// the run takes later is about as much again, so that half of what is left is to stay. Throws FailureError, on all
-/// ranks of a host alike.
+/// Check of the memory that a control group leaves. Beyond such a limit the kernel does not refuse shared memory but
+/// ends the process. The run later takes about as much again, so half of the remaining memory must stay free. Throws
+/// FailureError, on all ranks of a host alike.
 void require_memory(const std::vector<Wish>& wishes) {
   double bytes = 0;
   double left = std::numeric_limits<double>::infinity();
@@ -189,8 +190,8 @@ void Windows::finish() {
   std::launder(reinterpret_cast<Progress*>(own_.data()))->finished.store(turn_, std::memory_order_release);
 }
 
-// Who has published a turn had finished with the one before: where this rank has seen that already, it need not fetch
-// the other counter, which has moved since.
+// A rank that has published a turn had finished the turn before. If this rank has already seen the publication, it need
+// not fetch the other counter, which has moved since.
 bool Windows::has_finished(int reader) {
   const auto rank = static_cast<std::size_t>(reader);
   if (published_[rank] + blocks() > turn_) return true;

@@ -1,5 +1,5 @@
-// Messages through the aggregator's door: their memory, their requests and the waits for them. Internal to the net
-// room.
+// Messages between clients and the aggregator: their memory, their requests and the waits for them. Internal to the net
+// module.
 #pragma once
 
 #include "net/state.hpp"
@@ -9,8 +9,8 @@
 
 namespace starling {
 
-/// A message under way, or a buffer for one. One that is still under way when it goes, after a failure, leaves its
-/// memory to MPI.
+/// A message under way, or a buffer for a message. A message still under way at its destruction, after a failure,
+/// leaves its memory to MPI.
 class DoorMessage {
  public:
   DoorMessage(World::State& world, std::size_t bytes)
@@ -22,9 +22,9 @@ class DoorMessage {
   [[nodiscard]] std::span<std::byte> buffer() { return std::as_writable_bytes(std::span(memory_)).first(bytes_); }
   void send(std::size_t length, int to, int tag);
   void receive(int from, int tag);
-  /// Waits until it has gone or come, and returns its length if it has come. Throws FailureError, which begins with
-  /// what `awaited` says, once nothing has been heard of the rank at its other end for as long as the watchdog: neither
-  /// this message nor a sign of life.
+  /// Waits until the message has been sent or received. Returns the length of a received message. Throws FailureError
+  /// when neither this message nor a sign of life has come from the peer within the watchdog; the error begins with the
+  /// text of `awaited`.
   std::size_t wait(const std::function<std::string()>& awaited);
 
  private:

@@ -13,16 +13,16 @@ namespace starling {
 
 namespace {
 
-/// Of messages; Neighbours has 0, Mailboxes 1 and 2.
+/// Tags of messages; Neighbours uses tag 0, Mailboxes 1 and 2.
 constexpr int tag_up = 3;
 constexpr int tag_down = 4;
 
-/// How much a rank other than 0 may have on its way, if that is more than two contributions.
+/// Bytes that a rank other than 0 may have under way, if more than two contributions.
 constexpr std::size_t most_under_way = std::size_t{16} << 20;
-/// Receives that rank 0 posts ahead.
+/// Number of receives that rank 0 posts ahead.
 constexpr Client ahead = 2;
 
-/// To the front of `to`. Both may be empty, with null pointers that memcpy must not see.
+/// Copies to the front of `to`. Both may be empty, with null pointers, which memcpy must not receive.
 void copy_bytes(std::span<const std::byte> from, std::span<std::byte> to) {
   std::copy(from.begin(), from.end(), to.begin());
 }
@@ -43,7 +43,7 @@ std::size_t buffers_for(std::size_t most, std::size_t messages) {
   return std::clamp<std::size_t>(most_under_way / std::max<std::size_t>(most, 1), 2, messages + 2);
 }
 
-/// No numbers take no bytes, whatever the codec says.
+/// A message without numbers has no bytes, for any codec.
 std::size_t bytes_of(std::size_t numbers, const Codec& codec) {
   return numbers == 0 ? 0 : codec.bytes(numbers);
 }
@@ -75,13 +75,13 @@ void check_message(std::size_t bytes, std::size_t expected, Client u) {
       expected);
 }
 
-/// Messages from rank 0 to others, several under way at a time. A buffer is used again once its message has gone.
+/// Messages from rank 0 to other ranks, several under way at a time. A buffer is reused once its message has been sent.
 class Dispatch {
  public:
   Dispatch(World::State& state, std::size_t most, std::size_t buffers)
       : state_(state), most_(most), buffers_(buffers) {}
 
-  /// Of at most as many bytes as all have. The next message may take its place.
+  /// Buffer for a message of at most `most` bytes. The next message may reuse it.
   [[nodiscard]] std::span<std::byte> buffer() {
     if (parcels_.size() < buffers_) {
       parcels_.emplace_back(state_, most_);

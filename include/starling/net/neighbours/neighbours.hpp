@@ -1,4 +1,4 @@
-/// The peer-to-peer door: what clients send each other within rounds.
+/// Peer-to-peer interface: vectors that clients send each other within rounds.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,25 @@
 
 namespace starling {
 
-/// Tells the links of local client k, which hold until it is asked again.
+/// Function that returns the links of local client k. The result is valid until the next call.
 using LinksOf = std::function<const Links&(std::size_t k)>;
 
-/// Whether a plan serves all rounds (worth setting up), some of them again and again, or one.
+/// Use of a plan: for all rounds (worth setting up), for some rounds repeatedly, or for one round.
 enum class PlanUse { fixed_graph, repeating_graph, changing_graph };
 
 /// Whether a sender's vector is the same for all of its out-neighbours, or each edge has its own.
 enum class Parcels { per_sender, per_edge };
 
-/// How vectors get from one rank to another of the same host; to other hosts they go as messages. It changes no result.
+/// Transport of vectors between ranks of one host. Vectors to other hosts travel as messages. The choice changes no
+/// result.
 enum class ExchangeWay {
-  automatic,  ///< windows, if the system has memory to share
+  automatic,  ///< windows if the system has memory to share, else messages
   messages,
-  windows,  ///< memory that the ranks of a host share: receivers read vectors where their senders have written them
+  windows,  ///< memory that the ranks of a host share: receivers read vectors in their senders' memory
 };
 
-/// Where the vectors of all in-neighbours lie after an exchange: those of clients of this rank in the block that they
-/// were sent from, all others in a buffer, or in windows where their senders have written them.
+/// Vectors of all in-neighbours after an exchange, by reference. Vectors of clients of this rank lie in the block that
+/// they were sent from. All others lie in a buffer, or in the windows of their senders.
 class Received {
  public:
   /// Vector of in-neighbour number i (in the order of `links[k].in`) of local client k.
@@ -40,7 +41,8 @@ class Received {
 
  private:
   friend class Neighbours;
-  /// Without a branch: whether a neighbour is of this rank is as good as random, and nobody could guess it.
+  /// Start of a vector. Free of branches: whether a neighbour is of this rank is as good as random, so no processor
+  /// could predict a branch.
   [[nodiscard]] const double* start(std::uint32_t slot) const {
     return blocks_[slot >> column_bits_] + (slot & ((std::uint32_t{1} << column_bits_) - 1)) * length_;
   }
@@ -48,14 +50,14 @@ class Received {
   const double* const* blocks_ = nullptr;
   unsigned column_bits_ = 0;
   std::size_t length_ = 0;
-  const std::uint32_t* slots_ = nullptr;  ///< of an in-neighbour each: a block, and its column there
-  const std::size_t* begin_ = nullptr;    ///< of each client's slots
+  const std::uint32_t* slots_ = nullptr;  ///< per in-neighbour: a block, and the column in that block
+  const std::size_t* begin_ = nullptr;    ///< per client: the first of its slots
 };
 
 class Neighbours {
  public:
-  /// Who sends to whom in a round, worked out for this rank: one message per neighbouring rank that carries each
-  /// *sender's* vector once (or each edge's). Kept by the protocol for as long as the links hold.
+  /// Exchange plan of a round for this rank: one message per neighbouring rank. The message carries each *sender's*
+  /// vector once, or the vector of each edge. The protocol keeps the plan for as long as the links hold.
   class Plan {
    public:
     Plan(Plan&&) noexcept;
@@ -69,63 +71,68 @@ class Neighbours {
     std::unique_ptr<State> state_;
   };
 
-  /// Vectors of `length` doubles between the clients of `layout`, whose ranks are those of `world`. **Collective**
-  /// unless all go as messages. Throws FailureError if they cannot go through windows and are to.
+  /// Interface for vectors of `length` doubles between the clients of `layout`, whose ranks are those of `world`.
+  /// **Collective** unless all vectors travel as messages. Throws FailureError if `way` demands windows and windows are
+  /// impossible.
   Neighbours(World& world, const Layout& layout, std::size_t length, ExchangeWay way = ExchangeWay::messages);
   ~Neighbours();
 
-  /// First client of this rank, and how many it hosts.
+  /// First client of this rank, and the number of its clients.
   [[nodiscard]] Client first() const;
   [[nodiscard]] std::size_t count() const;
   /// Doubles in a vector.
   [[nodiscard]] std::size_t length() const;
-  /// Whether vectors that each sender has one of go through windows, where their receiver's rank is on the same host.
+  /// Whether plans of one vector per sender use windows between ranks of the same host.
   [[nodiscard]] bool has_windows() const;
-  /// What a user should know of how they go, the same on all ranks; empty if there is nothing to be said.
+  /// Note on the transport for the user, the same on all ranks; empty if there is nothing to say.
   [[nodiscard]] const std::string& note() const;
 
-  /// Starts round t. False when a signal has asked the run to end before it; all ranks then end before the same round.
+  /// Starts round t. Returns false when a signal has asked the run to end before this round. All ranks then end before
+  /// the same round.
   [[nodiscard]] bool begin_round(Round t);
 
-  /// Asks for the links of each local client once, in order; neighbours ascend, and none comes twice. Local; both ends
-  /// of an edge must know of it. Messages over `lost` edges count as traffic, and that is all.
+  /// Plan for the given links. Calls `links` once for each local client, in order. Neighbours ascend, without
+  /// duplicates. Local; both ends of an edge must have the edge in their links. Messages over `lost` edges count as
+  /// traffic and are not sent.
   [[nodiscard]] Plan plan(const LinksOf& links, PlanUse use, Parcels parcels = Parcels::per_sender);
-  /// `links[k]` are those of client first() + k.
+  /// Plan for links in a span: `links[k]` are the links of client first() + k.
   [[nodiscard]] Plan plan(std::span<const Links> links, PlanUse use, Parcels parcels = Parcels::per_sender);
-  /// The same plan, of a changing graph, for other links.
+  /// Changes a plan of a changing graph to other links.
   void plan_again(Plan& plan, const LinksOf& links);
   void plan_again(Plan& plan, std::span<const Links> links);
 
-  /// Where the vectors of the next exchange, which is to be of this plan, are written best: a block of at least as many
-  /// columns as it sends. With windows nothing is copied from there, and this waits, as exchange() does, until all who
-  /// have read the block before have finished; then what the last exchange has brought is gone.
+  /// Best block for writing the vectors of the next exchange, which must use this plan. The block has at least as many
+  /// columns as the plan sends. With windows, nothing is copied from the block. This function, like exchange(), then
+  /// waits until all earlier readers of the block have finished; the vectors of the last exchange are gone afterwards.
   [[nodiscard]] Released<Columns>& outgoing(Round t, const Plan& plan);
 
-  /// Sends column k of `outgoing` to the out-neighbours of client first() + k (per edge: a column each, in the order of
-  /// clients and their `out`; there may be more columns, which are left alone) and waits for the vectors of all
-  /// in-neighbours. Collective among neighbours only: no barrier. With windows, in which plans differ by exchange, all
-  /// ranks that host clients take part in every one, be it with a plan without edges. Throws FailureError when a peer
-  /// stays silent beyond the watchdog, PeerError when another rank has failed.
+  /// Sends column k of `outgoing` to the out-neighbours of client first() + k, and waits for the vectors of all
+  /// in-neighbours. Per edge, each edge has a column, in the order of clients and their `out`. Further columns are
+  /// ignored. Collective among neighbours only: no barrier. With windows, plans may differ by exchange, and all ranks
+  /// that host clients take part in every exchange, if need be with a plan without edges. Throws FailureError when a
+  /// peer stays silent beyond the watchdog, PeerError when another rank has failed.
   void exchange(Round t, Plan& plan, const Released<Columns>& outgoing);
 
-  /// What the last exchange has brought, which was of this plan, until the next.
+  /// Vectors of the last exchange, which must have used this plan. Valid until the next exchange.
   [[nodiscard]] Received received(const Plan& plan) const;
-  /// After exchange(): what the last has brought is no longer read, so that with windows its senders need not wait
-  /// until the next.
+  /// Declares, after exchange(), that this rank no longer reads the vectors of the last exchange. With windows, the
+  /// senders then need not wait until the next exchange.
   void finish_reading();
 
-  /// After the last exchange of *all* ranks, as a collective between tells: what it has brought is gone, and so is the
-  /// block that outgoing() has given.
+  /// Returns the memory of windows to the system. To be called after the last exchange of *all* ranks, which a
+  /// collective must separate from this call. The vectors of the last exchange and the block of outgoing() are gone
+  /// afterwards.
   void give_back_room();
 
-  /// Before the first plan: the messages of these clients are counted by edge, those of all others together.
+  /// Selects, before the first plan, the senders whose messages are counted by edge. Messages of all other clients are
+  /// counted together.
   void count_edges_of(const std::vector<Client>& senders);
-  /// Per edge whose sender lives here, ascending by (from, to); complete once the plans are gone. If there are more
-  /// than 2^20, or they are not counted one by one, the traffic of the others stands last, from −1 to −1.
+  /// Traffic per edge whose sender is a client of this rank, ascending by (from, to); complete once the plans are gone.
+  /// Edges beyond 2^20, and edges that are not counted one by one, share a last entry from −1 to −1.
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
   [[nodiscard]] WireTraffic wire_traffic() const;
 
-  /// The traffic so far, in which the messages of this plan are counted before.
+  /// Adds the messages of this plan to the traffic, before persist().
   void count(Plan& plan);
   void persist(Snapshot& snapshot);
 

@@ -1,4 +1,4 @@
-/// The aggregator's door, for the modes in which rank 0 combines what clients release.
+/// Interface to the aggregator, for the modes in which rank 0 combines the releases of clients.
 #pragma once
 
 #include <cstddef>
@@ -16,85 +16,92 @@
 
 namespace starling {
 
-/// Every client sends rank 0 one message per sum. Rank 0 adds them to zero in client order, whatever the layout, as
-/// they come. It keeps the next two only; another rank goes on computing while its earlier ones are on their way, up to
-/// two contributions or 16 MiB of them. Each `contribution` is asked for once per local client, in client order, and
-/// its result is used before the next one is asked for.
+/// Sums and messages between all clients and rank 0, the aggregator. Per sum, every client sends rank 0 one message.
+/// Rank 0 adds the contributions to zero in client order as they arrive, for every layout. Rank 0 buffers only the next
+/// two. Another rank continues to compute while its earlier contributions are under way, up to two contributions or 16
+/// MiB, whichever is more. Each `contribution` is requested once per local client, in client order. Its result is used
+/// before the next request.
 ///
-/// All ranks take part in rounds, those without clients too. What waits here names round and peer when it has waited in
-/// vain (`World::set_watchdog`): rank 0 for a client that sends nothing, the others for a rank 0 that gives no sign of
-/// life. What a contribution throws goes through; the caller tells the others (`World::announce`).
+/// All ranks take part in rounds, including those without clients. A wait beyond the watchdog (`World::set_watchdog`)
+/// fails with an error that names round and peer. Rank 0 waits for a client that sends nothing, the other ranks for a
+/// rank 0 that gives no sign of life. Exceptions of a contribution pass through; the caller must announce them to the
+/// other ranks (`World::announce`).
 class Root {
  public:
   Root(World& world, const Layout& layout);
 
-  /// Of this rank's clients: which is the first, and how many.
+  /// First client of this rank, and the number of its clients.
   [[nodiscard]] Client first() const { return first_; }
   [[nodiscard]] std::size_t count() const { return up_.size(); }
   [[nodiscard]] Client clients() const { return layout_.clients(); }  ///< on all ranks
   [[nodiscard]] bool aggregates() const { return aggregates_; }       ///< whether this is rank 0
 
-  /// False where a signal has stopped the run after the round before: on all ranks alike. Local.
+  /// Starts round t. Returns false, on all ranks alike, where a signal has stopped the run after the round before.
+  /// Local.
   [[nodiscard]] bool begin_round(Round t);
 
-  /// To be called now and then by who takes long to answer: hears what others have to say, and tells those who wait
-  /// that this rank lives. Throws PeerError. Local.
+  /// Sign of life of a rank that takes long to answer, to be called now and then. Handles messages of other ranks, and
+  /// tells the waiting ranks that this rank lives. Throws PeerError. Local.
   void still_here();
 
-  /// **Collective.** Σ over all clients of `length` numbers, on rank 0; elsewhere no numbers.
+  /// **Collective.** Sum over all clients of vectors of `length` numbers, on rank 0; empty elsewhere.
   [[nodiscard]] Released<Vector> sum(std::size_t length,
                                      const std::function<const Released<Vector>&(std::size_t k)>& contribution,
                                      const Codec& codec = plain_codec());
-  /// **Collective.** The same into `total`, without allocation once it has the length.
+  /// **Collective.** The same sum, written to `total`; no allocation once `total` has the length.
   void sum(std::size_t length, const std::function<const Released<Vector>&(std::size_t k)>& contribution,
            Released<Vector>& total, const Codec& codec = plain_codec());
-  /// **Collective.** The same of what rank 0 is trusted with.
+  /// **Collective.** The same sum, of vectors that rank 0 is trusted with.
   [[nodiscard]] Secret<Vector> sum_entrusted(std::size_t length,
                                              const std::function<const Entrusted<Vector>&(std::size_t k)>& contribution,
                                              const Codec& codec = plain_codec());
-  /// **Collective.** The same of masked words, modulo 2^64. Throws FailureError naming the clients if one is missing.
-  /// A share without words stands for one that is missing.
+  /// **Collective.** The same sum, of masked words, modulo 2^64. A share without words stands for a missing share.
+  /// Throws FailureError that names the clients whose shares are missing.
   [[nodiscard]] std::vector<std::uint64_t> sum_masked(std::size_t length,
                                                       const std::function<const Masked&(std::size_t k)>& contribution);
 
-  /// **Collective.** Columns of all clients in client order on rank 0 (an empty matrix elsewhere), from each rank's
-  /// block.
+  /// **Collective.** Columns of all clients, in client order, on rank 0, from the blocks of all ranks. Elsewhere an
+  /// empty matrix.
   [[nodiscard]] Columns gather(const Released<Columns>& block);
   /// **Collective.** Overwrites `value`, which has the same length on all ranks, with rank 0's.
   void broadcast(Released<Vector>& value);
   void broadcast(Released<std::vector<std::byte>>& value);
 
-  /// **Collective.** One message from each client, as `codec` writes it, to rank 0: there `messages` are all of them,
-  /// in client order, where `message_offsets` says; elsewhere it is emptied. `lengths` says how many numbers each
-  /// client sends, and is the same on all ranks. A client without numbers is not asked for its `contribution` and sends
-  /// nothing. Those of rank 0 are written by the codec too, so that the messages do not depend on the layout.
+  /// **Collective.** One message from each client to rank 0, written by `codec`. On rank 0 `messages` holds all
+  /// messages, in client order, at the positions of `message_offsets`. Elsewhere `messages` is emptied. `lengths` holds
+  /// how many numbers each client sends, the same on all ranks. A client without numbers sends nothing, and its
+  /// `contribution` is not requested. `codec` also writes the messages of rank 0's own clients, so that the messages do
+  /// not depend on the layout.
   void collect(const std::vector<std::size_t>& lengths,
                const std::function<const Released<Vector>&(std::size_t k)>& contribution, const Codec& codec,
                Released<std::vector<std::byte>>& messages);
-  /// **Collective.** The other way: rank 0 sends each client numbers of its own, lengths[u] of them, the same on all
-  /// ranks, and `take` has them as `codec` gives them back, once per local client that gets any, in client order. On
-  /// rank 0 `content` is asked for once per such client, in client order, and its result is used before the next one is
-  /// asked for; so it may be one vector that changes. All ranks wait for rank 0, those to whose clients it sends
-  /// nothing for a message without numbers, which is counted on the wire alone: no rank runs ahead into later rounds.
+  /// **Collective.** One message from rank 0 to each client. Client u receives `lengths[u]` numbers of its own;
+  /// `lengths` is the same on all ranks. `take` receives the numbers as `codec` decodes them, once per local client
+  /// that gets any, in client order. On rank 0 `content` is requested once per such client, in client order. Its result
+  /// is used before the next request, so `content` may return one vector that changes. All ranks wait for rank 0. A
+  /// rank whose clients get no numbers waits for an empty message, which counts only as wire traffic. Hence no rank
+  /// runs ahead into later rounds.
   void distribute(const std::vector<std::size_t>& lengths,
                   const std::function<const Released<Vector>&(Client u)>& content, const Codec& codec,
                   const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take);
 
-  /// What has passed: from each local client to client 0, which stands for the aggregator and sends itself nothing, and
-  /// on rank 0 from there to each other client (a broadcast counts once for each). Ascending by (from, to).
+  /// Traffic per edge, ascending by (from, to). Edges lead from each local client to client 0, which stands for the
+  /// aggregator and sends itself nothing. On rank 0 edges also lead from client 0 to each other client; a broadcast
+  /// counts once for each.
   [[nodiscard]] std::vector<EdgeTraffic> edge_traffic() const;
-  /// What this rank has sent to other ranks.
+  /// Traffic from this rank to other ranks.
   [[nodiscard]] WireTraffic wire_traffic() const { return wire_; }
-  /// What has passed.
+  /// Saves or restores the traffic counts.
   void persist(Snapshot& snapshot) { snapshot(up_, broadcasts_, broadcast_bytes_, down_, wire_); }
 
  private:
   using Bytes = std::span<const std::byte>;
-  /// Writes the message of local client k, at most as long as the buffer, and returns its length.
+  /// Function that writes the message of local client k to the buffer and returns its length, at most that of the
+  /// buffer.
   using Write = std::function<std::size_t(std::size_t k, std::span<std::byte> buffer)>;
-  /// Takes the message of client u.
+  /// Function that receives the message of client u.
   using Take = std::function<void(Client u, Bytes message)>;
-  /// Whether client u sends one; the same on all ranks.
+  /// Predicate: whether client u sends a message; the same on all ranks.
   using Sends = std::function<bool(Client u)>;
 
   static bool always(Client) { return true; }
@@ -105,21 +112,21 @@ class Root {
   void take_all(std::size_t most, const Write& write, const Take& take, const Sends& sends);
   void count(std::size_t k, std::size_t bytes);
   void count_down(Client u, int rank, std::size_t bytes);
-  /// Overwrites `bytes` with rank 0's; the two ends of it.
+  /// Overwrites `bytes` with those of rank 0; then the receiving and the sending part of that broadcast.
   void spread(std::span<std::byte> bytes);
   void take_spread(std::span<std::byte> bytes);
   void send_spread(std::span<const std::byte> bytes);
   void check_lengths(const std::vector<std::size_t>& lengths) const;
-  /// The two ends of `distribute`, of messages of at most `most` bytes.
+  /// The sending and the receiving part of `distribute`, for messages of at most `most` bytes.
   void send_down(std::size_t most, const std::vector<std::size_t>& lengths,
                  const std::function<const Released<Vector>&(Client u)>& content, const Codec& codec,
                  const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take);
   void take_down(std::size_t most, const std::vector<std::size_t>& lengths, const Codec& codec,
                  const std::function<void(std::size_t k, const Released<Vector>& numbers)>& take);
-  /// Σ of what `numbers` gives for each client, on rank 0, into `total`.
+  /// Sum over all clients of the vectors that `numbers` gives, on rank 0, into `total`.
   template <class Numbers>
   void add_up(std::size_t length, const Numbers& numbers, const Codec& codec, Vector& total);
-  /// On one rank, of numbers as they are: without messages.
+  /// The same sum on a single rank, of the numbers as they are: without messages.
   template <class Numbers>
   void add_up_here(std::size_t length, const Numbers& numbers, Vector& total);
   template <class Numbers>
@@ -129,15 +136,15 @@ class Root {
   Layout layout_;
   Client first_;
   bool aggregates_;
-  std::vector<EdgeTraffic> up_;  ///< of local clients
+  std::vector<EdgeTraffic> up_;  ///< from local clients
   std::int64_t broadcasts_ = 0;
   std::int64_t broadcast_bytes_ = 0;
-  std::vector<EdgeTraffic> down_;  ///< on rank 0, to each client: what was for it alone
+  std::vector<EdgeTraffic> down_;  ///< on rank 0, to each client: messages for that client alone
   WireTraffic wire_;
 };
 
-/// Where the message of each client begins among those that `Root::collect` gives for these lengths, in bytes, and at
-/// last where the last one ends: one more than there are clients.
+/// Offset in bytes of each client's message among the messages of `Root::collect` for these lengths, followed by the
+/// total size: one more number than there are clients.
 [[nodiscard]] std::vector<std::size_t> message_offsets(const std::vector<std::size_t>& lengths, const Codec& codec);
 
 }  // namespace starling
