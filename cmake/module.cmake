@@ -12,7 +12,8 @@ target_compile_features(starling_build_options INTERFACE cxx_std_20)
 # -ffp-contract=off: a fused multiply-add in one code path and not in another would break bit-for-bit equality.
 # -fno-trapping-math: nobody asks which arithmetic left the range of doubles, so loops with a choice in them may do both sides.
 target_compile_options(starling_build_options INTERFACE
-  -ffp-contract=off -fno-trapping-math -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+  -ffp-contract=off -fno-trapping-math -Wall -Wextra -Wpedantic -Wconversion
+  $<$<NOT:$<BOOL:${STARLING_UNITY}>>:-Wshadow>  # in a unit of several files, names of one would shadow those of another
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are none (GCC bug 105651)
   $<$<BOOL:${STARLING_WERROR}>:-Werror>
   $<$<AND:$<BOOL:${STARLING_WERROR}>,$<CXX_COMPILER_ID:GNU>>:-Wno-error=maybe-uninitialized>  # GCC 12 is unsure of std::string
@@ -45,7 +46,6 @@ function(starling_one_unit_a_folder target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  target_compile_options(${target} PRIVATE -Wno-shadow)  # names of one file are no concern of another
   foreach(source ${ARGN})
     cmake_path(GET source PARENT_PATH folder)
     file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR}/src ${folder})
