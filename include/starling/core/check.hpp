@@ -1,6 +1,6 @@
 /// Errors: one exception type per exit code, and `check`, which throws them with a formatted message.
 ///
-/// A message reads "problem (reason) remedy". It names the value, the place and the remedy.
+/// A message reads "problem: why. What to do." It names the value, the place and the remedy.
 #pragma once
 
 #include <stdexcept>

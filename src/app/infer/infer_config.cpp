@@ -42,11 +42,12 @@ void add_graph_options(Options& options, InferConfig& config) {
 
 void add_method_options(Options& options, InferConfig& config) {
   options.group("Method");
-  options.add(declared("loss",
-                       {.initial = "huber:1.345",
-                        .help = "what the model minimises (below); under privacy its slope needs a bound, which squared "
-                                "has not"}),
-              config.loss);
+  options.add(
+      declared("loss",
+               {.initial = "huber:1.345",
+                .help = "what the model minimises (below); under privacy its slope needs a bound, which squared "
+                        "has not"}),
+      config.loss);
   options.add(
       declared("intercept",
                {.help = "add a constant feature, the last; generators whose model has an intercept get it anyway"}),
