@@ -24,6 +24,10 @@ if(STARLING_SANITIZE)
 endif()
 set_property(GLOBAL PROPERTY STARLING_MODULES "")
 
+# Where ccache is installed, modules that were compiled before are not compiled again.
+find_program(STARLING_CCACHE ccache)
+mark_as_advanced(STARLING_CCACHE)
+
 # Headers of other projects that tests spend a third of their build on are compiled once.
 if(CMAKE_CXX_COMPILER_LAUNCHER AND STARLING_PRECOMPILE)
   message(STATUS "no precompiled headers: ${CMAKE_CXX_COMPILER_LAUNCHER} would have nothing to keep")
@@ -70,6 +74,9 @@ function(starling_module module)
   list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/app/main.cpp)
   add_library(starling_${module} STATIC ${sources})
   starling_one_unit_a_folder(starling_${module} ${sources})
+  if(STARLING_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set_target_properties(starling_${module} PROPERTIES CXX_COMPILER_LAUNCHER ${STARLING_CCACHE})
+  endif()
   starling_link_folder(public ${module} ${CMAKE_SOURCE_DIR}/include/starling/${module} starling)
   starling_link_folder(internal ${module} ${CMAKE_SOURCE_DIR}/src/${module} .)
   target_include_directories(starling_${module} PUBLIC ${CMAKE_BINARY_DIR}/modules/public/${module}
