@@ -13,6 +13,7 @@ target_compile_features(starling_build_options INTERFACE cxx_std_20)
 # -fno-trapping-math: nobody asks which arithmetic left the range of doubles, so loops with a choice in them may do both sides.
 target_compile_options(starling_build_options INTERFACE
   -ffp-contract=off -fno-trapping-math -Wall -Wextra -Wpedantic -Wconversion
+  $<$<AND:$<BOOL:${STARLING_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>  # GCC takes files of a unit for headers
   $<$<NOT:$<BOOL:${STARLING_UNITY}>>:-Wshadow>  # in a unit of several files, names of one would shadow those of another
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are none (GCC bug 105651)
   $<$<BOOL:${STARLING_WERROR}>:-Werror>

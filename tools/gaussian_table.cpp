@@ -1,5 +1,6 @@
-/// Makes src/privacy/noise/gaussian_table.inc: the polynomials of gaussian_table.hpp and, for each octave, a bound on the
-/// error of `quantile`, which this program proves as it goes. Prints the table; exit 1 if a step of the proof fails.
+/// Makes src/privacy/noise/gaussian_table.inc: the polynomials of gaussian_table.hpp and, for each octave, a bound on
+/// the error of `quantile`, which this program proves as it goes. Prints the table; exit 1 if a step of the proof
+/// fails.
 ///
 /// z = −Φ⁻¹ satisfies z'(U) = −1/φ(z), so by induction its derivatives are
 ///    z⁽ⁿ⁾(U) = (−1)ⁿ P_n(z) / φ(z)ⁿ,  P_1 = 1,  P_{n+1} = P_n' + n z P_n,

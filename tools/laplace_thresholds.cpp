@@ -1,5 +1,5 @@
-/// Prints src/privacy/noise/laplace_thresholds.inc: the probabilities behind the bits of the discrete Laplace noise of scale
-/// 2^40, as binary fractions of 256 digits, cut off. Run it and compare; a test does the same.
+/// Prints src/privacy/noise/laplace_thresholds.inc: the probabilities behind the bits of the discrete Laplace noise of
+/// scale 2^40, as binary fractions of 256 digits, cut off. Run it and compare; a test does the same.
 #include <array>
 #include <cstdint>
 #include <cstdio>

@@ -112,7 +112,7 @@ std::unique_ptr<Protection> RenewableRun::make_protection(ReleaseSettings settin
   settings.clip *= curved_->most_slope() * std::sqrt(static_cast<double>(config_.classes));
   if (config_.trust == TrustChoice::masked) return std::make_unique<MaskedGaussian>(settings, layout_->clients());
   if (config_.trust == TrustChoice::central) {
-    settings.clients = layout_->clients();
+    settings.clients = static_cast<std::size_t>(layout_->clients());
     settings.batch *= static_cast<std::size_t>(layout_->clients());
   }
   if (config_.curvature_share) return std::make_unique<PairedMechanism>(mechanism, settings, curvature_part());
