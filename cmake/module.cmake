@@ -16,8 +16,6 @@ target_compile_options(starling_build_options INTERFACE
   $<$<AND:$<BOOL:${STARLING_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>  # GCC takes files of a unit for headers
   $<$<NOT:$<BOOL:${STARLING_UNITY}>>:-Wshadow>  # in a unit of several files, names of one would shadow those of another
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are none (GCC bug 105651)
-  $<$<BOOL:${STARLING_WERROR}>:-Werror>
-  $<$<AND:$<BOOL:${STARLING_WERROR}>,$<CXX_COMPILER_ID:GNU>>:-Wno-error=maybe-uninitialized>  # GCC 12 is unsure of std::string
   $<$<BOOL:${STARLING_ARCH}>:-march=${STARLING_ARCH}>)
 if(STARLING_SANITIZE)
   target_compile_options(starling_build_options INTERFACE -fsanitize=${STARLING_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -75,6 +73,9 @@ function(starling_module module)
   list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/app/main.cpp)
   add_library(starling_${module} STATIC ${sources})
   starling_one_unit_a_folder(starling_${module} ${sources})
+  if(STARLING_WERROR)  # but for what GCC 12 is unsure of in std::string
+    target_compile_options(starling_${module} PRIVATE -Werror $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized>)
+  endif()
   if(STARLING_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set_target_properties(starling_${module} PROPERTIES CXX_COMPILER_LAUNCHER ${STARLING_CCACHE})
   endif()
