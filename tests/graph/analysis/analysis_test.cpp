@@ -1,5 +1,6 @@
 #include "starling/graph/analysis/analysis.hpp"
 
+#include "support/sanitized.hpp"
 #include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
@@ -260,6 +261,7 @@ TEST(Analysis, IterationsFindWhatIsKnownOfTheStar) {
 
 // A random graph of degree 8 has eigenvalues up to 2√7 (Friedman), so that the contraction tends to (1 + 2√7)/9.
 TEST(Analysis, ARandomGraphOfManyClientsIsResolved) {
+  if (testing_support::sanitized) GTEST_SKIP() << "iterations on 100,000 clients take minutes with sanitizers";
   const double limit = (1 + 2 * std::sqrt(7.0)) / 9;
   const TopologyAnalysis analysis =
       analyse(Topology::parse("generate random-regular clients=100000 degree=8 seed=1\n", "test"));
@@ -270,6 +272,7 @@ TEST(Analysis, ARandomGraphOfManyClientsIsResolved) {
 
 // Its gap is 5e-10: beyond the allowed work, and said so.
 TEST(Analysis, ALongCircleNeedsNoDeepStackAndIsNotResolved) {
+  if (testing_support::sanitized) GTEST_SKIP() << "iterations on 100,000 clients take minutes with sanitizers";
   const TopologyAnalysis analysis = analysis_of_family("directed-ring", 100'000);
   EXPECT_EQ(analysis.joint_window, 1);
   EXPECT_TRUE(std::isnan(analysis.contraction));
