@@ -57,7 +57,7 @@ struct AuditSelfCheck {
   std::string detail;              ///< a sentence: the requirement and the result
 };
 
-/// How the audit checks itself: the subject that is made of a mechanism, and the samples for each check.
+/// The audit's checks of itself: the subject that is made of a mechanism, and the samples for each check.
 struct SelfCheckPlan {
   std::function<AuditSubject(Mechanism&, double price)> subject;
   std::string honest = "the honest pair";  ///< the name of the check of the honest mechanism
