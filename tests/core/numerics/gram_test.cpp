@@ -1,31 +1,14 @@
 /// Weighted Gram products: their values, and their bits with every kind of instructions that this processor has.
 #include "starling/core/numerics/gram.hpp"
 
+#include "support/allocations.hpp"
 #include "support/testing.hpp"
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <new>
 
 #include "starling/core/random.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace starling {
 namespace {
@@ -166,11 +149,11 @@ TEST(Gram, AllocatesNothingOnceItHasRoom) {
   const Problem problem = random_problem(300, 45);
   Vector triangle = problem.triangle;
   add_weighted_gram(problem.rows, 300, 45, problem.weights, triangle);
-  const long before = allocations;
+  const long before = testing_support::allocations();
   add_weighted_gram(problem.rows, 300, 45, problem.weights, triangle);
   add_weighted_gram(View(problem.rows).first(200 * 31), 200, 31, View(problem.weights).first(200),
                     MutableView(triangle).first(triangle_size(31)));
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(testing_support::allocations(), before);
 }
 
 }  // namespace

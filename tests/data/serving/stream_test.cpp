@@ -1,35 +1,15 @@
 #include "starling/data/stream.hpp"
 
 #include "data/reading.hpp"
-#include <atomic>
-#include <cstdlib>
+#include "support/allocations.hpp"
 #include <filesystem>
 #include <iterator>
-#include <new>
 #include <optional>
 #include <string>
 
 #include <zlib.h>
 
 #include "starling/core/check.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-}  // namespace
-
-// Counts what the program allocates, for Streams.NothingIsAllocatedAfterTheFirstPass. Not inlined: the compiler would
-// see free() meet what it takes for the library's operator new.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace starling {
 namespace {
@@ -263,9 +243,9 @@ TEST_F(Streams, WithoutEndNeverEnd) {
 void expect_no_allocation(Stream& stream) {
   Round t = 0;
   for (; t < 50; ++t) static_cast<void>(stream.next(t));
-  const long before = allocations;
+  const long before = testing_support::allocations();
   for (; t < 150; ++t) static_cast<void>(stream.next(t));
-  EXPECT_EQ(allocations - before, 0);
+  EXPECT_EQ(testing_support::allocations() - before, 0);
 }
 
 TEST_F(Streams, NothingIsAllocatedAfterTheFirstPass) {

@@ -1,29 +1,13 @@
 /// Passes through networks: derivatives against finite differences, sums against single records, and the same bits
 /// whatever else a batch holds or held.
 #include "model/networks.hpp"
+#include "support/allocations.hpp"
 #include "support/testing.hpp"
 #include <cmath>
 #include <cstdlib>
-#include <new>
 
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
-
-namespace {
-std::size_t allocations = 0;
-}
-
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* room = std::malloc(size == 0 ? 1 : size)) return room;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* room) noexcept {
-  std::free(room);
-}
-[[gnu::noinline]] void operator delete(void* room, std::size_t) noexcept {
-  std::free(room);
-}
 
 namespace starling {
 namespace {
@@ -209,12 +193,12 @@ TEST_P(AnyNetwork, AllocatesNothingOnceWarm) {
     network_.weighted_gradient(norms, gradient);
   };
   step();
-  const std::size_t before = allocations;
-  EXPECT_GT(before, 0U);
+  const long before = testing_support::allocations();
+  EXPECT_GT(before, 0);
   step();
   network_.forward(parameters_, row(inputs_, 0, network_.inputs()));
   step();
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(testing_support::allocations(), before);
 }
 
 TEST_P(AnyNetwork, StartsWithinTheFanIn) {

@@ -1,13 +1,11 @@
 /// The conformance tests of mechanisms: instantiated from the table and a toy member, so that a new row needs no new
 /// test.
 #include "privacy/ledger/ledger_samples.hpp"
+#include "support/allocations.hpp"
 #include "support/testing.hpp"
 #include "toy_mechanism.hpp"
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <new>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
@@ -15,24 +13,6 @@
 #include "starling/privacy/audit/planted_faults.hpp"
 #include "starling/privacy/ledger/ledger_reading.hpp"
 #include "starling/privacy/mechanism.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-}
-
-// Counts what the program asks for by new; OpenSSL's own memory is not seen. Not inlined: the compiler would take
-// malloc under delete for a mistake.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t /*size*/) noexcept {
-  std::free(memory);
-}
 
 namespace starling {
 namespace {
@@ -170,9 +150,9 @@ TEST_P(AnyMechanism, AllocatesNothingOnceWarm) {
   const Secret<Vector> sum(sum_);
   const NoiseKey key = NoiseKey::from_seed(1, 1);
   mechanism_->release({ReleasePath::by_itself, 0, 0, 0}, 0.5, key, sum, mean);
-  const long before = allocations;
+  const long before = testing_support::allocations();
   for (Round t = 1; t < 100; ++t) mechanism_->release({ReleasePath::by_itself, 0, t, 0}, 0.5, key, sum, mean);
-  EXPECT_EQ(allocations - before, 0);
+  EXPECT_EQ(testing_support::allocations() - before, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, AnyMechanism, testing::ValuesIn([] {
