@@ -12,9 +12,11 @@
 #include "starling/core/boundary.hpp"
 #include "starling/core/check.hpp"
 #include "starling/core/sized.hpp"
+#include "starling/core/snapshot.hpp"
 #include "starling/core/table.hpp"
 #include "starling/privacy/charge.hpp"
 #include "starling/privacy/keys/keys.hpp"
+#include "starling/privacy/noise/correlation.hpp"
 
 namespace starling {
 
@@ -51,6 +53,8 @@ struct ReleaseSettings {
   /// product (only Gaussian noise and unit record; proof in privacy/noise/grid.hpp).
   double replacement = 2;
   std::size_t clients = 1;  ///< clients with records in one sum, batch / clients records each
+  /// Of a client's noise over the rounds, where it is not independent: Gaussian noise alone.
+  std::optional<NoiseCorrelation> correlation;
 };
 
 /// Access to secrets for mechanisms: opens a Secret, makes a Released.
@@ -140,6 +144,12 @@ class Mechanism : public Protection {
   /// or larger than clipped records can make it.
   virtual void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                        Released<Vector>& noisy_mean) = 0;
+
+  /// The noise that later releases take back, of the clients that have released. Nothing under independent noise.
+  virtual void persist(Snapshot& /*snapshot*/) {}
+  /// Later releases take back no noise of earlier ones. Needed before other data are released than those that a client
+  /// released before: old noise on new data would give their difference away.
+  virtual void begin_chains() {}
 };
 
 /// A member of the mechanism table: its name, help and maker, and its capabilities. The rest of the program asks the

@@ -45,11 +45,14 @@ class CanaryMechanism final : public Mechanism {
   [[nodiscard]] Clip clip() const override { return mechanism_.clip(); }
   [[nodiscard]] Charge charge(double price) const override { return mechanism_.charge(price); }
   [[nodiscard]] PriceKind price_kind() const override { return mechanism_.price_kind(); }
+  [[nodiscard]] double accumulation(std::int64_t releases) const override { return mechanism_.accumulation(releases); }
   [[nodiscard]] PrivacyUnit unit() const override { return mechanism_.unit(); }
   [[nodiscard]] std::string neighbours() const override { return mechanism_.neighbours(); }
   [[nodiscard]] std::string description() const override { return mechanism_.description(); }
   void release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
                Released<Vector>& noisy_mean) override;
+  void persist(Snapshot& snapshot) override { mechanism_.persist(snapshot); }
+  void begin_chains() override { mechanism_.begin_chains(); }
 
  private:
   Mechanism& mechanism_;

@@ -180,12 +180,14 @@ Released<Columns> DecentralizedOmd::some_models(std::size_t first, std::size_t c
 
 void DecentralizedOmd::persist(Snapshot& snapshot) {
   snapshot(played_rounds_, due_, holdings_, debt_, stepped_, tallies_, played_, rounds_played_, shares_, mixer_);
+  if (learning_) snapshot(learning_->mechanism);
   if (learning_ && learning_->constraints != nullptr) snapshot(*learning_->constraints);
 }
 
 void DecentralizedOmd::leave_out(Round end) {
   played_rounds_ = std::max(played_rounds_, end);
   due_.leave_out(end);
+  if (learning_) learning_->mechanism.begin_chains();
 }
 
 }  // namespace starling
