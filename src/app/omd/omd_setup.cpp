@@ -135,10 +135,19 @@ void OmdRun::choose_settings() {
   });
 }
 
-/// Reads the command line again with these values, and keeps what opening the data has put into the configuration.
+/// Reads the command line again with these values, and keeps what opening the data has put into the configuration. With
+/// `tune = off` beside them they are what a repeated or resumed run has, even where they are defaults.
 void OmdRun::take(const std::vector<TunedValue>& values) {
   if (values.empty()) return;
-  std::vector<std::string> words = words_;
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    if (words_[i] == "--tune") {
+      ++i;
+    } else if (!words_[i].starts_with("--tune=")) {
+      words.push_back(words_[i]);
+    }
+  }
+  words.insert(words.end(), {"--tune", "off"});
   for (const TunedValue& each : values) {
     words.push_back("--" + each.option);
     words.push_back(each.value);
