@@ -126,6 +126,7 @@ void OmdRun::choose_settings() {
     const RuleFacts facts = rule_facts(config_, *loss_, layout_->clients(), most_records, parameters);
     const LearningRule rule = learning_rule(facts);
     values = tuned_values(config_, facts, rule);
+    signal_to_noise_ = signal_to_noise(facts, rule);
     if (first_rank()) print_tuning(values, outlook(facts, rule));
   });
   for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
@@ -133,6 +134,7 @@ void OmdRun::choose_settings() {
     take(values);
     dataset_.plan(config_.data.batch, config_.data.epochs, most_records);
   });
+  tuned_ = std::move(values);
 }
 
 /// Reads the command line again with these values, and keeps what opening the data has put into the configuration. With
