@@ -1,6 +1,6 @@
 #include "correlated_gaussian.hpp"
 
-#include "privacy/noise/correlation_weights.hpp"
+#include "privacy/correlation_weights.hpp"
 #include "privacy/rows.hpp"
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-/// Gaussian noise that is correlated over a client's rounds (privacy/noise/correlation.hpp), in integers, and the proof
+/// Gaussian noise that is correlated over a client's rounds (privacy/correlation.hpp), in integers, and the proof
 /// that its privacy is that of the real numbers (docs/methods/privacy.md, "Correlated noise").
 ///
 /// A client's chain has two integer buffers for each component, S_1 and S_2, zero at first. Let x_t be the integers of

@@ -1,4 +1,4 @@
-#include "starling/privacy/noise/correlation.hpp"
+#include "starling/privacy/correlation.hpp"
 
 #include "support/testing.hpp"
 #include <algorithm>
