@@ -2,7 +2,7 @@
 ///
 /// Notation: n clients; N the most records of a client; E passes of T rounds; m the batch; C the clip; R the norm of a
 /// typical record; |ℓ'(0)| the size of the loss's slope at a score of 0; σ the deviation of the noise of one gradient
-/// sum; v the prefix noise of the strategy (privacy/noise/correlation.hpp). The mean model after a run is −(1/n) Σ η ĝ,
+/// sum; v the prefix noise of the strategy (privacy/correlation.hpp). The mean model after a run is −(1/n) Σ η ĝ,
 /// whose noise moves the score of a typical record by a deviation of s1 = σ v R/(m √n) at a step of 1, whatever the
 /// number of features. Useful scores are a few logits, so the first step is at most κ/s1 with κ = 3; it falls to zero
 /// along a line, so that a run ends with little noise.
@@ -14,7 +14,7 @@
 
 #include "starling/core/links.hpp"
 #include "starling/privacy/charge.hpp"
-#include "starling/privacy/noise/correlation.hpp"
+#include "starling/privacy/correlation.hpp"
 
 namespace starling {
 
