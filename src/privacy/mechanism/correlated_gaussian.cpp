@@ -168,8 +168,8 @@ std::string CorrelatedGaussian::description() const {
              "over a client's rounds: each release takes back a part of the noise of earlier ones. A first release has "
              "noise with a standard deviation of {}. In sums of all releases up to a round, noise with a standard "
              "deviation of {} stays (root mean square over {} rounds; independent noise of the same mu: {}). Whoever "
-             "has a record in every batch of these rounds pays {:.3g} times the mu of one release; under independent "
-             "noise it would be {:.3g} times. The noise is a Gaussian rounded correctly to integers, with bits from "
+             "has a record in every batch of these rounds pays {:.4g} times the mu of one release; under independent "
+             "noise it would be {:.4g} times. The noise is a Gaussian rounded correctly to integers, with bits from "
              "ChaCha20 keystreams: mu holds for the arithmetic of the machine, unless that cipher is broken.",
              settings_.batch, range(1), range(prefix_noise(settings_.correlation, rounds) / factor_), rounds,
              range(prefix_noise(std::nullopt, rounds) / factor_), all, std::sqrt(static_cast<double>(rounds)));

@@ -262,7 +262,7 @@ Shift shift_of_neighbours(const std::vector<Round>& without, Round use) {
 TEST(CorrelatedGaussian, RoundingMovesNoiseByLittleMoreThanTheIdealColumn) {
   const Shift shift = shift_of_neighbours({}, 3);
   EXPECT_GT(shift.error, 0.5);
-  EXPECT_LT(shift.error, 8);
+  EXPECT_LT(shift.error, 5);
   Integers change = integers_of(sum_of_round(200, 3));
   double square = 0;
   for (std::size_t i = 0; i < change.size(); ++i) {
@@ -280,7 +280,7 @@ TEST(CorrelatedGaussian, RoundsWithoutAReleaseMakeNobodyPayMore) {
   const double all = shift_of_neighbours({}, 3).norm;
   for (const std::vector<Round>& without : {std::vector<Round>{4}, {5, 7, 9}, {10, 100, 200}}) {
     const Shift shift = shift_of_neighbours(without, 3);
-    EXPECT_LT(shift.error, 8);
+    EXPECT_LT(shift.error, 5);
     EXPECT_LT(shift.norm, all);
   }
 }
