@@ -121,9 +121,9 @@ void add_tuning_options(Options& options, OmdConfig& config) {
                .initial = "auto",
                .help = "blt:2: the noise of a client's later rounds takes back most of that of earlier ones (gaussian, "
                        "for unit record); none: it is independent; auto: what --tune chooses, none without it",
-               .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt:2"),
-                             excludes("unit=component", "the loss of a record is counted").only_for("blt:2"),
-                             excludes("constraint", "its duals need noise of their own").only_for("blt:2")}},
+               .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt"),
+                             excludes("unit=component", "the loss of a record is counted").only_for("blt"),
+                             excludes("constraint", "its duals need noise of their own").only_for("blt")}},
               config.correlation,
               {{"auto", CorrelationChoice::automatic},
                {"none", CorrelationChoice::none},
