@@ -294,7 +294,7 @@ void CorrelatedGaussian::add_noise(const ReleaseAddress& address, double price, 
   chain.buffers.update([&](Buffers& buffers) {
     if (chain.last != Chain::none && address.round > chain.last + 1) skip(buffers, address.round - chain.last - 1);
     take_back(buffers, integers);
-    noise_.add(noise_words("gaussian blt", noise_.sigma(), address, price, key, integers), integers);
+    noise_.add(noise_words("gaussian-blt", noise_.sigma(), address, price, key, integers), integers);
     keep(address, buffers, integers);
   });
   chain.last = address.round;
