@@ -123,7 +123,8 @@ void OmdRun::choose_settings() {
   std::vector<TunedValue> values;
   agreement_.together([&] {
     const std::size_t parameters = make_model(config_.model, *loss_, dataset_.shape)->dimension();
-    const RuleFacts facts = rule_facts(config_, *loss_, layout_->clients(), most_records, parameters);
+    RuleFacts facts = rule_facts(config_, *loss_, layout_->clients(), most_records, parameters);
+    if (endless && !facts.rounds) facts.rounds = rounds_of_endless_streams;
     const LearningRule rule = learning_rule(facts);
     values = tuned_values(config_, facts, rule);
     signal_to_noise_ = signal_to_noise(facts, rule);
