@@ -2,7 +2,7 @@
 """Private learning with nothing tuned: accuracy against epsilon of the rule of `--tune auto`, beside the figures that were
 expected of it, with defaults of 0.1.0, and on data sets that the rule was not made on.
 
-  jobs/learning.py                                      # all sets, some 1,300 short runs
+  jobs/learning.py                                      # all sets, some 1,700 short runs, ten minutes and more
   jobs/learning.py --only a9a --runs 1                  # one set; --only a9a,rare or --only variant names as rule,passes
   jobs/learning.py --only isotropic-20 --quick          # whether everything runs
 
@@ -72,7 +72,8 @@ for (_name, _variant), _figures in list(EXPECTED.items()):
 
 ONE_PASS, ALL = ["0.1.0", "rule", "norm"], ["0.1.0", "rule", "passes", "norm", "passes-norm"]
 VARIANTS = {"a9a": ["0.1.0", "independent", "rule", "passes", "laplace", "opt-outs", "norm", "passes-norm", "laplace-norm"],
-            "a9a-64": ["0.1.0", "rule", "passes"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS}
+            "a9a-64": ["0.1.0", "rule", "passes"], "a9a-16": ["rule", "passes"], "elec2": ONE_PASS, "elec2-scaled": ONE_PASS,
+            "units-known": ["0.1.0", "rule", "passes"]}
 TITLES = {"0.1.0": "defaults of 0.1.0", "independent": "the rule, independent noise", "rule": "the rule, one pass",
           "passes": f"the rule, {PASSES} passes", "laplace": "the rule, Laplace (pure)", "opt-outs": "the rule, opt-outs of 0.2",
           "norm": "the rule with --norm", "passes-norm": f"{PASSES} passes with --norm", "laplace-norm": "Laplace with --norm"}

@@ -25,11 +25,11 @@ class Missing(Exception):
 class DataSet:
     def __init__(self, words, rows, scored, progressive=False, noiseless=()):
         self.words, self.progressive, self.noiseless = words, progressive, list(noiseless)
+        constant = 1 if "--intercept" in words else 0
         classes = [label > 0 for label in scored]
         self.larger_class = 100 * max(sum(classes), len(classes) - sum(classes)) / len(classes)
-        # The constant feature of --intercept counts.
-        self.norm = median(math.sqrt(1 + math.fsum(v * v for v in row)) for row in rows)
-        self.norm_l1 = median(1 + math.fsum(map(abs, row)) for row in rows)
+        self.norm = median(math.sqrt(constant + math.fsum(v * v for v in row)) for row in rows)
+        self.norm_l1 = median(constant + math.fsum(map(abs, row)) for row in rows)
 
 
 class Place:
@@ -61,14 +61,21 @@ class Place:
                              ([label, *(f"{v:.5g}" for v in row)] for label, row in zip(labels, rows)))
         return path
 
-    def split(self, name, labels, rows, test):
-        """A set of the records, of which those at the places `test` are held out."""
+    def constants(self, name, values):
+        """Words that standardise features by public constants, a (mean, deviation) for each."""
+        path = self.scratch / f"{name}-constants.csv"
+        experiment.write_csv(path, ["feature", "mean", "sd"], ([k, *both] for k, both in enumerate(values)))
+        return ["--standardise", path]
+
+    def split(self, name, labels, rows, test, more=("--intercept",), seen=lambda row: row):
+        """A set of the records, of which those at the places `test` are held out; `more`: further words, and what models
+        then see of a row."""
         held = [i for i in range(len(rows)) if test(i)]
         kept = [i for i in range(len(rows)) if not test(i)]
         parts = [([labels[i] for i in part], [rows[i] for i in part]) for part in (kept, held)]
         train, held_out = (self.table(f"{name}-{what}", *part) for what, part in zip(("train", "test"), parts))
         return DataSet([*FIVE, *SKEWED, "--source", train, "--test", held_out, "--label", "y", "--positive", 1,
-                        "--intercept"], parts[0][1], parts[1][0])
+                        *more], [seen(row) for row in parts[0][1]], parts[1][0])
 
 
 def opened(path):
@@ -98,14 +105,26 @@ def a9a_over(clients):
     return lambda place: a9a(place, place.exponential(clients))
 
 
-def elec2(place):
+def standardised(row, constants):
+    return [(v - centre) / deviation for v, (centre, deviation) in zip(row, constants)]
+
+
+def elec2(place, constants=None):
     data, labels = place.file("elec2/elec2_data.dat.gz"), place.file("elec2/elec2_label.dat.gz")
     rows = [[number(v, data) for k, v in enumerate(line.split()) if k not in (0, 3)] for line in opened(data)]
+    words = []
+    if constants:
+        words, rows = place.constants("elec2", constants), [standardised(row, constants) for row in rows]
     # A drifting stream is to be tracked: some 3,000 rounds, of single records where there is no noise to average, and the
     # accuracy of predictions before labels are used.
     return DataSet([*FIVE, "--partition", "round-robin", "--source", f"{data},{labels}", "--drop", "0,3", "--intercept",
-                    "--batch", 3, "--metrics", "shared"], rows, [number(line, labels) for line in opened(labels)], True,
+                    *words, "--batch", 3, "--metrics", "shared"], rows, [number(line, labels) for line in opened(labels)], True,
                    ["--batch", 1])
+
+
+def elec2_standardised(place):
+    """Constants that need no look at the data: a day of the week, and five numbers between 0 and 1."""
+    return elec2(place, [(4, 2), *[(0.5, 0.3)] * 5])
 
 
 def columns(path):
@@ -131,8 +150,9 @@ def direction(draw, d, length):
     return [scale * v for v in values]
 
 
-def logistic(name, d, length, feature, records=32_500, seen=lambda row: row):
-    """Labels with odds exp(w x) of features that `feature` draws; w has a random direction. Models see what `seen` makes."""
+def logistic(name, d, length, feature, records=32_500, factors=None, known=False, more=("--intercept",)):
+    """Labels with odds exp(w x) of features that `feature` draws; w has a random direction. Files have the features times
+    `factors`; these are `known` if the run takes them off again as public constants."""
     def made(place):
         draw = random.Random(f"learning {name}")
         w = direction(draw, d, length)
@@ -142,8 +162,12 @@ def logistic(name, d, length, feature, records=32_500, seen=lambda row: row):
             row = [feature(draw) for _ in range(d)]
             score = math.fsum(a * b for a, b in zip(w, row))
             labels.append(1 if draw.random() * (1 + math.exp(-score)) < 1 else -1)
-            rows.append(seen(row))
-        return place.split(name, labels, rows, lambda i: i >= count)
+            rows.append([a * b for a, b in zip(row, factors)] if factors else row)
+        if not known:
+            return place.split(name, labels, rows, lambda i: i >= count, more)
+        constants = [(0, factor) for factor in factors]
+        return place.split(name, labels, rows, lambda i: i >= count, [*more, *place.constants(name, constants)],
+                           lambda row: standardised(row, constants))
     return made
 
 
@@ -156,9 +180,8 @@ def heavy_tailed(draw):
     return draw.gauss(0, 1) / math.sqrt(draw.gammavariate(1.5, 2) / 3)
 
 
-def in_other_units(row):
-    """The same records with features whose deviations go from 1/30 to 30."""
-    return [v * 30 ** (2 * k / (len(row) - 1) - 1) for k, v in enumerate(row)]
+# Units of twenty features whose deviations go from 1/30 to 30.
+UNITS = [30 ** (2 * k / 19 - 1) for k in range(20)]
 
 
 def rare(place, d=20, share=0.05, apart=3):
@@ -180,8 +203,11 @@ SETS = {
     "isotropic-100": ("isotropic logistic, 100 features", logistic("isotropic-100", 100, 2.9, normal)),
     "credit": ("credit default, 23 features", of_two_parties("default_credit", lambda y: 1 if y > 0 else -1)),
     "elec2": ("elec2, progressive", elec2),
+    "elec2-scaled": ("elec2, standardised by public constants", elec2_standardised),
     "visits": ("visits to a doctor, 5,190 records", of_two_parties("dvisits", lambda y: 1 if y > 0 else -1)),
     "heavy-tails": ("heavy tails, 30 features", logistic("heavy-tails", 30, 2, heavy_tailed)),
     "rare": ("one positive in twenty, 20 features", rare),
-    "units": ("features in unequal units, 20 features", logistic("units", 20, 2.9, normal, seen=in_other_units)),
+    "units": ("features in unequal units, 20 features", logistic("units", 20, 2.9, normal, factors=UNITS)),
+    "units-known": ("the same, standardised by public constants", logistic("units", 20, 2.9, normal, factors=UNITS, known=True)),
+    "short": ("short records, 20 features of 1/100", logistic("short", 20, 2.9, normal, factors=[0.01] * 20, more=())),
 }

@@ -92,7 +92,7 @@ class Tables(TestCase):
             self.assertLessEqual(set(learning.variants_of(name)), set(learning.TITLES))
 
     def test_norms_and_the_larger_class(self):
-        data = DataSet([], [[3, 4], [0, 0], [1, -1]], [1, -1, -1, -1])
+        data = DataSet(["--intercept"], [[3, 4], [0, 0], [1, -1]], [1, -1, -1, -1])
         self.assertAlmostEqual(data.norm, 3 ** 0.5)
         self.assertAlmostEqual(data.norm_l1, 3)
         self.assertEqual(data.larger_class, 75)
