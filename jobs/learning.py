@@ -78,8 +78,8 @@ TITLES = {"0.1.0": "defaults of 0.1.0", "independent": "the rule, independent no
           "passes": f"the rule, {PASSES} passes", "laplace": "the rule, Laplace (pure)", "opt-outs": "the rule, opt-outs of 0.2",
           "norm": "the rule with --norm", "passes-norm": f"{PASSES} passes with --norm", "laplace-norm": "Laplace with --norm"}
 HAVE_NO_NOISELESS_RUN = ("independent", "laplace", "laplace-norm")  # the rule's own is the same
-DRAWN = ("0.1.0", "rule", "passes", "passes-norm", "norm")
-PANELS = ("a9a", "isotropic-100", "credit", "elec2")
+DRAWN = ("0.1.0", "rule", "passes")
+PANELS = ("a9a", "isotropic-100", "credit", "elec2-scaled")
 
 
 def variants_of(name):
@@ -221,9 +221,11 @@ def draw(folder, lines):
     panels = [text for text in (panel(lines, name) for name in chosen) if text]
     if not panels:
         return
+    # Curves have the same colours in all panels: the first has the key.
     script = ["set terminal svg size 1000,720 dynamic noenhanced background '#ffffff'", "set output 'learning.svg'",
               "set multiplot layout 2,2", "set logscale x", "set xlabel 'epsilon, of a record in all'",
-              "set ylabel 'accuracy in %'", "set xrange [0.08:10]", "set key bottom right", "set grid", *panels, "unset multiplot"]
+              "set ylabel 'accuracy in %'", "set xrange [0.08:10]", "set key bottom right", "set grid", panels[0],
+              "unset key", *panels[1:], "unset multiplot"]
     experiment.draw(folder, "learning", "\n".join(script) + "\n")
 
 
