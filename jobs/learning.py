@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Private learning with nothing tuned: accuracy against epsilon of the rule of `--tune auto`, beside the figures that were
+"""Private learning with nothing tuned: accuracy against epsilon of the rule of `--tuning auto`, beside the figures that were
 expected of it, with defaults of 0.1.0, and on data sets that the rule was not made on.
 
   jobs/learning.py                                      # all sets, some 1,700 short runs, ten minutes and more
@@ -10,7 +10,7 @@ Epsilon is what a record pays in all, at delta = 1e-5 (laplace: delta = 0). Nois
 Each run has a --seed of its own, which deals the records. Accuracy is that of the clients' models on a public test set; of
 elec2 it is that of predictions before labels are used. The variants:
 
-  0.1.0        --tune off: the defaults of version 0.1.0, Gaussian noise
+  0.1.0        --tuning off: the defaults of version 0.1.0, Gaussian noise
   independent  the rule with --noise-correlation none
   rule         the rule, one pass: no option but data, --mechanism gaussian, --epsilon and --delta
   passes       the same with --epochs 16, and a price a pass that makes epsilon the total
@@ -101,13 +101,13 @@ class Prices:
 
     def words(self, variant, epsilon):
         if epsilon is None:
-            return ["--mechanism", "none", *([] if variant == "0.1.0" else ["--tune", "auto"])]
+            return ["--mechanism", "none", *([] if variant == "0.1.0" else ["--tuning", "auto"])]
         if variant.startswith("laplace"):
             return ["--mechanism", "laplace", "--epsilon", epsilon]
         gaussian = ["--mechanism", "gaussian", "--delta", DELTA]
         if variant.startswith("passes"):
             return [*gaussian, "--mu", repr(self.of_pass(epsilon))]
-        return [*gaussian, "--epsilon", epsilon, *(["--tune", "off"] if variant == "0.1.0" else [])]
+        return [*gaussian, "--epsilon", epsilon, *(["--tuning", "off"] if variant == "0.1.0" else [])]
 
 
 def words_of(variant, data):

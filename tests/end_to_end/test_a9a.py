@@ -38,7 +38,7 @@ class A9a(TestCase):
                 summary = self.summary_of(1, [
                     "--clients", 5, "--source", DATA / "a9a/a9a.gz", "--test", DATA / "a9a/a9a.t.gz", "--dimension", 123,
                     "--intercept", "--topology", SOURCE / "topologies/unbalanced-5.topo", "--partition", "dirichlet:0.5",
-                    "--mechanism", "gaussian", "--epsilon", epsilon, "--delta", "1e-5", "--tune", "auto",
+                    "--mechanism", "gaussian", "--epsilon", epsilon, "--delta", "1e-5", "--tuning", "auto",
                     "--noise-key", "seed", "--seed", seed], f"untuned-{epsilon}-{seed}")
                 self.assertGreater(100 * summary["accuracy"], least, (epsilon, seed))
 
