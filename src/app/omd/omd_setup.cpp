@@ -61,7 +61,8 @@ void OmdRun::open_graph() {
         "unacknowledged losses on a graph that never repeats: what is lost on an edge stays under way until that edge "
         "comes again, and both its ends keep a model's worth of sums for every edge that has ever come");
   }
-  if (config_.tunes() && !config_.given("gossip-steps")) config_.mixing.gossip_steps = tuned_gossip_steps(*graph);
+  if (config_.tunes() && !config_.given("gossip-steps"))
+    config_.mixing.gossip_steps = tuned_gossip_steps(config_, *graph);
   OverlayTerms terms;
   terms.missing =
       missing_weight(*graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
