@@ -9,7 +9,7 @@ namespace starling {
 
 namespace {
 
-const NoiseCorrelation& correlation_of(const ReleaseSettings& settings) {
+const NoiseCorrelation& correlation_in(const ReleaseSettings& settings) {
   check(settings.correlation.has_value(), "a chain without a correlation: the noise is independent. Name one.");
   return *settings.correlation;
 }
@@ -20,7 +20,7 @@ ChainInDoubles::ChainInDoubles(Fault fault, std::unique_ptr<Mechanism> honest)
     : Mechanism(honest->settings()),
       fault_(fault),
       honest_(std::move(honest)),
-      correlation_(correlation_of(settings_)),
+      correlation_(correlation_in(settings_)),
       rounding_(settings_, gaussian_reach),
       noise_(gaussian_sigma({noise_factor(correlation_) * rounding_.sensitivity(settings_.price.most).value},
                             settings_.price.most)) {

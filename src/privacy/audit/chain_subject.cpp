@@ -15,7 +15,7 @@ namespace starling {
 
 namespace {
 
-constexpr double beyond = 4;  ///< how far, in clips, the raw gradient of the record that differs reaches
+constexpr double clips_of_record = 4;  ///< length of the raw gradient of the record that differs
 constexpr Round rounds_of_checks = 8;
 constexpr int lives_of_crashes = 3;
 
@@ -90,7 +90,7 @@ ChainRuns::ChainRuns(Mechanism& mechanism, double price, const ChainPlan& plan, 
         "{} rounds, a checkpoint after {} and {} use(s) from round {} on, {} apart: the uses must come before both. "
         "Play more rounds.",
         plan.rounds, plan.checkpoint, uses, plan.first_use, correlation_.apart);
-  record_[0] = beyond * mechanism.settings().clip;
+  record_[0] = clips_of_record * mechanism.settings().clip;
   record_ = clipped(std::move(record_), mechanism.clip());
   shift_of_record_.assign(static_cast<std::size_t>(plan.rounds), 0.0);
   for (std::int64_t k = 0; k < uses; ++k) {
