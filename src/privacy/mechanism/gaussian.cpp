@@ -1,3 +1,4 @@
+#include "correlated_gaussian.hpp"
 #include "privacy/rows.hpp"
 
 #include "starling/core/check.hpp"
@@ -53,10 +54,15 @@ class Gaussian final : public GridMechanism<Norm::l2> {
   GaussianNoise noise_;  // of the last price
 };
 
+std::unique_ptr<Mechanism> make_gaussian(const Spec& /*spec*/, const ReleaseSettings& settings) {
+  if (settings.correlation) return make_correlated_gaussian(settings);
+  return std::make_unique<Gaussian>(settings);
+}
+
 }  // namespace
 
 MechanismRow gaussian_row() {
-  return {{"gaussian", "Gaussian noise, rounded correctly to integers: exact mu-GDP", {}, make_mechanism<Gaussian>},
+  return {{"gaussian", "Gaussian noise, rounded correctly to integers: exact mu-GDP", {}, make_gaussian},
           ChargeKind::gaussian};
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "starling/core/links.hpp"
 
@@ -30,13 +31,17 @@ struct NoiseCorrelation {
 
   /// "omega=… theta=… uses=… apart=…", which parse() reads back to the same bits.
   [[nodiscard]] std::string text() const;
+  /// Throws UsageError for other texts, and for numbers outside the ranges above.
   [[nodiscard]] static NoiseCorrelation parse(const std::string& text);
 };
 
 /// The correlation with the least column norm × prefix deviation for `passes` passes of `rounds_of_pass` rounds, found
-/// within a second. Passes of more than 2^14 rounds together are planned as if they had so many: longer runs lose
+/// within a second. Passes of more than 2^20 rounds together are planned as if they had so many: longer runs lose
 /// little and cost nothing. Throws UsageError unless both are at least 1.
 [[nodiscard]] NoiseCorrelation best_correlation(Round rounds_of_pass, std::int64_t passes);
+
+/// c_0 … c_{rounds−1}.
+[[nodiscard]] std::vector<double> column_of(const NoiseCorrelation& correlation, std::size_t rounds);
 
 /// √(‖Σ_{j<k} C e_{jb}‖²/k) for k = `uses` and b = `apart`, over endless columns, rounded up: the noise that a price of
 /// μ for each use needs, in multiples of independent noise of the same price. All k uses then cost √k μ, and fewer cost
