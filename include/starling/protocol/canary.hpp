@@ -58,7 +58,8 @@ class CanaryMechanism final : public Mechanism {
   Mechanism& mechanism_;
   std::size_t coordinate_;
   CanaryLog& log_;
-  double deviation_ = 0;  ///< of the independent noise behind a release at a price of 1, in clips; correlated noise alone
+  double deviation_ =
+      0;  ///< of the independent noise behind a release at a price of 1, in clips; correlated noise alone
 };
 
 }  // namespace starling

@@ -102,17 +102,19 @@ void add_claim_options(Options& options, AuditChoice& choice) {
                "pass (16)",
            .most = 1'000'000}),
       choice.rounds);
-  options.add({.name = "noise-correlation",
-               .argument = "NAME",
-               .initial = "none",
-               .help = "none: one release; blt:2: all releases of a client, of which each takes back a share of earlier "
-                       "noise, with two buffers",
-               .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}},
-              choice.correlated, {{"none", false}, {"blt:2", true}});
-  options.add(declared("epochs", {.help = "with --noise-correlation: passes, in each of which a record is used once (1)",
-                                  .relations = {needs("noise-correlation=blt", "one release has no passes",
-                                                     "Add --noise-correlation blt:2.")}}),
-              choice.epochs);
+  options.add(
+      {.name = "noise-correlation",
+       .argument = "NAME",
+       .initial = "none",
+       .help = "none: one release; blt:2: all releases of a client, of which each takes back a share of earlier "
+               "noise, with two buffers",
+       .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}},
+      choice.correlated, {{"none", false}, {"blt:2", true}});
+  options.add(
+      declared("epochs", {.help = "with --noise-correlation: passes, in each of which a record is used once (1)",
+                          .relations = {needs("noise-correlation=blt", "one release has no passes",
+                                              "Add --noise-correlation blt:2.")}}),
+      choice.epochs);
 }
 
 void add_aggregator_options(Options& options, AuditChoice& choice) {
@@ -287,8 +289,9 @@ void AuditRun::check_choice() const {
 
 void AuditRun::check_aggregator() const {
   const bool trusted = choice_.trust != AuditTrust::none;
-  check(!trusted || !choice_.correlated,
-        "--noise-correlation with --trust: each client's own releases have it, sums over clients do not. Leave one out.");
+  check(
+      !trusted || !choice_.correlated,
+      "--noise-correlation with --trust: each client's own releases have it, sums over clients do not. Leave one out.");
   check(choice_.epochs == 1 || !choice_.of_omd,
         "--epochs with --protocol omd: its record that differs is used once. Leave one out.");
   check(!trusted || (gaussian() && !choice_.of_omd),
@@ -333,8 +336,8 @@ void AuditRun::make_protection() {
   settings.dimension = choice_.dimension;
   settings.rounds = rounds();
   if (choice_.correlated) {
-    settings.correlation = best_correlation(
-        choice_.one_run ? choice_.samples.value_or(canaries) : settings.rounds, choice_.epochs);
+    settings.correlation =
+        best_correlation(choice_.one_run ? choice_.samples.value_or(canaries) : settings.rounds, choice_.epochs);
   }
   settings.run_id = "audit";
   if (choice_.trust == AuditTrust::masked) {
@@ -382,7 +385,8 @@ Charge AuditRun::claim() {
 
 AuditSettings AuditRun::settings(std::size_t pairs) const {
   AuditSettings settings;
-  settings.samples = choice_.samples.value_or(choice_.of_omd || of_chain() || is_paper() ? samples_of_runs : samples_of_releases);
+  settings.samples =
+      choice_.samples.value_or(choice_.of_omd || of_chain() || is_paper() ? samples_of_runs : samples_of_releases);
   settings.delta = choice_.delta.value_or(delta_of_gaussian_claims);
   settings.share = 1 / static_cast<double>(pairs);
   settings.tick = tick_;
@@ -393,9 +397,9 @@ void AuditRun::check_itself() {
   progress_.begin("the audit checks itself", {}, "observations");
   const MechanismRow& honest = mechanism_table().first(gaussian() ? ChargeKind::gaussian : ChargeKind::laplace);
   const AuditKeys keys = random_audit_keys();
-  report_.self_check =
-      choice_.of_omd ? check_protocol_audit(*world_, honest, keys, tick_)
-                     : check_audit(honest, of_chain() ? check_of_chains(keys) : check_of_releases(keys), tick_);
+  report_.self_check = choice_.of_omd
+                           ? check_protocol_audit(*world_, honest, keys, tick_)
+                           : check_audit(honest, of_chain() ? check_of_chains(keys) : check_of_releases(keys), tick_);
   progress_.end();
 }
 

@@ -194,8 +194,7 @@ std::string AuditStatistics::name(std::size_t statistic) const {
     case Kind::lowest_bit:
       return "exponent of the lowest bit of " + coordinate(j);
     case Kind::residue:
-      return step_ > 0 ? coordinate(j) + " in steps, modulo 256,"
-                       : "the last eight bits of " + coordinate(j);
+      return step_ > 0 ? coordinate(j) + " in steps, modulo 256," : "the last eight bits of " + coordinate(j);
   }
   return "";
 }

@@ -35,8 +35,8 @@ class AuditStatistics {
 
   double step_;
   std::vector<std::string> names_;  ///< of coordinates, or empty
-  Vector direction_;  ///< difference of the sides over the variance
-  Vector weights_;    ///< of a coordinate in the difference of distances: 1 over its spread
+  Vector direction_;                ///< difference of the sides over the variance
+  Vector weights_;                  ///< of a coordinate in the difference of distances: 1 over its spread
   std::array<Vector, 2> centres_;
   std::vector<Statistic> list_;
 };

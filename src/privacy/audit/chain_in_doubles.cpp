@@ -37,8 +37,8 @@ double ChainInDoubles::taken_back(std::size_t coordinate) const {
   return fault_ == Fault::unrounded ? sum : std::nearbyint(sum);
 }
 
-void ChainInDoubles::release(const ReleaseAddress& address, double price, const NoiseKey& key, const Secret<Vector>& sum,
-                          Released<Vector>& noisy_mean) {
+void ChainInDoubles::release(const ReleaseAddress& address, double price, const NoiseKey& key,
+                             const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
   check_price(price);
   const std::span<const std::int64_t> integers = rounding_.round(address, price, open(sum));
   std::vector<std::int64_t> content(integers.begin(), integers.end());  // what the noise is a function of

@@ -9,12 +9,12 @@
 
 namespace starling {
 
-/// The chain of one client in doubles, x_t + N_t − Σ_j ω_j S_j with S_j ← θ_j S_j + N_t, N_t = round(σ Z_t), which makes
-/// the claims of the honest mechanism. For the audit's checks of itself; not private.
+/// The chain of one client in doubles, x_t + N_t − Σ_j ω_j S_j with S_j ← θ_j S_j + N_t, N_t = round(σ Z_t), which
+/// makes the claims of the honest mechanism. For the audit's checks of itself; not private.
 class ChainInDoubles final : public Mechanism {
  public:
   enum class Fault {
-    none,        ///< Σ_j ω_j S_j is rounded, and noise never meets another sum of earlier noise: as private as it claims
+    none,  ///< Σ_j ω_j S_j is rounded, and noise never meets another sum of earlier noise: as private as it claims
     unrounded,   ///< Σ_j ω_j S_j is not rounded: fractions of the release show N_t of before, and so the data
     same_noise,  ///< N_t is a function of address and x_t, so that N_t − Σ_j ω_j S_j and N_t alone can be released
   };

@@ -49,6 +49,12 @@ class ChainRuns {
     double seen = 0;   ///< the mean
   };
   [[nodiscard]] bool used(Round t) const { return shift_of_record_[static_cast<std::size_t>(t)] != 0; }
+  /// Whether the data are other ones than those of the first life.
+  [[nodiscard]] bool is_other(const Entry& entry) const { return entry.life > 0 && !repeats(entry); }
+  /// Whether the data are once more those of the first life.
+  [[nodiscard]] bool repeats(const Entry& entry) const {
+    return entry.life > 0 && entry.life == plan_.lives - 1 && entry.round == plan_.checkpoint;
+  }
   [[nodiscard]] double weight(Round t) const { return weights_[static_cast<std::size_t>(t)]; }
   /// v of ChainFilter, in steps.
   [[nodiscard]] double noise(const Entry& entry) const { return (entry.seen * records_ - entry.known) / step_; }
@@ -85,8 +91,7 @@ ChainRuns::ChainRuns(Mechanism& mechanism, double price, const ChainPlan& plan, 
       noisy_(declare_public(Vector(record_.size(), 0.0))) {
   const std::int64_t uses = plan.lives > 1 ? 1 : correlation_.uses;
   const Round last = plan.first_use + (uses - 1) * correlation_.apart;
-  check(plan.first_use >= 0 && last < (plan.lives > 1 ? plan.checkpoint : plan.rounds) &&
-            plan.checkpoint < plan.rounds,
+  check(plan.first_use >= 0 && last < (plan.lives > 1 ? plan.checkpoint : plan.rounds) && plan.checkpoint < plan.rounds,
         "{} rounds, a checkpoint after {} and {} use(s) from round {} on, {} apart: the uses must come before both. "
         "Play more rounds.",
         plan.rounds, plan.checkpoint, uses, plan.first_use, correlation_.apart);
@@ -151,7 +156,7 @@ void ChainRuns::restore(const Snapshot& checkpoint) {
 void ChainRuns::release(const NoiseKey& key, int side, Entry& entry) {
   Vector sum(record_.size(), 0.0);
   if (!used(entry.round) || records_ > 1) {
-    axpy(records_, noisy_.value(), sum);
+    axpy(is_other(entry) ? -records_ : records_, noisy_.value(), sum);
     sum = clipped(std::move(sum), mechanism_.clip());
   }
   entry.known = sum[0];
@@ -168,8 +173,11 @@ double ChainRuns::matched(int lives) const {
   double squares = 0;
   for (const Entry& entry : entries_) {
     if (entry.life >= lives) break;
-    if (entry.round == plan_.checkpoint) (entry.life == 0 ? at_checkpoint : filter) = entry.life == 0 ? filter : at_checkpoint;
-    product += weight(entry.round) * filter.next(entry.round, noise(entry));
+    if (entry.round == plan_.checkpoint)
+      (entry.life == 0 ? at_checkpoint : filter) = entry.life == 0 ? filter : at_checkpoint;
+    const double independent = filter.next(entry.round, noise(entry));
+    if (repeats(entry)) continue;  // it may be the same release
+    product += weight(entry.round) * independent;
     squares += weight(entry.round) * weight(entry.round);
   }
   return product / std::sqrt(squares);
@@ -181,7 +189,7 @@ double ChainRuns::repeated() const {
   ChainFilter filter(correlation_);
   for (Round t = 0; t < plan_.checkpoint; ++t) filter.next(t, noise(entries_[static_cast<std::size_t>(t)]));
   const Entry& first = entries_[static_cast<std::size_t>(plan_.checkpoint)];
-  const Entry& second = entries_[static_cast<std::size_t>(plan_.rounds)];
+  const Entry& second = *std::ranges::find_if(entries_, [this](const Entry& entry) { return repeats(entry); });
   return noise(second) - noise(first) - filter.taken_back(plan_.checkpoint);
 }
 

@@ -44,8 +44,8 @@ class Faulty final : public Mechanism {
     const Vector within = fault_ == PlantedFault::forgotten_clip ? reachable(values) : values;
     const NoiseKey public_key = NoiseKey::from_seed(1, address.client);
     if (fault_ == PlantedFault::kept_sums && address.round == 0) worker_->begin_chains();  // another run
-    worker_->release(address, price * price_factor_,
-                     fault_ == PlantedFault::seeded_generator ? public_key : key, Secret<Vector>(within), noisy_mean);
+    worker_->release(address, price * price_factor_, fault_ == PlantedFault::seeded_generator ? public_key : key,
+                     Secret<Vector>(within), noisy_mean);
     scale_ = 2 * settings_.clip / (price * static_cast<double>(settings_.batch));
     noisy_mean.update([&](Vector& noisy) { spoil(values, within, noisy); });
   }
@@ -119,9 +119,9 @@ const std::vector<PlantedFaultRow>& planted_chain_faults() {
 std::unique_ptr<Mechanism> plant(PlantedFault fault, const MechanismRow& mechanism, const ReleaseSettings& settings) {
   const Spec spec = Spec::parse(mechanism.name);
   if (fault == PlantedFault::unrounded_sums || fault == PlantedFault::noise_met_twice) {
-    return std::make_unique<ChainInDoubles>(fault == PlantedFault::unrounded_sums ? ChainInDoubles::Fault::unrounded
-                                                                               : ChainInDoubles::Fault::same_noise,
-                                         mechanism.make(spec, settings));
+    return std::make_unique<ChainInDoubles>(
+        fault == PlantedFault::unrounded_sums ? ChainInDoubles::Fault::unrounded : ChainInDoubles::Fault::same_noise,
+        mechanism.make(spec, settings));
   }
   ReleaseSettings used = settings;
   used.price.least *= price_factor(fault, settings);

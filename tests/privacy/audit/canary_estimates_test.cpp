@@ -94,15 +94,15 @@ TEST(CanaryEstimates, KeepClientsApart) {
   EXPECT_EQ(estimated_canaries(both, correlation).seen, expected);
 }
 
-// The verdict over a whole run: honest noise is not accused, an eighth of it is.
+// The verdict over a whole run: honest noise is not accused, a sixteenth of it is.
 TEST(CanaryEstimates, JudgeARun) {
   const NoiseCorrelation correlation = best_correlation(64, 1);
   const CanaryLog log = correlated_log(correlation, 1, 20'000, 0, 5);
-  const OneRunResult honest = one_run_audit(estimated_canaries(log, correlation), Charge::gaussian(1), 1e-5);
+  const OneRunResult honest = one_run_audit(estimated_canaries(log, correlation), Charge::gaussian(1), 1e-7);
   EXPECT_FALSE(honest.refuted);
   EXPECT_GT(honest.epsilon_lower_bound, 0.5);
-  const CanaryLog faulty = correlated_log(correlation, 8, 20'000, 0, 6);
-  EXPECT_TRUE(one_run_audit(estimated_canaries(faulty, correlation), Charge::gaussian(1), 1e-5).refuted);
+  const CanaryLog faulty = correlated_log(correlation, 16, 4'000, 0, 6);
+  EXPECT_TRUE(one_run_audit(estimated_canaries(faulty, correlation), Charge::gaussian(1), 1e-7).refuted);
 }
 
 TEST(CanaryEstimates, RefuseALogWithoutRounds) {

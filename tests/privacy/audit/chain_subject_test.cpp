@@ -112,7 +112,8 @@ TEST_P(ChainFaults, AreRefuted) {
 
 INSTANTIATE_TEST_SUITE_P(Table, ChainFaults, testing::ValuesIn(planted_chain_faults()), [](const auto& row) {
   std::string name = row.param.name;
-  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 });
 

@@ -67,7 +67,7 @@ struct SelfCheckPlan {
   std::int64_t honest_samples = 100'000;
   std::int64_t faulty_samples = 20'000;
   double share_to_recover = 0.9;  ///< the share of the claim that the bound of the honest mechanism must reach
-  std::optional<NoiseCorrelation> correlation = {};             ///< of the mechanisms' noise
+  std::optional<NoiseCorrelation> correlation = {};  ///< of the mechanisms' noise
   std::vector<PlantedFaultRow> faults = planted_faults();
 };
 /// The plan for releases by themselves.

@@ -25,7 +25,8 @@ struct ChainPlan {
 /// A record at +C or at −C along coordinate 0 is in the batch of its rounds. All batches but those of a single such
 /// record hold another record, whose gradient is the release before, clipped: data that depend on what was released.
 /// A new life begins as production begins one with other data: the mechanism is read from the checkpoint, then
-/// `begin_chains`. Its first round has the data that it had before.
+/// `begin_chains`. Its records are the negatives of releases, but in the first round of the last life, which has the
+/// data that it had in the first.
 ///
 /// Before the releases stand numbers that an observer computes from them: the statistic Σ_t h_t (C y)_t/‖h‖, h = C 1
 /// over the uses, which is the best for honest noise; the same as if all lives were one chain; what the two releases of

@@ -39,8 +39,8 @@ struct CanaryLog {
   std::vector<int> signs;  ///< +1 or −1; under correlated noise 0 for a release without a canary
   Vector seen;             ///< released values
   // Of correlated noise alone.
-  std::vector<Client> clients;  ///< of each release
-  std::vector<Round> rounds;    ///< of each release, ascending for each client
+  std::vector<Client> clients = {};  ///< of each release
+  std::vector<Round> rounds = {};    ///< of each release, ascending for each client
   double noise = 0;             ///< deviation of the independent noise behind a release, in canaries
 };
 

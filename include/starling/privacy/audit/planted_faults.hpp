@@ -19,10 +19,10 @@ enum class PlantedFault {
   forgotten_clip,    ///< gradients are not clipped
   bare_coordinate,   ///< the last coordinate carries the mean of the sum, without noise
   // Of correlated noise.
-  no_column_norm,     ///< the deviation is that of independent noise: 2C/μ, without the norm of the column
-  unrounded_sums,     ///< noise is rounded to integers; what is taken back of earlier noise is not
-  kept_sums,          ///< a client that goes on with other data takes back the noise that it had before
-  noise_met_twice,    ///< the noise of an address and a sum is the same after other sums of noise are taken back
+  no_column_norm,   ///< the deviation is that of independent noise: 2C/μ, without the norm of the column
+  unrounded_sums,   ///< noise is rounded to integers; what is taken back of earlier noise is not
+  kept_sums,        ///< a client that goes on with other data takes back the noise that it had before
+  noise_met_twice,  ///< the noise of an address and a sum is the same after other sums of noise are taken back
 };
 
 struct PlantedFaultRow {
