@@ -122,11 +122,11 @@ std::vector<std::string> ChainRuns::names() const {
 
 void ChainRuns::observe(int side, std::int64_t sample, MutableView seen) {
   play(keys_(side, sample), side);
-  seen[of_one_life] = matched(1);
+  seen[of_one_life] = step() * matched(1);
   seen[wholeness] = whole();
   if (plan_.lives > 1) {
-    seen[of_all_lives] = matched(plan_.lives);
-    seen[repetition] = repeated();
+    seen[of_all_lives] = step() * matched(plan_.lives);
+    seen[repetition] = step() * repeated();
   }
   for (std::size_t i = 0; i < entries_.size(); ++i) seen[numbers() + i] = entries_[i].seen;
 }
@@ -226,8 +226,11 @@ AuditSubject chain_subject(Mechanism& mechanism, double price, const ChainPlan& 
   const auto runs = std::make_shared<ChainRuns>(mechanism, price, plan, keys);
   const std::int64_t uses = plan.lives > 1 ? 1 : correlation_of(mechanism).uses;
   AuditSubject subject;
-  subject.name = fmt::format("one record at +C or at -C {} time(s) from round {} on, seen over {} rounds", uses,
-                             plan.first_use, plan.rounds);
+  subject.name = "one record at +C or at -C in round " + std::to_string(plan.first_use);
+  if (uses > 1) {
+    subject.name += fmt::format(" and {} times more, {} rounds apart", uses - 1, correlation_of(mechanism).apart);
+  }
+  subject.name += fmt::format(", seen over {} rounds", plan.rounds);
   if (plan.lives > 1) {
     subject.name +=
         fmt::format(", and again over those after round {} in {} more lives", plan.checkpoint, plan.lives - 1);
@@ -255,7 +258,7 @@ SelfCheckPlan check_of_chains(const AuditKeys& keys) {
   };
   plan.null_samples = 10'000;
   plan.honest_samples = 50'000;
-  plan.faulty_samples = 10'000;
+  plan.faulty_samples = 20'000;
   return plan;
 }
 

@@ -108,9 +108,9 @@ const std::vector<PlantedFaultRow>& planted_chain_faults() {
       {PlantedFault::half_noise, "half the noise"},
       {PlantedFault::half_sensitivity, "sensitivity C for 2C"},
       {PlantedFault::seeded_generator, "a seeded generator"},
-      {PlantedFault::no_column_norm, "the norm of the column left out"},
+      {PlantedFault::no_column_norm, "no norm of the column"},
       {PlantedFault::unrounded_sums, "noise taken back unrounded"},
-      {PlantedFault::kept_sums, "old noise taken back on other data"},
+      {PlantedFault::kept_sums, "old noise on other data"},
       {PlantedFault::noise_met_twice, "noise used again"},
   };
   return rows;
