@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -29,6 +30,11 @@ class PassPlan {
     if (!records) return;
     of_pass_ = *records / batch + (*records % batch == 0 ? 0 : 1);
     end_ = epochs * *of_pass_;
+  }
+
+  /// The same records in other batches and passes.
+  [[nodiscard]] PassPlan with(std::size_t batch, std::int64_t epochs) const {
+    return {records_, static_cast<std::int64_t>(batch), epochs};
   }
 
   [[nodiscard]] std::optional<std::int64_t> records() const { return records_; }
@@ -76,6 +82,9 @@ class Passes {
  public:
   Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
       : plan_(records, batch, epochs) {}
+
+  /// Before the first round: other batches and passes.
+  void plan(std::size_t batch, std::int64_t epochs) { plan_ = plan_.with(batch, epochs); }
 
   [[nodiscard]] std::optional<std::int64_t> records() const { return plan_.records(); }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const { return plan_.rounds_of_pass(); }

@@ -29,5 +29,19 @@ INSTANTIATE_TEST_SUITE_P(Settings, StepSchedules,
                          testing::Values(StepSchedule{1, 0.5, 0}, StepSchedule{0.8, 0.51, 3}, StepSchedule{0.5, 0, 0},
                                          StepSchedule{1, 1, 7}, StepSchedule{2, 3, 1000}));
 
+TEST(StepSchedule, MayFallToZeroAlongALine) {
+  StepSchedule schedule{2, 0.5, 0};
+  schedule.zero_at = 1000;
+  EXPECT_EQ(schedule.step_at(0), 2);
+  EXPECT_EQ(schedule.step_at(250), 1.5);
+  EXPECT_EQ(schedule.step_at(999), 0.002);
+  EXPECT_EQ(schedule.step_at(2000), 0);
+  double sum = 0;
+  for (Round t = 100; t < 900; ++t) sum += schedule.step_at(t);
+  EXPECT_NEAR(schedule.steps_between(100, 900), sum, 1e-9);
+  EXPECT_NEAR(schedule.steps_between(0, 5000), 1001, 1e-9);
+  EXPECT_EQ(schedule.steps_between(1000, 5000), 0);
+}
+
 }  // namespace
 }  // namespace starling

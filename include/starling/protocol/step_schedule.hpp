@@ -5,11 +5,13 @@
 
 namespace starling {
 
-/// The rule of a run's step lengths: η_t = c / (t + i0)^p in step t = 1, 2, … (docs/methods/decentralized.md, "Steps").
+/// The rule of a run's step lengths: η_t = c / (t + i0)^p in step t = 1, 2, …, or, where they fall along a line,
+/// η_t = c (1 − (t − 1)/T) (docs/methods/decentralized.md, "Steps").
 struct StepSchedule {
   double step = 1;          ///< c > 0
   double step_power = 0.5;  ///< p >= 0
   double step_offset = 0;   ///< i0 >= 0
+  Round zero_at = 0;        ///< T, the round from which steps that fall along a line are 0; 0: they are powers
 
   /// Length of round t >= 0, which is step t + 1, as a quotient: for mirror descent.
   [[nodiscard]] double step_at(Round t) const;

@@ -1,6 +1,7 @@
 #include "omd_config.hpp"
 
 #include "app/settings/source_options.hpp"
+#include <array>
 
 #include "starling/core/limits.hpp"
 #include "starling/data/serving/partition.hpp"
@@ -82,7 +83,51 @@ void add_learning_options(Options& options, OmdConfig& config) {
                                .relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
                                                       "Give --queue-smoothing ALPHA instead.")}}),
       config.omd.step_offset);
+  options.add({.name = "step-decay",
+               .argument = "HOW",
+               .initial = "power",
+               .help = "how steps fall: power (as --step says) or linear (C (1 - (t-1)/T), to zero at the end of the "
+                       "T rounds)",
+               .relations = {excludes("dual=queue", "the steps of virtual queues are 1/(2 alpha)",
+                                      "Give --queue-smoothing ALPHA instead.")}},
+              config.linear_decay, {{"power", false}, {"linear", true}});
   options.add(declared("step-cap"), config.step_cap);
+}
+
+/// Options that the rule chooses where they are left open.
+constexpr std::array tuned_options{
+    "batch", "clip", "step", "step-decay", "step-cap", "gossip-steps", "noise-correlation"};
+
+void add_tuning_options(Options& options, OmdConfig& config) {
+  options.group("Tuning");
+  options.add(
+      {.name = "tune",
+       .argument = "WHETHER",
+       .help = fmt::format(
+           "auto: what is not given of {} is chosen from public numbers (clients, records, passes, prices) and told "
+           "before the run; off: the defaults here. Default: auto where a mechanism adds noise",
+           fmt::join(tuned_options, ", "))},
+      config.tune, {{"auto", true}, {"off", false}});
+  options.add(
+      {.name = "norm",
+       .argument = "R[,R1]",
+       .help = "with --tune auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
+               "Default: 2; too low costs little, too high much",
+       .least = tiny,
+       .most = 1e12},
+      config.norm);
+  options.add({.name = "noise-correlation",
+               .argument = "HOW",
+               .initial = "auto",
+               .help = "blt:2: the noise of a client's later rounds takes back most of that of earlier ones (gaussian, "
+                       "for unit record); none: it is independent; auto: what --tune chooses, none without it",
+               .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt"),
+                             excludes("unit=component", "the loss of a record is counted").only_for("blt"),
+                             excludes("constraint", "its duals need noise of their own").only_for("blt")}},
+              config.correlation,
+              {{"auto", CorrelationChoice::automatic},
+               {"none", CorrelationChoice::none},
+               {"blt:2", CorrelationChoice::two_buffers}});
 }
 
 void add_regret_options(Options& options, OmdConfig& config) {
@@ -117,6 +162,7 @@ Options omd_options(OmdConfig& config) {
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_learning_options(options, config);
+  add_tuning_options(options, config);
   add_constraint_options(options, config.constraints);
   add_privacy_options(options, config.privacy);
   add_regret_options(options, config);
@@ -144,6 +190,11 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   check(config.omd.absent == OmdSettings::Absent::steps || config.schedule.dropout ||
             config.schedule.dropout_model != "uniform",
         "--absent freeze without --dropout (nobody is ever absent) say how often: --dropout 0.2");
+  check(config.norm.size() <= 2, "--norm with {} numbers (a Euclidean norm, and one in L1) give one or two",
+        config.norm.size());
+  for (const char* option : tuned_options) {
+    if (options.given(option)) config.given_options.emplace_back(option);
+  }
   config.json = config.json || config.json_models;
   config.text = options.configuration();
   config.as_given = options.configuration(Options::Names::as_given);

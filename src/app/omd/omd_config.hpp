@@ -5,15 +5,20 @@
 #include "app/settings/learning_config.hpp"
 #include "app/settings/model_choice.hpp"
 #include "app/settings/schedule_options.hpp"
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "starling/protocol/decentralized/omd.hpp"
 #include "starling/record/model_average.hpp"
 
 namespace starling {
+
+/// `--noise-correlation`; automatic leaves the choice to the rule of --tune.
+enum class CorrelationChoice { automatic, none, two_buffers };
 
 enum class RegretChoice { none, static_regret, dynamic, both };
 
@@ -29,11 +34,23 @@ struct OmdConfig : LearningConfig {
   Averaging average = Averaging::none;
   OmdSettings omd;
   std::optional<double> step_cap;  ///< none: chosen by the masses of the graph
+  bool linear_decay = false;       ///< steps fall to zero along a line
+  // tuning
+  std::optional<bool> tune;  ///< none: where a mechanism protects
+  std::vector<double> norm;  ///< of a typical record: Euclidean, then L1; empty: unknown
+  CorrelationChoice correlation = CorrelationChoice::automatic;
+  std::vector<std::string> given_options;  ///< of those that --tune may choose
   MixingSettings mixing;
   ConstraintOptions constraints;
   RegretChoice regret = RegretChoice::none;
   std::optional<Round> benchmark_window;
   [[nodiscard]] bool learns() const { return loss != "none"; }
+  /// Whether the user gave an option that --tune may choose.
+  [[nodiscard]] bool given(std::string_view option) const {
+    return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
+  }
+  /// Whether --tune is to choose what the user left open, if there is a rule.
+  [[nodiscard]] bool tunes() const { return learns() && privacy.mechanism && tune.value_or(privacy.protects()); }
 };
 
 /// Throws UsageError.

@@ -6,6 +6,7 @@
 #include "run_canaries.hpp"
 #include "run_constraints.hpp"
 #include "step_cap_choice.hpp"
+#include "tuning.hpp"
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,10 +34,14 @@ class OmdRun final : public LearningRun {
     return LearningRun::digest_of_inputs() + schedule_->digest() + digest_of(config_.omd.step_cap);
   }
 
-  void read_configuration(const std::vector<std::string>& words) override { config_ = parse_omd_config(words); }
+  void read_configuration(const std::vector<std::string>& words) override {
+    config_ = parse_omd_config(words);
+    words_ = words;
+  }
   void open_graph() override;
   [[nodiscard]] std::string graph_digest() const override { return schedule_->digest(); }
   void open_data() override;
+  void choose_settings() override;
   void open_model() override;
   void agree_on_model() override;
   [[nodiscard]] RunFacts privacy_facts() override;
@@ -55,6 +60,9 @@ class OmdRun final : public LearningRun {
   void check_graph(const Graph& graph);
   void open_constraints();
   void check_regret() const;
+  void take(const std::vector<TunedValue>& values);
+  /// **Collective.**
+  void choose_correlation();
   /// **Collective.**
   void choose_step_cap();
   [[nodiscard]] Learning make_learning();
@@ -68,6 +76,10 @@ class OmdRun final : public LearningRun {
   [[nodiscard]] std::vector<std::string> draw() const;
 
   OmdConfig config_;
+  std::vector<std::string> words_;  ///< of the command line
+  std::vector<TunedValue> tuned_;
+  double signal_to_noise_ = 0;
+  std::optional<NoiseCorrelation> correlation_;
   std::unique_ptr<Schedule> schedule_;
   std::string topology_digest_;
   bool even_masses_ = false;  ///< every client has a mass of 1 in every round

@@ -13,6 +13,11 @@ namespace {
 constexpr Client most_clients_analysed_at_start = 200;
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
 
+void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
+  for (const TunedValue& each : values) fmt::print(stderr, "tune: {} {}: {}\n", each.option, each.value, each.reason);
+  if (!outlook.empty()) fmt::print(stderr, "tune: {}\n", outlook);
+}
+
 /// The bias of plain mixing on this graph (docs/methods/decentralized.md).
 std::string describe_bias(const Graph& graph, bool troubled) {
   if (troubled) {
@@ -39,6 +44,7 @@ std::string OmdRun::why_not_resumable() const {
 }
 
 std::string OmdRun::why_no_more_rounds() const {
+  if (config_.linear_decay) return "steps fall to zero at the end";
   if (config_.average == Averaging::tail) return "the mean over the last half of the rounds has begun";
   if (config_.regret != RegretChoice::none) return "regret is counted";
   return config_.constraints.any() ? "steps and budgets of constraints are made" : "";
@@ -55,6 +61,7 @@ void OmdRun::open_graph() {
         "unacknowledged losses on a graph that never repeats: what is lost on an edge stays under way until that edge "
         "comes again, and both its ends keep a model's worth of sums for every edge that has ever come");
   }
+  if (config_.tunes() && !config_.given("gossip-steps")) config_.mixing.gossip_steps = tuned_gossip_steps(*graph);
   OverlayTerms terms;
   terms.missing =
       missing_weight(*graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
@@ -101,6 +108,59 @@ void OmdRun::open_data() {
   open_streams(config_.data);
 }
 
+/// Takes from the rule what the user left open. The values come from rank 0: processors may round differently.
+void OmdRun::choose_settings() {
+  if (!config_.tunes()) return;
+  if (const std::string why_not = why_not_tuned(config_, *loss_); !why_not.empty()) {
+    if (first_rank())
+      fmt::print(stderr, "note: no rule is known for {}: what is not given keeps its default\n", why_not);
+    return;
+  }
+  const std::int64_t here = dataset_.most_records().value_or(std::numeric_limits<std::int64_t>::max());
+  const std::int64_t most = agreement_.max(declare_public(here));
+  const bool endless = most == std::numeric_limits<std::int64_t>::max();
+  const std::optional<std::int64_t> most_records = endless ? std::nullopt : std::optional(most);
+  std::vector<TunedValue> values;
+  agreement_.together([&] {
+    const std::size_t parameters = make_model(config_.model, *loss_, dataset_.shape)->dimension();
+    const RuleFacts facts = rule_facts(config_, *loss_, layout_->clients(), most_records, parameters);
+    const LearningRule rule = learning_rule(facts);
+    values = tuned_values(config_, facts, rule);
+    signal_to_noise_ = signal_to_noise(facts, rule);
+    if (first_rank()) print_tuning(values, outlook(facts, rule));
+  });
+  for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
+  agreement_.together([&] {
+    take(values);
+    dataset_.plan(config_.data.batch, config_.data.epochs, most_records);
+  });
+  tuned_ = std::move(values);
+}
+
+/// Reads the command line again with these values, and keeps what opening the data has put into the configuration. With
+/// `tune = off` beside them they are what a repeated or resumed run has, even where they are defaults.
+void OmdRun::take(const std::vector<TunedValue>& values) {
+  if (values.empty()) return;
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    if (words_[i] == "--tune") {
+      ++i;
+    } else if (!words_[i].starts_with("--tune=")) {
+      words.push_back(words_[i]);
+    }
+  }
+  words.insert(words.end(), {"--tune", "off"});
+  for (const TunedValue& each : values) {
+    words.push_back("--" + each.option);
+    words.push_back(each.value);
+  }
+  OmdConfig chosen = parse_omd_config(words);
+  DataSettings data = std::move(config_.data);
+  data.batch = chosen.data.batch;
+  chosen.data = std::move(data);
+  config_ = std::move(chosen);
+}
+
 void OmdRun::open_model() {
   if (config_.learns()) {
     model_ = make_model(config_.model, *loss_, dataset_.shape);
@@ -119,6 +179,7 @@ void OmdRun::open_model() {
   start_ = std::move(start.models);
   notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
   config_.omd.rounds = rounds_of(config_.learns() ? dataset_.shape.rounds : std::nullopt);
+  if (config_.linear_decay) config_.omd.zero_at = config_.omd.rounds;
   check(!config_.privacy.audit || config_.omd.rounds * layout_->clients() >= least_canaries,
         "--audit with {} rounds of {} clients ({} canaries are needed to say anything) play more rounds",
         config_.omd.rounds, layout_->clients(), least_canaries);
@@ -128,6 +189,7 @@ void OmdRun::open_model() {
 
 void OmdRun::agree_on_model() {
   choose_step_cap();
+  choose_correlation();
   if (constraints_) agreement_.same("constraints", declare_public(constraints_->text()));
 }
 
@@ -154,6 +216,26 @@ void OmdRun::open_constraints() {
       "for each) use --model linear");
   check(constraints_->set().data.empty() || !config_.privacy.audit,
         "--audit with a constraint on data (canaries are in gradients alone) audit a run without it");
+}
+
+/// The correlation of noise over the rounds that the run has. A record's uses are as far apart as the shortest pass of
+/// a client is long.
+void OmdRun::choose_correlation() {
+  if (config_.correlation != CorrelationChoice::two_buffers) return;
+  constexpr Round never = std::numeric_limits<Round>::max();
+  Round shortest = never;
+  for (const auto& stream : dataset_.streams) {
+    if (const Round pass = stream->rounds_of_pass().value_or(0); pass > 0) shortest = std::min(shortest, pass);
+  }
+  shortest = agreement_.min(declare_public(shortest));
+  const bool passes = shortest != never && config_.data.epochs > 1;
+  std::string text;
+  agreement_.together([&] {
+    const NoiseCorrelation best =
+        passes ? best_correlation(shortest, config_.data.epochs) : best_correlation(config_.omd.rounds, 1);
+    text = best.text();
+  });
+  correlation_ = NoiseCorrelation::parse(agreement_.broadcast(declare_public(text)));
 }
 
 void OmdRun::choose_step_cap() {
@@ -192,6 +274,7 @@ RunFacts OmdRun::privacy_facts() {
   // have other gradients.
   facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
   facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
+  facts.correlation = correlation_;
   if (constraints_) {
     facts.public_inputs += constraints_->text();
     facts.second = constraints_->second_part();

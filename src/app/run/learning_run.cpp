@@ -81,6 +81,8 @@ void LearningRun::open_inputs() {
   agreement_.same("topology", declare_public(graph_digest()));
   agreement_.together([&] { open_data(); });
   if (uses_records()) agree_on_data();
+  choose_settings();
+  choose_configuration();
   agreement_.together([&] { open_model(); });
   agree_on_model();
 }

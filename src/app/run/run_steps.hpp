@@ -70,6 +70,8 @@ class RunSteps {
   virtual void open_data() = 0;
   /// Joins what the ranks know of their records.
   virtual void agree_on_data() = 0;
+  /// Chooses settings that were left open, from what all ranks know of their records.
+  virtual void choose_settings() {}
   /// Makes the model and chooses the number of rounds. Rank-local.
   virtual void open_model() = 0;
   /// Settles what depends on the models and records of all ranks.

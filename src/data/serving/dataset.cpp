@@ -299,6 +299,21 @@ DataShape DataShape::parse(const std::string& text) {
   return shape;
 }
 
+std::optional<std::int64_t> Dataset::most_records() const {
+  std::int64_t most = 0;
+  for (const auto& stream : streams) {
+    const std::optional<std::int64_t> records = stream->records();
+    if (!records) return std::nullopt;
+    most = std::max(most, *records);
+  }
+  return most;
+}
+
+void Dataset::plan(std::size_t batch, std::int64_t epochs, std::optional<std::int64_t> most_records) {
+  for (const auto& stream : streams) stream->plan(batch, epochs);
+  shape.rounds = PassPlan(most_records, static_cast<std::int64_t>(batch), epochs).rounds();
+}
+
 Dataset open_dataset(const DataSettings& settings, Client clients, Client first, Client count) {
   check_settings(settings, clients, first, count);
   Dataset dataset = open_any(settings, clients, first, count);

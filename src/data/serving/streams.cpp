@@ -23,6 +23,10 @@ void StoredRecords::shrink() {
   kept_before_.shrink_to_fit();
 }
 
+void Stream::plan(std::size_t /*batch*/, std::int64_t /*epochs*/) {
+  check<FailureError>(false, "a stream of this kind gives the batches that it was opened with");
+}
+
 const Secret<Batch>& StoredStream::next(Round t) {
   const Slice slice = passes_.advance(t);
   shown_->update(
@@ -75,6 +79,11 @@ bool LiveStream::fetch() {
     settings_.note_left_out(Secret<std::string>(error.shown()));
   }
   return waiting_;
+}
+
+void LiveStream::plan(std::size_t batch, std::int64_t epochs) {
+  check<FailureError>(epochs == 1, "{} passes over a pipe (it gives each record once)", epochs);
+  settings_.batch = batch;
 }
 
 bool LiveStream::ended(Round /*t*/) {

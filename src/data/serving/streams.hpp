@@ -43,6 +43,7 @@ class StoredStream final : public Stream {
       : records_(std::move(records)), passes_(passes), shown_(std::move(shown)) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
+  void plan(std::size_t batch, std::int64_t epochs) override { passes_.plan(batch, epochs); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
@@ -81,6 +82,7 @@ class FileStream final : public Stream {
   FileStream& operator=(const FileStream&) = delete;
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
+  void plan(std::size_t batch, std::int64_t epochs) override { passes_.plan(batch, epochs); }
   [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
@@ -109,6 +111,7 @@ class LiveStream final : public Stream {
       : reader_(std::move(reader)), settings_(settings) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override;
+  void plan(std::size_t batch, std::int64_t epochs) override;
   [[nodiscard]] std::int64_t participations() const override { return served_ ? 1 : 0; }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
@@ -148,6 +151,7 @@ class GeneratedStream final : public Stream {
       : source_(std::move(source)), client_(client) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return source_->passes.ended(t); }
+  void plan(std::size_t batch, std::int64_t epochs) override { source_->passes = source_->passes.with(batch, epochs); }
   [[nodiscard]] std::int64_t participations() const override { return source_->passes.participations(next_); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return source_->passes.records(); }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return source_->passes.rounds_of_pass(); }

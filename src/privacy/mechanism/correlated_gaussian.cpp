@@ -1,6 +1,6 @@
 #include "correlated_gaussian.hpp"
 
-#include "privacy/noise/correlation_weights.hpp"
+#include "privacy/correlation_weights.hpp"
 #include "privacy/rows.hpp"
 #include <algorithm>
 #include <cmath>
@@ -113,7 +113,9 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
  private:
   using Place = std::pair<Client, std::uint32_t>;  // client and release index
 
-  [[nodiscard]] double sigma(double price) const;
+  [[nodiscard]] double sigma(double price) const {
+    return correlated_sigma(*settings_.correlation, sensitivity(price), settings_.dimension, price);
+  }
   void check_sigma(double price) const;
   [[nodiscard]] Chain& chain_at(const ReleaseAddress& address, double price);
   void skip(Buffers& buffers, Round rounds) const;
@@ -126,25 +128,19 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
 
   CorrelationWeights weights_;
   double factor_;
-  std::vector<std::int64_t> base_;                             ///< b of the release under way
-  GaussianNoise noise_;                                        ///< of the last price
+  std::vector<std::int64_t> base_;  ///< b of the release under way
+  GaussianNoise noise_;
+  double noise_price_ = 0;                                     ///< of noise_; 0 before the first
   std::map<Place, Chain> chains_;                              ///< in an order that does not depend on who came first
   mutable std::pair<std::int64_t, double> accumulated_{0, 1};  ///< last answer
 };
 
-// Relative errors of the few operations on positive numbers are far below 2^-40.
-double CorrelatedGaussian::sigma(double price) const {
-  const double column = weights_.column_sum();
-  const double entries = static_cast<double>(settings_.dimension) * static_cast<double>(most_rounds_of_chain);
-  const double errors = (2 * column - 1) * std::sqrt(entries);
-  return gaussian_sigma({factor_ * (sensitivity(price).value + errors) * (1 + 0x1p-40)}, price);
-}
-
 void CorrelatedGaussian::check_sigma(double price) const {
   const double slowest = static_cast<double>(std::ranges::max(weights_.theta)) / CorrelationWeights::one;
   const double largest = GaussianNoise::largest_sigma * (1 - 0x1p-10) * std::sqrt((1 - slowest) * (1 + slowest));
-  const double scale = sigma(price) * price;
-  check(sigma(price) <= largest && sigma(price) >= GaussianNoise::smallest_sigma,
+  const double wanted = sigma(price);
+  const double scale = wanted * price;
+  check(wanted <= largest && wanted >= GaussianNoise::smallest_sigma,
         "mu={}: correlated noise can be drawn for {:.3g} to {:.3g}. Choose another, or --noise-correlation none.",
         price, scale / largest, scale / GaussianNoise::smallest_sigma);
 }
@@ -172,8 +168,8 @@ std::string CorrelatedGaussian::description() const {
              "over a client's rounds: each release takes back a part of the noise of earlier ones. A first release has "
              "noise with a standard deviation of {}. In sums of all releases up to a round, noise with a standard "
              "deviation of {} stays (root mean square over {} rounds; independent noise of the same mu: {}). Whoever "
-             "has a record in every batch of these rounds pays {:.3g} times the mu of one release; under independent "
-             "noise it would be {:.3g} times. The noise is a Gaussian rounded correctly to integers, with bits from "
+             "has a record in every batch of these rounds pays {:.4g} times the mu of one release; under independent "
+             "noise it would be {:.4g} times. The noise is a Gaussian rounded correctly to integers, with bits from "
              "ChaCha20 keystreams: mu holds for the arithmetic of the machine, unless that cipher is broken.",
              settings_.batch, range(1), range(prefix_noise(settings_.correlation, rounds) / factor_), rounds,
              range(prefix_noise(std::nullopt, rounds) / factor_), all, std::sqrt(static_cast<double>(rounds)));
@@ -291,7 +287,10 @@ void CorrelatedGaussian::keep(const ReleaseAddress& address, Buffers& buffers,
 void CorrelatedGaussian::add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                                    std::span<std::int64_t> integers) {
   Chain& chain = chain_at(address, price);
-  if (sigma(price) != noise_.sigma()) noise_ = GaussianNoise(sigma(price));
+  if (price != noise_price_) {
+    noise_ = GaussianNoise(sigma(price));
+    noise_price_ = price;
+  }
   chain.buffers.update([&](Buffers& buffers) {
     if (chain.last != Chain::none && address.round > chain.last + 1) skip(buffers, address.round - chain.last - 1);
     take_back(buffers, integers);
@@ -302,6 +301,14 @@ void CorrelatedGaussian::add_noise(const ReleaseAddress& address, double price, 
 }
 
 }  // namespace
+
+// Relative errors of the few operations on positive numbers are far below 2^-40. Σ c (1 + W(1)) = 2 Σ c − 1.
+double correlated_sigma(const NoiseCorrelation& correlation, Bound<Norm::l2> sensitivity, std::size_t dimension,
+                        double price) {
+  const double entries = static_cast<double>(dimension) * static_cast<double>(most_rounds_of_chain);
+  const double errors = (2 * weights_of(correlation).column_sum() - 1) * std::sqrt(entries);
+  return gaussian_sigma({noise_factor(correlation) * (sensitivity.value + errors) * (1 + 0x1p-40)}, price);
+}
 
 std::unique_ptr<Mechanism> make_correlated_gaussian(const ReleaseSettings& settings) {
   return std::make_unique<CorrelatedGaussian>(settings);

@@ -65,6 +65,29 @@ TEST_F(Streams, EveryEpochEndsWithItsOwnShortBatch) {
   EXPECT_EQ(data.shape.rounds, 6);
 }
 
+// Where records stay in memory, where they are read again, and of generators.
+TEST_F(Streams, MayBePlannedAnewBeforeTheFirstRound) {
+  DataSettings again = settings(7, 1, 1);
+  DataSettings synthetic;
+  synthetic.source = "synthetic:drift:n=7";
+  for (DataSettings each : {settings(7, 1, 1), again, synthetic}) {
+    if (each.source == again.source) each.memory = 0;
+    DataSettings wanted = each;
+    wanted.batch = 3;
+    wanted.epochs = 2;
+    const Dataset as_opened = open_dataset(wanted, 2, 0, 2);
+    Dataset data = open_dataset(each, 2, 0, 2);
+    data.plan(3, 2, data.most_records());
+    EXPECT_EQ(data.shape.rounds, as_opened.shape.rounds);
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_EQ(serve(*data.streams[k], 7), serve(*as_opened.streams[k], 7)) << k;
+      EXPECT_EQ(data.streams[k]->rounds_of_pass(), as_opened.streams[k]->rounds_of_pass());
+    }
+  }
+  EXPECT_EQ(open_dataset(settings(7, 1, 1), 2, 0, 2).most_records(), 4);
+  EXPECT_EQ(open_dataset({}, 2, 0, 2).most_records(), std::nullopt);
+}
+
 TEST_F(Streams, TheLongestClientSetsTheRounds) {
   // 7 records on 3 clients: 3, 2, 2.
   const Dataset data = open_dataset(settings(7, 2, 2), 3, 0, 3);

@@ -39,6 +39,12 @@ struct Dataset {
   std::string digest;       ///< SHA-256 of a public source's description; empty for private ones
   std::string fingerprint;  ///< of the records read and of the partition; empty for generators and pipes
   bool common = false;      ///< whether all ranks read one source, and so must have the same fingerprint
+
+  /// The most records that a client of this rank has in a pass; none if a stream has no known end.
+  [[nodiscard]] std::optional<std::int64_t> most_records() const;
+  /// Before the first round: other batches and passes than those of the settings. `most_records` is that of all ranks,
+  /// none without a known end.
+  void plan(std::size_t batch, std::int64_t epochs, std::optional<std::int64_t> most_records);
 };
 
 /// Opens the source for clients first … first + count − 1 out of `clients`. A source is a generator, one file or pair

@@ -121,6 +121,7 @@ void RunPrivacy::make_protection() {
   settings.dimension = facts_.dimension;
   settings.rounds = facts_.rounds;
   settings.run_id = run_id_;
+  settings.correlation = facts_.correlation;
   if (facts_.protection) {
     protection_ = facts_.protection(settings);
   } else if (facts_.second) {
@@ -155,6 +156,7 @@ std::string RunPrivacy::determination() const {
   std::string matter =
       configuration_that_matters(facts_.configuration) + facts_.public_inputs + "\n" + prices_->text() + "\n";
   if (limits_) matter += limits_->text() + "\n";
+  if (facts_.correlation) matter += facts_.correlation->text() + "\n";
   if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
   std::string own;
   agreement_.together([&] {
@@ -214,6 +216,7 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
   if (const auto* multipart = dynamic_cast<const MultipartMechanism*>(protection_.get())) {
     run.parameters += " " + multipart->parameters();
   }
+  if (facts_.correlation) run.parameters += " correlation: " + facts_.correlation->text();
   if (facts_.trust) run.parameters += fmt::format(" trust={} clients={}", name_of(*facts_.trust), layout_.clients());
   if (facts_.vertical) {
     run.parameters +=

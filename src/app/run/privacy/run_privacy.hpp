@@ -27,7 +27,8 @@ struct RunFacts {
   Round rounds = 1;
   std::uint64_t seed = 1;
   bool public_data = false;
-  std::optional<SecondPart> second;  ///< of each round's release, where it has two parts
+  std::optional<SecondPart> second;             ///< of each round's release, where it has two parts
+  std::optional<NoiseCorrelation> correlation;  ///< of a client's noise over the rounds, where it is not independent
   /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
   /// of all clients on every rank.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;

@@ -1,0 +1,72 @@
+/// Settings of private learning from public numbers alone (docs/methods/learning-rule.md).
+///
+/// Notation: n clients; N the most records of a client; E passes of T rounds; m the batch; C the clip; R the norm of a
+/// typical record; |ℓ'(0)| the size of the loss's slope at a score of 0; σ the deviation of the noise of one gradient
+/// sum; v the prefix noise of the strategy (privacy/correlation.hpp). The mean model after a run is −(1/n) Σ η ĝ,
+/// whose noise moves the score of a typical record by a deviation of s1 = σ v R/(m √n) at a step of 1, whatever the
+/// number of features. Useful scores are a few logits, so the first step is at most κ/s1 with κ = 3; it falls to zero
+/// along a line, so that a run ends with little noise.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "starling/core/links.hpp"
+#include "starling/privacy/charge.hpp"
+#include "starling/privacy/correlation.hpp"
+
+namespace starling {
+
+/// The public numbers of a run, and what its user has settled.
+struct RuleFacts {
+  double clients = 1;
+  std::optional<std::int64_t> most_records;  ///< N, of one pass; none for streams without a known end
+  std::size_t dimension = 1;                 ///< parameters of the model
+  ChargeKind noise = ChargeKind::gaussian;   ///< gaussian, laplace, or unbounded for none
+  double price = 1;    ///< μ or ε of one use of a record; of clients with different prices 1/√(mean of 1/price²)
+  double slope = 0.5;  ///< |ℓ'(0)|
+  bool correlates = false;  ///< whether the noise of a client may be correlated over its rounds
+
+  std::optional<double> norm;     ///< R, Euclidean; none: nobody knows
+  std::optional<double> norm_l1;  ///< likewise in L1, for Laplace noise; none: R
+  std::int64_t epochs = 1;
+  std::optional<Round> rounds;
+  std::optional<std::size_t> batch;
+  std::optional<double> clip;
+  std::optional<double> step;
+};
+
+/// What the rule chooses; what the user has settled stands here as it was.
+struct LearningRule {
+  Round rounds_of_pass = 1;  ///< T, of the client with most records
+  Round rounds = 1;          ///< of all passes, or as many as were asked for
+  std::size_t batch = 1;
+  double clip = 1;
+  double norm = 2;             ///< R, or what is taken for it
+  double step = 1;             ///< η_1
+  double unhindered_step = 1;  ///< η_1 if there were no noise: 16 √(256/(T E))/(C R)
+  double score_noise = 0;      ///< s1
+  double prefix_noise = 0;     ///< v; 0 without noise
+  std::optional<NoiseCorrelation> correlation;
+
+  /// Deviation that noise gives a typical score by the end of a run of constant steps η_1.
+  [[nodiscard]] double noise_of_scores() const { return step * score_noise; }
+};
+
+/// κ_cap under this rule: no step is longer than so many times the first (step debt).
+inline constexpr double step_cap_of_rule = 100;
+/// Rounds of all passes together that the rule plans for: more gain little, fewer lose accuracy.
+inline constexpr Round rounds_of_rule = 256;
+
+/// Throws UsageError unless counts are at least 1 and price, slope and norms positive.
+[[nodiscard]] LearningRule learning_rule(const RuleFacts& facts);
+
+/// ρ = μ N √n/(v d): the signal of all records against the noise, per parameter. 0 without a known N.
+[[nodiscard]] double signal_to_noise(const RuleFacts& facts, const LearningRule& rule);
+
+/// The accuracy that noise is expected to cost at this ρ, in points, at most; none where nothing can be expected unless
+/// few directions carry the signal.
+[[nodiscard]] std::optional<double> expected_cost(double signal_to_noise);
+
+}  // namespace starling

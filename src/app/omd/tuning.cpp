@@ -1,0 +1,162 @@
+#include "tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/graph/analysis/analysis.hpp"
+#include "starling/mirror/mirror.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/accounting/prices.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr int most_gossip_steps = 4;
+constexpr Client most_clients_analysed = 200;
+constexpr double usual_delta = 1e-5;
+
+/// Four significant digits are enough for a choice, and can be typed.
+std::string short_number(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+/// ‖ℓ'(0)‖ of a label, in the norm in which gradients are clipped: alike for all labels of a loss that classifies.
+double slope_at_zero(const Loss& loss, bool in_l1) {
+  const Vector scores(loss.scores(), 0.0);
+  Vector slope(loss.scores());
+  loss.derivative(scores, 1, slope);
+  return in_l1 ? norm1(slope) : norm2(slope);
+}
+
+/// 1/√(mean of 1/price²) over the clients: noise of the mean model adds up so.
+double mean_price(const OmdConfig& config, Client clients) {
+  const PrivacyOptions& privacy = config.privacy;
+  const bool in_mu = privacy.mu.has_value();
+  const Prices prices = Prices::parse(in_mu ? *privacy.mu : privacy.epsilon.value_or("1"), in_mu ? "--mu" : "--epsilon",
+                                      1, clients, 0, std::numeric_limits<double>::max());
+  const bool converts = !in_mu && privacy.mechanism_row().gaussian();
+  double sum = 0;
+  double last = 0;
+  double price = 0;
+  for (Client u = 0; u < clients; ++u) {
+    if (const double asked = prices.at(u, 0); asked != last) {
+      price = converts ? gaussian_mu(asked, privacy.delta.value_or(usual_delta)) : asked;
+      last = asked;
+    }
+    sum += 1 / (price * price);
+  }
+  return std::sqrt(clients / sum);
+}
+
+bool correlates(const OmdConfig& config) {
+  const PrivacyOptions& privacy = config.privacy;
+  if (config.correlation == CorrelationChoice::none || !privacy.mechanism_row().gaussian()) return false;
+  return config.correlation == CorrelationChoice::two_buffers || !(privacy.budget && privacy.budget_of_client);
+}
+
+std::string reason_of_rounds(const RuleFacts& facts, const LearningRule& rule) {
+  return fmt::format("{} records of the client with most, in {} rounds{}", *facts.most_records, rule.rounds_of_pass,
+                     facts.epochs > 1 ? fmt::format(" a pass of {}", facts.epochs) : "");
+}
+
+std::string reason_of_step(const LearningRule& rule) {
+  if (rule.step == rule.unhindered_step) return "no longer step is stable; noise would allow more";
+  return fmt::format("noise moves a typical score by {} in a run of such steps", short_number(rule.noise_of_scores()));
+}
+
+}  // namespace
+
+std::string why_not_tuned(const OmdConfig& config, const Loss& loss) {
+  if (!loss.classifies()) return fmt::format("the loss {}", config.loss);
+  if (config.model.kind != ModelChoice::Kind::linear) return "models other than linear ones";
+  if (config.mirror != "euclidean") return fmt::format("the mirror map {}", config.mirror);
+  if (config.domain.value_or("free") != "free") return "bounded domains";
+  if (config.constraints.any()) return "runs with constraints";
+  if (config.privacy.unit != PrivacyUnit::record) return "--unit component";
+  const std::string& price = config.privacy.mu ? *config.privacy.mu : config.privacy.epsilon.value_or("1");
+  if (price.starts_with("schedule:")) return "prices that change over the rounds";
+  const ChargeKind noise = config.privacy.mechanism_row().charge;
+  const bool known = noise == ChargeKind::gaussian || noise == ChargeKind::laplace || noise == ChargeKind::unbounded;
+  return known ? "" : fmt::format("--mechanism {}", *config.privacy.mechanism);
+}
+
+RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
+                     std::optional<std::int64_t> most_records, std::size_t parameters) {
+  RuleFacts facts;
+  facts.clients = clients;
+  facts.most_records = most_records;
+  facts.dimension = parameters;
+  facts.noise = config.privacy.mechanism_row().charge;
+  facts.price = config.privacy.protects() ? mean_price(config, clients) : 1;
+  facts.slope = slope_at_zero(loss, facts.noise == ChargeKind::laplace);
+  facts.correlates = correlates(config);
+  facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());
+  facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1]);
+  facts.epochs = config.data.epochs;
+  facts.rounds = config.rounds;
+  if (config.given("batch")) facts.batch = config.data.batch;
+  facts.clip = config.privacy.clip;
+  if (config.given("step")) facts.step = config.omd.step;
+  return facts;
+}
+
+std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& facts, const LearningRule& rule) {
+  std::vector<TunedValue> values;
+  const auto choose = [&](const char* option, std::string value, std::string reason) {
+    if (!config.given(option)) values.push_back({option, std::move(value), std::move(reason)});
+  };
+  if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(facts, rule));
+  if (config.privacy.protects()) {
+    choose("clip", short_number(rule.clip),
+           facts.norm ? "the slope at 0 times the norm of a typical record"
+                      : fmt::format("for records with a norm of {}, since nobody said: --norm says it",
+                                    short_number(rule.norm)));
+  }
+  choose("step", short_number(rule.step), reason_of_step(rule));
+  choose("step-decay", "linear", "a run ends with little noise and little disagreement");
+  choose("step-cap", short_number(step_cap_of_rule), "clients of little mass repay their steps early");
+  if (!config.given("gossip-steps")) {
+    choose("gossip-steps", fmt::format("{}", config.mixing.gossip_steps),
+           config.mixing.gossip_steps > 1 ? "halve the disagreement of clients in each round, or come closest to that"
+                                          : "one exchange halves the disagreement of clients");
+  }
+  if (config.privacy.mechanism_row().gaussian()) {
+    choose("noise-correlation", rule.correlation ? "blt:2" : "none",
+           rule.correlation
+               ? fmt::format("noise of later rounds takes back that of earlier ones: {} of {} are left",
+                             short_number(rule.prefix_noise), short_number(prefix_noise(std::nullopt, rule.rounds)))
+               : "a client whose whole data count as one pays less under independent noise");
+  }
+  return values;
+}
+
+int tuned_gossip_steps(const Graph& graph) {
+  if (graph.clients() == 1) return 1;
+  if (graph.clients() > most_clients_analysed || graph.period() == 0) return most_gossip_steps;
+  const double contraction = analyse(GraphSample(graph)).contraction;
+  int steps = 1;
+  for (double left = contraction; steps < most_gossip_steps && !(left <= 0.5); left *= contraction) ++steps;
+  return steps;
+}
+
+std::string outlook(const RuleFacts& facts, const LearningRule& rule) {
+  if (rule.prefix_noise == 0 || !facts.most_records) return "";
+  const double signal = signal_to_noise(facts, rule);
+  const std::optional<double> cost = expected_cost(signal);
+  std::string text =
+      cost ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points to noise", signal, *cost)
+           : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
+  if (rule.step < rule.unhindered_step) {
+    text += fmt::format("; steps are {:.3g} times shorter than without noise", rule.unhindered_step / rule.step);
+  }
+  if (cost.value_or(100) > 0.5) {
+    text += fmt::format(". {:.3g} times the records, the loss per record or the root of the clients would make it 25",
+                        25 / signal);
+  }
+  return text;
+}
+
+}  // namespace starling

@@ -1,0 +1,35 @@
+/// `--tune auto`: settings of a private run that its user left open, from public numbers.
+#pragma once
+
+#include "omd_config.hpp"
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/graph/graph.hpp"
+#include "starling/loss/loss.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/protocol/decentralized/learning_rule.hpp"
+#include "starling/report/summary.hpp"
+
+namespace starling {
+
+/// Why no rule is known for this run; empty if there is one.
+[[nodiscard]] std::string why_not_tuned(const OmdConfig& config, const Loss& loss);
+
+/// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
+[[nodiscard]] RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
+                                   std::optional<std::int64_t> most_records, std::size_t parameters);
+
+/// What the rule chooses of the options that are not given.
+[[nodiscard]] std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& facts,
+                                                   const LearningRule& rule);
+
+/// Exchanges in each round: as many, four at most, as halve the disagreement.
+[[nodiscard]] int tuned_gossip_steps(const Graph& graph);
+
+/// What the noise of a tuned run will cost and what would help, in a sentence or two.
+[[nodiscard]] std::string outlook(const RuleFacts& facts, const LearningRule& rule);
+
+}  // namespace starling

@@ -1,0 +1,123 @@
+#include "starling/protocol/decentralized/learning_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double useful_scores = 3;       ///< κ, logits
+constexpr double longest_step = 16;       ///< times √(256/(T E))/(C R)
+constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
+constexpr double rounds_per_signal = 3.0 / 512;
+constexpr double fewest_rounds = 8;
+
+double typical_norm(const RuleFacts& facts) {
+  return facts.norm.value_or(1 / facts.slope);
+}
+
+double typical_norm_l1(const RuleFacts& facts) {
+  return facts.norm_l1.value_or(typical_norm(facts));
+}
+
+/// μ of one use, or the μ of Gaussian noise with the deviation that Laplace noise of this ε has. The noise has clips in
+/// L1 there, and the score a norm in L2.
+double gaussian_price(const RuleFacts& facts) {
+  return facts.noise == ChargeKind::laplace ? facts.price / std::sqrt(2.0) : facts.price;
+}
+
+/// T E of noise that does not cancel: few rounds where there is little signal.
+Round rounds_of_independent_noise(const RuleFacts& facts) {
+  const double ratio = typical_norm(facts) / typical_norm_l1(facts);
+  const double price = facts.noise == ChargeKind::laplace ? facts.price * ratio : facts.price * std::sqrt(2.0);
+  const double signal = price * static_cast<double>(*facts.most_records) * std::sqrt(facts.clients);
+  const double uses = std::sqrt(static_cast<double>(facts.epochs));
+  const double rounds = rounds_per_signal * signal * uses;
+  return static_cast<Round>(std::llround(std::clamp(rounds, fewest_rounds, static_cast<double>(rounds_of_rule))));
+}
+
+Round quotient_rounded_up(Round a, Round b) {
+  return a / b + (a % b > 0 ? 1 : 0);
+}
+
+/// T before it is fitted to whole batches.
+Round wanted_rounds(const RuleFacts& facts) {
+  const Round records = *facts.most_records;
+  if (facts.rounds) return std::min(quotient_rounded_up(*facts.rounds, facts.epochs), records);
+  const bool cancels = facts.correlates || facts.noise == ChargeKind::unbounded;
+  const Round all = cancels ? rounds_of_rule : rounds_of_independent_noise(facts);
+  return std::clamp<Round>(all / facts.epochs, 1, records);
+}
+
+void choose_rounds(const RuleFacts& facts, LearningRule& rule) {
+  if (!facts.most_records) {
+    rule.batch = facts.batch.value_or(1);
+    rule.rounds = facts.rounds.value_or(rounds_of_rule);
+    rule.rounds_of_pass = quotient_rounded_up(rule.rounds, facts.epochs);
+    return;
+  }
+  const Round records = *facts.most_records;
+  rule.batch = facts.batch.value_or(static_cast<std::size_t>(quotient_rounded_up(records, wanted_rounds(facts))));
+  rule.rounds_of_pass = quotient_rounded_up(records, static_cast<Round>(rule.batch));
+  rule.rounds = facts.rounds.value_or(rule.rounds_of_pass * facts.epochs);
+}
+
+void choose_step(const RuleFacts& facts, LearningRule& rule) {
+  const auto all = static_cast<double>(rule.rounds);
+  const double pull = facts.noise == ChargeKind::gaussian ? rule.clip : facts.slope * rule.norm;
+  rule.unhindered_step = longest_step * std::sqrt(static_cast<double>(rounds_of_rule) / all) / (pull * rule.norm);
+  if (facts.noise != ChargeKind::unbounded) {
+    rule.prefix_noise = prefix_noise(rule.correlation, rule.rounds);
+    const double deviation = largest_unit_noise * rule.clip / gaussian_price(facts);
+    rule.score_noise =
+        deviation * rule.prefix_noise * rule.norm / (static_cast<double>(rule.batch) * std::sqrt(facts.clients));
+  }
+  const double hindered = rule.score_noise > 0 ? useful_scores / rule.score_noise : rule.unhindered_step;
+  rule.step = facts.step.value_or(std::min(hindered, rule.unhindered_step));
+}
+
+void check_facts(const RuleFacts& facts) {
+  check(facts.clients >= 1 && facts.dimension >= 1 && facts.epochs >= 1 && facts.most_records.value_or(1) >= 1,
+        "the rule of untuned learning needs clients, parameters, passes and records");
+  check(facts.price > 0 && facts.slope > 0 && typical_norm(facts) > 0 && typical_norm_l1(facts) > 0,
+        "the rule of untuned learning needs a price, a slope and norms above 0");
+}
+
+}  // namespace
+
+LearningRule learning_rule(const RuleFacts& facts) {
+  check_facts(facts);
+  LearningRule rule;
+  choose_rounds(facts, rule);
+  rule.norm = typical_norm(facts);
+  const double clipped = facts.noise == ChargeKind::laplace ? typical_norm_l1(facts) : rule.norm;
+  rule.clip = facts.clip.value_or(facts.slope * clipped);
+  if (facts.correlates) {
+    const Round uses = facts.most_records ? facts.epochs : 1;
+    rule.correlation = best_correlation(quotient_rounded_up(rule.rounds, uses), uses);
+  }
+  choose_step(facts, rule);
+  return rule;
+}
+
+double signal_to_noise(const RuleFacts& facts, const LearningRule& rule) {
+  if (!facts.most_records || rule.prefix_noise == 0) return 0;
+  return gaussian_price(facts) * static_cast<double>(*facts.most_records) * std::sqrt(facts.clients) /
+         (rule.prefix_noise * static_cast<double>(facts.dimension));
+}
+
+std::optional<double> expected_cost(double signal_to_noise) {
+  struct Level {
+    double least;
+    double cost;
+  };
+  for (const auto& [least, cost] : {Level{25, 0.5}, Level{10, 2}, Level{4, 11}, Level{2, 17}}) {
+    if (signal_to_noise >= least) return cost;
+  }
+  return std::nullopt;
+}
+
+}  // namespace starling
