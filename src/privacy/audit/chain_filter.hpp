@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "starling/core/links.hpp"
-#include "starling/privacy/noise/correlation.hpp"
+#include "starling/privacy/correlation.hpp"
 
 namespace starling {
 

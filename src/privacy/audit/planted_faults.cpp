@@ -105,7 +105,6 @@ const std::vector<PlantedFaultRow>& planted_faults() {
 
 const std::vector<PlantedFaultRow>& planted_chain_faults() {
   static const std::vector<PlantedFaultRow> rows{
-      {PlantedFault::half_noise, "half the noise"},
       {PlantedFault::half_sensitivity, "sensitivity C for 2C"},
       {PlantedFault::seeded_generator, "a seeded generator"},
       {PlantedFault::no_column_norm, "no norm of the column"},

@@ -39,7 +39,7 @@ struct ChainPlan {
 /// What all uses of the record cost together: √uses μ.
 [[nodiscard]] Charge chain_claim(const Mechanism& mechanism, double price);
 
-/// The audit's checks of itself through chains of eight releases.
+/// The audit's checks of itself through chains of six releases.
 [[nodiscard]] SelfCheckPlan check_of_chains(const AuditKeys& keys);
 
 }  // namespace starling

@@ -14,7 +14,7 @@
 #include "starling/core/columns.hpp"
 #include "starling/core/links.hpp"
 #include "starling/privacy/charge.hpp"
-#include "starling/privacy/noise/correlation.hpp"
+#include "starling/privacy/correlation.hpp"
 
 namespace starling {
 
@@ -41,7 +41,7 @@ struct CanaryLog {
   // Of correlated noise alone.
   std::vector<Client> clients = {};  ///< of each release
   std::vector<Round> rounds = {};    ///< of each release, ascending for each client
-  double noise = 0;             ///< deviation of the independent noise behind a release, in canaries
+  double noise = 0;                  ///< deviation of the independent noise behind a release, in canaries
 };
 
 /// The log of canaries alone, with estimates of the canaries in place of single releases: each shows in all later
