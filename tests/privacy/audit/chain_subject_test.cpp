@@ -98,7 +98,7 @@ TEST(ChainAudit, ARecordThatIsUsedAgainCostsTheRoot) {
   EXPECT_GT(result.mu_lower_bound, 0.85 * std::sqrt(3.0)) << result.event();
 }
 
-/// Faults of the table, with the plan in which each shows.
+/// Faults of the table, in the plan with several lives.
 class ChainFaults : public testing::TestWithParam<PlantedFaultRow> {};
 
 TEST_P(ChainFaults, AreRefuted) {
