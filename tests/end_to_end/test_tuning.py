@@ -1,4 +1,4 @@
-"""`--tune auto`: what it chooses, what it leaves alone, and that tuned runs repeat, resume and keep their bits."""
+"""`--tuning auto`: what it chooses, what it leaves alone, and that tuned runs repeat, resume and keep their bits."""
 
 import pathlib
 import signal
@@ -7,7 +7,7 @@ import unittest
 from harness import *
 from harness import bits
 
-PRIVATE = ["--mechanism", "gaussian", "--epsilon", "2", "--noise-key", "seed", "--partition", "iid", "--tune", "auto"]
+PRIVATE = ["--mechanism", "gaussian", "--epsilon", "2", "--noise-key", "seed", "--partition", "iid", "--tuning", "auto"]
 
 
 def chosen(summary):
@@ -35,12 +35,12 @@ class Tuning(TestCase):
         self.assertEqual(values["noise-correlation"], "blt:2")
         self.assertEqual(summary["rounds"], 130)
         for option, value in values.items():
-            self.assertIn(f"tune: {option} {value}: ", result.err)
+            self.assertIn(f"tuning: {option} {value}: ", result.err)
         self.assertIn("signal to noise", result.err)
         written = settings(self.folder / "r")
         for option, value in values.items():
             self.assertEqual(written[option], value)
-        self.assertEqual(written["tune"], "off")
+        self.assertEqual(written["tuning"], "off")
 
     def test_follows_what_is_given(self):
         given = {"batch": "5", "clip": "0.25", "step": "0.125", "step-decay": "power", "gossip-steps": "2",
@@ -104,14 +104,14 @@ class Tuning(TestCase):
         words = ["--source", self.write("big.csv", "a,b,c,y\n" + "\n".join(csv_rows(6000)) + "\n"),
                  "--test", self.write("test.csv", "a,b,c,y\n" + "\n".join(csv_rows(2000, seed=7)) + "\n"), "--clients", "4",
                  "--mechanism", "gaussian", "--epsilon", "0.5", "--noise-key", "seed", "--partition", "iid"]
-        tuned = self.summary_of(1, [*words, "--tune", "auto"], "tuned")
-        default = self.summary_of(1, [*words, "--tune", "off"], "default")
+        tuned = self.summary_of(1, [*words, "--tuning", "auto"], "tuned")
+        default = self.summary_of(1, [*words, "--tuning", "off"], "default")
         self.assertGreater(tuned["accuracy"], 0.93)
         self.assertGreater(tuned["accuracy"], default["accuracy"] + 0.02)
         self.assertAlmostEqual(tuned["metrics"]["larger_class"], 0.5, delta=0.03)
 
     def test_is_the_default_where_noise_is_added(self):
-        auto = self.summary_of(1, [*self.words[:-2], "--tune=auto"], "auto")
+        auto = self.summary_of(1, [*self.words[:-2], "--tuning=auto"], "auto")
         self.assertTrue(chosen(auto))
         result = self.run_alone(["omd", "--source", self.source, "--clients", "4", *PRIVATE[:-2], "--output", "plain", "--json"],
                                 as_they_are=True)
@@ -120,7 +120,7 @@ class Tuning(TestCase):
                                "--json"], as_they_are=True)
         self.assertEqual(chosen(bare.summary()), {})
         asked = self.run_alone(["omd", "--source", self.source, "--clients", "4", "--mechanism", "none", "--output", "asked",
-                                "--json", "--tune", "auto"], as_they_are=True)
+                                "--json", "--tuning", "auto"], as_they_are=True)
         self.assertIn("step", chosen(asked.summary()))
         self.assertNotIn("clip", chosen(asked.summary()))
 
@@ -141,7 +141,7 @@ class Tuning(TestCase):
         laplace = self.run_ranks(1, ["--source", self.source, "--mechanism", "laplace", "--noise-correlation", "blt:2"])
         self.assertEqual(laplace.code, 2, laplace)
         self.assertIn("no other noise can be correlated", laplace.err)
-        falling = self.run_ranks(1, [*self.words, "--tune", "off", "--noise-correlation", "blt:2", "--epsilon",
+        falling = self.run_ranks(1, [*self.words, "--tuning", "off", "--noise-correlation", "blt:2", "--epsilon",
                                      "schedule:harmonic:1"])
         self.assertEqual(falling.code, 2, falling)
 

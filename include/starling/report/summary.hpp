@@ -74,7 +74,7 @@ struct Summary {
   Round most_rounds = 0;                    ///< most rounds that a rank played
   double largest_debt = 0;                  ///< largest step debt of a client at the end, in steps of the first round
   std::optional<double> step_cap;           ///< κ, of clients that mix with their neighbours and learn
-  std::vector<TunedValue> tuned;            ///< of --tune auto
+  std::vector<TunedValue> tuned;            ///< of --tuning auto
   double signal_to_noise = 0;               ///< ρ of the rule (docs/methods/learning-rule.md); 0 where it is not known
   std::optional<EffectiveWeights> weights;  ///< of clients that mix with their neighbours and learn
   std::vector<std::function<void(Json&)>> figures;  ///< writers of the recorded figures' keys (report/figures)

@@ -101,7 +101,7 @@ constexpr std::array tuned_options{
 void add_tuning_options(Options& options, OmdConfig& config) {
   options.group("Tuning");
   options.add(
-      {.name = "tune",
+      {.name = "tuning",
        .argument = "WHETHER",
        .help = fmt::format(
            "auto: what is not given of {} is chosen from public numbers (clients, records, passes, prices) and told "
@@ -111,7 +111,7 @@ void add_tuning_options(Options& options, OmdConfig& config) {
   options.add(
       {.name = "norm",
        .argument = "R[,R1]",
-       .help = "with --tune auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
+       .help = "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
                "Default: 2; too low costs little, too high much",
        .least = tiny,
        .most = 1e12},
@@ -120,7 +120,7 @@ void add_tuning_options(Options& options, OmdConfig& config) {
                .argument = "HOW",
                .initial = "auto",
                .help = "blt:2: the noise of a client's later rounds takes back most of that of earlier ones (gaussian, "
-                       "for unit record); none: it is independent; auto: what --tune chooses, none without it",
+                       "for unit record); none: it is independent; auto: what --tuning chooses, none without it",
                .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt"),
                              excludes("unit=component", "the loss of a record is counted").only_for("blt"),
                              excludes("constraint", "its duals need noise of their own").only_for("blt")}},

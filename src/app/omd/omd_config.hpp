@@ -17,7 +17,7 @@
 
 namespace starling {
 
-/// `--noise-correlation`; automatic leaves the choice to the rule of --tune.
+/// `--noise-correlation`; automatic leaves the choice to the rule of --tuning.
 enum class CorrelationChoice { automatic, none, two_buffers };
 
 enum class RegretChoice { none, static_regret, dynamic, both };
@@ -39,17 +39,17 @@ struct OmdConfig : LearningConfig {
   std::optional<bool> tune;  ///< none: where a mechanism protects
   std::vector<double> norm;  ///< of a typical record: Euclidean, then L1; empty: unknown
   CorrelationChoice correlation = CorrelationChoice::automatic;
-  std::vector<std::string> given_options;  ///< of those that --tune may choose
+  std::vector<std::string> given_options;  ///< of those that --tuning may choose
   MixingSettings mixing;
   ConstraintOptions constraints;
   RegretChoice regret = RegretChoice::none;
   std::optional<Round> benchmark_window;
   [[nodiscard]] bool learns() const { return loss != "none"; }
-  /// Whether the user gave an option that --tune may choose.
+  /// Whether the user gave an option that --tuning may choose.
   [[nodiscard]] bool given(std::string_view option) const {
     return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
   }
-  /// Whether --tune is to choose what the user left open, if there is a rule.
+  /// Whether --tuning is to choose what the user left open, if there is a rule.
   [[nodiscard]] bool tunes() const { return learns() && privacy.mechanism && tune.value_or(privacy.protects()); }
 };
 

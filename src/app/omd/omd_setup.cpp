@@ -14,8 +14,8 @@ constexpr Client most_clients_analysed_at_start = 200;
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
 
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
-  for (const TunedValue& each : values) fmt::print(stderr, "tune: {} {}: {}\n", each.option, each.value, each.reason);
-  if (!outlook.empty()) fmt::print(stderr, "tune: {}\n", outlook);
+  for (const TunedValue& each : values) fmt::print(stderr, "tuning: {} {}: {}\n", each.option, each.value, each.reason);
+  if (!outlook.empty()) fmt::print(stderr, "tuning: {}\n", outlook);
 }
 
 /// The bias of plain mixing on this graph (docs/methods/decentralized.md).
@@ -138,18 +138,18 @@ void OmdRun::choose_settings() {
 }
 
 /// Reads the command line again with these values, and keeps what opening the data has put into the configuration. With
-/// `tune = off` beside them they are what a repeated or resumed run has, even where they are defaults.
+/// `tuning = off` beside them they are what a repeated or resumed run has, even where they are defaults.
 void OmdRun::take(const std::vector<TunedValue>& values) {
   if (values.empty()) return;
   std::vector<std::string> words;
   for (std::size_t i = 0; i < words_.size(); ++i) {
-    if (words_[i] == "--tune") {
+    if (words_[i] == "--tuning") {
       ++i;
-    } else if (!words_[i].starts_with("--tune=")) {
+    } else if (!words_[i].starts_with("--tuning=")) {
       words.push_back(words_[i]);
     }
   }
-  words.insert(words.end(), {"--tune", "off"});
+  words.insert(words.end(), {"--tuning", "off"});
   for (const TunedValue& each : values) {
     words.push_back("--" + each.option);
     words.push_back(each.value);

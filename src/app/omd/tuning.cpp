@@ -91,6 +91,7 @@ RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
   facts.dimension = parameters;
   facts.noise = config.privacy.mechanism_row().charge;
   facts.price = config.privacy.protects() ? mean_price(config, clients) : 1;
+  facts.scores = static_cast<double>(loss.scores());
   facts.slope = slope_at_zero(loss, facts.noise == ChargeKind::laplace);
   facts.correlates = correlates(config);
   facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());

@@ -1,4 +1,4 @@
-/// `--tune auto`: settings of a private run that its user left open, from public numbers.
+/// `--tuning auto`: settings of a private run that its user left open, from public numbers.
 #pragma once
 
 #include "omd_config.hpp"

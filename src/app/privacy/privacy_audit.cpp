@@ -102,6 +102,9 @@ void add_claim_options(Options& options, AuditChoice& choice) {
                "pass (16)",
            .most = 1'000'000}),
       choice.rounds);
+}
+
+void add_chain_options(Options& options, AuditChoice& choice) {
   options.add(
       {.name = "noise-correlation",
        .argument = "NAME",
@@ -110,11 +113,10 @@ void add_claim_options(Options& options, AuditChoice& choice) {
                "noise, with two buffers",
        .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}},
       choice.correlated, {{"none", false}, {"blt:2", true}});
-  options.add(
-      declared("epochs", {.help = "with --noise-correlation: passes, in each of which a record is used once (1)",
-                          .relations = {needs("noise-correlation=blt", "one release has no passes",
-                                              "Add --noise-correlation blt:2.")}}),
-      choice.epochs);
+  options.add(declared("epochs", {.help = "with --noise-correlation: passes, in each of which a record is used once",
+                                  .relations = {needs("noise-correlation=blt", "one release has no passes",
+                                                      "Add --noise-correlation blt:2.")}}),
+              choice.epochs);
 }
 
 void add_aggregator_options(Options& options, AuditChoice& choice) {
@@ -181,6 +183,7 @@ void add_method_options(Options& options, AuditChoice& choice) {
 Options audit_options(AuditChoice& choice) {
   Options options("privacy audit");
   add_claim_options(options, choice);
+  add_chain_options(options, choice);
   add_aggregator_options(options, choice);
   add_method_options(options, choice);
   options.group("Output");

@@ -235,7 +235,7 @@ void CorrelatedGaussian::skip(Buffers& buffers, Round rounds) const {
   }
 }
 
-/// integers and base_ become b; S_j becomes ⌊θ_j S_j + ½⌋.
+/// `integers` become b; S_j becomes ⌊θ_j S_j + ½⌋.
 ///
 /// In 64 bits, for the compiler to do several at a time: S + 2^61 = 2^31 high + low, high < 2^31, so that a weight w <
 /// 2^20 has ⌊(w (S + 2^61) + 2^19)/2^20⌋ = 2^11 w high + ⌊(w low + 2^19)/2^20⌋, of which the multiple w 2^41 is taken
@@ -247,7 +247,6 @@ void CorrelatedGaussian::take_back(Buffers& buffers, std::span<std::int64_t> int
   const std::array<std::uint64_t, 2> omega = unsigned_weights(weights_.omega);
   const std::array<std::uint64_t, 2> theta = unsigned_weights(weights_.theta);
   std::int64_t* __restrict const x = integers.data();
-  std::int64_t* __restrict const base = base_.data();
   std::int64_t* __restrict const first = buffers.data();
   std::int64_t* __restrict const second = buffers.data() + integers.size();
   for (std::size_t i = 0; i < integers.size(); ++i) {
@@ -257,7 +256,6 @@ void CorrelatedGaussian::take_back(Buffers& buffers, std::span<std::int64_t> int
                                ((omega[0] * (u & low) + omega[1] * (v & low) + half) >> CorrelationWeights::digits) -
                                ((omega[0] + omega[1]) << 41);
     x[i] -= static_cast<std::int64_t>(part);
-    base[i] = x[i];
     const auto kept = [](std::uint64_t weight, std::uint64_t s) {
       return static_cast<std::int64_t>(((weight * (s >> 31)) << 11) +
                                        ((weight * (s & low) + half) >> CorrelationWeights::digits) - (weight << 41));
@@ -294,7 +292,9 @@ void CorrelatedGaussian::add_noise(const ReleaseAddress& address, double price, 
   chain.buffers.update([&](Buffers& buffers) {
     if (chain.last != Chain::none && address.round > chain.last + 1) skip(buffers, address.round - chain.last - 1);
     take_back(buffers, integers);
-    noise_.add(noise_words("gaussian blt", noise_.sigma(), address, price, key, integers), integers);
+    Keystream& words = noise_words("gaussian-blt", noise_.sigma(), address, price, key, integers);
+    std::copy(integers.begin(), integers.end(), base_.begin());
+    noise_.add(words, integers);
     keep(address, buffers, integers);
   });
   chain.last = address.round;

@@ -17,7 +17,7 @@ std::string tuning_rows(const SummaryView& summary) {
   for (const SummaryView& each : summary.list("tuning.chosen")) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.text("option"), each.text("value"));
   }
-  return text.empty() ? "" : table_row("chosen", text + "  (--tune auto)");
+  return text.empty() ? "" : table_row("chosen", text + "  (--tuning auto)");
 }
 
 }  // namespace starling

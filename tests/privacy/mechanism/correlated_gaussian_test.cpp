@@ -168,7 +168,7 @@ TEST(CorrelatedGaussian, NoiseDependsOnWhatItIsAddedTo) {
     const Integers released = integers_of(release(*mechanism, 0, t, sum));
     Integers expected = reference.base(integers_of(sum));
     Keystream words(release_stream(keys, NoiseKey::from_seed(1, 0), "test", {ReleasePath::by_itself, 0, t, 0},
-                                   "gaussian blt", sigma, 0x1p-40, expected));
+                                   "gaussian-blt", sigma, 0x1p-40, expected));
     GaussianNoise(sigma).add(words, expected);
     EXPECT_EQ(released, expected) << t;
     static_cast<void>(reference.explain(integers_of(sum), released));

@@ -88,7 +88,7 @@ TEST(LearningRule, TakesFewRoundsWhereNoiseDoesNotCancel) {
 TEST(LearningRule, FollowsWhatIsSettled) {
   RuleFacts facts = census();
   facts.rounds = 100;
-  EXPECT_EQ(learning_rule(facts).batch, 66U);
+  EXPECT_EQ(learning_rule(facts).batch, 65U);
   EXPECT_EQ(learning_rule(facts).rounds, 100);
   facts.batch = 10;
   EXPECT_EQ(learning_rule(facts).batch, 10U);

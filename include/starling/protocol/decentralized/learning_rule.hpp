@@ -4,8 +4,9 @@
 /// typical record; |ℓ'(0)| the size of the loss's slope at a score of 0; σ the deviation of the noise of one gradient
 /// sum; v the prefix noise of the strategy (privacy/correlation.hpp). The mean model after a run is −(1/n) Σ η ĝ,
 /// whose noise moves the score of a typical record by a deviation of s1 = σ v R/(m √n) at a step of 1, whatever the
-/// number of features. Useful scores are a few logits, so the first step is at most κ/s1 with κ = 3; it falls to zero
-/// along a line, so that a run ends with little noise.
+/// number of features. Useful scores are a few logits, so the first step is at most κ/s1 with κ = 3 (with κ/√(2 ln K)
+/// for K scores of a record, whose largest noise counts); it falls to zero along a line, so that a run ends with little
+/// noise.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,7 @@ struct RuleFacts {
   std::size_t dimension = 1;                 ///< parameters of the model
   ChargeKind noise = ChargeKind::gaussian;   ///< gaussian, laplace, or unbounded for none
   double price = 1;    ///< μ or ε of one use of a record; of clients with different prices 1/√(mean of 1/price²)
+  double scores = 1;   ///< K, scores of a record
   double slope = 0.5;  ///< |ℓ'(0)|
   bool correlates = false;  ///< whether the noise of a client may be correlated over its rounds
 
@@ -62,7 +64,7 @@ inline constexpr Round rounds_of_rule = 256;
 /// Throws UsageError unless counts are at least 1 and price, slope and norms positive.
 [[nodiscard]] LearningRule learning_rule(const RuleFacts& facts);
 
-/// ρ = μ N √n/(v d): the signal of all records against the noise, per parameter. 0 without a known N.
+/// ρ = μ E N √n/(v d): the signal of all uses of records against the noise, per parameter. 0 without a known N.
 [[nodiscard]] double signal_to_noise(const RuleFacts& facts, const LearningRule& rule);
 
 /// The accuracy that noise is expected to cost at this ρ, in points, at most; none where nothing can be expected unless
