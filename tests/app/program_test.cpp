@@ -142,10 +142,11 @@ TEST(Program, RelationsNameOptionsAndWordsThatExist) {
         EXPECT_THAT(relation.why, Not(IsEmpty())) << name;
         for (const std::string& value : relation.values) {
           const auto& others = by_name[relation.other];
+          const auto is_value = [&](const std::string& word) { return word.substr(0, word.find(':')) == value; };
           EXPECT_TRUE(std::any_of(others.begin(), others.end(),
                                   [&](const Option& other) {
-                                    return other.words.empty() || std::find(other.words.begin(), other.words.end(),
-                                                                            value) != other.words.end();
+                                    return other.words.empty() ||
+                                           std::any_of(other.words.begin(), other.words.end(), is_value);
                                   }))
               << name << " names --" << relation.other << " " << value;
         }
