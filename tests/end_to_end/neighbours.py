@@ -69,6 +69,7 @@ CASES = {
     "omd-separate": ["omd", *FILE, *GAUSSIAN, "--constraint", "data:column=a,max=0.2"],
     "omd-composite": ["omd", *FILE, *LAPLACE, "--constraint", "data:column=a,max=0.2", "--private-constraint", "composite"],
     "omd-dealt": ["omd", *FILE, *LAPLACE, "--partition", "iid", "--standardise", "constants.csv", "--test", "public.csv"],
+    "omd-norm": ["omd", *FILE, *GAUSSIAN, "--tune", "auto"],
     "omd-two-ranks": ["omd", *FILE, *GAUSSIAN],
     "omd-budget": ["omd", *FILE, *LAPLACE, "--epochs", 2, "--budget", 20, "--ledger", "private/ledger"],
     "omd-audit": ["omd", "--source", "data.csv", "--clients", CLIENTS, *GAUSSIAN, "--audit"],

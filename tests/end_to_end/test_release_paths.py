@@ -24,6 +24,8 @@ TURNED = ("1e6,0,0,1", "0,1e6,0,1")  # curvatures of orthogonal rows: sqrt(2) ap
 FAR = ("1e6,0,0,1e9", "1e6,0,0,-1e9")
 NEAR = ("1.4142,0,0,1e9", "1.4142,0,0,-1e9")  # weights fall with the square of a row's norm, from sqrt(2) on
 BENT = ("1.4142,0,0,1.3", "0,1.4142,0,1.3")  # the same within the bend of the loss, where its curvature is not zero
+OTHER_NORM = ("1e6,0,0,1", "4,0,0,-1")  # other bins of a histogram of norms, and gradients that are both clipped
+TUNED = ["--tune", "auto", "--noise-correlation", "none"]
 NET = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-2", "--head", "d-1",
        *GAUSSIAN]
 
@@ -35,6 +37,10 @@ AUDITS = {
         (["omd", *BINARY, *GAUSSIAN], FLIPPED, 0.999),
         (["omd", *BINARY, *GAUSSIAN, "--unit", "component"], FLIPPED, 0.999),
         (["infer", *FILE, *GAUSSIAN, "--topology", "graph.topo"], NEAR, 0.999),
+    ],
+    "omd-norm": [
+        (["omd", *BINARY, *GAUSSIAN, *TUNED], OTHER_NORM, 0.0999),
+        (["omd", *BINARY, *LAPLACE, *TUNED], OTHER_NORM, 0.0999),
     ],
     "omd-constraint": [
         (["omd", *BINARY, *GAUSSIAN, "--constraint", "data:column=a,max=-50", "--start", "start.csv", "--private-constraint",
