@@ -2,9 +2,10 @@
 
 #include "support/testing.hpp"
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <vector>
 
 #include "starling/core/check.hpp"
 #include "starling/core/random.hpp"
@@ -102,7 +103,8 @@ TEST(NormHistogram, SharesNeverCostMoreThanThePriceTogether) {
 }
 
 TEST(NormHistogram, NoiseHasTheStatedDeviation) {
-  for (NormHistogram histogram : {gaussian(0.1), laplace(0.2)}) {
+  std::array<NormHistogram, 2> both{gaussian(0.1), laplace(0.2)};
+  for (NormHistogram& histogram : both) {
     const NormCounts counts = counts_of(histogram, {{1, 1}, {1, 1}, {5, 9}});
     double squares = 0;
     constexpr int releases = 500;

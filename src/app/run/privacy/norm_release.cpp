@@ -67,12 +67,22 @@ void NormRelease::settle_run_id() {
                       : make_run_id(agreement_, noise_key_policy(options_.noise_key), facts_.seed) + end_of_norms;
 }
 
+/// The records in each batch of the run that follows, at least, of the client with so many records.
+std::int64_t NormRelease::least_batch(std::int64_t records) const {
+  return std::max<std::int64_t>(records / std::max<Round>(facts_.rounds_of_pass, 1), 1);
+}
+
+/// Whether client k can pay for the histogram and for a round after it: alone it would be of no use.
 bool NormRelease::affordable(std::size_t k) {
   const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
   const LossLevel level = options_.budget_of_client ? LossLevel::client : LossLevel::record;
   const double members = options_.budget_of_client ? static_cast<double>(facts_.records[k]) : 1;
   std::vector<ChargeGroup> groups = ledger_of(k).book().spent(number(k), level);
+  const double price = share_.of_gradients(prices_->at(number(k), 0));
+  const double in_batch = options_.budget_of_client ? static_cast<double>(least_batch(facts_.records[k])) : 1;
+  const Charge of_round = options_.mechanism_row().gaussian() ? Charge::gaussian(price) : Charge::laplace(price);
   groups.push_back({of_group(histogram(k).charge(), members).value_or(Charge::unbounded()), 1});
+  groups.push_back({of_group(of_round, in_batch).value_or(Charge::unbounded()), 1});
   const double delta = options_.delta.value_or(default_delta(groups));
   return compose(groups, delta).epsilon <= limits.at(number(k), 0);
 }
@@ -101,7 +111,7 @@ LedgerRun NormRelease::run_of(std::size_t first, std::size_t count) const {
       name_of(noise_key_policy(options_.noise_key)));
   run.unit = PrivacyUnit::record;
   // Who has a record in each batch of the run that follows has `rounds_of_pass` records in this one.
-  run.batch = std::max<std::int64_t>(most / std::max<Round>(facts_.rounds_of_pass, 1), 1);
+  run.batch = least_batch(most);
   run.batch_units = static_cast<double>(std::max<std::int64_t>(most, 1));
   run.determined_by = determined_by_;
   run.clients = {ClientRange(number(first), number(first + count - 1))};

@@ -42,7 +42,7 @@ class NormRelease {
   NormRelease(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options, NormFacts facts,
               const std::string& private_folder);
 
-  /// Whether no client's budget forbids the release. **Collective.**
+  /// Whether every client's budget allows the release, and a round after it. **Collective.**
   [[nodiscard]] bool affordable();
   /// Releases the counts of this rank's clients; `address` names the path. **Collective.**
   [[nodiscard]] TypicalNorms release(ReleasePath path, const std::vector<Secret<NormCounts>>& counts);
@@ -52,6 +52,7 @@ class NormRelease {
   [[nodiscard]] Ledger& ledger_of(std::size_t k) { return ledgers_[ledgers_.size() == 1 ? 0 : k]; }
   [[nodiscard]] NormHistogram histogram(std::size_t k) const;
   [[nodiscard]] bool affordable(std::size_t k);
+  [[nodiscard]] std::int64_t least_batch(std::int64_t records) const;
   void settle_run_id();
   void enter(std::size_t first, std::size_t count, Ledger& ledger) const;
   void enter_all();
