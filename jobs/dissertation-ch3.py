@@ -14,7 +14,7 @@ import budget
 import experiment
 from experiment import FAILS, HOLDS, OPEN, mean, with_error
 
-NOISE = ["--mechanism", "laplace", "--tune", "off", "--metrics", "shared", "--constraint-clip", 3.5]
+NOISE = ["--mechanism", "laplace", "--tuning", "off", "--metrics", "shared", "--constraint-clip", 3.5]
 # Regret | violation per client and exponent of the violation, as docs/methods/constraints.md has them.
 EXPECTED = {2: (489, 0.52), 0.1: (25, 0.40)}
 SIGNS = {2: (-1, 1), 0.1: (1, -1)}

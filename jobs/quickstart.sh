@@ -97,7 +97,7 @@ if [[ $(id -u) == 0 ]]; then environment=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RU
 options=()
 if ! given config "$@"; then
   options+=(--topology "$root/topologies/unbalanced-5.topo" --batch 8 --mirror euclidean --domain ball:5 --step 1
-            --mechanism laplace --epsilon 1 --tune off)
+            --mechanism laplace --epsilon 1 --tuning off)
   if ! given source "$@"; then options+=(--source synthetic:drift:informative=1 --rounds 20000); fi
 fi
 if given output "$@"; then

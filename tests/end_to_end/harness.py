@@ -275,12 +275,12 @@ class TestCase(unittest.TestCase):
 
 
 def untuned(words):
-    """Words of a run with the defaults that --help gives, where a test says nothing of --tune: what a rule chooses from a few
+    """Words of a run with the defaults that --help gives, where a test says nothing of --tuning: what a rule chooses from a few
     records would hide what the test is about. A resumed run has it in its configuration."""
     words = [str(word) for word in words]
-    if words[:1] != ["omd"] or not {"--tune", "--resume", "--help"}.isdisjoint(words):
+    if words[:1] != ["omd"] or not {"--tuning", "--resume", "--help"}.isdisjoint(words):
         return words
-    return ["omd", "--tune", "off", *words[1:]]
+    return ["omd", "--tuning", "off", *words[1:]]
 
 
 def bits(value):

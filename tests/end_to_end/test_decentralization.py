@@ -76,7 +76,7 @@ class Decentralization(TestCase):
             self.assertIn(reason, result.out)
 
     def test_directed_ring(self):
-        result = self.play(6, "omd", *DATA_WORDS)
+        result = self.play(6, "omd", "--tuning", "off", *DATA_WORDS)
         self.yes(result)
         self.assertIn("0 bytes between the 24 pairs of ranks without an edge", result.out)
         self.expect(6, {(u, (u + 1) % 6): ROUNDS for u in range(6)})
@@ -115,7 +115,7 @@ class Decentralization(TestCase):
         while len(edges) < 9:
             edges.add(tuple(draw.sample(range(5), 2)))
         self.write("sparse.topo", topology(5, [], everywhere=sorted(edges)))
-        self.yes(self.play(5, "omd", "--topology", "sparse.topo", *DATA_WORDS))
+        self.yes(self.play(5, "omd", "--tuning", "off", "--topology", "sparse.topo", *DATA_WORDS))
         self.expect(5, {edge: ROUNDS for edge in edges})
         self.write("without.topo", topology(5, [], everywhere=sorted(edges)[1:]))
         sender, to = sorted(edges)[0]
@@ -125,7 +125,7 @@ class Decentralization(TestCase):
         """An edge is used in the rounds of its phases and in no other: how often tells."""
         phases = [(1, [(0, 1), (2, 3)]), (2, [(1, 2), (3, 0)]), (3, [(0, 2), (1, 0)])]
         self.write("phases.topo", topology(4, phases))
-        self.yes(self.play(4, "omd", "--topology", "phases.topo", *DATA_WORDS))
+        self.yes(self.play(4, "omd", "--tuning", "off", "--topology", "phases.topo", *DATA_WORDS))
         period = [edges for rounds, edges in phases for _ in range(rounds)]
         expected = {}
         for t in range(870, 990):
@@ -135,7 +135,7 @@ class Decentralization(TestCase):
         self.expect(4, expected)
 
     def test_several_clients_on_a_rank(self):
-        result = self.play(4, "omd", "--clients", 10, *DATA_WORDS)
+        result = self.play(4, "omd", "--tuning", "off", "--clients", 10, *DATA_WORDS)
         self.yes(result)
         self.assertEqual(set(self.counted(4)), {(r, (r + 1) % 4) for r in range(4)})
 
@@ -145,7 +145,7 @@ class Decentralization(TestCase):
 
     def test_rounds_that_are_reported(self):
         """Reports to rank 0 are messages too, and no edges: the script does not pass them over."""
-        result = self.script("--ranks", 4, "--folder", "runs", "--rounds", 300, 600, "--", "omd", *DATA_WORDS)
+        result = self.script("--ranks", 4, "--folder", "runs", "--rounds", 300, 600, "--", "omd", "--tuning", "off", *DATA_WORDS)
         self.no(result, "6 of these rounds are reported to rank 0", "6 messages (816 bytes) from rank 1 to rank 0",
                 "6 messages (816 bytes) from rank 2 to rank 0", "306 messages (15216 bytes) from rank 3 to rank 0")
         # 12 figures and the sum of five-dimensional models, from each rank, and nothing else beside the edges.
@@ -162,7 +162,7 @@ class Decentralization(TestCase):
         self.assertIn("nowhere.csv", result.err)
 
     def test_what_mpi_does_not_see_is_refused(self):
-        result = self.play(2, "omd", *DATA_WORDS, "--exchange", "windows")
+        result = self.play(2, "omd", "--tuning", "off", *DATA_WORDS, "--exchange", "windows")
         self.assertEqual(result.code, 2)
         self.assertIn("leave out --exchange", result.err)
 

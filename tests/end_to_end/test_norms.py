@@ -24,14 +24,14 @@ def table(scale, clients=CLIENTS):
 
 
 def norms_of(result):
-    return [line for line in result.err.splitlines() if line.startswith("tune: norm ")]
+    return [line for line in result.err.splitlines() if line.startswith("tuning: norm ")]
 
 
 class Norms(TestCase):
     def setUp(self):
         super().setUp()
         self.write("data.csv", table(10))
-        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--tune", "auto"]
+        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto"]
         self.mu = [*self.words, "--mechanism", "gaussian", "--mu", 0.3]
 
     def keys(self):
@@ -56,7 +56,7 @@ class Norms(TestCase):
             config = self.config(f"run-{least}")
             self.assertIn(float(config["norm"]), [float(f"{least * math.sqrt(2) * 2**k:.4g}") for k in (-1, 0, 1)], scale)
             self.assertAlmostEqual(float(config["clip"]), float(config["norm"]) / 2, delta=1e-3 * float(config["clip"]))
-            self.assertEqual((config["tune"], config["scale-share"]), ("off", "0.01"))
+            self.assertEqual((config["tuning"], config["scale-share"]), ("off", "0.01"))
             self.assertEqual(len(norms_of(result)), 1, result.err)
 
     def test_the_same_bits_on_all_layouts(self):
@@ -144,7 +144,7 @@ class Norms(TestCase):
     def test_a_configuration_has_its_result(self):
         """A run with the configuration of another has its norm and its prices, releases no norms, and counts that the other did."""
         first = self.summary_of(1, [*self.mu, "--noise-key", "seed"], "run")
-        again = self.run_alone(["omd", "--config", "run/config.ini", "--tune", "off", "--output", "again", "--json"], as_they_are=True)
+        again = self.run_alone(["omd", "--config", "run/config.ini", "--tuning", "off", "--output", "again", "--json"], as_they_are=True)
         self.assertEqual(norms_of(again), [])
         for key in ("mu", "client_mu", "mu_per_release", "norms"):
             self.assertEqual(again.summary()["privacy"][key], first["privacy"][key])
@@ -153,7 +153,7 @@ class Norms(TestCase):
 
     def test_a_resumed_run_does_not_release_again(self):
         # --batch 1 under a checkpoint in each hundred rounds: some seconds, so that a signal finds it at work
-        words = ["--source", "data.csv", "--clients", CLIENTS, "--tune", "auto", "--mechanism", "gaussian", "--mu", 0.3,
+        words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto", "--mechanism", "gaussian", "--mu", 0.3,
                  "--batch", 1, "--epochs", 40, "--noise-correlation", "none", "--checkpoint-every", 100, "--progress", "off"]
         self.good(2, [*words, "--noise-key", "seed", "--output", "whole"])
         job = self.start(2, [*words, "--noise-key", "seed", "--output", "run"])
@@ -190,20 +190,20 @@ class Norms(TestCase):
 
     def test_nothing_is_released_where_nothing_depends_on_it(self):
         for name, words in {"said": ["--norm", 3], "none": ["--scale-share", 0], "settled": ["--clip", 1, "--step", 0.1],
-                            "off": ["--tune", "off"]}.items():
+                            "off": ["--tuning", "off"]}.items():
             result = self.good(1, [*self.mu, *words, "--output", name])
             self.assertEqual(norms_of(result), [], name)
             summary = json.loads((self.folder / name / "summary.json").read_text())
             self.assertIsNone(summary["privacy"]["norms"])
             self.assertEqual(summary["privacy"]["mu_per_release"], 0.3)
         stream = ["--source", "synthetic:logistic:p=3", "--loss", "logistic", "--clients", 2, "--rounds", 50]
-        result = self.good(1, [*stream, "--tune", "auto", "--mechanism", "gaussian", "--mu", 0.3, "--output", "stream"])
+        result = self.good(1, [*stream, "--tuning", "auto", "--mechanism", "gaussian", "--mu", 0.3, "--output", "stream"])
         self.assertEqual(norms_of(result), [])
 
     def test_too_few_records_stand_out_of_no_noise(self):
         self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(80)]) + "\n")
         result = self.good(1, [*self.mu, "--output", "run"])
-        self.assertIn("tune: norm unknown", result.err)
+        self.assertIn("tuning: norm unknown", result.err)
         config = self.config("run")
         self.assertEqual((config["scale-share"], config["clip"], config.get("norm")), ("0.01", "1", None))
         summary = json.loads((self.folder / "run/summary.json").read_text())
@@ -211,8 +211,8 @@ class Norms(TestCase):
 
     def test_usage(self):
         for words, text in ((["--scale-share", 0.6], "scale-share"), (["--scale-share", -1], "scale-share"),
-                            (["--tune", "off", "--scale-share", 0.01, "--mechanism", "gaussian", "--unit", "component"], "records"),
-                            (["--tune", "off", "--scale-share", 0.01, "--mu", "schedule:from=0.1,to=0.2"], "scale-share")):
+                            (["--tuning", "off", "--scale-share", 0.01, "--mechanism", "gaussian", "--unit", "component"], "records"),
+                            (["--tuning", "off", "--scale-share", 0.01, "--mu", "schedule:from=0.1,to=0.2"], "scale-share")):
             result = self.run_ranks(1, [*self.mu, *words, "--output", "run"])
             self.assertEqual(result.code, 2, result)
             self.assertRegex(result.messages()[0], text)

@@ -18,7 +18,8 @@ CLASSES = "--source synthetic:two-gaussians:p=3,n=60 --batch 20 --loss dwd"
 RUNS = {
     "omd": f"omd {DRIFT} --clients 3 --mechanism laplace --epsilon 1 --budget 9 --dropout 0.3 --json-models --checkpoint-every 20",
     "omd-component": f"omd {DRIFT} --clients 2 --mechanism laplace --unit component --epsilon 1 --noise-key random",
-    "omd-audit": f"omd {DRIFT} --clients 2 --mechanism laplace --epsilon 1 --audit --noise-key random",
+    "omd-audit": f"omd {DRIFT} --clients 2 --mechanism laplace --epsilon 1 --audit --noise-key random --tuning off",
+    "omd-tuned": f"omd {DRIFT} --clients 2 --mechanism gaussian --epsilon 1 --test synthetic:drift:informative=1,n=40",
     "omd-regret": f"omd {DRIFT} --clients 3 --domain ball:3 --regret both {NONE} --test synthetic:drift:informative=1,n=40",
     "omd-constraints": f"omd {LINEAR} --rounds 40 --clients 3 --domain ball:2 --constraint box:low=-0.5,high=0.5 "
                        f"--regret static {NONE}",

@@ -15,8 +15,8 @@
 #include "starling/core/snapshot.hpp"
 #include "starling/core/table.hpp"
 #include "starling/privacy/charge.hpp"
+#include "starling/privacy/correlation.hpp"
 #include "starling/privacy/keys/keys.hpp"
-#include "starling/privacy/noise/correlation.hpp"
 
 namespace starling {
 

@@ -37,6 +37,13 @@ struct LeftOut {
 };
 
 /// The content of summary.json, whose keys docs/reference/summary.md describes.
+/// A value that a rule has chosen for an option that was left open.
+struct TunedValue {
+  std::string option;  ///< without dashes
+  std::string value;
+  std::string reason;
+};
+
 struct Summary {
   std::string command;
   std::string command_line;
@@ -51,6 +58,7 @@ struct Summary {
   std::optional<Score> progressive;         ///< sum over all clients and rounds; none where withheld
   std::optional<double> last_loss;          ///< mean progressive loss of the last tenth of the recorded history
   std::optional<Score> test;                ///< sum over clients' final models on --test
+  std::optional<double> larger_class;       ///< accuracy on --test of always answering its most frequent class
   std::optional<TestMetrics> test_metrics;  ///< metrics of predictions on --test, if counted by class
   std::vector<Interval> intervals;          ///< of coefficients; client by client where each has its own
   std::optional<double> interval_records;   ///< records behind the intervals, over all clients
@@ -66,6 +74,8 @@ struct Summary {
   Round most_rounds = 0;                    ///< most rounds that a rank played
   double largest_debt = 0;                  ///< largest step debt of a client at the end, in steps of the first round
   std::optional<double> step_cap;           ///< κ, of clients that mix with their neighbours and learn
+  std::vector<TunedValue> tuned;            ///< of --tuning auto
+  double signal_to_noise = 0;               ///< ρ of the rule (docs/methods/learning-rule.md); 0 where it is not known
   std::optional<EffectiveWeights> weights;  ///< of clients that mix with their neighbours and learn
   std::vector<std::function<void(Json&)>> figures;  ///< writers of the recorded figures' keys (report/figures)
   std::optional<Regret> regret;                     ///< of --regret

@@ -103,6 +103,8 @@ void OmdRun::summarise(Summary& summary, Released<Columns> models, const RoundsE
   summary.learned = config_.learns();
   summary.classifies = model_ && model_->classifies();
   summary.deadline = config_.mixing.deadline;
+  summary.tuned = tuned_;
+  summary.signal_to_noise = signal_to_noise_;
   LocalResults local = local_results(std::move(models), model_.get());
   local.debts.assign(omd_->debts().begin(), omd_->debts().end());
   local.edges = channel_->edge_traffic();

@@ -101,7 +101,7 @@ constexpr std::array tuned_options{
 void add_tuning_options(Options& options, OmdConfig& config) {
   options.group("Tuning");
   options.add(
-      {.name = "tune",
+      {.name = "tuning",
        .argument = "WHETHER",
        .help = fmt::format(
            "auto: what is not given of {} is chosen from public numbers (clients, records, passes, prices) and told "
@@ -111,7 +111,7 @@ void add_tuning_options(Options& options, OmdConfig& config) {
   options.add(
       {.name = "norm",
        .argument = "R[,R1]",
-       .help = "with --tune auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
+       .help = "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
                "Default: released under --scale-share, else 2; too low costs little, too high much",
        .least = tiny,
        .most = 1e12},
@@ -119,9 +119,9 @@ void add_tuning_options(Options& options, OmdConfig& config) {
   options.add(
       {.name = "scale-share",
        .argument = "S",
-       .help = "with --tune auto and without --norm: every client first releases a noisy histogram of the norms of its "
+       .help = "with --tuning auto and without --norm: every client first releases a noisy histogram of the norms of its "
                "records, which has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
-               "rest; 0: none. Default: 0.01. With --tune off: what an earlier release has had",
+               "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
        .least = 0,
        .most = 0.5},
       config.scale_share);
@@ -129,10 +129,10 @@ void add_tuning_options(Options& options, OmdConfig& config) {
                .argument = "HOW",
                .initial = "auto",
                .help = "blt:2: the noise of a client's later rounds takes back most of that of earlier ones (gaussian, "
-                       "for unit record); none: it is independent; auto: what --tune chooses, none without it",
-               .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt:2"),
-                             excludes("unit=component", "the loss of a record is counted").only_for("blt:2"),
-                             excludes("constraint", "its duals need noise of their own").only_for("blt:2")}},
+                       "for unit record); none: it is independent; auto: what --tuning chooses, none without it",
+               .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt"),
+                             excludes("unit=component", "the loss of a record is counted").only_for("blt"),
+                             excludes("constraint", "its duals need noise of their own").only_for("blt")}},
               config.correlation,
               {{"auto", CorrelationChoice::automatic},
                {"none", CorrelationChoice::none},

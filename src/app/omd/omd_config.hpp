@@ -17,7 +17,7 @@
 
 namespace starling {
 
-/// `--noise-correlation`; automatic leaves the choice to the rule of --tune.
+/// `--noise-correlation`; automatic leaves the choice to the rule of --tuning.
 enum class CorrelationChoice { automatic, none, two_buffers };
 
 enum class RegretChoice { none, static_regret, dynamic, both };
@@ -41,17 +41,17 @@ struct OmdConfig : LearningConfig {
   /// Of a record's price, for the histogram of norms; none: the usual share where norms are to be released.
   std::optional<double> scale_share;
   CorrelationChoice correlation = CorrelationChoice::automatic;
-  std::vector<std::string> given_options;  ///< of those that --tune may choose
+  std::vector<std::string> given_options;  ///< of those that --tuning may choose
   MixingSettings mixing;
   ConstraintOptions constraints;
   RegretChoice regret = RegretChoice::none;
   std::optional<Round> benchmark_window;
   [[nodiscard]] bool learns() const { return loss != "none"; }
-  /// Whether the user gave an option that --tune may choose.
+  /// Whether the user gave an option that --tuning may choose.
   [[nodiscard]] bool given(std::string_view option) const {
     return std::find(given_options.begin(), given_options.end(), option) != given_options.end();
   }
-  /// Whether --tune is to choose what the user left open, if there is a rule.
+  /// Whether --tuning is to choose what the user left open, if there is a rule.
   [[nodiscard]] bool tunes() const { return learns() && privacy.mechanism && tune.value_or(privacy.protects()); }
 };
 

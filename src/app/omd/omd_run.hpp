@@ -83,6 +83,8 @@ class OmdRun final : public LearningRun {
 
   OmdConfig config_;
   std::vector<std::string> words_;  ///< of the command line
+  std::vector<TunedValue> tuned_;
+  double signal_to_noise_ = 0;
   std::optional<NoiseCorrelation> correlation_;
   std::unique_ptr<Schedule> schedule_;
   std::string topology_digest_;

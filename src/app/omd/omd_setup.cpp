@@ -19,8 +19,8 @@ constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogra
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
 
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
-  for (const TunedValue& each : values) fmt::print(stderr, "tune: {} {}: {}\n", each.option, each.value, each.reason);
-  if (!outlook.empty()) fmt::print(stderr, "tune: {}\n", outlook);
+  for (const TunedValue& each : values) fmt::print(stderr, "tuning: {} {}: {}\n", each.option, each.value, each.reason);
+  if (!outlook.empty()) fmt::print(stderr, "tuning: {}\n", outlook);
 }
 
 /// The words of a command line without this option and its value.
@@ -146,6 +146,7 @@ void OmdRun::choose_settings() {
     const RuleFacts facts = rule_facts(config_, *loss_, layout_->clients(), most_records, parameters);
     const LearningRule rule = learning_rule(facts);
     values = tuned_values(config_, facts, rule);
+    signal_to_noise_ = signal_to_noise(facts, rule);
     if (first_rank()) print_tuning(values, outlook(facts, rule));
   });
   for (TunedValue& each : values) each.value = agreement_.broadcast(declare_public(each.value));
@@ -153,6 +154,7 @@ void OmdRun::choose_settings() {
     take(values);
     dataset_.plan(config_.data.batch, config_.data.epochs, most_records);
   });
+  tuned_.insert(tuned_.end(), values.begin(), values.end());
 }
 
 /// Releases histograms of norms where somebody is protected, nobody said norms, and something depends on them.
@@ -204,21 +206,22 @@ void OmdRun::take_norms(double share, const TypicalNorms& norms) {
   for (const std::optional<double>& norm : {norms.l2, norms.l1}) {
     if (norm && norms.l2) config_.norm.push_back(std::stod(fmt::format("{:.4g}", *norm)));
   }
-  if (!first_rank()) return;
-  fmt::print(stderr, "tune: norm {}: {} released histograms, which cost each record {} once\n",
-             text.empty() ? "unknown" : text,
-             text.empty() ? "no bin stands out of the noise in" : "the median bin of the sum of",
-             config_.privacy.mechanism_row().gaussian()
-                 ? fmt::format("{:.3g} of the square of its mu", share)
-                 : fmt::format("{:.3g} of its epsilon", std::sqrt(share)));
+  const std::string cost = config_.privacy.mechanism_row().gaussian()
+                               ? fmt::format("{:.3g} of the square of its mu", share)
+                               : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
+  tuned_.push_back({"norm", text.empty() ? "unknown" : text,
+                    fmt::format("{} released histograms, which cost each record {} once",
+                                text.empty() ? "no bin stands out of the noise in" : "the median bin of the sum of",
+                                cost)});
+  if (first_rank()) print_tuning(tuned_, "");
 }
 
 /// Reads the command line again with these values, and keeps what opening the data has put into the configuration. With
-/// `tune = off` beside them they are what a repeated or resumed run has, even where they are defaults.
+/// `tuning = off` beside them they are what a repeated or resumed run has, even where they are defaults.
 void OmdRun::take(const std::vector<TunedValue>& values) {
   if (values.empty()) return;
-  std::vector<std::string> words = without_option(without_option(words_, "--tune"), "--scale-share");
-  words.insert(words.end(), {"--tune", "off"});
+  std::vector<std::string> words = without_option(without_option(words_, "--tuning"), "--scale-share");
+  words.insert(words.end(), {"--tuning", "off"});
   if (config_.privacy.protects()) {
     words.insert(words.end(), {"--scale-share", fmt::format("{}", config_.scale_share.value_or(0))});
   }

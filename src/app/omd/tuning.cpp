@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/graph/analysis/analysis.hpp"
 #include "starling/mirror/mirror.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
@@ -23,10 +24,12 @@ std::string short_number(double value) {
   return fmt::format("{:.4g}", value);
 }
 
-double slope_at_zero(const Loss& loss) {
-  Vector slope(1);
-  loss.derivative(Vector{0}, 1, slope);
-  return std::abs(slope[0]);
+/// ‖ℓ'(0)‖ of a label, in the norm in which gradients are clipped: alike for all labels of a loss that classifies.
+double slope_at_zero(const Loss& loss, bool in_l1) {
+  const Vector scores(loss.scores(), 0.0);
+  Vector slope(loss.scores());
+  loss.derivative(scores, 1, slope);
+  return in_l1 ? norm1(slope) : norm2(slope);
 }
 
 /// 1/√(mean of 1/price²) over the clients: noise of the mean model adds up so.
@@ -68,7 +71,7 @@ std::string reason_of_step(const LearningRule& rule) {
 }  // namespace
 
 std::string why_not_tuned(const OmdConfig& config, const Loss& loss) {
-  if (!loss.classifies() || loss.scores() != 1) return fmt::format("the loss {}", config.loss);
+  if (!loss.classifies()) return fmt::format("the loss {}", config.loss);
   if (config.model.kind != ModelChoice::Kind::linear) return "models other than linear ones";
   if (config.mirror != "euclidean") return fmt::format("the mirror map {}", config.mirror);
   if (config.domain.value_or("free") != "free") return "bounded domains";
@@ -92,7 +95,8 @@ RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
   if (const double share = config.scale_share.value_or(0); share > 0 && config.privacy.protects()) {
     facts.price = NormShare(facts.noise, share).of_gradients(facts.price);
   }
-  facts.slope = slope_at_zero(loss);
+  facts.scores = static_cast<double>(loss.scores());
+  facts.slope = slope_at_zero(loss, facts.noise == ChargeKind::laplace);
   facts.correlates = correlates(config);
   facts.norm = config.norm.empty() ? std::nullopt : std::optional(config.norm.front());
   facts.norm_l1 = config.norm.size() < 2 ? std::nullopt : std::optional(config.norm[1]);

@@ -1,4 +1,4 @@
-/// `--tune auto`: settings of a private run that its user left open, from public numbers.
+/// `--tuning auto`: settings of a private run that its user left open, from public numbers.
 #pragma once
 
 #include "omd_config.hpp"
@@ -11,15 +11,9 @@
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/protocol/decentralized/learning_rule.hpp"
+#include "starling/report/summary.hpp"
 
 namespace starling {
-
-/// One value that the rule has chosen.
-struct TunedValue {
-  std::string option;  ///< without dashes
-  std::string value;
-  std::string reason;
-};
 
 /// Why no rule is known for this run; empty if there is one.
 [[nodiscard]] std::string why_not_tuned(const OmdConfig& config, const Loss& loss);

@@ -193,6 +193,7 @@ class LearningRun : public RunSteps {
   void add_privacy(Summary& summary, bool stopped);
   void name_metrics(Summary& summary);
   void note_divergence(const Summary& summary);
+  void compare_with_constant(Summary& summary);
   [[nodiscard]] std::string dealt_by() const;
   [[nodiscard]] std::string full_command_line() const;
   void write_results(Summary summary, bool stopped);

@@ -2,6 +2,8 @@
 #include "app/console/version.hpp"
 #include "app/run/privacy/noise_keys.hpp"
 #include "learning_run.hpp"
+#include <algorithm>
+#include <map>
 #include <unistd.h>
 
 #include "starling/core/digest.hpp"
@@ -151,6 +153,7 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
   summary.last_loss = last_loss(records_->history(), summary.rounds);
   if (privacy_) add_privacy(summary, stopped);
   if (first_rank()) note_divergence(summary);
+  if (first_rank()) compare_with_constant(summary);
   if (summary.progressive && summary.progressive->out_of_range > 0) {
     notes_.push_back(fmt::format(
         "{} times a record was out of range (its gradient not finite or too long to be clipped, so that it contributed "
@@ -170,6 +173,21 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
   }
   summary.privacy.dealt_by = dealt_by();
   name_metrics(summary);
+}
+
+/// States the accuracy of the best constant answer on --test, and whether the run's is no better.
+void LearningRun::compare_with_constant(Summary& summary) {
+  if (!test_ || !summary.test || !summary.classifies || test_->size() == 0) return;
+  std::map<double, std::int64_t> classes;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < test_->size(); ++i) most = std::max(most, ++classes[test_->label(i)]);
+  summary.larger_class = static_cast<double>(most) / static_cast<double>(test_->size());
+  const auto records = static_cast<double>(summary.test->records);
+  if (!summary.learned || static_cast<double>(summary.test->correct) > *summary.larger_class * records) return;
+  notes_.push_back(fmt::format(
+      "the models are no better on --test than a constant answer ({:.2f} %): take more records, more passes, a larger "
+      "price or fewer features",
+      100 * *summary.larger_class));
 }
 
 void LearningRun::note_divergence(const Summary& summary) {

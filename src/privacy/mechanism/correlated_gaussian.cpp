@@ -1,6 +1,6 @@
 #include "correlated_gaussian.hpp"
 
-#include "privacy/noise/correlation_weights.hpp"
+#include "privacy/correlation_weights.hpp"
 #include "privacy/rows.hpp"
 #include <algorithm>
 #include <cmath>
@@ -31,6 +31,10 @@ std::int64_t rounded_product(std::int64_t weight, std::int64_t value) {
   __extension__ using Signed = __int128;
   constexpr std::int64_t half = CorrelationWeights::one / 2;
   return static_cast<std::int64_t>((Signed{weight} * value + half) >> CorrelationWeights::digits);
+}
+
+std::array<std::uint64_t, 2> unsigned_weights(const std::array<std::int64_t, 2>& weights) {
+  return {static_cast<std::uint64_t>(weights[0]), static_cast<std::uint64_t>(weights[1])};
 }
 
 /// The power of a weight, rounded down.
@@ -109,7 +113,9 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
  private:
   using Place = std::pair<Client, std::uint32_t>;  // client and release index
 
-  [[nodiscard]] double sigma(double price) const;
+  [[nodiscard]] double sigma(double price) const {
+    return correlated_sigma(*settings_.correlation, sensitivity(price), settings_.dimension, price);
+  }
   void check_sigma(double price) const;
   [[nodiscard]] Chain& chain_at(const ReleaseAddress& address, double price);
   void skip(Buffers& buffers, Round rounds) const;
@@ -122,25 +128,19 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
 
   CorrelationWeights weights_;
   double factor_;
-  std::vector<std::int64_t> base_;                             ///< b of the release under way
-  GaussianNoise noise_;                                        ///< of the last price
+  std::vector<std::int64_t> base_;  ///< b of the release under way
+  GaussianNoise noise_;
+  double noise_price_ = 0;                                     ///< of noise_; 0 before the first
   std::map<Place, Chain> chains_;                              ///< in an order that does not depend on who came first
   mutable std::pair<std::int64_t, double> accumulated_{0, 1};  ///< last answer
 };
 
-// Relative errors of the few operations on positive numbers are far below 2^-40.
-double CorrelatedGaussian::sigma(double price) const {
-  const double column = weights_.column_sum();
-  const double entries = static_cast<double>(settings_.dimension) * static_cast<double>(most_rounds_of_chain);
-  const double errors = (2 * column - 1) * std::sqrt(entries);
-  return gaussian_sigma({factor_ * (sensitivity(price).value + errors) * (1 + 0x1p-40)}, price);
-}
-
 void CorrelatedGaussian::check_sigma(double price) const {
   const double slowest = static_cast<double>(std::ranges::max(weights_.theta)) / CorrelationWeights::one;
   const double largest = GaussianNoise::largest_sigma * (1 - 0x1p-10) * std::sqrt((1 - slowest) * (1 + slowest));
-  const double scale = sigma(price) * price;
-  check(sigma(price) <= largest && sigma(price) >= GaussianNoise::smallest_sigma,
+  const double wanted = sigma(price);
+  const double scale = wanted * price;
+  check(wanted <= largest && wanted >= GaussianNoise::smallest_sigma,
         "mu={}: correlated noise can be drawn for {:.3g} to {:.3g}. Choose another, or --noise-correlation none.",
         price, scale / largest, scale / GaussianNoise::smallest_sigma);
 }
@@ -168,8 +168,8 @@ std::string CorrelatedGaussian::description() const {
              "over a client's rounds: each release takes back a part of the noise of earlier ones. A first release has "
              "noise with a standard deviation of {}. In sums of all releases up to a round, noise with a standard "
              "deviation of {} stays (root mean square over {} rounds; independent noise of the same mu: {}). Whoever "
-             "has a record in every batch of these rounds pays {:.3g} times the mu of one release; under independent "
-             "noise it would be {:.3g} times. The noise is a Gaussian rounded correctly to integers, with bits from "
+             "has a record in every batch of these rounds pays {:.4g} times the mu of one release; under independent "
+             "noise it would be {:.4g} times. The noise is a Gaussian rounded correctly to integers, with bits from "
              "ChaCha20 keystreams: mu holds for the arithmetic of the machine, unless that cipher is broken.",
              settings_.batch, range(1), range(prefix_noise(settings_.correlation, rounds) / factor_), rounds,
              range(prefix_noise(std::nullopt, rounds) / factor_), all, std::sqrt(static_cast<double>(rounds)));
@@ -235,27 +235,41 @@ void CorrelatedGaussian::skip(Buffers& buffers, Round rounds) const {
   }
 }
 
-/// integers and base_ become b; S_j becomes ⌊θ_j S_j + ½⌋.
+/// `integers` become b; S_j becomes ⌊θ_j S_j + ½⌋.
+///
+/// In 64 bits, for the compiler to do several at a time: S + 2^61 = 2^31 high + low, high < 2^31, so that a weight w <
+/// 2^20 has ⌊(w (S + 2^61) + 2^19)/2^20⌋ = 2^11 w high + ⌊(w low + 2^19)/2^20⌋, of which the multiple w 2^41 is taken
+/// away again. Σ_j w_j < 2^20, so nothing reaches 2^63.
 void CorrelatedGaussian::take_back(Buffers& buffers, std::span<std::int64_t> integers) {
-  __extension__ using Signed = __int128;
-  const CorrelationWeights weights = weights_;
-  constexpr std::int64_t half = CorrelationWeights::one / 2;
-  std::int64_t* const first = buffers.data();
-  std::int64_t* const second = first + integers.size();
+  constexpr std::uint64_t offset = std::uint64_t{1} << bits_of_buffer;
+  constexpr std::uint64_t low = (std::uint64_t{1} << 31) - 1;
+  constexpr std::uint64_t half = CorrelationWeights::one / 2;
+  const std::array<std::uint64_t, 2> omega = unsigned_weights(weights_.omega);
+  const std::array<std::uint64_t, 2> theta = unsigned_weights(weights_.theta);
+  std::int64_t* __restrict const x = integers.data();
+  std::int64_t* __restrict const first = buffers.data();
+  std::int64_t* __restrict const second = buffers.data() + integers.size();
   for (std::size_t i = 0; i < integers.size(); ++i) {
-    const Signed sum = Signed{weights.omega[0]} * first[i] + Signed{weights.omega[1]} * second[i] + half;
-    integers[i] -= static_cast<std::int64_t>(sum >> CorrelationWeights::digits);
-    base_[i] = integers[i];
-    first[i] = rounded_product(weights.theta[0], first[i]);
-    second[i] = rounded_product(weights.theta[1], second[i]);
+    const std::uint64_t u = static_cast<std::uint64_t>(first[i]) + offset;
+    const std::uint64_t v = static_cast<std::uint64_t>(second[i]) + offset;
+    const std::uint64_t part = ((omega[0] * (u >> 31) + omega[1] * (v >> 31)) << 11) +
+                               ((omega[0] * (u & low) + omega[1] * (v & low) + half) >> CorrelationWeights::digits) -
+                               ((omega[0] + omega[1]) << 41);
+    x[i] -= static_cast<std::int64_t>(part);
+    const auto kept = [](std::uint64_t weight, std::uint64_t s) {
+      return static_cast<std::int64_t>(((weight * (s >> 31)) << 11) +
+                                       ((weight * (s & low) + half) >> CorrelationWeights::digits) - (weight << 41));
+    };
+    first[i] = kept(theta[0], u);
+    second[i] = kept(theta[1], v);
   }
 }
 
 /// Adds N to both buffers; `integers` are b + N.
 void CorrelatedGaussian::keep(const ReleaseAddress& address, Buffers& buffers,
                               std::span<const std::int64_t> integers) const {
-  std::int64_t* const first = buffers.data();
-  std::int64_t* const second = first + integers.size();
+  std::int64_t* __restrict const first = buffers.data();
+  std::int64_t* __restrict const second = buffers.data() + integers.size();
   std::int64_t bits = 0;
   for (std::size_t i = 0; i < integers.size(); ++i) {
     const std::int64_t noise = integers[i] - base_[i];
@@ -271,17 +285,30 @@ void CorrelatedGaussian::keep(const ReleaseAddress& address, Buffers& buffers,
 void CorrelatedGaussian::add_noise(const ReleaseAddress& address, double price, const NoiseKey& key,
                                    std::span<std::int64_t> integers) {
   Chain& chain = chain_at(address, price);
-  if (sigma(price) != noise_.sigma()) noise_ = GaussianNoise(sigma(price));
+  if (price != noise_price_) {
+    noise_ = GaussianNoise(sigma(price));
+    noise_price_ = price;
+  }
   chain.buffers.update([&](Buffers& buffers) {
     if (chain.last != Chain::none && address.round > chain.last + 1) skip(buffers, address.round - chain.last - 1);
     take_back(buffers, integers);
-    noise_.add(noise_words("gaussian blt", noise_.sigma(), address, price, key, integers), integers);
+    Keystream& words = noise_words("gaussian-blt", noise_.sigma(), address, price, key, integers);
+    std::copy(integers.begin(), integers.end(), base_.begin());
+    noise_.add(words, integers);
     keep(address, buffers, integers);
   });
   chain.last = address.round;
 }
 
 }  // namespace
+
+// Relative errors of the few operations on positive numbers are far below 2^-40. Σ c (1 + W(1)) = 2 Σ c − 1.
+double correlated_sigma(const NoiseCorrelation& correlation, Bound<Norm::l2> sensitivity, std::size_t dimension,
+                        double price) {
+  const double entries = static_cast<double>(dimension) * static_cast<double>(most_rounds_of_chain);
+  const double errors = (2 * weights_of(correlation).column_sum() - 1) * std::sqrt(entries);
+  return gaussian_sigma({noise_factor(correlation) * (sensitivity.value + errors) * (1 + 0x1p-40)}, price);
+}
 
 std::unique_ptr<Mechanism> make_correlated_gaussian(const ReleaseSettings& settings) {
   return std::make_unique<CorrelatedGaussian>(settings);

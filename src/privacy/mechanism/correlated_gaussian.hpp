@@ -1,4 +1,4 @@
-/// Gaussian noise that is correlated over a client's rounds (privacy/noise/correlation.hpp), in integers, and the proof
+/// Gaussian noise that is correlated over a client's rounds (privacy/correlation.hpp), in integers, and the proof
 /// that its privacy is that of the real numbers (docs/methods/privacy.md, "Correlated noise").
 ///
 /// A client's chain has two integer buffers for each component, S_1 and S_2, zero at first. Let x_t be the integers of
@@ -36,11 +36,17 @@
 ///    where both chains begin: there the releases are equal. Chains pay apart, each as above.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
+#include "starling/core/boundary.hpp"
 #include "starling/privacy/mechanism.hpp"
 
 namespace starling {
+
+/// σ of step 3 in integers, rounded up; `sensitivity` is Δ.
+[[nodiscard]] double correlated_sigma(const NoiseCorrelation& correlation, Bound<Norm::l2> sensitivity,
+                                      std::size_t dimension, double price);
 
 /// The mechanism for `settings.correlation`, which must be there. Each (client, release index) has a chain of its own.
 /// A release must be for a later round than the last of its chain, at the same price, and at block 0: it throws

@@ -59,6 +59,8 @@ MaskedGaussian::MaskedGaussian(const ReleaseSettings& settings, std::int64_t cli
   check(clients >= 1, "{} clients (there must be one at least)", clients);
   check(settings.replacement == 2, "a replaced record that moves the sum by {} clips (2 is proved for masked sums)",
         settings.replacement);
+  check(!settings.correlation,
+        "correlated noise with masked sums: their shares are independent. Use --noise-correlation none.");
   const double records = static_cast<double>(settings.batch) * static_cast<double>(clients);
   check(records * static_cast<double>(gaussian_reach(settings.price.most)) < most_sum,
         "batch={} of {} clients: the masked sum of more than 2^22 records does not fit into 64-bit integers. Choose a "

@@ -18,6 +18,8 @@ MultipartMechanism::MultipartMechanism(const std::string& name, const ReleaseSet
         "record.");
   check(settings.replacement == 2, "a replaced record that moves a release by {} clips (rows of a matrix move by 2)",
         settings.replacement);
+  check(!settings.correlation,
+        "correlated noise with several releases a round: it is made for one. Use --noise-correlation none.");
   check(releases >= 1 && releases <= most_releases, "{} releases a round (must be 1 to {})", releases, most_releases);
   gradients_ = make_part(settings.clip, settings.dimension);
 }

@@ -19,6 +19,10 @@ PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings&
   ReleaseSettings of_part = settings;
   of_part.price = {first_price(settings.price.least), first_price(settings.price.most)};
   first_ = mechanism_table().make(name, of_part);
+  check(!settings.correlation || !part_.once_of,
+        "correlated noise with sums that are released once: inference from them is known for independent noise. Use "
+        "--noise-correlation none.");
+  of_part.correlation.reset();
   of_part.price = {second_price(settings.price.least), second_price(settings.price.most)};
   of_part.clip = part_.clip;
   of_part.dimension = part_.dimension;
@@ -56,6 +60,7 @@ double PairedMechanism::second_price(double price) const {
 }
 
 double PairedMechanism::deviation(double price) const {
+  check<FailureError>(!settings_.correlation, "the deviation of correlated noise, which differs from round to round");
   return deviation_of(kind_, first_->settings(), first_price(price));
 }
 
@@ -76,9 +81,13 @@ Charge PairedMechanism::charge(double price) const {
   return Charge::gaussian(price);
 }
 
-// With s the share of μ²: n releases cost who has a record in each √n √(1 − s) μ by their first parts, and what is
-// released once, which moves by n records, n √s μ.
+// With s the share of μ²: n releases cost who has a record in each √n √(1 − s) μ by their first parts, times their
+// accumulation, and what is released once, which moves by n records, n √s μ.
 double PairedMechanism::accumulation(std::int64_t releases) const {
+  if (settings_.correlation) {
+    const double first = first_->accumulation(releases);
+    return std::sqrt((1 - part_.share) * first * first + part_.share) * (1 + 0x1p-40);
+  }
   if (!part_.once_of || kind_ == PriceKind::none) return 1;
   return std::sqrt(1 - part_.share + part_.share * static_cast<double>(releases)) * (1 + 0x1p-40);
 }

@@ -9,6 +9,7 @@ namespace starling {
 
 namespace {
 
+constexpr double usual_norm = 2;          ///< of a typical record, where nobody knows
 constexpr double useful_scores = 3;       ///< κ, logits
 constexpr double longest_step = 16;       ///< times √(256/(T E))/(C R)
 constexpr double largest_unit_noise = 2;  ///< F: a replaced record moves a sum by 2 C
@@ -16,7 +17,7 @@ constexpr double rounds_per_signal = 3.0 / 512;
 constexpr double fewest_rounds = 8;
 
 double typical_norm(const RuleFacts& facts) {
-  return facts.norm.value_or(1 / facts.slope);
+  return facts.norm.value_or(usual_norm);
 }
 
 double typical_norm_l1(const RuleFacts& facts) {
@@ -46,7 +47,6 @@ Round quotient_rounded_up(Round a, Round b) {
 /// T before it is fitted to whole batches.
 Round wanted_rounds(const RuleFacts& facts) {
   const Round records = *facts.most_records;
-  if (facts.rounds) return std::min(quotient_rounded_up(*facts.rounds, facts.epochs), records);
   const bool cancels = facts.correlates || facts.noise == ChargeKind::unbounded;
   const Round all = cancels ? rounds_of_rule : rounds_of_independent_noise(facts);
   return std::clamp<Round>(all / facts.epochs, 1, records);
@@ -60,7 +60,10 @@ void choose_rounds(const RuleFacts& facts, LearningRule& rule) {
     return;
   }
   const Round records = *facts.most_records;
-  rule.batch = facts.batch.value_or(static_cast<std::size_t>(quotient_rounded_up(records, wanted_rounds(facts))));
+  // Rounds that are asked for must be there: of the records some may then be left over.
+  const Round batch = facts.rounds ? std::max<Round>(1, records / quotient_rounded_up(*facts.rounds, facts.epochs))
+                                   : quotient_rounded_up(records, wanted_rounds(facts));
+  rule.batch = facts.batch.value_or(static_cast<std::size_t>(batch));
   rule.rounds_of_pass = quotient_rounded_up(records, static_cast<Round>(rule.batch));
   rule.rounds = facts.rounds.value_or(rule.rounds_of_pass * facts.epochs);
 }
@@ -75,7 +78,9 @@ void choose_step(const RuleFacts& facts, LearningRule& rule) {
     rule.score_noise =
         deviation * rule.prefix_noise * rule.norm / (static_cast<double>(rule.batch) * std::sqrt(facts.clients));
   }
-  const double hindered = rule.score_noise > 0 ? useful_scores / rule.score_noise : rule.unhindered_step;
+  // The largest of K noises is about √(2 ln K) times as large as one.
+  const double of_scores = facts.scores > 1 ? std::sqrt(2 * std::log(facts.scores)) : 1;
+  const double hindered = rule.score_noise > 0 ? useful_scores / (of_scores * rule.score_noise) : rule.unhindered_step;
   rule.step = facts.step.value_or(std::min(hindered, rule.unhindered_step));
 }
 
@@ -114,7 +119,8 @@ Round most_rounds_of_pass(RuleFacts facts) {
 
 double signal_to_noise(const RuleFacts& facts, const LearningRule& rule) {
   if (!facts.most_records || rule.prefix_noise == 0) return 0;
-  return gaussian_price(facts) * static_cast<double>(*facts.most_records) * std::sqrt(facts.clients) /
+  const auto uses = static_cast<double>(*facts.most_records) * static_cast<double>(facts.epochs);
+  return gaussian_price(facts) * uses * std::sqrt(facts.clients) /
          (rule.prefix_noise * static_cast<double>(facts.dimension));
 }
 

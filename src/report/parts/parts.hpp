@@ -42,6 +42,9 @@ void add_pace_keys(const Summary& summary, Json& json);
 void add_step_keys(const Summary& summary, Json& json);
 [[nodiscard]] std::string step_rows(const SummaryView& summary);
 
+void add_tuning_keys(const Summary& summary, Json& json);
+[[nodiscard]] std::string tuning_rows(const SummaryView& summary);
+
 void add_regret_keys(const Summary& summary, Json& json);
 [[nodiscard]] std::string regret_rows(const SummaryView& summary);
 

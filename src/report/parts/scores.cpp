@@ -67,6 +67,7 @@ Json metrics_json(const Summary& summary) {
   if (summary.test) {
     metrics["test_loss"] = number_json(mean(summary.test->loss, summary.test->records));
     if (summary.classifies) {
+      if (summary.larger_class) metrics["larger_class"] = number_json(*summary.larger_class);
       metrics["test_accuracy"] = number_json(mean(static_cast<double>(summary.test->correct), summary.test->records));
     }
   }
@@ -119,7 +120,10 @@ std::string score_rows(const SummaryView& summary) {
     cell = summary.has("traffic.uplink_bits_per_round") ? "withheld: in private/ (--metrics shared shows it)"
                                                         : "withheld: in private/ (name a public --test set to see one)";
   }
-  return text + table_row("accuracy", cell);
+  text += table_row("accuracy", cell);
+  const double constant = summary.number("metrics.larger_class");
+  if (!std::isfinite(constant)) return text;
+  return text + table_row("", fmt::format("{:.2f} % by answering the larger class always", 100 * constant));
 }
 
 }  // namespace starling

@@ -108,13 +108,14 @@ std::string last_rows(const SummaryView& summary) {
 
 /// The order of keys in summary.json is that of the left column; the order of rows in the table of results is that of
 /// the right column.
-constexpr std::array<SummaryPart, 18> parts{{{add_run_keys, heading},
+constexpr std::array<SummaryPart, 19> parts{{{add_run_keys, heading},
                                              {nullptr, coefficient_table},
                                              {add_score_keys, score_rows},
                                              {add_interval_keys, nullptr},
                                              {add_study_keys, nullptr},
                                              {add_mass_keys, mass_rows},
                                              {add_pace_keys, nullptr},
+                                             {add_tuning_keys, tuning_rows},
                                              {add_step_keys, step_rows},
                                              {add_figure_keys, all_figure_rows},
                                              {nullptr, pace_rows},

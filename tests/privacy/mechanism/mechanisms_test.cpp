@@ -176,6 +176,22 @@ TEST(MechanismTable, AnswersByCapabilities) {
             "unknown mechanism 'hope' (known: none, laplace, gaussian, dissertation)");
 }
 
+TEST(CorrelatedGaussian, AllocatesNothingOnceWarm) {
+  ReleaseSettings settings = ordinary();
+  settings.correlation = best_correlation(settings.rounds, 1);
+  const auto mechanism = mechanism_table().make("gaussian", settings);
+  Released<Vector> mean(declare_public(Vector(6)));
+  const Secret<Vector> sum(Vector(6));
+  const NoiseKey key = NoiseKey::from_seed(1, 1);
+  const auto release = [&](Client client, Round t) {
+    mechanism->release({ReleasePath::by_itself, client, t, 0}, 0.5, key, sum, mean);
+  };
+  for (const Client client : {1, 0}) release(client, 0);
+  const long before = testing_support::allocations();
+  for (Round t = 1; t < 100; ++t) release(t % 2 == 0 ? 0 : 1, t);
+  EXPECT_EQ(testing_support::allocations() - before, 0);
+}
+
 TEST(None, ReleasesTheMeanItself) {
   const auto mechanism = mechanism_table().make("none", ordinary());
   Released<Vector> mean(declare_public(Vector()));

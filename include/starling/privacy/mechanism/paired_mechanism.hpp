@@ -45,9 +45,12 @@ class PairedMechanism final : public Mechanism {
   [[nodiscard]] PriceKind price_kind() const override { return first_->price_kind(); }
   [[nodiscard]] std::string neighbours() const override { return first_->neighbours(); }
   [[nodiscard]] std::string description() const override;
+  /// The noise of first parts, which alone may be correlated.
+  void persist(Snapshot& snapshot) override { first_->persist(snapshot); }
+  void begin_chains() override { first_->begin_chains(); }
 
   /// Standard deviation of the noise on a component of the first part's noisy mean, and of the second's, in a round of
-  /// this price; 0 without noise.
+  /// this price; 0 without noise. Throws FailureError under correlated noise.
   [[nodiscard]] double deviation(double price) const;
   [[nodiscard]] double second_deviation(double price) const;
 

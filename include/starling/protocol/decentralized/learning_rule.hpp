@@ -2,10 +2,11 @@
 ///
 /// Notation: n clients; N the most records of a client; E passes of T rounds; m the batch; C the clip; R the norm of a
 /// typical record; |ℓ'(0)| the size of the loss's slope at a score of 0; σ the deviation of the noise of one gradient
-/// sum; v the prefix noise of the strategy (privacy/noise/correlation.hpp). The mean model after a run is −(1/n) Σ η ĝ,
+/// sum; v the prefix noise of the strategy (privacy/correlation.hpp). The mean model after a run is −(1/n) Σ η ĝ,
 /// whose noise moves the score of a typical record by a deviation of s1 = σ v R/(m √n) at a step of 1, whatever the
-/// number of features. Useful scores are a few logits, so the first step is at most κ/s1 with κ = 3; it falls to zero
-/// along a line, so that a run ends with little noise.
+/// number of features. Useful scores are a few logits, so the first step is at most κ/s1 with κ = 3 (with κ/√(2 ln K)
+/// for K scores of a record, whose largest noise counts); it falls to zero along a line, so that a run ends with little
+/// noise.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 #include "starling/core/links.hpp"
 #include "starling/privacy/charge.hpp"
-#include "starling/privacy/noise/correlation.hpp"
+#include "starling/privacy/correlation.hpp"
 
 namespace starling {
 
@@ -25,6 +26,7 @@ struct RuleFacts {
   std::size_t dimension = 1;                 ///< parameters of the model
   ChargeKind noise = ChargeKind::gaussian;   ///< gaussian, laplace, or unbounded for none
   double price = 1;    ///< μ or ε of one use of a record; of clients with different prices 1/√(mean of 1/price²)
+  double scores = 1;   ///< K, scores of a record
   double slope = 0.5;  ///< |ℓ'(0)|
   bool correlates = false;  ///< whether the noise of a client may be correlated over its rounds
 
@@ -65,7 +67,7 @@ inline constexpr Round rounds_of_rule = 256;
 /// T, or no less than it, whatever the norms of records are. `most_records` must be known.
 [[nodiscard]] Round most_rounds_of_pass(RuleFacts facts);
 
-/// ρ = μ N √n/(v d): the signal of all records against the noise, per parameter. 0 without a known N.
+/// ρ = μ E N √n/(v d): the signal of all uses of records against the noise, per parameter. 0 without a known N.
 [[nodiscard]] double signal_to_noise(const RuleFacts& facts, const LearningRule& rule);
 
 /// The accuracy that noise is expected to cost at this ρ, in points, at most; none where nothing can be expected unless

@@ -22,7 +22,7 @@
 // 5. Rounds without a release, in which Z counts as 0 and a buffer is multiplied by θ_j or less: all recursions have
 //    coefficients that are not negative, so every entry of every column is at most what it is without the gap, and is
 //    not negative. Norms and products of columns are no larger.
-#include "starling/privacy/noise/correlation.hpp"
+#include "starling/privacy/correlation.hpp"
 
 #include "correlation_weights.hpp"
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "starling/privacy/noise/correlation.hpp"
+#include "starling/privacy/correlation.hpp"
 
 namespace starling {
 

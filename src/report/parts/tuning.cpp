@@ -1,0 +1,23 @@
+// What a rule chose of the options that were left open.
+#include "parts.hpp"
+
+namespace starling {
+
+void add_tuning_keys(const Summary& summary, Json& json) {
+  if (summary.tuned.empty()) return;
+  Json chosen = Json::array();
+  for (const TunedValue& each : summary.tuned) {
+    chosen.push_back({{"option", each.option}, {"value", each.value}, {"reason", each.reason}});
+  }
+  json["tuning"] = {{"chosen", std::move(chosen)}, {"signal_to_noise", number_json(summary.signal_to_noise)}};
+}
+
+std::string tuning_rows(const SummaryView& summary) {
+  std::string text;
+  for (const SummaryView& each : summary.list("tuning.chosen")) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", each.text("option"), each.text("value"));
+  }
+  return text.empty() ? "" : table_row("chosen", text + "  (--tuning auto)");
+}
+
+}  // namespace starling

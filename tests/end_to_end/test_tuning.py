@@ -1,0 +1,150 @@
+"""`--tuning auto`: what it chooses, what it leaves alone, and that tuned runs repeat, resume and keep their bits."""
+
+import pathlib
+import signal
+import unittest
+
+from harness import *
+from harness import bits
+
+PRIVATE = ["--mechanism", "gaussian", "--epsilon", "2", "--noise-key", "seed", "--partition", "iid", "--tuning", "auto"]
+
+
+def chosen(summary):
+    return {each["option"]: each["value"] for each in summary.get("tuning", {"chosen": []})["chosen"]}
+
+
+def settings(folder):
+    lines = (pathlib.Path(folder) / "config.ini").read_text().splitlines()
+    return dict(line.split(" = ", 1) for line in lines if " = " in line)
+
+
+class Tuning(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.source = self.write("x.csv", "a,b,c,y\n" + "\n".join(csv_rows(520)) + "\n")
+        self.words = ["--source", self.source, "--clients", "4", *PRIVATE]
+
+    def test_chooses_from_public_numbers_and_says_why(self):
+        result = self.good(1, [*self.words, "--output", "r", "--json", "--epochs", "2"])
+        summary = result.summary()
+        values = chosen(summary)
+        self.assertEqual(set(values), {"batch", "clip", "step", "step-decay", "step-cap", "gossip-steps", "noise-correlation"})
+        self.assertEqual(values["batch"], "2")  # 130 records of a client in 128 rounds of each of two passes
+        self.assertEqual(values["clip"], "1")
+        self.assertEqual(values["noise-correlation"], "blt:2")
+        self.assertEqual(summary["rounds"], 130)
+        for option, value in values.items():
+            self.assertIn(f"tuning: {option} {value}: ", result.err)
+        self.assertIn("signal to noise", result.err)
+        written = settings(self.folder / "r")
+        for option, value in values.items():
+            self.assertEqual(written[option], value)
+        self.assertEqual(written["tuning"], "off")
+
+    def test_follows_what_is_given(self):
+        given = {"batch": "5", "clip": "0.25", "step": "0.125", "step-decay": "power", "gossip-steps": "2",
+                 "noise-correlation": "none"}
+        for option, value in given.items():
+            with self.subTest(option):
+                summary = self.summary_of(1, [*self.words, f"--{option}", value], option)
+                self.assertNotIn(option, chosen(summary))
+                self.assertEqual(settings(self.folder / option)[option], value)
+        # Noise that cannot cancel wants fewer rounds.
+        self.assertLess(self.summary_of(1, [*self.words, "--noise-correlation", "none"], "few")["rounds"], 130)
+        everything = [word for option, value in given.items() for word in (f"--{option}", value)]
+        result = self.good(1, [*self.words, *everything, "--step-cap", "3", "--output", "all", "--json"])
+        self.assertEqual(chosen(result.summary()), {})
+
+    def test_rounds_by_hand_use_all_records(self):
+        summary = self.summary_of(1, [*self.words, "--rounds", "10"], "r")
+        self.assertEqual((summary["rounds"], chosen(summary)["batch"]), (10, "13"))
+
+    def test_norm_sets_clip_and_step(self):
+        one = chosen(self.summary_of(1, [*self.words, "--norm", "1"], "one"))
+        four = chosen(self.summary_of(1, [*self.words, "--norm", "4"], "four"))
+        self.assertEqual((one["clip"], four["clip"]), ("0.5", "2"))
+        self.assertLess(float(four["step"]), float(one["step"]))
+        result = self.run_ranks(1, [*self.words, "--norm", "1,2,3"])
+        self.assertEqual(result.code, 2, result)
+
+    def test_same_bits_on_any_number_of_ranks(self):
+        for more in ([], ["--dropout", "0.3"], ["--topology", self.write("t.topo", topology(4, [
+                (1, [(0, 1), (1, 2), (2, 3), (3, 0)]), (2, [(0, 2), (2, 0), (1, 3), (3, 1)])]))]):
+            with self.subTest(more):
+                name = "with" + "".join(word.strip("-/")[:7] for word in more[:1])
+                runs = [self.summary_of(ranks, [*self.words, *more], f"{name}-{ranks}") for ranks in (1, 2, 4)]
+                for run in runs[1:]:
+                    self.assertEqual(bits(run["models"]), bits(runs[0]["models"]))
+                    self.assertEqual(chosen(run), chosen(runs[0]))
+
+    def test_a_repeated_run_has_the_same_bits(self):
+        first = self.summary_of(1, self.words, "first")
+        again = self.summary_of(1, ["--config", str(self.folder / "first" / "config.ini")], "again")
+        self.assertEqual(bits(again["models"]), bits(first["models"]))
+        self.assertEqual(chosen(again), {})
+
+    def test_a_stopped_run_goes_on_with_its_noise(self):
+        words = [*self.words, "--epochs", "40", "--batch", "1"]
+        whole = self.summary_of(1, words, "whole")
+        job = self.start(1, [*words, "--output", "cut", "--progress", "off", "--checkpoint-every", "200"])
+        rank, = job.pids(1)
+        wait_until(lambda: checkpoints_in(self.folder / "cut" / "private" / "0"), "there is a checkpoint")
+        os.kill(rank, signal.SIGKILL)
+        job.finish()
+        self.assertLess(max(checkpoints_in(self.folder / "cut" / "private" / "0")), 5200, "the run was over too soon")
+        resumed = self.run_command(1, ["omd", "--resume", "cut", "--json-models"])
+        self.assertEqual(resumed.code, 0, resumed)
+        self.assertEqual(bits(resumed.summary()["models"]), bits(whole["models"]))
+        # Steps fall to zero at the planned end: there is no going on after it.
+        more = self.run_command(1, ["omd", "--resume", "cut", "--rounds", "6000"])
+        self.assertEqual(more.code, 2, more)
+
+    def test_learns_better_than_the_defaults(self):
+        words = ["--source", self.write("big.csv", "a,b,c,y\n" + "\n".join(csv_rows(6000)) + "\n"),
+                 "--test", self.write("test.csv", "a,b,c,y\n" + "\n".join(csv_rows(2000, seed=7)) + "\n"), "--clients", "4",
+                 "--mechanism", "gaussian", "--epsilon", "0.5", "--noise-key", "seed", "--partition", "iid"]
+        tuned = self.summary_of(1, [*words, "--tuning", "auto"], "tuned")
+        default = self.summary_of(1, [*words, "--tuning", "off"], "default")
+        self.assertGreater(tuned["accuracy"], 0.93)
+        self.assertGreater(tuned["accuracy"], default["accuracy"] + 0.02)
+        self.assertAlmostEqual(tuned["metrics"]["larger_class"], 0.5, delta=0.03)
+
+    def test_is_the_default_where_noise_is_added(self):
+        auto = self.summary_of(1, [*self.words[:-2], "--tuning=auto"], "auto")
+        self.assertTrue(chosen(auto))
+        result = self.run_alone(["omd", "--source", self.source, "--clients", "4", *PRIVATE[:-2], "--output", "plain", "--json"],
+                                as_they_are=True)
+        self.assertEqual(chosen(result.summary()), chosen(auto))
+        bare = self.run_alone(["omd", "--source", self.source, "--clients", "4", "--mechanism", "none", "--output", "bare",
+                               "--json"], as_they_are=True)
+        self.assertEqual(chosen(bare.summary()), {})
+        asked = self.run_alone(["omd", "--source", self.source, "--clients", "4", "--mechanism", "none", "--output", "asked",
+                                "--json", "--tuning", "auto"], as_they_are=True)
+        self.assertIn("step", chosen(asked.summary()))
+        self.assertNotIn("clip", chosen(asked.summary()))
+
+    def test_says_where_no_rule_is_known(self):
+        for words, what in ((["--domain", "ball:5"], "bounded domains"), (["--mirror", "entropic"], "the mirror map entropic"),
+                            (["--loss", "squared"], "the loss squared"), (["--unit", "component"], "--unit component")):
+            with self.subTest(what):
+                result = self.good(1, [*self.words, *words, "--output", what.replace(" ", ""), "--json"])
+                self.assertIn(f"no rule is known for {what}", result.err)
+                self.assertEqual(chosen(result.summary()), {})
+
+    def test_takes_independent_noise_for_a_budget_of_clients(self):
+        budget = [*self.words, "--budget", "1e6"]
+        self.assertEqual(chosen(self.summary_of(1, budget, "client"))["noise-correlation"], "none")
+        self.assertEqual(chosen(self.summary_of(1, [*budget, "--budget-unit", "record"], "record"))["noise-correlation"], "blt:2")
+
+    def test_refuses_correlation_where_it_has_no_meaning(self):
+        laplace = self.run_ranks(1, ["--source", self.source, "--mechanism", "laplace", "--noise-correlation", "blt:2"])
+        self.assertEqual(laplace.code, 2, laplace)
+        self.assertIn("no other noise can be correlated", laplace.err)
+        falling = self.run_ranks(1, [*self.words, "--tuning", "off", "--noise-correlation", "blt:2", "--epsilon",
+                                     "schedule:harmonic:1"])
+        self.assertEqual(falling.code, 2, falling)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,139 @@
+/// The rule of untuned learning: numbers of docs/methods/learning-rule.md, what users settle, and refusals.
+#include "starling/protocol/decentralized/learning_rule.hpp"
+
+#include "support/testing.hpp"
+#include <cmath>
+#include <string>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+namespace {
+
+/// a9a over five clients at ε = 1, δ = 1e-5.
+RuleFacts census() {
+  RuleFacts facts;
+  facts.clients = 5;
+  facts.most_records = 6513;
+  facts.dimension = 124;
+  facts.price = 0.268;
+  facts.correlates = true;
+  return facts;
+}
+
+TEST(LearningRule, PlansRoundsBatchAndClip) {
+  const LearningRule rule = learning_rule(census());
+  EXPECT_EQ(rule.batch, 26U);
+  EXPECT_EQ(rule.rounds_of_pass, 251);
+  EXPECT_EQ(rule.rounds, 251);
+  EXPECT_EQ(rule.clip, 1);
+  EXPECT_EQ(rule.norm, 2);
+  ASSERT_TRUE(rule.correlation);
+  EXPECT_NEAR(rule.prefix_noise, 2.62, 0.02);
+}
+
+// s1 = C (2/μ) v R/(m √n), and three logits of it.
+TEST(LearningRule, StepsAsFarAsNoiseMovesScoresByThreeLogits) {
+  const LearningRule rule = learning_rule(census());
+  EXPECT_NEAR(rule.score_noise, 2 / 0.268 * rule.prefix_noise * 2 / (26 * std::sqrt(5.0)), 1e-12);
+  EXPECT_NEAR(rule.step, 3 / rule.score_noise, 1e-12);
+  EXPECT_NEAR(rule.noise_of_scores(), 3, 1e-12);
+  EXPECT_NEAR(rule.unhindered_step, 16 * std::sqrt(256.0 / 251) / 2, 1e-12);
+}
+
+TEST(LearningRule, StepsNoFurtherThanIsStable) {
+  RuleFacts facts = census();
+  facts.price = 10;
+  EXPECT_EQ(learning_rule(facts).step, learning_rule(facts).unhindered_step);
+  facts.noise = ChargeKind::unbounded;
+  facts.correlates = false;
+  const LearningRule bare = learning_rule(facts);
+  EXPECT_EQ(bare.step, bare.unhindered_step);
+  EXPECT_EQ(bare.prefix_noise, 0);
+  EXPECT_EQ(bare.batch, 26U);
+}
+
+TEST(LearningRule, PlansPassesTogether) {
+  RuleFacts facts = census();
+  facts.epochs = 16;
+  facts.price = 0.268 / 4;
+  const LearningRule rule = learning_rule(facts);
+  EXPECT_EQ(rule.batch, 408U);
+  EXPECT_EQ(rule.rounds_of_pass, 16);
+  EXPECT_EQ(rule.rounds, 256);
+  EXPECT_EQ(rule.correlation->uses, 16);
+  EXPECT_EQ(rule.correlation->apart, 16);
+}
+
+// (ε, δ = 1e-5) as μ, and the rounds of independent noise: 8, 10, 32, 86, 201.
+TEST(LearningRule, TakesFewRoundsWhereNoiseDoesNotCancel) {
+  RuleFacts facts = census();
+  facts.most_records = 6512;
+  facts.correlates = false;
+  const std::vector<std::pair<double, Round>> rounds{{0.0309, 8}, {0.0866, 10}, {0.268, 32}, {0.715, 86}, {1.67, 201}};
+  for (const auto& [mu, expected] : rounds) {
+    facts.price = mu;
+    const auto batch = static_cast<Round>(learning_rule(facts).batch);
+    EXPECT_NEAR(static_cast<double>((6512 + batch - 1) / batch), static_cast<double>(expected), 0.02 * 201) << mu;
+  }
+  facts.noise = ChargeKind::laplace;
+  facts.price = 1;
+  facts.norm = std::sqrt(14.0);
+  facts.norm_l1 = 14;
+  const LearningRule laplace = learning_rule(facts);
+  EXPECT_EQ(laplace.clip, 7);
+  EXPECT_NEAR(static_cast<double>(laplace.rounds), 85.3 * std::sqrt(14.0) / 14, 1);
+}
+
+TEST(LearningRule, FollowsWhatIsSettled) {
+  RuleFacts facts = census();
+  facts.rounds = 100;
+  EXPECT_EQ(learning_rule(facts).batch, 65U);
+  EXPECT_EQ(learning_rule(facts).rounds, 100);
+  facts.batch = 10;
+  EXPECT_EQ(learning_rule(facts).batch, 10U);
+  EXPECT_EQ(learning_rule(facts).rounds, 100);
+  facts.clip = 0.5;
+  facts.step = 7;
+  EXPECT_EQ(learning_rule(facts).clip, 0.5);
+  EXPECT_EQ(learning_rule(facts).step, 7);
+  facts.norm = 4;
+  EXPECT_EQ(learning_rule(facts).norm, 4);
+}
+
+TEST(LearningRule, PlansStreamsWithoutEndByTheirRounds) {
+  RuleFacts facts = census();
+  facts.most_records.reset();
+  facts.rounds = 5000;
+  const LearningRule rule = learning_rule(facts);
+  EXPECT_EQ(rule.batch, 1U);
+  EXPECT_EQ(rule.rounds, 5000);
+  EXPECT_EQ(rule.correlation->uses, 1);
+  EXPECT_EQ(signal_to_noise(facts, rule), 0);
+}
+
+TEST(LearningRule, SaysWhatNoiseWillCost) {
+  const RuleFacts facts = census();
+  const LearningRule rule = learning_rule(facts);
+  EXPECT_NEAR(signal_to_noise(facts, rule), 0.268 * 6513 * std::sqrt(5.0) / (rule.prefix_noise * 124), 1e-9);
+  EXPECT_EQ(expected_cost(25), 0.5);
+  EXPECT_EQ(expected_cost(12), 2);
+  EXPECT_EQ(expected_cost(4), 11);
+  EXPECT_EQ(expected_cost(2), 17);
+  EXPECT_EQ(expected_cost(1.9), std::nullopt);
+}
+
+TEST(LearningRule, RefusesWhatHasNoMeaning) {
+  RuleFacts facts = census();
+  facts.price = 0;
+  EXPECT_THROW(static_cast<void>(learning_rule(facts)), UsageError);
+  facts = census();
+  facts.norm = -1;
+  EXPECT_THROW(static_cast<void>(learning_rule(facts)), UsageError);
+  facts = census();
+  facts.epochs = 0;
+  EXPECT_THROW(static_cast<void>(learning_rule(facts)), UsageError);
+}
+
+}  // namespace
+}  // namespace starling
