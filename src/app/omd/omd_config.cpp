@@ -119,9 +119,10 @@ void add_tuning_options(Options& options, OmdConfig& config) {
   options.add(
       {.name = "scale-share",
        .argument = "S",
-       .help = "with --tuning auto and without --norm: every client first releases a noisy histogram of the norms of its "
-               "records, which has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
-               "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
+       .help =
+           "with --tuning auto and without --norm: every client first releases a noisy histogram of the norms of its "
+           "records, which has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
+           "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
        .least = 0,
        .most = 0.5},
       config.scale_share);

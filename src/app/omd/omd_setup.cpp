@@ -172,8 +172,14 @@ void OmdRun::release_norms(double share, std::int64_t most_records) {
   std::vector<Secret<NormCounts>> counts;
   agreement_.together([&] {
     RunFacts of_run = common_facts(1);
-    facts = {share, of_run.seed, of_run.configuration, of_run.public_inputs,
-             of_run.fingerprint + " " + of_run.source_digest, of_run.replayable, {}, 1};
+    facts = {share,
+             of_run.seed,
+             of_run.configuration,
+             of_run.public_inputs,
+             of_run.fingerprint + " " + of_run.source_digest,
+             of_run.replayable,
+             {},
+             1};
     facts.rounds_of_pass = most_rounds_of_pass(rule_facts(config_, *loss_, layout_->clients(), most_records, 1));
     DataSettings reading = config_.data;
     reading.batch = records_at_once;
@@ -209,10 +215,10 @@ void OmdRun::take_norms(double share, const TypicalNorms& norms) {
   const std::string cost = config_.privacy.mechanism_row().gaussian()
                                ? fmt::format("{:.3g} of the square of its mu", share)
                                : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
-  tuned_.push_back({"norm", text.empty() ? "unknown" : text,
-                    fmt::format("{} released histograms, which cost each record {} once",
-                                text.empty() ? "no bin stands out of the noise in" : "the median bin of the sum of",
-                                cost)});
+  tuned_.push_back(
+      {"norm", text.empty() ? "unknown" : text,
+       fmt::format("{} released histograms, which cost each record {} once",
+                   text.empty() ? "no bin stands out of the noise in" : "the median bin of the sum of", cost)});
   if (first_rank()) print_tuning(tuned_, "");
 }
 

@@ -45,8 +45,10 @@ std::string vectors_each(const PrivacyReport& report) {
 std::string norms(const PrivacyReport& report) {
   if (!report.norms) return "";
   return fmt::format(
-      "Before the first round each client released once a histogram of the norms of all its records (in this run, or in "
-      "the one whose result it has), to all clients, with noise of its own, which costs a record at most {}; all totals "
+      "Before the first round each client released once a histogram of the norms of all its records (in this run, or "
+      "in "
+      "the one whose result it has), to all clients, with noise of its own, which costs a record at most {}; all "
+      "totals "
       "below count it. ",
       in_words(report.norms->record));
 }

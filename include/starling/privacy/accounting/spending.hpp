@@ -97,9 +97,9 @@ struct ClientLosses {
 
 /// One release of all records of a client at once, beside the releases of its rounds.
 struct SingleRelease {
-  Charge charge;               ///< of one record
-  double of_each_batch = 1;    ///< records in it, at most, of a person with one record in each batch
-  double of_client = 1;        ///< all records in it
+  Charge charge;             ///< of one record
+  double of_each_batch = 1;  ///< records in it, at most, of a person with one record in each batch
+  double of_client = 1;      ///< all records in it
   [[nodiscard]] auto operator<=>(const SingleRelease&) const = default;
 };
 

@@ -8,10 +8,10 @@
 /// Gaussian noise: counts times 2^20 are integers that move by √2·2^20 in L2, to which a correctly rounded Gaussian of
 /// σ = √2·2^20/μ is added. That is post-processing of the continuous mechanism, so it costs exactly μ (gaussian.cpp).
 ///
-/// Laplace noise clips gradients in L1 and needs two histograms, of the L2 and of the L1 norms. A record moves both by 2
-/// in L1. Discrete Laplace noise has the scale t = 2^40 in integers. Counts times the integer s = ⌊ε·2^40/4⌋ move by
-/// 4 s, so that the loss is 4 s/t <= ε, exactly. (Where so many records would not fit into 64 bits, s is smaller, and the
-/// loss with it.)
+/// Laplace noise clips gradients in L1 and needs two histograms, of the L2 and of the L1 norms. A record moves both by
+/// 2 in L1. Discrete Laplace noise has the scale t = 2^40 in integers. Counts times the integer s = ⌊ε·2^40/4⌋ move by
+/// 4 s, so that the loss is 4 s/t <= ε, exactly. (Where so many records would not fit into 64 bits, s is smaller, and
+/// the loss with it.)
 #pragma once
 
 #include <cstdint>

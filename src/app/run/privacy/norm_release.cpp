@@ -52,7 +52,8 @@ NormHistogram NormRelease::histogram(std::size_t k) const {
   return {options_.mechanism_row().charge, share_.of_histogram(prices_->at(number(k), 0)), facts_.records[k]};
 }
 
-/// A release that was not closed (its keys can be had again) is taken up: it has the same bytes, and costs nothing more.
+/// A release that was not closed (its keys can be had again) is taken up: it has the same bytes, and costs nothing
+/// more.
 void NormRelease::settle_run_id() {
   std::string matter;
   agreement_.together([&] {
@@ -63,8 +64,8 @@ void NormRelease::settle_run_id() {
   determined_by_ = determination_of(agreement_, matter, keys_, facts_.data, facts_.replayable);
   const std::string found = unfinished_in_all(agreement_, layout_, ledgers_, determined_by_);
   taken_up_ = !found.empty();
-  run_id_ = taken_up_ ? found
-                      : make_run_id(agreement_, noise_key_policy(options_.noise_key), facts_.seed) + end_of_norms;
+  run_id_ =
+      taken_up_ ? found : make_run_id(agreement_, noise_key_policy(options_.noise_key), facts_.seed) + end_of_norms;
 }
 
 /// The records in each batch of the run that follows, at least, of the client with so many records.
@@ -105,10 +106,9 @@ LedgerRun NormRelease::run_of(std::size_t first, std::size_t count) const {
   run.id = run_id_;
   run.version = version();
   run.mechanism = *options_.mechanism;
-  run.parameters = fmt::format(
-      "histogram of norms: bins={} price={}..{} share={} records={} noise-key={}", NormHistogram::bins,
-      share_.of_histogram(range.least), share_.of_histogram(range.most), facts_.share, most,
-      name_of(noise_key_policy(options_.noise_key)));
+  run.parameters = fmt::format("histogram of norms: bins={} price={}..{} share={} records={} noise-key={}",
+                               NormHistogram::bins, share_.of_histogram(range.least), share_.of_histogram(range.most),
+                               facts_.share, most, name_of(noise_key_policy(options_.noise_key)));
   run.unit = PrivacyUnit::record;
   // Who has a record in each batch of the run that follows has `rounds_of_pass` records in this one.
   run.batch = least_batch(most);

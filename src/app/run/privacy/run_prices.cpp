@@ -16,16 +16,15 @@ Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, do
     const Prices prices = Prices::parse(*options.mu, "--mu", rounds, clients, tiny, most_mu);
     return factor == 1 ? prices : prices.converted([factor](double mu) { return factor * mu; });
   }
-  const Prices prices =
-      Prices::parse(options.epsilon.value_or("1"), "--epsilon", rounds, clients, tiny, most_epsilon);
+  const Prices prices = Prices::parse(options.epsilon.value_or("1"), "--epsilon", rounds, clients, tiny, most_epsilon);
   if (!options.mechanism_row().gaussian()) return prices;
   // Nearly always the same ε again: calibration takes longer than a small release.
-  return prices.converted([delta = options.delta.value_or(usual_delta), factor, last = 0.0,
-                           mu = 0.0](double epsilon) mutable {
-    if (epsilon != last) mu = factor * gaussian_mu(epsilon, delta);
-    last = epsilon;
-    return mu;
-  });
+  return prices.converted(
+      [delta = options.delta.value_or(usual_delta), factor, last = 0.0, mu = 0.0](double epsilon) mutable {
+        if (epsilon != last) mu = factor * gaussian_mu(epsilon, delta);
+        last = epsilon;
+        return mu;
+      });
 }
 
 NormShare norm_share_of(const PrivacyOptions& options, double share) {

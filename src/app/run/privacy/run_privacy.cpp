@@ -385,8 +385,7 @@ int RunPrivacy::vectors_of_release() const {
 void RunPrivacy::describe_norms(PrivacyReport& report) const {
   const NormShare share = norm_share_of(options_, facts_.norm_share);
   const double price = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor).range().most;
-  const Charge charge =
-      NormHistogram(options_.mechanism_row().charge, share.of_histogram(price), 0).charge();
+  const Charge charge = NormHistogram(options_.mechanism_row().charge, share.of_histogram(price), 0).charge();
   const std::vector<ChargeGroup> once{{charge, 1}};
   report.norms.emplace(NormReport{facts_.norm_share, compose(once, delta_of_claims())});
 }

@@ -57,8 +57,8 @@ struct RunFacts {
 /// A configuration, as `--print-config` writes it, without the options that change no result.
 [[nodiscard]] std::string configuration_that_matters(const std::string& configuration);
 
-/// **Collective.** Digest of all that determines a run's integers: of `matter`, which all ranks know, and of this rank's
-/// records by keyed digests, which tell nobody anything. Empty unless this rank's records can be read again.
+/// **Collective.** Digest of all that determines a run's integers: of `matter`, which all ranks know, and of this
+/// rank's records by keyed digests, which tell nobody anything. Empty unless this rank's records can be read again.
 [[nodiscard]] std::string determination_of(Agreement& agreement, const std::string& matter,
                                            const std::vector<NoiseKey>& keys, const std::string& data, bool replayable);
 /// The end of the id of a ledger's run that is a histogram of norms. It stands before the run that has its result.
@@ -161,8 +161,8 @@ class RunPrivacy {
   std::optional<std::string> earlier_;  ///< private folder of the run that goes on
   std::optional<Prices> prices_;
   std::vector<SingleRelease> histograms_;  // of this rank's clients, where there are any
-  std::optional<Prices> limits_;  // of all clients, where there is a budget
-  std::vector<Budget> budgets_;   // of this rank's
+  std::optional<Prices> limits_;           // of all clients, where there is a budget
+  std::vector<Budget> budgets_;            // of this rank's
   std::unique_ptr<Protection> protection_;
   std::vector<NoiseKey> keys_;
   std::vector<Ledger> ledgers_;  // one for each client, or one for all
