@@ -26,12 +26,23 @@ Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& cli
 }
 
 CanaryMechanism::CanaryMechanism(Mechanism& mechanism, std::size_t coordinate, CanaryLog& log)
-    : Mechanism(mechanism.settings()), mechanism_(mechanism), coordinate_(coordinate), log_(log) {}
+    : Mechanism(mechanism.settings()), mechanism_(mechanism), coordinate_(coordinate), log_(log) {
+  if (settings_.correlation) deviation_ = settings_.replacement * noise_factor(*settings_.correlation);
+}
 
 void CanaryMechanism::release(const ReleaseAddress& address, double price, const NoiseKey& key,
                               const Secret<Vector>& sum, Released<Vector>& noisy_mean) {
   mechanism_.release(address, price, key, sum, noisy_mean);
-  if (log_.seen.size() < log_.signs.size()) log_.seen.push_back(noisy_mean.value().at(coordinate_));
+  const bool correlated = settings_.correlation.has_value();
+  if (log_.seen.size() == log_.signs.size()) {
+    if (!correlated) return;
+    log_.signs.push_back(0);  // the release shows the canaries of earlier rounds
+  }
+  log_.seen.push_back(noisy_mean.value().at(coordinate_));
+  if (!correlated) return;
+  log_.clients.push_back(address.client);
+  log_.rounds.push_back(address.round);
+  log_.noise = deviation_ / price;
 }
 
 }  // namespace starling

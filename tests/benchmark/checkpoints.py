@@ -22,7 +22,7 @@ GOAL = 0.02
 def seconds(starling, folder, name, rounds, more):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     done = subprocess.run(
-        ["mpirun", "--oversubscribe", "-n", "2", starling, "omd", "--source", str(folder / "records.h5"), "--epochs", "1000000",
+        ["mpirun", "--oversubscribe", "-n", "2", starling, "omd", "--tuning", "off", "--source", str(folder / "records.h5"), "--epochs", "1000000",
          "--batch", "32", "--mechanism", "laplace", "--epsilon", "1", "--noise-key", "seed", "--rounds", str(rounds),
          "--output", str(folder / name), "--progress", "off", "--json", *more],
         env=environment, capture_output=True, text=True, check=False)

@@ -45,7 +45,7 @@ def time_and_peaks(options, words, folder):
     """(seconds, peak bytes of each rank) of `starling omd` with these words"""
     began = time.monotonic()
     subprocess.run([options.mpirun, "--oversubscribe", "-n", str(options.ranks), sys.executable, str(pathlib.Path(__file__).resolve()),
-                    "--rank", options.starling, "omd", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+                    "--rank", options.starling, "omd", "--tuning", "off", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     seconds = time.monotonic() - began
     return seconds, [int((folder / f"peak-{rank}").read_text()) for rank in range(options.ranks)]
 

@@ -208,7 +208,7 @@ def startup(build, turns):
             started.append(one)
             ended.append(other)
             with tempfile.TemporaryDirectory() as folder:
-                ours.append(seconds_until(ranks, "round", build / "starling", "omd", "--source", "synthetic:logistic",
+                ours.append(seconds_until(ranks, "round", build / "starling", "omd", "--tuning", "off", "--source", "synthetic:logistic",
                                           "--mechanism", "laplace", "--epsilon", 1, "--rounds", 1000, "--progress", "on",
                                           "--output", f"{folder}/run")[0])
         ratio = lambda empty: statistics.median(one / other for one, other in zip(ours, empty))

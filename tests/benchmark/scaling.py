@@ -74,7 +74,7 @@ class Program:
     def seconds(self, launch, clients, dimension, spec, rounds):
         with tempfile.TemporaryDirectory(dir=self.folder) as output:
             began = time.perf_counter()
-            run([*launch, self.starling, "omd", "--clients", clients, "--topology", self.topology(spec, clients), "--source",
+            run([*launch, self.starling, "omd", "--tuning", "off", "--clients", clients, "--topology", self.topology(spec, clients), "--source",
                  self.records(clients, dimension), "--batch", BATCH, "--epochs", rounds, "--rounds", rounds, "--mirror",
                  "entropic", "--step", "0.05", "--mechanism", "laplace", "--noise-key", "seed", "--metrics", "local",
                  "--record-every", 10 ** 6, "--record-clients", "1", "--memory", 4000, "--progress", "off", "--output",

@@ -1,4 +1,4 @@
-"""The README's figures on a9a: five clients with skewed classes on an unbalanced digraph against one that holds everything."""
+"""a9a: five clients with skewed classes on an unbalanced digraph, against one that holds everything, and with noise."""
 
 import unittest
 
@@ -23,13 +23,24 @@ class A9a(TestCase):
         self.assertGreater(central, 84.5)
         self.assertLess(abs(central - together), 0.5, (central, together))
 
-    def test_noise_costs_what_the_readme_says(self):
+    def test_noise_costs_little_with_settings_that_suit(self):
         for epsilon, batch, step, least in ((8, 32, 60, 83.5), (1, 128, 30, 80)):
             for seed in SEEDS:
                 accuracy = self.five_clients("--mechanism", "laplace", "--epsilon", epsilon, "--batch", batch,
                                              "--step", step, "--noise-key", "seed", "--seed", seed)
                 self.assertGreater(accuracy, least, (epsilon, seed))
                 self.assertLess(accuracy, 85, (epsilon, seed))
+
+    def test_nothing_has_to_be_tuned(self):
+        """The README has means of 79.5 and 84.2 in five runs; the least were 76.7 and 84.1."""
+        for epsilon, least in ((0.1, 73), (1, 83)):
+            for seed in SEEDS:
+                summary = self.summary_of(1, [
+                    "--clients", 5, "--source", DATA / "a9a/a9a.gz", "--test", DATA / "a9a/a9a.t.gz", "--dimension", 123,
+                    "--intercept", "--topology", SOURCE / "topologies/unbalanced-5.topo", "--partition", "dirichlet:0.5",
+                    "--mechanism", "gaussian", "--epsilon", epsilon, "--delta", "1e-5", "--tuning", "auto",
+                    "--noise-key", "seed", "--seed", seed], f"untuned-{epsilon}-{seed}")
+                self.assertGreater(100 * summary["accuracy"], least, (epsilon, seed))
 
 
 if __name__ == "__main__":

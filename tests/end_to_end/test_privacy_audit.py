@@ -8,6 +8,7 @@ from harness import *
 
 USAGE = 2
 FAULTS = 7
+CHAIN_FAULTS = 6
 
 
 class AuditCase(TestCase):
@@ -109,6 +110,34 @@ class Protocol(AuditCase):
         self.assertLess(report["epsilon_lower_bound"], 1.15)
 
 
+class Chain(AuditCase):
+    """Correlated noise: all releases of a client."""
+
+    @slow
+    def test_all_releases_cost_the_price(self):
+        code, report = self.audit_json("--mechanism", "gaussian", "--mu", 1, "--noise-correlation", "blt:2", "--rounds", 6,
+                                       "--samples", 10000)
+        self.assertEqual((code, report["verdict"], report["mu_claimed"]), (0, "not refuted", 1), report)
+        self.assertEqual(len(report["pairs"]), 2)
+        self.assertIn("omega=", report["noise_correlation"])
+        self.assertGreater(report["mu_lower_bound"], 0.82)  # 0.924 ± 0.02
+        self.assertEqual(len(report["self_check"]), 2 + CHAIN_FAULTS)
+        self.assertTrue(all(check["passed"] for check in report["self_check"]), report["self_check"])
+
+    def test_passes(self):
+        code, report = self.audit_json("--mechanism", "gaussian", "--mu", 0.5, "--noise-correlation", "blt:2", "--rounds", 4,
+                                       "--epochs", 4, "--samples", 5000, "--self-check", "off")
+        self.assertEqual((code, report["mu_claimed"], len(report["pairs"])), (0, 1, 1), report)
+        self.assertGreater(report["mu_lower_bound"], 0.65)  # 0.875 ± 0.04
+
+    def test_one_run(self):
+        code, report = self.audit_json("--mechanism", "gaussian", "--mu", 2, "--noise-correlation", "blt:2", "--protocol",
+                                       "omd", "--run", "--samples", 20000, "--self-check", "off")
+        self.assertEqual((code, report["form"], report["samples"]), (0, "one run", 20000), report)
+        all_guesses = report["guesses"][0]
+        self.assertGreater(all_guesses["right"], 0.68 * all_guesses["guesses"])  # 0.705 ± 0.003
+
+
 class Aggregator(AuditCase):
     @slow
     def test_what_rank_0_reads_of_masked_sums(self):
@@ -170,6 +199,9 @@ class BadUsage(AuditCase):
             (["--mechanism", "gaussian", "--clients", "3"], "--clients"),
             (["--mechanism", "gaussian", "--l2", "3"], "private-paper"),
             (["--mechanism", "private-paper", "--dimension", "4"], "--dimension"),
+            (["--mechanism", "laplace", "--noise-correlation", "blt:2"], "gaussian"),
+            (["--mechanism", "gaussian", "--epochs", "2"], "--noise-correlation blt:2"),
+            (["--mechanism", "gaussian", "--noise-correlation", "blt:2", "--trust", "central"], "--trust"),
             (["--mechanism", "private-paper", "--clip", "2"], "--clip"),
         ):
             with self.subTest(words):

@@ -311,6 +311,13 @@ class Audit(ReleaseCase):
         self.assertGreater(audit["epsilon_lower_bound"], 0.7)
         self.assertLessEqual(audit["epsilon_lower_bound"], 1)
 
+    def test_canaries_are_looked_for_in_all_rounds(self):
+        words = ["--source", "synthetic:drift", "--mechanism", "gaussian", "--mu", "4", "--noise-correlation", "blt:2",
+                 "--rounds", "500", "--audit", "--json", "--output", "audited"]
+        audit = self.good(2, words).summary()["privacy"]["audit"]
+        self.assertEqual((audit["verdict"], audit["canaries"]), ("not refuted", 1000))
+        self.assertGreater(audit["epsilon_lower_bound"], 1.5)  # 3.2 ± 0.3
+
 
 if __name__ == "__main__":
     unittest.main()

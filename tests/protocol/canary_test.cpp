@@ -60,6 +60,39 @@ TEST(CanaryMechanism, NotesWhatWasReleased) {
   static_cast<void>(canary.evaluate(Vector{0, 0}, two_records(), mechanism.clip(), gradient));
   mechanism.release({ReleasePath::by_itself, 0, 1, 0}, 1, key, Secret<Vector>(gradient), noisy);
   EXPECT_EQ(log.seen, Vector{noisy.value()[1]});
+  EXPECT_TRUE(log.clients.empty());
+}
+
+// A release without a canary shows those of earlier rounds, so all releases are noted, each with its client and round.
+TEST(CanaryMechanism, NotesAllReleasesUnderCorrelatedNoise) {
+  const auto loss = loss_table().make("logistic");
+  LinearModel model(*loss, 2, false);
+  CanaryLog log;
+  CanaryModel canary(model, 1, NoiseKey::from_seed(1, 0), log);
+  ReleaseSettings settings;
+  settings.dimension = 2;
+  settings.batch = 2;
+  settings.price = PriceRange::of(0.5);
+  settings.run_id = "test";
+  settings.correlation = best_correlation(8, 1);
+  const auto gaussian = mechanism_table().make("gaussian", settings);
+  CanaryMechanism mechanism(*gaussian, 1, log);
+
+  Released<Vector> noisy(declare_public(Vector()));
+  const NoiseKey key = NoiseKey::from_seed(2, 0);
+  Vector gradient;
+  static_cast<void>(canary.evaluate(Vector{0, 0}, two_records(), mechanism.clip(), gradient));
+  mechanism.release({ReleasePath::by_itself, 3, 0, 0}, 0.5, key, Secret<Vector>(gradient), noisy);
+  Vector seen{noisy.value()[1]};
+  mechanism.release({ReleasePath::by_itself, 3, 2, 0}, 0.5, key, Secret<Vector>(Vector{0, 0}), noisy);
+  seen.push_back(noisy.value()[1]);
+  EXPECT_EQ(log.seen, seen);
+  ASSERT_EQ(log.signs.size(), 2U);
+  EXPECT_NE(log.signs[0], 0);
+  EXPECT_EQ(log.signs[1], 0);
+  EXPECT_EQ(log.clients, (std::vector<Client>{3, 3}));
+  EXPECT_EQ(log.rounds, (std::vector<Round>{0, 2}));
+  EXPECT_DOUBLE_EQ(log.noise, 2 * noise_factor(*settings.correlation) / 0.5);
 }
 
 }  // namespace

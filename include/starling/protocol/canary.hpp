@@ -36,7 +36,7 @@ class CanaryModel final : public Model {
 };
 
 /// A mechanism that writes the canaries' coordinate of each release to the log. Only releases of sums with a canary are
-/// written; they must come in the order in which the sums were made.
+/// written, under correlated noise all; they must come in the order in which the sums were made.
 class CanaryMechanism final : public Mechanism {
  public:
   /// Keeps references to the mechanism and the log.
@@ -58,6 +58,8 @@ class CanaryMechanism final : public Mechanism {
   Mechanism& mechanism_;
   std::size_t coordinate_;
   CanaryLog& log_;
+  double deviation_ =
+      0;  ///< of the independent noise behind a release at a price of 1, in clips; correlated noise alone
 };
 
 }  // namespace starling

@@ -79,7 +79,8 @@ void OmdRun::open_graph() {
         "unacknowledged losses on a graph that never repeats: what is lost on an edge stays under way until that edge "
         "comes again, and both its ends keep a model's worth of sums for every edge that has ever come");
   }
-  if (config_.tunes() && !config_.given("gossip-steps")) config_.mixing.gossip_steps = tuned_gossip_steps(*graph);
+  if (config_.tunes() && !config_.given("gossip-steps"))
+    config_.mixing.gossip_steps = tuned_gossip_steps(config_, *graph);
   OverlayTerms terms;
   terms.missing =
       missing_weight(*graph, config_.mixing.mixing == Mixing::push_sum ? MixingSums::sender : MixingSums::receiver);
@@ -143,7 +144,8 @@ void OmdRun::choose_settings() {
   std::vector<TunedValue> values;
   agreement_.together([&] {
     const std::size_t parameters = make_model(config_.model, *loss_, dataset_.shape)->dimension();
-    const RuleFacts facts = rule_facts(config_, *loss_, layout_->clients(), most_records, parameters);
+    RuleFacts facts = rule_facts(config_, *loss_, layout_->clients(), most_records, parameters);
+    if (endless && !facts.rounds) facts.rounds = rounds_of_endless_streams;
     const LearningRule rule = learning_rule(facts);
     values = tuned_values(config_, facts, rule);
     signal_to_noise_ = signal_to_noise(facts, rule);

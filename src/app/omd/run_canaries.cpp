@@ -11,9 +11,10 @@ RunCanaries::RunCanaries(Model& model, Mechanism& mechanism)
 
 std::optional<OneRunResult> RunCanaries::finish(Agreement& agreement, const Charge& claim, double delta) const {
   // The signs come from a coin, not from records; what was seen has been released.
-  const Vector signs(log_.signs.begin(), log_.signs.end());
+  const CanaryLog own = estimated_canaries(log_, mechanism_.settings().correlation);
+  const Vector signs(own.signs.begin(), own.signs.end());
   const std::vector<Vector> all_signs = agreement.gather(declare_public(signs));
-  const std::vector<Vector> all_seen = agreement.gather(declare_public(log_.seen));
+  const std::vector<Vector> all_seen = agreement.gather(declare_public(own.seen));
   std::optional<OneRunResult> result;
   agreement.together([&] {
     if (all_signs.empty()) return;  // not rank 0

@@ -125,7 +125,7 @@ std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& f
   choose("step-cap", short_number(step_cap_of_rule), "clients of little mass repay their steps early");
   if (!config.given("gossip-steps")) {
     choose("gossip-steps", fmt::format("{}", config.mixing.gossip_steps),
-           config.mixing.gossip_steps > 1 ? "halve the disagreement of clients in each round, or come closest to that"
+           config.mixing.gossip_steps > 1 ? "clients disagree less after each round, by no more than half if they can"
                                           : "one exchange halves the disagreement of clients");
   }
   if (config.privacy.mechanism_row().gaussian()) {
@@ -138,8 +138,9 @@ std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& f
   return values;
 }
 
-int tuned_gossip_steps(const Graph& graph) {
+int tuned_gossip_steps(const OmdConfig& config, const Graph& graph) {
   if (graph.clients() == 1) return 1;
+  if (config.privacy.protects() && !correlates(config)) return most_gossip_steps;
   if (graph.clients() > most_clients_analysed || graph.period() == 0) return most_gossip_steps;
   const double contraction = analyse(GraphSample(graph)).contraction;
   int steps = 1;
@@ -151,9 +152,9 @@ std::string outlook(const RuleFacts& facts, const LearningRule& rule) {
   if (rule.prefix_noise == 0 || !facts.most_records) return "";
   const double signal = signal_to_noise(facts, rule);
   const std::optional<double> cost = expected_cost(signal);
-  std::string text =
-      cost ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points to noise", signal, *cost)
-           : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
+  std::string text = facts.norm ? "" : fmt::format("if records have a norm of about {}: ", short_number(rule.norm));
+  text += cost ? fmt::format("signal to noise {:.3g}: expect to lose at most {:g} points to noise", signal, *cost)
+               : fmt::format("signal to noise {:.3g}: expect nothing, unless few directions carry the signal", signal);
   if (rule.step < rule.unhindered_step) {
     text += fmt::format("; steps are {:.3g} times shorter than without noise", rule.unhindered_step / rule.step);
   }

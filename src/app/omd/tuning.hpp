@@ -26,8 +26,9 @@ namespace starling {
 [[nodiscard]] std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& facts,
                                                    const LearningRule& rule);
 
-/// Exchanges in each round: as many, four at most, as halve the disagreement.
-[[nodiscard]] int tuned_gossip_steps(const Graph& graph);
+/// Exchanges in each round: as many, four at most, as halve the disagreement; four under independent noise, which they
+/// average.
+[[nodiscard]] int tuned_gossip_steps(const OmdConfig& config, const Graph& graph);
 
 /// What the noise of a tuned run will cost and what would help, in a sentence or two.
 [[nodiscard]] std::string outlook(const RuleFacts& facts, const LearningRule& rule);

@@ -79,6 +79,7 @@ struct OmdAudit::Network {
   void run(Model& model, Mechanism& mechanism, double price, const NoiseKey& key, std::unique_ptr<Stream> stream,
            Round rounds, const std::vector<Observer*>& observers) {
     const std::size_t d = mechanism.settings().dimension;
+    mechanism.begin_chains();  // each run is one of its own
     OmdSettings settings;
     settings.rounds = rounds;
     const MixingSettings mixing;
@@ -130,7 +131,7 @@ CanaryLog OmdAudit::run_with_canaries(Mechanism& mechanism, double price, const 
   CanaryMechanism noted(mechanism, 0, log);
   const Batch batch = batch_of(settings, far_out);
   network_->run(with_canaries, noted, price, key, std::make_unique<FixedStream>(batch, batch, rounds), rounds, {});
-  return log;
+  return estimated_canaries(std::move(log), settings.correlation);
 }
 
 std::vector<AuditSelfCheck> check_protocol_audit(World& world, const MechanismRow& mechanism, const AuditKeys& keys,

@@ -183,6 +183,7 @@ std::string to_text(const AuditReport& report) {
       "{}, unit {}, noise key {}{}{}\n", report.mechanism, name_of(report.unit), report.noise_key,
       report.protocol == "none" ? "" : ", as the protocol " + report.protocol + " sends it",
       report.trust == "none" ? "" : fmt::format(", sum of {} clients, trust {}", report.clients, report.trust));
+  if (report.correlation) text += line("noise correlation", report.correlation->text());
   text += report.run ? text_of_run(*report.run) : text_of_pairs(report);
   text += text_of_checks(report);
   for (const std::string& note : report.notes) text += "note: " + note + "\n";
@@ -198,6 +199,7 @@ std::string to_json(const AuditReport& report) {
                     {"clients", report.clients},
                     {"noise_key", report.noise_key},
                     {"unit", name_of(report.unit)},
+                    {"noise_correlation", report.correlation ? SortedJson(report.correlation->text()) : SortedJson()},
                     {"form", report.run ? "one run" : "pairs"},
                     {"verdict", verdict(report.refuted())},
                     {"notes", report.notes}};

@@ -17,6 +17,7 @@ struct AuditReport {
   std::int64_t clients = 1;    ///< whose sum is seen
   std::string noise_key;
   PrivacyUnit unit = PrivacyUnit::record;
+  std::optional<NoiseCorrelation> correlation;  ///< of a client's noise over the rounds
   std::vector<AuditResult> pairs;   ///< of each neighbouring pair; error probabilities are shared among them
   std::optional<OneRunResult> run;  ///< of the one-run audit, which has no pairs
   double expected = 0;              ///< the bound to be expected of exact noise at so many samples

@@ -13,6 +13,7 @@
 #include "starling/core/limits.hpp"
 #include "starling/options/options.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/audit/chain_subject.hpp"
 #include "starling/privacy/statement/statement.hpp"
 #include "starling/report/pictures/audit_picture.hpp"
 
@@ -25,6 +26,7 @@ constexpr double most_mu = 1e3;
 constexpr double delta_of_gaussian_claims = 1e-5;
 constexpr std::int64_t samples_of_releases = 1'000'000;
 constexpr std::int64_t samples_of_runs = 100'000;
+constexpr Round releases_of_chain = 16;
 constexpr std::int64_t canaries = 100'000;
 constexpr const char* paper = "private-paper";
 
@@ -48,6 +50,8 @@ struct AuditChoice {
   std::optional<double> c2;
   std::optional<double> rho;
   std::optional<double> row_norm;
+  bool correlated = false;
+  std::int64_t epochs = 1;
   bool of_omd = false;
   bool one_run = false;
   bool seeded = false;
@@ -94,8 +98,25 @@ void add_claim_options(Options& options, AuditChoice& choice) {
           "rounds",
           {.help =
                "for dissertation: rounds of the run, on which its truncation depends (5); with --protocol omd: rounds "
-               "that are played and seen (2); of private-paper: batches (10)"}),
+               "that are played and seen (2); of private-paper: batches (10); with --noise-correlation: releases of a "
+               "pass (16)",
+           .most = 1'000'000}),
       choice.rounds);
+}
+
+void add_chain_options(Options& options, AuditChoice& choice) {
+  options.add(
+      {.name = "noise-correlation",
+       .argument = "NAME",
+       .initial = "none",
+       .help = "none: one release; blt:2: all releases of a client, of which each takes back a share of earlier "
+               "noise, with two buffers",
+       .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}},
+      choice.correlated, {{"none", false}, {"blt:2", true}});
+  options.add(declared("epochs", {.help = "with --noise-correlation: passes, in each of which a record is used once",
+                                  .relations = {needs("noise-correlation=blt", "one release has no passes",
+                                                      "Add --noise-correlation blt:2.")}}),
+              choice.epochs);
 }
 
 void add_aggregator_options(Options& options, AuditChoice& choice) {
@@ -131,7 +152,7 @@ void add_method_options(Options& options, AuditChoice& choice) {
       {.name = "samples",
        .argument = "N",
        .help = "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
-               "1000000; 100000 with --protocol omd; with --run: rounds (100000)",
+               "1000000; 100000 with --protocol omd or --noise-correlation; with --run: rounds (100000)",
        .least = 100,
        .most = 1'000'000'000'000},
       choice.samples);
@@ -162,6 +183,7 @@ void add_method_options(Options& options, AuditChoice& choice) {
 Options audit_options(AuditChoice& choice) {
   Options options("privacy audit");
   add_claim_options(options, choice);
+  add_chain_options(options, choice);
   add_aggregator_options(options, choice);
   add_method_options(options, choice);
   options.group("Output");
@@ -195,6 +217,7 @@ class AuditRun {
                     : choice.trust == AuditTrust::central ? "central"
                                                           : "masked";
     report_.clients = clients();
+    report_.correlation = protection_->settings().correlation;
     report_.unit = protection_->unit();
     tick_ = [this] { progress_.tick(); };
   }
@@ -218,6 +241,9 @@ class AuditRun {
   [[nodiscard]] bool is_paper() const { return choice_.mechanism == paper; }
   [[nodiscard]] bool gaussian() const { return row_ != nullptr && row_->gaussian(); }
   [[nodiscard]] bool depends_on_rounds() const { return row_ != nullptr && row_->depends_on_rounds; }
+  /// Whether all releases of a chain are seen, by themselves.
+  [[nodiscard]] bool of_chain() const { return choice_.correlated && !choice_.of_omd; }
+  [[nodiscard]] Round rounds() const;
   [[nodiscard]] std::int64_t clients() const {
     return choice_.trust == AuditTrust::none ? 1 : choice_.clients.value_or(2);
   }
@@ -257,7 +283,7 @@ void AuditRun::check_choice() const {
         choice_.mechanism);
   check(!choice_.one_run || choice_.of_omd, "--run audits a run of a protocol. Add --protocol omd.");
   check(!choice_.one_run || !choice_.output, "--output has nothing to draw for --run: leave it out, or take --json");
-  check(!choice_.rounds || depends_on_rounds() || choice_.of_omd || is_paper(),
+  check(!choice_.rounds || depends_on_rounds() || choice_.of_omd || choice_.correlated || is_paper(),
         "--rounds has no meaning for a release of {}: it knows no rounds. Leave it out.", choice_.mechanism);
   check_aggregator();
   check(!choice_.of_omd || !among_others(),
@@ -266,6 +292,11 @@ void AuditRun::check_choice() const {
 
 void AuditRun::check_aggregator() const {
   const bool trusted = choice_.trust != AuditTrust::none;
+  check(
+      !trusted || !choice_.correlated,
+      "--noise-correlation with --trust: each client's own releases have it, sums over clients do not. Leave one out.");
+  check(choice_.epochs == 1 || !choice_.of_omd,
+        "--epochs with --protocol omd: its record that differs is used once. Leave one out.");
   check(!trusted || (gaussian() && !choice_.of_omd),
         "--trust with {}: sums over clients are released with Gaussian noise, and not by omd. Leave it out.",
         choice_.of_omd ? "--protocol omd" : choice_.mechanism);
@@ -290,6 +321,13 @@ double AuditRun::chosen_price() const {
   return gaussian() ? gaussian_mu(epsilon, choice_.delta.value_or(delta_of_gaussian_claims)) : epsilon;
 }
 
+/// Rounds of a run or, of a chain, of one pass.
+Round AuditRun::rounds() const {
+  if (choice_.rounds) return *choice_.rounds;
+  if (depends_on_rounds()) return 5;
+  return of_chain() ? releases_of_chain : 2;
+}
+
 void AuditRun::make_protection() {
   if (is_paper()) return make_paper();
   price_ = chosen_price();
@@ -299,7 +337,11 @@ void AuditRun::make_protection() {
   settings.unit = choice_.unit;
   settings.batch = choice_.batch;
   settings.dimension = choice_.dimension;
-  settings.rounds = choice_.rounds.value_or(depends_on_rounds() ? 5 : 2);
+  settings.rounds = rounds();
+  if (choice_.correlated) {
+    settings.correlation =
+        best_correlation(choice_.one_run ? choice_.samples.value_or(canaries) : settings.rounds, choice_.epochs);
+  }
   settings.run_id = "audit";
   if (choice_.trust == AuditTrust::masked) {
     protection_ = std::make_unique<MaskedGaussian>(settings, clients());
@@ -333,6 +375,7 @@ void AuditRun::make_paper() {
 Charge AuditRun::claim() {
   if (is_paper())
     return Charge::approximate(choice_.epsilon.value_or(1), choice_.delta.value_or(delta_of_gaussian_claims));
+  if (of_chain()) return chain_claim(mechanism(), price_);
   const Charge charge = protection_->charge(price_);
   if (charge.kind == ChargeKind::gaussian || charge.kind == ChargeKind::unbounded) return charge;
   if (charge.kind == ChargeKind::approximate) {
@@ -345,7 +388,8 @@ Charge AuditRun::claim() {
 
 AuditSettings AuditRun::settings(std::size_t pairs) const {
   AuditSettings settings;
-  settings.samples = choice_.samples.value_or(choice_.of_omd || is_paper() ? samples_of_runs : samples_of_releases);
+  settings.samples =
+      choice_.samples.value_or(choice_.of_omd || of_chain() || is_paper() ? samples_of_runs : samples_of_releases);
   settings.delta = choice_.delta.value_or(delta_of_gaussian_claims);
   settings.share = 1 / static_cast<double>(pairs);
   settings.tick = tick_;
@@ -355,8 +399,10 @@ AuditSettings AuditRun::settings(std::size_t pairs) const {
 void AuditRun::check_itself() {
   progress_.begin("the audit checks itself", {}, "observations");
   const MechanismRow& honest = mechanism_table().first(gaussian() ? ChargeKind::gaussian : ChargeKind::laplace);
-  report_.self_check = choice_.of_omd ? check_protocol_audit(*world_, honest, random_audit_keys(), tick_)
-                                      : check_audit(honest, check_of_releases(random_audit_keys()), tick_);
+  const AuditKeys keys = random_audit_keys();
+  report_.self_check = choice_.of_omd
+                           ? check_protocol_audit(*world_, honest, keys, tick_)
+                           : check_audit(honest, of_chain() ? check_of_chains(keys) : check_of_releases(keys), tick_);
   progress_.end();
 }
 
@@ -371,6 +417,12 @@ std::vector<AuditSubject> AuditRun::subjects(std::optional<OmdAudit>& omd) {
     return {omd->subject(mechanism(), price_, keys())};
   }
   std::vector<AuditSubject> subjects;
+  if (of_chain()) {
+    for (const ChainPlan& plan : chain_plans(*protection_->settings().correlation, rounds() * choice_.epochs)) {
+      subjects.push_back(chain_subject(mechanism(), price_, plan, keys()));
+    }
+    return subjects;
+  }
   for (const NeighbouringSums& pair : neighbouring_sums(*protection_)) {
     subjects.push_back(choice_.trust == AuditTrust::masked
                            ? masked_subject(dynamic_cast<MaskedGaussian&>(*protection_), price_, pair, keys())
@@ -443,6 +495,9 @@ std::string privacy_audit_help() {
          "Events are chosen on one half of the observations and judged on the other, by Clopper and Pearson's limits "
          "and\nBonferroni's correction. Of dissertation the noisy vector is audited, before it is divided by its "
          "length.\n"
+         "With --noise-correlation all releases of a client are seen: a record of round t shows in all later ones. An "
+         "observer's\nbest statistic of them is looked at, and what is seen where a client goes on with other data "
+         "after a crash.\n"
          "With --trust the sum over all clients is audited, as rank 0 releases or reads it. Of private-paper all "
          "models "
          "of\na stream are seen, whose first record has one label or the other: its paper's claim is for each of "
@@ -455,6 +510,7 @@ std::string privacy_audit_help() {
          "  starling privacy audit --mechanism dissertation --epsilon 0.1 --rounds 5\n"
          "  starling privacy audit --mechanism laplace --epsilon 1 --protocol omd --dimension 2 --batch 4\n"
          "  starling privacy audit --mechanism gaussian --mu 0.5 --trust masked --clients 3\n"
+         "  starling privacy audit --mechanism gaussian --mu 1 --noise-correlation blt:2 --rounds 16\n"
          "  starling privacy audit --mechanism private-paper --epsilon 0.8 --batch 20 --rounds 10\n";
 }
 

@@ -56,6 +56,8 @@ class LearningRun : public RunSteps {
   ExitCode run(const std::vector<std::string>& words);
 
  protected:
+  static constexpr Round rounds_of_endless_streams = 1000;
+
   // Properties of a command.
 
   [[nodiscard]] virtual const LearningConfig& common() const = 0;
@@ -148,8 +150,6 @@ class LearningRun : public RunSteps {
   std::optional<RunRecords> records_;
 
  private:
-  static constexpr Round rounds_of_endless_streams = 1000;
-
   void configure(const std::vector<std::string>& words);
   void choose_configuration();
   void open_inputs();

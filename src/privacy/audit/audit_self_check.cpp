@@ -10,11 +10,12 @@ namespace {
 constexpr double price_of_checks = 1;
 
 /// Two dimensions: the inputs differ in the first coordinate, and a fault may show in the other.
-ReleaseSettings small_settings() {
+ReleaseSettings small_settings(const SelfCheckPlan& plan) {
   ReleaseSettings settings;
   settings.price = PriceRange::of(price_of_checks);
   settings.dimension = 2;
   settings.run_id = "audit";
+  settings.correlation = plan.correlation;
   return settings;
 }
 
@@ -53,7 +54,7 @@ AuditSelfCheck check_honest(const AuditSubject& subject, const Charge& claim, co
 
 AuditSelfCheck check_fault(const PlantedFaultRow& row, const MechanismRow& honest, const SelfCheckPlan& plan,
                            const AuditTick& tick) {
-  const auto mechanism = plant(row.fault, honest, small_settings());
+  const auto mechanism = plant(row.fault, honest, small_settings(plan));
   const AuditResult result = audit(plan.subject(*mechanism, price_of_checks), mechanism->charge(price_of_checks),
                                    of_samples(plan.faulty_samples, tick));
   return {row.name, result.refuted, result.epsilon_lower_bound,
@@ -72,12 +73,12 @@ SelfCheckPlan check_of_releases(const AuditKeys& keys) {
 }
 
 std::vector<AuditSelfCheck> check_audit(const MechanismRow& row, const SelfCheckPlan& plan, const AuditTick& tick) {
-  const auto mechanism = row.make(Spec::parse(row.name), small_settings());
+  const auto mechanism = row.make(Spec::parse(row.name), small_settings(plan));
   const AuditSubject subject = plan.subject(*mechanism, price_of_checks);
   const Charge claim = mechanism->charge(price_of_checks);
   std::vector<AuditSelfCheck> checks{check_null(subject, claim, of_samples(plan.null_samples, tick)),
                                      check_honest(subject, claim, of_samples(plan.honest_samples, tick), plan)};
-  for (const PlantedFaultRow& fault : planted_faults()) checks.push_back(check_fault(fault, row, plan, tick));
+  for (const PlantedFaultRow& fault : plan.faults) checks.push_back(check_fault(fault, row, plan, tick));
   return checks;
 }
 

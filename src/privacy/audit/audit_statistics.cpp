@@ -107,7 +107,7 @@ double residue(double value, double step) {
 }  // namespace
 
 AuditStatistics::AuditStatistics(const AuditSubject& subject, std::int64_t pilot, const AuditTick& tick)
-    : step_(subject.step) {
+    : step_(subject.step), names_(subject.names) {
   const PilotMoments moments = look(subject, pilot, tick);
   find_direction(subject, moments);
   const std::vector<std::size_t> order = ranked(moments, subject.length);
@@ -172,11 +172,15 @@ void AuditStatistics::compute(View seen, MutableView values) const {
   }
 }
 
+std::string AuditStatistics::coordinate(std::size_t j) const {
+  return names_.empty() ? fmt::format("coordinate {}", j) : names_[j];
+}
+
 std::string AuditStatistics::name(std::size_t statistic) const {
   const std::size_t j = list_[statistic].coordinate;
   switch (list_[statistic].kind) {
     case Kind::coordinate:
-      return fmt::format("coordinate {}", j);
+      return coordinate(j);
     case Kind::projection:
       return "projection on the difference";
     case Kind::distances:
@@ -188,10 +192,9 @@ std::string AuditStatistics::name(std::size_t statistic) const {
     case Kind::largest:
       return "largest magnitude";
     case Kind::lowest_bit:
-      return fmt::format("exponent of the lowest bit of coordinate {}", j);
+      return "exponent of the lowest bit of " + coordinate(j);
     case Kind::residue:
-      return step_ > 0 ? fmt::format("coordinate {} in steps, modulo 256,", j)
-                       : fmt::format("the last eight bits of coordinate {}", j);
+      return step_ > 0 ? coordinate(j) + " in steps, modulo 256," : "the last eight bits of " + coordinate(j);
   }
   return "";
 }

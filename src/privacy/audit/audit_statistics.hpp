@@ -31,9 +31,12 @@ class AuditStatistics {
   void find_direction(const AuditSubject& subject, const struct PilotMoments& pilot);
   [[nodiscard]] double value(const Statistic& statistic, View seen) const;
 
+  [[nodiscard]] std::string coordinate(std::size_t j) const;
+
   double step_;
-  Vector direction_;  ///< difference of the sides over the variance
-  Vector weights_;    ///< of a coordinate in the difference of distances: 1 over its spread
+  std::vector<std::string> names_;  ///< of coordinates, or empty
+  Vector direction_;                ///< difference of the sides over the variance
+  Vector weights_;                  ///< of a coordinate in the difference of distances: 1 over its spread
   std::array<Vector, 2> centres_;
   std::vector<Statistic> list_;
 };

@@ -1,5 +1,6 @@
 #include "starling/privacy/audit/planted_faults.hpp"
 
+#include "chain_in_doubles.hpp"
 #include <algorithm>
 #include <cmath>
 
@@ -11,12 +12,22 @@ namespace starling {
 
 namespace {
 
+/// The price at which the worker's noise is that of the fault, over the price that is claimed.
+double price_factor(PlantedFault fault, const ReleaseSettings& settings) {
+  if (fault == PlantedFault::half_sensitivity) return 2;
+  return fault == PlantedFault::no_column_norm ? noise_factor(settings.correlation.value()) : 1;
+}
+
 /// A mechanism with a faulty release, which makes the claims of the honest mechanism.
 class Faulty final : public Mechanism {
  public:
   /// `honest` makes the claims, `worker` the noise.
   Faulty(PlantedFault fault, std::unique_ptr<Mechanism> honest, std::unique_ptr<Mechanism> worker)
-      : Mechanism(honest->settings()), fault_(fault), honest_(std::move(honest)), worker_(std::move(worker)) {}
+      : Mechanism(honest->settings()),
+        fault_(fault),
+        price_factor_(price_factor(fault, settings_)),
+        honest_(std::move(honest)),
+        worker_(std::move(worker)) {}
 
   [[nodiscard]] Clip clip() const override { return fault_ == PlantedFault::forgotten_clip ? Clip{} : honest_->clip(); }
   [[nodiscard]] Charge charge(double price) const override { return honest_->charge(price); }
@@ -32,10 +43,16 @@ class Faulty final : public Mechanism {
     const Vector& values = open(sum);
     const Vector within = fault_ == PlantedFault::forgotten_clip ? reachable(values) : values;
     const NoiseKey public_key = NoiseKey::from_seed(1, address.client);
-    worker_->release(address, fault_ == PlantedFault::half_sensitivity ? 2 * price : price,
-                     fault_ == PlantedFault::seeded_generator ? public_key : key, Secret<Vector>(within), noisy_mean);
+    if (fault_ == PlantedFault::kept_sums && address.round == 0) worker_->begin_chains();  // another run
+    worker_->release(address, price * price_factor_, fault_ == PlantedFault::seeded_generator ? public_key : key,
+                     Secret<Vector>(within), noisy_mean);
     scale_ = 2 * settings_.clip / (price * static_cast<double>(settings_.batch));
     noisy_mean.update([&](Vector& noisy) { spoil(values, within, noisy); });
+  }
+
+  void persist(Snapshot& snapshot) override { worker_->persist(snapshot); }
+  void begin_chains() override {
+    if (fault_ != PlantedFault::kept_sums) worker_->begin_chains();
   }
 
  private:
@@ -65,6 +82,7 @@ class Faulty final : public Mechanism {
   }
 
   PlantedFault fault_;
+  double price_factor_;
   std::unique_ptr<Mechanism> honest_;
   std::unique_ptr<Mechanism> worker_;
   double scale_ = 0;  ///< scale of the honest noise in the mean, at the last price
@@ -85,10 +103,28 @@ const std::vector<PlantedFaultRow>& planted_faults() {
   return rows;
 }
 
+const std::vector<PlantedFaultRow>& planted_chain_faults() {
+  static const std::vector<PlantedFaultRow> rows{
+      {PlantedFault::half_sensitivity, "sensitivity C for 2C"},
+      {PlantedFault::seeded_generator, "a seeded generator"},
+      {PlantedFault::no_column_norm, "no norm of the column"},
+      {PlantedFault::unrounded_sums, "noise taken back unrounded"},
+      {PlantedFault::kept_sums, "old noise on other data"},
+      {PlantedFault::noise_met_twice, "noise used again"},
+  };
+  return rows;
+}
+
 std::unique_ptr<Mechanism> plant(PlantedFault fault, const MechanismRow& mechanism, const ReleaseSettings& settings) {
-  ReleaseSettings used = settings;
-  if (fault == PlantedFault::half_sensitivity) used.price = {2 * settings.price.least, 2 * settings.price.most};
   const Spec spec = Spec::parse(mechanism.name);
+  if (fault == PlantedFault::unrounded_sums || fault == PlantedFault::noise_met_twice) {
+    return std::make_unique<ChainInDoubles>(
+        fault == PlantedFault::unrounded_sums ? ChainInDoubles::Fault::unrounded : ChainInDoubles::Fault::same_noise,
+        mechanism.make(spec, settings));
+  }
+  ReleaseSettings used = settings;
+  used.price.least *= price_factor(fault, settings);
+  used.price.most *= price_factor(fault, settings);
   return std::make_unique<Faulty>(fault, mechanism.make(spec, settings), mechanism.make(spec, used));
 }
 

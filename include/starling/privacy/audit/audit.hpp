@@ -33,6 +33,8 @@ struct AuditSubject {
   std::function<void(int side, std::int64_t sample, MutableView seen)> observe;
   double step = 0;                ///< distance of the lattice that values lie on; 0 if there is none, or none is known
   std::array<Vector, 2> centres;  ///< observations without noise; empty where not known
+  /// Words for each double of an observation; empty: "coordinate 3".
+  std::vector<std::string> names = {};
 };
 
 /// The progress callback of audits.

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "starling/privacy/audit/audit.hpp"
+#include "starling/privacy/audit/planted_faults.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/privacy/mechanism/masked_gaussian.hpp"
 
@@ -65,6 +67,8 @@ struct SelfCheckPlan {
   std::int64_t honest_samples = 100'000;
   std::int64_t faulty_samples = 20'000;
   double share_to_recover = 0.9;  ///< the share of the claim that the bound of the honest mechanism must reach
+  std::optional<NoiseCorrelation> correlation = {};  ///< of the mechanisms' noise
+  std::vector<PlantedFaultRow> faults = planted_faults();
 };
 /// The plan for releases by themselves.
 [[nodiscard]] SelfCheckPlan check_of_releases(const AuditKeys& keys);

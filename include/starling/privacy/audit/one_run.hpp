@@ -8,10 +8,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "starling/core/columns.hpp"
+#include "starling/core/links.hpp"
 #include "starling/privacy/charge.hpp"
+#include "starling/privacy/correlation.hpp"
 
 namespace starling {
 
@@ -33,9 +36,20 @@ struct OneRunScore {
 
 /// The secret signs of a run and the values released in their coordinate, in the order of releases.
 struct CanaryLog {
-  std::vector<int> signs;  ///< +1 or −1
+  std::vector<int> signs;  ///< +1 or −1; under correlated noise 0 for a release without a canary
   Vector seen;             ///< released values
+  // Of correlated noise alone.
+  std::vector<Client> clients = {};  ///< of each release
+  std::vector<Round> rounds = {};    ///< of each release, ascending for each client
+  double noise = 0;                  ///< deviation of the independent noise behind a release, in canaries
 };
+
+/// The log of canaries alone, with estimates of the canaries in place of single releases: each shows in all later
+/// releases of its client, and all others do, too. Without a correlation the log itself. A client's estimates x are the
+/// linear ones of least mean square error for signs that are independent of each other, after the mean is taken off:
+/// (Cᵀ C + n² I) x = Cᵀ C y, n = `noise`. (The statistic Cᵀ C y, the best about one sign where all others are known,
+/// guesses 56 % of all signs at μ = 1 and T = 1024, a single release 60 %, these 63 %.)
+[[nodiscard]] CanaryLog estimated_canaries(CanaryLog log, const std::optional<NoiseCorrelation>& correlation);
 
 /// The result of an audit by one run.
 struct OneRunResult {

@@ -67,7 +67,8 @@ inline constexpr Round rounds_of_rule = 256;
 /// T, or no less than it, whatever the norms of records are. `most_records` must be known.
 [[nodiscard]] Round most_rounds_of_pass(RuleFacts facts);
 
-/// ρ = μ E N √n/(v d): the signal of all uses of records against the noise, per parameter. 0 without a known N.
+/// ρ = μ max(1, E/2) N √n/(v d): the signal of all uses of records against the noise, per parameter. 0 without a known
+/// N.
 [[nodiscard]] double signal_to_noise(const RuleFacts& facts, const LearningRule& rule);
 
 /// The accuracy that noise is expected to cost at this ρ, in points, at most; none where nothing can be expected unless

@@ -1,0 +1,117 @@
+"""jobs/learning.py on small data: its table and picture are there, what is missing is named, and bad data end it."""
+
+import gzip
+import random
+import subprocess
+import sys
+
+from experiment_case import Experiment
+from harness import *
+
+sys.path.insert(0, str(SOURCE / "jobs"))
+import learning  # noqa: E402
+from learning_sets import SETS, DataSet  # noqa: E402
+
+
+def row(variant, epsilon, found, least=None, expected=None, larger=76.4):
+    """A line of learning.csv."""
+    return {"data": "a9a", "variant": variant, "epsilon": epsilon, "epsilon_paid": epsilon, "runs": 1 if least is None else 5,
+            "mean": found, "least": found if least is None else least, "expected_mean": expected and expected[0],
+            "expected_least": expected and expected[1], "larger_class": larger, "norm": 3.9}
+
+
+class Learning(Experiment):
+    def start(self, *words):
+        return subprocess.run([sys.executable, "-B", SOURCE / "jobs" / "learning.py", "--starling", STARLING, "--data",
+                               self.folder, "--output", self.folder / "out", "--quick", *map(str, words)],
+                              cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=300)
+
+    def write_a9a(self, label=lambda score: "+1" if score > 0 else "-1"):
+        """Small files in the form of a9a: three of 123 features are 1."""
+        draw = random.Random(1)
+        (self.folder / "a9a").mkdir()
+        for name, count in (("a9a.gz", 800), ("a9a.t.gz", 200)):
+            with gzip.open(self.folder / "a9a" / name, "wt") as file:
+                for _ in range(count):
+                    there = sorted(draw.sample(range(1, 124), 3))
+                    file.write(" ".join([label(62 - there[1]), *(f"{k}:1" for k in there)]) + "\n")
+
+    def test_a_made_set(self):
+        printed = self.run_script("learning.py", "--quick", "--only", "isotropic-20,rule,passes")
+        lines = {(line["variant"], line["epsilon"]): line for line in self.rows("learning.csv")}
+        self.assertEqual(set(lines), {(variant, epsilon) for variant in ("rule", "passes") for epsilon in ("1", "")})
+        for (variant, epsilon), line in lines.items():
+            accuracy = float(line["mean"])
+            self.assertGreater(accuracy, 75 if epsilon == "" else 55, (variant, epsilon))
+            self.assertIn(f"{accuracy:.1f}", printed)
+            # The total is what was asked for, whatever a pass costs.
+            if epsilon:
+                self.assertAlmostEqual(float(line["epsilon_paid"]), 1, places=6)
+        self.assertAlmostEqual(float(lines["rule", "1"]["norm"]), 21 ** 0.5, delta=0.2)
+        table = (self.folder / "out" / "learning.md").read_text()
+        self.assertIn("| data | variant | 1 | none |", table)
+        self.assertIn(learning.TITLES["passes"], table)
+        self.expect_pictures("learning")
+
+    def test_files_are_read_and_missing_ones_are_named(self):
+        self.write_a9a()
+        done = self.start("--only", "a9a,elec2,rule")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("left out: elec2, since there is no ", done.stderr)
+        self.assertIn("elec2_data.dat.gz", done.stderr)
+        self.assertEqual({line["data"] for line in self.rows("learning.csv")}, {"a9a"})
+
+    def test_nothing_there(self):
+        done = self.start("--only", "a9a,elec2")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("left out: a9a", done.stderr)
+        self.assertIn("nothing to run", done.stderr)
+
+    def test_bad_data_are_refused(self):
+        self.write_a9a(label=lambda score: "many")
+        done = self.start("--only", "a9a,rule")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("'many' where a number should stand", done.stderr)
+        (self.folder / "a9a" / "a9a.gz").write_bytes(b"no gzip file")
+        done = self.start("--only", "a9a,rule")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a9a.gz cannot be read", done.stderr)
+
+    def test_unknown_words_are_named(self):
+        done = self.start("--only", "a9a,iris")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--only iris: unknown (sets: a9a, ", done.stderr)
+
+
+class Tables(TestCase):
+    def test_every_expectation_is_of_a_case_that_runs(self):
+        for name, variant in learning.EXPECTED:
+            self.assertIn(name, SETS)
+            self.assertIn(variant, learning.TITLES)
+        for name in SETS:
+            self.assertLessEqual(set(learning.variants_of(name)), set(learning.TITLES))
+
+    def test_norms_and_the_larger_class(self):
+        data = DataSet(["--intercept"], [[3, 4], [0, 0], [1, -1]], [1, -1, -1, -1])
+        self.assertAlmostEqual(data.norm, 3 ** 0.5)
+        self.assertAlmostEqual(data.norm_l1, 3)
+        self.assertEqual(data.larger_class, 75)
+
+    def test_cells(self):
+        lines = [row("rule", 1, 84.02, least=83.7, expected=(84.2, 83.8)), row("rule", None, 85), row("laplace", 1, 82.7)]
+        table = list(learning.table(lines, (1, None)))
+        self.assertEqual(table[0], "| data | variant | 1 | none |")
+        self.assertEqual(table[2], "| a9a, 5 clients (larger class 76.4, norm 3.9) | the rule, one pass "
+                                   "| 84.0/83.7 (84.2/83.8) | 85.0 |")
+        self.assertEqual(table[3], "|  | the rule, Laplace (pure) | 82.7 |  |")
+
+    def test_disappointments(self):
+        lines = [row("rule", 1, 83.6, expected=(84.2, 83.8)), row("rule", 3, 84.5, expected=(84.8, 84.6)),
+                 row("passes", 0.1, 70), row("0.1.0", 1, 50, expected=(68.4, 63.3))]
+        self.assertEqual(list(learning.disappointments(lines)),
+                         ["a9a, the rule, one pass, epsilon 1: 83.6, 0.6 below what was expected",
+                          "a9a, the rule, 16 passes, epsilon 0.1: 70.0, no better than the larger class (76.4)"])
+
+
+if __name__ == "__main__":
+    unittest.main()
