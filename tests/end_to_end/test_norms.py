@@ -91,6 +91,17 @@ class Norms(TestCase):
             self.assertAlmostEqual(losses["record"]["mu"], 0.3, delta=1e-9)
             self.assertAlmostEqual(losses["client_total"]["mu"] / whole, 1, delta=1e-9)
 
+    def test_several_passes_share_a_total(self):
+        for name, words, total in (("mu", [*self.mu, "--epochs", 4], 0.3 * 2),
+                                   ("epsilon", [*self.words, "--mechanism", "laplace", "--epsilon", 0.5, "--epochs", 3], 1.5)):
+            privacy = self.summary_of(1, words, name)["privacy"]
+            paid = privacy["mu" if name == "mu" else "epsilon"]
+            self.assertLessEqual(paid, total)
+            self.assertAlmostEqual(paid, total, delta=1e-9)
+            self.assertAlmostEqual(privacy["norms"][name], 0.1 * total, delta=1e-9)
+            self.assertAlmostEqual(self.ledger(f"{name}/private/0/ledger")["losses"][0]["record"]["epsilon"],
+                                   privacy["record_epsilon"], delta=1e-9)
+
     def test_pure_losses_add_up(self):
         """Under laplace a tenth of epsilon, by two histograms."""
         privacy = self.summary_of(1, [*self.words, "--mechanism", "laplace", "--epsilon", 1], "run")["privacy"]

@@ -175,6 +175,7 @@ void OmdRun::release_norms(double share, std::int64_t most_records) {
   agreement_.together([&] {
     RunFacts of_run = common_facts(1);
     facts = {share,
+             config_.data.epochs,
              of_run.seed,
              of_run.configuration,
              of_run.public_inputs,
@@ -362,6 +363,7 @@ RunFacts OmdRun::privacy_facts() {
   facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
   facts.correlation = correlation_;
   if (config_.privacy.protects()) facts.norm_share = config_.scale_share.value_or(0);
+  facts.norm_uses = config_.data.epochs;
   if (constraints_) {
     facts.public_inputs += constraints_->text();
     facts.second = constraints_->second_part();

@@ -93,7 +93,7 @@ RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
   facts.noise = config.privacy.mechanism_row().charge;
   facts.price = config.privacy.protects() ? mean_price(config, clients) : 1;
   if (const double share = config.scale_share.value_or(0); share > 0 && config.privacy.protects()) {
-    facts.price = NormShare(facts.noise, share).of_gradients(facts.price);
+    facts.price = NormShare(facts.noise, share, 1).of_gradients(facts.price);
   }
   facts.scores = static_cast<double>(loss.scores());
   facts.slope = slope_at_zero(loss, facts.noise == ChargeKind::laplace);

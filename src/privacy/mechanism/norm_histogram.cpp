@@ -112,12 +112,12 @@ std::optional<double> typical_norm(View summed, double deviation) {
 }
 
 double NormShare::of_histogram(double price) const {
-  return gaussian_ ? std::sqrt(share_) * price * short_of_one : std::sqrt(share_) * price;
+  return (gaussian_ ? std::sqrt(share_ * uses_) : std::sqrt(share_) * uses_) * price * short_of_one;
 }
 
 double NormShare::of_gradients(double price) const {
   if (!any()) return price;
-  return gaussian_ ? std::sqrt(1 - share_) * price * short_of_one : (price - of_histogram(price)) * short_of_one;
+  return (gaussian_ ? std::sqrt(1 - share_) : 1 - std::sqrt(share_)) * price * short_of_one;
 }
 
 }  // namespace starling

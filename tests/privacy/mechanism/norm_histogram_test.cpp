@@ -91,15 +91,19 @@ TEST(NormHistogram, CostsNoMoreThanItsPrice) {
 TEST(NormHistogram, SharesNeverCostMoreThanThePriceTogether) {
   for (const double price : {1e-3, 0.2677, 1.0, 5.3}) {
     for (const double share : {0.0001, 0.01, 0.5}) {
-      const NormShare mu(ChargeKind::gaussian, share);
-      EXPECT_LE(std::hypot(mu.of_histogram(price), mu.of_gradients(price)), price);
-      EXPECT_NEAR(mu.of_histogram(price), std::sqrt(share) * price, 1e-13);
-      const NormShare epsilon(ChargeKind::laplace, share);
-      EXPECT_LE(epsilon.of_histogram(price) + epsilon.of_gradients(price), price);
-      EXPECT_NEAR(epsilon.of_histogram(price), std::sqrt(share) * price, 1e-13);
+      for (const std::int64_t uses : {1, 3, 16}) {
+        const auto times = static_cast<double>(uses);
+        const NormShare mu(ChargeKind::gaussian, share, uses);
+        EXPECT_LE(std::hypot(mu.of_histogram(price), std::sqrt(times) * mu.of_gradients(price)),
+                  std::sqrt(times) * price);
+        EXPECT_NEAR(mu.of_histogram(price), std::sqrt(share * times) * price, 1e-13);
+        const NormShare epsilon(ChargeKind::laplace, share, uses);
+        EXPECT_LE(epsilon.of_histogram(price) + times * epsilon.of_gradients(price), times * price);
+        EXPECT_NEAR(epsilon.of_histogram(price), std::sqrt(share) * times * price, 1e-12);
+      }
     }
   }
-  EXPECT_EQ(NormShare(ChargeKind::gaussian, 0).of_gradients(0.3), 0.3);
+  EXPECT_EQ(NormShare(ChargeKind::gaussian, 0, 1).of_gradients(0.3), 0.3);
 }
 
 TEST(NormHistogram, NoiseHasTheStatedDeviation) {
@@ -163,7 +167,7 @@ TEST(TypicalNorm, IsWithinAFactorOfTwoOfTheTrueMedian) {
   constexpr int records = 6500;
   for (const double epsilon : {0.1, 1.0}) {
     int wrong = 0;
-    const NormShare share(ChargeKind::gaussian, 0.01);
+    const NormShare share(ChargeKind::gaussian, 0.01, 1);
     NormHistogram histogram = gaussian(share.of_histogram(gaussian_mu(epsilon, 1e-5)), records);
     for (int trial = 0; trial < trials; ++trial) {
       AddressedRandom random(11, Purpose::experiment, static_cast<std::uint64_t>(trial), 0);

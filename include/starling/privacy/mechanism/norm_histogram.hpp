@@ -84,23 +84,25 @@ class NormHistogram : private Release {
 /// less than 3.5 times `deviation`, that of the noise in the sum, count as empty. None if all are.
 [[nodiscard]] std::optional<double> typical_norm(View summed, double deviation);
 
-/// How the price of a record, for its part in this release and in one round (or one round of each pass), is divided.
+/// The division of what a record pays by this release and by `uses` uses in gradients (one of each pass): together no
+/// more than these uses alone would cost at the whole price.
 class NormShare {
  public:
-  /// `share` S in [0, 1): of μ² under Gaussian noise; under Laplace noise, whose ε add up as they are, √S of ε. So S =
-  /// 0.01 gives the histogram a tenth of μ or ε either way.
-  NormShare(ChargeKind noise, double share) : gaussian_(noise == ChargeKind::gaussian), share_(share) {}
+  /// `share` S in [0, 1): of all squares of μ under Gaussian noise; under Laplace noise, whose ε add up as they are, √S
+  /// of all ε. So S = 0.01 gives the histogram a tenth of a total μ or ε either way. `uses` >= 1.
+  NormShare(ChargeKind noise, double share, std::int64_t uses)
+      : gaussian_(noise == ChargeKind::gaussian), share_(share), uses_(static_cast<double>(uses)) {}
 
   [[nodiscard]] bool any() const { return share_ > 0; }
-  [[nodiscard]] double share() const { return share_; }
-  /// The price of the histogram, where a record used once pays `price` in all.
+  /// The price of the histogram, where one use costs `price` without it: √(S uses) μ or √S uses ε.
   [[nodiscard]] double of_histogram(double price) const;
-  /// The price of the gradients: rounded so that both together never cost more than `price`.
+  /// The price of a use beside it: √(1 − S) μ or (1 − √S) ε, rounded so that all together never cost more.
   [[nodiscard]] double of_gradients(double price) const;
 
  private:
   bool gaussian_;
   double share_;
+  double uses_;
 };
 
 }  // namespace starling

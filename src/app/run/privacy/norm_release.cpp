@@ -33,7 +33,7 @@ NormRelease::NormRelease(Agreement& agreement, const Layout& layout, int rank, c
       rank_(rank),
       options_(options),
       facts_(std::move(facts)),
-      share_(norm_share_of(options, facts_.share)) {
+      share_(norm_share_of(options, facts_.share, facts_.uses)) {
   agreement_.together([&] {
     prices_ = prices_of(options_, 1, layout_.clients());
     keys_ = make_noise_keys(options_.noise_key, facts_.seed, layout_.first(rank_), layout_.count(rank_));

@@ -16,7 +16,8 @@ namespace starling {
 
 /// What a release of norms depends on.
 struct NormFacts {
-  double share = 0.01;  ///< S, above 0
+  double share = 0.01;    ///< S, above 0
+  std::int64_t uses = 1;  ///< of a record in gradients: passes
   std::uint64_t seed = 1;
   std::string configuration;          ///< as RunFacts has it
   std::string public_inputs;          ///< likewise

@@ -27,14 +27,14 @@ Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, do
       });
 }
 
-NormShare norm_share_of(const PrivacyOptions& options, double share) {
+NormShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses) {
   const ChargeKind noise = options.mechanism_row().charge;
   check(share == 0 || noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
         "--scale-share {} with --mechanism {}: norms are released under gaussian and laplace alone. Give 0.", share,
         *options.mechanism);
   check(share == 0 || options.unit == PrivacyUnit::record,
         "--scale-share {} with --unit component: a histogram of norms protects records. Give 0.", share);
-  return {noise, share};
+  return {noise, share, uses};
 }
 
 }  // namespace starling

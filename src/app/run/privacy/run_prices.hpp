@@ -13,8 +13,8 @@ namespace starling {
 /// is a μ. Throws UsageError.
 [[nodiscard]] Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor = 1);
 
-/// The shares of a histogram of norms, which has `share`, and of gradients. Throws UsageError unless `share` is 0 or
-/// the mechanism's noise is Gaussian or Laplace and the unit is a record.
-[[nodiscard]] NormShare norm_share_of(const PrivacyOptions& options, double share);
+/// The shares of a histogram of norms, which has `share`, and of `uses` uses of a record in gradients. Throws
+/// UsageError unless `share` is 0 or the mechanism's noise is Gaussian or Laplace and the unit is a record.
+[[nodiscard]] NormShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses);
 
 }  // namespace starling

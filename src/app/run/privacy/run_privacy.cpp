@@ -143,7 +143,7 @@ void RunPrivacy::move_in(const std::string& private_folder) {
 void RunPrivacy::choose_prices() {
   prices_ = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor);
   if (facts_.norm_share == 0) return;
-  const NormShare share = norm_share_of(options_, facts_.norm_share);
+  const NormShare share = norm_share_of(options_, facts_.norm_share, facts_.norm_uses);
   check(prices_->constant(),
         "--scale-share {} with prices that change over the rounds: what the histogram of norms costs is a share of one "
         "price. Give 0, or one price.",
@@ -247,7 +247,8 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
         fmt::format(" labels={} parties={} local-steps={}", facts_.vertical->labels_known_to_all ? "all" : "head",
                     facts_.vertical->parties, facts_.vertical->local_steps);
   }
-  if (facts_.norm_share > 0) run.parameters += fmt::format(" norm-share={}", facts_.norm_share);
+  if (facts_.norm_share > 0)
+    run.parameters += fmt::format(" norm-share={} uses={}", facts_.norm_share, facts_.norm_uses);
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
   run.batch_units = units_of_batch(*protection_) * protection_->accumulation(facts_.rounds);
@@ -383,7 +384,7 @@ int RunPrivacy::vectors_of_release() const {
 
 /// Figures of the dearest client; prices are ascending in what they are made of.
 void RunPrivacy::describe_norms(PrivacyReport& report) const {
-  const NormShare share = norm_share_of(options_, facts_.norm_share);
+  const NormShare share = norm_share_of(options_, facts_.norm_share, facts_.norm_uses);
   const double price = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor).range().most;
   const Charge charge = NormHistogram(options_.mechanism_row().charge, share.of_histogram(price), 0).charge();
   const std::vector<ChargeGroup> once{{charge, 1}};

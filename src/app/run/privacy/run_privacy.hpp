@@ -35,6 +35,7 @@ struct RunFacts {
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
   /// The share of the price that a histogram of norms has had before the first round (NormShare); 0: there is none.
   double norm_share = 0;
+  std::int64_t norm_uses = 1;  ///< of a record in gradients beside it: passes
   /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
   double price_factor = 1;
   /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
