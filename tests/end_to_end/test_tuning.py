@@ -7,7 +7,8 @@ import unittest
 from harness import *
 from harness import bits
 
-PRIVATE = ["--mechanism", "gaussian", "--epsilon", "2", "--noise-key", "seed", "--partition", "iid", "--tuning", "auto"]
+PRIVATE = ["--mechanism", "gaussian", "--epsilon", "2", "--noise-key", "seed", "--partition", "iid", "--scale-share", "0",
+           "--tuning", "auto"]
 
 
 def chosen(summary):

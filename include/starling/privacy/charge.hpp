@@ -1,6 +1,7 @@
 /// The privacy cost of one release, in the form that composes best.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <limits>
 
@@ -31,7 +32,7 @@ struct Charge {
   [[nodiscard]] static Charge unbounded() {
     return {ChargeKind::unbounded, std::numeric_limits<double>::infinity(), 0, 0};
   }
-  [[nodiscard]] bool operator==(const Charge&) const = default;
+  [[nodiscard]] auto operator<=>(const Charge&) const = default;
 };
 
 /// The number of releases with the same charge.

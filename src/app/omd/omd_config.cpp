@@ -112,10 +112,20 @@ void add_tuning_options(Options& options, OmdConfig& config) {
       {.name = "norm",
        .argument = "R[,R1]",
        .help = "with --tuning auto: the Euclidean norm of a typical record, and under laplace its L1 norm; public. "
-               "Default: 2; too low costs little, too high much",
+               "Default: released under --scale-share, else 2; too low costs little, too high much",
        .least = tiny,
        .most = 1e12},
       config.norm);
+  options.add(
+      {.name = "scale-share",
+       .argument = "S",
+       .help =
+           "with --tuning auto and without --norm: every client first releases a noisy histogram of the norms of its "
+           "records, which has the share S of mu^2 (under laplace sqrt(S) of epsilon) and gives the gradients the "
+           "rest; 0: none. Default: 0.01. With --tuning off: what an earlier release has had",
+       .least = 0,
+       .most = 0.5},
+      config.scale_share);
   options.add({.name = "noise-correlation",
                .argument = "HOW",
                .initial = "auto",

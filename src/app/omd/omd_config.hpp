@@ -38,6 +38,8 @@ struct OmdConfig : LearningConfig {
   // tuning
   std::optional<bool> tune;  ///< none: where a mechanism protects
   std::vector<double> norm;  ///< of a typical record: Euclidean, then L1; empty: unknown
+  /// Of a record's price, for the histogram of norms; none: the usual share where norms are to be released.
+  std::optional<double> scale_share;
   CorrelationChoice correlation = CorrelationChoice::automatic;
   std::vector<std::string> given_options;  ///< of those that --tuning may choose
   MixingSettings mixing;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/run/learning_run.hpp"
+#include "app/run/privacy/norm_release.hpp"
 #include "omd_config.hpp"
 #include "run_canaries.hpp"
 #include "run_constraints.hpp"
@@ -61,6 +62,11 @@ class OmdRun final : public LearningRun {
   void open_constraints();
   void check_regret() const;
   void take(const std::vector<TunedValue>& values);
+  /// **Collective.**
+  void choose_norms(const std::optional<std::int64_t>& most_records);
+  /// **Collective.**
+  void release_norms(double share, std::int64_t most_records);
+  void take_norms(double share, const TypicalNorms& norms);
   /// **Collective.**
   void choose_correlation();
   /// **Collective.**

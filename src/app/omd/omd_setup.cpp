@@ -1,7 +1,10 @@
 // The graph, data, model and privacy of `starling omd`.
+#include "app/run/privacy/norm_release.hpp"
 #include "app/run/start_models.hpp"
+#include "norm_counts.hpp"
 #include "omd_run.hpp"
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "starling/graph/analysis/analysis.hpp"
@@ -11,11 +14,26 @@ namespace starling {
 namespace {
 
 constexpr Client most_clients_analysed_at_start = 200;
+constexpr double usual_scale_share = 0.01;
+constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogram
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
 
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
   for (const TunedValue& each : values) fmt::print(stderr, "tuning: {} {}: {}\n", each.option, each.value, each.reason);
   if (!outlook.empty()) fmt::print(stderr, "tuning: {}\n", outlook);
+}
+
+/// The words of a command line without this option and its value.
+std::vector<std::string> without_option(const std::vector<std::string>& words, const std::string& option) {
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option) {
+      ++i;
+    } else if (!words[i].starts_with(option + "=")) {
+      others.push_back(words[i]);
+    }
+  }
+  return others;
 }
 
 /// The bias of plain mixing on this graph (docs/methods/decentralized.md).
@@ -115,12 +133,14 @@ void OmdRun::choose_settings() {
   if (const std::string why_not = why_not_tuned(config_, *loss_); !why_not.empty()) {
     if (first_rank())
       fmt::print(stderr, "note: no rule is known for {}: what is not given keeps its default\n", why_not);
+    config_.scale_share = 0;
     return;
   }
   const std::int64_t here = dataset_.most_records().value_or(std::numeric_limits<std::int64_t>::max());
   const std::int64_t most = agreement_.max(declare_public(here));
   const bool endless = most == std::numeric_limits<std::int64_t>::max();
   const std::optional<std::int64_t> most_records = endless ? std::nullopt : std::optional(most);
+  choose_norms(most_records);
   std::vector<TunedValue> values;
   agreement_.together([&] {
     const std::size_t parameters = make_model(config_.model, *loss_, dataset_.shape)->dimension();
@@ -136,22 +156,87 @@ void OmdRun::choose_settings() {
     take(values);
     dataset_.plan(config_.data.batch, config_.data.epochs, most_records);
   });
-  tuned_ = std::move(values);
+  tuned_.insert(tuned_.end(), values.begin(), values.end());
+}
+
+/// Releases histograms of norms where somebody is protected, nobody said norms, and something depends on them.
+void OmdRun::choose_norms(const std::optional<std::int64_t>& most_records) {
+  const double share = config_.scale_share.value_or(usual_scale_share);
+  const bool settled = !config_.norm.empty() || (config_.privacy.clip && config_.given("step"));
+  const bool wanted = share > 0 && config_.privacy.protects() && !settled && dataset_.replayable &&
+                      most_records.value_or(0) > 0 && *most_records <= NormHistogram::most_records;
+  config_.scale_share = 0;
+  if (agreement_.all(declare_public(wanted))) release_norms(share, *most_records);
+}
+
+void OmdRun::release_norms(double share, std::int64_t most_records) {
+  NormFacts facts;
+  std::vector<Secret<NormCounts>> counts;
+  agreement_.together([&] {
+    RunFacts of_run = common_facts(1);
+    facts = {share,
+             config_.data.epochs,
+             of_run.seed,
+             of_run.configuration,
+             of_run.public_inputs,
+             of_run.fingerprint + " " + of_run.source_digest,
+             of_run.replayable,
+             {},
+             1};
+    facts.rounds_of_pass = most_rounds_of_pass(rule_facts(config_, *loss_, layout_->clients(), most_records, 1));
+    DataSettings reading = config_.data;
+    reading.batch = records_at_once;
+    reading.epochs = 1;
+    reading.note_left_out = [](const Secret<std::string>&) {};  // the first reading has told
+    Dataset again = open_dataset(reading, layout_->clients(), first_client(), client_count());
+    check<DataError>(again.fingerprint == dataset_.fingerprint, "{}: it has changed since it was read. Start again.",
+                     config_.data.source);
+    const NormHistogram histogram(config_.privacy.mechanism_row().charge, 1, 0);
+    for (const auto& stream : again.streams) {
+      facts.records.push_back(stream->records().value_or(0));
+      counts.push_back(count_norms(*stream, histogram, config_.model.intercept));
+    }
+  });
+  const std::string folder = private_folder_before_rounds();
+  NormRelease release(agreement_, *layout_, world_.rank(), config_.privacy, std::move(facts), folder);
+  if (!release.affordable()) {
+    notes_.emplace_back("norms of records are not released: the --budget does not allow it. --norm says them");
+    return;
+  }
+  take_norms(share, release.release(ReleasePath::omd_norm, counts));
+}
+
+/// All ranks have the same bits. Four digits can be typed.
+void OmdRun::take_norms(double share, const TypicalNorms& norms) {
+  config_.scale_share = share;
+  std::string text;
+  if (norms.l2) text = fmt::format("{:.4g}", *norms.l2);
+  if (norms.l2 && norms.l1) text += fmt::format(",{:.4g}", *norms.l1);
+  for (const std::optional<double>& norm : {norms.l2, norms.l1}) {
+    if (norm && norms.l2) config_.norm.push_back(std::stod(fmt::format("{:.4g}", *norm)));
+  }
+  const std::string cost = config_.privacy.mechanism_row().gaussian()
+                               ? fmt::format("{:.3g} of the square of its mu", share)
+                               : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
+  tuned_.push_back(
+      {"norm", text.empty() ? "unknown" : text,
+       fmt::format("{} released histograms, which cost each record {} once",
+                   text.empty() ? "no bin stands out of the noise in" : "the median bin of the sum of", cost)});
+  if (first_rank()) print_tuning(tuned_, "");
 }
 
 /// Reads the command line again with these values, and keeps what opening the data has put into the configuration. With
 /// `tuning = off` beside them they are what a repeated or resumed run has, even where they are defaults.
 void OmdRun::take(const std::vector<TunedValue>& values) {
   if (values.empty()) return;
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < words_.size(); ++i) {
-    if (words_[i] == "--tuning") {
-      ++i;
-    } else if (!words_[i].starts_with("--tuning=")) {
-      words.push_back(words_[i]);
-    }
-  }
+  std::vector<std::string> words = without_option(without_option(words_, "--tuning"), "--scale-share");
   words.insert(words.end(), {"--tuning", "off"});
+  if (config_.privacy.protects()) {
+    words.insert(words.end(), {"--scale-share", fmt::format("{}", config_.scale_share.value_or(0))});
+  }
+  if (config_.scale_share.value_or(0) > 0 && !config_.norm.empty()) {
+    words.insert(words.end(), {"--norm", fmt::format("{}", fmt::join(config_.norm, ","))});
+  }
   for (const TunedValue& each : values) {
     words.push_back("--" + each.option);
     words.push_back(each.value);
@@ -277,6 +362,8 @@ RunFacts OmdRun::privacy_facts() {
   facts.replayable = facts.replayable && !config_.privacy.audit && !config_.mixing.deadline;
   facts.public_inputs = schedule_->digest() + facts.public_inputs + digest_of(config_.omd.step_cap);
   facts.correlation = correlation_;
+  if (config_.privacy.protects()) facts.norm_share = config_.scale_share.value_or(0);
+  facts.norm_uses = config_.data.epochs;
   if (constraints_) {
     facts.public_inputs += constraints_->text();
     facts.second = constraints_->second_part();

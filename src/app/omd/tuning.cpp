@@ -9,6 +9,7 @@
 #include "starling/mirror/mirror.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 #include "starling/privacy/accounting/prices.hpp"
+#include "starling/privacy/mechanism/norm_histogram.hpp"
 
 namespace starling {
 
@@ -91,6 +92,9 @@ RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
   facts.dimension = parameters;
   facts.noise = config.privacy.mechanism_row().charge;
   facts.price = config.privacy.protects() ? mean_price(config, clients) : 1;
+  if (const double share = config.scale_share.value_or(0); share > 0 && config.privacy.protects()) {
+    facts.price = NormShare(facts.noise, share, 1).of_gradients(facts.price);
+  }
   facts.scores = static_cast<double>(loss.scores());
   facts.slope = slope_at_zero(loss, facts.noise == ChargeKind::laplace);
   facts.correlates = correlates(config);

@@ -96,7 +96,7 @@ void LearningRun::open_privacy() {
   RunFacts facts;
   agreement_.together([&] { facts = privacy_facts(); });
   privacy_.emplace(agreement_, *layout_, world_.rank(), common().privacy, std::move(facts));
-  if (directory_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
+  if (goes_on_) privacy_->take_up(run_id_, directory_->private_folder(world_.rank()));
   privacy_->open();
   run_id_ = privacy_->run_id();
   if (*reads_pipes_) return;  // rounds of a resumed run have other records
@@ -106,7 +106,13 @@ void LearningRun::open_privacy() {
 /// Makes the run's directory, or goes on in the directory of the resumed run. **Collective.**
 void LearningRun::make_directory() {
   end_if_signalled();
-  if (!directory_) make_new_directory();
+  if (!directory_) {
+    make_new_directory();
+  } else if (!goes_on_) {
+    agreement_.together([&] {
+      if (first_rank()) directory_->replace_configuration(configuration_);
+    });
+  }
   if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
   end_if_signalled();
   agreement_.together([&] {
@@ -115,6 +121,17 @@ void LearningRun::make_directory() {
     if (is_resumable()) directory_->begin({run_id_, digest_of_inputs()});
     directory_->has_begun();
   });
+}
+
+std::string LearningRun::private_folder_before_rounds() {
+  end_if_signalled();
+  released_early_ = true;
+  if (common().privacy.ledger) return "";
+  make_new_directory();
+  agreement_.together([&] {
+    if (first_rank()) directory_->has_begun();
+  });
+  return directory_->private_folder(world_.rank());
 }
 
 /// **Collective.**
@@ -139,10 +156,19 @@ void LearningRun::make_new_directory() {
   });
 }
 
+/// A run that ends early has to say what it has released.
+void LearningRun::check_nothing_was_released() const {
+  if (!released_early_) return;
+  throw Error(ExitCode::stopped_safely,
+              "stopped by a signal before the first round (histograms of norms have been released, as the ledger says) "
+              "start the run again, with another --output");
+}
+
 /// Ends the run before its first round if a signal came. **Collective.**
 void LearningRun::end_if_signalled() {
   agreement_.together([&] {
     if (!world_.is_signalled()) return;
+    check_nothing_was_released();
     throw Error(ExitCode::stopped_safely,
                 directory_ && is_resumable()
                     ? fmt::format("stopped by a signal before the first round (nothing has been released): starling {} "

@@ -86,6 +86,10 @@ class LearningRun : public RunSteps {
 
   // Inputs (run_inputs.cpp).
 
+  /// Something is going to be released before the rounds. Returns this rank's private folder for its ledger, in a run
+  /// directory that is made before its time, from which no run can begin afresh; nothing where owners have ledgers.
+  /// **Collective.**
+  [[nodiscard]] std::string private_folder_before_rounds();
   /// Ranks that read one file must have read the same. Clients with files of their own learn one model.
   void agree_on_data() override;
   /// Assigns the topology's clients to ranks, or those asked for, or one client per rank. Throws UsageError if a rank
@@ -153,6 +157,7 @@ class LearningRun : public RunSteps {
   void make_directory();
   void make_new_directory();
   void end_if_signalled();
+  void check_nothing_was_released() const;
 
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void note_clients_without_records();
@@ -197,6 +202,7 @@ class LearningRun : public RunSteps {
   std::string configuration_;      ///< effective, as the run directory has it
   Secret<std::string> for_owner_;  ///< lines that wait for the run's directory
   bool goes_on_ = false;           ///< the run began earlier
+  bool released_early_ = false;    ///< something was released before the first round
   std::optional<Round> resumed_from_;
   std::optional<Round> learning_ends_;  ///< the round after which a client has spent its budget, where that is known
   Round planned_rounds_ = 0;            ///< of a run that goes on

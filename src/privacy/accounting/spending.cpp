@@ -24,15 +24,23 @@ PrivacyLoss compose_at(const std::vector<ChargeGroup>& groups, std::optional<dou
   return compose(groups, delta.value_or(default_delta(groups)));
 }
 
-/// The loss of a group of `members` units.
-PrivacyLoss of_groups(const std::vector<ChargeGroup>& groups, double members, std::optional<double> delta) {
+/// The charges of a group of `members` units; none if there is no such figure.
+std::optional<std::vector<ChargeGroup>> of_groups(const std::vector<ChargeGroup>& groups, double members) {
   std::vector<ChargeGroup> larger;
   for (const ChargeGroup& group : groups) {
     const std::optional<Charge> charge = of_group(group.charge, members);
-    if (!charge) return unclaimed();
+    if (!charge) return std::nullopt;
     larger.push_back({*charge, group.count});
   }
-  return compose_at(larger, delta);
+  return larger;
+}
+
+/// `groups`, and the charge of `members` records of a single release.
+std::vector<ChargeGroup> with(std::vector<ChargeGroup> groups, const std::optional<SingleRelease>& single,
+                              double members) {
+  if (!single || members <= 0) return groups;
+  groups.push_back({of_group(single->charge, std::max(members, 1.0)).value_or(Charge::unbounded()), 1});
+  return groups;
 }
 
 /// Units of privacy in one record, in the unit that the charges count.
@@ -186,17 +194,25 @@ double default_delta(const std::vector<ChargeGroup>& groups) {
   return std::min(1.0, own + (gaussian ? usual_delta : 0));
 }
 
-ClientLosses losses_of(const Spending& spending, const Protection& mechanism, std::optional<double> delta) {
+ClientLosses losses_of(const Spending& spending, const Protection& mechanism, std::optional<double> delta,
+                       const std::optional<SingleRelease>& single) {
   const std::vector<ChargeGroup> record = spending.dearest_of_passes().groups(mechanism);
   const std::vector<ChargeGroup> all = spending.all().groups(mechanism);
   ClientLosses losses;
   losses.releases = spending.releases();
   losses.participations = spending.participations();
-  losses.component = compose_at(record, delta);  // a component changes with its record, so it pays no more
-  losses.record = of_groups(record, units_of_record(mechanism), delta);
+  const auto of_group_with = [&](const std::vector<ChargeGroup>& groups, double members, double of_single) {
+    const auto larger = of_groups(groups, members);
+    return larger ? compose_at(with(*larger, single, of_single), delta) : unclaimed();
+  };
+  const double of_each_batch = single ? single->of_each_batch : 0;
+  // A component changes with its record, so it pays no more.
+  losses.component = compose_at(with(record, single, 1), delta);
+  losses.record = of_group_with(record, units_of_record(mechanism), 1);
   const double accumulation = mechanism.accumulation(spending.releases());
-  losses.one_per_batch = accumulation == 1 ? compose_at(all, delta) : of_groups(all, accumulation, delta);
-  losses.client = of_groups(all, accumulation * units_of_batch(mechanism), delta);
+  losses.one_per_batch = accumulation == 1 ? compose_at(with(all, single, of_each_batch), delta)
+                                           : of_group_with(all, accumulation, of_each_batch);
+  losses.client = of_group_with(all, accumulation * units_of_batch(mechanism), single ? single->of_client : 0);
   return losses;
 }
 

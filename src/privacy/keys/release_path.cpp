@@ -9,6 +9,7 @@ const std::vector<ReleasePathRow>& release_paths() {
   static const std::vector<ReleasePathRow> rows{
       {by_itself, "by-itself"},
       {omd_gradient, "omd-gradient"},
+      {omd_norm, "omd-norm"},
       {omd_constraint, "omd-constraint"},
       {fedavg_gradient, "fedavg-gradient"},
       {infer_direction, "infer-direction"},

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
+#include <tuple>
 #include <utility>
 
 namespace starling {
@@ -64,6 +64,16 @@ void Accounts::keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks) {
   if (shared && !ledgers_.empty()) ledgers_ = {ledgers_.front()};
   blocks_ = blocks;
   for (std::size_t k = 0; k < clients_.size(); ++k) clients_[k].reserved = ledger_of(k).reserved_through(number(k));
+}
+
+void Accounts::count_before(const std::vector<SingleRelease>& releases) {
+  check(releases.size() == clients_.size(), "{} releases before the rounds of {} clients (one each)", releases.size(),
+        clients_.size());
+  share_terms([&](std::size_t k) {
+    Terms terms = terms_of(clients_[k]);
+    terms.before = releases[k];
+    return terms;
+  });
 }
 
 void Accounts::limit(const std::vector<Budget>& budgets) {
@@ -240,20 +250,38 @@ std::optional<Round> Accounts::will_stop_after() const {
 }
 
 ClientLosses Accounts::losses(std::size_t k, std::optional<double> delta) const {
-  return losses_of(clients_[k].spending, mechanism_, delta);
+  return losses_of(clients_[k].spending, mechanism_, delta, terms_of(clients_[k]).before);
 }
 
-/// Clients with equal releases (most have) share one composition.
+/// Clients with equal releases (most have) share one composition: that of the one with most records in a release before
+/// the rounds.
 ClientLosses Accounts::worst_losses(std::optional<double> delta) const {
   using Counts = std::map<double, std::int64_t>;
-  std::set<std::pair<Counts, Counts>> known;
+  struct Alike {
+    const Spending* spending;
+    std::optional<SingleRelease> before;
+  };
+  std::map<std::tuple<Counts, Counts, std::optional<Charge>>, Alike> known;
   ClientLosses worst;
-  for (std::size_t k = 0; k < clients_.size(); ++k) {
-    const Spending& spending = clients_[k].spending;
-    if (known.size() >= most_known) known.clear();
-    if (!known.emplace(spending.all().counts(), spending.dearest_of_passes().counts()).second) continue;
-    worst.take_worse(losses(k, delta));
+  const auto settle = [&] {
+    for (const auto& [counts, alike] : known) {
+      worst.take_worse(losses_of(*alike.spending, mechanism_, delta, alike.before));
+    }
+    known.clear();
+  };
+  for (const Holder& client : clients_) {
+    if (known.size() >= most_known) settle();
+    const std::optional<SingleRelease>& before = terms_of(client).before;
+    const auto charge = before ? std::optional(before->charge) : std::nullopt;
+    const auto [place, is_new] =
+        known.try_emplace({client.spending.all().counts(), client.spending.dearest_of_passes().counts(), charge},
+                          Alike{&client.spending, before});
+    if (is_new || !before) continue;
+    SingleRelease& most = *place->second.before;
+    most.of_each_batch = std::max(most.of_each_batch, before->of_each_batch);
+    most.of_client = std::max(most.of_client, before->of_client);
   }
+  settle();
   return worst;
 }
 

@@ -42,6 +42,17 @@ std::string vectors_each(const PrivacyReport& report) {
   return report.vectors == 2 ? "two vectors each" : fmt::format("at most {} vectors each", report.vectors);
 }
 
+std::string norms(const PrivacyReport& report) {
+  if (!report.norms) return "";
+  return fmt::format(
+      "Before the first round each client released once a histogram of the norms of all its records (in this run, or "
+      "in "
+      "the one whose result it has), to all clients, with noise of its own, which costs a record at most {}; all "
+      "totals "
+      "below count it. ",
+      in_words(report.norms->record));
+}
+
 std::string nothing_else(const PrivacyReport& report) {
   return fmt::format("Nothing else that depends on a record was sent during the rounds{}. ",
                      report.shared_metrics.empty() ? "" : ", but for the metrics named below");
@@ -68,7 +79,7 @@ std::string released(const PrivacyReport& report) {
              "most {} record(s), and sent what it computed from them{} to {}. ",
              report.run_id, report.clients, report.losses.releases, vectors_each(report), report.batch,
              report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)", recipients_of(report.trust)) +
-         nothing_else(report);
+         norms(report) + nothing_else(report);
 }
 
 std::string unit_of(const PrivacyReport& report) {

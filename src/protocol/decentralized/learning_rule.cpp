@@ -108,6 +108,15 @@ LearningRule learning_rule(const RuleFacts& facts) {
   return rule;
 }
 
+Round most_rounds_of_pass(RuleFacts facts) {
+  facts.norm = 4;  // an L1 norm is no less than the Euclidean one, but for noise
+  facts.norm_l1 = 1;
+  check_facts(facts);
+  LearningRule rule;
+  choose_rounds(facts, rule);
+  return rule.rounds_of_pass;
+}
+
 double signal_to_noise(const RuleFacts& facts, const LearningRule& rule) {
   if (!facts.most_records || rule.prefix_noise == 0) return 0;
   // Passes after the first add half as much as their number says (measured by jobs/learning.py).

@@ -178,6 +178,10 @@ bool RunDirectory::has_checkpoints(int rank) const {
   return std::any_of(fs::directory_iterator(private_folder(rank)), fs::directory_iterator(), is_one);
 }
 
+void RunDirectory::replace_configuration(const std::string& configuration) const {
+  write_configuration(path_, configuration);
+}
+
 void RunDirectory::set_configuration(const std::string& configuration, const std::vector<std::string>& keys) const {
   const auto has_one = [&](const std::string& line) {
     return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return line.starts_with(key + " = "); });

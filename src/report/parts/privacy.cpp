@@ -63,6 +63,14 @@ Json paper_json(const std::optional<PaperClaim>& claim) {
           {"composed_epsilon_by_noise", number_json(claim->epsilon_by_noise)}};
 }
 
+Json norms_json(const std::optional<NormReport>& norms) {
+  if (!norms) return nullptr;
+  return {{"share", norms->share},
+          {"epsilon", number_json(norms->record.epsilon)},
+          {"delta", number_json(norms->record.delta)},
+          {"mu", number_json(norms->record.mu)}};
+}
+
 Json privacy_json(const Summary& summary) {
   const PrivacyReport& privacy = summary.privacy;
   if (!summary.learned) {
@@ -102,6 +110,7 @@ Json privacy_json(const Summary& summary) {
           {"shared_metrics", privacy.shared_metrics},
           {"dealt_by", privacy.dealt_by.empty() ? Json() : Json(privacy.dealt_by)},
           {"run_id", privacy.run_id},
+          {"norms", norms_json(privacy.norms)},
           {"ledger", ledger_json(privacy.ledger, privacy.unit)},
           {"budget", budget_json(privacy.budget)},
           {"audit", audit_json(privacy.audit)},

@@ -143,6 +143,23 @@ TEST(ClientLosses, HaveNoFigureForAGroupOfApproximateCharges) {
   EXPECT_EQ(losses.client.epsilon, std::numeric_limits<double>::infinity());
 }
 
+// Six releases of a price of 0.5, batches of four records; one release of all records at once, 0.25 for each of 20.
+TEST(ClientLosses, CountASingleReleaseForAsManyRecordsAsAreInIt) {
+  Spending spending;
+  for (int t = 0; t < 6; ++t) spending.add(0.5, t / 3);
+  const SingleRelease of_laplace{Charge::laplace(0.25), 3, 20};
+  const ClientLosses pure = losses_of(spending, *mechanism_of("laplace"), std::nullopt, of_laplace);
+  EXPECT_EQ(pure.record.epsilon, 2 * 0.5 + 0.25);
+  EXPECT_EQ(pure.component.epsilon, 2 * 0.5 + 0.25);
+  EXPECT_EQ(pure.one_per_batch.epsilon, 6 * 0.5 + 3 * 0.25);
+  EXPECT_EQ(pure.client.epsilon, 6 * 4 * 0.5 + 20 * 0.25);
+  const SingleRelease of_gaussian{Charge::gaussian(0.25), 3, 20};
+  const ClientLosses gaussian = losses_of(spending, *mechanism_of("gaussian"), std::nullopt, of_gaussian);
+  EXPECT_DOUBLE_EQ(gaussian.record.mu.value(), std::hypot(std::sqrt(2.0) * 0.5, 0.25));
+  EXPECT_DOUBLE_EQ(gaussian.one_per_batch.mu.value(), std::hypot(std::sqrt(6.0) * 0.5, 3 * 0.25));
+  EXPECT_DOUBLE_EQ(gaussian.client.mu.value(), std::hypot(std::sqrt(6.0) * 4 * 0.5, 20 * 0.25));
+}
+
 TEST(ClientLosses, TakeTheWorseOfEachAndTravelAsText) {
   ClientLosses a;
   a.releases = 5;

@@ -65,6 +65,22 @@ TEST(Accounts, PayTheScheduledPriceWithoutALedger) {
 }
 
 // A fusion centre may have nothing to release: it pays nothing, reserves nothing, and is no proof that anybody can.
+// Clients 0 and 1 pay the same and differ in their records alone; client 2 has most records at a lower price.
+TEST(Accounts, CountWhatWasReleasedBeforeTheRounds) {
+  const auto mechanism = laplace(0.5, 0.5, 2);
+  Accounts accounts(*mechanism, fixed(0.5), 10, 0, std::vector<ServedRounds>(3));
+  accounts.count_before(
+      {{Charge::laplace(0.25), 2, 8}, {Charge::laplace(0.25), 4, 16}, {Charge::laplace(0.125), 5, 30}});
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(paid(accounts, k, 10), 10);
+  EXPECT_EQ(accounts.losses(0, 0.0).record.epsilon, 0.75);
+  EXPECT_EQ(accounts.losses(0, 0.0).client.epsilon, 10 * 2 * 0.5 + 8 * 0.25);
+  const ClientLosses worst = accounts.worst_losses(0.0);
+  EXPECT_EQ(worst.record.epsilon, 0.75);
+  EXPECT_EQ(worst.one_per_batch.epsilon, 10 * 0.5 + 4 * 0.25);
+  EXPECT_EQ(worst.client.epsilon, 10 * 2 * 0.5 + 16 * 0.25);
+  EXPECT_NE(message_of<UsageError>([&] { accounts.count_before({}); }), "");
+}
+
 TEST(Accounts, OfWhomThereIsNothingToReleaseAreIdle) {
   const TemporaryFolder folder;
   const auto mechanism = laplace(0.5, 0.5);

@@ -97,6 +97,16 @@ TEST(Statement, NamesUnitNeighboursFiguresAndLimits) {
   EXPECT_FALSE(says(text, "NOT private"));
 }
 
+TEST(Statement, NamesHistogramsOfNorms) {
+  PrivacyReport report = report_of("gaussian");
+  EXPECT_EQ(statement(report).find("histogram"), std::string::npos);
+  PrivacyLoss once;
+  once.epsilon = 0.125;
+  report.norms.emplace(NormReport{0.01, once});
+  EXPECT_TRUE(says(statement(report), "released once a histogram of the norms of all its records"));
+  EXPECT_TRUE(says(statement(report), "which costs a record at most epsilon = 0.125"));
+}
+
 TEST(Statement, SaysPlainlyThatARunIsNotPrivate) {
   EXPECT_TRUE(says(statement(report_of("none")), "NOT private: no noise"));
   EXPECT_TRUE(says(statement(report_of("none")), "unbounded"));

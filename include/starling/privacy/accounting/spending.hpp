@@ -95,10 +95,19 @@ struct ClientLosses {
   [[nodiscard]] static ClientLosses parse(const std::string& text);
 };
 
+/// One release of all records of a client at once, beside the releases of its rounds.
+struct SingleRelease {
+  Charge charge;             ///< of one record
+  double of_each_batch = 1;  ///< records in it, at most, of a person with one record in each batch
+  double of_client = 1;      ///< all records in it
+  [[nodiscard]] auto operator<=>(const SingleRelease&) const = default;
+};
+
 /// δ is `delta` where it is given; else 0 where the charges are pure, 1e-5 for Gaussian ones, and the sum of the
 /// charges' own δ for approximate ones. The losses of groups come from group privacy; infinite where none is claimed.
-[[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism,
-                                     std::optional<double> delta);
+/// `single`, of unit record, is counted as well.
+[[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism, std::optional<double> delta,
+                                     const std::optional<SingleRelease>& single = std::nullopt);
 
 /// How many of what the mechanism's charges count (records or components) a client's whole batch holds, for group
 /// privacy: all m d components in L1; √d for each record in L2, where components are orthogonal.

@@ -13,6 +13,7 @@ namespace starling {
 enum class ReleasePath {
   by_itself,                    ///< no protocol: a mechanism alone, in audits, measurements and tests
   omd_gradient,                 ///< gradient of a batch, under `omd` and `infer --topology`
+  omd_norm,                     ///< histogram of the norms of all records, once before the first round (--scale-share)
   omd_constraint,               ///< a constraint's data vectors, or its values under `composite`
   fedavg_gradient,              ///< gradient of a local step's batch
   infer_direction,              ///< mean estimating function of a batch

@@ -45,6 +45,8 @@ class Accounts {
   /// Releases are reserved in ledgers ahead of the rounds: one for each client, or the same one several times, or one
   /// for all. They have begun (or taken up) the run and outlive this.
   void keep_in(std::vector<Ledger*> ledgers, const BlockSizes& blocks);
+  /// One release per client before the first round, which stands in the ledgers already: losses of this run count it.
+  void count_before(const std::vector<SingleRelease>& releases);
   /// One budget per client. Needs a ledger, in which losses are looked up.
   void limit(const std::vector<Budget>& budgets);
 
@@ -97,7 +99,8 @@ class Accounts {
   struct Terms {
     ServedRounds served;
     std::optional<Budget> budget;
-    std::optional<double> price;  ///< of every release, where all are alike
+    std::optional<SingleRelease> before;  ///< its first round
+    std::optional<double> price;          ///< of every release, where all are alike
     [[nodiscard]] auto operator<=>(const Terms&) const = default;
   };
   struct Holder {

@@ -45,6 +45,12 @@ struct BudgetReport {
   std::optional<Round> stopped_after;  ///< rounds after which it stopped the first client
 };
 
+/// A histogram of the norms of all records, released once before the first round (NormHistogram).
+struct NormReport {
+  double share = 0;    ///< as --scale-share has it
+  PrivacyLoss record;  ///< what it costs a record, at the highest price of the run
+};
+
 /// The privacy figures of a run, each for the client with the largest. Infinite where nothing is protected (null in
 /// JSON).
 struct PrivacyReport {
@@ -67,6 +73,7 @@ struct PrivacyReport {
   bool public_data = false;                 ///< the records are synthetic or were declared public
   /// The part of a record that decides its client ("their labels", "column 'x'"); empty if no part decides.
   std::string dealt_by;
+  std::optional<NormReport> norms;  ///< counted in `losses`
   LedgerReport ledger;
   std::optional<BudgetReport> budget;
   std::optional<OneRunResult> audit;  ///< of a run with canaries

@@ -64,6 +64,9 @@ inline constexpr Round rounds_of_rule = 256;
 /// Throws UsageError unless counts are at least 1 and price, slope and norms positive.
 [[nodiscard]] LearningRule learning_rule(const RuleFacts& facts);
 
+/// T, or no less than it, whatever the norms of records are. `most_records` must be known.
+[[nodiscard]] Round most_rounds_of_pass(RuleFacts facts);
+
 /// ρ = μ max(1, E/2) N √n/(v d): the signal of all uses of records against the noise, per parameter. 0 without a known
 /// N.
 [[nodiscard]] double signal_to_noise(const RuleFacts& facts, const LearningRule& rule);

@@ -42,6 +42,8 @@ class RunDirectory {
   /// The number of rounds of a run that has finished; none otherwise.
   [[nodiscard]] std::optional<Round> finished_rounds() const;
   [[nodiscard]] bool has_checkpoints(int rank) const;
+  /// Replaces config.ini of a run that has not begun its first round. On rank 0.
+  void replace_configuration(const std::string& configuration) const;
   /// Replaces these keys of config.ini by those of `configuration`, and `output` if the directory was moved. On rank 0.
   void set_configuration(const std::string& configuration, const std::vector<std::string>& keys) const;
   /// Removes the results of the earlier end of a resumed run. On rank 0.

@@ -31,12 +31,60 @@ std::string cpu() {
   return "unknown";
 }
 
-/// Bits are promised for one build, with one mathematical library, on one kind of CPU.
-std::string build() {
+}  // namespace
+
+bool is_of_norms(const std::string& run_id) {
+  return run_id.ends_with(end_of_norms);
+}
+
+std::string build_that_matters() {
   return version() + "\n" + build_digest() + "\n" + gnu_get_libc_version() + "\n" + cpu() + "\n";
 }
 
-}  // namespace
+std::string determination_of(Agreement& agreement, const std::string& matter, const std::vector<NoiseKey>& keys,
+                             const std::string& data, bool replayable) {
+  std::string own;
+  agreement.together([&] {
+    const std::string all = sha256(matter) + data;
+    for (const NoiseKey& key : keys) own += key.commitment(all);
+  });
+  Sha256 all;
+  all.add(matter);
+  for (const std::string& each : agreement.all_gather(declare_public(std::move(own)))) all.add(each);
+  return replayable ? all.digest() : "";  // ranks may differ in that: some read pipes
+}
+
+std::vector<Ledger> open_owners_ledgers(const std::string& path, const Layout& layout, int rank) {
+  std::vector<Ledger> ledgers;
+  const Client first = layout.first(rank);
+  const Client count = layout.count(rank);
+  if (is_per_client(path)) {
+    ledgers.reserve(static_cast<std::size_t>(count));
+    for (Client u = first; u < first + count; ++u) ledgers.push_back(Ledger::open(name_of_client(path, u)));
+    return ledgers;
+  }
+  check(layout.count(0) == layout.clients(),
+        "--ledger '{}' is one file for clients on several ranks: each rank writes its own. Name files like "
+        "ledger-{{client}}",
+        path);
+  if (count > 0) ledgers.push_back(Ledger::open(path));
+  return ledgers;
+}
+
+std::string unfinished_in_all(Agreement& agreement, const Layout& layout, const std::vector<Ledger>& ledgers,
+                              const std::string& determined_by) {
+  std::string found;
+  for (std::size_t i = 0; i < ledgers.size(); ++i) {
+    const std::string here = ledgers[i].unfinished(determined_by).value_or("");
+    found = i == 0 || here == found ? here : "";
+  }
+  const std::vector<std::string> of_ranks = agreement.all_gather(declare_public(found));
+  std::set<std::string> ids;
+  for (int r = 0; r < layout.ranks(); ++r) {
+    if (layout.count(r) > 0) ids.insert(of_ranks[static_cast<std::size_t>(r)]);
+  }
+  return ids.size() == 1 ? *ids.begin() : "";
+}
 
 std::string configuration_that_matters(const std::string& configuration) {
   std::string result;
@@ -64,7 +112,7 @@ void RunPrivacy::open() {
     keys_ = earlier_ && key_policy() == NoiseKeyPolicy::random
                 ? read_stored_keys(first(), count(), *earlier_)
                 : make_noise_keys(options_.noise_key, facts_.seed, first(), count());
-    if (options_.ledger) open_owners_ledgers();
+    if (options_.ledger) ledgers_ = open_owners_ledgers(*options_.ledger, layout_, rank_);
   });
   agreement_.same("prices", declare_public(prices_->text()));
   if (limits_) agreement_.same("budgets", declare_public(limits_->text()));
@@ -75,6 +123,7 @@ void RunPrivacy::open() {
   FirstRelease here = FirstRelease::affordable;
   agreement_.together([&] {
     accounts_.emplace(*protection_, *prices_, facts_.rounds, first(), facts_.served);
+    count_histogram();
     if (options_.budget) here = first_release();
     facts_.served = std::vector<ServedRounds>();  // {} would keep its room
   });
@@ -92,24 +141,29 @@ void RunPrivacy::move_in(const std::string& private_folder) {
 }
 
 void RunPrivacy::choose_prices() {
-  const Client clients = layout_.clients();
-  const double delta = options_.delta.value_or(1e-5);
-  if (options_.mu) {
-    prices_ = Prices::parse(*options_.mu, "--mu", facts_.rounds, clients, tiny, most_mu);
-    if (facts_.price_factor != 1) {
-      prices_ = prices_->converted([factor = facts_.price_factor](double mu) { return factor * mu; });
-    }
-    return;
+  prices_ = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor);
+  if (facts_.norm_share == 0) return;
+  const NormShare share = norm_share_of(options_, facts_.norm_share, facts_.norm_uses);
+  check(prices_->constant(),
+        "--scale-share {} with prices that change over the rounds: what the histogram of norms costs is a share of one "
+        "price. Give 0, or one price.",
+        facts_.norm_share);
+  for (std::size_t k = 0; k < facts_.served.size(); ++k) {
+    const double records = static_cast<double>(facts_.served[k].records.value_or(0));
+    const double price = share.of_histogram(prices_->at(first() + static_cast<Client>(k), 0));
+    SingleRelease histogram;
+    histogram.charge =
+        NormHistogram(options_.mechanism_row().charge, price, facts_.served[k].records.value_or(0)).charge();
+    histogram.of_each_batch = std::min(records, static_cast<double>(facts_.served[k].of_pass.value_or(0)));
+    histogram.of_client = records;
+    histograms_.push_back(histogram);
   }
-  prices_ = Prices::parse(options_.epsilon.value_or("1"), "--epsilon", facts_.rounds, clients, tiny, most_epsilon);
-  if (options_.mechanism_row().gaussian()) {
-    // Nearly always the same ε again: calibration takes longer than a small release.
-    prices_ = prices_->converted([delta, factor = facts_.price_factor, last = 0.0, mu = 0.0](double epsilon) mutable {
-      if (epsilon != last) mu = factor * gaussian_mu(epsilon, delta);
-      last = epsilon;
-      return mu;
-    });
-  }
+  prices_ = prices_->converted([share](double price) { return share.of_gradients(price); });
+}
+
+/// The histogram counts in the losses of a run that goes on as well, and of one that has the norms of an earlier run.
+void RunPrivacy::count_histogram() {
+  if (facts_.norm_share > 0) accounts_->count_before(histograms_);
 }
 
 void RunPrivacy::make_protection() {
@@ -131,20 +185,6 @@ void RunPrivacy::make_protection() {
   }
 }
 
-void RunPrivacy::open_owners_ledgers() {
-  const std::string& path = *options_.ledger;
-  if (is_per_client(path)) {
-    ledgers_.reserve(static_cast<std::size_t>(count()));
-    for (Client u = first(); u < first() + count(); ++u) ledgers_.push_back(Ledger::open(name_of_client(path, u)));
-    return;
-  }
-  check(layout_.count(0) == layout_.clients(),
-        "--ledger '{}' is one file for clients on several ranks: each rank writes its own. Name files like "
-        "ledger-{{client}}",
-        path);
-  if (count() > 0) ledgers_.push_back(Ledger::open(path));
-}
-
 /// Whether a round's releases are others where more rounds follow.
 bool RunPrivacy::depends_on_rounds() const {
   return facts_.rounds_matter || !prices_->constant() || options_.mechanism_row().depends_on_rounds;
@@ -158,16 +198,9 @@ std::string RunPrivacy::determination() const {
   if (limits_) matter += limits_->text() + "\n";
   if (facts_.correlation) matter += facts_.correlation->text() + "\n";
   if (depends_on_rounds()) matter += fmt::format("rounds {}\n", facts_.rounds);
-  std::string own;
-  agreement_.together([&] {
-    matter += build();
-    const std::string data = sha256(matter) + facts_.fingerprint + " " + facts_.source_digest;
-    for (const NoiseKey& key : keys_) own += key.commitment(data);
-  });
-  Sha256 all;
-  all.add(matter);
-  for (const std::string& each : agreement_.all_gather(declare_public(std::move(own)))) all.add(each);
-  return facts_.replayable ? all.digest() : "";  // ranks may differ in that: some read pipes
+  agreement_.together([&] { matter += build_that_matters(); });
+  return determination_of(agreement_, matter, keys_, facts_.fingerprint + " " + facts_.source_digest,
+                          facts_.replayable);
 }
 
 /// A run that was not finished, of which all ledgers know, is taken up again; else this is a new one. **Collective.**
@@ -176,18 +209,9 @@ void RunPrivacy::settle_run_id() {
     taken_up_ = true;
     return;
   }
-  std::string found;
-  for (std::size_t i = 0; i < ledgers_.size(); ++i) {
-    const std::string here = ledgers_[i].unfinished(determined_by_).value_or("");
-    found = i == 0 || here == found ? here : "";
-  }
-  const std::vector<std::string> of_ranks = agreement_.all_gather(declare_public(found));
-  std::set<std::string> ids;
-  for (int r = 0; r < layout_.ranks(); ++r) {
-    if (layout_.count(r) > 0) ids.insert(of_ranks[static_cast<std::size_t>(r)]);
-  }
-  taken_up_ = options_.ledger && ids.size() == 1 && !ids.begin()->empty();
-  run_id_ = taken_up_ ? *ids.begin() : make_run_id(agreement_, key_policy(), facts_.seed);
+  const std::string found = unfinished_in_all(agreement_, layout_, ledgers_, determined_by_);
+  taken_up_ = options_.ledger && !found.empty();
+  run_id_ = taken_up_ ? found : make_run_id(agreement_, key_policy(), facts_.seed);
 }
 
 void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
@@ -223,6 +247,8 @@ void RunPrivacy::begin(Ledger& ledger, const ClientRange& clients) {
         fmt::format(" labels={} parties={} local-steps={}", facts_.vertical->labels_known_to_all ? "all" : "head",
                     facts_.vertical->parties, facts_.vertical->local_steps);
   }
+  if (facts_.norm_share > 0)
+    run.parameters += fmt::format(" norm-share={} uses={}", facts_.norm_share, facts_.norm_uses);
   run.unit = protection_->unit();
   run.batch = static_cast<std::int64_t>(facts_.batch);
   run.batch_units = units_of_batch(*protection_) * protection_->accumulation(facts_.rounds);
@@ -342,6 +368,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
                                         layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
   report.vectors = vectors_of_release();
+  if (facts_.norm_share > 0) describe_norms(report);
   describe_trust(report);
   report.ledger = ledger_report();
   if (options_.budget) report.budget = budget_report();
@@ -353,6 +380,15 @@ int RunPrivacy::vectors_of_release() const {
     return static_cast<int>(multipart->releases());
   }
   return facts_.second ? 2 : 1;
+}
+
+/// Figures of the dearest client; prices are ascending in what they are made of.
+void RunPrivacy::describe_norms(PrivacyReport& report) const {
+  const NormShare share = norm_share_of(options_, facts_.norm_share, facts_.norm_uses);
+  const double price = prices_of(options_, facts_.rounds, layout_.clients(), facts_.price_factor).range().most;
+  const Charge charge = NormHistogram(options_.mechanism_row().charge, share.of_histogram(price), 0).charge();
+  const std::vector<ChargeGroup> once{{charge, 1}};
+  report.norms.emplace(NormReport{facts_.norm_share, compose(once, delta_of_claims())});
 }
 
 void RunPrivacy::describe_trust(PrivacyReport& report) const {
@@ -428,7 +464,10 @@ LedgerReport RunPrivacy::ledger_report() {
       losses.record = compose(record, options_.delta.value_or(default_delta(record)));
       losses.client = compose(client, options_.delta.value_or(default_delta(client)));
       worst.take_worse(losses);
-      earlier = std::max(earlier, static_cast<std::int64_t>(ledger->book().entries().size()) - 1);
+      const auto& entries = ledger->book().entries();
+      const auto runs = std::count_if(entries.begin(), entries.end(),
+                                      [](const LedgerEntry& entry) { return !is_of_norms(entry.run.id); });
+      earlier = std::max(earlier, static_cast<std::int64_t>(runs) - 1);
     }
     for (const Ledger& ledger : ledgers_) heads += (heads.empty() ? "" : " ") + ledger.head();
   });

@@ -3,6 +3,7 @@
 
 #include "app/settings/privacy_options.hpp"
 #include "noise_keys.hpp"
+#include "run_prices.hpp"
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,6 +33,9 @@ struct RunFacts {
   /// Makes what protects the releases, where that is no member of mechanism_table. A MultipartMechanism has the parts
   /// of all clients on every rank.
   std::function<std::unique_ptr<Protection>(const ReleaseSettings&)> protection;
+  /// The share of the price that a histogram of norms has had before the first round (NormShare); 0: there is none.
+  double norm_share = 0;
+  std::int64_t norm_uses = 1;  ///< of a record in gradients beside it: passes
   /// The price of a whole round, in multiples of the price of its first part (--mu, --epsilon).
   double price_factor = 1;
   /// Where rank 0 combines what clients send: whom they trust. None: they mix with their neighbours.
@@ -53,6 +57,22 @@ struct RunFacts {
 
 /// A configuration, as `--print-config` writes it, without the options that change no result.
 [[nodiscard]] std::string configuration_that_matters(const std::string& configuration);
+
+/// **Collective.** Digest of all that determines a run's integers: of `matter`, which all ranks know, and of this
+/// rank's records by keyed digests, which tell nobody anything. Empty unless this rank's records can be read again.
+[[nodiscard]] std::string determination_of(Agreement& agreement, const std::string& matter,
+                                           const std::vector<NoiseKey>& keys, const std::string& data, bool replayable);
+/// The end of the id of a ledger's run that is a histogram of norms. It stands before the run that has its result.
+inline constexpr const char* end_of_norms = ":norms";
+[[nodiscard]] bool is_of_norms(const std::string& run_id);
+/// The build, the mathematical library and the kind of CPU, for which bits are promised.
+[[nodiscard]] std::string build_that_matters();
+/// One ledger for each of this rank's clients, or one for all, as --ledger `path` says. Throws UsageError.
+[[nodiscard]] std::vector<Ledger> open_owners_ledgers(const std::string& path, const Layout& layout, int rank);
+/// **Collective.** The id of the run that all ledgers with clients know by this determination as unfinished; empty if
+/// there is none, or they differ.
+[[nodiscard]] std::string unfinished_in_all(Agreement& agreement, const Layout& layout,
+                                            const std::vector<Ledger>& ledgers, const std::string& determined_by);
 
 /// The privacy of one run on one rank.
 class RunPrivacy {
@@ -113,8 +133,9 @@ class RunPrivacy {
   [[nodiscard]] Client first() const { return layout_.first(rank_); }
   [[nodiscard]] Client count() const { return layout_.count(rank_); }
   void choose_prices();
+  void count_histogram();
+  void describe_norms(PrivacyReport& report) const;
   void make_protection();
-  void open_owners_ledgers();
   [[nodiscard]] std::string determination() const;
   void settle_run_id();
   [[nodiscard]] bool depends_on_rounds() const;
@@ -140,8 +161,9 @@ class RunPrivacy {
   bool taken_up_ = false;
   std::optional<std::string> earlier_;  ///< private folder of the run that goes on
   std::optional<Prices> prices_;
-  std::optional<Prices> limits_;  // of all clients, where there is a budget
-  std::vector<Budget> budgets_;   // of this rank's
+  std::vector<SingleRelease> histograms_;  // of this rank's clients, where there are any
+  std::optional<Prices> limits_;           // of all clients, where there is a budget
+  std::vector<Budget> budgets_;            // of this rank's
   std::unique_ptr<Protection> protection_;
   std::vector<NoiseKey> keys_;
   std::vector<Ledger> ledgers_;  // one for each client, or one for all

@@ -1,0 +1,193 @@
+#include "norm_release.hpp"
+
+#include "app/console/version.hpp"
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "starling/core/limits.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr const char* digest_policy = "Poly1305 of the counts, into the start of a ChaCha20 stream";
+
+/// Adds a row; where it says what the last one says of the clients before, that one goes on.
+template <class Row>
+void add_row(std::vector<Row>& rows, Row row) {
+  if (!rows.empty() && rows.back().clients.touches(row.clients) && rows.back().says_the_same(row)) {
+    rows.back().clients.through = row.clients.through;
+  } else {
+    rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+NormRelease::NormRelease(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,
+                         NormFacts facts, const std::string& private_folder)
+    : agreement_(agreement),
+      layout_(layout),
+      rank_(rank),
+      options_(options),
+      facts_(std::move(facts)),
+      share_(norm_share_of(options, facts_.share, facts_.uses)) {
+  agreement_.together([&] {
+    prices_ = prices_of(options_, 1, layout_.clients());
+    keys_ = make_noise_keys(options_.noise_key, facts_.seed, layout_.first(rank_), layout_.count(rank_));
+    if (options_.ledger) {
+      ledgers_ = open_owners_ledgers(*options_.ledger, layout_, rank_);
+    } else if (layout_.count(rank_) > 0) {
+      ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
+    }
+  });
+  agreement_.same("prices", declare_public(prices_->text()));
+  settle_run_id();
+  refuse_equal_keys(agreement_, keys_, run_id_);
+}
+
+NormHistogram NormRelease::histogram(std::size_t k) const {
+  return {options_.mechanism_row().charge, share_.of_histogram(prices_->at(number(k), 0)), facts_.records[k]};
+}
+
+/// A release that was not closed (its keys can be had again) is taken up: it has the same bytes, and costs nothing
+/// more.
+void NormRelease::settle_run_id() {
+  std::string matter;
+  agreement_.together([&] {
+    matter = fmt::format("histogram of norms {}\n{}{}\n{}\n{}", facts_.share,
+                         configuration_that_matters(facts_.configuration), facts_.public_inputs, prices_->text(),
+                         build_that_matters());
+  });
+  determined_by_ = determination_of(agreement_, matter, keys_, facts_.data, facts_.replayable);
+  const std::string found = unfinished_in_all(agreement_, layout_, ledgers_, determined_by_);
+  taken_up_ = !found.empty();
+  run_id_ =
+      taken_up_ ? found : make_run_id(agreement_, noise_key_policy(options_.noise_key), facts_.seed) + end_of_norms;
+}
+
+/// The records in each batch of the run that follows, at least, of the client with so many records.
+std::int64_t NormRelease::least_batch(std::int64_t records) const {
+  return std::max<std::int64_t>(records / std::max<Round>(facts_.rounds_of_pass, 1), 1);
+}
+
+/// Whether client k can pay for the histogram and for a round after it: alone it would be of no use.
+bool NormRelease::affordable(std::size_t k) {
+  const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
+  const LossLevel level = options_.budget_of_client ? LossLevel::client : LossLevel::record;
+  const double members = options_.budget_of_client ? static_cast<double>(facts_.records[k]) : 1;
+  std::vector<ChargeGroup> groups = ledger_of(k).book().spent(number(k), level);
+  const double price = share_.of_gradients(prices_->at(number(k), 0));
+  const double in_batch = options_.budget_of_client ? static_cast<double>(least_batch(facts_.records[k])) : 1;
+  const Charge of_round = options_.mechanism_row().gaussian() ? Charge::gaussian(price) : Charge::laplace(price);
+  groups.push_back({of_group(histogram(k).charge(), members).value_or(Charge::unbounded()), 1});
+  groups.push_back({of_group(of_round, in_batch).value_or(Charge::unbounded()), 1});
+  const double delta = options_.delta.value_or(default_delta(groups));
+  return compose(groups, delta).epsilon <= limits.at(number(k), 0);
+}
+
+bool NormRelease::affordable() {
+  if (!options_.budget || taken_up_) return true;
+  bool all = true;
+  agreement_.together([&] {
+    for (std::size_t k = 0; k < facts_.records.size(); ++k) all = all && (facts_.records[k] == 0 || affordable(k));
+  });
+  return agreement_.all(declare_public(all));
+}
+
+/// A ledger of several clients counts for each as many records as one of them has at most.
+LedgerRun NormRelease::run_of(std::size_t first, std::size_t count) const {
+  const auto begin = facts_.records.begin() + static_cast<std::ptrdiff_t>(first);
+  const std::int64_t most = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(count));
+  const PriceRange range = prices_->range();
+  LedgerRun run;
+  run.id = run_id_;
+  run.version = version();
+  run.mechanism = *options_.mechanism;
+  run.parameters = fmt::format("histogram of norms: bins={} price={}..{} share={} records={} noise-key={}",
+                               NormHistogram::bins, share_.of_histogram(range.least), share_.of_histogram(range.most),
+                               facts_.share, most, name_of(noise_key_policy(options_.noise_key)));
+  run.unit = PrivacyUnit::record;
+  // Who has a record in each batch of the run that follows has `rounds_of_pass` records in this one.
+  run.batch = least_batch(most);
+  run.batch_units = static_cast<double>(std::max<std::int64_t>(most, 1));
+  run.determined_by = determined_by_;
+  run.clients = {ClientRange(number(first), number(first + count - 1))};
+  return run;
+}
+
+/// Writes the release of the clients first … first + count − 1 of this rank into their ledger.
+void NormRelease::enter(std::size_t first, std::size_t count, Ledger& ledger) const {
+  if (taken_up_) return ledger.resume(run_id_, determined_by_);
+  ledger.begin(run_of(first, count));
+  std::vector<Reservation> rows;
+  for (std::size_t k = first; k < first + count; ++k) {
+    if (facts_.records[k] == 0) continue;
+    const Charge charge = histogram(k).charge();
+    Reservation row;
+    row.clients = number(k);
+    row.records = "all, at once";
+    row.passes = {{1, charge}};
+    row.charges = {{charge, 1}};
+    row.digest = digest_policy;
+    add_row(rows, std::move(row));
+  }
+  if (!rows.empty()) ledger.reserve(rows);
+}
+
+void NormRelease::enter_all() {
+  agreement_.together([&] {
+    const std::size_t clients = facts_.records.size();
+    const std::size_t of_each = ledgers_.size() == clients ? 1 : clients;
+    for (std::size_t i = 0; i < ledgers_.size(); ++i) enter(i * of_each, of_each, ledgers_[i]);
+  });
+}
+
+/// A release whose keys can be had again stays open, so that the same command takes it up at no further cost.
+void NormRelease::close() {
+  agreement_.together([&] {
+    const bool repeatable = !determined_by_.empty() && noise_key_policy(options_.noise_key) == NoiseKeyPolicy::file;
+    std::map<Ledger*, std::vector<LedgerEnding>> endings;
+    for (std::size_t k = 0; k < facts_.records.size() && !repeatable; ++k) {
+      add_row(endings[&ledger_of(k)], {number(k), facts_.records[k] > 0 ? 1 : 0, LedgerEnd::finished});
+    }
+    for (const auto& [ledger, rows] : endings) ledger->end(rows);
+    ledgers_.clear();  // others open them next
+  });
+}
+
+TypicalNorms NormRelease::release(ReleasePath path, const std::vector<Secret<NormCounts>>& counts) {
+  enter_all();
+  std::size_t length = 0;
+  Released<Columns> columns = declare_public(Columns());
+  agreement_.together([&] {
+    length = NormHistogram(options_.mechanism_row().charge, share_.of_histogram(prices_->range().most), 0).length();
+    columns = declare_public(Columns(length + 1, counts.size()));
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      if (facts_.records[k] == 0) continue;
+      NormHistogram histogram = this->histogram(k);
+      Released<Vector> noisy = declare_public(Vector(length));
+      histogram.release({path, number(k)}, run_id_, keys_[k].for_run(run_id_), counts[k], noisy);
+      const double variance = histogram.deviation() * histogram.deviation();
+      columns.update(
+          [k, length, variance](Columns& all, const Vector& own) {
+            std::copy(own.begin(), own.end(), all[k].begin());
+            all[k][length] = variance;
+          },
+          noisy);
+    }
+  });
+  close();
+  const Vector sum = agreement_.ordered_sum(columns);
+  const double deviation = std::sqrt(sum[length]);
+  TypicalNorms norms;
+  norms.l2 = typical_norm(View(sum).first(NormHistogram::bins), deviation);
+  if (length > NormHistogram::bins) {
+    norms.l1 = typical_norm(View(sum).subspan(NormHistogram::bins, NormHistogram::bins), deviation);
+  }
+  return norms;
+}
+
+}  // namespace starling

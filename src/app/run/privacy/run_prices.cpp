@@ -1,0 +1,40 @@
+#include "run_prices.hpp"
+
+#include "starling/core/limits.hpp"
+#include "starling/privacy/accounting/accounting.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr double usual_delta = 1e-5;
+
+}  // namespace
+
+Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor) {
+  if (options.mu) {
+    const Prices prices = Prices::parse(*options.mu, "--mu", rounds, clients, tiny, most_mu);
+    return factor == 1 ? prices : prices.converted([factor](double mu) { return factor * mu; });
+  }
+  const Prices prices = Prices::parse(options.epsilon.value_or("1"), "--epsilon", rounds, clients, tiny, most_epsilon);
+  if (!options.mechanism_row().gaussian()) return prices;
+  // Nearly always the same ε again: calibration takes longer than a small release.
+  return prices.converted(
+      [delta = options.delta.value_or(usual_delta), factor, last = 0.0, mu = 0.0](double epsilon) mutable {
+        if (epsilon != last) mu = factor * gaussian_mu(epsilon, delta);
+        last = epsilon;
+        return mu;
+      });
+}
+
+NormShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses) {
+  const ChargeKind noise = options.mechanism_row().charge;
+  check(share == 0 || noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
+        "--scale-share {} with --mechanism {}: norms are released under gaussian and laplace alone. Give 0.", share,
+        *options.mechanism);
+  check(share == 0 || options.unit == PrivacyUnit::record,
+        "--scale-share {} with --unit component: a histogram of norms protects records. Give 0.", share);
+  return {noise, share, uses};
+}
+
+}  // namespace starling

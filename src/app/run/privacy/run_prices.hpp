@@ -1,0 +1,20 @@
+/// The prices of a run's releases, as its options state them.
+#pragma once
+
+#include "app/settings/privacy_options.hpp"
+
+#include "starling/core/links.hpp"
+#include "starling/privacy/accounting/prices.hpp"
+#include "starling/privacy/mechanism/norm_histogram.hpp"
+
+namespace starling {
+
+/// --mu or --epsilon in the mechanism's own measure (--epsilon at --delta under Gaussian noise), times `factor` if that
+/// is a μ. Throws UsageError.
+[[nodiscard]] Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor = 1);
+
+/// The shares of a histogram of norms, which has `share`, and of `uses` uses of a record in gradients. Throws
+/// UsageError unless `share` is 0 or the mechanism's noise is Gaussian or Laplace and the unit is a record.
+[[nodiscard]] NormShare norm_share_of(const PrivacyOptions& options, double share, std::int64_t uses);
+
+}  // namespace starling

@@ -1,0 +1,233 @@
+"""--scale-share: histograms of norms that clients release before the first round, what they cost, and where that stands."""
+
+import hashlib
+import math
+import random
+import unittest
+
+from harness import *
+
+CLIENTS = 4
+RECORDS = 3000  # of each
+SHARE = 0.01
+
+
+def table(scale, clients=CLIENTS):
+    """Records whose norms are about 1.5 times the scale."""
+    draw = random.Random(5)
+    lines = ["a,b,c,y"]
+    for _ in range(clients * RECORDS):
+        label = draw.choice([-1, 1])
+        row = [scale * draw.gauss(0.5 * label, 1), scale * draw.gauss(0, 1), scale * draw.gauss(0, 1)]
+        lines.append(",".join(f"{value:.5f}" for value in row) + f",{label}")
+    return "\n".join(lines) + "\n"
+
+
+def norms_of(result):
+    return [line for line in result.err.splitlines() if line.startswith("tuning: norm ")]
+
+
+class Norms(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.write("data.csv", table(10))
+        self.words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto"]
+        self.mu = [*self.words, "--mechanism", "gaussian", "--mu", 0.3]
+
+    def keys(self):
+        for client in range(CLIENTS):
+            self.write_key(f"key-{client}", hashlib.sha256(b"key %d" % client).hexdigest())
+        return ["--noise-key", str(self.folder / "key-{client}")]
+
+    def config(self, output):
+        lines = (self.folder / output / "config.ini").read_text().splitlines()
+        return dict(line.split(" = ", 1) for line in lines if " = " in line)
+
+    def ledger(self, path, code=0):
+        result = self.run_alone(["privacy", "ledger", path, "--json"])
+        self.assertEqual(result.code, code, result)
+        return json.loads(result.out)
+
+    def test_the_norm_is_that_of_a_typical_record(self):
+        """In octaves: records of other scales have other norms, and the clip follows."""
+        for scale, least in ((0.01, 2**-6), (10, 16), (3000, 4096)):
+            self.write("data.csv", table(scale))
+            result = self.good(1, [*self.mu, "--output", f"run-{least}"])
+            config = self.config(f"run-{least}")
+            self.assertIn(float(config["norm"]), [float(f"{least * math.sqrt(2) * 2**k:.4g}") for k in (-1, 0, 1)], scale)
+            self.assertAlmostEqual(float(config["clip"]), float(config["norm"]) / 2, delta=1e-3 * float(config["clip"]))
+            self.assertEqual((config["tuning"], config["scale-share"]), ("off", "0.01"))
+            self.assertEqual(len(norms_of(result)), 1, result.err)
+
+    def test_the_same_bits_on_all_layouts(self):
+        seen = set()
+        for ranks in (1, 2, 4):
+            summary = self.summary_of(ranks, [*self.mu, "--noise-key", "seed"], f"run-{ranks}")
+            privacy = {key: value for key, value in summary["privacy"].items() if key not in ("ledger", "statement")}
+            seen.add(repr((bits(summary["final_model"]), self.config(f"run-{ranks}")["norm"], bits(privacy))))
+        self.assertEqual(len(seen), 1, seen)
+
+    def test_a_record_pays_its_price_in_all(self):
+        privacy = self.summary_of(1, [*self.mu, "--noise-correlation", "none", "--delta", 1e-6], "run")["privacy"]
+        gradient, histogram = math.sqrt(1 - SHARE) * 0.3, math.sqrt(SHARE) * 0.3
+        rounds = privacy["releases"]
+        self.assertLessEqual(privacy["mu"], 0.3)
+        self.assertAlmostEqual(privacy["mu"], 0.3, delta=1e-13)
+        self.assertAlmostEqual(privacy["mu_per_release"], gradient, delta=1e-12)
+        self.assertAlmostEqual(privacy["norms"]["mu"], histogram, delta=1e-12)
+        batch = int(self.config("run")["batch"])
+        self.assertEqual(rounds, math.ceil(RECORDS / batch))
+        whole = math.hypot(math.sqrt(rounds) * batch * gradient, RECORDS * histogram)
+        self.assertAlmostEqual(privacy["client_mu"], whole, delta=1e-9 * whole)
+        self.write("groups.csv", f"mechanism,releases,mu\ngaussian,1,{gradient!r}\ngaussian,1,{histogram!r}\n")
+        spent = self.run_alone(["privacy", "spend", "--groups", "groups.csv", "--delta", 1e-6, "--json"])
+        self.assertAlmostEqual(privacy["record_epsilon"], json.loads(spent.out)["epsilon"], delta=1e-9)
+        self.write("each.csv", f"mechanism,releases,mu\ngaussian,{rounds},{gradient!r}\ngaussian,1,{rounds * histogram!r}\n")
+        each = self.run_alone(["privacy", "spend", "--groups", "each.csv", "--delta", 1e-6, "--json"])
+        self.assertAlmostEqual(privacy["one_per_batch_epsilon"] / json.loads(each.out)["epsilon"], 1, delta=1e-9)
+        self.assertIn("released once a histogram of the norms of all its records", privacy["statement"])
+        found = self.ledger("run/private/0/ledger")
+        for losses in found["losses"]:
+            self.assertAlmostEqual(losses["record"]["mu"], 0.3, delta=1e-9)
+            self.assertAlmostEqual(losses["client_total"]["mu"] / whole, 1, delta=1e-9)
+
+    def test_several_passes_share_a_total(self):
+        for name, words, total in (("mu", [*self.mu, "--epochs", 4], 0.3 * 2),
+                                   ("epsilon", [*self.words, "--mechanism", "laplace", "--epsilon", 0.5, "--epochs", 3], 1.5)):
+            privacy = self.summary_of(1, words, name)["privacy"]
+            paid = privacy["mu" if name == "mu" else "epsilon"]
+            self.assertLessEqual(paid, total)
+            self.assertAlmostEqual(paid, total, delta=1e-9)
+            self.assertAlmostEqual(privacy["norms"][name], 0.1 * total, delta=1e-9)
+            self.assertAlmostEqual(self.ledger(f"{name}/private/0/ledger")["losses"][0]["record"]["epsilon"],
+                                   privacy["record_epsilon"], delta=1e-9)
+
+    def test_pure_losses_add_up(self):
+        """Under laplace a tenth of epsilon, by two histograms."""
+        privacy = self.summary_of(1, [*self.words, "--mechanism", "laplace", "--epsilon", 1], "run")["privacy"]
+        self.assertLessEqual(privacy["epsilon"], 1)
+        self.assertAlmostEqual(privacy["epsilon"], 1, delta=1e-9)
+        self.assertEqual(privacy["delta"], 0)
+        self.assertAlmostEqual(privacy["norms"]["epsilon"], 0.1, delta=1e-9)
+        self.assertAlmostEqual(privacy["epsilon_per_release"], 0.9, delta=1e-9)
+        self.assertEqual(len(self.config("run")["norm"].split(",")), 2)
+        batch = int(self.config("run")["batch"])
+        self.assertAlmostEqual(privacy["client_epsilon"], privacy["releases"] * batch * 0.9 + RECORDS * 0.1, delta=1e-6)
+
+    def test_prices_by_client(self):
+        self.write("mu.csv", "0,0.5\n1,1\n2,1\n3,2\n")
+        words = [*self.words, "--mechanism", "gaussian", "--mu", "clients:mu.csv", "--noise-correlation", "none"]
+        privacy = self.summary_of(1, words, "run")["privacy"]
+        self.assertAlmostEqual(privacy["mu"], 2, delta=1e-12)
+        rows = [json.loads(line) for line in (self.folder / "run/private/0/ledger").read_text().splitlines()]
+        charged = [(row["client"], row.get("through", row["client"]), row["charges"]) for row in rows
+                   if row["kind"] == "reserve" and row["run"].endswith(":norms")]
+        self.assertEqual([row[:2] for row in charged], [(0, 0), (1, 2), (3, 3)])
+        for (_, _, charges), mu in zip(charged, (0.5, 1, 2)):
+            self.assertEqual([charge["count"] for charge in charges], [1])
+            self.assertAlmostEqual(charges[0]["mu"], 0.1 * mu, delta=1e-12)
+        for losses, mu in zip(self.ledger("run/private/0/ledger")["losses"], (0.5, 1, 2)):
+            self.assertAlmostEqual(losses["record"]["mu"], mu, delta=1e-9)
+
+    def test_the_ledger_has_it_before_it_is_made(self):
+        """And before the run that uses it."""
+        self.good(1, [*self.mu, "--output", "run", "--ledger", "ledger"])
+        rows = [json.loads(line) for line in (self.folder / "ledger").read_text().splitlines()]
+        kinds = [(row["kind"], row["run"].endswith(":norms")) for row in rows if "run" in row]
+        self.assertEqual(kinds[:4], [("open", True), ("reserve", True), ("end", True), ("open", False)])
+        self.assertEqual((rows[1]["mechanism"], rows[1]["batch_units"]), ("gaussian", RECORDS))
+        statement = json.loads((self.folder / "run/summary.json").read_text())["privacy"]
+        self.assertEqual(statement["ledger"]["earlier_runs"], 0)
+        self.assertAlmostEqual(statement["ledger"]["record_epsilon"], statement["record_epsilon"], delta=1e-9)
+
+    def test_a_command_that_is_repeated_with_its_keys_takes_it_up(self):
+        words = [*self.mu, *self.keys(), "--ledger", "ledger"]
+        first = self.good(1, [*words, "--output", "run-1"])
+        again = self.good(1, [*words, "--output", "run-2"])
+        self.assertEqual(norms_of(first), norms_of(again))
+        losses = self.ledger("ledger")["losses"][0]["record"]
+        self.assertAlmostEqual(losses["mu"], 0.3 * math.sqrt(1 + 1 - SHARE), delta=1e-9)
+        other = self.good(1, [*self.words, "--mechanism", "gaussian", "--mu", 0.2, *words[len(self.mu):], "--output", "run-3"])
+        self.assertEqual(len(norms_of(other)), 1)
+        losses = self.ledger("ledger")["losses"][0]["record"]
+        self.assertAlmostEqual(losses["mu"], math.sqrt(0.09 * (2 - SHARE) + 0.04), delta=1e-9)
+
+    def test_a_configuration_has_its_result(self):
+        """A run with the configuration of another has its norm and its prices, releases no norms, and counts that the other did."""
+        first = self.summary_of(1, [*self.mu, "--noise-key", "seed"], "run")
+        again = self.run_alone(["omd", "--config", "run/config.ini", "--tuning", "off", "--output", "again", "--json"], as_they_are=True)
+        self.assertEqual(norms_of(again), [])
+        for key in ("mu", "client_mu", "mu_per_release", "norms"):
+            self.assertEqual(again.summary()["privacy"][key], first["privacy"][key])
+        rows = [json.loads(line) for line in (self.folder / "again/private/0/ledger").read_text().splitlines()]
+        self.assertFalse([row for row in rows if row.get("run", "").endswith(":norms")])
+
+    def test_a_resumed_run_does_not_release_again(self):
+        # --batch 1 under a checkpoint in each hundred rounds: some seconds, so that a signal finds it at work
+        words = ["--source", "data.csv", "--clients", CLIENTS, "--tuning", "auto", "--mechanism", "gaussian", "--mu", 0.3,
+                 "--batch", 1, "--epochs", 40, "--noise-correlation", "none", "--checkpoint-every", 100, "--progress", "off"]
+        self.good(2, [*words, "--noise-key", "seed", "--output", "whole"])
+        job = self.start(2, [*words, "--noise-key", "seed", "--output", "run"])
+        pids = job.pids(2)
+        wait_until(lambda: checkpoints_in(self.folder / "run/private/1"), "a checkpoint is there")
+        os.kill(pids[1], signal.SIGUSR1)
+        self.assertEqual(job.finish().codes, [75, 75])
+        result = self.run_ranks(2, ["--resume", "run"])
+        self.assertEqual((result.code, norms_of(result)), (0, []), result)
+        whole, resumed = [json.loads((self.folder / name / "summary.json").read_text()) for name in ("whole", "run")]
+        for key in ("mu", "client_mu", "norms", "one_per_batch_epsilon"):
+            self.assertEqual(whole["privacy"][key], resumed["privacy"][key], key)
+        self.assertEqual(whole["final_model"], resumed["final_model"])
+        rows = [json.loads(line) for line in (self.folder / "run/private/0/ledger").read_text().splitlines()]
+        self.assertEqual(sum(row["kind"] == "open" and row["run"].endswith(":norms") for row in rows), 1)
+
+    def test_a_budget_counts_it_and_may_forbid_it(self):
+        enough = self.good(1, [*self.mu, "--budget", 1.5, "--budget-unit", "record", "--ledger", "one", "--output", "run-1"])
+        self.assertEqual(len(norms_of(enough)), 1)
+        # Two such runs come to mu = 0.42, epsilon = 1.66: under a budget of 1.64 there is no round that norms would be for.
+        words = [*self.mu, "--budget-unit", "record", "--ledger", "one"]
+        refused = self.run_ranks(1, [*words, "--budget", 1.64, "--output", "run-2"])
+        self.assertEqual((refused.code, norms_of(refused)), (4, []), refused)
+        self.assertAlmostEqual(self.ledger("one")["losses"][0]["record"]["mu"], 0.3, delta=1e-4)
+        self.good(1, [*words, "--budget", 1.67, "--output", "run-3"])
+        self.assertLessEqual(self.ledger("one")["losses"][0]["record"]["epsilon"], 1.67)
+        for_clients = self.good(1, [*self.mu, "--budget", 5, "--ledger", "two", "--output", "run-4", "--batch", 1,
+                                    "--noise-correlation", "none"])
+        self.assertEqual(norms_of(for_clients), [])
+        self.assertIn("the --budget does not allow it", for_clients.err)
+        config = self.config("run-4")
+        self.assertEqual(config["scale-share"], "0")
+        self.assertNotIn("norm", config)
+
+    def test_nothing_is_released_where_nothing_depends_on_it(self):
+        for name, words in {"said": ["--norm", 3], "none": ["--scale-share", 0], "settled": ["--clip", 1, "--step", 0.1],
+                            "off": ["--tuning", "off"]}.items():
+            result = self.good(1, [*self.mu, *words, "--output", name])
+            self.assertEqual(norms_of(result), [], name)
+            summary = json.loads((self.folder / name / "summary.json").read_text())
+            self.assertIsNone(summary["privacy"]["norms"])
+            self.assertEqual(summary["privacy"]["mu_per_release"], 0.3)
+        stream = ["--source", "synthetic:logistic:p=3", "--loss", "logistic", "--clients", 2, "--rounds", 50]
+        result = self.good(1, [*stream, "--tuning", "auto", "--mechanism", "gaussian", "--mu", 0.3, "--output", "stream"])
+        self.assertEqual(norms_of(result), [])
+
+    def test_too_few_records_stand_out_of_no_noise(self):
+        self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(80)]) + "\n")
+        result = self.good(1, [*self.mu, "--output", "run"])
+        self.assertIn("tuning: norm unknown", result.err)
+        config = self.config("run")
+        self.assertEqual((config["scale-share"], config["clip"], config.get("norm")), ("0.01", "1", None))
+        summary = json.loads((self.folder / "run/summary.json").read_text())
+        self.assertAlmostEqual(summary["privacy"]["mu"], 0.3, delta=1e-12)
+
+    def test_usage(self):
+        for words, text in ((["--scale-share", 0.6], "scale-share"), (["--scale-share", -1], "scale-share"),
+                            (["--tuning", "off", "--scale-share", 0.01, "--mechanism", "gaussian", "--unit", "component"], "records"),
+                            (["--tuning", "off", "--scale-share", 0.01, "--mu", "schedule:from=0.1,to=0.2"], "scale-share")):
+            result = self.run_ranks(1, [*self.mu, *words, "--output", "run"])
+            self.assertEqual(result.code, 2, result)
+            self.assertRegex(result.messages()[0], text)
+
+
+if __name__ == "__main__":
+    unittest.main()
