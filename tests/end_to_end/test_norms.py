@@ -220,6 +220,12 @@ class Norms(TestCase):
         summary = json.loads((self.folder / "run/summary.json").read_text())
         self.assertAlmostEqual(summary["privacy"]["mu"], 0.3, delta=1e-12)
 
+    def test_nothing_is_released_for_a_run_that_cannot_begin(self):
+        for words in (["--start", "nofile"], ["--test", "nofile"]):
+            result = self.run_ranks(1, [*self.mu, *words, "--output", "run"])
+            self.assertEqual((result.code, norms_of(result)), (2, []), result)
+            self.assertFalse((self.folder / "run").exists())
+
     def test_usage(self):
         for words, text in ((["--scale-share", 0.6], "scale-share"), (["--scale-share", -1], "scale-share"),
                             (["--tuning", "off", "--scale-share", 0.01, "--mechanism", "gaussian", "--unit", "component"], "records"),
