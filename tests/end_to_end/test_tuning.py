@@ -138,6 +138,15 @@ class Tuning(TestCase):
         self.assertEqual(chosen(self.summary_of(1, budget, "client"))["noise-correlation"], "none")
         self.assertEqual(chosen(self.summary_of(1, [*budget, "--budget-unit", "record"], "record"))["noise-correlation"], "blt:2")
 
+    def test_releases_nothing_before_all_input_is_found_good(self):
+        for name, words in (("test", ["--test", self.write("t.csv", "a,b,y\n1,2,1\n")]), ("start", ["--start", "none.csv"]),
+                            ("regret", ["--regret", "static"]), ("keys", ["--noise-key", "none-{client}"])):
+            with self.subTest(name):
+                result = self.run_ranks(1, [*[word for word in self.words if name != "keys" or word not in ("--noise-key", "seed")],
+                                            *words, *(["--metrics", "local"] if name == "regret" else []), "--output", name])
+                self.assertIn(result.code, (2, 3), result)
+                self.assertFalse((self.folder / name).exists(), result)
+
     def test_refuses_correlation_where_it_has_no_meaning(self):
         laplace = self.run_ranks(1, ["--source", self.source, "--mechanism", "laplace", "--noise-correlation", "blt:2"])
         self.assertEqual(laplace.code, 2, laplace)

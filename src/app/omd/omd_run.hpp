@@ -64,6 +64,7 @@ class OmdRun final : public LearningRun {
   void take(const std::vector<TunedValue>& values);
   /// **Collective.**
   void choose_norms(const std::optional<std::int64_t>& most_records);
+  void check_before_release();
   /// **Collective.**
   void release_norms(double share, std::int64_t most_records);
   void take_norms(double share, const TypicalNorms& norms);

@@ -169,10 +169,21 @@ void OmdRun::choose_norms(const std::optional<std::int64_t>& most_records) {
   if (agreement_.all(declare_public(wanted))) release_norms(share, *most_records);
 }
 
+/// Finds what would end the run later on, before anything is released and a directory is made.
+void OmdRun::check_before_release() {
+  static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
+  const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
+  if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+  static_cast<void>(start_models(config_.start, *domain_, model->dimension(), layout_->clients(), first_client(),
+                                 client_count(), model->initial(config_.data.seed)));
+  check_regret();
+}
+
 void OmdRun::release_norms(double share, std::int64_t most_records) {
   NormFacts facts;
   std::vector<Secret<NormCounts>> counts;
   agreement_.together([&] {
+    check_before_release();
     RunFacts of_run = common_facts(1);
     facts = {share,
              config_.data.epochs,
@@ -257,7 +268,7 @@ void OmdRun::open_model() {
           "--label names another");
     }
     dimension_ = model_->dimension();
-    if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
+    if (config_.test && !test_) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   }
   const std::optional<Vector> own = model_ ? model_->initial(config_.data.seed) : std::nullopt;
   StartModels start =
