@@ -12,7 +12,7 @@ elec2 it is that of predictions before labels are used. The variants:
 
   0.1.0        --tuning off: the defaults of version 0.1.0, Gaussian noise
   independent  the rule with --noise-correlation none
-  rule         the rule, one pass: no option but data, --mechanism gaussian, --epsilon, --delta and --scale-share 0
+  rule         the rule, one pass: no option but data, --mechanism gaussian, --epsilon and --delta
   passes       the same with --epochs 16, and a price a pass that makes epsilon the total
   laplace      the rule with --mechanism laplace
   opt-outs     the rule with --dropout 0.2
@@ -116,8 +116,6 @@ def words_of(variant, data):
         words += ["--noise-correlation", "none"]
     if variant == "opt-outs":
         words += ["--dropout", 0.2]
-    if not variant.endswith("norm") and variant != "0.1.0":
-        words += ["--scale-share", 0]  # R = 2: what the pages of docs/ show; without it norms are released
     if variant.endswith("norm"):
         words += ["--norm", f"{data.norm:.4g}" + (f",{data.norm_l1:.4g}" if variant.startswith("laplace") else "")]
     return words
