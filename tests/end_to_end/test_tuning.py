@@ -138,6 +138,24 @@ class Tuning(TestCase):
         self.assertEqual(chosen(self.summary_of(1, budget, "client"))["noise-correlation"], "none")
         self.assertEqual(chosen(self.summary_of(1, [*budget, "--budget-unit", "record"], "record"))["noise-correlation"], "blt:2")
 
+    def test_a_total_price_is_what_a_record_pays_in_all(self):
+        total = [word if word != "--epsilon" else "--total-epsilon" for word in self.words]
+        for name, words, passes in (("gaussian", [], 16), ("twice", ["--epochs", "2"], 2), ("norms", ["--scale-share", "0.01"], 16),
+                                    ("laplace", ["--mechanism", "laplace"], 1), ("pure-twice", ["--mechanism", "laplace", "--epochs", "2"], 2)):
+            with self.subTest(name):
+                summary = self.summary_of(1, [*total, *words], name)
+                privacy = summary["privacy"]
+                self.assertEqual(privacy["participations"], passes)
+                self.assertLessEqual(privacy["epsilon"], 2)
+                self.assertAlmostEqual(privacy["epsilon"], 2, delta=1e-6)
+                self.assertEqual(chosen(summary).get("epochs"), None if "--epochs" in words or passes == 1 else str(passes))
+                again = self.summary_of(1, ["--config", str(self.folder / name / "config.ini")], name + "-again")
+                self.assertEqual(bits(again["models"]), bits(summary["models"]))
+        off = self.summary_of(1, [*total, "--tuning", "off", "--epochs", "3"], "off")
+        self.assertAlmostEqual(off["privacy"]["epsilon"], 2, delta=1e-6)
+        both = self.run_ranks(1, [*total, "--epsilon", "1"])
+        self.assertEqual(both.code, 2, both)
+
     def test_releases_nothing_before_all_input_is_found_good(self):
         for name, words in (("test", ["--test", self.write("t.csv", "a,b,y\n1,2,1\n")]), ("start", ["--start", "none.csv"]),
                             ("regret", ["--regret", "static"]), ("keys", ["--noise-key", "none-{client}"])):

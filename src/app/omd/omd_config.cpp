@@ -95,8 +95,8 @@ void add_learning_options(Options& options, OmdConfig& config) {
 }
 
 /// Options that the rule chooses where they are left open.
-constexpr std::array tuned_options{
-    "batch", "clip", "step", "step-decay", "step-cap", "gossip-steps", "noise-correlation"};
+constexpr std::array tuned_options{"epochs",     "batch",    "clip",         "step",
+                                   "step-decay", "step-cap", "gossip-steps", "noise-correlation"};
 
 void add_tuning_options(Options& options, OmdConfig& config) {
   options.group("Tuning");
@@ -175,6 +175,7 @@ Options omd_options(OmdConfig& config) {
   add_tuning_options(options, config);
   add_constraint_options(options, config.constraints);
   add_privacy_options(options, config.privacy);
+  add_total_price(options, config.privacy);
   add_regret_options(options, config);
   add_output_options(options, config, "omd");
   add_checkpoint_options(options, config);
@@ -190,6 +191,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   options.parse(words);
   check_learning_options(config);
   check_model_choice(config.model, config.privacy);
+  config.privacy.passes = config.data.epochs;
   if (config.async) config.mixing.deadline = 0;
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
                                config.schedule.link_loss_model == LossModel::unacknowledged;

@@ -140,6 +140,8 @@ void OmdRun::choose_settings() {
   const std::int64_t most = agreement_.max(declare_public(here));
   const bool endless = most == std::numeric_limits<std::int64_t>::max();
   const std::optional<std::int64_t> most_records = endless ? std::nullopt : std::optional(most);
+  config_.data.epochs = tuned_passes(config_, most_records);
+  config_.privacy.passes = config_.data.epochs;
   choose_norms(most_records);
   std::vector<TunedValue> values;
   agreement_.together([&] {
@@ -255,6 +257,7 @@ void OmdRun::take(const std::vector<TunedValue>& values) {
   OmdConfig chosen = parse_omd_config(words);
   DataSettings data = std::move(config_.data);
   data.batch = chosen.data.batch;
+  data.epochs = chosen.data.epochs;
   chosen.data = std::move(data);
   config_ = std::move(chosen);
 }

@@ -1,5 +1,6 @@
 #include "tuning.hpp"
 
+#include "app/run/privacy/run_prices.hpp"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,8 +8,6 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/graph/analysis/analysis.hpp"
 #include "starling/mirror/mirror.hpp"
-#include "starling/privacy/accounting/accounting.hpp"
-#include "starling/privacy/accounting/prices.hpp"
 #include "starling/privacy/mechanism/norm_histogram.hpp"
 
 namespace starling {
@@ -17,7 +16,7 @@ namespace {
 
 constexpr int most_gossip_steps = 4;
 constexpr Client most_clients_analysed = 200;
-constexpr double usual_delta = 1e-5;
+constexpr std::int64_t passes_of_total = 16;
 
 /// Four significant digits are enough for a choice, and can be typed.
 std::string short_number(double value) {
@@ -34,21 +33,9 @@ double slope_at_zero(const Loss& loss, bool in_l1) {
 
 /// 1/√(mean of 1/price²) over the clients: noise of the mean model adds up so.
 double mean_price(const OmdConfig& config, Client clients) {
-  const PrivacyOptions& privacy = config.privacy;
-  const bool in_mu = privacy.mu.has_value();
-  const Prices prices = Prices::parse(in_mu ? *privacy.mu : privacy.epsilon.value_or("1"), in_mu ? "--mu" : "--epsilon",
-                                      1, clients, 0, std::numeric_limits<double>::max());
-  const bool converts = !in_mu && privacy.mechanism_row().gaussian();
+  const Prices prices = prices_of(config.privacy, 1, clients);
   double sum = 0;
-  double last = 0;
-  double price = 0;
-  for (Client u = 0; u < clients; ++u) {
-    if (const double asked = prices.at(u, 0); asked != last) {
-      price = converts ? gaussian_mu(asked, privacy.delta.value_or(usual_delta)) : asked;
-      last = asked;
-    }
-    sum += 1 / (price * price);
-  }
+  for (Client u = 0; u < clients; ++u) sum += 1 / (prices.at(u, 0) * prices.at(u, 0));
   return std::sqrt(clients / sum);
 }
 
@@ -77,7 +64,9 @@ std::string why_not_tuned(const OmdConfig& config, const Loss& loss) {
   if (config.domain.value_or("free") != "free") return "bounded domains";
   if (config.constraints.any()) return "runs with constraints";
   if (config.privacy.unit != PrivacyUnit::record) return "--unit component";
-  const std::string& price = config.privacy.mu ? *config.privacy.mu : config.privacy.epsilon.value_or("1");
+  const std::string& price = config.privacy.mu
+                                 ? *config.privacy.mu
+                                 : config.privacy.epsilon.value_or(config.privacy.total_epsilon.value_or("1"));
   if (price.starts_with("schedule:")) return "prices that change over the rounds";
   const ChargeKind noise = config.privacy.mechanism_row().charge;
   const bool known = noise == ChargeKind::gaussian || noise == ChargeKind::laplace || noise == ChargeKind::unbounded;
@@ -113,6 +102,8 @@ std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& f
   const auto choose = [&](const char* option, std::string value, std::string reason) {
     if (!config.given(option)) values.push_back({option, std::move(value), std::move(reason)});
   };
+  if (config.data.epochs > 1)
+    choose("epochs", fmt::format("{}", config.data.epochs), "several passes at one total lose less to noise");
   if (facts.most_records) choose("batch", fmt::format("{}", rule.batch), reason_of_rounds(facts, rule));
   if (config.privacy.protects()) {
     choose("clip", short_number(rule.clip),
@@ -136,6 +127,12 @@ std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& f
                : "a client whose whole data count as one pays less under independent noise");
   }
   return values;
+}
+
+std::int64_t tuned_passes(const OmdConfig& config, std::optional<std::int64_t> most_records) {
+  const bool adds_in_squares = config.privacy.mechanism_row().gaussian();
+  const bool is_open = config.privacy.total_epsilon && !config.given("epochs") && !config.rounds;
+  return is_open && adds_in_squares && most_records ? passes_of_total : config.data.epochs;
 }
 
 int tuned_gossip_steps(const OmdConfig& config, const Graph& graph) {

@@ -26,6 +26,9 @@ namespace starling {
 [[nodiscard]] std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& facts,
                                                    const LearningRule& rule);
 
+/// Passes over the data: sixteen where a total price is given, noise is Gaussian and records can be read again.
+[[nodiscard]] std::int64_t tuned_passes(const OmdConfig& config, std::optional<std::int64_t> most_records);
+
 /// Exchanges in each round: as many, four at most, as halve the disagreement; four under independent noise, which they
 /// average.
 [[nodiscard]] int tuned_gossip_steps(const OmdConfig& config, const Graph& graph);

@@ -105,6 +105,21 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy) {
   add_secrecy_options(options, privacy);
 }
 
+void add_total_price(Options& options, PrivacyOptions& privacy) {
+  options.group("Privacy");
+  const std::string why = "either says what a release costs";
+  options.add(
+      {.name = "total-epsilon",
+       .argument = "E",
+       .help = "in place of --epsilon: privacy loss of a record in all its releases, over all passes (--epochs). "
+               "A number, or clients:FILE. Under gaussian, epsilon at --delta",
+       .files = named::spec,
+       .falls_with = fades(),
+       .relations = {excludes("epsilon", why, "Give one of them."), excludes("mu", why, "Give one of them."),
+                     needs("mechanism=laplace|gaussian", "there is no rule by which others add up")}},
+      amount(privacy.total_epsilon, tiny, most_epsilon));
+}
+
 void check_privacy_options(const PrivacyOptions& privacy) {
   const bool none = privacy.mechanism && !privacy.protects();
   check(!none || !(privacy.epsilon || privacy.mu),

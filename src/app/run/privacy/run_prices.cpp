@@ -1,5 +1,7 @@
 #include "run_prices.hpp"
 
+#include <cmath>
+
 #include "starling/core/limits.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
 
@@ -9,9 +11,23 @@ namespace {
 
 constexpr double usual_delta = 1e-5;
 
+/// What each of `passes` releases may cost for a total: ε/passes of pure losses, μ/√passes of Gaussian ones, rounded
+/// down.
+Prices parts_of_total(const PrivacyOptions& options, Round rounds, Client clients) {
+  const Prices totals = Prices::parse(*options.total_epsilon, "--total-epsilon", rounds, clients, tiny, most_epsilon);
+  const auto passes = static_cast<double>(options.passes);
+  const bool gaussian = options.mechanism_row().gaussian();
+  if (passes == 1 && !gaussian) return totals;
+  const double part = (passes == 1 ? 1 : 1 - 0x1p-50) / (gaussian ? std::sqrt(passes) : passes);
+  return totals.converted([gaussian, part, delta = options.delta.value_or(usual_delta)](double epsilon) {
+    return part * (gaussian ? gaussian_mu(epsilon, delta) : epsilon);
+  });
+}
+
 }  // namespace
 
 Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor) {
+  if (options.total_epsilon) return parts_of_total(options, rounds, clients);
   if (options.mu) {
     const Prices prices = Prices::parse(*options.mu, "--mu", rounds, clients, tiny, most_mu);
     return factor == 1 ? prices : prices.converted([factor](double mu) { return factor * mu; });

@@ -9,8 +9,8 @@
 
 namespace starling {
 
-/// --mu or --epsilon in the mechanism's own measure (--epsilon at --delta under Gaussian noise), times `factor` if that
-/// is a μ. Throws UsageError.
+/// --mu, --epsilon or the part of --total-epsilon in the mechanism's own measure (ε at --delta under Gaussian noise),
+/// times `factor` if that is a μ and no total. Throws UsageError.
 [[nodiscard]] Prices prices_of(const PrivacyOptions& options, Round rounds, Client clients, double factor = 1);
 
 /// The shares of a histogram of norms, which has `share`, and of `uses` uses of a record in gradients. Throws
