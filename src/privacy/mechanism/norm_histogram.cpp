@@ -3,7 +3,6 @@
 #include "privacy/parts.hpp"
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "starling/core/check.hpp"
 #include "starling/privacy/noise/grid.hpp"
@@ -108,7 +107,7 @@ std::optional<double> typical_norm(View summed, double deviation) {
   double below = 0;
   std::size_t bin = 0;
   while (bin + 1 < summed.size() && (below += kept(summed[bin])) < all / 2) ++bin;
-  return std::ldexp(std::numbers::sqrt2, NormHistogram::lowest_exponent + static_cast<int>(bin));
+  return std::ldexp(1.0, NormHistogram::lowest_exponent + static_cast<int>(bin));
 }
 
 double NormShare::of_histogram(double price) const {
