@@ -13,7 +13,7 @@ elec2 it is that of predictions before labels are used. The variants:
   0.1.0        --tuning off: the defaults of version 0.1.0, Gaussian noise
   independent  the rule with --noise-correlation none
   rule         the rule, one pass: no option but data, --mechanism gaussian, --epsilon and --delta
-  passes       the same with --epochs 16, and a price a pass that makes epsilon the total
+  passes       the same with --total-epsilon, which takes 16 passes (without noise --epochs 16)
   laplace      the rule with --mechanism laplace
   opt-outs     the rule with --dropout 0.2
   norm         the rule with --norm: the median norm of the training records, as if that were public
@@ -25,11 +25,8 @@ elec2/elec2_data.dat.gz, elec2/elec2_label.dat.gz, and vfl_fate/ with the tables
 named, and the other sets are run. Writes learning.csv, learning.md (a table) and learning.svg (four of the sets).
 """
 
-import json
-import math
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -86,32 +83,17 @@ def variants_of(name):
     return VARIANTS.get(name, ALL)
 
 
-class Prices:
-    """mu of one pass of several that cost a record epsilon in all, as `starling privacy calibrate` finds it."""
-
-    def __init__(self, starling):
-        self.starling, self.known = starling, {}
-
-    def of_pass(self, epsilon):
-        if epsilon not in self.known:
-            done = subprocess.run([self.starling, "privacy", "calibrate", "--mechanism", "gaussian", "--epsilon", str(epsilon),
-                                   "--delta", str(DELTA), "--json"], check=True, capture_output=True, text=True)
-            self.known[epsilon] = json.loads(done.stdout)["mu"] / math.sqrt(PASSES)
-        return self.known[epsilon]
-
-    def words(self, variant, epsilon):
-        if epsilon is None:
-            return ["--mechanism", "none", *([] if variant == "0.1.0" else ["--tuning", "auto"])]
-        if variant.startswith("laplace"):
-            return ["--mechanism", "laplace", "--epsilon", epsilon]
-        gaussian = ["--mechanism", "gaussian", "--delta", DELTA]
-        if variant.startswith("passes"):
-            return [*gaussian, "--mu", repr(self.of_pass(epsilon))]
-        return [*gaussian, "--epsilon", epsilon, *(["--tuning", "off"] if variant == "0.1.0" else [])]
+def price(variant, epsilon):
+    if epsilon is None:
+        return ["--mechanism", "none", *([] if variant == "0.1.0" else ["--tuning", "auto"])]
+    if variant.startswith("laplace"):
+        return ["--mechanism", "laplace", "--epsilon", epsilon]
+    option = "--total-epsilon" if variant.startswith("passes") else "--epsilon"
+    return ["--mechanism", "gaussian", "--delta", DELTA, option, epsilon, *(["--tuning", "off"] if variant == "0.1.0" else [])]
 
 
-def words_of(variant, data):
-    words = ["--epochs", PASSES] if variant.startswith("passes") else []
+def words_of(variant, data, epsilon):
+    words = ["--epochs", PASSES] if variant.startswith("passes") and epsilon is None else []
     if variant == "independent":
         words += ["--noise-correlation", "none"]
     if variant == "opt-outs":
@@ -123,7 +105,7 @@ def words_of(variant, data):
 
 class Learning:
     def __init__(self, starling, scratch, options):
-        self.options, self.prices = options, Prices(starling)
+        self.options = options
         self.runs = experiment.Runs(starling, scratch, summary="--json")
 
     def accuracy(self, label, words, data):
@@ -135,7 +117,7 @@ class Learning:
 
     def measure(self, name, data, variant, epsilon):
         """A line of learning.csv."""
-        base = [*data.words, *words_of(variant, data), *self.prices.words(variant, epsilon),
+        base = [*data.words, *words_of(variant, data, epsilon), *price(variant, epsilon),
                 *(data.noiseless if epsilon is None and variant != "0.1.0" else [])]
         found = experiment.in_parallel(self.options.workers, [
             lambda seed=seed: self.accuracy(f"{name}-{variant}-{epsilon}-{seed}", [*base, "--seed", seed], data)
