@@ -62,7 +62,8 @@ OTHERS = {  # means: 16 passes (elec2: one) at 0.1, 0.3, 1, 8 and without noise,
 for _name, (_variant, *_means, _default) in OTHERS.items():
     EXPECTED[_name, _variant] = {e: (value, None) for e, value in zip((0.1, 0.3, 1, 8, None), _means)}
     EXPECTED[_name, "0.1.0"] = {1: (_default, None)}
-# What was expected of 16 passes (of Laplace noise, of one pass) knew the norm: it stands beside the variants that know it, too.
+# The simulation knew the norm of the records. Its figures stand beside the variants that find the norm out, and beside those
+# with --norm.
 for (_name, _variant), _figures in list(EXPECTED.items()):
     if _variant in ("passes", "laplace", "rule"):
         EXPECTED.setdefault((_name, {"rule": "norm"}.get(_variant, f"{_variant}-norm")), _figures)

@@ -83,8 +83,11 @@ class Passes {
   Passes(std::optional<std::int64_t> records, std::int64_t batch, std::int64_t epochs)
       : plan_(records, batch, epochs) {}
 
-  /// Before the first round: other batches and passes.
-  void plan(std::size_t batch, std::int64_t epochs) { plan_ = plan_.with(batch, epochs); }
+  /// Begins anew, with other batches and passes.
+  void plan(std::size_t batch, std::int64_t epochs) {
+    plan_ = plan_.with(batch, epochs);
+    next_ = 0;
+  }
 
   [[nodiscard]] std::optional<std::int64_t> records() const { return plan_.records(); }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const { return plan_.rounds_of_pass(); }

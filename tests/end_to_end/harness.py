@@ -276,9 +276,9 @@ class TestCase(unittest.TestCase):
 
 def untuned(words):
     """Words of a run with the defaults that --help gives, where a test says nothing of --tuning: what a rule chooses from a few
-    records would hide what the test is about. A resumed run has it in its configuration."""
+    records would hide what the test is about. Configurations say it themselves."""
     words = [str(word) for word in words]
-    if words[:1] != ["omd"] or not {"--tuning", "--resume", "--help"}.isdisjoint(words):
+    if words[:1] != ["omd"] or not {"--tuning", "--config", "--resume", "--help"}.isdisjoint(words):
         return words
     return ["omd", "--tuning", "off", *words[1:]]
 

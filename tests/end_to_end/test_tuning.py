@@ -56,6 +56,10 @@ class Tuning(TestCase):
         everything = [word for option, value in given.items() for word in (f"--{option}", value)]
         result = self.good(1, [*self.words, *everything, "--step-cap", "3", "--output", "all", "--json"])
         self.assertEqual(chosen(result.summary()), {})
+        # Values that are defaults, too, are those of a repeated run.
+        batch = self.summary_of(1, [*self.words, *everything, "--step-cap", "3", "--batch", "1"], "one")
+        again = self.summary_of(1, ["--config", str(self.folder / "one" / "config.ini")], "again")
+        self.assertEqual(bits(again["models"]), bits(batch["models"]))
 
     def test_rounds_by_hand_use_all_records(self):
         summary = self.summary_of(1, [*self.words, "--rounds", "10"], "r")
@@ -129,9 +133,12 @@ class Tuning(TestCase):
         for words, what in ((["--domain", "ball:5"], "bounded domains"), (["--mirror", "entropic"], "the mirror map entropic"),
                             (["--loss", "squared"], "the loss squared"), (["--unit", "component"], "--unit component")):
             with self.subTest(what):
-                result = self.good(1, [*self.words, *words, "--output", what.replace(" ", ""), "--json"])
+                name = what.replace(" ", "")
+                result = self.good(1, [*self.words, *words, "--output", name, "--json-models"])
                 self.assertIn(f"no rule is known for {what}", result.err)
                 self.assertEqual(chosen(result.summary()), {})
+                off = self.summary_of(1, [*self.words[:-2], *words, "--tuning", "off"], name + "-off")
+                self.assertEqual(bits(result.summary()["models"]), bits(off["models"]))
 
     def test_takes_independent_noise_for_a_budget_of_clients(self):
         budget = [*self.words, "--budget", "1e6"]
@@ -153,17 +160,22 @@ class Tuning(TestCase):
                 self.assertEqual(bits(again["models"]), bits(summary["models"]))
         off = self.summary_of(1, [*total, "--tuning", "off", "--epochs", "3"], "off")
         self.assertAlmostEqual(off["privacy"]["epsilon"], 2, delta=1e-6)
-        both = self.run_ranks(1, [*total, "--epsilon", "1"])
-        self.assertEqual(both.code, 2, both)
+        for words in (["--epsilon", "1"], ["--total-epsilon", "schedule:from=0.1,to=0.2"]):
+            refused = self.run_ranks(1, [*total, *words])
+            self.assertEqual(refused.code, 2, refused)
 
     def test_releases_nothing_before_all_input_is_found_good(self):
+        keyless = [word for word in self.words if word not in ("--noise-key", "seed")]
         for name, words in (("test", ["--test", self.write("t.csv", "a,b,y\n1,2,1\n")]), ("start", ["--start", "none.csv"]),
-                            ("regret", ["--regret", "static"]), ("keys", ["--noise-key", "none-{client}"])):
+                            ("regret", ["--regret", "static", "--metrics", "local"]), ("keys", ["--noise-key", "none-{client}"]),
+                            ("rounds", ["--rounds", "500", "--batch", "10"]), ("audit", ["--audit", "--rounds", "5"])):
             with self.subTest(name):
-                result = self.run_ranks(1, [*[word for word in self.words if name != "keys" or word not in ("--noise-key", "seed")],
-                                            *words, *(["--metrics", "local"] if name == "regret" else []), "--output", name])
+                common = keyless if name == "keys" else self.words
+                result = self.run_ranks(1, [*common, *words, "--scale-share", "0.01", "--output", name])
                 self.assertIn(result.code, (2, 3), result)
                 self.assertFalse((self.folder / name).exists(), result)
+        self.good(1, [*self.words, "--scale-share", "0.01", "--output", "good"])
+        self.assertIn(":norms", (self.folder / "good" / "private" / "0" / "ledger").read_text())
 
     def test_refuses_correlation_where_it_has_no_meaning(self):
         laplace = self.run_ranks(1, ["--source", self.source, "--mechanism", "laplace", "--noise-correlation", "blt:2"])

@@ -25,7 +25,7 @@ class Stream {
   /// Most participations of one record so far (1 on a one-pass stream). Skipped rounds count: a resumed run served them
   /// before it stopped.
   [[nodiscard]] virtual std::int64_t participations() const = 0;
-  /// Before the first round: gives `batch` records a round, in `epochs` passes, in place of what it was opened with.
+  /// Begins anew with round 0, and gives `batch` records a round, in `epochs` passes.
   /// Throws FailureError for a stream that cannot.
   virtual void plan(std::size_t batch, std::int64_t epochs);
   /// Records of one pass; none for a stream without a known end.

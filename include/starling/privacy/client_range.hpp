@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "starling/core/links.hpp"
@@ -30,5 +31,15 @@ struct ClientRange {
 
 /// Ascending ranges, with touching ranges united.
 [[nodiscard]] std::vector<ClientRange> united(const std::vector<ClientRange>& ranges);
+
+/// Adds a row about clients; where it says what the last one says of the clients before, that one goes on.
+template <class Row>
+void add_row(std::vector<Row>& rows, Row row) {
+  if (!rows.empty() && rows.back().clients.touches(row.clients) && rows.back().says_the_same(row)) {
+    rows.back().clients.through = row.clients.through;
+  } else {
+    rows.push_back(std::move(row));
+  }
+}
 
 }  // namespace starling

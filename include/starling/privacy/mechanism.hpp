@@ -53,7 +53,7 @@ struct ReleaseSettings {
   /// product (only Gaussian noise and unit record; proof in privacy/noise/grid.hpp).
   double replacement = 2;
   std::size_t clients = 1;  ///< clients with records in one sum, batch / clients records each
-  /// Of a client's noise over the rounds, where it is not independent: Gaussian noise alone.
+  /// The correlation of a client's noise over the rounds; none: the noise is independent. Only for Gaussian noise.
   std::optional<NoiseCorrelation> correlation;
 };
 

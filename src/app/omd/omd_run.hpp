@@ -64,7 +64,8 @@ class OmdRun final : public LearningRun {
   void take(const std::vector<TunedValue>& values);
   /// **Collective.**
   void choose_norms(const std::optional<std::int64_t>& most_records);
-  void check_before_release();
+  void check_canaries(Round rounds) const;
+  void check_before_release(std::int64_t most_records);
   /// **Collective.**
   void release_norms(double share, std::int64_t most_records);
   void take_norms(double share, const TypicalNorms& norms);

@@ -13,7 +13,6 @@ namespace starling {
 
 namespace {
 
-constexpr Client most_clients_analysed_at_start = 200;
 constexpr double usual_scale_share = 0.01;
 constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogram
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
@@ -42,7 +41,7 @@ std::string describe_bias(const Graph& graph, bool troubled) {
     return "plain mixing counts clients unequally where they are absent unequally or links lose messages, beside what "
            "the graph itself does; push-sum does not";
   }
-  if (graph.clients() > most_clients_analysed_at_start || graph.period() == 0) {
+  if (graph.clients() > most_clients_analysed || graph.period() == 0) {
     return "plain mixing counts clients unequally on an unbalanced graph; starling topology check says by how much";
   }
   const std::vector<double> perron = analyse(GraphSample(graph)).perron;
@@ -79,7 +78,7 @@ void OmdRun::open_graph() {
         "unacknowledged losses on a graph that never repeats: what is lost on an edge stays under way until that edge "
         "comes again, and both its ends keep a model's worth of sums for every edge that has ever come");
   }
-  if (config_.tunes() && !config_.given("gossip-steps"))
+  if (has_rule(config_) && !config_.given("gossip-steps"))
     config_.mixing.gossip_steps = tuned_gossip_steps(config_, *graph);
   OverlayTerms terms;
   terms.missing =
@@ -130,7 +129,7 @@ void OmdRun::open_data() {
 /// Takes from the rule what the user left open. The values come from rank 0: processors may round differently.
 void OmdRun::choose_settings() {
   if (!config_.tunes()) return;
-  if (const std::string why_not = why_not_tuned(config_, *loss_); !why_not.empty()) {
+  if (const std::string why_not = why_not_tuned(config_); !why_not.empty()) {
     if (first_rank())
       fmt::print(stderr, "note: no rule is known for {}: what is not given keeps its default\n", why_not);
     config_.scale_share = 0;
@@ -172,8 +171,10 @@ void OmdRun::choose_norms(const std::optional<std::int64_t>& most_records) {
 }
 
 /// Finds what would end the run later on, before anything is released and a directory is made.
-void OmdRun::check_before_release() {
+void OmdRun::check_before_release(std::int64_t most_records) {
   static_cast<void>(make_noise_keys(config_.privacy.noise_key, config_.data.seed, first_client(), client_count()));
+  const LearningRule rule = learning_rule(rule_facts(config_, *loss_, layout_->clients(), most_records, 1));
+  check_canaries(rounds_of(rule.rounds_of_pass * config_.data.epochs));
   const std::unique_ptr<Model> model = make_model(config_.model, *loss_, dataset_.shape);
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   static_cast<void>(start_models(config_.start, *domain_, model->dimension(), layout_->clients(), first_client(),
@@ -185,7 +186,7 @@ void OmdRun::release_norms(double share, std::int64_t most_records) {
   NormFacts facts;
   std::vector<Secret<NormCounts>> counts;
   agreement_.together([&] {
-    check_before_release();
+    check_before_release(most_records);
     RunFacts of_run = common_facts(1);
     facts = {share,
              config_.data.epochs,
@@ -197,15 +198,9 @@ void OmdRun::release_norms(double share, std::int64_t most_records) {
              {},
              1};
     facts.rounds_of_pass = most_rounds_of_pass(rule_facts(config_, *loss_, layout_->clients(), most_records, 1));
-    DataSettings reading = config_.data;
-    reading.batch = records_at_once;
-    reading.epochs = 1;
-    reading.note_left_out = [](const Secret<std::string>&) {};  // the first reading has told
-    Dataset again = open_dataset(reading, layout_->clients(), first_client(), client_count());
-    check<DataError>(again.fingerprint == dataset_.fingerprint, "{}: it has changed since it was read. Start again.",
-                     config_.data.source);
+    dataset_.plan(records_at_once, 1, most_records);  // the rounds are planned later
     const NormHistogram histogram(config_.privacy.mechanism_row().charge, 1, 0);
-    for (const auto& stream : again.streams) {
+    for (const auto& stream : dataset_.streams) {
       facts.records.push_back(stream->records().value_or(0));
       counts.push_back(count_norms(*stream, histogram, config_.model.intercept));
     }
@@ -241,7 +236,6 @@ void OmdRun::take_norms(double share, const TypicalNorms& norms) {
 /// Reads the command line again with these values, and keeps what opening the data has put into the configuration. With
 /// `tuning = off` beside them they are what a repeated or resumed run has, even where they are defaults.
 void OmdRun::take(const std::vector<TunedValue>& values) {
-  if (values.empty()) return;
   std::vector<std::string> words = without_option(without_option(words_, "--tuning"), "--scale-share");
   words.insert(words.end(), {"--tuning", "off"});
   if (config_.privacy.protects()) {
@@ -281,11 +275,15 @@ void OmdRun::open_model() {
   notes_.insert(notes_.end(), start.notes.begin(), start.notes.end());
   config_.omd.rounds = rounds_of(config_.learns() ? dataset_.shape.rounds : std::nullopt);
   if (config_.linear_decay) config_.omd.zero_at = config_.omd.rounds;
-  check(!config_.privacy.audit || config_.omd.rounds * layout_->clients() >= least_canaries,
-        "--audit with {} rounds of {} clients ({} canaries are needed to say anything) play more rounds",
-        config_.omd.rounds, layout_->clients(), least_canaries);
+  check_canaries(config_.omd.rounds);
   check_regret();
   open_constraints();
+}
+
+void OmdRun::check_canaries(Round rounds) const {
+  check(!config_.privacy.audit || rounds * layout_->clients() >= least_canaries,
+        "--audit with {} rounds of {} clients ({} canaries are needed to say anything) play more rounds", rounds,
+        layout_->clients(), least_canaries);
 }
 
 void OmdRun::agree_on_model() {

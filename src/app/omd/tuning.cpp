@@ -15,7 +15,6 @@ namespace starling {
 namespace {
 
 constexpr int most_gossip_steps = 4;
-constexpr Client most_clients_analysed = 200;
 constexpr std::int64_t passes_of_total = 16;
 
 /// Four significant digits are enough for a choice, and can be typed.
@@ -57,8 +56,8 @@ std::string reason_of_step(const LearningRule& rule) {
 
 }  // namespace
 
-std::string why_not_tuned(const OmdConfig& config, const Loss& loss) {
-  if (!loss.classifies()) return fmt::format("the loss {}", config.loss);
+std::string why_not_tuned(const OmdConfig& config) {
+  if (!loss_table().make(config.loss)->classifies()) return fmt::format("the loss {}", config.loss);
   if (config.model.kind != ModelChoice::Kind::linear) return "models other than linear ones";
   if (config.mirror != "euclidean") return fmt::format("the mirror map {}", config.mirror);
   if (config.domain.value_or("free") != "free") return "bounded domains";
@@ -71,6 +70,10 @@ std::string why_not_tuned(const OmdConfig& config, const Loss& loss) {
   const ChargeKind noise = config.privacy.mechanism_row().charge;
   const bool known = noise == ChargeKind::gaussian || noise == ChargeKind::laplace || noise == ChargeKind::unbounded;
   return known ? "" : fmt::format("--mechanism {}", *config.privacy.mechanism);
+}
+
+bool has_rule(const OmdConfig& config) {
+  return config.tunes() && why_not_tuned(config).empty();
 }
 
 RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,
@@ -114,11 +117,10 @@ std::vector<TunedValue> tuned_values(const OmdConfig& config, const RuleFacts& f
   choose("step", short_number(rule.step), reason_of_step(rule));
   choose("step-decay", "linear", "a run ends with little noise and little disagreement");
   choose("step-cap", short_number(step_cap_of_rule), "clients of little mass repay their steps early");
-  if (!config.given("gossip-steps")) {
-    choose("gossip-steps", fmt::format("{}", config.mixing.gossip_steps),
-           config.mixing.gossip_steps > 1 ? "clients disagree less after each round, by no more than half if they can"
-                                          : "one exchange halves the disagreement of clients");
-  }
+  choose("gossip-steps", fmt::format("{}", config.mixing.gossip_steps),
+         config.mixing.gossip_steps == 1                  ? "one exchange halves the disagreement of clients"
+         : !rule.correlation && config.privacy.protects() ? "independent noise leaves clients far apart"
+                                                          : "as many as halve the disagreement of clients, 4 at most");
   if (config.privacy.mechanism_row().gaussian()) {
     choose("noise-correlation", rule.correlation ? "blt:2" : "none",
            rule.correlation
@@ -156,8 +158,10 @@ std::string outlook(const RuleFacts& facts, const LearningRule& rule) {
     text += fmt::format("; steps are {:.3g} times shorter than without noise", rule.unhindered_step / rule.step);
   }
   if (cost.value_or(100) > 0.5) {
-    text += fmt::format(". {:.3g} times the records, the loss per record or the root of the clients would make it 25",
-                        25 / signal);
+    const double factor = 25 / signal;
+    text +=
+        fmt::format(". For 25 take {0:.3g} times the records, {0:.3g} times the price, or {1:.3g} times the clients",
+                    factor, factor * factor);
   }
   return text;
 }

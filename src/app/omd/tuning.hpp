@@ -15,8 +15,13 @@
 
 namespace starling {
 
-/// Why no rule is known for this run; empty if there is one.
-[[nodiscard]] std::string why_not_tuned(const OmdConfig& config, const Loss& loss);
+/// Clients of the largest graph whose eigenvalues a run finds before it starts.
+inline constexpr Client most_clients_analysed = 200;
+
+/// Why no rule is known for this run; empty if there is one. Throws UsageError for an unknown loss or mechanism.
+[[nodiscard]] std::string why_not_tuned(const OmdConfig& config);
+/// Whether the rule chooses what the user left open.
+[[nodiscard]] bool has_rule(const OmdConfig& config);
 
 /// The facts of the rule. `most_records` is that of all clients, `parameters` the model's.
 [[nodiscard]] RuleFacts rule_facts(const OmdConfig& config, const Loss& loss, Client clients,

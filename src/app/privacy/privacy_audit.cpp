@@ -1,7 +1,6 @@
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
-#include "app/data/data_commands.hpp"
-#include "app/settings/catalogue.hpp"
+#include "audit_choice.hpp"
 #include "audit_paper.hpp"
 #include "audit_protocol.hpp"
 #include "audit_report.hpp"
@@ -10,9 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "starling/core/limits.hpp"
-#include "starling/options/options.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/accounting/spending.hpp"
 #include "starling/privacy/audit/chain_subject.hpp"
 #include "starling/privacy/statement/statement.hpp"
 #include "starling/report/pictures/audit_picture.hpp"
@@ -21,179 +19,11 @@ namespace starling {
 
 namespace {
 
-constexpr double most_epsilon = 1e6;
-constexpr double most_mu = 1e3;
-constexpr double delta_of_gaussian_claims = 1e-5;
 constexpr std::int64_t samples_of_releases = 1'000'000;
 constexpr std::int64_t samples_of_runs = 100'000;
 constexpr Round releases_of_chain = 16;
 constexpr std::int64_t canaries = 100'000;
 constexpr const char* paper = "private-paper";
-
-/// Whether one client's release is seen, or the sum over all clients at an aggregator.
-enum class AuditTrust { none, central, masked };
-
-struct AuditChoice {
-  std::string mechanism;
-  std::optional<double> epsilon;
-  std::optional<double> mu;
-  std::optional<double> delta;
-  double clip = 1;
-  PrivacyUnit unit = PrivacyUnit::record;
-  std::size_t batch = 1;
-  std::size_t dimension = 1;
-  std::optional<Round> rounds;
-  std::optional<std::int64_t> samples;
-  AuditTrust trust = AuditTrust::none;
-  std::optional<std::int64_t> clients;
-  std::optional<double> l2;
-  std::optional<double> c2;
-  std::optional<double> rho;
-  std::optional<double> row_norm;
-  bool correlated = false;
-  std::int64_t epochs = 1;
-  bool of_omd = false;
-  bool one_run = false;
-  bool seeded = false;
-  std::uint64_t seed = 1;
-  bool checks_itself = true;
-  std::optional<std::string> output;
-  bool json = false;
-  ProgressChoice progress = ProgressChoice::automatic;
-};
-
-void add_claim_options(Options& options, AuditChoice& choice) {
-  options.group("Claim");
-  options.add(
-      declared(
-          "mechanism",
-          {.help = "what is audited: a mechanism (below), or private-paper, all models of a stream under the noise of "
-                   "starling renewable --variant private-paper; required"}),
-      choice.mechanism);
-  options.add(declared("epsilon",
-                       {.help = "claimed privacy loss of a release; default: 1. With --mechanism gaussian: at --delta",
-                        .least = tiny,
-                        .most = most_epsilon}),
-              choice.epsilon);
-  options.add(declared("mu", {.argument = "MU",
-                              .help = "claimed loss of a release in Gaussian differential privacy (gaussian alone)",
-                              .least = tiny,
-                              .most = most_mu}),
-              choice.mu);
-  options.add(
-      declared("delta",
-               {.help = "of the claim; default: 0, and 1e-5 for gaussian. The dissertation claims 0 for its mechanism",
-                .least = tiny,
-                .most = 0.999}),
-      choice.delta);
-  options.add(declared("unit", {.help = "whose loss is claimed: record, or component of a record's gradient"}),
-              choice.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
-  options.add(declared("clip", {.initial = "1", .help = "norm to which each record's gradient is clipped"}),
-              choice.clip);
-  options.add(declared("batch", {.initial = "1", .help = "records in a sum"}), choice.batch);
-  options.add(declared("dimension", {.initial = "1", .help = "components of a gradient", .most = 100'000'000}),
-              choice.dimension);
-  options.add(
-      declared(
-          "rounds",
-          {.help =
-               "for dissertation: rounds of the run, on which its truncation depends (5); with --protocol omd: rounds "
-               "that are played and seen (2); of private-paper: batches (10); with --noise-correlation: releases of a "
-               "pass (16)",
-           .most = 1'000'000}),
-      choice.rounds);
-}
-
-void add_chain_options(Options& options, AuditChoice& choice) {
-  options.add(
-      {.name = "noise-correlation",
-       .argument = "NAME",
-       .initial = "none",
-       .help = "none: one release; blt:2: all releases of a client, of which each takes back a share of earlier "
-               "noise, with two buffers",
-       .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}},
-      choice.correlated, {{"none", false}, {"blt:2", true}});
-  options.add(declared("epochs", {.help = "with --noise-correlation: passes, in each of which a record is used once",
-                                  .relations = {needs("noise-correlation=blt", "one release has no passes",
-                                                      "Add --noise-correlation blt:2.")}}),
-              choice.epochs);
-}
-
-void add_aggregator_options(Options& options, AuditChoice& choice) {
-  options.group("Aggregator");
-  options.add(
-      declared("trust", {.initial = "none",
-                         .help = "with gaussian: none (a client's own release), central (rank 0 adds noise to the sum "
-                                 "over all clients) or "
-                                 "masked (the clients add shares of it under masks, and rank 0 reads the sum)"}),
-      choice.trust, {{"none", AuditTrust::none}, {"central", AuditTrust::central}, {"masked", AuditTrust::masked}});
-  options.add(declared("clients", {.argument = "M",
-                                   .help = "with --trust central or masked: clients, of --batch records each (2)",
-                                   .most = 100'000}),
-              choice.clients);
-  options.add(declared("l2", {.argument = "L", .help = "of private-paper: its lambda (0.1)", .least = tiny}),
-              choice.l2);
-  options.add(
-      declared("c2", {.argument = "C", .help = "of private-paper: the bound on a row's norm that it assumes (1)"}),
-      choice.c2);
-  options.add(declared("rho", {.argument = "R", .help = "of private-paper: its rho (0)", .least = 0.0, .most = 1e12}),
-              choice.rho);
-  options.add({.name = "row-norm",
-               .argument = "N",
-               .help = "of private-paper: the norm that rows really have, with their 1 (7)",
-               .least = 1.0,
-               .most = 1e6},
-              choice.row_norm);
-}
-
-void add_method_options(Options& options, AuditChoice& choice) {
-  options.group("Audit");
-  options.add(
-      {.name = "samples",
-       .argument = "N",
-       .help = "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
-               "1000000; 100000 with --protocol omd or --noise-correlation; with --run: rounds (100000)",
-       .least = 100,
-       .most = 1'000'000'000'000},
-      choice.samples);
-  options.add(
-      {.name = "protocol",
-       .argument = "NAME",
-       .initial = "none",
-       .help = "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`"},
-      choice.of_omd, {{"none", false}, {"omd", true}});
-  options.add({.name = "run",
-               .help = "one long run with a canary in each round, whose signs are guessed (with --protocol omd)"},
-              choice.one_run);
-  options.add(
-      declared(
-          "noise-key",
-          {.help =
-               "random: each run has a key from the operating system; seed: each has the key that `--noise-key seed` "
-               "gives, which is found out"}),
-      choice.seeded, {{"random", false}, {"seed", true}});
-  options.add(declared("seed", {.help = "of --noise-key seed"}), choice.seed);
-  options.add({.name = "self-check",
-               .argument = "WHEN",
-               .initial = "on",
-               .help = "on: first audit a null pair, an honest pair and every planted fault; off: do not"},
-              choice.checks_itself, {{"on", true}, {"off", false}});
-}
-
-Options audit_options(AuditChoice& choice) {
-  Options options("privacy audit");
-  add_claim_options(options, choice);
-  add_chain_options(options, choice);
-  add_aggregator_options(options, choice);
-  add_method_options(options, choice);
-  options.group("Output");
-  options.add(declared("output", {.help = "folder for audit.json, audit-histogram.csv and the picture audit.svg; it is "
-                                          "made if it does not exist"}),
-              choice.output);
-  options.add(declared("json", {.help = "print one JSON object in place of tables"}), choice.json);
-  add_last_options(options, choice.progress);
-  return options;
-}
 
 /// Whether this process is one of several that a launcher has started.
 bool among_others() {
@@ -318,7 +148,7 @@ void AuditRun::check_aggregator() const {
 double AuditRun::chosen_price() const {
   if (choice_.mu) return *choice_.mu;
   const double epsilon = choice_.epsilon.value_or(1);
-  return gaussian() ? gaussian_mu(epsilon, choice_.delta.value_or(delta_of_gaussian_claims)) : epsilon;
+  return gaussian() ? gaussian_mu(epsilon, choice_.delta.value_or(usual_delta)) : epsilon;
 }
 
 /// Rounds of a run or, of a chain, of one pass.
@@ -355,7 +185,7 @@ void AuditRun::make_protection() {
 void AuditRun::make_paper() {
   PaperTerms terms;
   terms.epsilon = choice_.epsilon.value_or(1);
-  terms.delta = choice_.delta.value_or(delta_of_gaussian_claims);
+  terms.delta = choice_.delta.value_or(usual_delta);
   terms.lambda = choice_.l2.value_or(0.1);
   terms.c2 = choice_.c2.value_or(1);
   terms.rho = choice_.rho.value_or(0);
@@ -373,8 +203,7 @@ void AuditRun::make_paper() {
 /// The audited claim. The dissertation's mechanism is audited against the dissertation's claim, which is less than
 /// starling charges.
 Charge AuditRun::claim() {
-  if (is_paper())
-    return Charge::approximate(choice_.epsilon.value_or(1), choice_.delta.value_or(delta_of_gaussian_claims));
+  if (is_paper()) return Charge::approximate(choice_.epsilon.value_or(1), choice_.delta.value_or(usual_delta));
   if (of_chain()) return chain_claim(mechanism(), price_);
   const Charge charge = protection_->charge(price_);
   if (charge.kind == ChargeKind::gaussian || charge.kind == ChargeKind::unbounded) return charge;
@@ -390,7 +219,7 @@ AuditSettings AuditRun::settings(std::size_t pairs) const {
   AuditSettings settings;
   settings.samples =
       choice_.samples.value_or(choice_.of_omd || of_chain() || is_paper() ? samples_of_runs : samples_of_releases);
-  settings.delta = choice_.delta.value_or(delta_of_gaussian_claims);
+  settings.delta = choice_.delta.value_or(usual_delta);
   settings.share = 1 / static_cast<double>(pairs);
   settings.tick = tick_;
   return settings;
@@ -448,7 +277,7 @@ void AuditRun::audit_one_run() {
   const Round rounds = choice_.samples.value_or(canaries);
   const CanaryLog log = omd.run_with_canaries(mechanism(), price_, keys()(0, 0), rounds);
   const Charge claimed = claim();
-  report_.run = one_run_audit(log, claimed, choice_.delta.value_or(delta_of_gaussian_claims));
+  report_.run = one_run_audit(log, claimed, choice_.delta.value_or(usual_delta));
 }
 
 void write_file(const std::string& path, const std::string& text) {

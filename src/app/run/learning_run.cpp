@@ -156,8 +156,8 @@ void LearningRun::make_new_directory() {
   });
 }
 
-/// A run that ends early has to say what it has released.
-void LearningRun::check_nothing_was_released() const {
+/// Throws, with what has been released, where something was.
+void LearningRun::end_after_early_release() const {
   if (!released_early_) return;
   throw Error(ExitCode::stopped_safely,
               "stopped by a signal before the first round (histograms of norms have been released, as the ledger says) "
@@ -168,7 +168,7 @@ void LearningRun::check_nothing_was_released() const {
 void LearningRun::end_if_signalled() {
   agreement_.together([&] {
     if (!world_.is_signalled()) return;
-    check_nothing_was_released();
+    end_after_early_release();
     throw Error(ExitCode::stopped_safely,
                 directory_ && is_resumable()
                     ? fmt::format("stopped by a signal before the first round (nothing has been released): starling {} "

@@ -157,7 +157,7 @@ class LearningRun : public RunSteps {
   void make_directory();
   void make_new_directory();
   void end_if_signalled();
-  void check_nothing_was_released() const;
+  void end_after_early_release() const;
 
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void note_clients_without_records();

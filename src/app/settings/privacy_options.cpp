@@ -117,7 +117,11 @@ void add_total_price(Options& options, PrivacyOptions& privacy) {
        .falls_with = fades(),
        .relations = {excludes("epsilon", why, "Give one of them."), excludes("mu", why, "Give one of them."),
                      needs("mechanism=laplace|gaussian", "there is no rule by which others add up")}},
-      amount(privacy.total_epsilon, tiny, most_epsilon));
+      [read = amount(privacy.total_epsilon, tiny, most_epsilon)](const std::string& text) {
+        check(!text.starts_with("schedule:"), "{}: a total has no rounds over which it could change. Give a number.",
+              text);
+        read(text);
+      });
 }
 
 void check_privacy_options(const PrivacyOptions& privacy) {

@@ -151,7 +151,10 @@ class GeneratedStream final : public Stream {
       : source_(std::move(source)), client_(client) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override { return source_->passes.ended(t); }
-  void plan(std::size_t batch, std::int64_t epochs) override { source_->passes = source_->passes.with(batch, epochs); }
+  void plan(std::size_t batch, std::int64_t epochs) override {
+    source_->passes = source_->passes.with(batch, epochs);
+    next_ = 0;
+  }
   [[nodiscard]] std::int64_t participations() const override { return source_->passes.participations(next_); }
   [[nodiscard]] std::optional<std::int64_t> records() const override { return source_->passes.records(); }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return source_->passes.rounds_of_pass(); }

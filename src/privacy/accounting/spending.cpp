@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t most_prices = 1024;
 constexpr int digits_at_first = 12;  // where rounding begins
-constexpr double usual_delta = 1e-5;
 
 PrivacyLoss unclaimed() {
   PrivacyLoss loss;

@@ -19,16 +19,6 @@ constexpr std::size_t most_known = 1024;         // losses of so many are rememb
 /// A block that lasts no longer than this is a short one.
 constexpr auto quick_block = std::chrono::milliseconds(500);
 
-/// Adds a row; where it says what the last one says of the clients before, that one goes on.
-template <class Row>
-void add_row(std::vector<Row>& rows, Row row) {
-  if (!rows.empty() && rows.back().clients.touches(row.clients) && rows.back().says_the_same(row)) {
-    rows.back().clients.through = row.clients.through;
-  } else {
-    rows.push_back(std::move(row));
-  }
-}
-
 }  // namespace
 
 Accounts::Accounts(const Protection& mechanism, Prices prices, Round rounds, Client first,

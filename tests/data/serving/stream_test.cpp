@@ -66,7 +66,7 @@ TEST_F(Streams, EveryEpochEndsWithItsOwnShortBatch) {
 }
 
 // Where records stay in memory, where they are read again, and of generators.
-TEST_F(Streams, MayBePlannedAnewBeforeTheFirstRound) {
+TEST_F(Streams, MayBePlannedAnew) {
   DataSettings again = settings(7, 1, 1);
   DataSettings synthetic;
   synthetic.source = "synthetic:drift:n=7";
@@ -77,6 +77,8 @@ TEST_F(Streams, MayBePlannedAnewBeforeTheFirstRound) {
     wanted.epochs = 2;
     const Dataset as_opened = open_dataset(wanted, 2, 0, 2);
     Dataset data = open_dataset(each, 2, 0, 2);
+    data.plan(5, 1, data.most_records());
+    for (const auto& stream : data.streams) static_cast<void>(serve(*stream, 2));  // and after a pass of others
     data.plan(3, 2, data.most_records());
     EXPECT_EQ(data.shape.rounds, as_opened.shape.rounds);
     for (std::size_t k = 0; k < 2; ++k) {

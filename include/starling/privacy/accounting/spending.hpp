@@ -113,6 +113,8 @@ struct SingleRelease {
 /// privacy: all m d components in L1; √d for each record in L2, where components are orthogonal.
 [[nodiscard]] double units_of_batch(const Protection& mechanism);
 
+/// The δ of Gaussian charges where the user names none.
+inline constexpr double usual_delta = 1e-5;
 /// The δ that is taken where the user names none.
 [[nodiscard]] double default_delta(const std::vector<ChargeGroup>& groups);
 

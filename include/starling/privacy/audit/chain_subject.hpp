@@ -36,7 +36,7 @@ struct ChainPlan {
 [[nodiscard]] AuditSubject chain_subject(Mechanism& mechanism, double price, const ChainPlan& plan,
                                          const AuditKeys& keys);
 
-/// What all uses of the record cost together: √uses μ.
+/// The charge of all uses of the record together: √uses μ.
 [[nodiscard]] Charge chain_claim(const Mechanism& mechanism, double price);
 
 /// The audit's checks of itself through chains of six releases.

@@ -38,7 +38,7 @@ struct OneRunScore {
 struct CanaryLog {
   std::vector<int> signs;  ///< +1 or −1; under correlated noise 0 for a release without a canary
   Vector seen;             ///< released values
-  // Of correlated noise alone.
+  // Filled in under correlated noise only:
   std::vector<Client> clients = {};  ///< of each release
   std::vector<Round> rounds = {};    ///< of each release, ascending for each client
   double noise = 0;                  ///< deviation of the independent noise behind a release, in canaries

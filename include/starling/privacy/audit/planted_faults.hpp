@@ -18,7 +18,7 @@ enum class PlantedFault {
   seeded_generator,  ///< every run has the same key
   forgotten_clip,    ///< gradients are not clipped
   bare_coordinate,   ///< the last coordinate carries the mean of the sum, without noise
-  // Of correlated noise.
+  // Faults that only correlated noise can have:
   no_column_norm,   ///< the deviation is that of independent noise: 2C/μ, without the norm of the column
   unrounded_sums,   ///< noise is rounded to integers; what is taken back of earlier noise is not
   kept_sums,        ///< a client that goes on with other data takes back the noise that it had before

@@ -39,7 +39,7 @@ struct RuleFacts {
   std::optional<double> step;
 };
 
-/// What the rule chooses; what the user has settled stands here as it was.
+/// Settings of a run: those that the user gave, and the rule's choices for the others.
 struct LearningRule {
   Round rounds_of_pass = 1;  ///< T, of the client with most records
   Round rounds = 1;          ///< of all passes, or as many as were asked for

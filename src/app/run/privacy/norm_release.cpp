@@ -14,16 +14,6 @@ namespace {
 
 constexpr const char* digest_policy = "Poly1305 of the counts, into the start of a ChaCha20 stream";
 
-/// Adds a row; where it says what the last one says of the clients before, that one goes on.
-template <class Row>
-void add_row(std::vector<Row>& rows, Row row) {
-  if (!rows.empty() && rows.back().clients.touches(row.clients) && rows.back().says_the_same(row)) {
-    rows.back().clients.through = row.clients.through;
-  } else {
-    rows.push_back(std::move(row));
-  }
-}
-
 }  // namespace
 
 NormRelease::NormRelease(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options,

@@ -45,7 +45,7 @@ class NormRelease {
 
   /// Whether every client's budget allows the release, and a round after it. **Collective.**
   [[nodiscard]] bool affordable();
-  /// Releases the counts of this rank's clients; `address` names the path. **Collective.**
+  /// Releases the counts of this rank's clients by this path. **Collective.**
   [[nodiscard]] TypicalNorms release(ReleasePath path, const std::vector<Secret<NormCounts>>& counts);
 
  private:

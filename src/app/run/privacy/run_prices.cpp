@@ -4,12 +4,11 @@
 
 #include "starling/core/limits.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
+#include "starling/privacy/accounting/spending.hpp"
 
 namespace starling {
 
 namespace {
-
-constexpr double usual_delta = 1e-5;
 
 /// What each of `passes` releases may cost for a total: ε/passes of pure losses, μ/√passes of Gaussian ones, rounded
 /// down.

@@ -3,6 +3,7 @@
 
 #include "app/settings/privacy_options.hpp"
 #include "noise_keys.hpp"
+#include "owners_ledgers.hpp"
 #include "run_prices.hpp"
 #include <cstdint>
 #include <functional>
@@ -54,25 +55,6 @@ struct RunFacts {
   /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
   std::vector<ServedRounds> served;
 };
-
-/// A configuration, as `--print-config` writes it, without the options that change no result.
-[[nodiscard]] std::string configuration_that_matters(const std::string& configuration);
-
-/// **Collective.** Digest of all that determines a run's integers: of `matter`, which all ranks know, and of this
-/// rank's records by keyed digests, which tell nobody anything. Empty unless this rank's records can be read again.
-[[nodiscard]] std::string determination_of(Agreement& agreement, const std::string& matter,
-                                           const std::vector<NoiseKey>& keys, const std::string& data, bool replayable);
-/// The end of the id of a ledger's run that is a histogram of norms. It stands before the run that has its result.
-inline constexpr const char* end_of_norms = ":norms";
-[[nodiscard]] bool is_of_norms(const std::string& run_id);
-/// The build, the mathematical library and the kind of CPU, for which bits are promised.
-[[nodiscard]] std::string build_that_matters();
-/// One ledger for each of this rank's clients, or one for all, as --ledger `path` says. Throws UsageError.
-[[nodiscard]] std::vector<Ledger> open_owners_ledgers(const std::string& path, const Layout& layout, int rank);
-/// **Collective.** The id of the run that all ledgers with clients know by this determination as unfinished; empty if
-/// there is none, or they differ.
-[[nodiscard]] std::string unfinished_in_all(Agreement& agreement, const Layout& layout,
-                                            const std::vector<Ledger>& ledgers, const std::string& determined_by);
 
 /// The privacy of one run on one rank.
 class RunPrivacy {

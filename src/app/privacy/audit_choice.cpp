@@ -1,0 +1,148 @@
+#include "audit_choice.hpp"
+
+#include "app/data/data_commands.hpp"
+#include "app/settings/catalogue.hpp"
+#include "app/settings/privacy_options.hpp"
+
+#include "starling/core/limits.hpp"
+
+namespace starling {
+
+namespace {
+
+void add_claim_options(Options& options, AuditChoice& choice) {
+  options.group("Claim");
+  options.add(
+      declared(
+          "mechanism",
+          {.help = "what is audited: a mechanism (below), or private-paper, all models of a stream under the noise of "
+                   "starling renewable --variant private-paper; required"}),
+      choice.mechanism);
+  options.add(declared("epsilon",
+                       {.help = "claimed privacy loss of a release; default: 1. With --mechanism gaussian: at --delta",
+                        .least = tiny,
+                        .most = most_epsilon}),
+              choice.epsilon);
+  options.add(declared("mu", {.argument = "MU",
+                              .help = "claimed loss of a release in Gaussian differential privacy (gaussian alone)",
+                              .least = tiny,
+                              .most = most_mu}),
+              choice.mu);
+  options.add(
+      declared("delta",
+               {.help = "of the claim; default: 0, and 1e-5 for gaussian. The dissertation claims 0 for its mechanism",
+                .least = tiny,
+                .most = 0.999}),
+      choice.delta);
+  options.add(declared("unit", {.help = "whose loss is claimed: record, or component of a record's gradient"}),
+              choice.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
+  options.add(declared("clip", {.initial = "1", .help = "norm to which each record's gradient is clipped"}),
+              choice.clip);
+  options.add(declared("batch", {.initial = "1", .help = "records in a sum"}), choice.batch);
+  options.add(declared("dimension", {.initial = "1", .help = "components of a gradient", .most = 100'000'000}),
+              choice.dimension);
+  options.add(
+      declared(
+          "rounds",
+          {.help =
+               "for dissertation: rounds of the run, on which its truncation depends (5); with --protocol omd: rounds "
+               "that are played and seen (2); of private-paper: batches (10); with --noise-correlation: releases of a "
+               "pass (16)",
+           .most = 1'000'000}),
+      choice.rounds);
+}
+
+void add_chain_options(Options& options, AuditChoice& choice) {
+  options.add(
+      {.name = "noise-correlation",
+       .argument = "NAME",
+       .initial = "none",
+       .help = "none: one release; blt:2: all releases of a client, of which each takes back a share of earlier "
+               "noise, with two buffers",
+       .relations = {needs("mechanism=gaussian", "no other noise can be correlated").only_for("blt")}},
+      choice.correlated, {{"none", false}, {"blt:2", true}});
+  options.add(declared("epochs", {.help = "with --noise-correlation: passes, in each of which a record is used once",
+                                  .relations = {needs("noise-correlation=blt", "one release has no passes",
+                                                      "Add --noise-correlation blt:2.")}}),
+              choice.epochs);
+}
+
+void add_aggregator_options(Options& options, AuditChoice& choice) {
+  options.group("Aggregator");
+  options.add(
+      declared("trust", {.initial = "none",
+                         .help = "with gaussian: none (a client's own release), central (rank 0 adds noise to the sum "
+                                 "over all clients) or "
+                                 "masked (the clients add shares of it under masks, and rank 0 reads the sum)"}),
+      choice.trust, {{"none", AuditTrust::none}, {"central", AuditTrust::central}, {"masked", AuditTrust::masked}});
+  options.add(declared("clients", {.argument = "M",
+                                   .help = "with --trust central or masked: clients, of --batch records each (2)",
+                                   .most = 100'000}),
+              choice.clients);
+  options.add(declared("l2", {.argument = "L", .help = "of private-paper: its lambda (0.1)", .least = tiny}),
+              choice.l2);
+  options.add(
+      declared("c2", {.argument = "C", .help = "of private-paper: the bound on a row's norm that it assumes (1)"}),
+      choice.c2);
+  options.add(declared("rho", {.argument = "R", .help = "of private-paper: its rho (0)", .least = 0.0, .most = 1e12}),
+              choice.rho);
+  options.add({.name = "row-norm",
+               .argument = "N",
+               .help = "of private-paper: the norm that rows really have, with their 1 (7)",
+               .least = 1.0,
+               .most = 1e6},
+              choice.row_norm);
+}
+
+void add_method_options(Options& options, AuditChoice& choice) {
+  options.group("Audit");
+  options.add(
+      {.name = "samples",
+       .argument = "N",
+       .help = "releases of each side that are judged; as many others, or as memory holds, choose the events. Default: "
+               "1000000; 100000 with --protocol omd or --noise-correlation; with --run: rounds (100000)",
+       .least = 100,
+       .most = 1'000'000'000'000},
+      choice.samples);
+  options.add(
+      {.name = "protocol",
+       .argument = "NAME",
+       .initial = "none",
+       .help = "none: the release itself; omd: what a neighbour holds after whole small runs of `starling omd`"},
+      choice.of_omd, {{"none", false}, {"omd", true}});
+  options.add({.name = "run",
+               .help = "one long run with a canary in each round, whose signs are guessed (with --protocol omd)"},
+              choice.one_run);
+  options.add(
+      declared(
+          "noise-key",
+          {.help =
+               "random: each run has a key from the operating system; seed: each has the key that `--noise-key seed` "
+               "gives, which is found out"}),
+      choice.seeded, {{"random", false}, {"seed", true}});
+  options.add(declared("seed", {.help = "of --noise-key seed"}), choice.seed);
+  options.add({.name = "self-check",
+               .argument = "WHEN",
+               .initial = "on",
+               .help = "on: first audit a null pair, an honest pair and every planted fault; off: do not"},
+              choice.checks_itself, {{"on", true}, {"off", false}});
+}
+
+}  // namespace
+
+Options audit_options(AuditChoice& choice) {
+  Options options("privacy audit");
+  add_claim_options(options, choice);
+  add_chain_options(options, choice);
+  add_aggregator_options(options, choice);
+  add_method_options(options, choice);
+  options.group("Output");
+  options.add(declared("output", {.help = "folder for audit.json, audit-histogram.csv and the picture audit.svg; it is "
+                                          "made if it does not exist"}),
+              choice.output);
+  options.add(declared("json", {.help = "print one JSON object in place of tables"}), choice.json);
+  add_last_options(options, choice.progress);
+  return options;
+}
+
+}  // namespace starling

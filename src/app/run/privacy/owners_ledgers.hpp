@@ -1,0 +1,33 @@
+/// Runs in the ledgers of the data's owners: which files these are, and which run is the same one again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "starling/core/links.hpp"
+#include "starling/net/agreement.hpp"
+#include "starling/privacy/keys/keys.hpp"
+#include "starling/privacy/ledger/ledger.hpp"
+
+namespace starling {
+
+/// A configuration, as `--print-config` writes it, without the options that change no result.
+[[nodiscard]] std::string configuration_that_matters(const std::string& configuration);
+
+/// **Collective.** Digest of all that determines a run's integers: of `matter`, which all ranks know, and of this
+/// rank's records by keyed digests, which tell nobody anything. Empty unless this rank's records can be read again.
+[[nodiscard]] std::string determination_of(Agreement& agreement, const std::string& matter,
+                                           const std::vector<NoiseKey>& keys, const std::string& data, bool replayable);
+/// The end of the id of a ledger's run that is a histogram of norms. It stands before the run that has its result.
+inline constexpr const char* end_of_norms = ":norms";
+[[nodiscard]] bool is_of_norms(const std::string& run_id);
+/// The build, the mathematical library and the kind of CPU, for which bits are promised.
+[[nodiscard]] std::string build_that_matters();
+/// One ledger for each of this rank's clients, or one for all, as --ledger `path` says. Throws UsageError.
+[[nodiscard]] std::vector<Ledger> open_owners_ledgers(const std::string& path, const Layout& layout, int rank);
+/// **Collective.** The id of the run that all ledgers with clients know by this determination as unfinished; empty if
+/// there is none, or they differ.
+[[nodiscard]] std::string unfinished_in_all(Agreement& agreement, const Layout& layout,
+                                            const std::vector<Ledger>& ledgers, const std::string& determined_by);
+
+}  // namespace starling
