@@ -13,8 +13,8 @@
 //    <= Δ² Σ_{i,l} g(|i − l| b) = Δ² ‖Σ_{j<k'} C e_{jb}‖²: uses further apart, unequally apart or none at all cost
 //    less.
 // 3. ‖Σ_{j<k'} C e_{jb}‖²/k' = g(0) + 2 Σ_{0<h<k'} (1 − h/k') g(hb) does not decrease in k'. So k' <= k uses move
-//    C q by at most Δ √k' noise_factor, and with σ = noise_factor Δ/μ cost √k' μ. All columns are endless here: a run that is
-//    longer or shorter than planned costs nothing more.
+//    C q by at most Δ √k' noise_factor, and with σ = noise_factor Δ/μ cost √k' μ. All columns are endless here: a run
+//    that is longer or shorter than planned costs nothing more.
 // 4. Data may depend on earlier releases. Each release is then a Gaussian mechanism that is chosen by the releases
 //    before it, and the squares of the shifts, in units of σ, add up to at most k' μ² whatever those were: √k' μ for
 //    all of them together (Smith and Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022).

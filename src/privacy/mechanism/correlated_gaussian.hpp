@@ -31,8 +31,8 @@
 ///    each component and round the check fails with a probability below 10^-223: S_j is, but for less than 2^20 of
 ///    rounding, Gaussian with a deviation of at most σ/√(1 − θ_j²), and that is at most 2^56 (1 − 2^-10).
 /// 6. Same rounds again. The noise depends on the address and on b_t: the same data after the same releases have the
-///    same bytes. A chain that begins anew in a round that was released before has other b_t, thus independent noise, but
-///    where both chains begin: there the releases are equal. Chains pay apart, each as above.
+///    same bytes. A chain that begins anew in a round that was released before has other b_t, thus independent noise,
+///    but where both chains begin: there the releases are equal. Chains pay apart, each as above.
 #pragma once
 
 #include <cstddef>
