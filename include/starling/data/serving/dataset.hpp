@@ -42,8 +42,8 @@ struct Dataset {
 
   /// The most records that a client of this rank has in a pass; none if a stream has no known end.
   [[nodiscard]] std::optional<std::int64_t> most_records() const;
-  /// All streams begin anew, with other batches and passes than those of the settings. `most_records` is that of all ranks,
-  /// none without a known end.
+  /// All streams begin anew, with other batches and passes than those of the settings. `most_records` is that of all
+  /// ranks, none without a known end.
   void plan(std::size_t batch, std::int64_t epochs, std::optional<std::int64_t> most_records);
 };
 
