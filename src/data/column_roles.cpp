@@ -6,6 +6,8 @@
 #include <charconv>
 #include <string_view>
 
+#include <fmt/ranges.h>
+
 #include "starling/core/check.hpp"
 
 namespace starling {
@@ -82,6 +84,27 @@ std::optional<std::size_t> find_optional_label(const ColumnNames& columns, const
   return uses.take(wanted, "--label");
 }
 
+/// The columns, ascending, that have the names of a saved model's features.
+std::vector<std::size_t> find_features(const ColumnNames& columns, const std::vector<std::string>& wanted,
+                                       const Uses& uses) {
+  std::vector<std::size_t> found;
+  std::vector<std::string> missing;
+  for (const std::string& name : wanted) {
+    if (std::find(columns.names.begin(), columns.names.end(), name) == columns.names.end()) {
+      missing.push_back(fmt::format("'{}'", excerpt(name)));
+      continue;
+    }
+    const std::size_t column = columns.find(name, "the model's feature");
+    check(uses.is_free(column), "{}: {} is a feature of the model: it cannot be the label, an identifier or dropped.",
+          columns.path, columns.place(column));
+    found.push_back(column);
+  }
+  check<DataError>(missing.empty(), "{}: columns that the model takes are missing: {} ({}). Add them.", columns.path,
+                   fmt::join(missing, ", "), columns.list());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace
 
 std::string ColumnNames::place(std::size_t column) const {
@@ -135,6 +158,10 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   }
   if (roles.label) uses.take(*roles.label);
   if (roles.key) uses.take(*roles.key);
+  if (settings.constants && !settings.constants->columns.empty() && !columns.names.empty()) {
+    roles.features = find_features(columns, settings.constants->columns, uses);
+    return roles;
+  }
   for (std::size_t column = 0; column < columns.count; ++column) {
     if (uses.is_free(column)) roles.features.push_back(column);
   }

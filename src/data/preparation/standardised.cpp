@@ -15,16 +15,10 @@ namespace starling {
 
 namespace {
 
-struct Constants {
-  double mean = 0;
-  double deviation = 1;
-  [[nodiscard]] double standardised(double value) const { return (value - mean) / deviation; }
-};
-
 /// Standardisation constants of a source.
 struct ConstantsTable {
-  std::vector<Constants> features;
-  std::optional<Constants> label;
+  std::vector<Standardisation> features;
+  std::optional<Standardisation> label;
 };
 
 /// Reads the file as a table whose rows are told by the column `feature`, with the column `mean` and the label `sd`.
@@ -69,7 +63,8 @@ std::string shown_name(std::size_t j, const std::vector<std::string>& names) {
 }
 
 /// A few of the features without constants.
-std::string listed(const std::vector<std::optional<Constants>>& constants, const std::vector<std::string>& names) {
+std::string listed(const std::vector<std::optional<Standardisation>>& constants,
+                   const std::vector<std::string>& names) {
   constexpr std::size_t most = 10;
   std::vector<std::string> missing;
   for (std::size_t j = 0; j < constants.size(); ++j) {
@@ -83,7 +78,7 @@ std::string listed(const std::vector<std::optional<Constants>>& constants, const
 ConstantsTable read_constants(const std::string& path, const RecordReader& source) {
   const std::vector<std::string> names = source.names();
   const std::string label = label_called(source);
-  std::vector<std::optional<Constants>> found(source.features());
+  std::vector<std::optional<Standardisation>> found(source.features());
   ConstantsTable table;
   const auto reader = open_constants(path);
   Record record;
@@ -93,12 +88,12 @@ ConstantsTable read_constants(const std::string& path, const RecordReader& sourc
                      "{}: the source has no feature '{}' (it has {}; features have names, or numbers from 0 as `data "
                      "describe` shows them, and the label is '{}') remove the line",
                      reader->where(), excerpt(record.key), found.size(), excerpt(label));
-    std::optional<Constants>& constants = j ? found[*j] : table.label;
+    std::optional<Standardisation>& constants = j ? found[*j] : table.label;
     check<DataError>(!constants, "{}: {} '{}' stands there twice; remove a line", reader->where(),
                      j ? "feature" : "the label", excerpt(record.key));
     check<DataError>(record.label > 0, "{}: sd={} (values are divided by it: it must be positive) correct it",
                      reader->where(), record.label);
-    constants = Constants{record.values[0], record.label};
+    constants = Standardisation{record.values[0], record.label};
   }
   const std::string missing = listed(found, names);
   check<DataError>(missing.empty(),
@@ -118,7 +113,7 @@ class StandardisedReader final : public RecordReader {
     if (!reader_->next(record)) return false;
     for (std::size_t j = 0; j < constants_.features.size(); ++j) {
       double& value = record.values[j];
-      value = constants_.features[j].standardised(value);
+      value = constants_.features[j].of(value);
       if (!std::isfinite(value)) throw_not_finite("feature " + shown_name(j, names()));
     }
     take_label(record);
@@ -133,6 +128,12 @@ class StandardisedReader final : public RecordReader {
   [[nodiscard]] std::size_t features() const override { return reader_->features(); }
   [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
   [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
+  [[nodiscard]] PublicConstants constants() const override {
+    PublicConstants constants = reader_->constants();
+    constants.standardisation = constants_.features;
+    constants.label_standardisation = constants_.label;
+    return constants;
+  }
   [[nodiscard]] std::string where() const override { return reader_->where(); }
   [[nodiscard]] Mark mark() const override { return reader_->mark(); }
   void seek(const Mark& mark) override { reader_->seek(mark); }
@@ -141,7 +142,7 @@ class StandardisedReader final : public RecordReader {
  private:
   void take_label(Record& record) const {
     if (!constants_.label) return;
-    record.label = constants_.label->standardised(record.label);
+    record.label = constants_.label->of(record.label);
     if (!std::isfinite(record.label)) throw_not_finite("the label");
   }
   [[noreturn]] void throw_not_finite(const std::string& what) const {
@@ -155,9 +156,20 @@ class StandardisedReader final : public RecordReader {
   ConstantsTable constants_;
 };
 
+std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader, const PublicConstants& constants) {
+  if (constants.standardisation.empty()) return reader;
+  check<DataError>(
+      !reader->sparse(),
+      "the records are sparse, and the model's are standardised: their zeros would become numbers. Convert "
+      "them to .h5 or .csv.");
+  return std::make_unique<StandardisedReader>(
+      std::move(reader), ConstantsTable{constants.standardisation, constants.label_standardisation});
+}
+
 }  // namespace
 
 std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
+  if (settings.constants) return standardise(std::move(reader), *settings.constants);
   if (settings.standardise.empty()) return reader;
   check(settings.scale == 1,
         "--scale {} and --standardise (the constants are those of the features as they stand there) leave --scale out",
