@@ -105,6 +105,17 @@ std::vector<std::size_t> find_features(const ColumnNames& columns, const std::ve
   return found;
 }
 
+/// Names of the columns without a use, beside `features`.
+std::vector<std::string> other_names(const ColumnNames& columns, const std::vector<std::size_t>& features,
+                                     const Uses& uses) {
+  std::vector<std::string> others;
+  for (std::size_t column = 0; column < columns.count; ++column) {
+    const bool is_feature = std::binary_search(features.begin(), features.end(), column);
+    if (uses.is_free(column) && !is_feature) others.push_back(columns.names[column]);
+  }
+  return others;
+}
+
 }  // namespace
 
 std::string ColumnNames::place(std::size_t column) const {
@@ -160,6 +171,7 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   if (roles.key) uses.take(*roles.key);
   if (settings.constants && !settings.constants->columns.empty() && !columns.names.empty()) {
     roles.features = find_features(columns, settings.constants->columns, uses);
+    settings.note_unused(other_names(columns, roles.features, uses));
     return roles;
   }
   for (std::size_t column = 0; column < columns.count; ++column) {
@@ -178,7 +190,7 @@ std::vector<std::string> feature_names(const ColumnNames& columns, const ColumnR
 }
 
 void check_dense_dimension(const std::string& path, const ReadSettings& settings, std::size_t features) {
-  check(!settings.dimension || *settings.dimension == features,
+  check(settings.constants || !settings.dimension || *settings.dimension == features,
         "{}: {} features (--dimension says {}; the columns of the file settle it) leave --dimension out", path,
         features, settings.dimension.value_or(0));
 }

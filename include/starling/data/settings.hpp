@@ -50,6 +50,8 @@ struct ReadSettings {
   /// Constants of a saved model, in place of `positive`, `scale`, `standardise`, `encode` and `features`. Feature
   /// columns are found by the model's names; other columns are left out. Null for the options themselves.
   std::shared_ptr<const PublicConstants> constants;
+  /// Called at opening with the names of the columns that `constants` leave out.
+  std::function<void(const std::vector<std::string>&)> note_unused = [](const std::vector<std::string>&) {};
   /// Called repeatedly while a pipe has no data; false ends the stream. May throw.
   std::function<bool()> go_on_waiting = [] { return true; };
   /// Called for each record of a pipe that cannot be read and is left out, with a line for the owner of the data alone.

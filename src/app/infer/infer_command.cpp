@@ -287,6 +287,14 @@ void InferRun::add_weights(Summary& summary) {
   if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
 }
 
+std::optional<SavedModel> InferRun::model_of_results() const {
+  SavedModel model;
+  model.loss = config_.loss;
+  model.features = dataset_.shape.features;
+  model.intercept = config_.intercept;
+  return model;
+}
+
 OwnResults InferRun::own_results(const Summary& summary) {
   std::vector<IntervalsAt> path = interval_path(*intervals_);
   if (!path.empty() && !schedule_) {  // less their bias, if that was asked for

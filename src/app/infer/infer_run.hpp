@@ -56,6 +56,7 @@ class InferRun final : public LearningRun {
   [[nodiscard]] Released<Columns> final_models() override;
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
+  [[nodiscard]] std::optional<SavedModel> model_of_results() const override;
   /// A study of coverage plays its own rounds.
   ExitCode play() override { return config_.replications > 0 ? study() : LearningRun::play(); }
 
