@@ -58,6 +58,7 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
   RecordIndex index = direct ? RecordIndex() : RecordIndex(reader.mark());
   Fingerprint fingerprint;
   Keys keys;
+  std::unordered_map<std::string, std::int32_t> persons;
   Record record;
   std::int64_t& count = result.found.records;
   while (true) {
@@ -70,6 +71,10 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
     result.entries += static_cast<std::int64_t>(record.values.size());
     if (look == Partition::Look::labels) result.found.labels.push_back(record.left_out ? of_left_out : record.label);
     if (look == Partition::Look::keys) keys.add(record.key);
+    if (!settings.person.empty()) {
+      const auto number = static_cast<std::int32_t>(persons.size());
+      result.persons.push_back(persons.try_emplace(record.person, number).first->second);
+    }
     ++count;
   }
   if (look == Partition::Look::keys) keys.move_to(result.found);
@@ -130,7 +135,7 @@ Scan scan(const std::string& source, const DataSettings& settings, Partition::Lo
   const auto reader = open_reader(source, settings);
   Scan result;
   const auto known = reader->records();
-  if (known && look == Partition::Look::count) {
+  if (known && look == Partition::Look::count && settings.person.empty()) {
     result.found.records = *known;
     result.index = std::make_shared<RecordIndex>();
     result.fingerprint = outer_fingerprint(*reader, *known);
