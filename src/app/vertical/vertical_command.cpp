@@ -95,7 +95,7 @@ VerticalFigures VerticalRun::figures() const {
   }
   if (config_.plan.keeps_predictions) {
     const auto predictions = policy.share(protocol_->predictions(), SharedFigure::predictions);
-    if (predictions) figures.auc = area_under_roc(predictions->value());
+    if (predictions) figures.auc = area_under_roc(predictions->value()).area;
   }
   return figures;
 }
