@@ -166,6 +166,7 @@ class LearningRun : public RunSteps {
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void note_clients_without_records();
   [[nodiscard]] bool start_can_be_read_again() const;
+  void check_start();
   [[nodiscard]] std::string digest_of_start() const;
   void tell_owner(const Secret<std::string>& line);
 

@@ -17,12 +17,14 @@ struct Standardisation {
   double mean = 0;
   double deviation = 1;
   [[nodiscard]] double of(double value) const { return (value - mean) / deviation; }
+  [[nodiscard]] bool operator==(const Standardisation&) const = default;
 };
 
 /// The numbers that stand for the texts of a column.
 struct CategoryColumn {
   std::string column;  ///< its name, or its number from 0 in the source
   std::map<std::string, double, std::less<>> values;
+  [[nodiscard]] bool operator==(const CategoryColumn&) const = default;
 };
 
 /// What must be known of a source, so that the model of its records applies to other records.
@@ -37,5 +39,11 @@ struct PublicConstants {
   ReadSettings::Features description = ReadSettings::Features::raw;
   std::vector<double> positive;  ///< labels that count as +1; empty: labels stay as they are
 };
+
+/// Whether equal records become equal features.
+[[nodiscard]] inline bool same_preparation(const PublicConstants& a, const PublicConstants& b) {
+  return a.categories == b.categories && a.standardisation == b.standardisation && a.scale == b.scale &&
+         a.description == b.description;
+}
 
 }  // namespace starling
