@@ -218,7 +218,7 @@ void LearningRun::name_metrics(Summary& summary) {
   summary.withheld = {"loss.mean", "loss.last"};
   if (!summary.classifies) return;
   summary.withheld.emplace_back("metrics.progressive_accuracy");
-  if (!test_) summary.withheld.emplace_back("accuracy");
+  if (!summary.test) summary.withheld.emplace_back("accuracy");
 }
 
 /// Writes rank 0's files, draws pictures unless a signal stopped the run, and prints the summary.
