@@ -77,7 +77,11 @@ SavedModel open_model(const ModelSource& choice) {
 }
 
 ScoredSource::ScoredSource(const SavedModel& model, ReadSettings reading, Labels labels)
-    : model_(model), needs_labels_(labels == Labels::needed), loss_(model), scorer_(model) {
+    : model_(model),
+      needs_labels_(labels == Labels::needed),
+      has_keys_(!reading.key.empty()),
+      loss_(model),
+      scorer_(model) {
   if (loss_->link() == Link::identity) label_units_ = model.constants.label_standardisation;
   open(std::move(reading));
 }
@@ -104,47 +108,44 @@ void ScoredSource::open(ReadSettings reading) {
   if (model_.own_constants) require_same_names(model_.constants.columns, reader_->names(), "the model", path);
 }
 
-bool ScoredSource::next() {
-  if (++at_ < batch_.size()) return true;
-  fill();
-  at_ = 0;
-  return !batch_.empty();
+bool ScoredSource::read(ScoredRecords& next) {
+  next.first = count_;
+  next.records.clear();
+  next.labels.clear();
+  next.keys.clear();
+  while (next.size() < at_once && reader_->next(record_)) {
+    check_record();
+    const double label = needs_labels_ ? label_of_record() : 0;
+    next.records.add(record_.row(), label);
+    next.labels.push_back(own_units(label));
+    if (has_keys_) next.keys.push_back(record_.key);
+  }
+  count_ += static_cast<std::int64_t>(next.size());
+  return next.size() > 0;
 }
 
-void ScoredSource::fill() {
-  batch_.clear();
-  labels_.clear();
-  keys_.clear();
-  while (batch_.size() < at_once && reader_->next(record_)) {
-    check_record();
-    double label = 0;
-    if (needs_labels_) {
-      try {
-        label = loss_->label(record_.label);
-      } catch (const RecordError& error) {
-        throw RecordError(fmt::format("{}: {}", reader_->where(), error.what()),
-                          fmt::format("{}: {}", reader_->where(), error.shown()));
-      }
-    }
-    batch_.add(record_.row(), label);
-    labels_.push_back(own_units(label));
-    keys_.push_back(record_.key);
-  }
-  scorer_.score(batch_, scores_);
-  if (label_units_) {
-    for (double& score : scores_) score = own_units(score);
+void ScoredSource::score(ScoredRecords& read) {
+  scorer_.score(read.records, read.scores);
+  if (!label_units_) return;
+  for (double& score : read.scores) score = own_units(score);
+}
+
+double ScoredSource::label_of_record() const {
+  try {
+    return loss_->label(record_.label);
+  } catch (const RecordError& error) {
+    throw RecordError(fmt::format("{}: {}", reader_->where(), error.what()),
+                      fmt::format("{}: {}", reader_->where(), error.shown()));
   }
 }
 
 void ScoredSource::check_record() const {
-  if (!record_.sparse) {
-    check<DataError>(record_.values.size() == model_.features, "{}: {} features, where the model takes {}.",
-                     reader_->where(), record_.values.size(), model_.features);
-    return;
-  }
-  const std::size_t needed = record_.index.empty() ? 0 : static_cast<std::size_t>(record_.index.back()) + 1;
-  check<DataError>(needed <= model_.features, "{}: index {}, where the model takes {} features. Remove the feature.",
-                   reader_->where(), needed, model_.features);
+  const std::size_t last = record_.index.empty() ? 0 : static_cast<std::size_t>(record_.index.back()) + 1;
+  const std::size_t features = record_.sparse ? last : record_.values.size();
+  const bool fits = record_.sparse ? features <= model_.features : features == model_.features;
+  if (fits) return;
+  throw DataError(fmt::format("{}: {} features, where the model takes {}. Give the columns that it was learned from.",
+                              reader_->where(), features, model_.features));
 }
 
 double ScoredSource::own_units(double value) const {

@@ -28,7 +28,17 @@ void add_model_source_options(Options& options, ModelSource& choice);
 /// The model that the options name. Throws UsageError and DataError.
 [[nodiscard]] SavedModel open_model(const ModelSource& choice);
 
-/// Scores of a source's records under a model, in their order. Memory does not grow with the number of records.
+/// Some of a source's records, and their scores under a model.
+struct ScoredRecords {
+  std::int64_t first = 0;         ///< number of the first one, from 0
+  Batch records;                  ///< with labels in the form of the model's loss
+  Vector labels;                  ///< of a regression on a standardised label in the label's own units; else the same
+  std::vector<std::string> keys;  ///< texts of the column `ReadSettings::key`; empty without such a column
+  Vector scores;                  ///< K for each record; of a regression in the same units as `labels`
+  [[nodiscard]] std::size_t size() const { return records.size(); }
+};
+
+/// Records of a source and their scores, in the source's order. Memory does not grow with the number of records.
 class ScoredSource {
  public:
   enum class Labels { not_needed, needed };
@@ -37,42 +47,33 @@ class ScoredSource {
   /// Throws UsageError and DataError.
   ScoredSource(const SavedModel& model, ReadSettings reading, Labels labels);
 
-  /// Goes to the next record. False at the end. Throws DataError naming file and row.
-  [[nodiscard]] bool next();
-
-  // Of the current record:
-  /// K scores. A regression on a standardised label has its score in the label's own units.
-  [[nodiscard]] View scores() const { return View(scores_).subspan(at_ * model_.scores, model_.scores); }
-  /// The label in the same units, in the form of the loss.
-  [[nodiscard]] double label() const { return labels_[at_]; }
-  /// Text of the column `ReadSettings::key`.
-  [[nodiscard]] const std::string& key() const { return keys_[at_]; }
+  /// Reads the next records, without their scores. False at the end. Throws DataError naming file and row.
+  [[nodiscard]] bool read(ScoredRecords& next);
+  /// Computes the scores of records that were read. One thread may score while another reads on.
+  void score(ScoredRecords& read);
 
   [[nodiscard]] const Loss& loss() const { return *loss_; }
   /// Names of the source's columns that are neither features nor named by options.
   [[nodiscard]] const std::vector<std::string>& unused() const { return unused_; }
 
  private:
-  static constexpr std::size_t at_once = 512;
+  static constexpr std::size_t at_once = 2048;
 
   void open(ReadSettings reading);
-  void fill();
   void check_record() const;
+  [[nodiscard]] double label_of_record() const;
   [[nodiscard]] double own_units(double value) const;
 
   const SavedModel& model_;
   bool needs_labels_;
+  bool has_keys_;
   ModelLoss loss_;
   Scorer scorer_;
   std::optional<Standardisation> label_units_;  ///< of a regression on a standardised label
   std::vector<std::string> unused_;
   std::unique_ptr<RecordReader> reader_;
   Record record_;
-  Batch batch_;
-  Vector labels_;
-  std::vector<std::string> keys_;
-  Vector scores_;
-  std::size_t at_ = 0;
+  std::int64_t count_ = 0;
 };
 
 }  // namespace starling

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <future>
 #include <unistd.h>
 
 #include <fmt/ranges.h>
@@ -112,8 +113,41 @@ void note_unused(const ScoredSource& source) {
   fmt::print(stderr, "note: columns that the model does not take: {}\n", fmt::join(source.unused(), ", "));
 }
 
+/// Appends the lines of some records.
+void add_lines(const ScoredRecords& records, std::size_t scores, const PredictionLines& lines, std::string& text) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    lines.add(text,
+              records.keys.empty() ? std::to_string(records.first + static_cast<std::int64_t>(i) + 1)
+                                   : csv_field(records.keys[i]),
+              View(records.scores).subspan(i * scores, scores));
+  }
+}
+
+/// Writes the table: while one thread reads, another scores what was read before and writes its lines. Returns the
+/// number of records.
+std::int64_t write_table(ScoredSource& source, std::size_t scores, const PredictionLines& lines, LineFile& file,
+                         Progress& progress) {
+  ScoredRecords next;
+  ScoredRecords now;
+  std::string text = lines.header();
+  std::int64_t count = 0;
+  std::future<void> writing;  // the last to be made: its destructor waits for the thread
+  while (source.read(next)) {
+    if (writing.valid()) writing.get();
+    std::swap(now, next);
+    count += static_cast<std::int64_t>(now.size());
+    writing = std::async(std::launch::async, [&] {
+      source.score(now);
+      add_lines(now, scores, lines, text);
+      file.write(text);
+    });
+    progress.tick(static_cast<std::int64_t>(now.size()));
+  }
+  if (writing.valid()) writing.get();
+  return count;
+}
+
 int predict(Predict& predict) {
-  constexpr std::size_t bytes_at_once = std::size_t{1} << 16;
   const PredictionColumns columns = parse_columns(predict.columns);
   const SavedModel model = open_model(predict.from);
   ReadSettings reading = predict.from.reading;
@@ -125,16 +159,8 @@ int predict(Predict& predict) {
   LineFile file(predict.output, predict.force);
   Progress progress(predict.progress);
   progress.begin("predicting " + reading.source, nullptr);
-  std::string text = lines.header();
-  std::int64_t count = 0;
-  while (source.next()) {
-    ++count;
-    lines.add(text, named ? source.key() : fmt::format_int(count).c_str(), source.scores());
-    if (text.size() >= bytes_at_once) file.write(text);
-    progress.tick();
-  }
+  const std::int64_t count = write_table(source, model.scores, lines, file, progress);
   check<DataError>(count > 0, "{}: no records. Check the file.", reading.source);
-  file.write(text);
   file.finish();
   progress.end();
   if (predict.output != "-") fmt::print(stderr, "{}: predictions of {} records\n", predict.output, count);

@@ -1,8 +1,9 @@
 #include "prediction_writer.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <iterator>
 #include <map>
 
 #include "starling/core/numerics/exponential.hpp"
@@ -42,24 +43,27 @@ std::vector<std::string> names_of_classes(const SavedModel& model, const Loss& l
   return names;
 }
 
-/// A field of a CSV file.
+double logistic(double score) {
+  const double small = std::exp(-std::abs(score));
+  return (score < 0 ? small : 1) / (1 + small);
+}
+
+/// Appends the shortest text that reads as the same number.
+void append(std::string& text, double value) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  text += ',';
+  text.append(digits.data(), end);
+}
+
+}  // namespace
+
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
   std::string field = "\"";
   for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
   return field + '"';
 }
-
-double logistic(double score) {
-  const double small = std::exp(-std::abs(score));
-  return (score < 0 ? small : 1) / (1 + small);
-}
-
-void append(std::string& text, double value) {
-  fmt::format_to(std::back_inserter(text), ",{}", value);
-}
-
-}  // namespace
 
 PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, const PredictionColumns& columns,
                                  std::string id)
@@ -86,7 +90,7 @@ std::string PredictionLines::header() const {
 }
 
 void PredictionLines::add(std::string& text, std::string_view id, View scores) const {
-  text += csv_field(id);
+  text += id;
   if (columns_.scores) {
     for (const double score : scores) append(text, score);
   }

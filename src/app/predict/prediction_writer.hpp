@@ -17,6 +17,9 @@ struct PredictionColumns {
   bool classes = true;        ///< where the loss tells classes apart
 };
 
+/// A text as a field of a CSV file.
+[[nodiscard]] std::string csv_field(std::string_view text);
+
 /// Makes lines of a CSV file: the record's identifier, and what the model predicts.
 class PredictionLines {
  public:
@@ -24,7 +27,7 @@ class PredictionLines {
   PredictionLines(const SavedModel& model, const Loss& loss, const PredictionColumns& columns, std::string id);
 
   [[nodiscard]] std::string header() const;
-  /// Appends the line of a record with these scores to `text`.
+  /// Appends the line of a record with these scores to `text`; `id` is a field of a CSV file.
   void add(std::string& text, std::string_view id, View scores) const;
 
  private:
