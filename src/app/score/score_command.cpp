@@ -64,10 +64,15 @@ class Scoring {
       : form_(form), by_(choice.by), source_(model, reading_of(choice), ScoredSource::Labels::needed), all_(form) {}
 
   void read(Progress& progress) {
-    while (source_.next()) {
-      all_.add(source_.scores(), source_.label());
-      if (!by_.empty()) group().add(source_.scores(), source_.label());
-      progress.tick();
+    ScoredRecords records;
+    while (source_.read(records)) {
+      source_.score(records);
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        const View scores = View(records.scores).subspan(i * form_.scores, form_.scores);
+        all_.add(scores, records.labels[i]);
+        if (!by_.empty()) group_of(records.keys[i]).add(scores, records.labels[i]);
+      }
+      progress.tick(static_cast<std::int64_t>(records.size()));
     }
   }
   [[nodiscard]] const PredictionTally& all() const { return all_; }
@@ -80,13 +85,12 @@ class Scoring {
     return reading;
   }
 
-  /// The group of the current record.
-  PredictionTally& group() {
-    const auto found = groups_.find(source_.key());
+  PredictionTally& group_of(const std::string& value) {
+    const auto found = groups_.find(value);
     if (found != groups_.end()) return found->second;
     check<DataError>(groups_.size() < most_groups,
                      "--by {}: the column has more than {} values. Name one with fewer values.", by_, most_groups);
-    return groups_.emplace(source_.key(), form_).first->second;
+    return groups_.emplace(value, form_).first->second;
   }
 
   PredictionForm form_;
