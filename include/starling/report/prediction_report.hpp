@@ -1,4 +1,4 @@
-/// Metrics of predictions as JSON, as rows of a table, and as a picture.
+/// Metrics of predictions as JSON and as rows of a table.
 #pragma once
 
 #include <string>
@@ -20,10 +20,5 @@ class SummaryView;
 [[nodiscard]] std::string class_rows(const SummaryView& view, const std::string& path);
 /// Rows for each tenth of the probabilities that has records, under a line of headings; empty without probabilities.
 [[nodiscard]] std::string calibration_rows(const SummaryView& view, const std::string& path);
-
-/// Draws calibration.svg into the folder: observed frequencies against mean predicted probabilities, with two standard
-/// errors, and the shares of records. Returns a sentence saying why not, if gnuplot is missing or fails, else an empty
-/// string.
-[[nodiscard]] std::string draw_calibration(const std::string& folder, const Calibration& calibration);
 
 }  // namespace starling
