@@ -150,6 +150,9 @@ class HeldOut(Files):
     def test_predictions_are_those_of_the_networks(self):
         found, loss, accuracy = self.scored([*self.WORDS, *self.DOUBLE, *self.TEST], "run", 3)
         self.check_metrics(found, self.outputs("run"))
+        labels = [label for _, _, label in self.held_out]
+        larger = max(labels.count(0), labels.count(1)) / len(labels)
+        self.assertEqual(json.loads((self.folder / "run" / "summary.json").read_text())["metrics"]["larger_class"], larger)
         self.assertAlmostEqual(loss, found["log_loss"], delta=1e-12)
         self.assertEqual(accuracy, found["accuracy"])
 

@@ -364,8 +364,8 @@ TEST(SummaryTable, ShowsDebtOnlyIfThereIsSome) {
 TEST(SummaryTable, OfAnAggregatedRunShowsItsFigures) {
   Summary summary = aggregated_example();
   const std::string text = to_table(summary);
-  expect_parts(text, {"accuracy 60.00 % on --test, 58.33 % balanced",
-                      "precision 66.67 %, recall 66.67 %, F1 66.67 %, specificity 50.00 %",
+  expect_parts(text, {"accuracy 80.00 % on --test",
+                      "balanced accuracy 58.33 %, precision 66.67 %, recall 66.67 %, F1 66.67 %, specificity 50.00 %",
                       "coefficients x1 0.5 +- 0.1 [0.25, 0.75] at 95 % (model) intercept -2",
                       "messages 160 to and from the aggregator, client 0",
                       "per round 80 bytes up from all clients, 20 bytes down in one broadcast"});

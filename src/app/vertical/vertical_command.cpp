@@ -2,6 +2,7 @@
 #include "vertical_command.hpp"
 
 #include "vertical_run.hpp"
+#include <algorithm>
 
 #include "starling/protocol/vertical/vertical_hindsight.hpp"
 #include "starling/report/pictures/scene_picture.hpp"
@@ -83,7 +84,12 @@ Score VerticalRun::score_held_out(Summary& summary) {
   PredictionTally tally({loss_of_outputs_->outputs(), loss_of_outputs_->classifies(), loss_of_outputs_->link()});
   const Score score =
       protocol_->predict(*held_out_->stream, [&](View outputs, View targets) { tally.add(outputs, targets[0]); });
-  if (first_rank()) summary.test_metrics = tally.metrics();
+  if (!first_rank()) return score;
+  summary.test_metrics = tally.metrics();
+  if (const std::optional<Classification>& classes = summary.test_metrics->classification) {
+    const auto most = std::ranges::max(classes->classes, {}, &ClassMetrics::records).records;
+    summary.larger_class = static_cast<double>(most) / static_cast<double>(tally.records());
+  }
   return score.of_all();
 }
 
