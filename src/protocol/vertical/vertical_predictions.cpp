@@ -26,7 +26,7 @@ Score Vertical::predict(VerticalStream& held_out, const std::function<void(View 
     if (!root_.aggregates()) continue;
     open_messages(lengths, messages_.value());
     DeclaredPublic::publish(held_out.targets(), targets);
-    total += score(targets.value());
+    total += score(View(targets.value()).first(count * loss_.targets()));
     const View outputs = plan_.central ? joint_->outputs() : head_loss_.outputs();
     for (std::size_t i = 0; i < count; ++i) {
       const View truth = View(targets.value()).subspan(i * loss_.targets(), loss_.targets());
