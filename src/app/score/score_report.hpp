@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "starling/core/boundary.hpp"
+#include "starling/core/links.hpp"
 #include "starling/record/figures/test_metrics.hpp"
 #include "starling/report/view/json.hpp"
 

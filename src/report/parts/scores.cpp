@@ -7,7 +7,7 @@ namespace starling {
 
 namespace {
 
-/// The metrics of predictions, and copies of those that had names of their own before there was `metrics.test`.
+/// The metrics of predictions, with copies of the shortest beside the other scores.
 void add_test_metrics(const TestMetrics& test, Json& metrics) {
   metrics["test"] = json_of(test);
   for (const char* name : {"accuracy", "balanced_accuracy", "precision", "recall", "f1", "specificity", "confusion"}) {
