@@ -11,6 +11,7 @@
 #include "app/privacy/privacy_command.hpp"
 #include "app/renewable/renewable_command.hpp"
 #include "app/report/report_command.hpp"
+#include "app/score/score_command.hpp"
 #include "app/topology/topology_command.hpp"
 #include "app/vertical/vertical_command.hpp"
 #include <cstdio>
@@ -81,7 +82,7 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table{omd_command(),      renewable_command(), infer_command(),
                                           vertical_command(), fedavg_command(),    doctor_command(),
                                           topology_command(), privacy_command(),   predict_command(),
-                                          data_command(),     report_command()};
+                                          score_command(),    data_command(),      report_command()};
   return table;
 }
 

@@ -167,7 +167,9 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   if (!settings.label.empty() && !optional) roles.label = uses.take(settings.label, "--label");
   if (!settings.id.empty()) uses.take(settings.id, "--id");
   for (const std::string& column : settings.drop) uses.take(column, "--drop");
-  if (!settings.key.empty()) roles.key = columns.find(settings.key, "--partition column:");
+  if (!settings.key.empty()) {  // of records that a model is applied to, the key is that of groups
+    roles.key = columns.find(settings.key, settings.constants ? "--by" : "--partition column:");
+  }
   if (settings.needs_person || has_column(columns, settings.person))
     roles.person = find_person(columns, settings.person);
   if (roles.person && roles.person != roles.key) uses.take(settings.person, "--person");
@@ -179,9 +181,10 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
     roles.label = find_default_label(columns, uses, roles.key);
   }
   if (roles.label) uses.take(*roles.label);
+  const bool by_name = settings.constants && !settings.constants->columns.empty() && !columns.names.empty();
+  if (by_name) roles.features = find_features(columns, settings.constants->columns, uses);  // the key may be one
   if (roles.key) uses.take(*roles.key);
-  if (settings.constants && !settings.constants->columns.empty() && !columns.names.empty()) {
-    roles.features = find_features(columns, settings.constants->columns, uses);
+  if (by_name) {
     settings.note_unused(other_names(columns, roles.features, uses));
     return roles;
   }

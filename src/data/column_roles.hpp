@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "starling/data/preparation/constants.hpp"
+#include "starling/data/constants.hpp"
 #include "starling/data/settings.hpp"
 
 namespace starling {

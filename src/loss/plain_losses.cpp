@@ -28,6 +28,7 @@ class Absolute final : public Member<Absolute, Regression<Loss>> {
 /// The score s itself, for expert advice: a record's features are the losses of d experts. Labels are not used.
 class Linear final : public Member<Linear, Regression<Loss>> {
  public:
+  [[nodiscard]] Link link() const override { return Link::none; }
   [[nodiscard]] bool bounded_below() const override { return false; }
   [[nodiscard]] double value(View scores, double) const override { return scores[0]; }
   void derivative(View, double, MutableView derivative) const override { derivative[0] = 1; }

@@ -16,6 +16,7 @@ class MeanSquaredError final : public TargetLoss {
   [[nodiscard]] std::size_t outputs() const override { return targets_; }
   [[nodiscard]] std::size_t targets() const override { return targets_; }
   [[nodiscard]] bool classifies() const override { return false; }
+  [[nodiscard]] Link link() const override { return Link::identity; }
   [[nodiscard]] bool is_mean_squared_error() const override { return true; }
   [[nodiscard]] double label(double raw) const override { return raw; }
   [[nodiscard]] double value(View outputs, View targets) const override {
@@ -43,6 +44,7 @@ class OfOneLabel final : public TargetLoss {
   [[nodiscard]] std::size_t outputs() const override { return loss_->scores(); }
   [[nodiscard]] std::size_t targets() const override { return 1; }
   [[nodiscard]] bool classifies() const override { return loss_->classifies(); }
+  [[nodiscard]] Link link() const override { return loss_->link(); }
   [[nodiscard]] double label(double raw) const override { return loss_->label(raw); }
   [[nodiscard]] double value(View outputs, View targets) const override { return loss_->value(outputs, targets[0]); }
   void derivative(View outputs, View targets, MutableView derivative) const override {

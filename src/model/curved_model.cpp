@@ -165,23 +165,6 @@ void CurvedModel::gram(View parameters, const Batch& batch, Weight weight, Vecto
   }
 }
 
-double CurvedModel::predict(View parameters, const Row& row, double truth) const {
-  Vector scores(classes_);
-  for (std::size_t k = 0; k < classes_; ++k) {
-    const View weights = parameters.subspan(k * order_, order_);
-    const View slopes = weights.first(features_);
-    scores[k] = (row.sparse() ? dot(row.values, row.index, slopes) : dot(row.values, slopes)) + weights[features_];
-  }
-  if (classes_ == 1) return truth * scores[0] > 0 ? truth : -truth;
-  std::size_t predicted = classes_;
-  for (std::size_t k = 0; k < classes_; ++k) {
-    const bool beats = predicted == classes_ || scores[k] > scores[predicted] ||
-                       (scores[k] == scores[predicted] && static_cast<double>(predicted) == truth);
-    if (beats) predicted = k;
-  }
-  return static_cast<double>(predicted);
-}
-
 double CurvedModel::loss_at_zero() const {
   const double score = 0;
   return loss_.value(View(&score, 1), 1);

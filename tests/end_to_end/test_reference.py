@@ -157,6 +157,21 @@ class Reference(TestCase):
             seen = set(paths_of(json.loads(result.out)))
             self.assertEqual(sorted(path for path in seen if not is_documented(path, codes)), [], words)
 
+    @needs_h5py
+    def test_every_key_that_score_prints_is_there(self):
+        """Metrics have the keys of metrics.test in a summary."""
+        records = self.write("records.csv", "x0,x1,x2,y\n" + "".join(f"{i % 3},{i % 2},1,{i % 2}\n" for i in range(30)))
+        codes = codes_of("json-output.md") | {code.replace("metrics.test.", "metrics.") for code in codes_of("summary.md")}
+        codes |= {code.replace("metrics.", "groups[].metrics.", 1) for code in codes if code.startswith("metrics.")}
+        for loss in ("logistic", "squared"):
+            words = ["omd", "--source", records, "--clients", "1", "--loss", loss, *NONE.split(), "--output", loss, "--progress", "off"]
+            self.assertEqual(self.run_alone(words).code, 0)
+            result = self.run_alone(["score", loss, "--source", records, "--by", "x0", "--json"])
+            self.assertEqual(result.code, 0, result)
+            seen = set(paths_of(json.loads(result.out)))
+            self.assertGreater(len(seen), 10)
+            self.assertEqual(sorted(path for path in seen if not is_documented(path, codes)), [], loss)
+
     def test_every_key_of_a_checked_topology_is_there(self):
         result = self.run_alone(["topology", "check", SOURCE / "topologies" / "b3-5.topo", "--json"])
         codes = codes_of("topology-files.md")

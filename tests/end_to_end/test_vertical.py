@@ -93,6 +93,121 @@ class Files(VerticalCase):
         self.write("all.csv", "a,b,c,d,y\n" + "".join(",".join(map(str, x)) + f",{y}\n" for _, x, y in rows))
 
 
+class HeldOut(Files):
+    """Both parties predict test.csv's records together; host-test.csv has them in another order."""
+
+    TEST = ["--test", "guest-test.csv,host-test.csv"]
+    WORDS = [*Files.WORDS[:-2], "--clients", 2, *NONE]
+    TABLE = ["--source", "all.csv", "--columns", "a,b/c,d", "--label", "y"]
+    DOUBLE = ["--precision", "double"]
+
+    def setUp(self):
+        super().setUp()
+        self.write_files(table(70))
+        self.held_out = table(45, seed=9)
+        for name in ("guest", "host", "all"):
+            os.rename(self.folder / f"{name}.csv", self.folder / f"{name}-train.csv")
+        self.write_files(self.held_out)
+        for name in ("guest", "host", "all"):
+            os.rename(self.folder / f"{name}.csv", self.folder / f"{name}-test.csv")
+            os.rename(self.folder / f"{name}-train.csv", self.folder / f"{name}.csv")
+
+    def scored(self, words, output, ranks=1):
+        metrics = self.summary(words, output, ranks)["metrics"]
+        return metrics["test"], metrics["test_loss"], metrics["test_accuracy"]
+
+    def played(self, layers, parameters, x):
+        """A network of dense layers with ReLU between them."""
+        for i, (inputs, outputs) in enumerate(zip(layers, layers[1:])):
+            weights, parameters = parameters[:inputs * outputs].reshape(inputs, outputs), parameters[inputs * outputs:]
+            x = x @ weights + parameters[:outputs]
+            parameters = parameters[outputs:]
+            x = numpy.maximum(x, 0) if i + 2 < len(layers) else x
+        self.assertEqual(len(parameters), 0)
+        return x
+
+    def outputs(self, output, clip=math.inf):
+        """Of the networks of a run, for the held-out records in the order of the labels."""
+        networks = {client: numpy.frombuffer(found) for client, found in self.networks(output).items()}
+        x = numpy.array([values for _, values, _ in self.held_out])
+        embeddings = [self.played([2, 5, 3], networks[k], x[:, 2 * k - 2:2 * k]) for k in (1, 2)]
+        for rows in embeddings:
+            rows *= numpy.minimum(1, clip / numpy.linalg.norm(rows, axis=1))[:, None]
+        return self.played([6, 4, 2], networks[0], numpy.hstack(embeddings))
+
+    def check_metrics(self, found, outputs, delta=1e-12):
+        y = numpy.array([label for _, _, label in self.held_out])
+        margins = outputs[:, 1] - outputs[:, 0]
+        p = 1 / (1 + numpy.exp(-margins))
+        pairs = margins[y == 1][:, None] - margins[y == 0]
+        self.assertEqual(found["records"], len(y))
+        self.assertAlmostEqual(found["accuracy"], ((margins > 0) == y).mean(), delta=1e-12)
+        self.assertAlmostEqual(found["auc"], (pairs > 0).mean(), delta=1e-12)
+        self.assertAlmostEqual(found["log_loss"], -numpy.log(numpy.where(y == 1, p, 1 - p)).mean(), delta=delta)
+        self.assertAlmostEqual(found["brier"], ((p - y) ** 2).mean(), delta=delta)
+
+    @needs_h5py
+    def test_predictions_are_those_of_the_networks(self):
+        found, loss, accuracy = self.scored([*self.WORDS, *self.DOUBLE, *self.TEST], "run", 3)
+        self.check_metrics(found, self.outputs("run"))
+        labels = [label for _, _, label in self.held_out]
+        larger = max(labels.count(0), labels.count(1)) / len(labels)
+        self.assertEqual(json.loads((self.folder / "run" / "summary.json").read_text())["metrics"]["larger_class"], larger)
+        self.assertAlmostEqual(loss, found["log_loss"], delta=1e-12)
+        self.assertEqual(accuracy, found["accuracy"])
+
+    def test_the_same_on_any_number_of_ranks_and_from_one_table(self):
+        without = self.outcome(self.WORDS, "without")
+        expected = self.scored([*self.WORDS, *self.TEST], "one")
+        self.assertEqual(self.networks("one"), without[3])
+        for ranks in (2, 3, 5):
+            self.assertEqual(self.scored([*self.WORDS, *self.TEST], f"on-{ranks}", ranks), expected)
+        one_table = [*self.TABLE, "--test", "all-test.csv", *self.WORDS[4:]]
+        self.assertEqual(self.scored(one_table, "table", 3), expected)
+        self.assertEqual(self.scored([*self.WORDS, *self.TEST, "--labels", "head"], "head", 3), expected)
+        self.assertEqual(self.scored([*self.WORDS, *self.TEST, "--baseline", "central"], "central", 3), expected)
+        coarse = [*self.WORDS, *self.TEST, "--quantiser", "scalar:2", "--bits", "sublinear:2"]
+        self.assertNotEqual(self.scored(coarse, "coarse", 3)[1], expected[1])
+
+    def test_labels_of_a_file_of_their_own(self):
+        expected = self.scored([*self.WORDS, *self.TEST], "one")
+        for name in ("guest", "guest-test"):
+            rows = [line.split(",") for line in (self.folder / f"{name}.csv").read_text().splitlines()]
+            self.write(f"{name}-labels.csv", "".join(",".join(row[:2]) + "\n" for row in rows))
+            self.write(f"{name}.csv", "".join(",".join([row[0], *row[2:]]) + "\n" for row in rows))
+        words = [*self.WORDS, "--label-source", "guest-labels.csv"]
+        self.assertEqual(self.scored([*words, *self.TEST, "--test-label-source", "guest-test-labels.csv"], "apart", 3), expected)
+
+    @needs_h5py
+    def test_held_out_records_are_public_and_so_not_noised(self):
+        noisy = [*self.WORDS[:-2], *self.DOUBLE, *GAUSSIAN[:-1], "random", "--embedding-clip", 0.3]
+        words = [*noisy, *self.TEST]
+        result = self.play([*words, "--output", "run", "--json"], 3)
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("the records of --test count as public", result.err)
+        summary = result.summary()
+        self.check_metrics(summary["metrics"]["test"], self.outputs("run", 0.3), delta=1e-7)  # the bound has a margin for roundings
+        self.assertEqual(summary["accuracy"], summary["metrics"]["test"]["accuracy"])
+        self.assertIsNone(summary["metrics"]["progressive_accuracy"])
+        self.assertNotIn("accuracy", summary["withheld"])
+        without = self.play([*noisy, "--output", "without", "--json"])
+        self.assertEqual(summary["privacy"]["record_epsilon"], without.summary()["privacy"]["record_epsilon"])
+
+    def test_what_does_not_fit_is_refused(self):
+        self.refused(UNUSABLE, [*SPECTRUM, *NONE, "--test", "all-test.csv"], "--test with a spectrum")
+        self.refused(UNUSABLE, [*self.WORDS, "--test", "synthetic:two-gaussians:p=2,n=9,synthetic:two-gaussians:p=2,n=9"], "--test")
+        self.refused(UNUSABLE, [*self.WORDS, "--test", "guest-test.csv"], "1 files for 2 parties")
+        self.refused(UNUSABLE, [*self.WORDS, "--test-label-source", "all.csv"], "--test-label-source")
+        self.write("wide.csv", "id,c,d,e\n" + "".join(f"r{i},1,2,3\n" for i in range(45)))
+        self.refused(UNREADABLE, [*self.WORDS, "--test", "guest-test.csv,wide.csv"], "--test: party 2 has 3 columns, where it has 2",
+                     ranks=3)
+        self.write("other.csv", "id,c,f\n" + "".join(f"r{i},1,2\n" for i in range(45)))
+        self.refused(UNREADABLE, [*self.WORDS, "--test", "guest-test.csv,other.csv"], "--test", ranks=3)
+        self.write("few.csv", "id,c,d\n" + "".join(f"r{i},1,2\n" for i in range(44)))
+        self.refused(UNREADABLE, [*self.WORDS, "--test", "guest-test.csv,few.csv"], "44", ranks=3)
+        self.refused(UNUSABLE, [*self.TABLE, *self.WORDS[4:], "--test", "{client}.csv"], "must be one table", ranks=3)
+
+
 class Runs(VerticalCase):
     @slow
     def test_equal_bits_on_any_number_of_ranks(self):

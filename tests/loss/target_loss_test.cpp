@@ -34,6 +34,9 @@ TEST(MeanSquaredError, IsAMeanOverTargets) {
   EXPECT_TRUE(loss->is_mean_squared_error());
   EXPECT_FALSE(make_target_loss("squared", 1, 1)->is_mean_squared_error()) << "half of it";
   EXPECT_FALSE(loss->margin(Vector{1, 2}).has_value());
+  EXPECT_EQ(loss->link(), Link::identity);
+  EXPECT_EQ(make_target_loss("softmax", 2, 1)->link(), Link::softmax);
+  EXPECT_EQ(make_target_loss("hinge", 1, 1)->link(), Link::none);
   expect_derivative(*loss, {1, 4}, {2, 2});
 }
 

@@ -37,12 +37,19 @@ inline Summary stopped_run(Client clients) {
   return summary;
 }
 
+/// Metrics of (label, margin) of two classes, by a loss without probabilities.
+inline TestMetrics metrics_of_margins(const std::vector<std::pair<double, double>>& records) {
+  PredictionTally tally({1, true, Link::none});
+  for (const auto& [label, margin] : records) tally.add(Vector{margin}, label);
+  return tally.metrics();
+}
+
 /// Makes it one with rank 0 as the aggregator, tested and with intervals.
 inline Summary aggregated(Summary summary, const std::vector<EdgeTraffic>& edges) {
   summary.command = "renewable";
   summary.aggregated = true;
   summary.test = Score{10, 40, 50};
-  summary.test_metrics = test_metrics({-1, 1}, Vector{1, 1, 1, -1, -1}, Vector{1, 1, -1, 1, -1});
+  summary.test_metrics = metrics_of_margins({{1, 1}, {1, 1}, {1, -1}, {-1, 1}, {-1, -1}});
   summary.intervals = {{"x1", 0.5, 0.1, 0.25, 0.75, 0.95, "model"},
                        {"intercept", -2, std::nan(""), std::nan(""), std::nan(""), std::nan(""), ""}};
   summary.edges = edges;

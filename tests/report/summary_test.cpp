@@ -195,8 +195,13 @@ TEST(SummaryJson, AccuracyIsThatOfTheTestSetIfThereIsOne) {
 
 TEST(SummaryJson, HoldsFiguresByClass) {
   const nlohmann::json json = parsed(aggregated_example());
-  EXPECT_EQ(at(json, "accuracy"), 0.6);
+  EXPECT_EQ(at(json, "accuracy"), 0.8);  // of the test score
   EXPECT_EQ(at(json, "metrics/accuracy"), 0.6);
+  EXPECT_EQ(at(json, "metrics/test/accuracy"), 0.6);
+  EXPECT_EQ(at(json, "metrics/test/records"), 5);
+  EXPECT_EQ(at(json, "metrics/test/auc"), 3.5 / 6);
+  EXPECT_FALSE(at(json, "metrics/test").contains("log_loss"));
+  EXPECT_EQ(at(json, "metrics/test/classes/1/records"), 3);
   EXPECT_EQ(at(json, "metrics/test_loss"), 0.2);
   EXPECT_EQ(at(json, "metrics/balanced_accuracy"), (2.0 / 3 + 0.5) / 2);
   for (const char* key : {"precision", "recall", "f1"}) {
@@ -206,7 +211,7 @@ TEST(SummaryJson, HoldsFiguresByClass) {
   EXPECT_EQ(at(json, "metrics/confusion"),
             nlohmann::json::parse(R"({"classes": [-1, 1], "counts": [[1, 1], [1, 2]]})"));
   Summary never = aggregated_example();
-  never.test_metrics = test_metrics({-1, 1}, Vector{1}, Vector{-1});
+  never.test_metrics = testing_support::metrics_of_margins({{1, -1}});
   EXPECT_TRUE(at(parsed(never), "metrics/precision").is_null());
   EXPECT_FALSE(parsed(example()).contains("intervals"));
   EXPECT_FALSE(at(parsed(example()), "metrics").contains("precision"));
@@ -359,8 +364,8 @@ TEST(SummaryTable, ShowsDebtOnlyIfThereIsSome) {
 TEST(SummaryTable, OfAnAggregatedRunShowsItsFigures) {
   Summary summary = aggregated_example();
   const std::string text = to_table(summary);
-  expect_parts(text, {"accuracy 60.00 % on --test, 58.33 % balanced",
-                      "precision 66.67 %, recall 66.67 %, F1 66.67 %, specificity 50.00 %",
+  expect_parts(text, {"accuracy 80.00 % on --test",
+                      "balanced accuracy 58.33 %, precision 66.67 %, recall 66.67 %, F1 66.67 %, specificity 50.00 %",
                       "coefficients x1 0.5 +- 0.1 [0.25, 0.75] at 95 % (model) intercept -2",
                       "messages 160 to and from the aggregator, client 0",
                       "per round 80 bytes up from all clients, 20 bytes down in one broadcast"});

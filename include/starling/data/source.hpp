@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "starling/core/batch.hpp"
-#include "starling/data/preparation/constants.hpp"
+#include "starling/data/constants.hpp"
 #include "starling/data/settings.hpp"
 
 namespace starling {

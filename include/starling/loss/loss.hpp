@@ -29,7 +29,7 @@ enum class Link {
   identity,  ///< the score predicts the label itself
   logit,     ///< the logistic function of the score is the probability of label 1
   softmax,   ///< the softmax of the scores are the classes' probabilities
-  none       ///< scores tell classes apart and are no probabilities
+  none       ///< scores are neither labels nor probabilities
 };
 
 class CurvedLoss;

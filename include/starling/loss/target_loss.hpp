@@ -20,6 +20,8 @@ class TargetLoss {
   [[nodiscard]] virtual std::size_t targets() const = 0;
   /// Whether targets are classes, so that a prediction is right or wrong.
   [[nodiscard]] virtual bool classifies() const = 0;
+  /// The meaning of the outputs, as of a loss's scores.
+  [[nodiscard]] virtual Link link() const = 0;
   /// Whether the mean loss is the mean squared error of the outputs.
   [[nodiscard]] virtual bool is_mean_squared_error() const { return false; }
   /// The loss's own target for a target of the data. Throws DataError, naming the set of targets, for a target outside

@@ -47,9 +47,6 @@ class CurvedModel final : public Model {
 
   /// Loss of one record and one class at a score of 0; for losses that classify.
   [[nodiscard]] double loss_at_zero() const;
-  /// Predicted class: −1 or 1 for K = 1, else 0, …, K − 1. At a tie with `truth` it is another class, as in
-  /// Loss::correct.
-  [[nodiscard]] double predict(View parameters, const Row& row, double truth) const;
 
  private:
   /// Records of the batch that are in range, with rows (x, 1) scaled to the bound if there is one.

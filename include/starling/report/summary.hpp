@@ -59,7 +59,7 @@ struct Summary {
   std::optional<double> last_loss;          ///< mean progressive loss of the last tenth of the recorded history
   std::optional<Score> test;                ///< sum over clients' final models on --test
   std::optional<double> larger_class;       ///< accuracy on --test of always answering its most frequent class
-  std::optional<TestMetrics> test_metrics;  ///< metrics of predictions on --test, if counted by class
+  std::optional<TestMetrics> test_metrics;  ///< of the run's model on --test
   std::vector<Interval> intervals;          ///< of coefficients; client by client where each has its own
   std::optional<double> interval_records;   ///< records behind the intervals, over all clients
   std::optional<JointTest> joint;           ///< joint test of the coefficients (--joint)

@@ -4,7 +4,6 @@
 #include "renewable_run.hpp"
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "starling/core/spec.hpp"
 
@@ -29,21 +28,6 @@ ExitCode RenewableRun::exit_code(const Summary& summary, const RoundsEnd& end) {
       "is one class only and --penalty slopes) add a penalty; what was reached is in {}",
       config_.settings.rounds, directory_->path());
   return AggregatedRun::exit_code(summary, end);
-}
-
-TestMetrics RenewableRun::test_figures() const {
-  std::vector<double> classes{-1, 1};
-  if (model_->classes() > 1) {
-    classes.resize(model_->classes());
-    std::iota(classes.begin(), classes.end(), 0.0);
-  }
-  Vector truth;
-  Vector predicted;
-  for (std::size_t i = 0; i < test_->size(); ++i) {
-    truth.push_back(test_->label(i));
-    predicted.push_back(model_->predict(protocol_->theta().value(), test_->row(i), test_->label(i)));
-  }
-  return test_metrics(classes, truth, predicted);
 }
 
 /// "x1", "intercept"; with several classes "2:x1".
@@ -102,7 +86,6 @@ void RenewableRun::add_notes() {
 void RenewableRun::summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) {
   add_notes();
   AggregatedRun::summarise(summary, std::move(models), end);
-  if (test_ && model_->classifies()) summary.test_metrics = test_figures();
   try {
     summary.intervals = intervals();
   } catch (const DataError& error) {  // rank 0's: the model stands without them

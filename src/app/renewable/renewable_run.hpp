@@ -52,7 +52,6 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] std::vector<Masker> agree_on_masks();
   void show_mask_keys();
   [[nodiscard]] bool has_converged() const;
-  [[nodiscard]] TestMetrics test_figures() const;
   [[nodiscard]] std::vector<Interval> intervals() const;
   [[nodiscard]] std::vector<std::string> coefficient_names() const;
   void add_notes();

@@ -202,6 +202,9 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::string dealt_by() const;
   [[nodiscard]] std::string full_command_line() const;
   void write_results(Summary summary, bool stopped);
+  /// The model of model.h5, without its origin; none where model_of_results gives none. Rank 0's.
+  [[nodiscard]] std::optional<SavedModel> model_of(const Summary& summary) const;
+  void score_model(Summary& summary) const;
   void save_model(const Summary& summary) const;
   [[nodiscard]] std::vector<std::string> write_pictures(const Summary& summary, const OwnResults& own) const;
 

@@ -5,6 +5,7 @@
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
 #include "starling/privacy/statement/statement.hpp"
+#include "starling/record/model_file/model_metrics.hpp"
 
 namespace starling {
 
@@ -21,14 +22,27 @@ PublicConstants common_part(const DataSettings& data, PublicConstants constants)
 
 }  // namespace
 
-/// Writes model.h5. Rank 0's.
-void LearningRun::save_model(const Summary& summary) const {
+std::optional<SavedModel> LearningRun::model_of(const Summary& summary) const {
   std::optional<SavedModel> model = model_of_results();
-  if (!model) return;
+  if (!model) return model;
   model->parameters = summary.model_by_mass;
   model->constants = common_part(common().data, dataset_.constants.value_or(PublicConstants()));
   model->own_constants = is_per_client(common().data.standardise) || is_per_client(common().data.encode);
   if (model->constants.features == 0 || dataset_.shape.sparse) model->constants.features = dataset_.shape.features;
+  return model;
+}
+
+/// Adds the metrics of the model's predictions on --test, if the model predicts labels. Rank 0's.
+void LearningRun::score_model(Summary& summary) const {
+  if (!test_) return;
+  const std::optional<SavedModel> model = model_of(summary);
+  if (model && prediction_form(*model)) summary.test_metrics = metrics_of(*model, *test_);
+}
+
+/// Writes model.h5. Rank 0's.
+void LearningRun::save_model(const Summary& summary) const {
+  std::optional<SavedModel> model = model_of(summary);
+  if (!model) return;
   model->origin = {{"command", command_},
                    {"command_line", command_line_},
                    {"run_id", run_id_},

@@ -155,6 +155,7 @@ void LearningRun::finish_summary(Summary& summary, bool stopped) {
   if (privacy_) add_privacy(summary, stopped);
   if (first_rank()) note_divergence(summary);
   if (first_rank()) compare_with_constant(summary);
+  if (first_rank()) score_model(summary);
   if (summary.progressive && summary.progressive->out_of_range > 0) {
     notes_.push_back(fmt::format(
         "{} times a record was out of range (its gradient not finite or too long to be clipped, so that it contributed "
@@ -217,7 +218,7 @@ void LearningRun::name_metrics(Summary& summary) {
   summary.withheld = {"loss.mean", "loss.last"};
   if (!summary.classifies) return;
   summary.withheld.emplace_back("metrics.progressive_accuracy");
-  if (!test_) summary.withheld.emplace_back("accuracy");
+  if (!summary.test) summary.withheld.emplace_back("accuracy");
 }
 
 /// Writes rank 0's files, draws pictures unless a signal stopped the run, and prints the summary.

@@ -2,6 +2,7 @@
 #include "vertical_command.hpp"
 
 #include "vertical_run.hpp"
+#include <algorithm>
 
 #include "starling/protocol/vertical/vertical_hindsight.hpp"
 #include "starling/report/pictures/scene_picture.hpp"
@@ -68,6 +69,8 @@ void VerticalRun::summarise(Summary& summary, Released<Columns> models, const Ro
   local.shares = protocol_->time_shares();
   const auto tested = policy.share(protocol_->tested(), SharedFigure::scores_of_vertical);
   if (data_.testing > 0 && tested) local.test.emplace(first_rank() ? 1 : 0, tested->value());
+  if (held_out_ && end.stopped) notes_.emplace_back("metrics on --test: left out, since the run was stopped");
+  if (held_out_ && !end.stopped) local.test.emplace(first_rank() ? 1 : 0, score_held_out(summary));
   gather_results(agreement_, local, policy, false, summary);
   if (first_rank()) {
     set_one_model(summary, local.models.value()[0]);
@@ -75,6 +78,19 @@ void VerticalRun::summarise(Summary& summary, Released<Columns> models, const Ro
   }
   if (config_.static_regret && !end.stopped) add_regret(summary);
   count_evaluation(summary);
+}
+
+Score VerticalRun::score_held_out(Summary& summary) {
+  PredictionTally tally({loss_of_outputs_->outputs(), loss_of_outputs_->classifies(), loss_of_outputs_->link()});
+  const Score score =
+      protocol_->predict(*held_out_->stream, [&](View outputs, View targets) { tally.add(outputs, targets[0]); });
+  if (!first_rank()) return score;
+  summary.test_metrics = tally.metrics();
+  if (const std::optional<Classification>& classes = summary.test_metrics->classification) {
+    const auto most = std::ranges::max(classes->classes, {}, &ClassMetrics::records).records;
+    summary.larger_class = static_cast<double>(most) / static_cast<double>(tally.records());
+  }
+  return score.of_all();
 }
 
 void VerticalRun::count_evaluation(Summary& summary) {
@@ -95,7 +111,7 @@ VerticalFigures VerticalRun::figures() const {
   }
   if (config_.plan.keeps_predictions) {
     const auto predictions = policy.share(protocol_->predictions(), SharedFigure::predictions);
-    if (predictions) figures.auc = area_under_roc(predictions->value());
+    if (predictions) figures.auc = area_under_roc(predictions->value()).area;
   }
   return figures;
 }
@@ -111,7 +127,7 @@ void VerticalRun::add_regret(Summary& summary) {
   }
   VerticalDataset again;
   agreement_.together([&] { again = open_source(); });
-  align(*again.stream);
+  align(*again.stream, data_.shape, data_.ids);
   const Hindsight found =
       find_hindsight(*evaluation_, *again.stream, metrics_policy(), architecture_, *loss_of_outputs_, blocks_of(all),
                      {summary.rounds, config_.plan.batch, config_.regret_passes.value_or(default_passes),

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/ranges.h>
+
 #include "starling/core/check.hpp"
 #include "starling/core/limits.hpp"
+#include "starling/core/per_client.hpp"
 #include "starling/core/spec.hpp"
+#include "starling/data/generators/synthetic.hpp"
 #include "starling/files/round_values.hpp"
 #include "starling/loss/target_loss.hpp"
 
@@ -66,6 +70,20 @@ void add_party_options(Options& options, VerticalConfig& config) {
                "party's. Ranks that know the labels read it, for labels and ids alone",
        .files = named::source},
       config.label_source);
+  options.add(
+      {.name = "test",
+       .argument = "FILES",
+       .help = "held-out records, which the parties predict together after the rounds. They are public by declaration: "
+               "embeddings of them go to rank 0 without noise, and their labels are rank 0's. One table where --source "
+               "is one, else a file of each party, separated by commas, or a name with {client}",
+       .files = named::source},
+      config.held_out);
+  options.add({.name = "test-label-source",
+               .argument = "FILE",
+               .help = "the file with the labels of --test; default: the first party's",
+               .files = named::source,
+               .relations = {needs("test", "there are no records to label")}},
+              config.held_out_labels);
   options.add(
       {.name = "labels",
        .argument = "WHO",
@@ -252,6 +270,9 @@ void check_needless_options(const VerticalConfig& config) {
         "--positive with --loss {} (it makes labels -1 and 1, and the loss counts classes from 0) leave it out, or use "
         "--loss logistic",
         Spec::parse(config.loss).name());
+  check(
+      config.held_out.empty() || !config.parties.empty() || !is_spectrum(config.source.value_or("synthetic:spectrum")),
+      "--test with a spectrum: its rounds have test records of their own. Leave --test out.");
   refuse_audit(config);
 }
 
@@ -333,6 +354,26 @@ VerticalSettings VerticalConfig::settings() const {
   return settings;
 }
 
+VerticalSettings VerticalConfig::held_out_settings() const {
+  VerticalSettings settings = this->settings();
+  settings.epochs = 1;
+  settings.label_source = held_out_labels;
+  const bool one_table = parties.empty() && !is_per_client(data.source);
+  if (one_table || (held_out.size() == 1 && is_per_client(held_out.front()))) {
+    settings.files.clear();
+    settings.source = fmt::format("{}", fmt::join(held_out, ","));
+  } else {
+    settings.files = held_out;
+  }
+  check(one_table != is_per_client(settings.source) || !settings.files.empty(),
+        "--test '{}': it must be {}, as --source is.", settings.source,
+        one_table ? "one table" : "a file of each party");
+  for (const std::string& file : held_out) {
+    check(!is_synthetic(file), "--test '{}': a generator would draw the records of training again. Name a file.", file);
+  }
+  return settings;
+}
+
 std::optional<Client> VerticalConfig::parties_of_data() const {
   if (!parties.empty()) return static_cast<Client>(parties.size());
   if (is_spectrum()) return receivers_of(data.source);
@@ -351,6 +392,7 @@ VerticalConfig parse_vertical_config(const std::vector<std::string>& words) {
   check_target_loss(config.loss);
   config.data.source = config.source.value_or("synthetic:spectrum");
   config.data.batch = config.batch.value_or(default_batch);
+  if (!config.held_out.empty()) static_cast<void>(config.held_out_settings());
   config.plan.embedding_clip = config.embedding_clip.value_or(1);
   const char* own = config.precision == Precision::full ? "float64" : "float32";
   if (config.quantiser.empty()) config.quantiser = own;

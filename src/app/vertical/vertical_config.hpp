@@ -46,6 +46,8 @@ struct VerticalConfig : LearningConfig {
   std::vector<std::string> parties;  ///< files
   std::string columns;
   std::string label_source;
+  std::vector<std::string> held_out;  ///< files of --test
+  std::string held_out_labels;
   LayerSizes features;
   LayerSizes head;
   Precision precision = Precision::single;
@@ -62,6 +64,8 @@ struct VerticalConfig : LearningConfig {
   [[nodiscard]] bool is_spectrum() const { return parties.empty() && starling::is_spectrum(data.source); }
   /// What data.* and the above say of the source.
   [[nodiscard]] VerticalSettings settings() const;
+  /// Of the held-out records. Throws UsageError where they are not split as the source is.
+  [[nodiscard]] VerticalSettings held_out_settings() const;
   /// Parties that the data have, where the options say so.
   [[nodiscard]] std::optional<Client> parties_of_data() const;
 };

@@ -28,6 +28,7 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] bool uses_records() const override { return true; }
   [[nodiscard]] Layout record_layout() const override { return {1, world_.size()}; }
   [[nodiscard]] std::vector<std::string> source_files() const override;
+  [[nodiscard]] std::string digest_of_inputs() const override;
 
   /// Ranks without parties play rounds too.
   [[nodiscard]] bool plays(int) const override { return true; }
@@ -62,8 +63,14 @@ class VerticalRun final : public LearningRun {
   void agree_on_labels();
   void check_drops() const;
   void check_ids();
+  /// The shape of a data set on all ranks together. **Collective.**
+  [[nodiscard]] VerticalShape joined_shape(const VerticalDataset& dataset);
   /// Puts the stream's records into the order of rank 0's ids. **Collective.**
-  void align(VerticalStream& stream);
+  void align(VerticalStream& stream, const VerticalShape& shape, const std::vector<std::uint64_t>& ids);
+  /// **Collective.**
+  void agree_on_held_out();
+  /// Adds the metrics of the parties' predictions of --test. Returns their score. **Collective.**
+  [[nodiscard]] Score score_held_out(Summary& summary);
   void make_architecture();
   [[nodiscard]] bool may_pool_records() const;
   void choose_rounds();
@@ -83,7 +90,8 @@ class VerticalRun final : public LearningRun {
   VerticalConfig config_;
   std::unique_ptr<TargetLoss> loss_of_outputs_;
   VerticalDataset data_;
-  std::optional<RankKey> rank_key_;  ///< under which ranks compare digests of records
+  std::optional<VerticalDataset> held_out_;  ///< of --test
+  std::optional<RankKey> rank_key_;          ///< under which ranks compare digests of records
   VerticalArchitecture architecture_;
   std::vector<std::shared_ptr<const Quantiser>> by_bits_;  ///< of embeddings, where the number of bits changes
   std::vector<long long> bits_;                            ///< of each round, likewise

@@ -86,6 +86,20 @@ void VerticalRun::open_data() {
   dataset_.replayable = data_.replayable;
   dataset_.digest = data_.digest;
   dataset_.fingerprint = data_.fingerprint;
+  if (config_.held_out.empty()) return;
+  held_out_ = open_vertical(config_.held_out_settings(), static_cast<std::size_t>(layout_->clients() - 1),
+                            first_party(), party_count(), first_rank());
+  if (config_.privacy.protects()) {
+    notes_.emplace_back(
+        "the records of --test count as public: the parties' embeddings of them go to rank 0 without noise");
+  }
+}
+
+/// Covers the held-out records too, as far as rank 0 has read them.
+std::string VerticalRun::digest_of_inputs() const {
+  const std::string inputs = LearningRun::digest_of_inputs();
+  if (!held_out_) return inputs;
+  return sha256(inputs + (held_out_->common ? held_out_->fingerprint : held_out_->label_fingerprint));
 }
 
 VerticalDataset VerticalRun::open_source() {
@@ -100,15 +114,40 @@ void VerticalRun::agree_on_data() {
                     declare_public(rank_key_->digest("content", data_.fingerprint)));
   }
   agree_on_labels();
-  const auto shapes = agreement_.all_gather(declare_public(data_.shape.text()));
+  data_.shape = joined_shape(data_);
   agreement_.together([&] {
-    VerticalShape all = VerticalShape::parse(shapes.front());
-    for (std::size_t r = 1; r < shapes.size(); ++r) all = all.joined(VerticalShape::parse(shapes[r]));
-    data_.shape = all;
     check_drops();
     check_ids();
   });
-  align(*data_.stream);
+  align(*data_.stream, data_.shape, data_.ids);
+  if (held_out_) agree_on_held_out();
+}
+
+VerticalShape VerticalRun::joined_shape(const VerticalDataset& dataset) {
+  const auto shapes = agreement_.all_gather(declare_public(dataset.shape.text()));
+  VerticalShape all;
+  agreement_.together([&] {
+    all = VerticalShape::parse(shapes.front());
+    for (std::size_t r = 1; r < shapes.size(); ++r) all = all.joined(VerticalShape::parse(shapes[r]));
+  });
+  return all;
+}
+
+/// The held-out records have the columns of those that are learned from.
+void VerticalRun::agree_on_held_out() {
+  if (held_out_->common) agreement_.same("content of --test", declare_public(held_out_->fingerprint));
+  held_out_->shape = joined_shape(*held_out_);
+  const VerticalShape& shape = held_out_->shape;
+  agreement_.together([&] {
+    for (std::size_t k = 0; k < shape.columns.size(); ++k) {
+      check<DataError>(shape.columns[k] == data_.shape.columns[k],
+                       "--test: party {} has {} columns, where it has {} to learn from. Give files with the same "
+                       "columns.",
+                       k + 1, shape.columns[k], data_.shape.columns[k]);
+      require_same_names(data_.shape.names[k], shape.names[k], fmt::format("party {}", k + 1), "--test");
+    }
+  });
+  align(*held_out_->stream, shape, held_out_->ids);
 }
 
 /// Ranks that know the labels must know the same. Of labels that rank 0 alone knows nothing is said. **Collective.**
@@ -148,10 +187,10 @@ void VerticalRun::check_ids() {
   }
 }
 
-void VerticalRun::align(VerticalStream& stream) {
-  stream.settle(data_.shape);
-  const auto* bytes = reinterpret_cast<const char*>(data_.ids.data());
-  const std::string own(bytes, data_.ids.size() * sizeof(std::uint64_t));
+void VerticalRun::align(VerticalStream& stream, const VerticalShape& shape, const std::vector<std::uint64_t>& ids) {
+  stream.settle(shape);
+  const auto* bytes = reinterpret_cast<const char*>(ids.data());
+  const std::string own(bytes, ids.size() * sizeof(std::uint64_t));
   const std::string all = rank_key_->broadcast(own);
   std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
   std::memcpy(order.data(), all.data(), all.size());

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "starling/data/preparation/constants.hpp"
+#include "starling/data/constants.hpp"
 
 namespace starling {
 

@@ -178,7 +178,7 @@ void Vertical::step_party(Party& party, Round e) {
         },
         gradient_, party.out_of_range);
   } else {
-    if (e > 0) embed(party, 0, records_);
+    if (e > 0) embed(party, stream_.inputs(party.hosted), 0, records_);
     apply(
         [&](Vector& gradient, Vector& frozen, Vector& d_embeddings, Vector& d_own, std::int64_t& out_of_range,
             const Vector& embedding, const Vector& targets) {

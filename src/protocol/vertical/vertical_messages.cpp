@@ -16,7 +16,7 @@ double to_float(double x) {
 }  // namespace
 
 const Quantiser& Vertical::up_quantiser() const {
-  return plan_.central ? *wire_.exact : wire_.embeddings(done_);
+  return plan_.central ? *wire_.exact : wire_.embeddings(std::min(done_, plan_.rounds - 1));
 }
 
 std::vector<std::size_t> Vertical::up_lengths(std::size_t count) const {
@@ -26,7 +26,7 @@ std::vector<std::size_t> Vertical::up_lengths(std::size_t count) const {
 }
 
 /// h_k(θ_k; x_k), clipped under a mechanism.
-void Vertical::embed(Party& party, std::size_t first, std::size_t count) {
+void Vertical::embed(Party& party, const Secret<Vector>& columns, std::size_t first, std::size_t count) {
   const std::size_t width = widths_[party.k()];
   apply(
       [&](Vector& embedding, std::int64_t& out_of_range, const Vector& inputs) {
@@ -38,30 +38,35 @@ void Vertical::embed(Party& party, std::size_t first, std::size_t count) {
         for (const char out : network.out_of_range()) left_out += out != 0 ? 1 : 0;
         out_of_range += static_cast<std::int64_t>(left_out);
       },
-      party.embedding, party.out_of_range, stream_.inputs(party.hosted));
+      party.embedding, party.out_of_range, columns);
+}
+
+void Vertical::make_rows(Party& party, const Secret<Vector>& inputs, std::size_t first, std::size_t count) {
+  if (!plan_.central) {
+    embed(party, inputs, first, count);
+    rows_ = party.embedding;
+    return;
+  }
+  const std::size_t width = widths_[party.k()];
+  rows_ = inputs.map([&](const Vector& columns) {
+    const View own = View(columns).subspan(first * width, count * width);
+    Vector numbers(own.begin(), own.end());
+    // Networks of floats see floats, and m (x/m) of a float is x again.
+    if (precision_ == Precision::single) std::ranges::transform(numbers, numbers.begin(), to_float);
+    return numbers;
+  });
+  apply(
+      [&](Vector& rows, std::int64_t& out_of_range) {
+        out_of_range += static_cast<std::int64_t>(clip_rows(rows, width, mechanism_.clip(parts_.sent[party.k()])));
+      },
+      rows_, party.out_of_range);
 }
 
 const Released<Vector>& Vertical::contribution(Party& party, std::size_t first, std::size_t count) {
   const std::size_t width = plan_.central ? widths_[party.k()] : width_;
   sent_.update([&](Vector& sent) { sent.assign(party.price ? 0 : count * width, 0.0); });
   if (!party.price) return sent_;
-  if (plan_.central) {
-    rows_ = stream_.inputs(party.hosted).map([&](const Vector& inputs) {
-      const View own = View(inputs).subspan(first * width, count * width);
-      Vector numbers(own.begin(), own.end());
-      // Networks of floats see floats, and m (x/m) of a float is x again.
-      if (precision_ == Precision::single) std::ranges::transform(numbers, numbers.begin(), to_float);
-      return numbers;
-    });
-    apply(
-        [&](Vector& rows, std::int64_t& out_of_range) {
-          out_of_range += static_cast<std::int64_t>(clip_rows(rows, width, mechanism_.clip(parts_.sent[party.k()])));
-        },
-        rows_, party.out_of_range);
-  } else {
-    embed(party, first, count);
-    rows_ = party.embedding;
-  }
+  make_rows(party, stream_.inputs(party.hosted), first, count);
   ReleaseAddress place = address(ReleasePath::vertical_embedding, party.client, first == 0 ? 0 : 1);
   for (std::size_t from = 0; from < count; from += plan_.batch, ++place.block) {
     release_rows(parts_.sent[party.k()], width, from, place, *party.price, keys_[party.local]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "starling/core/check.hpp"
 
@@ -14,90 +15,183 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : std::nan("");
 }
 
-double mean_of_known(const Vector& values) {
+double mean(const LongSum& total, std::int64_t count) {
+  return count > 0 ? total.value() / static_cast<double>(count) : std::nan("");
+}
+
+/// The mean of a figure over the classes that have one.
+double mean_of_known(const std::vector<ClassMetrics>& classes, std::size_t from, double ClassMetrics::*figure) {
   double total = 0;
   double known = 0;
-  for (const double value : values) {
-    if (std::isnan(value)) continue;
-    total += value;
+  for (std::size_t k = from; k < classes.size(); ++k) {
+    if (std::isnan(classes[k].*figure)) continue;
+    total += classes[k].*figure;
     ++known;
   }
   return known > 0 ? total / known : std::nan("");
 }
 
-/// One class against the rest.
-struct Sides {
-  std::int64_t true_positive = 0;
-  std::int64_t false_positive = 0;
-  std::int64_t false_negative = 0;
-  std::int64_t true_negative = 0;
-
-  [[nodiscard]] double precision() const { return share(true_positive, true_positive + false_positive); }
-  [[nodiscard]] double recall() const { return share(true_positive, true_positive + false_negative); }
-  [[nodiscard]] double f1() const {
-    return share(2 * true_positive, 2 * true_positive + false_positive + false_negative);
-  }
-  [[nodiscard]] double specificity() const { return share(true_negative, true_negative + false_positive); }
-};
-
-std::vector<Sides> sides_of(const std::vector<std::int64_t>& counts, std::size_t classes) {
-  std::vector<Sides> all(classes);
-  for (std::size_t k = 0; k < classes; ++k) {
-    for (std::size_t i = 0; i < classes; ++i) {
-      for (std::size_t j = 0; j < classes; ++j) {
-        const std::int64_t count = counts[i * classes + j];
-        Sides& sides = all[k];
-        (i == k   ? (j == k ? sides.true_positive : sides.false_negative)
-         : j == k ? sides.false_positive
-                  : sides.true_negative) += count;
-      }
-    }
-  }
-  return all;
+ClassMetrics metrics_of_class(double label, std::int64_t hits, std::int64_t predicted, std::int64_t occurring,
+                              std::int64_t all) {
+  const std::int64_t others = all - occurring;
+  return {label,
+          occurring,
+          predicted,
+          share(hits, predicted),
+          share(hits, occurring),
+          share(2 * hits, predicted + occurring),
+          share(others - (predicted - hits), others)};
 }
 
-std::size_t place_of(double value, const std::vector<double>& classes, const char* what, std::size_t record) {
-  const auto found = std::lower_bound(classes.begin(), classes.end(), value);
-  check<DataError>(found != classes.end() && *found == value,
-                   "record {} of the test set: {} class {} is none of the {} known ones (it must be one that the model "
-                   "can predict) see --positive and --classes",
-                   record + 1, what, value, classes.size());
-  return static_cast<std::size_t>(found - classes.begin());
+/// 1 / (1 + e^{−score}).
+double logistic(double score) {
+  const double small = std::exp(-std::abs(score));
+  return (score < 0 ? small : 1) / (1 + small);
+}
+
+/// ln(1 + e^{−margin}).
+double logistic_loss(double margin) {
+  return std::log1p(std::exp(-std::abs(margin))) + std::max(-margin, 0.0);
 }
 
 }  // namespace
 
-TestMetrics test_metrics(std::vector<double> classes, View truth, View predicted) {
-  check<FailureError>(truth.size() == predicted.size() && classes.size() >= 2,
-                      "{} predictions of {} classes for {} records (one each, of two classes at least) this is a fault "
-                      "of the program",
-                      predicted.size(), classes.size(), truth.size());
-  std::sort(classes.begin(), classes.end());
-  TestMetrics metrics;
-  const std::size_t n = classes.size();
-  metrics.counts.assign(n * n, 0);
-  std::int64_t right = 0;
-  for (std::size_t r = 0; r < truth.size(); ++r) {
-    const std::size_t i = place_of(truth[r], classes, "true", r);
-    const std::size_t j = place_of(predicted[r], classes, "predicted", r);
-    ++metrics.counts[i * n + j];
-    right += i == j ? 1 : 0;
+void LongSum::add(double term) {
+  const double sum = sum_ + term;
+  if (std::isfinite(sum)) correction_ += std::abs(sum_) >= std::abs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
+  sum_ = sum;
+}
+
+PredictionTally::PredictionTally(const PredictionForm& form)
+    : form_(form),
+      classes_(form.classifies ? std::max<std::size_t>(form.scores, 2) : 0),
+      zeros_(form.scores, 0.0),
+      occurring_(classes_, 0),
+      predicted_(classes_, 0),
+      hits_(classes_, 0),
+      confusion_(classes_ <= most_confused ? classes_ * classes_ : 0, 0),
+      probabilities_(form.scores) {
+  check<FailureError>(form.predicts() && (form.classifies || form.scores == 1),
+                      "metrics of {} scores that predict no label: this is a fault of the program.", form.scores);
+}
+
+std::size_t PredictionTally::class_of(double label) const {
+  const bool known = form_.scores == 1 ? label == 1 || label == -1 : is_class(label, form_.scores);
+  check<FailureError>(known, "a label that is none of {} classes: this is a fault of the program.", classes_);
+  return form_.scores == 1 ? (label > 0 ? 1 : 0) : static_cast<std::size_t>(label);
+}
+
+void PredictionTally::add(View scores, double label) {
+  ++records_;
+  const bool finite = std::ranges::all_of(scores, [](double score) { return std::isfinite(score); });
+  if (!form_.classifies) return add_number(finite ? scores[0] : std::numeric_limits<double>::infinity(), label);
+  const std::size_t truth = class_of(label);
+  const View known = finite ? scores : View(zeros_);
+  add_class(known, truth);
+  if (form_.link == Link::logit || form_.link == Link::softmax) add_probabilities(known, truth);
+  if (!finite) log_loss_.add(std::numeric_limits<double>::infinity());
+}
+
+std::size_t PredictionTally::predicted_class(View scores, std::size_t truth) const {
+  if (scores.size() == 1) return (truth == 1 ? scores[0] : -scores[0]) > 0 ? truth : 1 - truth;
+  if (is_highest(scores, truth)) return truth;
+  std::size_t best = truth == 0 ? 1 : 0;
+  for (std::size_t k = best + 1; k < scores.size(); ++k) {
+    if (k != truth && scores[k] > scores[best]) best = k;
   }
-  metrics.classes = std::move(classes);
-  metrics.accuracy = share(right, static_cast<std::int64_t>(truth.size()));
-  const std::vector<Sides> sides = sides_of(metrics.counts, n);
-  const auto mean = [&](double (Sides::*figure)() const, std::size_t from) {
-    Vector values;
-    for (std::size_t k = from; k < n; ++k) values.push_back((sides[k].*figure)());
-    return mean_of_known(values);
-  };
-  const std::size_t first = n == 2 ? 1 : 0;
-  metrics.balanced_accuracy = mean(&Sides::recall, 0);
-  metrics.precision = mean(&Sides::precision, first);
-  metrics.recall = mean(&Sides::recall, first);
-  metrics.f1 = mean(&Sides::f1, first);
-  metrics.specificity = mean(&Sides::specificity, first);
+  return best;
+}
+
+void PredictionTally::add_class(View scores, std::size_t truth) {
+  const std::size_t predicted = predicted_class(scores, truth);
+  ++occurring_[truth];
+  ++predicted_[predicted];
+  hits_[truth] += predicted == truth ? 1 : 0;
+  if (!confusion_.empty()) ++confusion_[truth * classes_ + predicted];
+  if (classes_ == 2) (truth == 1 ? margins_larger_ : margins_smaller_).push_back(margin(scores));
+}
+
+void PredictionTally::calibrate(double probability, bool happened) {
+  const auto tenths = static_cast<double>(bins_.size());
+  Bin& bin = bins_[static_cast<std::size_t>(std::min(std::floor(tenths * probability), tenths - 1))];
+  ++bin.records;
+  bin.happened += happened ? 1 : 0;
+  bin.probability.add(probability);
+}
+
+void PredictionTally::add_probabilities(View scores, std::size_t truth) {
+  if (classes_ == 2) {
+    const double own = margin(scores);
+    const double probability = logistic(own);
+    const double error = truth == 1 ? logistic(-own) : probability;
+    log_loss_.add(logistic_loss(truth == 1 ? own : -own));
+    brier_.add(error * error);
+    return calibrate(probability, truth == 1);
+  }
+  const double top = *std::ranges::max_element(scores);
+  double total = 0;
+  for (std::size_t k = 0; k < classes_; ++k) total += probabilities_[k] = std::exp(scores[k] - top);
+  log_loss_.add(std::log(total) - (scores[truth] - top));
+  double squares = 0;
+  for (std::size_t k = 0; k < classes_; ++k) {
+    const double error = probabilities_[k] / total - (k == truth ? 1 : 0);
+    squares += error * error;
+  }
+  brier_.add(squares);
+  calibrate(1 / total, is_highest(scores, truth));
+}
+
+void PredictionTally::add_number(double score, double label) {
+  const double error = std::abs(score - label);
+  squared_errors_.add(error * error);
+  absolute_errors_.add(error);
+  const double distance = label - mean_;  // Welford 1962
+  mean_ += distance / static_cast<double>(records_);
+  squared_spread_.add(distance * (label - mean_));
+}
+
+ProbabilityMetrics PredictionTally::probability_metrics() const {
+  ProbabilityMetrics metrics{mean(log_loss_, records_), mean(brier_, records_), {}};
+  for (std::size_t i = 0; i < bins_.size(); ++i) {
+    const Bin& bin = bins_[i];
+    metrics.calibration[i] = {bin.records, mean(bin.probability, bin.records), share(bin.happened, bin.records)};
+  }
   return metrics;
+}
+
+Classification PredictionTally::classification() const {
+  Classification result;
+  std::int64_t right = 0;
+  for (std::size_t k = 0; k < classes_; ++k) {
+    const double label = form_.scores == 1 ? (k == 0 ? -1 : 1) : static_cast<double>(k);
+    result.classes.push_back(metrics_of_class(label, hits_[k], predicted_[k], occurring_[k], records_));
+    right += hits_[k];
+  }
+  const std::size_t first = classes_ == 2 ? 1 : 0;
+  result.confusion = confusion_;
+  result.accuracy = share(right, records_);
+  result.balanced_accuracy = mean_of_known(result.classes, 0, &ClassMetrics::recall);
+  result.precision = mean_of_known(result.classes, first, &ClassMetrics::precision);
+  result.recall = mean_of_known(result.classes, first, &ClassMetrics::recall);
+  result.f1 = mean_of_known(result.classes, first, &ClassMetrics::f1);
+  result.specificity = mean_of_known(result.classes, first, &ClassMetrics::specificity);
+  if (classes_ == 2) result.roc = area_under_roc(margins_larger_, margins_smaller_);
+  if (form_.link == Link::logit || form_.link == Link::softmax) result.probabilities = probability_metrics();
+  return result;
+}
+
+TestMetrics PredictionTally::metrics() const {
+  TestMetrics result;
+  result.records = records_;
+  if (form_.classifies) {
+    result.classification = classification();
+    return result;
+  }
+  const double squares = squared_errors_.value();
+  const double spread = squared_spread_.value();
+  result.regression = Regression{spread > 0 ? 1 - squares / spread : std::nan(""),
+                                 std::sqrt(mean(squared_errors_, records_)), mean(absolute_errors_, records_)};
+  return result;
 }
 
 }  // namespace starling

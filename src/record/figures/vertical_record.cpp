@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 
 #include "starling/files/text_files.hpp"
 #include "starling/hdf5/file.hpp"
@@ -82,24 +81,11 @@ void RoundsRecorder::write(const Secret<std::string>& text) const {
   check<FailureError>(file.good(), "cannot write '{}' (the disk may be full, or the folder gone) see to it", path_);
 }
 
-double area_under_roc(std::vector<Prediction> predictions) {
-  std::sort(predictions.begin(), predictions.end(),
-            [](const Prediction& a, const Prediction& b) { return a.margin < b.margin; });
-  double pairs_won = 0;
-  double below = 0;  // records of the smaller class with a smaller margin
-  double larger = 0;
-  for (std::size_t i = 0; i < predictions.size();) {
-    double of_larger = 0;
-    double of_smaller = 0;
-    const double margin = predictions[i].margin;
-    for (; i < predictions.size() && predictions[i].margin == margin; ++i) {
-      (predictions[i].larger ? of_larger : of_smaller) += 1;
-    }
-    pairs_won += of_larger * (below + of_smaller / 2);
-    below += of_smaller;
-    larger += of_larger;
-  }
-  return larger > 0 && below > 0 ? pairs_won / (larger * below) : std::numeric_limits<double>::quiet_NaN();
+RocArea area_under_roc(const std::vector<Prediction>& predictions) {
+  Vector larger;
+  Vector smaller;
+  for (const Prediction& each : predictions) (each.larger ? larger : smaller).push_back(each.margin);
+  return area_under_roc(std::move(larger), std::move(smaller));
 }
 
 void write_networks(const RunDirectory& directory, int rank,

@@ -1,7 +1,7 @@
 /// The part of a model file that says how records are prepared.
 #pragma once
 
-#include "starling/data/preparation/constants.hpp"
+#include "starling/data/constants.hpp"
 #include "starling/hdf5/file.hpp"
 
 namespace starling {

@@ -1,39 +1,18 @@
 // Losses, accuracies and other scores of predictions.
 #include "parts.hpp"
 
-#include "starling/record/figures/test_metrics.hpp"
+#include "starling/report/prediction_report.hpp"
 
 namespace starling {
 
 namespace {
 
-std::string percent(double share) {
-  return shown(100 * share, "{:.2f} %");
-}
-
+/// The metrics of predictions, with copies of the shortest beside the other scores.
 void add_test_metrics(const TestMetrics& test, Json& metrics) {
-  metrics["accuracy"] = number_json(test.accuracy);
-  metrics["balanced_accuracy"] = number_json(test.balanced_accuracy);
-  metrics["precision"] = number_json(test.precision);
-  metrics["recall"] = number_json(test.recall);
-  metrics["f1"] = number_json(test.f1);
-  metrics["specificity"] = number_json(test.specificity);
-  Json rows = Json::array();
-  const std::size_t n = test.classes.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto row = test.counts.begin() + static_cast<std::ptrdiff_t>(i * n);
-    rows.push_back(std::vector<std::int64_t>(row, row + static_cast<std::ptrdiff_t>(n)));
+  metrics["test"] = json_of(test);
+  for (const char* name : {"accuracy", "balanced_accuracy", "precision", "recall", "f1", "specificity", "confusion"}) {
+    if (metrics["test"].contains(name)) metrics[name] = Json(metrics["test"][name]);
   }
-  metrics["confusion"] = {{"classes", test.classes}, {"counts", rows}};
-}
-
-std::string test_metric_rows(const SummaryView& summary) {
-  if (!summary.has("metrics.balanced_accuracy")) return "";
-  const auto figure = [&](const char* name) { return percent(summary.number(std::string("metrics.") + name)); };
-  return table_row("accuracy",
-                   fmt::format("{} on --test, {} balanced", figure("accuracy"), figure("balanced_accuracy"))) +
-         table_row("", fmt::format("precision {}, recall {}, F1 {}, specificity {}", figure("precision"),
-                                   figure("recall"), figure("f1"), figure("specificity")));
 }
 
 void add_vertical_metrics(const VerticalFigures& figures, Json& metrics) {
@@ -44,7 +23,7 @@ void add_vertical_metrics(const VerticalFigures& figures, Json& metrics) {
 std::string vertical_metric_rows(const SummaryView& summary) {
   std::string text;
   if (summary.has("metrics.auc") && !summary.withholds("metrics.auc")) {
-    text += table_row("AUC", shown(summary.number("metrics.auc"), "{:.4f}") + " progressive");
+    text += table_row("progressive AUC", shown(summary.number("metrics.auc"), "{:.4f}"));
   }
   if (summary.has("regret.hindsight")) {
     text += table_row("static regret",
@@ -57,7 +36,6 @@ std::string vertical_metric_rows(const SummaryView& summary) {
 /// On --test if there is one, else progressive, else unknown.
 double accuracy_of(const Summary& summary) {
   if (!summary.classifies) return std::nan("");
-  if (summary.test_metrics) return summary.test_metrics->accuracy;
   const auto& score = summary.test ? summary.test : summary.progressive;
   return score ? mean(static_cast<double>(score->correct), score->records) : std::nan("");
 }
@@ -84,6 +62,25 @@ Json metrics_json(const Summary& summary) {
   return metrics;
 }
 
+std::string accuracy_rows(const SummaryView& summary, bool tested) {
+  if (!summary.classifies()) return "";
+  const double accuracy = summary.number("accuracy");
+  std::string cell = "-";
+  if (std::isfinite(accuracy)) {
+    cell = fmt::format("{:.2f} % {}", 100 * accuracy,
+                       !tested                      ? "progressive"
+                       : summary.flag("aggregated") ? "on --test"
+                                                    : "on --test, mean over clients");
+  } else if (summary.withholds("accuracy")) {
+    cell = summary.has("traffic.uplink_bits_per_round") ? "withheld: in private/ (--metrics shared shows it)"
+                                                        : "withheld: in private/ (name a public --test set to see one)";
+  }
+  const std::string text = table_row("accuracy", cell);
+  const double constant = summary.number("metrics.larger_class");
+  if (!std::isfinite(constant)) return text;
+  return text + table_row("", fmt::format("{:.2f} % by answering the larger class always", 100 * constant));
+}
+
 }  // namespace
 
 void add_score_keys(const Summary& summary, Json& json) {
@@ -107,23 +104,7 @@ std::string score_rows(const SummaryView& summary) {
   const bool tested = summary.has("metrics.test_loss");
   if (tested) text += table_row("test loss", shown(summary.number("metrics.test_loss"), "{:.6f}"));
   text += vertical_metric_rows(summary);
-  if (!summary.classifies()) return text;
-  if (summary.has("metrics.balanced_accuracy")) return text + test_metric_rows(summary);
-  const double accuracy = summary.number("accuracy");
-  std::string cell = "-";
-  if (std::isfinite(accuracy)) {
-    cell = fmt::format("{:.2f} % {}", 100 * accuracy,
-                       !tested                      ? "progressive"
-                       : summary.flag("aggregated") ? "on --test"
-                                                    : "on --test, mean over clients");
-  } else if (summary.withholds("accuracy")) {
-    cell = summary.has("traffic.uplink_bits_per_round") ? "withheld: in private/ (--metrics shared shows it)"
-                                                        : "withheld: in private/ (name a public --test set to see one)";
-  }
-  text += table_row("accuracy", cell);
-  const double constant = summary.number("metrics.larger_class");
-  if (!std::isfinite(constant)) return text;
-  return text + table_row("", fmt::format("{:.2f} % by answering the larger class always", 100 * constant));
+  return text + accuracy_rows(summary, tested) + metric_rows(summary, "metrics.test");
 }
 
 }  // namespace starling

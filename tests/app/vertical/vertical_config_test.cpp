@@ -139,5 +139,33 @@ TEST(VerticalConfig, NamesAnOptionOnce) {
   }
 }
 
+VerticalSettings held_out_of(std::vector<std::string> words) {
+  words.insert(words.end(), {"--mechanism", "none"});
+  return parse_vertical_config(words).held_out_settings();
+}
+
+TEST(VerticalConfig, SplitsHeldOutRecordsAsTheSource) {
+  const VerticalSettings files = held_out_of(
+      {"--parties", "a.csv,b.csv", "--epochs", "3", "--test", "c.csv,d.csv", "--test-label-source", "e.csv"});
+  EXPECT_THAT(files.files, ElementsAre("c.csv", "d.csv"));
+  EXPECT_EQ(files.label_source, "e.csv");
+  EXPECT_EQ(files.epochs, 1);
+  const VerticalSettings named = held_out_of({"--parties", "a.csv,b.csv", "--test", "c{client}.csv"});
+  EXPECT_THAT(named.files, ElementsAre());
+  EXPECT_EQ(named.source, "c{client}.csv");
+  const VerticalSettings pair = held_out_of({"--source", "a.csv", "--columns", "0/1", "--test", "x.idx,y.idx"});
+  EXPECT_EQ(pair.source, "x.idx,y.idx");
+  EXPECT_EQ(pair.columns, "0/1");
+}
+
+TEST(VerticalConfig, RefusesHeldOutRecordsOfAnotherKind) {
+  EXPECT_THAT(refusal({"--test", "a.csv"}), HasSubstr("--test with a spectrum"));
+  EXPECT_THAT(refusal({"--source", "a.csv", "--columns", "0/1", "--test", "b{client}.csv"}),
+              HasSubstr("it must be one table"));
+  EXPECT_THAT(refusal({"--source", "a.csv", "--columns", "0/1", "--test", "synthetic:two-gaussians:p=2,n=9"}),
+              HasSubstr("Name a file"));
+  EXPECT_THAT(refusal({"--parties", "a.csv,b.csv", "--test-label-source", "c.csv"}), HasSubstr("--test-label-source"));
+}
+
 }  // namespace
 }  // namespace starling

@@ -1,5 +1,5 @@
 /// Constants of one source, applied to another.
-#include "starling/data/preparation/constants.hpp"
+#include "starling/data/constants.hpp"
 
 #include "data/reading.hpp"
 #include <memory>
@@ -42,6 +42,19 @@ TEST_F(Constants, ApplyByNameWhateverTheOrderAndTheOtherColumns) {
   settings.label = "ill";
   const std::string other = folder_.write("other.csv", "sex,name,ill,age\nf,Ann,no,30\nm,Bob,yes,45\n");
   EXPECT_EQ(read_all(other, settings), (Plains{Plain{{-1, 0.5}, {}, -1}, Plain{{0.5, -0.5}, {}, 1}}));
+}
+
+TEST_F(Constants, LeaveAKeyThatIsAFeatureAmongTheFeatures) {
+  DataSettings settings = learned();
+  settings.label = "ill";
+  settings.key = "sex";
+  std::vector<std::string> unused;
+  settings.note_unused = [&](const std::vector<std::string>& names) { unused = names; };
+  const std::string other = folder_.write("other.csv", "sex,name,ill,age\nf,Ann,no,30\nm,Bob,yes,45\n");
+  EXPECT_EQ(read_all(other, settings), (Plains{Plain{{-1, 0.5}, {}, -1}, Plain{{0.5, -0.5}, {}, 1}}));
+  EXPECT_EQ(unused, std::vector<std::string>{"name"});
+  settings.key = "town";
+  expect_all_in(message_of([&] { read_all(other, settings); }), {"no column 'town'", "--by"});
 }
 
 TEST_F(Constants, NeedNoLabelWhereItIsOptional) {

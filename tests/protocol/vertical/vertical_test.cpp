@@ -54,13 +54,16 @@ Vector targets_of(Round t) {
 
 class FixedVerticalStream final : public VerticalStream {
  public:
-  FixedVerticalStream(std::size_t first, std::size_t count, bool targets_known)
-      : first_(first), targets_known_(targets_known) {
+  /// Has the records from round `from` on, and none of round `end` and later ones.
+  FixedVerticalStream(std::size_t first, std::size_t count, bool targets_known, Round from = 0,
+                      Round end = std::numeric_limits<Round>::max())
+      : first_(first), targets_known_(targets_known), from_(from), end_(end) {
     inputs_.resize(count);
   }
-  void load(Round t) override {
-    learning_ = starling::learning(t);
-    testing_ = testing_records;
+  void load(Round after_first) override {
+    const Round t = from_ + after_first;
+    learning_ = t < end_ ? starling::learning(t) : 0;
+    testing_ = t < end_ ? testing_records : 0;
     for (std::size_t k = 0; k < inputs_.size(); ++k) {
       inputs_[k].update([&](Vector& x) { x = inputs_of(first_ + k, t); });
     }
@@ -73,6 +76,8 @@ class FixedVerticalStream final : public VerticalStream {
  private:
   std::size_t first_;
   bool targets_known_;
+  Round from_;
+  Round end_;
 };
 
 VerticalArchitecture architecture_of(Precision precision = Precision::single) {
@@ -123,7 +128,12 @@ struct Outcome {
   std::vector<Vector> blocks;
   RoundBits bits;
   std::size_t predictions = 0;
+  double held_out = 0;            ///< loss of the predictions of held-out records
+  std::size_t held_out_seen = 0;  ///< held-out records that were shown
 };
+
+/// Rounds whose records are held out, to be predicted after all rounds: m, then two less.
+constexpr Round first_held_out = rounds - 2;
 
 /// Algorithm 1 as a loop over parties.
 class Serial {
@@ -154,6 +164,12 @@ class Serial {
       if (!case_.plan.lazy_after || t < *case_.plan.lazy_after) learn(own, sent, View(y).first(learning(t) * outputs));
       const std::vector<Vector> test = send_all(embed_all(learning(t), testing_records), testing_records, 1);
       outcome.tested.push_back(head_loss(theta_[0], joined(test), View(y).subspan(learning(t) * outputs)));
+    }
+    for (t_ = first_held_out; t_ < rounds; ++t_) {
+      std::vector<Vector> sent = embed_all(0, learning(t_));
+      for (Vector& of_party : sent) of_party = through(case_.quantiser, of_party);
+      outcome.held_out += head_loss(theta_[0], joined(sent), View(targets_of(t_)).first(learning(t_) * outputs));
+      outcome.held_out_seen += learning(t_);
     }
     outcome.blocks = theta_;
     return outcome;
@@ -325,6 +341,14 @@ Outcome play(const Case& c) {
   EXPECT_EQ(protocol.done(), c.plan.rounds);
   outcome.blocks = gathered(protocol);
   outcome.bits = protocol.total_bits();
+  FixedVerticalStream held_out(static_cast<std::size_t>(std::max<Client>(first - 1, 0)), count - centre,
+                               world().rank() == 0, first_held_out, rounds);
+  const Score score = protocol.predict(held_out, [&](View of_head, View targets) {
+    EXPECT_EQ(of_head.size(), outputs);
+    EXPECT_EQ(targets.size(), outputs);
+    ++outcome.held_out_seen;
+  });
+  outcome.held_out = score.loss;
   return outcome;
 }
 
@@ -333,6 +357,8 @@ void expect_same(const Outcome& here, const Outcome& expected) {
   if (world().rank() != 0) return;
   EXPECT_EQ(here.learned, expected.learned);
   EXPECT_EQ(here.tested, expected.tested);
+  EXPECT_EQ(here.held_out, expected.held_out);
+  EXPECT_EQ(here.held_out_seen, expected.held_out_seen);
 }
 
 TEST(Vertical, IsAlgorithmOneBitForBitOnAnyRanks) {

@@ -89,6 +89,12 @@ class Vertical final : public RoundView {
   /// **Collective.** Throws DataError if a network is not finite after a step; that depends on released values only.
   void run(const std::vector<Observer*>& observers);
 
+  /// Predicts held-out records that their owners have declared public, after the rounds. Each party sends its
+  /// embeddings, clipped under a mechanism but without noise (under `central` its columns), quantised as in the last
+  /// round. On rank 0 `look` is called for each record, and the score is that of all; other ranks return no score.
+  /// `held_out` makes one pass, on all ranks over as many records. **Collective.**
+  [[nodiscard]] Score predict(VerticalStream& held_out, const std::function<void(View outputs, View targets)>& look);
+
   /// Parameters of this rank's blocks by client: the head is client 0.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> blocks() const;
   /// Number of embeddings and gradients of records that were out of range, for each party on this rank.
@@ -155,7 +161,10 @@ class Vertical final : public RoundView {
   void completed(const std::vector<Observer*>& observers);
   void show(const std::vector<Observer*>& observers);
 
-  void embed(Party& party, std::size_t first, std::size_t count);
+  void embed(Party& party, const Secret<Vector>& inputs, std::size_t first, std::size_t count);
+  /// Sets rows_ to what a party makes of records first, …, first + count − 1 of its columns, clipped under a mechanism:
+  /// embeddings, or under `central` the columns.
+  void make_rows(Party& party, const Secret<Vector>& inputs, std::size_t first, std::size_t count);
   /// Release of a party for its records first, …, first + count − 1: their embeddings, count × e, or under `central`
   /// its columns.
   const Released<Vector>& contribution(Party& party, std::size_t first, std::size_t count);

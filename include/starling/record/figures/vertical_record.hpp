@@ -10,6 +10,7 @@
 #include "starling/privacy/metrics_policy.hpp"
 #include "starling/protocol/vertical/vertical.hpp"
 #include "starling/record/directory/run_directory.hpp"
+#include "starling/record/figures/roc.hpp"
 #include "starling/record/rounds.hpp"
 
 namespace starling {
@@ -55,9 +56,8 @@ class RoundsRecorder final : public Observer {
   Round flushed_ = 0;
 };
 
-/// The area under the ROC curve: the share of pairs of one record of each class in which the record of the larger class
-/// has the larger margin. Ties count half. NaN unless both classes occur. O(n log n).
-[[nodiscard]] double area_under_roc(std::vector<Prediction> predictions);
+/// The area under the ROC curve of predictions (roc.hpp).
+[[nodiscard]] RocArea area_under_roc(const std::vector<Prediction>& predictions);
 
 /// Writes the parameters of this rank's networks to networks/<rank>.h5: one data set for each client; /0 is the head.
 /// Throws FailureError.

@@ -10,7 +10,7 @@
 
 #include "starling/core/boundary.hpp"
 #include "starling/core/links.hpp"
-#include "starling/data/preparation/constants.hpp"
+#include "starling/data/constants.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/model/curved_model.hpp"
 #include "starling/model/network/network.hpp"

@@ -1,0 +1,43 @@
+/// The picture of a calibration; its script is there without gnuplot, too.
+#include "starling/report/pictures/calibration_picture.hpp"
+
+#include "support/testing.hpp"
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sstream>
+
+namespace starling {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::TemporaryFolder;
+
+std::string script_of(const Calibration& calibration) {
+  const TemporaryFolder folder;
+  const std::string problem = draw_calibration(folder / ".", calibration);
+  EXPECT_EQ(std::filesystem::exists(folder / "calibration.svg"), problem.empty()) << problem;
+  std::ifstream file(folder / "calibration.gp");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(CalibrationPicture, ShowsBinsWithRecords) {
+  Calibration calibration{};
+  calibration[1] = {100, 0.15, 0.1};
+  calibration[7] = {300, 0.75, 0.5};
+  const std::string script = script_of(calibration);
+  EXPECT_THAT(script, HasSubstr("\n0.15 0.1\n0.75 0.5\n"));          // observed
+  EXPECT_THAT(script, HasSubstr("\n0.15 0.25\n0.75 0.75\n"));        // shares
+  EXPECT_THAT(script, HasSubstr("\n0.15 0.04 0.16\n0.75 0.44226"));  // two standard errors
+  EXPECT_THAT(script, Not(HasSubstr("nan")));
+}
+
+TEST(CalibrationPicture, SaysThatThereIsNothingToDraw) {
+  EXPECT_THAT(script_of(Calibration{}), HasSubstr("no record has a probability"));
+}
+
+}  // namespace
+}  // namespace starling
