@@ -92,27 +92,15 @@ void add_secrecy_options(Options& options, PrivacyOptions& privacy) {
       {{"auto", MetricsChoice::automatic}, {"local", MetricsChoice::local}, {"shared", MetricsChoice::shared}});
 }
 
-}  // namespace
-
-const MechanismRow& PrivacyOptions::mechanism_row() const {
-  return mechanism_table().row(mechanism.value());
-}
-
-void add_privacy_options(Options& options, PrivacyOptions& privacy) {
-  options.group("Privacy");
-  add_price_options(options, privacy);
-  add_ledger_options(options, privacy);
-  add_secrecy_options(options, privacy);
-}
-
+/// The price of a release follows from the number of releases that a unit enters, which is public.
 void add_total_price(Options& options, PrivacyOptions& privacy) {
-  options.group("Privacy");
   const std::string why = "either says what a release costs";
   options.add(
       {.name = "total-epsilon",
        .argument = "E",
-       .help = "in place of --epsilon: privacy loss of a record in all its releases, over all passes (--epochs). "
-               "A number, or clients:FILE. Under gaussian, epsilon at --delta",
+       .help =
+           "in place of --epsilon: privacy loss of a unit (--unit) in all its releases, over all passes (--epochs). "
+           "A number, or clients:FILE. With --delta above 0 (always under gaussian), epsilon at that delta",
        .files = named::spec,
        .falls_with = fades(),
        .relations = {excludes("epsilon", why, "Give one of them."), excludes("mu", why, "Give one of them."),
@@ -124,12 +112,28 @@ void add_total_price(Options& options, PrivacyOptions& privacy) {
       });
 }
 
+}  // namespace
+
+const MechanismRow& PrivacyOptions::mechanism_row() const {
+  return mechanism_table().row(mechanism.value());
+}
+
+void add_privacy_options(Options& options, PrivacyOptions& privacy) {
+  options.group("Privacy");
+  add_price_options(options, privacy);
+  add_ledger_options(options, privacy);
+  add_secrecy_options(options, privacy);
+  add_total_price(options, privacy);
+}
+
 void check_privacy_options(const PrivacyOptions& privacy) {
   const bool none = privacy.mechanism && !privacy.protects();
-  check(!none || !(privacy.epsilon || privacy.mu),
+  check(!none || !(privacy.epsilon || privacy.mu || privacy.total_epsilon),
         "--{} with --mechanism none: nothing is protected, so there is no price to pay. Leave it out, or choose a "
         "mechanism that protects, such as laplace",
-        privacy.epsilon ? "epsilon" : "mu");
+        privacy.epsilon ? "epsilon"
+        : privacy.mu    ? "mu"
+                        : "total-epsilon");
   const bool gaussian = privacy.mechanism && privacy.mechanism_row().gaussian();
   check(!privacy.mu || gaussian,
         "--mu {} has no meaning under --mechanism {}: it is the price of Gaussian noise. Give --epsilon, or choose "

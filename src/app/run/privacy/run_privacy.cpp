@@ -22,6 +22,7 @@ void RunPrivacy::take_up(const std::string& run_id, const std::string& private_f
 }
 
 void RunPrivacy::open() {
+  count_units();
   agreement_.together([&] {
     choose_prices();
     choose_budgets();
@@ -54,6 +55,29 @@ void RunPrivacy::move_in(const std::string& private_folder) {
     if (!options_.ledger && count() > 0) ledgers_.push_back(Ledger::open(private_folder + "/ledger"));
   });
   if (!options_.ledger) start_accounts();
+}
+
+/// Counts the units of all clients, and the releases that one enters at most, of which --total-epsilon is made: both
+/// are public. A histogram of norms was priced before the rounds were known. **Collective.**
+void RunPrivacy::count_units() {
+  std::int64_t units = 0;
+  std::int64_t uses = 1;
+  bool known = true;
+  for (const ServedRounds& client : facts_.served) {
+    const Round rounds = std::min(facts_.rounds, client.of_all.value_or(facts_.rounds));
+    if (rounds == 0) continue;
+    const Round of_pass = std::max<Round>(client.of_pass.value_or(rounds), 1);
+    uses = std::max(uses, (rounds - 1) / of_pass + 1);
+    known = known && client.records;
+    const std::int64_t records = client.records.value_or(0);
+    units = facts_.vertical ? std::max(units, records) : units + records;
+  }
+  const std::int64_t all =
+      facts_.vertical ? agreement_.max(declare_public(units)) : agreement_.sum(declare_public(units));
+  if (agreement_.all(declare_public(known)) && all > 0) units_ = all;
+  uses = agreement_.max(declare_public(uses));
+  options_.adds_plainly = facts_.norm_share > 0;
+  options_.passes = facts_.norm_share > 0 ? facts_.norm_uses : uses;
 }
 
 void RunPrivacy::choose_prices() {
@@ -186,17 +210,59 @@ void RunPrivacy::start_accounts() {
     }
   });
   FirstRelease here = FirstRelease::none;
+  std::optional<Round> stop;
   agreement_.together([&] {
     const BlockSizes blocks =
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
     accounts_->keep_in(ledgers, blocks);
-    if (options_.budget) accounts_->limit(budgets_);
+    if (!options_.budget) return;
+    accounts_->limit(budgets_);
+    if (options_.total_epsilon) stop = accounts_->will_stop_after();
+  });
+  if (options_.budget) see_what_is_left();
+  require_total_within_budget(least_of_all(stop));
+  agreement_.together([&] {
     std::vector<Budget>().swap(budgets_);
     // Taken up with other records, it is to say first how far releases may have come.
     const bool any = accounts_->open(!taken_up_ || !determined_by_.empty());
     if (!accounts_->idle()) here = any ? FirstRelease::affordable : FirstRelease::too_dear;
   });
   require_some_budget(here);
+}
+
+/// Finds the client with the least left of its budget. **Collective.**
+void RunPrivacy::see_what_is_left() {
+  BudgetLeft here;
+  agreement_.together([&] {
+    for (const Budget& budget : budgets_) here.take_less({budget.epsilon, 0});
+    for (const auto& [ledger, u] : different_clients()) {
+      const Budget& budget = budgets_[static_cast<std::size_t>(u - first())];
+      const LossLevel level = budget.of_client ? LossLevel::client : level_of(protection_->unit());
+      const auto groups = ledger->book().spent(u, level);
+      here.take_less({budget.epsilon, compose(groups, budget.delta.value_or(default_delta(groups))).epsilon});
+    }
+  });
+  for (const std::string& each : agreement_.all_gather(declare_public(here.text()))) {
+    here.take_less(BudgetLeft::parse(each));
+  }
+  left_ = here;
+}
+
+std::string RunPrivacy::in_words(const BudgetLeft& left) const {
+  return fmt::format(
+      "of --budget {:.6g} for {} earlier releases in the ledger have spent epsilon = {:.6g}, which leaves {:.6g}",
+      left.budget,
+      options_.budget_of_client ? "all records of a client" : fmt::format("a {}", name_of(protection_->unit())),
+      left.spent, std::max(left.budget - left.spent, 0.0));
+}
+
+/// A run whose total is known beforehand does not begin where it could not come to its end.
+void RunPrivacy::require_total_within_budget(const std::optional<Round>& stop) const {
+  if (!stop) return;
+  throw BudgetError(fmt::format(
+      "--total-epsilon {}: that is more than is left: {}. A client would learn nothing more after {} of {} releases. "
+      "Lower --total-epsilon, raise --budget, or see starling privacy ledger.",
+      *options_.total_epsilon, in_words(*left_), *stop, facts_.rounds));
 }
 
 /// Ranks whose clients release nothing have no say, unless that is all of them. **Collective.**
@@ -270,6 +336,7 @@ std::vector<std::string> RunPrivacy::notes() const {
                     "nothing more",
                     run_id_));
   }
+  if (options_.ledger && left_) notes.push_back(in_words(*left_));
   return notes;
 }
 
@@ -283,6 +350,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   PrivacyReport report = privacy_report(*protection_, options_.mechanism_row().name, key_policy(), of_all,
                                         layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
+  report.units = units_;
   report.vectors = vectors_of_release();
   if (facts_.norm_share > 0) describe_norms(report);
   describe_trust(report);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "starling/core/limits.hpp"
 #include "starling/core/links.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/ledger/accounts.hpp"
@@ -54,6 +55,20 @@ struct RunFacts {
   std::string source_digest;  ///< of every byte of the files that it has read, where a ledger is kept
   /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
   std::vector<ServedRounds> served;
+};
+
+/// The budget of the client with the least left of it, and what its ledger has.
+struct BudgetLeft {
+  double budget = infinity;  ///< ε
+  double spent = 0;          ///< ε
+  void take_less(const BudgetLeft& other) {
+    if (other.budget < infinity && !(other.budget - other.spent >= budget - spent)) *this = other;
+  }
+  /// For another rank.
+  [[nodiscard]] std::string text() const { return fmt::format("{} {}", budget, spent); }
+  [[nodiscard]] static BudgetLeft parse(const std::string& text) {
+    return {std::stod(text), std::stod(text.substr(text.find(' ')))};
+  }
 };
 
 /// The privacy of one run on one rank.
@@ -114,6 +129,7 @@ class RunPrivacy {
   enum class FirstRelease { affordable, too_dear, none };
   [[nodiscard]] Client first() const { return layout_.first(rank_); }
   [[nodiscard]] Client count() const { return layout_.count(rank_); }
+  void count_units();
   void choose_prices();
   void count_histogram();
   void describe_norms(PrivacyReport& report) const;
@@ -124,6 +140,9 @@ class RunPrivacy {
   void begin(Ledger& ledger, const ClientRange& clients);
   void start_accounts();
   void require_some_budget(FirstRelease here);
+  void see_what_is_left();
+  [[nodiscard]] std::string in_words(const BudgetLeft& left) const;
+  void require_total_within_budget(const std::optional<Round>& stop) const;
   [[nodiscard]] FirstRelease first_release() const;
   [[nodiscard]] int vectors_of_release() const;
   void choose_budgets();
@@ -146,6 +165,8 @@ class RunPrivacy {
   std::vector<SingleRelease> histograms_;  // of this rank's clients, where there are any
   std::optional<Prices> limits_;           // of all clients, where there is a budget
   std::vector<Budget> budgets_;            // of this rank's
+  std::optional<BudgetLeft> left_;
+  std::optional<std::int64_t> units_;  // of all clients
   std::unique_ptr<Protection> protection_;
   std::vector<NoiseKey> keys_;
   std::vector<Ledger> ledgers_;  // one for each client, or one for all
