@@ -114,12 +114,29 @@ class Budgets(BudgetCase):
         words = ["fedavg", *LAPLACE, "--epochs", "2", *self.LEDGER, "--budget", "3"]
         first = self.play([*words, "--total-epsilon", "2"])
         self.assertEqual(first.code, 0, first)
-        self.assertIn("of --budget 3 for a record earlier releases in the ledger have spent epsilon = 0, which leaves 3", first.err)
-        self.refused(BUDGET, [*words, "--total-epsilon", "1.5"], "--total-epsilon 1.5", "have spent epsilon = 2, which leaves 1")
+        self.assertIn("--budget 3 for a record: earlier releases in the ledger have spent epsilon = 0, so that this run may come to 3", first.err)
+        self.refused(BUDGET, [*words, "--total-epsilon", "1.5"], "--total-epsilon 1.5", "have spent epsilon = 2, so that this run may come to 1;")
         self.assertFalse((self.folder / "refused").exists())
         last = self.summary([*words, "--total-epsilon", "0.9"], "last")["privacy"]
         self.assertEqual(last["budget"]["stopped_clients"], 0)
         self.assertAlmostEqual(last["ledger"]["record_epsilon"], 2.9, delta=1e-5)
+
+    def test_what_is_left_can_be_spent_and_no_more(self):
+        """Gaussian losses add up in squares, and so does what they leave."""
+        for level in ("record", "client"):
+            with self.subTest(level):
+                words = ["fedavg", *GAUSSIAN, "--noise-key", "key-{client}", "--ledger", level + "-{client}", "--budget-unit", level,
+                         "--budget", "3" if level == "record" else "80"]
+                first = self.summary([*words, "--total-epsilon", "2"], level)["privacy"]
+                note = "\n".join(self.summary([*words, "--total-epsilon", "0.01"], level + "-little")["notes"])
+                spent, left = map(float, re.search(r"have spent epsilon = ([0-9.]+), so that this run may come to ([0-9.]+)", note).groups())
+                self.assertAlmostEqual(spent, first[level + "_epsilon"], delta=1e-4)
+                if level == "record":
+                    self.assertGreater(left, 1.5)
+                    self.refused(BUDGET, [*words, "--total-epsilon", left * 1.001], "is more than is left")
+                    self.summary([*words, "--total-epsilon", left * 0.999], level + "-rest")
+                else:
+                    self.assertLess(left, 80)
 
     def test_a_run_that_stops_learning_says_so(self):
         words = ["fedavg", *LAPLACE, "--epochs", "4", "--epsilon", "1", *self.LEDGER, "--budget", "2.5"]

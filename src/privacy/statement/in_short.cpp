@@ -32,9 +32,10 @@ std::string who(const PrivacyReport& report) {
 std::string how_much(const PrivacyReport& report) {
   if (claims_nothing(report)) return "nothing is claimed: the loss is unbounded";
   const std::string own = loss_in_short(report.own());
-  if (!report.is_private()) return own + " in this run, if nobody could take off the noise and nobody had the records";
+  if (!report.is_private()) return own + " in this run, which protects nobody here";
   if (report.ledger.scope != LedgerReport::Scope::owner)
     return own + " in this run; other runs on the same data add to it";
+  if (report.ledger.earlier_runs == 0) return own + " in this run, the first of its ledger";
   return fmt::format("{} in this run; {} with the {} earlier run(s) of the ledger", own,
                      loss_in_short(report.ledger.record), report.ledger.earlier_runs);
 }

@@ -234,12 +234,11 @@ void RunPrivacy::start_accounts() {
 void RunPrivacy::see_what_is_left() {
   BudgetLeft here;
   agreement_.together([&] {
-    for (const Budget& budget : budgets_) here.take_less({budget.epsilon, 0});
+    for (const Budget& budget : budgets_) here.take_less({budget.epsilon, 0, budget.epsilon});
     for (const auto& [ledger, u] : different_clients()) {
       const Budget& budget = budgets_[static_cast<std::size_t>(u - first())];
       const LossLevel level = budget.of_client ? LossLevel::client : level_of(protection_->unit());
-      const auto groups = ledger->book().spent(u, level);
-      here.take_less({budget.epsilon, compose(groups, budget.delta.value_or(default_delta(groups))).epsilon});
+      here.take_less(BudgetLeft::of(budget, ledger->book().spent(u, level), options_.mechanism_row().charge));
     }
   });
   for (const std::string& each : agreement_.all_gather(declare_public(here.text()))) {
@@ -248,21 +247,20 @@ void RunPrivacy::see_what_is_left() {
   left_ = here;
 }
 
-std::string RunPrivacy::in_words(const BudgetLeft& left) const {
+std::string RunPrivacy::what_is_left() const {
   return fmt::format(
-      "of --budget {:.6g} for {} earlier releases in the ledger have spent epsilon = {:.6g}, which leaves {:.6g}",
-      left.budget,
+      "--budget {:.6g} for {}: {}", left_->budget,
       options_.budget_of_client ? "all records of a client" : fmt::format("a {}", name_of(protection_->unit())),
-      left.spent, std::max(left.budget - left.spent, 0.0));
+      left_->in_words());
 }
 
 /// A run whose total is known beforehand does not begin where it could not come to its end.
 void RunPrivacy::require_total_within_budget(const std::optional<Round>& stop) const {
   if (!stop) return;
-  throw BudgetError(fmt::format(
-      "--total-epsilon {}: that is more than is left: {}. A client would learn nothing more after {} of {} releases. "
-      "Lower --total-epsilon, raise --budget, or see starling privacy ledger.",
-      *options_.total_epsilon, in_words(*left_), *stop, facts_.rounds));
+  throw BudgetError(
+      fmt::format("--total-epsilon {} is more than is left. {}; a client would learn nothing more after {} of {} "
+                  "releases. Lower --total-epsilon, raise --budget, or see starling privacy ledger.",
+                  *options_.total_epsilon, what_is_left(), *stop, facts_.rounds));
 }
 
 /// Ranks whose clients release nothing have no say, unless that is all of them. **Collective.**
@@ -336,7 +334,7 @@ std::vector<std::string> RunPrivacy::notes() const {
                     "nothing more",
                     run_id_));
   }
-  if (options_.ledger && left_) notes.push_back(in_words(*left_));
+  if (options_.ledger && left_) notes.push_back(what_is_left());
   return notes;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/settings/privacy_options.hpp"
+#include "budget_left.hpp"
 #include "noise_keys.hpp"
 #include "owners_ledgers.hpp"
 #include "run_prices.hpp"
@@ -13,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "starling/core/limits.hpp"
 #include "starling/core/links.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/privacy/ledger/accounts.hpp"
@@ -55,20 +55,6 @@ struct RunFacts {
   std::string source_digest;  ///< of every byte of the files that it has read, where a ledger is kept
   /// The served rounds of each of this rank's clients; `of_all` is 0 for a client that releases nothing.
   std::vector<ServedRounds> served;
-};
-
-/// The budget of the client with the least left of it, and what its ledger has.
-struct BudgetLeft {
-  double budget = infinity;  ///< ε
-  double spent = 0;          ///< ε
-  void take_less(const BudgetLeft& other) {
-    if (other.budget < infinity && !(other.budget - other.spent >= budget - spent)) *this = other;
-  }
-  /// For another rank.
-  [[nodiscard]] std::string text() const { return fmt::format("{} {}", budget, spent); }
-  [[nodiscard]] static BudgetLeft parse(const std::string& text) {
-    return {std::stod(text), std::stod(text.substr(text.find(' ')))};
-  }
 };
 
 /// The privacy of one run on one rank.
@@ -141,7 +127,7 @@ class RunPrivacy {
   void start_accounts();
   void require_some_budget(FirstRelease here);
   void see_what_is_left();
-  [[nodiscard]] std::string in_words(const BudgetLeft& left) const;
+  [[nodiscard]] std::string what_is_left() const;
   void require_total_within_budget(const std::optional<Round>& stop) const;
   [[nodiscard]] FirstRelease first_release() const;
   [[nodiscard]] int vectors_of_release() const;
