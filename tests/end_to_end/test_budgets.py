@@ -121,6 +121,17 @@ class Budgets(BudgetCase):
         self.assertEqual(last["budget"]["stopped_clients"], 0)
         self.assertAlmostEqual(last["ledger"]["record_epsilon"], 2.9, delta=1e-5)
 
+    def test_nothing_is_released_before_a_total_is_refused(self):
+        """Norms of records would be, before rounds are known."""
+        words = ["omd", "--tuning", "auto", *GAUSSIAN, *self.LEDGER, "--budget", "2"]
+        self.refused(BUDGET, [*words, "--total-epsilon", "2.01"], "--total-epsilon 2.01 is more than is left")
+        rows = [json.loads(line) for line in (self.folder / "ledger-0").read_text().splitlines()]
+        self.assertNotIn("reserve", {row["kind"] for row in rows})
+        summary = self.summary([*words, "--total-epsilon", "1.99"])
+        self.assertIsNotNone(summary["privacy"]["norms"])
+        rows = [json.loads(line) for line in (self.folder / "ledger-0").read_text().splitlines()]
+        self.assertIn("reserve", {row["kind"] for row in rows})
+
     def test_what_is_left_can_be_spent_and_no_more(self):
         """Gaussian losses add up in squares, and so does what they leave."""
         for level in ("record", "client"):
