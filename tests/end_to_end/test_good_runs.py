@@ -62,7 +62,7 @@ class DefaultRun(TestCase):
     def test_table_without_json(self):
         result = self.good(3, [*DRIFT, "--output", "run"])
         for word in ("3 clients on 3 ranks", "150 of 150 rounds", "loss", "accuracy", "consensus error", "mass",
-                     "epsilon per record", "messages", "per edge", "0 -> 1", "rounds/s", "Privacy.", "Results    run",
+                     "epsilon per record", "messages", "per edge", "0 -> 1", "rounds/s", "Who is protected: ", "How much: epsilon = 4", "From whom: ", "Not covered: ", "Results    run",
                      "synthetic:drift:informative=1,n=150"):
             self.assertIn(word, result.out)
         command = re.search(r"^Command +(.*)$", result.out, re.MULTILINE)

@@ -132,7 +132,8 @@ class Budgets(ReleaseCase):
         os.remove(path)
         result = job.finish()
         self.assertEqual(result.code, 0, result)
-        self.assertIn("The budget was epsilon = between 1000 and 2000", " ".join(result.out.split()))
+        text = (self.folder / words[words.index("--output") + 1] / "privacy.txt").read_text()
+        self.assertIn("The budget was epsilon = between 1000 and 2000", " ".join(text.split()))
 
     def test_of_a_record_counts_passes(self):
         privacy = self.run_good("--epsilon", "0.5", "--epochs", "5", "--budget", "1", "--budget-unit", "record")["privacy"]

@@ -324,9 +324,16 @@ TEST(SummaryTable, SaysWhatAPersonNeeds) {
                                      "0 -> 1",
                                      "20 rounds/s",
                                      "stopped by a signal",
-                                     "Privacy. " + statement(example().privacy),
+                                     in_short(example().privacy)[0],
+                                     in_short(example().privacy)[3],
                                      "runs/7",
                                      "starling omd --source a.csv"});
+}
+
+TEST(SummaryTable, HasTheWholeStatementWhereItIsWanted) {
+  const std::string whole = "Privacy. " + statement(example().privacy);
+  expect_parts(to_table(example(), true), {in_short(example().privacy)[0], whole});
+  EXPECT_EQ(to_table(example()).find(whole), std::string::npos);
 }
 
 TEST(SummaryTable, SaysWhatIsWithheldAndWhereItIs) {

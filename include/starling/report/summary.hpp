@@ -121,20 +121,21 @@ void gather_results(Agreement& agreement, const LocalResults& local, const Metri
 /// The text of summary.json, indented.
 [[nodiscard]] std::string to_json(const Summary& summary);
 
-/// The table of results. `starling report` shows the same table from summary.json.
-[[nodiscard]] std::string to_table(const Summary& summary);
+/// The table of results, with the privacy statement in short, or whole as well. `starling report` shows the same table
+/// from summary.json.
+[[nodiscard]] std::string to_table(const Summary& summary, bool whole = false);
 
 /// Number of edges whose traffic the table lists.
 constexpr std::size_t most_shown_edges = 12;
 /// The table of results, made from summary.json.
-[[nodiscard]] std::string table_of(const SummaryView& summary);
+[[nodiscard]] std::string table_of(const SummaryView& summary, bool whole = false);
 /// Rows for loss, accuracy, consensus error and mass, as far as they are known.
 [[nodiscard]] std::string progress_rows(const SummaryView& summary);
 /// The table of a study: a row for each method and level, a column for each number of records (at most five, spread
 /// evenly, the last among them). Cells: coverage in per cent with its standard error, and mean length × 100.
 [[nodiscard]] std::string study_table(const std::vector<StudyCell>& cells);
 
-/// Writes summary.json, whole or not at all. Throws FailureError.
+/// Writes summary.json and, where records were used, privacy.txt, each whole or not at all. Throws FailureError.
 void write_summary(const RunDirectory& directory, const Summary& summary);
 
 }  // namespace starling

@@ -218,6 +218,7 @@ void check_shape(InferConfig& config, const Options& options) {
         "--bias remove with --trust central (there is no curvature by step) leave one of them out");
   config.one_price = !config.privacy.mu.value_or("").starts_with("clients:") &&
                      !config.privacy.epsilon.value_or("").starts_with("clients:") &&
+                     !config.privacy.total_epsilon.value_or("").starts_with("clients:") &&
                      !config.privacy.mu.value_or("").starts_with("schedule:") &&
                      !config.privacy.epsilon.value_or("").starts_with("schedule:");
   check(config.trust == PlugInTrust::local || config.one_price,

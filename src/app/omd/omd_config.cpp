@@ -175,7 +175,6 @@ Options omd_options(OmdConfig& config) {
   add_tuning_options(options, config);
   add_constraint_options(options, config.constraints);
   add_privacy_options(options, config.privacy);
-  add_total_price(options, config.privacy);
   add_person_options(options, config.data, config.privacy);
   add_regret_options(options, config);
   add_output_options(options, config, "omd");

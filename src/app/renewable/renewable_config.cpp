@@ -206,7 +206,7 @@ void check_variant(const RenewableConfig& config, const Options& options) {
   const bool online = config.variant == Variant::online;
   only("epochs", !config.offline(), "a variant that reads the data in turn (offline reads all in each pass)");
   only("rounds", config.variant != Variant::offline_one_step, "a variant that takes more than one step");
-  for (const char* option : {"epsilon", "mu", "delta", "clip", "budget-unit"}) {
+  for (const char* option : {"epsilon", "mu", "total-epsilon", "delta", "clip", "budget-unit"}) {
     only(option, !config.open() || config.privacy.protects(),  // with another mechanism, that is what is wrong
          "--variant private or private-paper (nothing is protected)");
   }
@@ -232,15 +232,18 @@ void check_protection(const RenewableConfig& config) {
     check(mechanism.gaussian() || mechanism.charge == ChargeKind::laplace,
           "--variant private-paper with --mechanism {} (the paper's noise is gaussian or laplace) choose one",
           mechanism.name);
-    check(
-        !config.privacy.mu && !config.privacy.clip && !config.privacy.budget && config.privacy.budget_of_client,
-        "--mu, --clip, --budget and --budget-unit have no meaning with private-paper (it charges nothing that could be "
-        "certified) "
-        "leave them out");
+    check(!config.privacy.mu && !config.privacy.total_epsilon && !config.privacy.clip && !config.privacy.budget &&
+              config.privacy.budget_of_client,
+          "--mu, --total-epsilon, --clip, --budget and --budget-unit have no meaning with private-paper (it charges "
+          "nothing that could be "
+          "certified) "
+          "leave them out");
     check(config.classes == 1, "--classes one-vs-rest with private-paper (its bounds are those of two classes)");
   }
   check(config.trust == TrustChoice::local || !config.privacy.epsilon.value_or("").starts_with("clients:"),
         "--epsilon clients: with --trust central or masked (one noise serves all clients) give one price");
+  check(config.trust == TrustChoice::local || !config.privacy.total_epsilon.value_or("").starts_with("clients:"),
+        "--total-epsilon clients: with --trust central or masked (one noise serves all clients) give one total");
   check(config.trust == TrustChoice::local || !config.privacy.mu.value_or("").starts_with("clients:"),
         "--mu clients: with --trust central or masked (one noise serves all clients) give one price");
   check(!config.curvature_share || config.settings.l2 > 0,

@@ -70,7 +70,8 @@ std::string LearningRun::configuration_at_first() const {
 }
 
 void LearningRun::check_rounds_may_change() const {
-  const std::string why_not = why_no_more_rounds();
+  const bool total = common().privacy.total_epsilon.has_value();
+  const std::string why_not = total ? "the price of a release was made of --total-epsilon" : why_no_more_rounds();
   check(why_not.empty() || stated_rounds(configuration_at_first()) == stated_rounds(configuration_),
         "--rounds with --resume: {} (for the rounds that were planned) leave --rounds out", why_not);
 }

@@ -175,6 +175,7 @@ void LearningRun::add_privacy(Summary& summary, bool stopped) {
   }
   summary.privacy.dealt_by = dealt_by();
   name_metrics(summary);
+  for (std::string& line : weaknesses_of(summary.privacy)) notes_.push_back(std::move(line));
 }
 
 /// States the accuracy of the best constant answer on --test, and whether the run's is no better.
@@ -266,7 +267,7 @@ void LearningRun::print_summary(const Summary& summary) const {
   if (common().json) {
     fmt::print("{}\n", to_json(summary));
   } else {
-    fmt::print("\n{}", to_table(summary));
+    fmt::print("\n{}", to_table(summary, common().verbose));
   }
   std::fflush(stdout);
 }

@@ -63,6 +63,10 @@ void add_output_options(Options& options, LearningConfig& config, const std::str
   options.add(declared("progress"), config.progress,
               {{"auto", ProgressChoice::automatic}, {"on", ProgressChoice::on}, {"off", ProgressChoice::off}});
   options.add(declared("json"), config.json);
+  options.add({.name = "verbose",
+               .help = "print the whole privacy statement, which privacy.txt has in any case",
+               .fixed = false},
+              config.verbose);
   options.add(declared("watchdog"), config.watchdog);
   options.add(declared("config"));
   options.add(declared("print-config"));

@@ -36,6 +36,7 @@ struct LearningConfig {
   ProgressChoice progress = ProgressChoice::automatic;
   bool json = false;
   bool json_models = false;
+  bool verbose = false;
   double watchdog = 60;
   // checkpoints
   CheckpointPace checkpoint;

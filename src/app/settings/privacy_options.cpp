@@ -94,6 +94,26 @@ void add_secrecy_options(Options& options, PrivacyOptions& privacy) {
       {{"auto", MetricsChoice::automatic}, {"local", MetricsChoice::local}, {"shared", MetricsChoice::shared}});
 }
 
+/// The price of a release follows from the number of releases that a unit enters, which is public.
+void add_total_price(Options& options, PrivacyOptions& privacy) {
+  const std::string why = "either says what a release costs";
+  options.add(
+      {.name = "total-epsilon",
+       .argument = "E",
+       .help =
+           "in place of --epsilon: privacy loss of a unit (--unit) in all its releases, over all passes (--epochs). "
+           "A number, or clients:FILE. With --delta above 0 (always under gaussian), epsilon at that delta",
+       .files = named::spec,
+       .falls_with = fades(),
+       .relations = {excludes("epsilon", why, "Give one of them."), excludes("mu", why, "Give one of them."),
+                     needs("mechanism=laplace|gaussian", "there is no rule by which others add up")}},
+      [read = amount(privacy.total_epsilon, tiny, most_epsilon)](const std::string& text) {
+        check(!text.starts_with("schedule:"), "{}: a total has no rounds over which it could change. Give a number.",
+              text);
+        read(text);
+      });
+}
+
 }  // namespace
 
 const MechanismRow& PrivacyOptions::mechanism_row() const {
@@ -105,25 +125,7 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy) {
   add_price_options(options, privacy);
   add_ledger_options(options, privacy);
   add_secrecy_options(options, privacy);
-}
-
-void add_total_price(Options& options, PrivacyOptions& privacy) {
-  options.group("Privacy");
-  const std::string why = "either says what a release costs";
-  options.add(
-      {.name = "total-epsilon",
-       .argument = "E",
-       .help = "in place of --epsilon: privacy loss of a record in all its releases, over all passes (--epochs). "
-               "A number, or clients:FILE. Under gaussian, epsilon at --delta",
-       .files = named::spec,
-       .falls_with = fades(),
-       .relations = {excludes("epsilon", why, "Give one of them."), excludes("mu", why, "Give one of them."),
-                     needs("mechanism=laplace|gaussian", "there is no rule by which others add up")}},
-      [read = amount(privacy.total_epsilon, tiny, most_epsilon)](const std::string& text) {
-        check(!text.starts_with("schedule:"), "{}: a total has no rounds over which it could change. Give a number.",
-              text);
-        read(text);
-      });
+  add_total_price(options, privacy);
 }
 
 void add_person_options(Options& options, ReadSettings& reading, PrivacyOptions& privacy) {
@@ -164,10 +166,12 @@ std::unique_ptr<Model> with_unit(std::unique_ptr<Model> model, const PrivacyOpti
 
 void check_privacy_options(const PrivacyOptions& privacy) {
   const bool none = privacy.mechanism && !privacy.protects();
-  check(!none || !(privacy.epsilon || privacy.mu),
+  check(!none || !(privacy.epsilon || privacy.mu || privacy.total_epsilon),
         "--{} with --mechanism none: nothing is protected, so there is no price to pay. Leave it out, or choose a "
         "mechanism that protects, such as laplace",
-        privacy.epsilon ? "epsilon" : "mu");
+        privacy.epsilon ? "epsilon"
+        : privacy.mu    ? "mu"
+                        : "total-epsilon");
   const bool gaussian = privacy.mechanism && privacy.mechanism_row().gaussian();
   check(!privacy.mu || gaussian,
         "--mu {} has no meaning under --mechanism {}: it is the price of Gaussian noise. Give --epsilon, or choose "

@@ -23,8 +23,9 @@ struct PrivacyOptions {
   std::optional<std::string> mechanism;
   std::optional<std::string> epsilon;        ///< a number, schedule:… or clients:FILE
   std::optional<std::string> mu;             ///< likewise
-  std::optional<std::string> total_epsilon;  ///< of a record in `passes` releases; a number or clients:FILE
+  std::optional<std::string> total_epsilon;  ///< of a unit in `passes` releases; a number or clients:FILE
   std::int64_t passes = 1;
+  bool adds_plainly = true;  ///< Laplace parts of a total add up to it at any δ: releases of another kind share it
   std::optional<double> delta;
   std::optional<double> clip;
   PrivacyUnit unit = PrivacyUnit::record;
@@ -44,9 +45,6 @@ struct PrivacyOptions {
 
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
 void add_privacy_options(Options& options, PrivacyOptions& privacy);
-
-/// Adds --total-epsilon, for commands in which a record enters one release of each pass.
-void add_total_price(Options& options, PrivacyOptions& privacy);
 
 /// Adds --person and --person-gradient, for commands whose units may be persons.
 void add_person_options(Options& options, ReadSettings& reading, PrivacyOptions& privacy);

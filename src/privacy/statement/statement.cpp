@@ -19,24 +19,6 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string verdict(const PrivacyReport& report) {
-  if (report.public_data) return "The records of this run are public, so the figures below protect nobody. ";
-  if (report.trust.paper) {
-    return "This run is NOT private by any figure that starling can prove: its noise is that of a paper. ";
-  }
-  if (report.trust.vertical && report.trust.vertical->baseline_central) {
-    return "This run is NOT private: parties sent their raw columns to rank 0. ";
-  }
-  if (std::isinf(report.release.epsilon)) {
-    return "This run is NOT private: no noise was added to what clients released. ";
-  }
-  if (report.noise_key == NoiseKeyPolicy::seed) {
-    return "This run is NOT private: the noise comes from a public seed, so anybody who knows the seed can take it off "
-           "again; the figures below would hold for secret noise keys. ";
-  }
-  return "";
-}
-
 std::string vectors_each(const PrivacyReport& report) {
   if (report.vectors == 1) return "one vector each";
   return report.vectors == 2 ? "two vectors each" : fmt::format("at most {} vectors each", report.vectors);
@@ -230,6 +212,24 @@ const char* name_of(NoiseKeyPolicy policy) {
       return "file";
   }
   return "unknown";
+}
+
+std::string verdict(const PrivacyReport& report) {
+  if (report.public_data) return "The records of this run are public, so the figures below protect nobody. ";
+  if (report.trust.paper) {
+    return "This run is NOT private by any figure that starling can prove: its noise is that of a paper. ";
+  }
+  if (report.trust.vertical && report.trust.vertical->baseline_central) {
+    return "This run is NOT private: parties sent their raw columns to rank 0. ";
+  }
+  if (std::isinf(report.release.epsilon)) {
+    return "This run is NOT private: no noise was added to what clients released. ";
+  }
+  if (report.noise_key == NoiseKeyPolicy::seed) {
+    return "This run is NOT private: the noise comes from a public seed, so anybody who knows the seed can take it off "
+           "again; the figures below would hold for secret noise keys. ";
+  }
+  return "";
 }
 
 bool PrivacyReport::is_private() const {

@@ -114,6 +114,7 @@ Json privacy_json(const Summary& summary) {
           {"ledger", ledger_json(privacy.ledger, privacy.unit)},
           {"budget", budget_json(privacy.budget)},
           {"audit", audit_json(privacy.audit)},
+          {"in_short", in_short(privacy)},
           {"statement", statement(privacy)}};
 }
 

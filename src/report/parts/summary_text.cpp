@@ -98,12 +98,24 @@ std::string wrapped(const std::string& paragraph, std::size_t width) {
   return text;
 }
 
+/// The statement on privacy in short, or whole where that is wanted or all there is.
+std::string statement_rows(const SummaryView& summary, bool whole) {
+  if (!summary.learned()) return "";
+  const bool has_lines = summary.has("privacy.in_short");
+  std::string text = "\n";
+  if (has_lines) {
+    for (const std::string& line : summary.texts("privacy.in_short")) text += wrapped(line, 110) + "\n";
+  }
+  if (has_lines && !whole) return text;
+  return text + (has_lines ? "\n" : "") + wrapped("Privacy. " + summary.text("privacy.statement"), 110) + "\n";
+}
+
 /// Notes, the statement on privacy, and where all this comes from.
-std::string last_rows(const SummaryView& summary) {
+std::string last_rows(const SummaryView& summary, bool whole) {
   std::string text;
   for (const std::string& note : summary.texts("notes")) text += table_row("note", note);
-  if (summary.learned()) text += "\n" + wrapped("Privacy. " + summary.text("privacy.statement"), 110) + "\n";
-  return text + fmt::format("\nResults    {}\nCommand    {}\n", summary.text("output"), summary.text("command_line"));
+  return text + statement_rows(summary, whole) +
+         fmt::format("\nResults    {}\nCommand    {}\n", summary.text("output"), summary.text("command_line"));
 }
 
 /// The order of keys in summary.json is that of the left column; the order of rows in the table of results is that of
@@ -126,7 +138,7 @@ constexpr std::array<SummaryPart, 19> parts{{{add_run_keys, heading},
                                              {add_traffic_keys, traffic_rows},
                                              {add_time_keys, time_rows},
                                              {add_model_keys, nullptr},
-                                             {add_last_keys, last_rows}}};
+                                             {add_last_keys, nullptr}}};
 
 }  // namespace
 
@@ -142,16 +154,16 @@ Json json_of(const Summary& summary) {
   return json;
 }
 
-std::string table_of(const SummaryView& summary) {
+std::string table_of(const SummaryView& summary, bool whole) {
   if (const std::vector<StudyCell> study = study_of(summary); !study.empty()) {
     return heading(summary) + study_table(study) + "\n" +
-           table_row("time", shown(summary.number("time.wall"), "{:.3f} s")) + last_rows(summary);
+           table_row("time", shown(summary.number("time.wall"), "{:.3f} s")) + last_rows(summary, whole);
   }
   std::string text;
   for (const SummaryPart& part : parts) {
     if (part.rows != nullptr) text += part.rows(summary);
   }
-  return text;
+  return text + last_rows(summary, whole);
 }
 
 std::string to_json(const Summary& summary) {
@@ -160,14 +172,18 @@ std::string to_json(const Summary& summary) {
 }
 
 // Made from the JSON: summary.json alone suffices to show the table again.
-std::string to_table(const Summary& summary) {
+std::string to_table(const Summary& summary, bool whole) {
   SummaryView view(json_of(summary), "summary.json");
   if (!edge_count(summary).is_null()) view.use_edges(summary.edges);
-  return table_of(view);
+  return table_of(view, whole);
 }
 
 void write_summary(const RunDirectory& directory, const Summary& summary) {
   write_text(directory.summary_file(), to_json(summary) + "\n");
+  if (!summary.learned) return;
+  std::string text;
+  for (const std::string& line : in_short(summary.privacy)) text += wrapped(line, 110) + "\n";
+  write_text(directory.path() + "/privacy.txt", text + "\n" + wrapped(statement(summary.privacy), 110) + "\n");
 }
 
 }  // namespace starling

@@ -442,7 +442,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, WrongSummary,
                                          std::pair{"withheld", "[1]"}, std::pair{"traffic.edges", "[[0, 1, 2]]"},
                                          std::pair{"traffic.edges", "[[0, 99999999999, 2, 3]]"},
                                          std::pair{"traffic.messages", "{}"}, std::pair{"privacy.private", "1"},
-                                         std::pair{"privacy.statement", "[]"}, std::pair{"time.wall", "\"\""},
+                                         std::pair{"privacy.in_short", "{}"}, std::pair{"time.wall", "\"\""},
                                          std::pair{"notes", "\"a\""}, std::pair{"final_model", "[1, null, 2]"}),
                          [](const auto& row) {
                            return testing_support::test_name(std::to_string(row.index) + row.param.first);

@@ -161,5 +161,58 @@ TEST(Statement, NeverRoundsALossDown) {
   }
 }
 
+TEST(InShort, SaysWhoHowMuchFromWhomAndWhatNot) {
+  PrivacyReport report = report_of("laplace");
+  std::vector<std::string> lines = in_short(report);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0], "Who is protected: a record of one client.");
+  EXPECT_EQ(lines[1], "How much: epsilon = 1 in this run; other runs on the same data add to it.");
+  EXPECT_EQ(lines[2], "From whom: everyone who sees messages or results; not whoever operates the machines.");
+  EXPECT_TRUE(says(lines[3], "Not covered: how many records there are"));
+  report.ledger.scope = LedgerReport::Scope::owner;
+  EXPECT_EQ(in_short(report)[1], "How much: epsilon = 1 in this run, the first of its ledger.");
+  report.ledger.earlier_runs = 2;
+  report.ledger.record.epsilon = 3.1;
+  report.ledger.record.delta = 1e-5;
+  EXPECT_TRUE(says(in_short(report)[1], "1 in this run; epsilon = 3.1 at delta = 1e-05 with the 2 earlier run(s)"));
+  report.trust.model = TrustModel::central;
+  EXPECT_TRUE(says(in_short(report)[2], "not whoever operates rank 0"));
+  report.shared_metrics = {"loss.mean"};
+  EXPECT_TRUE(says(in_short(report)[3], "metrics shared without noise"));
+}
+
+TEST(InShort, HasTheNameOfTheUnit) {
+  const std::string line = in_short(report_of("laplace", NoiseKeyPolicy::random, PrivacyUnit::component))[0];
+  EXPECT_EQ(line, "Who is protected: a component of one client's gradient, and not a whole record.");
+}
+
+TEST(InShort, ProtectsNobodyWithoutNoiseOrSecretKeys) {
+  for (const PrivacyReport& report : {report_of("none"), report_of("laplace", NoiseKeyPolicy::seed)}) {
+    const std::vector<std::string> lines = in_short(report);
+    EXPECT_TRUE(says(lines[0], "Who is protected: nobody. This run is NOT private")) << lines[0];
+    EXPECT_TRUE(says(lines[2], "From whom: nobody"));
+    EXPECT_EQ(lines[3], "Not covered: everything.");
+  }
+  EXPECT_TRUE(says(in_short(report_of("none"))[1], "the loss is unbounded"));
+}
+
+TEST(Weaknesses, NamesLargeLosses) {
+  PrivacyReport report = report_of("laplace");
+  report.units = 1000;
+  EXPECT_TRUE(weaknesses_of(report).empty());
+  report.losses.record.delta = 0.001;
+  EXPECT_TRUE(weaknesses_of(report).empty());
+  report.losses.record.delta = 0.0011;
+  ASSERT_EQ(weaknesses_of(report).size(), 1U);
+  EXPECT_TRUE(says(weaknesses_of(report)[0], "delta = 0.0011 protects little: it is above 1/1000"));
+  report.losses.record.epsilon = 10.5;
+  EXPECT_EQ(weaknesses_of(report).size(), 2U);
+  report.units.reset();
+  ASSERT_EQ(weaknesses_of(report).size(), 1U);
+  EXPECT_TRUE(says(weaknesses_of(report)[0], "epsilon = 10.5 protects little"));
+  report.public_data = true;
+  EXPECT_TRUE(weaknesses_of(report).empty());
+}
+
 }  // namespace
 }  // namespace starling

@@ -61,6 +61,7 @@ struct PrivacyReport {
   bool same_price = true;  ///< all releases cost the same
   ClientLosses losses;     ///< by the whole run
   std::int64_t clients = 0;
+  std::optional<std::int64_t> units;  ///< of all clients together, where that is known
   std::size_t batch = 1;
   std::size_t dimension = 1;
   int vectors = 1;  ///< most vectors in one release
@@ -87,6 +88,15 @@ struct PrivacyReport {
 [[nodiscard]] PrivacyReport privacy_report(const Protection& mechanism, const std::string& mechanism_name,
                                            NoiseKeyPolicy noise_key, const ClientLosses& worst, std::int64_t clients,
                                            std::optional<double> delta);
+
+/// Four lines for people: who is protected, how much, from whom, and what is not covered. Losses are rounded up.
+[[nodiscard]] std::vector<std::string> in_short(const PrivacyReport& report);
+
+/// A line for each figure that protects little: δ above 1 / units, ε above 10. None of what protects nothing at all.
+[[nodiscard]] std::vector<std::string> weaknesses_of(const PrivacyReport& report);
+
+/// Why the figures protect nobody, as sentences; empty where they do.
+[[nodiscard]] std::string verdict(const PrivacyReport& report);
 
 /// One paragraph: what is protected, by what, how much is lost, and what is not covered. Losses are rounded up.
 [[nodiscard]] std::string statement(const PrivacyReport& report);

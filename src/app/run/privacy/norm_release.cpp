@@ -63,7 +63,8 @@ std::int64_t NormRelease::least_batch(std::int64_t records) const {
   return std::max<std::int64_t>(records / std::max<Round>(facts_.rounds_of_pass, 1), 1);
 }
 
-/// Whether client k can pay for the histogram and for a round after it: alone it would be of no use.
+/// Whether client k can pay for the histogram and for a round after it, or under --total-epsilon for all of them: alone
+/// it would be of no use.
 bool NormRelease::affordable(std::size_t k) {
   const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
   const LossLevel level = options_.budget_of_client ? LossLevel::client : level_of(options_.unit);
@@ -73,7 +74,8 @@ bool NormRelease::affordable(std::size_t k) {
   const double in_batch = options_.budget_of_client ? static_cast<double>(least_batch(facts_.records[k])) : 1;
   const Charge of_round = options_.mechanism_row().gaussian() ? Charge::gaussian(price) : Charge::laplace(price);
   groups.push_back({of_group(histogram(k).charge(), members).value_or(Charge::unbounded()), 1});
-  groups.push_back({of_group(of_round, in_batch).value_or(Charge::unbounded()), 1});
+  const Round rounds = facts_.uses * (options_.budget_of_client ? facts_.rounds_of_pass : 1);
+  groups.push_back({of_group(of_round, in_batch).value_or(Charge::unbounded()), options_.total_epsilon ? rounds : 1});
   const double delta = options_.delta.value_or(default_delta(groups));
   return compose(groups, delta).epsilon <= limits.at(number(k), 0);
 }

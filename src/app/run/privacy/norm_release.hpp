@@ -43,7 +43,8 @@ class NormRelease {
   NormRelease(Agreement& agreement, const Layout& layout, int rank, const PrivacyOptions& options, NormFacts facts,
               const std::string& private_folder);
 
-  /// Whether every client's budget allows the release, and a round after it. **Collective.**
+  /// Whether every client's budget allows the release and a round after it, or all that --total-epsilon pays for.
+  /// **Collective.**
   [[nodiscard]] bool affordable();
   /// Releases the counts of this rank's clients by this path. **Collective.**
   [[nodiscard]] TypicalNorms release(ReleasePath path, const std::vector<Secret<NormCounts>>& counts);

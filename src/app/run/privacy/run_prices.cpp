@@ -1,6 +1,7 @@
 #include "run_prices.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include "starling/core/limits.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
@@ -10,14 +11,35 @@ namespace starling {
 
 namespace {
 
-/// What each of `passes` releases may cost for a total: ε/passes of pure losses, μ/√passes of Gaussian ones, rounded
-/// down.
+/// The largest ε of a Laplace release of which `releases` come to at most (total, delta) by `compose`.
+double laplace_part(double total, double delta, std::int64_t releases) {
+  constexpr int steps = 24;
+  double least = largest_laplace_epsilon(total, delta, releases);
+  double most = least * (1 + 1e-4);
+  for (int step = 0; step < steps; ++step) {
+    const double middle = least + (most - least) / 2;
+    const std::vector<ChargeGroup> all{{Charge::laplace(middle), releases}};
+    (compose(all, delta).epsilon <= total ? least : most) = middle;
+  }
+  return least;
+}
+
+/// What each of `passes` releases may cost for a total, rounded down: μ/√passes of Gaussian losses, ε/passes of pure
+/// ones, and with a δ what the accountant allows.
 Prices parts_of_total(const PrivacyOptions& options, Round rounds, Client clients) {
   const Prices totals = Prices::parse(*options.total_epsilon, "--total-epsilon", rounds, clients, tiny, most_epsilon);
-  const auto passes = static_cast<double>(options.passes);
   const bool gaussian = options.mechanism_row().gaussian();
+  const std::int64_t passes = options.passes;
+  if (!gaussian && !options.adds_plainly && options.delta.value_or(0) > 0) {
+    return totals.converted([passes, delta = *options.delta, last = 0.0, part = 0.0](double epsilon) mutable {
+      if (epsilon != last) part = laplace_part(epsilon, delta, passes);
+      last = epsilon;
+      return part;
+    });
+  }
   if (passes == 1 && !gaussian) return totals;
-  const double part = (passes == 1 ? 1 : 1 - 0x1p-50) / (gaussian ? std::sqrt(passes) : passes);
+  const auto uses = static_cast<double>(passes);
+  const double part = (passes == 1 ? 1 : 1 - 0x1p-50) / (gaussian ? std::sqrt(uses) : uses);
   return totals.converted([gaussian, part, delta = options.delta.value_or(usual_delta)](double epsilon) {
     return part * (gaussian ? gaussian_mu(epsilon, delta) : epsilon);
   });

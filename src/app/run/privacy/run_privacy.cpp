@@ -22,6 +22,7 @@ void RunPrivacy::take_up(const std::string& run_id, const std::string& private_f
 }
 
 void RunPrivacy::open() {
+  count_units();
   agreement_.together([&] {
     choose_prices();
     choose_budgets();
@@ -186,11 +187,18 @@ void RunPrivacy::start_accounts() {
     }
   });
   FirstRelease here = FirstRelease::none;
+  std::optional<Round> stop;
   agreement_.together([&] {
     const BlockSizes blocks =
         options_.ledger_block ? BlockSizes::fixed(*options_.ledger_block) : BlockSizes::doubling();
     accounts_->keep_in(ledgers, blocks);
-    if (options_.budget) accounts_->limit(budgets_);
+    if (!options_.budget) return;
+    accounts_->limit(budgets_);
+    if (options_.total_epsilon) stop = accounts_->will_stop_after();
+  });
+  if (options_.budget) see_what_is_left();
+  require_total_within_budget(least_of_all(stop));
+  agreement_.together([&] {
     std::vector<Budget>().swap(budgets_);
     // Taken up with other records, it is to say first how far releases may have come.
     const bool any = accounts_->open(!taken_up_ || !determined_by_.empty());
@@ -270,6 +278,7 @@ std::vector<std::string> RunPrivacy::notes() const {
                     "nothing more",
                     run_id_));
   }
+  if (options_.ledger && left_) notes.push_back(what_is_left());
   return notes;
 }
 
@@ -283,6 +292,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
   PrivacyReport report = privacy_report(*protection_, options_.mechanism_row().name, key_policy(), of_all,
                                         layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
+  report.units = units_;
   report.vectors = vectors_of_release();
   if (facts_.norm_share > 0) describe_norms(report);
   describe_trust(report);

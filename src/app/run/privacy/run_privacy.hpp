@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/settings/privacy_options.hpp"
+#include "budget_left.hpp"
 #include "noise_keys.hpp"
 #include "owners_ledgers.hpp"
 #include "run_prices.hpp"
@@ -114,6 +115,7 @@ class RunPrivacy {
   enum class FirstRelease { affordable, too_dear, none };
   [[nodiscard]] Client first() const { return layout_.first(rank_); }
   [[nodiscard]] Client count() const { return layout_.count(rank_); }
+  void count_units();
   void choose_prices();
   void count_histogram();
   void describe_norms(PrivacyReport& report) const;
@@ -124,6 +126,9 @@ class RunPrivacy {
   void begin(Ledger& ledger, const ClientRange& clients);
   void start_accounts();
   void require_some_budget(FirstRelease here);
+  void see_what_is_left();
+  [[nodiscard]] std::string what_is_left() const;
+  void require_total_within_budget(const std::optional<Round>& stop) const;
   [[nodiscard]] FirstRelease first_release() const;
   [[nodiscard]] int vectors_of_release() const;
   void choose_budgets();
@@ -146,6 +151,8 @@ class RunPrivacy {
   std::vector<SingleRelease> histograms_;  // of this rank's clients, where there are any
   std::optional<Prices> limits_;           // of all clients, where there is a budget
   std::vector<Budget> budgets_;            // of this rank's
+  std::optional<BudgetLeft> left_;
+  std::optional<std::int64_t> units_;  // of all clients
   std::unique_ptr<Protection> protection_;
   std::vector<NoiseKey> keys_;
   std::vector<Ledger> ledgers_;  // one for each client, or one for all
