@@ -88,6 +88,12 @@ class InferRun final : public LearningRun {
   [[nodiscard]] double records_after(Round steps) const;
   void add_weights(Summary& summary);
 
+  [[nodiscard]] std::optional<AffineMap> own_units() const;
+  [[nodiscard]] std::vector<PathSettling> settling(const InferEngine& engine, const IntervalRecorder& recorder);
+  void note_unsettled(const std::vector<PathSettling>& paths);
+  [[nodiscard]] std::vector<MethodSpread> own_spreads_of_aggregator(const InferEngine& engine) const;
+  [[nodiscard]] std::vector<Interval> intervals_in_own_units(const InferEngine& engine);
+
   void check_truth() const;
   ExitCode study();
   [[nodiscard]] std::optional<std::vector<IntervalsAt>> replicate(std::int64_t r);
@@ -103,6 +109,8 @@ class InferRun final : public LearningRun {
   Recorded recorded_;
   std::unique_ptr<InferEngine> engine_;
   std::optional<IntervalRecorder> intervals_;
+  std::optional<IntervalRecorder> own_intervals_;  ///< in the source's own units, if records are standardised
+  std::optional<PlugIn> plug_in_;                  ///< on rank 0, of the end
 };
 
 }  // namespace starling

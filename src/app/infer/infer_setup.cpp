@@ -23,9 +23,8 @@ constexpr double slack = 1 + 0x1p-16;
 constexpr double most_once = 4'000'000;
 constexpr double slack_of_sums = 1 + 0x1p-8;
 
-bool needs_intercept(const std::string& source) {
-  return is_synthetic(source) && !make_generator(source, {})->coefficients().empty();
-}
+/// Steps for each coefficient without which asymptotic intervals mean nothing.
+constexpr Round least_steps_each = 30;
 
 }  // namespace
 
@@ -59,7 +58,6 @@ void InferRun::open_data() {
   curved_ = make_curved_loss(config_.loss);
   loss_ = make_curved_loss(config_.loss);
   config_.data.label_map = [this](double raw) { return curved_->label(raw); };
-  config_.intercept = config_.intercept || needs_intercept(config_.data.source);
   open_streams(config_.data);
 }
 
@@ -112,7 +110,7 @@ void InferRun::refuse_constant_columns() {
   check<DataError>(world_.size() > 1,
                    "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) {}",
                    config_.data.source, listed, config_.intercept ? ", and there is an intercept" : "",
-                   described ? "use --features raw" : "drop it: --drop");
+                   described ? "use --features raw" : "drop it (--drop), or --intercept no");
   notes_.push_back(
       fmt::format("column {} never varies on rank {}: if so everywhere, its coefficient cannot be told from that of "
                   "another constant",
@@ -147,6 +145,13 @@ void InferRun::choose_steps() {
   check(counted >= 2 || config_.intervals_text == "none",
         "--burn-in {} of {} steps (an average and its intervals need two steps or more) take fewer, or more records",
         config_.burn_in, config_.sgd.steps);
+  check(config_.intervals_text == "none" || counted >= least_steps_each * static_cast<Round>(dimension_),
+        "{} steps{} for {} coefficients{}: intervals from fewer than {} steps for each coefficient, {} in all, mean "
+        "nothing. Bring more records, take fewer a step (--batch), drop columns (--drop), or leave the intervals out "
+        "(--intervals none).",
+        counted, config_.burn_in > 0 ? " after the burn-in" : "", dimension_,
+        config_.intercept ? ", the intercept among them" : "", least_steps_each,
+        least_steps_each * static_cast<Round>(dimension_));
   // For its message: so many batches must fit.
   if (config_.batch_means) {
     static_cast<void>(BatchMeans(1, *config_.batch_means, config_.sgd.step_power, counted));

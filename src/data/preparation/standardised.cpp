@@ -10,21 +10,19 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"
+#include "starling/data/preparation/standardisation.hpp"
 
 namespace starling {
 
 namespace {
 
-struct Constants {
-  double mean = 0;
-  double deviation = 1;
-  [[nodiscard]] double standardised(double value) const { return (value - mean) / deviation; }
-};
+using Constants = Standardisation::Constants;
 
-/// Standardisation constants of a source.
-struct ConstantsTable {
-  std::vector<Constants> features;
-  std::optional<Constants> label;
+/// The columns of a source that have constants.
+struct Described {
+  std::vector<std::string> names;  ///< of the features; empty if they have none
+  std::size_t features;
+  std::optional<std::string> label;  ///< first field of the label's line; none: of any other line
 };
 
 /// Reads the file as a table whose rows are told by the column `feature`, with the column `mean` and the label `sd`.
@@ -80,19 +78,18 @@ std::string listed(const std::vector<std::optional<Constants>>& constants, const
   return fmt::format("{}{}", fmt::join(missing, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-ConstantsTable read_constants(const std::string& path, const RecordReader& source) {
-  const std::vector<std::string> names = source.names();
-  const std::string label = label_called(source);
-  std::vector<std::optional<Constants>> found(source.features());
-  ConstantsTable table;
+Standardisation read_constants(const std::string& path, const Described& source) {
+  const std::vector<std::string>& names = source.names;
+  std::vector<std::optional<Constants>> found(source.features);
+  Standardisation table;
   const auto reader = open_constants(path);
   Record record;
   while (reader->next(record)) {
     const auto j = feature_of(record.key, names, found.size());
-    check<DataError>(j || record.key == label,
+    check<DataError>(j || !source.label || record.key == *source.label,
                      "{}: the source has no feature '{}' (it has {}; features have names, or numbers from 0 as `data "
                      "describe` shows them, and the label is '{}') remove the line",
-                     reader->where(), excerpt(record.key), found.size(), excerpt(label));
+                     reader->where(), excerpt(record.key), found.size(), excerpt(source.label.value_or("")));
     std::optional<Constants>& constants = j ? found[*j] : table.label;
     check<DataError>(!constants, "{}: {} '{}' stands there twice; remove a line", reader->where(),
                      j ? "feature" : "the label", excerpt(record.key));
@@ -111,7 +108,7 @@ ConstantsTable read_constants(const std::string& path, const RecordReader& sourc
 
 class StandardisedReader final : public RecordReader {
  public:
-  StandardisedReader(std::unique_ptr<RecordReader> reader, ConstantsTable constants)
+  StandardisedReader(std::unique_ptr<RecordReader> reader, Standardisation constants)
       : reader_(std::move(reader)), constants_(std::move(constants)) {}
 
   bool next(Record& record) override {
@@ -152,7 +149,7 @@ class StandardisedReader final : public RecordReader {
   }
 
   std::unique_ptr<RecordReader> reader_;
-  ConstantsTable constants_;
+  Standardisation constants_;
 };
 
 }  // namespace
@@ -164,12 +161,19 @@ std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader, 
         settings.scale);
   check(!reader->sparse(),
         "--standardise with sparse records (their zeros would all become numbers) convert them to .h5 or .csv first");
-  auto constants = showing_values([&] { return read_constants(settings.standardise, *reader); });
+  auto constants = showing_values([&] {
+    return read_constants(settings.standardise, {reader->names(), reader->features(), label_called(*reader)});
+  });
   check(!constants.label || (settings.positive.empty() && settings.ignore.empty()),
         "--standardise {} has a line for the label (--positive and --ignore speak of labels that are classes) leave "
         "the line or these options out",
         settings.standardise);
   return std::make_unique<StandardisedReader>(std::move(reader), std::move(constants));
+}
+
+Standardisation read_standardisation(const std::string& path, const std::vector<std::string>& names,
+                                     std::size_t features) {
+  return read_constants(path, {names, features, std::nullopt});
 }
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 #include "starling/record/intervals/interval.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -12,6 +13,12 @@ namespace starling {
 std::optional<bool> excludes_zero(const Interval& interval) {
   if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return std::nullopt;
   return interval.low > 0 || interval.high < 0;
+}
+
+std::optional<bool> all_settled(const std::vector<PathSettling>& paths) {
+  if (paths.empty()) return std::nullopt;
+  const auto unsettled = std::count_if(paths.begin(), paths.end(), [](const auto& path) { return !path.settled; });
+  return static_cast<double>(unsettled) <= 0.1 * static_cast<double>(paths.size());
 }
 
 Interval wald_interval(const std::string& name, double estimate, double standard_error, double level,

@@ -43,12 +43,29 @@ struct IntervalsAt {
   Round steps = 0;
   double records = 0;  ///< records behind the estimates, over all clients
   std::vector<Interval> intervals;
+  std::optional<bool> settled = std::nullopt;  ///< whether the path has settled, as far as that is known
 };
 
-/// Writes coefficients.csv to the run directory: name, estimate, standard_error, low, high, level, method, a line per
-/// interval, numbers with all their digits and empty fields for what is unknown; a first column `client` where there is
-/// one. Throws FailureError.
-void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals);
+/// Whether a path has settled, with the coordinates by name.
+struct PathSettling {
+  std::optional<Client> client;  ///< where each client has a path of its own
+  bool settled = false;
+  double effective_steps = 0;  ///< as Settling has them
+  double least_effective_steps = 0;
+  std::string slowest;
+  double drift = 0;
+  double most_drift = 0;
+  std::string drifting;
+};
+
+/// Whether paths have settled: at most a tenth of them has not. None if nothing is known.
+[[nodiscard]] std::optional<bool> all_settled(const std::vector<PathSettling>& paths);
+
+/// Writes coefficients.csv, or a table of another name, to the run directory: name, estimate, standard_error, low,
+/// high, level, method, a line per interval, numbers with all their digits and empty fields for what is unknown; a
+/// first column `client` where there is one. Throws FailureError.
+void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals,
+                        const std::string& name = "coefficients.csv");
 
 /// Writes FOLDER/intervals.csv: steps, records, [client,] name, estimate, low, high, level, method, as
 /// coefficients.csv; the column `client` is there where any interval has one. Throws FailureError.
