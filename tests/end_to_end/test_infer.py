@@ -449,6 +449,25 @@ class OwnUnits(InferCase):
         self.assertIn("not settled", out)
         self.assertNotIn("* yes", out)
 
+    def test_constants_of_the_data(self):
+        """Without protection the run writes the constants that it wants, the same for any layout; with them it settles."""
+        words = [*self.words, "--clients", "4"]
+        texts = set()
+        for ranks in (1, 2, 4):
+            summary = self.summary([*words, *OPEN], f"run-{ranks}", ranks)
+            self.assertIn("standardise.csv", " ".join(summary["notes"]))
+            texts.add((self.folder / f"run-{ranks}" / "standardise.csv").read_text())
+        text, = texts
+        self.assertEqual(text.splitlines()[0], "feature,mean,sd")
+        constants = {row["feature"]: row for row in csv.DictReader(text.splitlines())}
+        for name, column in (("age", self.x[:, 0]), ("bmi", self.x[:, 1]), ("y", self.y)):
+            self.assertAlmostEqual(float(constants[name]["mean"]) / column.mean(), 1, delta=1e-4)
+            self.assertAlmostEqual(float(constants[name]["sd"]) / column.std(), 1, delta=1e-4)
+        again = self.summary([*self.words, *OPEN, "--standardise", self.folder / "run-1" / "standardise.csv"], "again")
+        self.assertEqual((again["settled"], (self.folder / "again" / "standardise.csv").exists()), (True, False))
+        self.summary([*words, *NOISY], "private")
+        self.assertFalse((self.folder / "private" / "standardise.csv").exists())
+
 
 class BadInput(InferCase):
     def refused(self, code, words, *patterns):

@@ -288,6 +288,9 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
     summary.settling = settling(*engine_, *intervals_);
     note_unsettled(summary.settling);
   }
+  agreement_.together([&] {
+    if (first_rank()) write_proposed_constants();
+  });
   if (engine_->paths() > 0) summary.interval_records = records_after(config_.burn_in + intervals_->counted(0));
   if (config_.joint && first_rank()) summary.joint = joint_test(*intervals_);
 }

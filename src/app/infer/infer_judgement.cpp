@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "starling/core/per_client.hpp"
-#include "starling/data/preparation/standardisation.hpp"
 
 namespace starling {
 
@@ -85,7 +84,7 @@ void InferRun::note_unsettled(const std::vector<PathSettling>& paths) {
   const auto worst = std::min_element(paths.begin(), paths.end(), [](const auto& a, const auto& b) {
     return std::pair(a.settled, a.effective_steps) < std::pair(b.settled, b.effective_steps);
   });
-  const std::string scale = config_.data.standardise.empty() ? "features of one scale (--standardise), " : "";
+  const std::string scale = config_.data.standardise.empty() ? "features of one scale (--standardise, by public constants), " : "";
   std::string text = "not settled, so that intervals may be off: ";
   if (worst->effective_steps < worst->least_effective_steps) {
     text += fmt::format(

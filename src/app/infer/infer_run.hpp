@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "starling/data/preparation/column_variation.hpp"
+#include "starling/data/preparation/standardisation.hpp"
 #include "starling/inference/plug_in.hpp"
 #include "starling/record/intervals/interval_recorder.hpp"
 #include "starling/record/intervals/study.hpp"
@@ -22,6 +24,8 @@ class InferRun final : public LearningRun {
   InferRun(World& world, std::string command_line) : LearningRun(world, "infer", std::move(command_line)) {}
 
  private:
+  using Constants = Standardisation::Constants;
+
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
   /// Ranks without clients take part in an aggregator's rounds.
@@ -64,7 +68,14 @@ class InferRun final : public LearningRun {
   void choose_step_cap();
   /// **Collective.**
   void count_records();
-  void refuse_constant_columns();
+  void look_at_columns();
+  void refuse_constant_columns(const Secret<ColumnVariation>& variation);
+  [[nodiscard]] bool may_look_at_records() const;
+  [[nodiscard]] bool watches_scales() const;
+  void add_scales(Columns& sums, std::size_t k, const Batch& batch) const;
+  /// **Collective.**
+  void propose_constants();
+  void write_proposed_constants();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
   /// Whether curvatures are released beside directions.
   [[nodiscard]] bool two_parts() const { return config_.plug_in || config_.curvature_by_step(); }
@@ -105,6 +116,8 @@ class InferRun final : public LearningRun {
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<MallowsModel> model_;
   std::optional<Released<Vector>> start_;
+  Released<Columns> scales_ = declare_public(Columns());  ///< sums by client, where scales are watched
+  std::vector<Constants> proposed_;                       ///< of all columns; empty if none are needed
   Vector records_of_clients_;  ///< numbers of records; infinite where nobody knows beforehand
   Recorded recorded_;
   std::unique_ptr<InferEngine> engine_;

@@ -66,8 +66,9 @@ Json per_client_json(const std::vector<Interval>& intervals, const std::vector<P
     if (!each.client) continue;
     const auto [place, is_new] = places.emplace(*each.client, list.size());
     if (is_new) {
-      list.push_back(
-          {{"client", *each.client}, {"settled", settled_json(settled(*each.client))}, {"intervals", Json::array()}});
+      list.push_back({{"client", *each.client}});
+      if (const auto known = settled(*each.client)) list.back()["settled"] = *known;
+      list.back()["intervals"] = Json::array();
     }
     Json own = interval_json(each);
     own.erase("client");

@@ -242,7 +242,7 @@ TEST(SummaryJson, HoldsIntervalsOfEachClient) {
   EXPECT_EQ(json["intervals"][2]["client"], 3);
   EXPECT_EQ(json["intervals"][1]["excludes_zero"], false);
   EXPECT_EQ(json["per_client"].size(), 2U);
-  EXPECT_EQ(json["per_client"][1], nlohmann::json::parse(R"({"client": 3, "settled": null, "intervals": [
+  EXPECT_EQ(json["per_client"][1], nlohmann::json::parse(R"({"client": 3, "intervals": [
     {"name": "age", "estimate": 4.25, "standard_error": null, "low": 4.125, "high": 4.375, "excludes_zero": true,
      "level": 0.95, "method": "random-scaling"},
     {"name": "income", "estimate": 3.0, "standard_error": null, "low": 2.5, "high": 3.5, "excludes_zero": true,
