@@ -62,7 +62,7 @@ struct Summary {
   std::optional<TestMetrics> test_metrics;  ///< metrics of predictions on --test, if counted by class
   std::vector<Interval> intervals;          ///< of coefficients; client by client where each has its own
   std::vector<Interval> own_units;          ///< the same in the source's own units, if records are standardised
-  std::vector<PathSettling> settling;       ///< of the paths behind the intervals, as far as they tell
+  RunSettling settling;                     ///< of the paths behind the intervals
   std::optional<double> interval_records;   ///< records behind the intervals, over all clients
   std::optional<JointTest> joint;           ///< joint test of the coefficients (--joint)
   std::vector<StudyCell> study;             ///< cells of a study of replications

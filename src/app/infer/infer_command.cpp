@@ -285,7 +285,7 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
   summary.intervals = all_intervals(*engine_, *intervals_);
   summary.own_units = intervals_in_own_units(*engine_);
   if (config_.intervals_text != "none") {
-    summary.settling = settling(*engine_, *intervals_);
+    summary.settling = settling(*engine_, *intervals_, summary.intervals);
     note_unsettled(summary.settling);
   }
   agreement_.together([&] {

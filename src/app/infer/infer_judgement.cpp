@@ -56,8 +56,9 @@ std::optional<AffineMap> InferRun::own_units() const {
   return to_own_units(read_standardisation(file, dataset_.shape.names, dataset_.shape.features), config_.intercept);
 }
 
-/// On rank 0, of all paths that tell; none elsewhere. **Collective.**
-std::vector<PathSettling> InferRun::settling(const InferEngine& engine, const IntervalRecorder& recorder) {
+/// On rank 0, of all paths that tell and of all intervals; nothing elsewhere. **Collective.**
+RunSettling InferRun::settling(const InferEngine& engine, const IntervalRecorder& recorder,
+                               const std::vector<Interval>& intervals) {
   Vector numbers;
   for (std::size_t k = 0; k < engine.paths(); ++k) {
     const Vector own = numbers_of(recorder.settling(k));
@@ -75,27 +76,30 @@ std::vector<PathSettling> InferRun::settling(const InferEngine& engine, const In
                        names[path->drifting]});
     }
   }
-  return paths;
+  return {std::move(paths), disagreement_of(intervals)};
 }
 
 /// Says what would help paths that have not settled. Rank 0's.
-void InferRun::note_unsettled(const std::vector<PathSettling>& paths) {
-  if (all_settled(paths).value_or(true)) return;
-  const auto worst = std::min_element(paths.begin(), paths.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.settled, a.effective_steps) < std::pair(b.settled, b.effective_steps);
-  });
-  const std::string scale = config_.data.standardise.empty() ? "features of one scale (--standardise, by public constants), " : "";
+void InferRun::note_unsettled(const RunSettling& settling) {
+  if (settling.settled().value_or(true)) return;
+  const std::string scale =
+      config_.data.standardise.empty() ? "features of one scale (--standardise, by public constants), " : "";
   std::string text = "not settled, so that intervals may be off: ";
-  if (worst->effective_steps < worst->least_effective_steps) {
+  if (!settling.agrees()) {
+    text += fmt::format(
+        "clients' estimates of '{}' lie {:.3g} half-widths of an interval from their mean, and not {} at most. What "
+        "helps: more exchanges (--gossip-steps), a later start of the steps (--step-offset), or a denser graph",
+        settling.disagreement->name, settling.disagreement->size, Disagreement::most);
+  } else if (const PathSettling& worst = settling.worst(); worst.effective_steps < worst.least_effective_steps) {
     text += fmt::format(
         "in the slowest direction, mostly '{}', the path forgot its start {:.3g} times over and not {:.3g}. What "
         "helps: {}longer steps (--step), fewer records in each (--batch), or more records",
-        worst->slowest, worst->effective_steps, worst->least_effective_steps, scale);
+        worst.slowest, worst.effective_steps, worst.least_effective_steps, scale);
   } else {
     text += fmt::format(
         "'{}' moved by {:.3g} standard errors between the second and the last quarter of the path, not {:.3g} at most. "
         "What helps: {}a burn-in (--burn-in), records in random order, or more records",
-        worst->drifting, worst->drift, worst->most_drift, scale);
+        worst.drifting, worst.drift, worst.most_drift, scale);
   }
   notes_.push_back(std::move(text));
 }

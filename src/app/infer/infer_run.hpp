@@ -100,8 +100,9 @@ class InferRun final : public LearningRun {
   void add_weights(Summary& summary);
 
   [[nodiscard]] std::optional<AffineMap> own_units() const;
-  [[nodiscard]] std::vector<PathSettling> settling(const InferEngine& engine, const IntervalRecorder& recorder);
-  void note_unsettled(const std::vector<PathSettling>& paths);
+  [[nodiscard]] RunSettling settling(const InferEngine& engine, const IntervalRecorder& recorder,
+                                     const std::vector<Interval>& intervals);
+  void note_unsettled(const RunSettling& settling);
   [[nodiscard]] std::vector<MethodSpread> own_spreads_of_aggregator(const InferEngine& engine) const;
   [[nodiscard]] std::vector<Interval> intervals_in_own_units(const InferEngine& engine);
 

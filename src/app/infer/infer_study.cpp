@@ -50,7 +50,7 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   if (along) path = interval_path(recorder);
   if (!path.empty() && path.back().steps == config_.sgd.steps) path.pop_back();
   path.push_back({config_.sgd.steps, records_after(config_.sgd.steps), all_intervals(*engine, recorder)});
-  path.back().settled = all_settled(settling(*engine, recorder));
+  path.back().settled = settling(*engine, recorder, path.back().intervals).settled();
   notes_.resize(notes);  // notes of single runs are left out
   return path;
 }

@@ -55,10 +55,12 @@ Json settled_json(const std::optional<bool>& settled) {
 }
 
 /// Whether each client's path has settled goes beside its intervals.
-Json per_client_json(const std::vector<Interval>& intervals, const std::vector<PathSettling>& settling) {
+Json per_client_json(const std::vector<Interval>& intervals, const RunSettling& settling) {
   const auto settled = [&](Client client) -> std::optional<bool> {
-    const auto path = std::find_if(settling.begin(), settling.end(), [&](const auto& p) { return p.client == client; });
-    return path == settling.end() ? std::nullopt : std::optional(path->settled);
+    if (!settling.agrees()) return false;
+    const auto& paths = settling.paths;
+    const auto path = std::find_if(paths.begin(), paths.end(), [&](const auto& p) { return p.client == client; });
+    return path == paths.end() ? std::nullopt : std::optional(path->settled);
   };
   Json list = Json::array();
   std::map<Client, std::size_t> places;
@@ -77,18 +79,24 @@ Json per_client_json(const std::vector<Interval>& intervals, const std::vector<P
   return list;
 }
 
-/// The figures of the path that is farthest from having settled.
-Json settling_json(const std::vector<PathSettling>& paths) {
-  if (paths.empty()) return nullptr;
-  const PathSettling& worst = *std::min_element(paths.begin(), paths.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.settled, a.effective_steps) < std::pair(b.settled, b.effective_steps);
-  });
-  return {{"effective_steps", number_json(worst.effective_steps)},
-          {"least_effective_steps", number_json(worst.least_effective_steps)},
-          {"slowest", worst.slowest},
-          {"drift", number_json(worst.drift)},
-          {"most_drift", number_json(worst.most_drift)},
-          {"drifting", worst.drifting}};
+/// The figures of the path that is farthest from having settled, and of the clients' disagreement.
+Json settling_json(const RunSettling& settling) {
+  if (!settling.settled()) return nullptr;
+  Json json = Json::object();
+  if (!settling.paths.empty()) {
+    const PathSettling& worst = settling.worst();
+    json = {{"effective_steps", number_json(worst.effective_steps)},
+            {"least_effective_steps", number_json(worst.least_effective_steps)},
+            {"slowest", worst.slowest},
+            {"drift", number_json(worst.drift)},
+            {"most_drift", number_json(worst.most_drift)},
+            {"drifting", worst.drifting}};
+  }
+  if (!settling.disagreement) return json;
+  json["disagreement"] = number_json(settling.disagreement->size);
+  json["most_disagreement"] = Disagreement::most;
+  json["disagreeing"] = settling.disagreement->name;
+  return json;
 }
 
 }  // namespace
@@ -97,7 +105,7 @@ void add_interval_keys(const Summary& summary, Json& json) {
   if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);
   if (summary.interval_records) json["interval_records"] = number_json(*summary.interval_records);
   if (summary.command == "infer" && !summary.intervals.empty()) {
-    json["settled"] = settled_json(all_settled(summary.settling));
+    json["settled"] = settled_json(summary.settling.settled());
     json["settling"] = settling_json(summary.settling);
   }
   if (!summary.own_units.empty()) json["own_units"] = intervals_json(summary.own_units);

@@ -190,10 +190,10 @@ PathSettling path_with(bool settled, std::optional<Client> client = std::nullopt
 
 TEST(RegressionTable, HasNoStarsWhereThePathHasNotSettled) {
   Summary summary = regression(of_two("random-scaling", 0.95));
-  summary.settling = {path_with(false)};
+  summary.settling.paths = {path_with(false)};
   EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 1.125 1.375 not settled"});
   EXPECT_EQ(lines_with("income", summary), Lines{"income 0.000 -0.500 0.500 not settled"});
-  summary.settling = {path_with(true)};
+  summary.settling.paths = {path_with(true)};
   EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 1.125 1.375 * yes"});
 }
 
@@ -201,7 +201,7 @@ TEST(RegressionTable, HasNoStarsForTheClientsWhosePathsHaveNotSettled) {
   std::vector<Interval> intervals;
   for (Client u = 0; u < 2; ++u) append(intervals, of_two("random-scaling", 0.95, u));
   Summary summary = regression(intervals);
-  summary.settling = {path_with(true, 0), path_with(false, 1)};
+  summary.settling.paths = {path_with(true, 0), path_with(false, 1)};
   EXPECT_EQ(lines_with("age", summary), (Lines{"age 1.250 1.125 1.375 * yes", "age 1.250 1.125 1.375 not settled"}));
 }
 
@@ -215,7 +215,7 @@ TEST(RegressionTable, HasTheDataSOwnUnitsBelow) {
 TEST(SummaryJson, SaysWhetherThePathsHaveSettled) {
   const auto json_with = [](const std::vector<PathSettling>& paths) {
     Summary summary = regression(of_two("random-scaling", 0.95));
-    summary.settling = paths;
+    summary.settling.paths = paths;
     return nlohmann::json::parse(to_json(summary));
   };
   EXPECT_EQ(json_with({})["settled"], nullptr);
@@ -231,6 +231,24 @@ TEST(SummaryJson, SaysWhetherThePathsHaveSettled) {
   EXPECT_EQ(json_with(many)["settling"]["effective_steps"], 3);
   many[8] = many[7];
   EXPECT_EQ(json_with(many)["settled"], false);
+}
+
+// Means 0 and 0.25, half-widths 0.125 of age and 0.5 of income: each is an eighth from the mean.
+TEST(SummaryJson, SaysHowFarClientsDisagree) {
+  std::vector<Interval> intervals;
+  for (Client u = 0; u < 2; ++u) append(intervals, of_two("random-scaling", 0.95, u, 0.25 * u));
+  append(intervals, of_two("batch-means", 0.95, 0, 1000));
+  Summary summary = regression(intervals);
+  summary.settling = {{path_with(true, 0), path_with(true, 1)}, disagreement_of(intervals)};
+  const auto json = nlohmann::json::parse(to_json(summary));
+  EXPECT_EQ(json["settled"], false);
+  EXPECT_DOUBLE_EQ(json["settling"]["disagreement"], 1);
+  EXPECT_EQ(json["settling"]["disagreeing"], "age");
+  EXPECT_EQ(json["per_client"][0]["settled"], false);
+  EXPECT_EQ(lines_with("income", summary)[0], "income 0.000 -0.500 0.500 not settled");
+  summary.settling.disagreement->size = 0.5;
+  EXPECT_EQ(nlohmann::json::parse(to_json(summary))["settled"], true);
+  EXPECT_FALSE(disagreement_of(of_two("random-scaling", 0.95)));
 }
 
 TEST(SummaryJson, HoldsIntervalsOfEachClient) {
