@@ -25,8 +25,8 @@ HEADER = ["features", "condition", "mu", "steps", "clients", "replications", "co
 
 
 def eigenvalues_below(correlation, size, value):
-    """Number of eigenvalues below `value` of the matrix with entries correlation^|j-k|, by the signs of its tridiagonal inverse, which is
-    1 + c^2 on the diagonal, 1 at its ends and -c beside it, over 1 - c^2: its eigenvalues above 1/value count."""
+    """Number of eigenvalues below `value` of the matrix with entries correlation^|j-k|, by the signs of its tridiagonal
+    inverse, which is 1 + c^2 on the diagonal, 1 at its ends and -c beside it, over 1 - c^2: its eigenvalues above 1/value count."""
     scale = 1 - correlation**2
     below, pivot = 0, 1.0
     for k in range(size):

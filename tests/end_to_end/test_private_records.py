@@ -46,7 +46,7 @@ class OutOfRange(TestCase):
             ("omd", 1, [*gaussian, "--loss", "squared", "--model", "location"]),
             ("omd", 1, [*gaussian, "--constraint", "data:column=0,max=1"]),
             ("fedavg", 1, gaussian),
-            ("infer", 1, [*gaussian, "--loss", "logistic", "--intervals", "plug-in"]),
+            ("infer", 1, [*gaussian, "--loss", "logistic", "--intervals", "plug-in", "--intercept", "no"]),
             ("renewable", 1, [*gaussian, "--variant", "private", "--trust", "central", "--clients", "2"]),
         ]
         for number, (command, ranks, words) in enumerate(commands):
