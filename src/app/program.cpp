@@ -7,6 +7,7 @@
 #include "app/fedavg/fedavg_command.hpp"
 #include "app/infer/infer_command.hpp"
 #include "app/omd/omd_command.hpp"
+#include "app/predict/predict_command.hpp"
 #include "app/privacy/privacy_command.hpp"
 #include "app/renewable/renewable_command.hpp"
 #include "app/report/report_command.hpp"
@@ -77,9 +78,10 @@ int dispatch_program(const std::vector<std::string>& argv, const std::vector<Com
 }  // namespace
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table{omd_command(),    renewable_command(), infer_command(),    vertical_command(),
-                                          fedavg_command(), doctor_command(),    topology_command(), privacy_command(),
-                                          data_command(),   report_command()};
+  static const std::vector<Command> table{omd_command(),      renewable_command(), infer_command(),
+                                          vertical_command(), fedavg_command(),    doctor_command(),
+                                          topology_command(), privacy_command(),   predict_command(),
+                                          data_command(),     report_command()};
   return table;
 }
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <string_view>
 
+#include <fmt/ranges.h>
+
 #include "starling/core/check.hpp"
 
 namespace starling {
@@ -82,6 +84,38 @@ std::optional<std::size_t> find_optional_label(const ColumnNames& columns, const
   return uses.take(wanted, "--label");
 }
 
+/// The columns, ascending, that have the names of a saved model's features.
+std::vector<std::size_t> find_features(const ColumnNames& columns, const std::vector<std::string>& wanted,
+                                       const Uses& uses) {
+  std::vector<std::size_t> found;
+  std::vector<std::string> missing;
+  for (const std::string& name : wanted) {
+    if (std::find(columns.names.begin(), columns.names.end(), name) == columns.names.end()) {
+      missing.push_back(fmt::format("'{}'", excerpt(name)));
+      continue;
+    }
+    const std::size_t column = columns.find(name, "the model's feature");
+    check(uses.is_free(column), "{}: {} is a feature of the model: it cannot be the label, an identifier or dropped.",
+          columns.path, columns.place(column));
+    found.push_back(column);
+  }
+  check<DataError>(missing.empty(), "{}: columns that the model takes are missing: {} ({}). Add them.", columns.path,
+                   fmt::join(missing, ", "), columns.list());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+/// Names of the columns without a use, beside `features`.
+std::vector<std::string> other_names(const ColumnNames& columns, const std::vector<std::size_t>& features,
+                                     const Uses& uses) {
+  std::vector<std::string> others;
+  for (std::size_t column = 0; column < columns.count; ++column) {
+    const bool is_feature = std::binary_search(features.begin(), features.end(), column);
+    if (uses.is_free(column) && !is_feature) others.push_back(columns.names[column]);
+  }
+  return others;
+}
+
 }  // namespace
 
 std::string ColumnNames::place(std::size_t column) const {
@@ -135,6 +169,11 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   }
   if (roles.label) uses.take(*roles.label);
   if (roles.key) uses.take(*roles.key);
+  if (settings.constants && !settings.constants->columns.empty() && !columns.names.empty()) {
+    roles.features = find_features(columns, settings.constants->columns, uses);
+    settings.note_unused(other_names(columns, roles.features, uses));
+    return roles;
+  }
   for (std::size_t column = 0; column < columns.count; ++column) {
     if (uses.is_free(column)) roles.features.push_back(column);
   }
@@ -151,7 +190,7 @@ std::vector<std::string> feature_names(const ColumnNames& columns, const ColumnR
 }
 
 void check_dense_dimension(const std::string& path, const ReadSettings& settings, std::size_t features) {
-  check(!settings.dimension || *settings.dimension == features,
+  check(settings.constants || !settings.dimension || *settings.dimension == features,
         "{}: {} features (--dimension says {}; the columns of the file settle it) leave --dimension out", path,
         features, settings.dimension.value_or(0));
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/data/preparation/constants.hpp"
 #include "starling/data/settings.hpp"
 
 namespace starling {
@@ -40,8 +41,9 @@ struct ColumnRoles {
   std::vector<std::size_t> features;  ///< ascending
 };
 
-/// Resolves `label`, `id`, `drop` and `key`. Throws UsageError for missing columns, for a column with two uses and
-/// where no feature is left. A key may have another use, because a key is only read.
+/// Resolves `label`, `id`, `drop` and `key`, and finds the feature columns of `constants` by name. Throws UsageError
+/// for missing columns, for a column with two uses and where no feature is left. A key may have another use, because a
+/// key is only read.
 [[nodiscard]] ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& settings,
                                          DefaultLabel default_label);
 

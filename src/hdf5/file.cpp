@@ -50,4 +50,18 @@ void File::join(const std::string& name, Sizes sizes, std::size_t axis, bool gro
          where(name));
 }
 
+void File::write_texts(const std::string& name, const std::vector<std::string>& texts) const {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose, where(name));
+  require(H5Tset_size(type, H5T_VARIABLE), where(name));
+  require(H5Tset_cset(type, H5T_CSET_UTF8), where(name));
+  const Sizes sizes{texts.size()};
+  const Handle space(H5Screate_simple(1, sizes.data(), nullptr), H5Sclose, where(name));
+  const Handle set(H5Dcreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose,
+                   where(name));
+  std::vector<const char*> pointers;
+  pointers.reserve(texts.size());
+  for (const std::string& text : texts) pointers.push_back(text.c_str());
+  if (!texts.empty()) require(H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), where(name));
+}
+
 }  // namespace starling::hdf5

@@ -127,10 +127,18 @@ std::size_t band_bytes(hid_t set, const std::string& what) {
   return static_cast<std::size_t>(std::min(bytes, most));
 }
 
-std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, std::size_t count, const std::string& what) {
+/// Reads an attribute or a dataset as a whole.
+void read_all(hid_t object, hid_t type, void* values, const std::string& what) {
+  const bool attribute = H5Iget_type(object) == H5I_ATTR;
+  require_data(
+      (attribute ? H5Aread(object, type, values) : H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values)) >= 0,
+      what);
+}
+
+std::vector<std::string> fixed_texts(hid_t object, hid_t type, std::size_t count, const std::string& what) {
   const std::size_t size = H5Tget_size(type);
   std::vector<char> bytes(size * count);
-  require_data(H5Aread(attribute, type, bytes.data()) >= 0, what);
+  read_all(object, type, bytes.data(), what);
   std::vector<std::string> texts;
   texts.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -140,15 +148,36 @@ std::vector<std::string> fixed_texts(hid_t attribute, hid_t type, std::size_t co
   return texts;
 }
 
-std::vector<std::string> variable_texts(hid_t attribute, hid_t type, hid_t space, std::size_t count,
+std::vector<std::string> variable_texts(hid_t object, hid_t type, hid_t space, std::size_t count,
                                         const std::string& what) {
   std::vector<char*> pointers(count, nullptr);
-  require_data(H5Aread(attribute, type, pointers.data()) >= 0, what);
+  read_all(object, type, pointers.data(), what);
   std::vector<std::string> texts;
   texts.reserve(count);
   for (const char* text : pointers) texts.emplace_back(text == nullptr ? "" : text);
   H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
   return texts;
+}
+
+/// The texts of an attribute or a dataset of texts, a single text being a list of one.
+std::vector<std::string> texts_of(hid_t object, hid_t type, hid_t space, const std::string& what) {
+  constexpr std::size_t most = std::size_t{1} << 28;  // bytes
+  const Sizes sizes = extent(space, what);
+  check<DataError>(H5Tget_class(type) == H5T_STRING && sizes.size() <= 1, "{} is no list of texts; restore the file",
+                   what);
+  const std::size_t count = sizes.empty() ? 1 : static_cast<std::size_t>(sizes[0]);
+  check<DataError>(count <= most / std::max<std::size_t>(H5Tget_size(type), 1), "{} is too long; restore the file",
+                   what);
+  return H5Tis_variable_str(type) > 0 ? variable_texts(object, type, space, count, what)
+                                      : fixed_texts(object, type, count, what);
+}
+
+/// Handle of an attribute; none without the object or the attribute.
+std::optional<Handle> open_attribute(hid_t file, const std::string& object, const std::string& name,
+                                     const std::string& what) {
+  if (object != "/" && H5Lexists(file, object.c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
+  if (H5Aexists_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT) <= 0) return std::nullopt;
+  return open_handle(H5Aopen_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what);
 }
 
 }  // namespace
@@ -161,6 +190,54 @@ bool Input::has(const std::string& name) const {
   if (object < 0) return false;
   const Handle closing(object, H5Oclose, name);
   return H5Iget_type(object) == H5I_DATASET;
+}
+
+std::optional<double> Input::number(const std::string& object, const std::string& attribute) const {
+  const std::string what = fmt::format("{}: attribute '{}' of '{}'", path_, attribute, object);
+  const std::optional<Handle> opened = open_attribute(id_, object, attribute, what);
+  if (!opened) return std::nullopt;
+  const Handle type = open_handle(H5Aget_type(*opened), H5Tclose, what);
+  const Handle space = open_handle(H5Aget_space(*opened), H5Sclose, what);
+  const H5T_class_t kind = H5Tget_class(type);
+  check<DataError>(
+      (kind == H5T_INTEGER || kind == H5T_FLOAT) && is_sound(type, kind) && H5Sget_simple_extent_npoints(space) == 1,
+      "{} is no number; restore the file", what);
+  double value = 0;
+  read_all(*opened, H5T_NATIVE_DOUBLE, &value, what);
+  return value;
+}
+
+std::optional<std::string> Input::text(const std::string& object, const std::string& attribute) const {
+  const std::string what = fmt::format("{}: attribute '{}' of '{}'", path_, attribute, object);
+  const std::optional<Handle> opened = open_attribute(id_, object, attribute, what);
+  if (!opened) return std::nullopt;
+  const Handle type = open_handle(H5Aget_type(*opened), H5Tclose, what);
+  const Handle space = open_handle(H5Aget_space(*opened), H5Sclose, what);
+  const std::vector<std::string> texts = texts_of(*opened, type, space, what);
+  check<DataError>(texts.size() == 1, "{} is no text; restore the file", what);
+  return texts.front();
+}
+
+std::vector<std::string> Input::texts(const std::string& dataset) const {
+  const std::string what = path_ + ": " + dataset;
+  const Handle set = open_handle(H5Dopen2(id_, dataset.c_str(), H5P_DEFAULT), H5Dclose, what);
+  const Handle type = open_handle(H5Dget_type(set), H5Tclose, what);
+  const Handle space = open_handle(H5Dget_space(set), H5Sclose, what);
+  return texts_of(set, type, space, what);
+}
+
+std::vector<std::string> Input::attributes(const std::string& object) const {
+  std::vector<std::string> names;
+  if (object != "/" && H5Lexists(id_, object.c_str(), H5P_DEFAULT) <= 0) return names;
+  hsize_t from = 0;
+  H5Aiterate_by_name(
+      id_, object.c_str(), H5_INDEX_NAME, H5_ITER_INC, &from,
+      [](hid_t, const char* name, const H5A_info_t*, void* data) -> herr_t {
+        static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+        return 0;
+      },
+      &names, H5P_DEFAULT);
+  return names;
 }
 
 std::string Input::contents() const {
@@ -268,8 +345,7 @@ std::vector<std::string> NumberRows::texts(const std::string& attribute) const {
   const auto count = static_cast<std::size_t>(sizes[0]);
   check<DataError>(count == width_, "{} has {} names (there are {} columns) store one name per column or remove it",
                    place, count, width_);
-  auto texts = H5Tis_variable_str(type) > 0 ? variable_texts(opened, type, space, count, place)
-                                            : fixed_texts(opened, type, count, place);
+  const std::vector<std::string> texts = texts_of(opened, type, space, place);
   for (std::size_t k = 0; k < texts.size(); ++k) {
     check<DataError>(!text_fault(texts[k]),
                      "{}: name {} (from 0) is not UTF-8: names stand in tables and pictures, which are UTF-8. Write it "

@@ -15,6 +15,7 @@ namespace {
 class Logistic final : public Binary<CurvedLoss> {
  public:
   Logistic() : Binary("logistic") {}
+  [[nodiscard]] Link link() const override { return Link::logit; }
   [[nodiscard]] double value_at(double score, double label) const override {
     return value_of(score, label, smaller_power(score, label));
   }

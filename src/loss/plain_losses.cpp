@@ -39,6 +39,7 @@ class Softmax final : public Member<Softmax, Loss> {
   explicit Softmax(std::size_t classes) : classes_(classes) {}
   [[nodiscard]] std::size_t scores() const override { return classes_; }
   [[nodiscard]] bool classifies() const override { return true; }
+  [[nodiscard]] Link link() const override { return Link::softmax; }
   [[nodiscard]] double label(double raw) const override {
     if (!is_class(raw, classes_)) {
       throw_label_fault(raw, fmt::format("is outside the set of softmax:{} (0 to {}) name the number of classes: "

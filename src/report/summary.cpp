@@ -34,6 +34,22 @@ void add_models(Agreement& agreement, const LocalResults& local, Summary& summar
   summary.consensus_error = agreement.ordered_sum(spread)[0] / clients;
 }
 
+/// Weighs each client's model by its mass. Needs `summary.mass`.
+void add_model_by_mass(Agreement& agreement, const LocalResults& local, Summary& summary) {
+  const bool uneven = std::ranges::any_of(local.masses, [](double mass) { return mass != 1; });
+  summary.model_by_mass = summary.final_model;
+  if (!agreement.any(declare_public(uneven))) return;
+  const auto weighted = post_process(
+      [&](const Columns& models) {
+        Columns scaled = models;
+        for (std::size_t k = 0; k < scaled.size(); ++k) scale(local.masses[k], scaled[k]);
+        return scaled;
+      },
+      local.models);
+  summary.model_by_mass = agreement.ordered_sum(weighted);
+  scale(1 / summary.mass, summary.model_by_mass);
+}
+
 /// The sum of the clients' scores; none where the policy withholds scores.
 std::optional<Score> add_scores(Agreement& agreement, const LocalResults& local, const MetricsPolicy& policy) {
   if (!policy.shared()) return std::nullopt;
@@ -106,6 +122,7 @@ void gather_results(Agreement& agreement, const LocalResults& local, const Metri
   add_models(agreement, local, summary);
   summary.mass =
       agreement.ordered_sum(public_row(local.masses.size(), [&](std::size_t k) { return local.masses[k]; }))[0];
+  add_model_by_mass(agreement, local, summary);
   if (summary.learned) summary.progressive = add_scores(agreement, local, policy);
   if (local.test) {
     // Added in client order too: each rank's clients one by one.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "starling/core/boundary.hpp"
 
 namespace starling {
+
+struct PublicConstants;
 
 /// Options of reading a source; the same on every rank.
 struct ReadSettings {
@@ -44,6 +47,11 @@ struct ReadSettings {
   /// Features that models see: the record's own, or the GradientHistogram of the picture whose pixels they are. A
   /// histogram comes from one record alone, after `scale`, by public constants, so it costs no privacy.
   enum class Features { raw, hog } features = Features::raw;
+  /// Constants of a saved model, in place of `positive`, `scale`, `standardise`, `encode` and `features`. Feature
+  /// columns are found by the model's names; other columns are left out. Null for the options themselves.
+  std::shared_ptr<const PublicConstants> constants;
+  /// Called at opening with the names of the columns that `constants` leave out.
+  std::function<void(const std::vector<std::string>&)> note_unused = [](const std::vector<std::string>&) {};
   /// Called repeatedly while a pipe has no data; false ends the stream. May throw.
   std::function<bool()> go_on_waiting = [] { return true; };
   /// Called for each record of a pipe that cannot be read and is left out, with a line for the owner of the data alone.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "starling/core/batch.hpp"
+#include "starling/data/preparation/constants.hpp"
 #include "starling/data/settings.hpp"
 
 namespace starling {
@@ -47,6 +48,8 @@ class RecordReader {
   [[nodiscard]] virtual std::vector<std::string> names() const { return {}; }
   /// Name of the label's column; empty if it has none.
   [[nodiscard]] virtual std::string label_name() const { return {}; }
+  /// Constants by which the features are prepared. The features of a sparse source are final at the end of a pass.
+  [[nodiscard]] virtual PublicConstants constants() const;
   /// Place of the last record, for messages: "a9a.gz: row 17". A row is a line of the file, from 1, header and blank
   /// lines included; in a binary file or a pair it is a record, from 1.
   [[nodiscard]] virtual std::string where() const = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -138,6 +139,8 @@ class File {
     require(H5Tset_cset(type, H5T_CSET_UTF8), where(name));
     write_attribute(object, name, type, value.c_str());
   }
+  /// Writes a list of texts (UTF-8, of variable length).
+  void write_texts(const std::string& name, const std::vector<std::string>& texts) const;
   void attribute(const std::string& object, const std::string& name, double value) const {
     write_attribute(object, name, H5T_NATIVE_DOUBLE, &value);
   }
@@ -200,6 +203,15 @@ class Input {
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Whether a dataset has this name.
   [[nodiscard]] bool has(const std::string& name) const;
+  /// The number in a dataset or group's attribute; none without it. Throws DataError for an attribute that is no
+  /// number.
+  [[nodiscard]] std::optional<double> number(const std::string& object, const std::string& attribute) const;
+  /// The text in a dataset or group's attribute; none without it. Throws DataError for an attribute that is no text.
+  [[nodiscard]] std::optional<std::string> text(const std::string& object, const std::string& attribute) const;
+  /// A dataset that is a list of texts. Throws DataError for any other dataset.
+  [[nodiscard]] std::vector<std::string> texts(const std::string& dataset) const;
+  /// Names of the attributes of a dataset or group, in order; none without it.
+  [[nodiscard]] std::vector<std::string> attributes(const std::string& object) const;
   /// Names in the file's root, as "/x, /y, /group/"; at most 20 names.
   [[nodiscard]] std::string contents() const;
 

@@ -24,6 +24,14 @@ struct LossTally {
   std::int64_t correct = 0;  ///< records whose class is predicted; 0 for losses that do not classify
 };
 
+/// What scores say of a label.
+enum class Link {
+  identity,  ///< the score predicts the label itself
+  logit,     ///< the logistic function of the score is the probability of label 1
+  softmax,   ///< the softmax of the scores are the classes' probabilities
+  none       ///< scores tell classes apart and are no probabilities
+};
+
 class CurvedLoss;
 
 /// A loss ℓ(s, y) of K scores s and a label y, convex in s.
@@ -34,6 +42,7 @@ class Loss {
   [[nodiscard]] virtual std::size_t scores() const { return 1; }
   /// Whether labels are classes, so that a prediction is right or wrong.
   [[nodiscard]] virtual bool classifies() const = 0;
+  [[nodiscard]] virtual Link link() const { return classifies() ? Link::none : Link::identity; }
   /// Whether ℓ ≥ 0 everywhere. A network that learns by an unbounded loss would lower it for ever.
   [[nodiscard]] virtual bool bounded_below() const { return true; }
   /// This loss with its second derivative; null for a loss that has none.

@@ -30,6 +30,7 @@ class CurvedModel final : public Model {
   [[nodiscard]] std::size_t dimension() const override { return classes_ * order_; }
   [[nodiscard]] bool classifies() const override { return loss_.classifies(); }
   [[nodiscard]] std::size_t classes() const { return classes_; }
+  [[nodiscard]] double row_bound() const { return row_bound_; }
   /// p + 1.
   [[nodiscard]] std::size_t order() const { return order_; }
   /// Entries of the packed triangles of all K matrices.

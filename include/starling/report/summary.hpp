@@ -90,6 +90,7 @@ struct Summary {
   double wall = 0;                ///< seconds in rounds
   TimeShares shares;              ///< seconds, summed over ranks
   Vector final_model;             ///< mean over clients
+  Vector model_by_mass;           ///< mean over clients by their masses: the model of model.h5
   std::optional<Columns> models;  ///< of all clients (--json-models)
   std::string run_directory;
   std::vector<LeftOut> left_out;      ///< rounds that a resumed run left out

@@ -56,8 +56,11 @@ void Progress::begin(const std::string& what, std::function<std::uint64_t()> byt
   count_ = 0;
 }
 
-void Progress::tick() {
-  if ((++count_ & 0xFF) != 0) return;
+void Progress::tick(std::int64_t count) {
+  constexpr std::int64_t between = 256;
+  const std::int64_t before = count_ / between;
+  count_ += count;
+  if (count_ / between == before) return;
   if (stop_asked()) throw_stopped();
   if (shown_ && seconds() >= next_) show();
 }

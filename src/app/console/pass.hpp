@@ -31,8 +31,8 @@ class Progress {
 
   /// A new pass; `bytes` are those that it has written so far, `counted` what a tick stands for.
   void begin(const std::string& what, std::function<std::uint64_t()> bytes, const std::string& counted = "records");
-  /// After each record. Throws as throw_stopped does.
-  void tick();
+  /// After each record, or after so many. Throws as throw_stopped does.
+  void tick(std::int64_t count = 1);
   void end();
 
  private:

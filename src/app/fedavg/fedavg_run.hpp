@@ -34,6 +34,9 @@ class FedAvgRun final : public AggregatedRun {
   void add_observers(std::vector<Observer*>& observers, KeptParts& parts) override;
   [[nodiscard]] Released<Columns> final_models() override;
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
+  [[nodiscard]] std::optional<SavedModel> model_of_results() const override {
+    return saved_model(config_.model, config_.loss, *loss_, dataset_.shape);
+  }
 
   void weigh_clients();
   void choose_rounds();

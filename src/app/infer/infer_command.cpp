@@ -240,9 +240,9 @@ void InferRun::build_protocol() {
   if (recorded_.figures == Figures::of_some) engine_->count_edges_of(recorded_.listed);
   if (!engine_->note().empty()) notes_.push_back(engine_->note());
   intervals_.emplace(follow(*engine_, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>()));
-  if (std::optional<AffineMap> own = own_units(); own && config_.intervals_text != "none") {
+  if (standardised_ && config_.intervals_text != "none") {
     own_intervals_.emplace(follow(*engine_, {}));
-    own_intervals_->see_through(std::move(*own));
+    if (engine_->paths() > 0) own_intervals_->see_through(own_units());
   }
 }
 
@@ -300,6 +300,14 @@ void InferRun::add_weights(Summary& summary) {
   summary.step_cap = config_.step_cap;
   summary.weights = gather_weights(agreement_, recorded_, *engine_->steps(first_client()), tolerated_debt);
   if (summary.weights->named > 0) notes_.push_back(note_on_debt(*summary.weights));
+}
+
+std::optional<SavedModel> InferRun::model_of_results() const {
+  SavedModel model;
+  model.loss = config_.loss;
+  model.features = dataset_.shape.features;
+  model.intercept = config_.intercept;
+  return model;
 }
 
 OwnResults InferRun::own_results(const Summary& summary) {

@@ -2,8 +2,6 @@
 #include "infer_run.hpp"
 #include <limits>
 
-#include "starling/core/per_client.hpp"
-
 namespace starling {
 
 namespace {
@@ -29,14 +27,14 @@ std::optional<Settling> settling_from(View numbers) {
 
 /// With scores b0 + Σ b_j (x_j − m_j)/s_j of a label (y − m)/s, or y itself: slope j is s b_j/s_j, and the intercept is
 /// m + s (b0 − Σ b_j m_j/s_j). Without an intercept there are only the slopes.
-AffineMap to_own_units(const Standardisation& constants, bool intercept) {
-  const std::size_t p = constants.features.size();
+AffineMap to_own_units(const PublicConstants& constants, bool intercept) {
+  const std::size_t p = constants.standardisation.size();
   const std::size_t d = p + (intercept ? 1 : 0);
-  const Standardisation::Constants label = constants.label.value_or(Standardisation::Constants());
+  const Standardisation label = constants.label_standardisation.value_or(Standardisation());
   Columns rows(d, d);
   Vector offset(d);
   for (std::size_t j = 0; j < p; ++j) {
-    const auto& [mean, deviation] = constants.features[j];
+    const auto& [mean, deviation] = constants.standardisation[j];
     rows[j][j] = label.deviation / deviation;
     if (intercept) rows[p][j] = -label.deviation * mean / deviation;
   }
@@ -49,11 +47,9 @@ AffineMap to_own_units(const Standardisation& constants, bool intercept) {
 
 }  // namespace
 
-/// The map from standardised coefficients to those of the source's own units; none where they are the same.
-std::optional<AffineMap> InferRun::own_units() const {
-  const std::string& file = config_.data.standardise;
-  if (file.empty() || is_per_client(file)) return std::nullopt;
-  return to_own_units(read_standardisation(file, dataset_.shape.names, dataset_.shape.features), config_.intercept);
+/// The map from standardised coefficients to those of the source's own units; of a rank with records.
+AffineMap InferRun::own_units() const {
+  return to_own_units(dataset_.constants.value(), config_.intercept);
 }
 
 /// On rank 0, of all paths that tell and of all intervals; nothing elsewhere. **Collective.**
@@ -107,7 +103,7 @@ void InferRun::note_unsettled(const RunSettling& settling) {
 /// The aggregator's spreads in the source's own units: of the path as it was recorded in them, plug-in by its
 /// covariance. Rank 0's.
 std::vector<MethodSpread> InferRun::own_spreads_of_aggregator(const InferEngine& engine) const {
-  const AffineMap map = own_units().value();
+  const AffineMap map = own_units();
   std::vector<MethodSpread> spreads = own_intervals_->spreads(0);
   if (plug_in_) {
     Spread own{own_intervals_->estimate(0, engine.view()),

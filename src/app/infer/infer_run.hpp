@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "starling/data/preparation/column_variation.hpp"
-#include "starling/data/preparation/standardisation.hpp"
+#include "starling/data/preparation/constants.hpp"
 #include "starling/inference/plug_in.hpp"
 #include "starling/record/intervals/interval_recorder.hpp"
 #include "starling/record/intervals/study.hpp"
@@ -24,8 +24,6 @@ class InferRun final : public LearningRun {
   InferRun(World& world, std::string command_line) : LearningRun(world, "infer", std::move(command_line)) {}
 
  private:
-  using Constants = Standardisation::Constants;
-
   [[nodiscard]] const LearningConfig& common() const override { return config_; }
 
   /// Ranks without clients take part in an aggregator's rounds.
@@ -60,6 +58,7 @@ class InferRun final : public LearningRun {
   [[nodiscard]] Released<Columns> final_models() override;
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
+  [[nodiscard]] std::optional<SavedModel> model_of_results() const override;
   /// A study of coverage plays its own rounds.
   ExitCode play() override { return config_.replications > 0 ? study() : LearningRun::play(); }
 
@@ -99,7 +98,7 @@ class InferRun final : public LearningRun {
   [[nodiscard]] double records_after(Round steps) const;
   void add_weights(Summary& summary);
 
-  [[nodiscard]] std::optional<AffineMap> own_units() const;
+  [[nodiscard]] AffineMap own_units() const;
   [[nodiscard]] RunSettling settling(const InferEngine& engine, const IntervalRecorder& recorder,
                                      const std::vector<Interval>& intervals);
   void note_unsettled(const RunSettling& settling);
@@ -117,8 +116,9 @@ class InferRun final : public LearningRun {
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<MallowsModel> model_;
   std::optional<Released<Vector>> start_;
+  bool standardised_ = false;                             ///< whether the model's records are, on any rank
   Released<Columns> scales_ = declare_public(Columns());  ///< sums by client, where scales are watched
-  std::vector<Constants> proposed_;                       ///< of all columns; empty if none are needed
+  std::vector<Standardisation> proposed_;                 ///< of all columns; empty if none are needed
   Vector records_of_clients_;  ///< numbers of records; infinite where nobody knows beforehand
   Recorded recorded_;
   std::unique_ptr<InferEngine> engine_;

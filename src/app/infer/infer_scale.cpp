@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "starling/core/per_client.hpp"
-#include "starling/data/source.hpp"
 #include "starling/files/text_files.hpp"
 
 namespace starling {
@@ -46,14 +44,15 @@ void InferRun::add_scales(Columns& sums, std::size_t k, const Batch& batch) cons
 void InferRun::propose_constants() {
   if (!agreement_.all(declare_public(watches_scales()))) return;
   const Vector sums = agreement_.ordered_sum(scales_);
-  const auto deviates = [](const Constants& each) {
+  const auto deviates = [](const Standardisation& each) {
     return each.deviation > far || each.deviation < 1 / far || std::abs(each.mean) > far;
   };
   const std::size_t columns = dataset_.shape.features + (curved_->classifies() ? 0 : 1);
   for (std::size_t j = 0; j < columns; ++j) {
     const double mean = sums[1 + 2 * j] / sums[0];
     const double variance = sums[2 + 2 * j] / sums[0] - mean * mean;
-    proposed_.push_back(variance > 1e-12 * mean * mean ? Constants{mean, std::sqrt(variance)} : Constants{});
+    proposed_.push_back(variance > 1e-12 * mean * mean ? Standardisation{mean, std::sqrt(variance)}
+                                                       : Standardisation{});
   }
   if (std::none_of(proposed_.begin(), proposed_.end(), deviates)) proposed_.clear();
 }
@@ -61,9 +60,7 @@ void InferRun::propose_constants() {
 /// Writes standardise.csv, and says so. Rank 0's.
 void InferRun::write_proposed_constants() {
   if (proposed_.empty()) return;
-  const std::string& source = config_.data.source;
-  const std::string label =
-      open_reader(is_per_client(source) ? name_of_client(source, first_client()) : source, config_.data)->label_name();
+  const std::string label = dataset_.constants ? dataset_.constants->label : "";
   std::string text = "feature,mean,sd\n";
   for (std::size_t j = 0; j < proposed_.size(); ++j) {
     const bool of_label = j == dataset_.shape.features;

@@ -131,6 +131,9 @@ void InferRun::agree_on_model() {
   if (schedule_ && !config_.asked_step_cap) choose_step_cap();
   count_records();
   propose_constants();
+  const bool standardised = dataset_.constants && !dataset_.constants->standardisation.empty();
+  standardised_ = !agreement_.all(declare_public(!standardised)) &&
+                  agreement_.all(declare_public(standardised || client_count() == 0));
 }
 
 void InferRun::choose_step_cap() {

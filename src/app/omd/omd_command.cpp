@@ -198,6 +198,11 @@ void OmdRun::complete_summary(Summary& summary) {
   }
 }
 
+std::optional<SavedModel> OmdRun::model_of_results() const {
+  if (!config_.learns()) return std::nullopt;
+  return saved_model(config_.model, config_.loss, *loss_, dataset_.shape);
+}
+
 OwnResults OmdRun::own_results(const Summary& /*summary*/) {
   return {"the final mean model", {}, [this] { return draw(); }};
 }

@@ -55,6 +55,7 @@ class OmdRun final : public LearningRun {
   [[nodiscard]] Released<Columns> final_models() override;
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   void complete_summary(Summary& summary) override;
+  [[nodiscard]] std::optional<SavedModel> model_of_results() const override;
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
   [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
 

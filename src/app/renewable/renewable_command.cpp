@@ -113,6 +113,16 @@ void RenewableRun::summarise(Summary& summary, Released<Columns> models, const R
   }
 }
 
+std::optional<SavedModel> RenewableRun::model_of_results() const {
+  SavedModel model;
+  model.loss = config_.loss;
+  model.scores = model_->classes();
+  model.features = dataset_.shape.features;
+  model.intercept = true;
+  model.row_bound = model_->row_bound();
+  return model;
+}
+
 void RenewableRun::complete_summary(Summary& summary) {
   if (mask_keys_.empty()) return;
   summary.privacy.trust.key_list = fingerprint(mask_keys_);

@@ -38,6 +38,7 @@ class RenewableRun final : public AggregatedRun {
   [[nodiscard]] RoundsEnd end_rounds() override;
   void summarise(Summary& summary, Released<Columns> models, const RoundsEnd& end) override;
   void complete_summary(Summary& summary) override;
+  [[nodiscard]] std::optional<SavedModel> model_of_results() const override;
   [[nodiscard]] ExitCode exit_code(const Summary& summary, const RoundsEnd& end) override;
 
   void choose_rounds();

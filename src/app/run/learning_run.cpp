@@ -83,7 +83,10 @@ void LearningRun::open_inputs() {
   if (uses_records()) agree_on_data();
   choose_settings();
   choose_configuration();
-  agreement_.together([&] { open_model(); });
+  agreement_.together([&] {
+    open_model();
+    check_start();
+  });
   agree_on_model();
 }
 

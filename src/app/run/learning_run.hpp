@@ -16,6 +16,7 @@
 
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
 
@@ -122,6 +123,9 @@ class LearningRun : public RunSteps {
   /// Results of this rank's clients, but for debts and for what a network layer counts. Scores `models` on the test
   /// set, if there is one and `model` is given.
   [[nodiscard]] LocalResults local_results(Released<Columns> models, Model* model) const;
+  /// Kind, architecture and loss of the model that the run ends with, for model.h5; none for a run whose result is no
+  /// model of records. Asked on rank 0 alone.
+  [[nodiscard]] virtual std::optional<SavedModel> model_of_results() const { return std::nullopt; }
   /// States that all clients have rank 0's model. A mean of equal models would round.
   static void set_one_model(Summary& summary, View theta);
   /// Prints the summary to stdout, as JSON or as a table.
@@ -162,6 +166,7 @@ class LearningRun : public RunSteps {
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void note_clients_without_records();
   [[nodiscard]] bool start_can_be_read_again() const;
+  void check_start();
   [[nodiscard]] std::string digest_of_start() const;
   void tell_owner(const Secret<std::string>& line);
 
@@ -197,6 +202,7 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::string dealt_by() const;
   [[nodiscard]] std::string full_command_line() const;
   void write_results(Summary summary, bool stopped);
+  void save_model(const Summary& summary) const;
   [[nodiscard]] std::vector<std::string> write_pictures(const Summary& summary, const OwnResults& own) const;
 
   std::string configuration_;      ///< effective, as the run directory has it

@@ -1,6 +1,7 @@
 // Inputs of a run: clients, records, start models, digests.
 #include "learning_run.hpp"
 #include "rank_key.hpp"
+#include "start_models.hpp"
 #include <algorithm>
 #include <filesystem>
 
@@ -108,6 +109,18 @@ Round LearningRun::rounds_of(std::optional<Round> available) const {
 bool LearningRun::start_can_be_read_again() const {
   const std::string& start = common().start;
   return start == "uniform" || start == "zero" || start == "safe" || std::filesystem::is_regular_file(start);
+}
+
+/// A start that is a saved model must have learned from the same features. Throws UsageError and DataError.
+void LearningRun::check_start() {
+  if (!is_model_file(common().start)) return;
+  const SavedModel model = read_model(common().start);
+  require_same_names(model.constants.columns, dataset_.shape.names, common().start, common().data.source);
+  if (!dataset_.constants || same_preparation(model.constants, *dataset_.constants)) return;
+  notes_.push_back(
+      fmt::format("--start {}: its records were prepared by other constants (--standardise, --encode, "
+                  "--scale), so that its parameters mean something else here",
+                  common().start));
 }
 
 std::string LearningRun::digest_of_start() const {

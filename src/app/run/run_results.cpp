@@ -145,6 +145,7 @@ Summary LearningRun::begin_summary(Round planned, double wall) {
 void LearningRun::set_one_model(Summary& summary, View theta) {
   summary.aggregated = true;
   summary.final_model.assign(theta.begin(), theta.end());
+  summary.model_by_mass = summary.final_model;
   summary.consensus_error = 0;
 }
 
@@ -226,6 +227,7 @@ void LearningRun::write_results(Summary summary, bool stopped) {
   finish_run_file(*directory_, summary);
   fault_point("results");
   write_summary(*directory_, summary);
+  save_model(summary);
   fault_point("results");
   if (!summary.intervals.empty()) write_coefficients(*directory_, summary.intervals);
   if (summary.regret) write_regret_curve(directory_->path(), summary.regret->curve);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "starling/files/text.hpp"
+#include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
 
@@ -39,7 +40,21 @@ std::vector<Vector> read_rows(const std::string& path) {
   return rows;
 }
 
+/// The model of a file, for each of so many clients.
+std::vector<Vector> model_for_all(const std::string& path, std::size_t dimension, Client clients) {
+  Vector parameters = read_model(path).parameters;
+  check(dimension == 0 || parameters.size() == dimension,
+        "--start {}: {} parameters, where this run's model has {}. Take the features, --model and --intercept of that "
+        "run.",
+        path, parameters.size(), dimension);
+  return std::vector<Vector>(static_cast<std::size_t>(clients), std::move(parameters));
+}
+
 }  // namespace
+
+bool is_model_file(const std::string& where) {
+  return where.ends_with(".h5");
+}
 
 StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients, Client first,
                          Client count, const std::optional<Vector>& own) {
@@ -60,7 +75,7 @@ StartModels start_models(const std::string& where, Domain& domain, std::size_t d
     }
     return {declare_public(std::move(models)), notes};
   }
-  const std::vector<Vector> rows = read_rows(where);
+  const std::vector<Vector> rows = is_model_file(where) ? model_for_all(where, dimension, clients) : read_rows(where);
   check(rows.size() == static_cast<std::size_t>(clients), "--start '{}' has {} rows (one per client is needed: {})",
         where, rows.size(), clients);
   check(dimension == 0 || rows.front().size() == dimension, "--start '{}' has {} numbers a row (the model has {})",

@@ -16,8 +16,12 @@ struct StartModels {
   std::vector<std::string> notes;  ///< starts outside the domain, which are kept as they are
 };
 
-/// `where` is "uniform" (the model's `own` start, which must lie in the domain, else the domain's centre), "zero" or a
-/// CSV file of `clients` rows of d numbers, whose width is d where `dimension` is 0. Throws UsageError.
+/// Whether a start is the model file of a run.
+[[nodiscard]] bool is_model_file(const std::string& where);
+
+/// `where` is "uniform" (the model's `own` start, which must lie in the domain, else the domain's centre), "zero", a
+/// model file (the same start for all clients), or a CSV file of `clients` rows of d numbers, whose width is d where
+/// `dimension` is 0. Throws UsageError, and DataError for a model file that is damaged.
 [[nodiscard]] StartModels start_models(const std::string& where, Domain& domain, std::size_t dimension, Client clients,
                                        Client first, Client count, const std::optional<Vector>& own = std::nullopt);
 

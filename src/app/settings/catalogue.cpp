@@ -176,7 +176,7 @@ const std::vector<Option>& catalogue() {
       {.name = "start",
        .argument = "WHERE",
        .help = "uniform (the domain's centre; of a network values between +-1/sqrt(fan-in), the same at all clients, "
-               "made from --seed), zero, or a CSV file with a row per client (public)",
+               "made from --seed), zero, the model.h5 of an earlier run, or a CSV file with a row per client (public)",
        .files = named::start},
       {.name = "step",
        .argument = "C",

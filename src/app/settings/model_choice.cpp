@@ -100,4 +100,18 @@ std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, c
   return std::make_unique<NetworkModel<float>>(loss, architecture);
 }
 
+SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const Loss& made, const DataShape& shape) {
+  SavedModel model;
+  model.loss = loss;
+  model.scores = made.scores();
+  model.features = shape.features;
+  model.intercept = choice.kind == Kind::linear && choice.intercept;
+  if (choice.kind == Kind::location) model.kind = SavedModel::Kind::location;
+  if (!choice.is_network()) return model;
+  model.kind = SavedModel::Kind::network;
+  model.architecture = architecture_of(choice, shape.features, made);
+  model.precision = choice.precision;
+  return model;
+}
+
 }  // namespace starling

@@ -11,6 +11,7 @@
 #include "starling/model/model.hpp"
 #include "starling/model/network/network.hpp"
 #include "starling/options/options.hpp"
+#include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
 
@@ -31,5 +32,9 @@ void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy
 /// `loss` must outlive the model. Throws UsageError where the data's features or the loss's scores are not those of the
 /// choice.
 [[nodiscard]] std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape);
+
+/// The same model without parameters and constants, for its file.
+[[nodiscard]] SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const Loss& made,
+                                     const DataShape& shape);
 
 }  // namespace starling

@@ -7,10 +7,9 @@
 
 namespace starling {
 
-void add_reading_options(Options& options, ReadSettings& settings) {
-  using Header = ReadSettings::Header;
-  using Features = ReadSettings::Features;
-  options.group("Reading");
+namespace {
+
+void add_naming_options(Options& options, ReadSettings& settings) {
   options.add({.name = "format",
                .argument = "NAME",
                .initial = "auto",
@@ -31,13 +30,9 @@ void add_reading_options(Options& options, ReadSettings& settings) {
                "text (its name, or its number from 0); what stands nowhere there is an error",
        .files = named::file},
       settings.encode);
-  options.add({.name = "positive",
-               .argument = "LABELS",
-               .help = "labels that count as +1, all others as -1, separated by commas"},
-              settings.positive);
-  options.add({.name = "ignore", .argument = "LABELS", .help = "records with these labels are left out"},
-              settings.ignore);
-  options.add(declared("scale", {.initial = "1"}), settings.scale);
+}
+
+void add_standardise_option(Options& options, ReadSettings& settings) {
   options.add(
       {.name = "standardise",
        .argument = "FILE",
@@ -47,13 +42,10 @@ void add_reading_options(Options& options, ReadSettings& settings) {
                "a line (its column's name, or `label` where it has none)",
        .files = named::file},
       settings.standardise);
-  options.add(
-      {.name = "features",
-       .argument = "WHAT",
-       .initial = "raw",
-       .help = "raw, or hog: each record is a square picture, its features are pixels row by row, and models see its "
-               "histogram of gradients and a constant (129 features of bounded norm; leave --intercept out)"},
-      settings.features, {{"raw", Features::raw}, {"hog", Features::hog}});
+}
+
+void add_text_options(Options& options, ReadSettings& settings) {
+  using Header = ReadSettings::Header;
   options.add({.name = "delimiter",
                .argument = "WHAT",
                .initial = "auto",
@@ -64,7 +56,37 @@ void add_reading_options(Options& options, ReadSettings& settings) {
                .initial = "auto",
                .help = "whether text starts with a line of names: auto, yes or no"},
               settings.header, {{"auto", Header::automatic}, {"yes", Header::yes}, {"no", Header::no}});
+}
+
+}  // namespace
+
+void add_reading_options(Options& options, ReadSettings& settings) {
+  using Features = ReadSettings::Features;
+  options.group("Reading");
+  add_naming_options(options, settings);
+  options.add({.name = "positive",
+               .argument = "LABELS",
+               .help = "labels that count as +1, all others as -1, separated by commas"},
+              settings.positive);
+  options.add({.name = "ignore", .argument = "LABELS", .help = "records with these labels are left out"},
+              settings.ignore);
+  options.add(declared("scale", {.initial = "1"}), settings.scale);
+  add_standardise_option(options, settings);
+  options.add(
+      {.name = "features",
+       .argument = "WHAT",
+       .initial = "raw",
+       .help = "raw, or hog: each record is a square picture, its features are pixels row by row, and models see its "
+               "histogram of gradients and a constant (129 features of bounded norm; leave --intercept out)"},
+      settings.features, {{"raw", Features::raw}, {"hog", Features::hog}});
+  add_text_options(options, settings);
   options.add(declared("dimension"), settings.dimension);
+}
+
+void add_column_options(Options& options, ReadSettings& settings) {
+  add_naming_options(options, settings);
+  add_standardise_option(options, settings);
+  add_text_options(options, settings);
 }
 
 std::string sources_help() {

@@ -8,6 +8,9 @@
 
 namespace starling {
 
+/// Adds --format, --label, … that say how a file's columns are found, and --encode and --standardise.
+void add_column_options(Options& options, ReadSettings& settings);
+
 /// Adds --format, --label, … to `options`; `settings` must outlive it.
 void add_reading_options(Options& options, ReadSettings& settings);
 

@@ -5,6 +5,7 @@
 #include "readers.hpp"
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"
@@ -50,6 +51,10 @@ Categories::Categories(const std::string& path) : path_(path) {
   showing_values([this] { read(); });
 }
 
+Categories::Categories(std::vector<CategoryColumn> columns, std::string name) : path_(std::move(name)) {
+  for (CategoryColumn& column : columns) columns_.push_back({std::move(column), ""});
+}
+
 void Categories::read() {
   const std::string& path = path_;
   require_regular(path);
@@ -59,7 +64,7 @@ void Categories::read() {
   Record of_category;
   while (columns->next(of_column) && categories->next(of_category)) {
     const bool added =
-        named(of_column.key, columns->where()).values.emplace(of_category.key, of_column.values[0]).second;
+        named(of_column.key, columns->where()).table.values.emplace(of_category.key, of_column.values[0]).second;
     check<DataError>(added, "{}: category '{}' of column '{}' stands there twice; remove a line", columns->where(),
                      excerpt(of_category.key), excerpt(of_column.key));
   }
@@ -67,43 +72,54 @@ void Categories::read() {
 }
 
 Categories::Column& Categories::named(const std::string& name, const std::string& where) {
-  const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.name == name; });
+  const auto found =
+      std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.table.column == name; });
   if (found != columns_.end()) return *found;
-  columns_.push_back({name, where, {}});
+  columns_.push_back({{name, {}}, where});
   return columns_.back();
 }
 
 std::vector<std::string> Categories::columns() const {
   std::vector<std::string> names;
-  for (const Column& column : columns_) names.push_back(column.name);
+  for (const Column& column : columns_) names.push_back(column.table.column);
   return names;
 }
 
 void Categories::find_in(const ColumnNames& source) {
   of_.assign(source.count, std::nullopt);
   for (std::size_t k = 0; k < columns_.size(); ++k) {
-    const Column& column = columns_[k];
+    Column& column = columns_[k];
     std::size_t place = 0;
     try {
-      place = source.find(column.name, "the line in " + path_);
+      place = source.find(column.table.column, "the line in " + path_);
     } catch (const UsageError& error) {
+      if (column.where.empty()) continue;
       throw DataError(fmt::format("{}: {}", column.where, error.what()));
     }
     check<DataError>(!of_[place], "{}: {} of {} stands there by name and by number; keep one", column.where,
                      source.place(place), source.path);
     of_[place] = k;
+    columns_[k].table.column = source.names.empty() ? std::to_string(place) : source.names[place];
   }
 }
 
+std::vector<CategoryColumn> Categories::found() const {
+  std::vector<CategoryColumn> tables;
+  for (std::size_t column = 0; column < of_.size(); ++column) {
+    if (of_[column]) tables.push_back(columns_[*of_[column]].table);
+  }
+  return tables;
+}
+
 std::optional<double> Categories::value(std::size_t column, std::string_view text) const {
-  const auto& values = columns_[*of_[column]].values;
+  const auto& values = columns_[*of_[column]].table.values;
   const auto found = values.find(text);
   return found == values.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Categories::throw_unknown(std::size_t column, const std::string& where, const std::string& place,
                                std::string_view text) const {
-  const std::string known = fmt::format("{} has {}", path_, listed(columns_[*of_[column]].values));
+  const std::string known = fmt::format("{} has {}", path_, listed(columns_[*of_[column]].table.values));
   throw RecordError(
       fmt::format("{}: {} is a category never seen ({}) add it there, or remove the record", where, place, known),
       fmt::format("{}: {} is '{}' (a category never seen: {}) add it there, or remove the record", where, place,

@@ -3,12 +3,12 @@
 
 #include "data/column_roles.hpp"
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "starling/data/preparation/constants.hpp"
 
 namespace starling {
 
@@ -21,6 +21,8 @@ class Categories {
   Categories() = default;
   /// Reads the table. Throws DataError for a file that is no such table and for a repeated category.
   explicit Categories(const std::string& path);
+  /// The table of a saved model, which `name` tells in messages. Its columns need not stand in a source.
+  Categories(std::vector<CategoryColumn> columns, std::string name);
 
   /// Names or numbers of the columns in the table, each once.
   [[nodiscard]] std::vector<std::string> columns() const;
@@ -31,15 +33,16 @@ class Categories {
   [[nodiscard]] bool has(std::size_t column) const { return column < of_.size() && of_[column].has_value(); }
   /// Number that a text of such a column stands for; none where the text is no category.
   [[nodiscard]] std::optional<double> value(std::size_t column, std::string_view text) const;
+  /// The table's columns that stand in the source. After `find_in`.
+  [[nodiscard]] std::vector<CategoryColumn> found() const;
   /// Throws DataError "WHERE: PLACE is 'TEXT' (a category never seen: …) …".
   [[noreturn]] void throw_unknown(std::size_t column, const std::string& where, const std::string& place,
                                   std::string_view text) const;
 
  private:
   struct Column {
-    std::string name;
-    std::string where;  ///< its first line in the table
-    std::map<std::string, double, std::less<>> values;
+    CategoryColumn table;
+    std::string where;  ///< its first line in the table; empty for a saved model's
   };
 
   [[nodiscard]] Column& named(const std::string& name, const std::string& where);

@@ -145,12 +145,17 @@ std::string text_of(std::string_view field) {
   return text;
 }
 
+Categories categories_of(const ReadSettings& settings) {
+  if (settings.constants) return {settings.constants->categories, "the model"};
+  return settings.encode.empty() ? Categories() : Categories(settings.encode);
+}
+
 class CsvReader final : public RecordReader {
  public:
   CsvReader(const std::string& path, const ReadSettings& settings, Part part)
       : lines_(path, settings.go_on_waiting), delimiter_(parse_delimiter(settings.delimiter)) {
     columns_.path = path;
-    if (!settings.encode.empty() && part != Part::labels) categories_ = Categories(settings.encode);
+    if (part != Part::labels) categories_ = categories_of(settings);
     std::string_view line;
     if (!next_line(line)) return;
     if (delimiter_ == '\0') delimiter_ = find_delimiter(line);
@@ -183,6 +188,11 @@ class CsvReader final : public RecordReader {
   [[nodiscard]] std::size_t features() const override { return features_; }
   [[nodiscard]] std::vector<std::string> names() const override { return feature_names_; }
   [[nodiscard]] std::string label_name() const override { return label_name_; }
+  [[nodiscard]] PublicConstants constants() const override {
+    PublicConstants constants = RecordReader::constants();
+    constants.categories = categories_.found();
+    return constants;
+  }
   [[nodiscard]] std::string where() const override { return lines_.where(); }
   [[nodiscard]] Mark mark() const override { return pending_ ? start_ : lines_.mark(); }
   void seek(const Mark& mark) override {
@@ -228,6 +238,9 @@ class CsvReader final : public RecordReader {
   /// are not read as numbers and are given by their numbers.
   [[nodiscard]] bool names_a_field(const ReadSettings& settings, std::vector<bool>& may_be_text) const {
     std::vector<std::string> wanted = categories_.columns();
+    if (settings.constants) {
+      wanted.insert(wanted.end(), settings.constants->columns.begin(), settings.constants->columns.end());
+    }
     wanted.insert(wanted.end(), settings.drop.begin(), settings.drop.end());
     wanted.insert(wanted.end(), {settings.id, settings.key, settings.label});
     for (std::size_t i = 0; i < wanted.size(); ++i) {

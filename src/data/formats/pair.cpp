@@ -30,6 +30,7 @@ class PairReader final : public RecordReader {
 
   [[nodiscard]] std::size_t features() const override { return features_->features(); }
   [[nodiscard]] std::vector<std::string> names() const override { return features_->names(); }
+  [[nodiscard]] PublicConstants constants() const override { return features_->constants(); }
   [[nodiscard]] std::string where() const override { return fmt::format("{}: record {}", source_, position_); }
   [[nodiscard]] Mark mark() const override { return {features_->mark().offset, position_}; }
   void seek(const Mark& mark) override {

@@ -30,6 +30,13 @@ class PreparedReader final : public RecordReader {
   [[nodiscard]] std::size_t features() const override { return reader_->features(); }
   [[nodiscard]] bool sparse() const override { return reader_->sparse(); }
   [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
+  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
+  [[nodiscard]] PublicConstants constants() const override {
+    PublicConstants constants = reader_->constants();
+    constants.scale = scale_;
+    constants.positive = labels_.positive();
+    return constants;
+  }
   [[nodiscard]] std::string where() const override { return reader_->where(); }
   [[nodiscard]] Mark mark() const override { return reader_->mark(); }
   void seek(const Mark& mark) override { reader_->seek(mark); }
@@ -75,6 +82,7 @@ class KeptReader final : public RecordReader {
   [[nodiscard]] bool sparse() const override { return reader_->sparse(); }
   [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
   [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
+  [[nodiscard]] PublicConstants constants() const override { return reader_->constants(); }
   [[nodiscard]] std::string where() const override { return reader_->where(); }
   [[nodiscard]] Mark mark() const override { return reader_->mark(); }
   void seek(const Mark& mark) override { reader_->seek(mark); }
@@ -90,13 +98,14 @@ std::unique_ptr<RecordReader> without_left_out(std::unique_ptr<RecordReader> rea
 }
 
 std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
-  check(std::isfinite(settings.scale) && settings.scale != 0,
-        "scale={} (must be finite and not 0: every feature is multiplied by it) give --scale another factor",
-        settings.scale);
-  LabelRules labels(settings.ignore, settings.positive);
+  const double scale = settings.constants ? settings.constants->scale : settings.scale;
+  check(std::isfinite(scale) && scale != 0,
+        "scale={} (must be finite and not 0: every feature is multiplied by it) give --scale another factor", scale);
+  LabelRules labels(settings.ignore, settings.constants ? settings.constants->positive : settings.positive);
+  if (settings.constants) reader = order_features(std::move(reader), *settings.constants);
   reader = standardise(std::move(reader), settings);
-  if (!labels.empty() || settings.scale != 1)
-    reader = std::make_unique<PreparedReader>(std::move(reader), std::move(labels), settings.scale);
+  if (!labels.empty() || scale != 1)
+    reader = std::make_unique<PreparedReader>(std::move(reader), std::move(labels), scale);
   return describe_pictures(std::move(reader), settings);
 }
 

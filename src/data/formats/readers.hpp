@@ -41,6 +41,11 @@ enum class Part {
 [[nodiscard]] std::unique_ptr<RecordReader> join_pair(std::string source, std::unique_ptr<RecordReader> features,
                                                       RecordReader& labels);
 
+/// Puts dense features with names into the order of a saved model. Returns `reader` itself where the order is the same,
+/// or one of the two has no names. Throws DataError for another number of dense features.
+[[nodiscard]] std::unique_ptr<RecordReader> order_features(std::unique_ptr<RecordReader> reader,
+                                                           const PublicConstants& constants);
+
 /// Applies `settings.standardise`: x becomes (x − mean)/sd. A label with a line is standardised too. Returns `reader`
 /// itself without such a file. Throws UsageError for sparse records, beside `scale`, and for a label's line beside
 /// `ignore` or `positive`. Throws DataError for a file that is no such table, a feature without a line or with two, a

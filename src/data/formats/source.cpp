@@ -148,6 +148,14 @@ Row Record::row() const {
   return {values, {}};
 }
 
+PublicConstants RecordReader::constants() const {
+  PublicConstants constants;
+  constants.columns = names();
+  constants.features = features();
+  constants.label = label_name();
+  return constants;
+}
+
 std::unique_ptr<RecordReader> open_live_reader(const std::string& path, const ReadSettings& settings) {
   const auto named =
       std::find_if(formats.begin(), formats.end(), [&path](const Format& format) { return has_ending(format, path); });

@@ -32,6 +32,11 @@ class DescribedReader final : public RecordReader {
   [[nodiscard]] std::size_t features() const override { return GradientHistogram::features; }
   [[nodiscard]] std::vector<std::string> names() const override { return histogram_.names(); }
   [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
+  [[nodiscard]] PublicConstants constants() const override {
+    PublicConstants constants = reader_->constants();
+    constants.description = ReadSettings::Features::hog;
+    return constants;
+  }
   [[nodiscard]] std::string where() const override { return reader_->where(); }
   [[nodiscard]] Mark mark() const override { return reader_->mark(); }
   void seek(const Mark& mark) override { reader_->seek(mark); }
@@ -57,7 +62,8 @@ class DescribedReader final : public RecordReader {
 }  // namespace
 
 std::unique_ptr<RecordReader> describe_pictures(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
-  if (settings.features == ReadSettings::Features::raw) return reader;
+  const auto features = settings.constants ? settings.constants->description : settings.features;
+  if (features == ReadSettings::Features::raw) return reader;
   check(
       settings.standardise.empty(),
       "--standardise with --features hog (differences of pixels that are standardised one by one describe no picture, "

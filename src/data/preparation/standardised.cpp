@@ -10,19 +10,15 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/record_error.hpp"
-#include "starling/data/preparation/standardisation.hpp"
 
 namespace starling {
 
 namespace {
 
-using Constants = Standardisation::Constants;
-
-/// The columns of a source that have constants.
-struct Described {
-  std::vector<std::string> names;  ///< of the features; empty if they have none
-  std::size_t features;
-  std::optional<std::string> label;  ///< first field of the label's line; none: of any other line
+/// Standardisation constants of a source.
+struct ConstantsTable {
+  std::vector<Standardisation> features;
+  std::optional<Standardisation> label;
 };
 
 /// Reads the file as a table whose rows are told by the column `feature`, with the column `mean` and the label `sd`.
@@ -67,7 +63,8 @@ std::string shown_name(std::size_t j, const std::vector<std::string>& names) {
 }
 
 /// A few of the features without constants.
-std::string listed(const std::vector<std::optional<Constants>>& constants, const std::vector<std::string>& names) {
+std::string listed(const std::vector<std::optional<Standardisation>>& constants,
+                   const std::vector<std::string>& names) {
   constexpr std::size_t most = 10;
   std::vector<std::string> missing;
   for (std::size_t j = 0; j < constants.size(); ++j) {
@@ -78,24 +75,25 @@ std::string listed(const std::vector<std::optional<Constants>>& constants, const
   return fmt::format("{}{}", fmt::join(missing, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-Standardisation read_constants(const std::string& path, const Described& source) {
-  const std::vector<std::string>& names = source.names;
-  std::vector<std::optional<Constants>> found(source.features);
-  Standardisation table;
+ConstantsTable read_constants(const std::string& path, const RecordReader& source) {
+  const std::vector<std::string> names = source.names();
+  const std::string label = label_called(source);
+  std::vector<std::optional<Standardisation>> found(source.features());
+  ConstantsTable table;
   const auto reader = open_constants(path);
   Record record;
   while (reader->next(record)) {
     const auto j = feature_of(record.key, names, found.size());
-    check<DataError>(j || !source.label || record.key == *source.label,
+    check<DataError>(j || record.key == label,
                      "{}: the source has no feature '{}' (it has {}; features have names, or numbers from 0 as `data "
                      "describe` shows them, and the label is '{}') remove the line",
-                     reader->where(), excerpt(record.key), found.size(), excerpt(source.label.value_or("")));
-    std::optional<Constants>& constants = j ? found[*j] : table.label;
+                     reader->where(), excerpt(record.key), found.size(), excerpt(label));
+    std::optional<Standardisation>& constants = j ? found[*j] : table.label;
     check<DataError>(!constants, "{}: {} '{}' stands there twice; remove a line", reader->where(),
                      j ? "feature" : "the label", excerpt(record.key));
     check<DataError>(record.label > 0, "{}: sd={} (values are divided by it: it must be positive) correct it",
                      reader->where(), record.label);
-    constants = Constants{record.values[0], record.label};
+    constants = Standardisation{record.values[0], record.label};
   }
   const std::string missing = listed(found, names);
   check<DataError>(missing.empty(),
@@ -108,14 +106,14 @@ Standardisation read_constants(const std::string& path, const Described& source)
 
 class StandardisedReader final : public RecordReader {
  public:
-  StandardisedReader(std::unique_ptr<RecordReader> reader, Standardisation constants)
+  StandardisedReader(std::unique_ptr<RecordReader> reader, ConstantsTable constants)
       : reader_(std::move(reader)), constants_(std::move(constants)) {}
 
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
     for (std::size_t j = 0; j < constants_.features.size(); ++j) {
       double& value = record.values[j];
-      value = constants_.features[j].standardised(value);
+      value = constants_.features[j].of(value);
       if (!std::isfinite(value)) throw_not_finite("feature " + shown_name(j, names()));
     }
     take_label(record);
@@ -130,6 +128,12 @@ class StandardisedReader final : public RecordReader {
   [[nodiscard]] std::size_t features() const override { return reader_->features(); }
   [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
   [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
+  [[nodiscard]] PublicConstants constants() const override {
+    PublicConstants constants = reader_->constants();
+    constants.standardisation = constants_.features;
+    constants.label_standardisation = constants_.label;
+    return constants;
+  }
   [[nodiscard]] std::string where() const override { return reader_->where(); }
   [[nodiscard]] Mark mark() const override { return reader_->mark(); }
   void seek(const Mark& mark) override { reader_->seek(mark); }
@@ -138,7 +142,7 @@ class StandardisedReader final : public RecordReader {
  private:
   void take_label(Record& record) const {
     if (!constants_.label) return;
-    record.label = constants_.label->standardised(record.label);
+    record.label = constants_.label->of(record.label);
     if (!std::isfinite(record.label)) throw_not_finite("the label");
   }
   [[noreturn]] void throw_not_finite(const std::string& what) const {
@@ -149,31 +153,35 @@ class StandardisedReader final : public RecordReader {
   }
 
   std::unique_ptr<RecordReader> reader_;
-  Standardisation constants_;
+  ConstantsTable constants_;
 };
+
+std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader, const PublicConstants& constants) {
+  if (constants.standardisation.empty()) return reader;
+  check<DataError>(
+      !reader->sparse(),
+      "the records are sparse, and the model's are standardised: their zeros would become numbers. Convert "
+      "them to .h5 or .csv.");
+  return std::make_unique<StandardisedReader>(
+      std::move(reader), ConstantsTable{constants.standardisation, constants.label_standardisation});
+}
 
 }  // namespace
 
 std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
+  if (settings.constants) return standardise(std::move(reader), *settings.constants);
   if (settings.standardise.empty()) return reader;
   check(settings.scale == 1,
         "--scale {} and --standardise (the constants are those of the features as they stand there) leave --scale out",
         settings.scale);
   check(!reader->sparse(),
         "--standardise with sparse records (their zeros would all become numbers) convert them to .h5 or .csv first");
-  auto constants = showing_values([&] {
-    return read_constants(settings.standardise, {reader->names(), reader->features(), label_called(*reader)});
-  });
+  auto constants = showing_values([&] { return read_constants(settings.standardise, *reader); });
   check(!constants.label || (settings.positive.empty() && settings.ignore.empty()),
         "--standardise {} has a line for the label (--positive and --ignore speak of labels that are classes) leave "
         "the line or these options out",
         settings.standardise);
   return std::make_unique<StandardisedReader>(std::move(reader), std::move(constants));
-}
-
-Standardisation read_standardisation(const std::string& path, const std::vector<std::string>& names,
-                                     std::size_t features) {
-  return read_constants(path, {names, features, std::nullopt});
 }
 
 }  // namespace starling

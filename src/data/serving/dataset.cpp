@@ -158,6 +158,7 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
   dataset.shape.rounds = make_passes(settings, *std::max_element(deal.sizes.begin(), deal.sizes.end())).rounds();
   dataset.shape.sparse = found.sparse;
   dataset.shape.names = found.names;
+  dataset.constants = found.constants;
   dataset.fingerprint = found.fingerprint + deal.fingerprint;
   dataset.common = true;
   dataset.streams = ShareOpener(settings.source, settings, found).open(deal.shares);
@@ -176,6 +177,7 @@ void open_pipe(const std::string& path, const DataSettings& settings, Dataset& d
   check(!shape.sparse || settings.dimension,
         "'{}': sparse records from a pipe (how many features there will be cannot be known) give --dimension", path);
   dataset.shape = dataset.shape.joined(shape);
+  if (!shape.empty && !dataset.constants) dataset.constants = reader->constants();
   dataset.replayable = false;
   dataset.streams.push_back(std::make_unique<LiveStream>(std::move(reader), settings));
 }
@@ -193,6 +195,7 @@ void open_own_file(const std::string& path, const DataSettings& settings, Client
   shape.names = found.names;
   shape.rounds = make_passes(settings, all.size()).rounds();
   dataset.shape = dataset.shape.joined(shape);
+  if (!dataset.constants) dataset.constants = found.constants;
   dataset.fingerprint += found.fingerprint;
   dataset.streams.push_back(std::move(ShareOpener(path, own, found).open({all}).front()));
 }
@@ -243,6 +246,9 @@ Dataset open_synthetic(const DataSettings& settings, Client clients, Client firs
   Dataset dataset;
   dataset.shape.features = generator->features();
   dataset.shape.names = generator->names();
+  dataset.constants.emplace();
+  dataset.constants->columns = generator->names();
+  dataset.constants->features = generator->features();
   dataset.shape.rounds = passes.rounds();
   dataset.is_public = true;
   dataset.digest = sha256(identity_of_generated(settings.source, settings.seed));

@@ -140,6 +140,7 @@ Scan scan(const std::string& source, const DataSettings& settings, Partition::Lo
   result.features = reader->features();
   result.sparse = reader->sparse();
   result.names = reader->names();
+  result.constants = reader->constants();
   if (known) result.entries = *known * static_cast<std::int64_t>(result.features);
   check<DataError>(result.found.records > 0, "{}: no records (nothing can be learned from it) check the file", source);
   check<DataError>(result.features > 0, "{}: no record has a feature (nothing can be learned from it) check the file",

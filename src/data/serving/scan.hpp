@@ -67,7 +67,8 @@ struct Scan {
   std::size_t features = 0;
   bool sparse = false;
   std::vector<std::string> names;  ///< of the features; empty if the source has none
-  std::int64_t entries = 0;        ///< stored values of all records
+  PublicConstants constants;
+  std::int64_t entries = 0;  ///< stored values of all records
   std::shared_ptr<const RecordIndex> index;
   /// Fingerprint of all records that were read, which distinguishes sources. Where not all records were read, the
   /// fingerprint of their number, their width and the first record.

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <sstream>
 
 #include "starling/core/check.hpp"
 #include "starling/model/network/network.hpp"
@@ -18,7 +19,44 @@ void check_widths(const std::vector<std::size_t>& widths, const char* example) {
   }
 }
 
+struct LayerText {
+  std::string operator()(const DenseLayer& layer) const { return fmt::format("dense {}", layer.outputs); }
+  std::string operator()(const ConvolutionLayer& layer) const {
+    return fmt::format("convolution {} {}", layer.kernel, layer.channels);
+  }
+  std::string operator()(const MaxPoolLayer&) const { return "max-pool"; }
+  std::string operator()(const ReluLayer&) const { return "relu"; }
+};
+
+LayerSpec parse_layer(const std::string& text) {
+  std::istringstream words(text);
+  std::string name;
+  std::vector<std::size_t> sizes;
+  words >> name;
+  for (std::size_t size = 0; words >> size;) {
+    check<DataError>(size >= 1 && size <= most_wide, "layer '{}': its sizes must be 1 to {}", text, most_wide);
+    sizes.push_back(size);
+  }
+  if (name == "dense" && sizes.size() == 1) return DenseLayer{sizes[0]};
+  if (name == "convolution" && sizes.size() == 2) return ConvolutionLayer{sizes[0], sizes[1]};
+  if (name == "max-pool" && sizes.empty()) return MaxPoolLayer{};
+  if (name == "relu" && sizes.empty()) return ReluLayer{};
+  throw DataError(fmt::format("unknown layer '{}' (known: dense N, convolution K N, max-pool, relu)", text));
+}
+
 }  // namespace
+
+std::vector<std::string> layer_texts(const Architecture& architecture) {
+  std::vector<std::string> texts;
+  for (const LayerSpec& layer : architecture.layers) texts.push_back(std::visit(LayerText(), layer));
+  return texts;
+}
+
+Architecture parse_layers(const ImageShape& input, const std::vector<std::string>& layers) {
+  Architecture architecture{input, {}};
+  for (const std::string& text : layers) architecture.layers.push_back(parse_layer(text));
+  return architecture;
+}
 
 Architecture perceptron(const std::vector<std::size_t>& widths) {
   check_widths(widths, "mlp:784-128-10");

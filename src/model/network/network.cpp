@@ -51,6 +51,25 @@ template <class T>
 Network<T>& Network<T>::operator=(Network&&) noexcept = default;
 
 template <class T>
+std::vector<ParameterBlock> Network<T>::blocks() const {
+  std::vector<ParameterBlock> blocks;
+  std::size_t number = 0;
+  for (const Stage& stage : stages_) {
+    const LayerFacts& facts = stage.layer->facts();
+    if (facts.parameters == 0) continue;
+    const std::string name = fmt::format("{}-{}", ++number, facts.name.substr(0, facts.name.find(' ')));
+    const std::size_t outputs = facts.parameters / (facts.fan_in + 1);
+    blocks.push_back({name + "/weights", facts.fan_in, outputs, stage.offset, outputs});
+    blocks.push_back({name + "/bias", 1, outputs, stage.offset + facts.fan_in * outputs, outputs});
+  }
+  return blocks;
+}
+
+std::vector<ParameterBlock> parameter_blocks(const Architecture& architecture) {
+  return Network<double>(architecture).blocks();
+}
+
+template <class T>
 std::span<const T> Network<T>::inputs_of(std::size_t stage) const {
   return stage == 0 ? batch_ : std::span<const T>(stages_[stage - 1].outputs);
 }

@@ -3,7 +3,6 @@
 
 #include "starling/core/check.hpp"
 #include "starling/data/formats/writer.hpp"
-#include "starling/data/preparation/standardisation.hpp"
 #include "starling/data/source.hpp"
 
 namespace starling {
@@ -34,17 +33,6 @@ TEST_F(Standardise, SubtractsTheMeanAndDividesByTheDeviation) {
   EXPECT_EQ(read_all(named_, with("feature,mean,sd\nb,20,2\na,2,2\n")), expected);
   EXPECT_EQ(read_all(named_, with("sd;feature;mean\n2;\"b\";20\n2;0;2\n")), expected);
   EXPECT_EQ(read_all(plain_, with("feature,mean,sd\n1,20,2\n0,2,2\n")), expected);
-}
-
-TEST_F(Standardise, HasConstantsForOthersToo) {
-  const Standardisation constants =
-      read_standardisation(folder_.write("c.csv", "feature,mean,sd\nb,20,2\n0,2,4\nprice,7,8\n"), {"a", "b"}, 2);
-  ASSERT_EQ(constants.features.size(), 2U);
-  EXPECT_EQ(constants.features[0].deviation, 4);
-  EXPECT_EQ(constants.features[1].mean, 20);
-  ASSERT_TRUE(constants.label);
-  EXPECT_EQ(constants.label->mean, 7);
-  EXPECT_EQ(constants.label->deviation, 8);
 }
 
 // Columns that are no features have no constants, and numbers count features.

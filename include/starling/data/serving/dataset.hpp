@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "starling/core/batch.hpp"
+#include "starling/data/preparation/constants.hpp"
 #include "starling/data/settings.hpp"
 #include "starling/data/stream.hpp"
 
@@ -34,6 +35,8 @@ struct Dataset {
   std::vector<std::unique_ptr<Stream>> streams;  ///< one per client first … first + count − 1
   /// Shape of this rank's data. With one file per client ranks see different files, and agree by `DataShape::joined`.
   DataShape shape;
+  /// Constants of this rank's first source; none on a rank without records.
+  std::optional<PublicConstants> constants;
   bool is_public = false;   ///< whether records are public: synthetic ones are
   bool replayable = true;   ///< whether open_dataset would give the same records again; pipes do not
   std::string digest;       ///< SHA-256 of a public source's description; empty for private ones

@@ -60,6 +60,24 @@ struct Architecture {
 [[nodiscard]] Architecture convolutional(std::size_t inputs, const std::vector<std::size_t>& widths,
                                          std::size_t outputs);
 
+/// The layers as texts: "dense 128", "convolution 5 32" (kernel, channels), "max-pool", "relu".
+[[nodiscard]] std::vector<std::string> layer_texts(const Architecture& architecture);
+/// The network with these layers. Throws DataError for a text that names no layer.
+[[nodiscard]] Architecture parse_layers(const ImageShape& input, const std::vector<std::string>& layers);
+
+/// A matrix among the parameters of a model. Its entry (i, j) is parameter first + i · stride + j.
+struct ParameterBlock {
+  std::string name;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::size_t first = 0;
+  std::size_t stride = 0;
+};
+
+/// Weights (inputs of an output × outputs) and biases (1 × outputs) of the layers that have parameters, in their order.
+/// Names are "1-dense/weights", "1-dense/bias", ….
+[[nodiscard]] std::vector<ParameterBlock> parameter_blocks(const Architecture& architecture);
+
 template <class T>
 class Layer;
 
@@ -82,6 +100,9 @@ class Network {
   [[nodiscard]] std::size_t outputs() const { return outputs_; }
   /// Number of parameters. Their order is layer by layer.
   [[nodiscard]] std::size_t dimension() const { return dimension_; }
+
+  /// The blocks of parameter_blocks.
+  [[nodiscard]] std::vector<ParameterBlock> blocks() const;
 
   /// Outputs of M records (M × outputs(), valid until the next call) at M × inputs() numbers, row after row. Both
   /// arguments must remain unchanged until the passes below are done.

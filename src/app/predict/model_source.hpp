@@ -1,0 +1,79 @@
+/// A saved model and a source of records to apply it to, as the options of a command name them.
+#pragma once
+
+#include "app/settings/source_options.hpp"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/core/batch.hpp"
+#include "starling/data/source.hpp"
+#include "starling/options/options.hpp"
+#include "starling/record/model_file/scorer.hpp"
+
+namespace starling {
+
+/// The options' values.
+struct ModelSource {
+  ModelSource() { reading.source.clear(); }  // there is no default
+  std::string model;                         ///< a model file, or a run directory
+  std::optional<Client> client;              ///< whose model is taken from the run directory; none: the mean by mass
+  ReadSettings reading;
+};
+
+/// MODEL, --client, --source and the options of reading that a model leaves open.
+void add_model_source_options(Options& options, ModelSource& choice);
+
+/// The model that the options name. Throws UsageError and DataError.
+[[nodiscard]] SavedModel open_model(const ModelSource& choice);
+
+/// Some of a source's records, and their scores under a model.
+struct ScoredRecords {
+  std::int64_t first = 0;         ///< number of the first one, from 0
+  Batch records;                  ///< with labels in the form of the model's loss
+  Vector labels;                  ///< of a regression on a standardised label in the label's own units; else the same
+  std::vector<std::string> keys;  ///< texts of the column `ReadSettings::key`; empty without such a column
+  Vector scores;                  ///< K for each record; of a regression in the same units as `labels`
+  [[nodiscard]] std::size_t size() const { return records.size(); }
+};
+
+/// Records of a source and their scores, in the source's order. Memory does not grow with the number of records.
+class ScoredSource {
+ public:
+  enum class Labels { not_needed, needed };
+
+  /// Opens the source. Labels that are needed are mapped to the form of the model's loss. `model` must outlive this.
+  /// Throws UsageError and DataError.
+  ScoredSource(const SavedModel& model, ReadSettings reading, Labels labels);
+
+  /// Reads the next records, without their scores. False at the end. Throws DataError naming file and row.
+  [[nodiscard]] bool read(ScoredRecords& next);
+  /// Computes the scores of records that were read. One thread may score while another reads on.
+  void score(ScoredRecords& read);
+
+  [[nodiscard]] const Loss& loss() const { return *loss_; }
+  /// Names of the source's columns that are neither features nor named by options.
+  [[nodiscard]] const std::vector<std::string>& unused() const { return unused_; }
+
+ private:
+  static constexpr std::size_t at_once = 2048;
+
+  void open(ReadSettings reading);
+  void check_record() const;
+  [[nodiscard]] double label_of_record() const;
+  [[nodiscard]] double own_units(double value) const;
+
+  const SavedModel& model_;
+  bool needs_labels_;
+  bool has_keys_;
+  ModelLoss loss_;
+  Scorer scorer_;
+  std::optional<Standardisation> label_units_;  ///< of a regression on a standardised label
+  std::vector<std::string> unused_;
+  std::unique_ptr<RecordReader> reader_;
+  Record record_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace starling

@@ -1,0 +1,187 @@
+#include "predict_command.hpp"
+
+#include "app/console/pass.hpp"
+#include "app/data/data_commands.hpp"
+#include "app/settings/catalogue.hpp"
+#include "model_source.hpp"
+#include "prediction_writer.hpp"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <future>
+#include <unistd.h>
+
+#include <fmt/ranges.h>
+
+#include "starling/core/check.hpp"
+#include "starling/files/durable_file.hpp"
+
+namespace starling {
+
+namespace {
+
+struct Predict {
+  ModelSource from;
+  std::string output = "-";
+  bool force = false;
+  std::vector<std::string> columns;
+  ProgressChoice progress = ProgressChoice::automatic;
+};
+
+Options predict_options(Predict& predict) {
+  Options options("predict");
+  add_model_source_options(options, predict.from);
+  options.group("Output");
+  options.add({.name = "output",
+               .argument = "FILE",
+               .initial = "-",
+               .help = "table of predictions, CSV with a line for each record; - is standard output",
+               .files = named::file},
+              predict.output);
+  options.add({.name = "force", .help = "replace a file that exists"}, predict.force);
+  options.add(
+      {.name = "columns",
+       .argument = "LIST",
+       .initial = "all",
+       .help = "columns of the table, separated by commas: score, probability (where the loss has some), class; "
+               "or all"},
+      predict.columns);
+  add_last_options(options, predict.progress);
+  return options;
+}
+
+std::string predict_help() {
+  Predict predict;
+  return "usage: starling predict MODEL --source FILE [--output FILE]\n\n"
+         "Applies the model of a run to new records. The model file holds all that was done to the records that it\n"
+         "learned from: columns are found by name, texts encoded, numbers standardised in the same way.\n\n"
+         "example: starling predict run-omd-20260101-120000 --source new.csv --id patient --output predictions.csv\n" +
+         predict_options(predict).help();
+}
+
+PredictionColumns parse_columns(const std::vector<std::string>& words) {
+  if (words.size() == 1 && words.front() == "all") return {};
+  PredictionColumns columns{false, false, false};
+  for (const std::string& word : words) {
+    check(word == "score" || word == "probability" || word == "class",
+          "--columns '{}': it must be score, probability, class or all.", word);
+    (word == "score" ? columns.scores : word == "class" ? columns.classes : columns.probabilities) = true;
+  }
+  return columns;
+}
+
+/// A text file that has its name once it is whole, or standard output.
+class LineFile {
+ public:
+  LineFile(std::string path, bool replace) : path_(std::move(path)), standard_(path_ == "-") {
+    if (standard_) return;
+    std::error_code ignored;
+    check(replace || !std::filesystem::exists(path_, ignored), "--output '{}' exists. Name another, or add --force.",
+          path_);
+    file_.emplace(part(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    check(file_->get() >= 0, "--output '{}' cannot be written: {}.", path_, std::strerror(errno));
+  }
+  ~LineFile() {
+    if (!standard_ && !whole_) ::unlink(part().c_str());
+  }
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+
+  void write(std::string& text) {
+    const int error = write_all(standard_ ? STDOUT_FILENO : file_->get(), text);
+    check<FailureError>(error == 0, "cannot write '{}': {}. See whether the disk is full.", path_,
+                        std::strerror(error));
+    text.clear();
+  }
+  void finish() {
+    whole_ = standard_ || (::fsync(file_->get()) == 0 && std::rename(part().c_str(), path_.c_str()) == 0);
+    check<FailureError>(whole_, "cannot write '{}': {}. See whether the disk is full.", path_, std::strerror(errno));
+  }
+
+ private:
+  [[nodiscard]] std::string part() const { return path_ + ".part"; }
+
+  std::string path_;
+  bool standard_;
+  bool whole_ = false;
+  std::optional<Descriptor> file_;
+};
+
+void note_unused(const ScoredSource& source) {
+  if (source.unused().empty()) return;
+  fmt::print(stderr, "note: columns that the model does not take: {}\n", fmt::join(source.unused(), ", "));
+}
+
+/// Appends the lines of some records.
+void add_lines(const ScoredRecords& records, std::size_t scores, const PredictionLines& lines, std::string& text) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    lines.add(text,
+              records.keys.empty() ? std::to_string(records.first + static_cast<std::int64_t>(i) + 1)
+                                   : csv_field(records.keys[i]),
+              View(records.scores).subspan(i * scores, scores));
+  }
+}
+
+/// Writes the table: while one thread reads, another scores what was read before and writes its lines. Returns the
+/// number of records.
+std::int64_t write_table(ScoredSource& source, std::size_t scores, const PredictionLines& lines, LineFile& file,
+                         Progress& progress) {
+  ScoredRecords next;
+  ScoredRecords now;
+  std::string text = lines.header();
+  std::int64_t count = 0;
+  std::future<void> writing;  // the last to be made: its destructor waits for the thread
+  while (source.read(next)) {
+    if (writing.valid()) writing.get();
+    std::swap(now, next);
+    count += static_cast<std::int64_t>(now.size());
+    writing = std::async(std::launch::async, [&] {
+      source.score(now);
+      add_lines(now, scores, lines, text);
+      file.write(text);
+    });
+    progress.tick(static_cast<std::int64_t>(now.size()));
+  }
+  if (writing.valid()) writing.get();
+  return count;
+}
+
+int predict(Predict& predict) {
+  const PredictionColumns columns = parse_columns(predict.columns);
+  const SavedModel model = open_model(predict.from);
+  ReadSettings reading = predict.from.reading;
+  reading.key = reading.id;  // whose text stands in the first column
+  const bool named = !reading.id.empty();
+  ScoredSource source(model, reading, ScoredSource::Labels::not_needed);
+  note_unused(source);
+  const PredictionLines lines(model, source.loss(), columns, named ? reading.id : "record");
+  LineFile file(predict.output, predict.force);
+  Progress progress(predict.progress);
+  progress.begin("predicting " + reading.source, nullptr);
+  const std::int64_t count = write_table(source, model.scores, lines, file, progress);
+  check<DataError>(count > 0, "{}: no records. Check the file.", reading.source);
+  file.finish();
+  progress.end();
+  if (predict.output != "-") fmt::print(stderr, "{}: predictions of {} records\n", predict.output, count);
+  return 0;
+}
+
+int run_predict(const Call& call) {
+  Predict choice;
+  predict_options(choice).parse(call.words);
+  return run_for_owner([&] { return predict(choice); });
+}
+
+}  // namespace
+
+Command predict_command() {
+  return {.name = "predict",
+          .purpose = "apply the model of a run to new records",
+          .help = predict_help,
+          .options = declarations_from<Predict, predict_options>,
+          .configuration = configuration_from<Predict, predict_options>,
+          .run = run_predict};
+}
+
+}  // namespace starling

@@ -1,0 +1,117 @@
+#include "prediction_writer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "starling/core/numerics/exponential.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Class of a label of the source, in the order of PredictionLines; none for a label that the loss does not take.
+std::optional<std::size_t> class_of_label(const SavedModel& model, const Loss& loss, double raw) {
+  const std::vector<double>& positive = model.constants.positive;
+  if (!positive.empty()) raw = std::find(positive.begin(), positive.end(), raw) != positive.end() ? 1 : -1;
+  try {
+    const double label = loss.label(raw);
+    return loss.scores() == 1 ? static_cast<std::size_t>(label > 0) : static_cast<std::size_t>(label);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// Names of the classes: the texts of the label's column, where one stands for each, else the loss's own labels.
+std::vector<std::string> names_of_classes(const SavedModel& model, const Loss& loss) {
+  std::vector<std::string> names;
+  const std::size_t count = std::max<std::size_t>(loss.scores(), 2);
+  for (std::size_t k = 0; k < count; ++k)
+    names.push_back(loss.scores() == 1 ? (k == 0 ? "-1" : "1") : std::to_string(k));
+  for (const CategoryColumn& table : model.constants.categories) {
+    if (table.column != model.constants.label) continue;
+    std::multimap<std::size_t, std::string> texts;
+    for (const auto& [text, value] : table.values) {
+      if (const auto k = class_of_label(model, loss, value)) texts.emplace(*k, text);
+    }
+    for (const auto& [k, text] : texts) {
+      if (texts.count(k) == 1) names[k] = text;
+    }
+  }
+  return names;
+}
+
+double logistic(double score) {
+  const double small = std::exp(-std::abs(score));
+  return (score < 0 ? small : 1) / (1 + small);
+}
+
+/// Appends the shortest text that reads as the same number.
+void append(std::string& text, double value) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  text += ',';
+  text.append(digits.data(), end);
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return field + '"';
+}
+
+PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, const PredictionColumns& columns,
+                                 std::string id)
+    : id_(std::move(id)),
+      link_(loss.link()),
+      classifies_(loss.classifies()),
+      scores_(loss.scores()),
+      columns_(columns) {
+  if (classifies_) classes_ = names_of_classes(model, loss);
+  for (std::string& name : classes_) name = csv_field(name);
+}
+
+std::string PredictionLines::header() const {
+  std::string line = csv_field(id_);
+  if (!classifies_) return line + (columns_.scores ? ",prediction\n" : "\n");
+  for (std::size_t k = 0; columns_.scores && k < scores_; ++k) {
+    line += scores_ == 1 ? ",score" : fmt::format(",score_{}", classes_[k]);
+  }
+  if (columns_.probabilities && link_ == Link::logit) line += fmt::format(",probability_{}", classes_[1]);
+  for (std::size_t k = 0; columns_.probabilities && link_ == Link::softmax && k < scores_; ++k) {
+    line += fmt::format(",probability_{}", classes_[k]);
+  }
+  return line + (columns_.classes ? ",class\n" : "\n");
+}
+
+void PredictionLines::add(std::string& text, std::string_view id, View scores) const {
+  text += id;
+  if (columns_.scores) {
+    for (const double score : scores) append(text, score);
+  }
+  if (!classifies_) {
+    text += '\n';
+    return;
+  }
+  if (columns_.probabilities && link_ == Link::logit) append(text, logistic(scores[0]));
+  if (columns_.probabilities && link_ == Link::softmax) {
+    const double top = *std::max_element(scores.begin(), scores.end());
+    double total = 0;
+    for (const double score : scores) total += std::exp(score - top);
+    for (const double score : scores) append(text, std::exp(score - top) / total);
+  }
+  if (columns_.classes) (text += ',') += classes_[class_of(scores)];
+  text += '\n';
+}
+
+std::size_t PredictionLines::class_of(View scores) const {
+  if (scores.size() == 1) return scores[0] > 0 ? 1 : 0;
+  return static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+}
+
+}  // namespace starling

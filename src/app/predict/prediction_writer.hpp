@@ -1,0 +1,45 @@
+/// Predictions as a table of text.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "starling/core/boundary.hpp"
+#include "starling/record/model_file/saved_model.hpp"
+
+namespace starling {
+
+/// The columns of the table.
+struct PredictionColumns {
+  bool scores = true;
+  bool probabilities = true;  ///< where the loss has some
+  bool classes = true;        ///< where the loss tells classes apart
+};
+
+/// A text as a field of a CSV file.
+[[nodiscard]] std::string csv_field(std::string_view text);
+
+/// Makes lines of a CSV file: the record's identifier, and what the model predicts.
+class PredictionLines {
+ public:
+  /// `id` is the name of the identifiers' column. `loss` must outlive this.
+  PredictionLines(const SavedModel& model, const Loss& loss, const PredictionColumns& columns, std::string id);
+
+  [[nodiscard]] std::string header() const;
+  /// Appends the line of a record with these scores to `text`; `id` is a field of a CSV file.
+  void add(std::string& text, std::string_view id, View scores) const;
+
+ private:
+  [[nodiscard]] std::string name_of_class(std::size_t k) const;
+  [[nodiscard]] std::size_t class_of(View scores) const;
+
+  std::string id_;
+  Link link_;
+  bool classifies_;
+  std::size_t scores_;
+  PredictionColumns columns_;
+  std::vector<std::string> classes_;  ///< names; of a loss of one score those of −1 and 1
+};
+
+}  // namespace starling

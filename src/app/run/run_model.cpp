@@ -1,0 +1,44 @@
+// The model file of a run.
+#include "app/console/version.hpp"
+#include "learning_run.hpp"
+
+#include "starling/core/digest.hpp"
+#include "starling/core/per_client.hpp"
+#include "starling/privacy/statement/statement.hpp"
+
+namespace starling {
+
+namespace {
+
+/// The constants of preparation without those that each client has for itself.
+PublicConstants common_part(const DataSettings& data, PublicConstants constants) {
+  if (is_per_client(data.encode)) constants.categories.clear();
+  if (!is_per_client(data.standardise)) return constants;
+  constants.standardisation.clear();
+  constants.label_standardisation.reset();
+  return constants;
+}
+
+}  // namespace
+
+/// Writes model.h5. Rank 0's.
+void LearningRun::save_model(const Summary& summary) const {
+  std::optional<SavedModel> model = model_of_results();
+  if (!model) return;
+  model->parameters = summary.model_by_mass;
+  model->constants = common_part(common().data, dataset_.constants.value_or(PublicConstants()));
+  model->own_constants = is_per_client(common().data.standardise) || is_per_client(common().data.encode);
+  if (model->constants.features == 0 || dataset_.shape.sparse) model->constants.features = dataset_.shape.features;
+  model->origin = {{"command", command_},
+                   {"command_line", command_line_},
+                   {"run_id", run_id_},
+                   {"starling", version()},
+                   {"configuration_digest", sha256(configuration_)},
+                   {"data_digest", dataset_.digest},
+                   {"clients", std::to_string(summary.clients)},
+                   {"rounds", std::to_string(summary.rounds)}};
+  if (privacy_) model->origin.emplace_back("privacy", statement(summary.privacy));
+  write_model(fmt::format("{}/{}", directory_->path(), model_file_name), *model);
+}
+
+}  // namespace starling

@@ -1,0 +1,64 @@
+// Features in the order of a saved model.
+#include "data/formats/readers.hpp"
+#include <algorithm>
+#include <utility>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+class OrderedReader final : public RecordReader {
+ public:
+  /// `places` are those of the features in `reader`.
+  OrderedReader(std::unique_ptr<RecordReader> reader, std::vector<std::string> names, std::vector<std::size_t> places)
+      : reader_(std::move(reader)), names_(std::move(names)), places_(std::move(places)) {}
+
+  bool next(Record& record) override {
+    if (!reader_->next(record)) return false;
+    values_.clear();
+    for (const std::size_t place : places_) values_.push_back(record.values[place]);
+    std::swap(record.values, values_);
+    return true;
+  }
+  bool next_label(Record& record) override { return reader_->next_label(record); }
+
+  [[nodiscard]] std::size_t features() const override { return places_.size(); }
+  [[nodiscard]] std::vector<std::string> names() const override { return names_; }
+  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
+  [[nodiscard]] PublicConstants constants() const override {
+    PublicConstants constants = reader_->constants();
+    constants.columns = names_;
+    return constants;
+  }
+  [[nodiscard]] std::string where() const override { return reader_->where(); }
+  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
+  void seek(const Mark& mark) override { reader_->seek(mark); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
+
+ private:
+  std::unique_ptr<RecordReader> reader_;
+  std::vector<std::string> names_;
+  std::vector<std::size_t> places_;
+  Vector values_;  // of the record at hand; its storage is reused
+};
+
+}  // namespace
+
+std::unique_ptr<RecordReader> order_features(std::unique_ptr<RecordReader> reader, const PublicConstants& constants) {
+  check<DataError>(
+      reader->sparse() || reader->features() == constants.features,
+      "{} features, where the model takes {}. Give the columns that it was learned from, or name the others "
+      "by --drop, --id and --label.",
+      reader->features(), constants.features);
+  const std::vector<std::string> names = reader->names();
+  if (names.empty() || constants.columns.empty() || names == constants.columns) return reader;
+  std::vector<std::size_t> places;
+  for (const std::string& name : constants.columns) {
+    places.push_back(static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
+  }
+  return std::make_unique<OrderedReader>(std::move(reader), constants.columns, std::move(places));
+}
+
+}  // namespace starling

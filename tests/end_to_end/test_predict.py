@@ -1,0 +1,317 @@
+"""Models are kept in one file, and the program applies them to new records as NumPy does from that file alone."""
+
+import csv
+import subprocess
+import unittest
+
+from harness import *
+
+UNUSABLE, UNREADABLE = 2, 3
+QUIET = ["--progress", "off", "--mechanism", "none"]
+
+
+def attributes(path):
+    with h5py.File(path) as file:
+        return {key: value.decode() if isinstance(value, bytes) else value for key, value in file.attrs.items()}
+
+
+def blocks(path):
+    """The parameters by their names."""
+    found = {}
+    with h5py.File(path) as file:
+        file["parameters"].visititems(lambda name, each: found.update({name: each[()]}) if hasattr(each, "shape") else None)
+    return found
+
+
+def linear_scores(path, x):
+    found = blocks(path)
+    scores = x @ found["weights"].T
+    return scores + found["intercept"].T if "intercept" in found else scores
+
+
+def convolved(x, weights, bias):
+    """Records × height × width × channels, by kernels of 5 × 5."""
+    records, height, width, channels = x.shape
+    result = numpy.zeros((records, height - 4, width - 4, weights.shape[1])) + bias[0]
+    kernel = weights.reshape(5, 5, channels, -1)
+    for i in range(5):
+        for j in range(5):
+            result += x[:, i:i + height - 4, j:j + width - 4] @ kernel[i, j]
+    return result
+
+
+def pooled(x):
+    records, height, width, channels = x.shape
+    return x[:, :height // 2 * 2, :width // 2 * 2].reshape(records, height // 2, 2, width // 2, 2, channels).max(axis=(2, 4))
+
+
+def network_scores(path, x):
+    found = blocks(path)
+    with h5py.File(path) as file:
+        layers = [each.decode() for each in file["layers"][()]]
+        shape = [int(size) for size in file["input"][()]]
+    x = x.reshape(len(x), *shape) if shape[0] > 1 else x
+    number = 0
+    for layer in layers:
+        if layer == "relu":
+            x = numpy.maximum(x, 0)
+        elif layer == "max-pool":
+            x = pooled(x)
+        else:
+            number += 1
+            kind = layer.split()[0]
+            weights, bias = found[f"{number}-{kind}/weights"], found[f"{number}-{kind}/bias"]
+            x = convolved(x, weights, bias) if kind == "convolution" else x.reshape(len(x), -1) @ weights + bias[0]
+    return x
+
+
+def probabilities(scores):
+    powers = numpy.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+@needs_h5py
+class PredictCase(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.random = numpy.random.default_rng(7)
+
+    def table(self, name, columns, rows):
+        with open(self.folder / name, "w", newline="") as file:
+            csv.writer(file).writerows([columns, *rows])
+        return name
+
+    def learn(self, command, words, output="run", ranks=1):
+        result = self.run_command(ranks, [command, *QUIET, *words, "--output", output])
+        self.assertEqual(result.code, 0, result)
+        return self.folder / output / "model.h5"
+
+    def predict(self, words):
+        result = self.run_alone(["predict", *words])
+        self.assertEqual(result.code, 0, result)
+        return list(csv.DictReader(result.out.splitlines()))
+
+    def refused(self, code, words, *patterns):
+        result = self.run_alone(["predict", *words])
+        self.assertEqual(result.code, code, result)
+        self.assertEqual(len(result.messages()), 1, result)
+        for pattern in patterns:
+            self.assertRegex(result.messages()[0], pattern)
+
+    def same(self, rows, column, expected):
+        found = numpy.array([float(row[column]) for row in rows])
+        numpy.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+class Kinds(PredictCase):
+    def test_two_classes_of_text_with_constants(self):
+        n = 300
+        age, sex = self.random.normal(50, 10, n), self.random.choice(["m", "f"], n)
+        ill = numpy.where((age - 50) / 10 + (sex == "m") + self.random.normal(0, 1, n) > 0.5, "yes", "no")
+        self.table("train.csv", ["id", "age", "sex", "ill"], zip(range(n), age, sex, ill))
+        self.write("encode.csv", "column,category,value\nsex,m,1\nsex,f,-1\nill,yes,1\nill,no,0\n")
+        self.write("standardise.csv", "feature,mean,sd\nage,50,10\nsex,0.25,1\n")
+        model = self.learn("omd", ["--source", "train.csv", "--label", "ill", "--id", "id", "--intercept", "--encode", "encode.csv",
+                                   "--standardise", "standardise.csv", "--clients", "1"])
+        self.table("new.csv", ["sex", "town", "age"], zip(sex, ["here"] * n, age))
+        rows = self.predict(["run", "--source", "new.csv"])
+        with h5py.File(model) as file:
+            mean, sd = file["preparation/mean"][()], file["preparation/sd"][()]
+            codes = dict(zip([text.decode() for text in file["preparation/categories/0/text"]],
+                             file["preparation/categories/0/value"][()]))
+        x = (numpy.column_stack([age, [codes[each] for each in sex]]) - mean) / sd
+        scores = linear_scores(model, x)[:, 0]
+        self.same(rows, "score", scores)
+        self.same(rows, "probability_yes", 1 / (1 + numpy.exp(-scores)))
+        self.assertEqual([row["class"] for row in rows], ["yes" if score > 0 else "no" for score in scores])
+        self.assertEqual([row["record"] for row in rows], [str(i + 1) for i in range(n)])
+
+    def test_a_standardised_regression_in_own_units(self):
+        x = self.random.normal(5, 2, (200, 3))
+        y = 100 + 30 * x[:, 0] + self.random.normal(0, 1, 200)
+        self.table("train.csv", ["a", "b", "c", "cost"], numpy.column_stack([x, y]))
+        self.write("constants.csv", "feature,mean,sd\na,5,2\nb,5,2\nc,5,2\ncost,250,60\n")
+        model = self.learn("omd", ["--source", "train.csv", "--label", "cost", "--loss", "squared", "--intercept", "--standardise",
+                                   "constants.csv", "--clients", "1", "--epochs", "20", "--step", "0.1"])
+        rows = self.predict(["run", "--source", "train.csv"])
+        expected = linear_scores(model, (x - 5) / 2)[:, 0] * 60 + 250
+        self.same(rows, "prediction", expected)
+        self.assertLess(numpy.abs(expected - y).mean(), 10)
+
+    def test_several_classes_dense_and_sparse(self):
+        x = self.random.normal(0, 1, (120, 4))
+        y = x[:, :3].argmax(axis=1)
+        self.table("train.csv", ["a", "b", "c", "d", "y"], zip(*x.T, y))
+        model = self.learn("omd", ["--source", "train.csv", "--loss", "softmax:3", "--clients", "1", "--epochs", "5"])
+        scores = linear_scores(model, x)
+        rows = self.predict(["run", "--source", "train.csv"])
+        for k in range(3):
+            self.same(rows, f"score_{k}", scores[:, k])
+            self.same(rows, f"probability_{k}", probabilities(scores)[:, k])
+        self.assertEqual([int(row["class"]) for row in rows], list(scores.argmax(axis=1)))
+        self.write("new.svm", "".join(f"{label} " + " ".join(f"{j + 1}:{value!r}" for j, value in enumerate(map(float, row))) + "\n"
+                                      for label, row in zip(y, x)))
+        sparse = self.predict(["run", "--source", "new.svm"])
+        self.same(sparse, "score_2", scores[:, 2])
+
+    def test_a_location(self):
+        x = self.random.normal(3, 1, (50, 2))
+        self.table("train.csv", ["a", "b", "y"], [[*row, 0] for row in x])
+        model = self.learn("omd", ["--source", "train.csv", "--loss", "huber", "--model", "location", "--clients", "1"])
+        point = blocks(model)["point"][0]
+        self.same(self.predict(["run", "--source", "train.csv"]), "prediction", numpy.linalg.norm(x - point, axis=1))
+
+    def test_networks(self):
+        x = self.random.random((60, 256)).round(3)
+        y = (x[:, :128].sum(axis=1) > x[:, 128:].sum(axis=1)).astype(int)
+        self.table("train.csv", [f"p{j}" for j in range(256)] + ["y"], zip(*x.T, y))
+        for kind in ["mlp:256-9-2", "cnn:3-4-5"]:
+            for command in ["omd", "fedavg"]:
+                name = f"{command}-{kind[:3]}"
+                model = self.learn(command, ["--source", "train.csv", "--loss", "softmax:2", "--model", kind, "--precision", "double",
+                                             "--clients", "1", "--batch", "10"], name)
+                scores = network_scores(model, x)
+                self.same(self.predict([name, "--source", "train.csv"]), "score_1", scores[:, 1])
+
+    def test_pictures_described_by_gradients(self):
+        x = self.random.random((30, 784)).round(3)
+        self.table("train.csv", [f"p{j}" for j in range(784)] + ["y"], zip(*x.T, [0, 1] * 15))
+        words = ["--source", "train.csv", "--loss", "softmax:2", "--features", "hog", "--scale", "0.5", "--clients", "1"]
+        model = self.learn("omd", words)
+        self.assertEqual(attributes(model)["features"], 129)
+        self.table("one.csv", [f"p{j}" for j in range(784)], x[:1])
+        all_rows, one = self.predict(["run", "--source", "train.csv"]), self.predict(["run", "--source", "one.csv"])
+        self.assertEqual(one[0]["score_0"], all_rows[0]["score_0"])
+        self.assertNotEqual(all_rows[0]["score_0"], all_rows[1]["score_0"])
+
+    def test_second_order_models_and_inference(self):
+        x = self.random.normal(0, 1, (400, 3))
+        y = numpy.where(x[:, 0] - x[:, 1] + self.random.normal(0, 0.5, 400) > 0, 1, -1)
+        classes = x.argmax(axis=1)
+        self.table("two.csv", ["a", "b", "c", "y"], zip(*x.T, y))
+        self.table("three.csv", ["a", "b", "c", "y"], zip(*x.T, classes))
+        two = self.learn("renewable", ["--source", "two.csv", "--clients", "2", "--batch", "40"], "two")
+        self.same(self.predict(["two", "--source", "two.csv"]), "score", linear_scores(two, x)[:, 0])
+        three = self.learn("renewable", ["--source", "three.csv", "--clients", "2", "--batch", "40", "--classes", "one-vs-rest:3"],
+                           "three")
+        rows = self.predict(["three", "--source", "three.csv"])
+        scores = linear_scores(three, x)
+        self.same(rows, "score_2", scores[:, 2])
+        self.assertEqual([int(row["class"]) for row in rows], list(scores.argmax(axis=1)))
+        self.assertGreater((scores.argmax(axis=1) == classes).mean(), 0.8)
+        infer = self.learn("infer", ["--source", "two.csv", "--clients", "2", "--loss", "logistic"], "infer")
+        self.same(self.predict(["infer", "--source", "two.csv"]), "score", linear_scores(infer, x)[:, 0])
+
+
+class Uses(PredictCase):
+    def setUp(self):
+        super().setUp()
+        self.x = self.random.normal(0, 1, (100, 2))
+        self.table("train.csv", ["id", "a", "b", "y"], zip(range(100), *self.x.T, numpy.sign(self.x[:, 0])))
+        self.words = ["--source", "train.csv", "--id", "id", "--clients", "5", "--topology",
+                      str(SOURCE / "topologies" / "unbalanced-5.topo")]
+
+    def test_the_model_is_the_mean_by_mass_and_clients_have_their_own(self):
+        model = self.learn("omd", self.words)
+        with h5py.File(self.folder / "run" / "run.h5") as file:
+            each, mass = file["final_model"][()], file["mass"][-1]
+        self.assertGreater(mass.std(), 0.01)
+        numpy.testing.assert_allclose(blocks(model)["weights"][0], mass @ each / mass.sum(), rtol=1e-12)
+        rows = self.predict(["run", "--source", "train.csv", "--id", "id", "--client", "3", "--columns", "score"])
+        self.same(rows, "score", self.x @ each[3])
+        self.assertEqual([*rows[7]], ["id", "score"])
+        self.assertEqual(rows[7]["id"], "7")
+
+    def test_the_same_bits_on_any_number_of_ranks(self):
+        found = {ranks: blocks(self.learn("omd", self.words, f"run-{ranks}", ranks))["weights"].tobytes() for ranks in LAYOUTS}
+        self.assertEqual(len(set(found.values())), 1)
+
+    def test_a_run_starts_from_a_model(self):
+        model = self.learn("omd", self.words)
+        start = blocks(model)["weights"][0]
+        result = self.run_command(1, ["omd", *QUIET, *self.words, "--start", str(model), "--rounds", "1", "--step", "1e-9", "--mixing",
+                                      "push-sum", "--json", "--output", "again"])
+        self.assertEqual(result.code, 0, result)
+        numpy.testing.assert_allclose(result.summary()["final_model"], start, atol=1e-8)
+        renamed = (self.folder / "train.csv").read_text().replace("id,a,b", "id,b,a")
+        self.write("renamed.csv", renamed)
+        result = self.run_command(1, ["omd", *QUIET, *self.words, "--source", "renamed.csv", "--start", str(model), "--output", "no"])
+        self.assertEqual(result.code, UNREADABLE, result)
+        self.assertRegex(result.messages()[0], "called 'a'.*'b'")
+        result = self.run_command(1, ["omd", *QUIET, *self.words, "--intercept", "--start", str(model), "--output", "no"])
+        self.assertEqual(result.code, UNUSABLE, result)
+        self.assertRegex(result.messages()[0], "2 parameters, where this run's model has 3")
+
+    def test_standard_input_and_files(self):
+        self.learn("omd", self.words)
+        piped = subprocess.run([STARLING, "predict", "run", "--source", "-", "--columns", "class"], input="b,a\n1,2\n-1,-2\n",
+                               cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(piped.stdout.splitlines(), ["record,class", "1,1", "2,-1"], piped)
+        self.assertEqual(self.run_alone(["predict", "run", "--source", "train.csv", "--output", "p.csv"]).code, 0)
+        self.assertEqual(len((self.folder / "p.csv").read_text().splitlines()), 101)
+        self.refused(UNUSABLE, ["run", "--source", "train.csv", "--output", "p.csv"], "exists", "--force")
+        self.assertEqual(self.run_alone(["predict", "run", "--source", "train.csv", "--output", "p.csv", "--force"]).code, 0)
+
+    def test_columns_that_are_not_taken_are_named(self):
+        self.learn("omd", self.words)
+        result = self.run_alone(["predict", "run", "--source", "train.csv"])
+        self.assertRegex(result.err, "does not take: id")
+
+
+class Faults(PredictCase):
+    def test_faults_are_named_with_their_remedy(self):
+        x = self.random.normal(0, 1, (20, 2))
+        self.table("train.csv", ["a", "b", "y"], zip(*x.T, numpy.sign(x[:, 0])))
+        model = self.learn("omd", ["--source", "train.csv", "--clients", "1"])
+        self.write("few.csv", "a,c\n1,2\n")
+        self.write("text.csv", "a,b\n1,2\n1,high\n")
+        self.write("empty.csv", "a,b\n")
+        self.write("wide.csv", "1,2,3\n")
+        self.write("not.h5", "text")
+        (self.folder / "empty").mkdir()
+        cut = model.read_bytes()
+        (self.folder / "cut.h5").write_bytes(cut[:len(cut) // 2])
+        with h5py.File(self.folder / "other.h5", "w") as file:
+            file["x"] = [1.0]
+        for damage, change in {
+            "later.h5": lambda file: file.attrs.modify("format", "starling model 9"),
+            "shape.h5": lambda file: (file.__delitem__("parameters/weights"), file.__setitem__("parameters/weights", [[1.0]])),
+            "loss.h5": lambda file: file.attrs.modify("loss", "nothing"),
+            "nan.h5": lambda file: file["parameters/weights"].write_direct(numpy.array([[numpy.nan, 1]])),
+            "count.h5": lambda file: file.attrs.modify("features", -3.0),
+        }.items():
+            (self.folder / damage).write_bytes(cut)
+            with h5py.File(self.folder / damage, "a") as file:
+                change(file)
+        for code, words, *patterns in [
+            (UNUSABLE, [], "no model is named"),
+            (UNUSABLE, ["run"], "no --source is named"),
+            (UNUSABLE, ["nothing.h5", "--source", "train.csv"], "cannot open 'nothing.h5'"),
+            (UNUSABLE, ["empty", "--source", "train.csv"], "has no model.h5"),
+            (UNUSABLE, ["run", "--source", "train.csv", "--client", "1"], "1 clients"),
+            (UNUSABLE, ["run", "--source", "synthetic:drift"], "one file"),
+            (UNUSABLE, ["run", "--source", "part-{client}.csv"], "one file"),
+            (UNUSABLE, ["run", "--source", "missing.csv"], "missing.csv"),
+            (UNUSABLE, ["run", "--source", "train.csv", "--columns", "colour"], "colour"),
+            (UNUSABLE, ["run", "--source", "train.csv", "--standardise", "few.csv"], "constants of its own"),
+            (UNUSABLE, ["run", "--source", "train.csv", "--label", "a"], "'a'", "feature of the model"),
+            (UNREADABLE, ["run", "--source", "few.csv"], "missing: 'b'", "a, c"),
+            (UNREADABLE, ["run", "--source", "text.csv"], "text.csv: row 3", "'b'", "high"),
+            (UNREADABLE, ["run", "--source", "empty.csv"], "no records"),
+            (UNREADABLE, ["run", "--source", "wide.csv"], "3 features", "takes 2", "--drop"),
+            (UNREADABLE, ["not.h5", "--source", "train.csv"], "not an HDF5 file"),
+            (UNREADABLE, ["cut.h5", "--source", "train.csv"], "cut.h5"),
+            (UNREADABLE, ["other.h5", "--source", "train.csv"], "not a model file"),
+            (UNREADABLE, ["later.h5", "--source", "train.csv"], "not a model file of this version"),
+            (UNREADABLE, ["shape.h5", "--source", "train.csv"], "/parameters/weights"),
+            (UNREADABLE, ["loss.h5", "--source", "train.csv"], "loss"),
+            (UNREADABLE, ["nan.h5", "--source", "train.csv"], "not finite"),
+            (UNREADABLE, ["count.h5", "--source", "train.csv"], "'features'"),
+        ]:
+            with self.subTest(words=words):
+                self.refused(code, words, *patterns)
+        self.assertEqual(sorted(path.name for path in self.folder.glob("*.part")), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,155 @@
+/// Model files: what is written is read back, and what is damaged is refused.
+#include "starling/record/model_file/saved_model.hpp"
+
+#include "support/testing.hpp"
+#include <cmath>
+
+#include "starling/core/check.hpp"
+#include "starling/record/model_file/scorer.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::message_of;
+using testing_support::TemporaryFolder;
+
+class SavedModelTest : public testing::Test {
+ protected:
+  SavedModel again(const SavedModel& model) const {
+    write_model(path_, model);
+    return read_model(path_);
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "model.h5";
+};
+
+SavedModel linear(std::size_t features, std::size_t scores, bool intercept) {
+  SavedModel model;
+  model.loss = scores == 1 ? "logistic" : "softmax:" + std::to_string(scores);
+  model.features = features;
+  model.scores = scores;
+  model.intercept = intercept;
+  model.constants.features = features;
+  for (std::size_t i = 0; i < scores * (features + (intercept ? 1 : 0)); ++i) {
+    model.parameters.push_back(0.1 * static_cast<double>(i + 1));
+  }
+  return model;
+}
+
+SavedModel network(Precision precision) {
+  SavedModel model;
+  model.kind = SavedModel::Kind::network;
+  model.loss = "softmax:2";
+  model.scores = 2;
+  model.features = 64;
+  model.architecture = convolutional(64, {2, 3}, 2);
+  model.precision = precision;
+  model.constants.features = 64;
+  for (const ParameterBlock& block : model.blocks()) {
+    for (std::size_t i = 0; i < block.rows * block.columns; ++i) {
+      model.parameters.push_back(std::sin(static_cast<double>(model.parameters.size())));
+    }
+  }
+  return model;
+}
+
+TEST_F(SavedModelTest, KeepsParametersToTheBit) {
+  for (const SavedModel& model : {linear(3, 1, true), linear(2, 4, true), linear(5, 3, false),
+                                  network(Precision::single), network(Precision::full)}) {
+    const SavedModel found = again(model);
+    EXPECT_EQ(found.parameters, model.parameters);
+    EXPECT_EQ(found.kind, model.kind);
+    EXPECT_EQ(found.loss, model.loss);
+    EXPECT_EQ(found.scores, model.scores);
+    EXPECT_EQ(found.features, model.features);
+    EXPECT_EQ(found.intercept, model.intercept);
+    EXPECT_EQ(layer_texts(found.architecture), layer_texts(model.architecture));
+    EXPECT_EQ(found.architecture.input.size(), model.architecture.input.size());
+    EXPECT_EQ(found.precision, model.precision);
+  }
+}
+
+TEST_F(SavedModelTest, KeepsHowRecordsArePrepared) {
+  SavedModel model = linear(2, 1, false);
+  model.row_bound = 1.5;
+  model.own_constants = true;
+  model.origin = {{"command", "omd"}, {"run_id", "7"}};
+  PublicConstants& constants = model.constants;
+  constants.columns = {"age", "größe, in m"};
+  constants.label = "ill";
+  constants.categories = {{"sex", {{"f", -1}, {"m", 1}}}, {"ill", {{"", 0}, {"yes", 1}}}};
+  constants.standardisation = {{50, 10}, {-0.1, 1e-3}};
+  constants.label_standardisation = {3, 4};
+  constants.scale = 0.1;
+  constants.positive = {2, 7};
+  const SavedModel found = again(model);
+  EXPECT_EQ(found.row_bound, 1.5);
+  EXPECT_TRUE(found.own_constants);
+  EXPECT_EQ(found.origin, model.origin);
+  EXPECT_EQ(found.constants.columns, constants.columns);
+  EXPECT_EQ(found.constants.label, "ill");
+  EXPECT_EQ(found.constants.label_standardisation, constants.label_standardisation);
+  EXPECT_EQ(found.constants.positive, constants.positive);
+  EXPECT_TRUE(same_preparation(found.constants, constants));
+  EXPECT_EQ(found.feature_names(), constants.columns);
+}
+
+TEST_F(SavedModelTest, ReplacesAnOlderFile) {
+  write_model(path_, linear(3, 1, true));
+  EXPECT_EQ(again(linear(4, 1, true)).features, 4U);
+}
+
+TEST_F(SavedModelTest, RefusesAModelWithNumbersThatAreNotFinite) {
+  SavedModel model = linear(2, 1, false);
+  model.parameters[1] = NAN;
+  EXPECT_NE(message_of([&] { static_cast<void>(again(model)); }).find("not finite"), std::string::npos);
+}
+
+TEST(ScorerTest, ScoresDenseAndSparseRowsAlike) {
+  const SavedModel model = linear(3, 2, true);  // weights .1 .2 .3 and .4; .5 .6 .7 and .8
+  Scorer scorer(model);
+  Batch dense;
+  dense.add({Vector{1, 0, 2}, {}}, 0);
+  Vector scores;
+  scorer.score(dense, scores);
+  ASSERT_EQ(scores.size(), 2U);
+  EXPECT_DOUBLE_EQ(scores[0], 1.1);
+  EXPECT_DOUBLE_EQ(scores[1], 2.7);
+  Batch sparse;
+  sparse.add({Vector{1, 2}, std::vector<std::int32_t>{0, 2}}, 0);
+  Vector same;
+  scorer.score(sparse, same);
+  EXPECT_EQ(same, scores);
+}
+
+TEST(ScorerTest, ScalesLongRows) {
+  SavedModel model = linear(2, 1, true);  // weights .1 .2, intercept .3
+  model.row_bound = 2;
+  Batch batch;
+  const double length = 2 * std::sqrt(2);
+  batch.add({Vector{length, length}, {}}, 0);  // (x, 1) has norm √17
+  Vector scores;
+  Scorer(model).score(batch, scores);
+  EXPECT_DOUBLE_EQ(scores[0], (0.3 * length + 0.3) * 2 / std::sqrt(17));
+}
+
+TEST(ScorerTest, RefusesParametersOfAnotherNumber) {
+  SavedModel model = linear(2, 1, true);
+  model.parameters.pop_back();
+  EXPECT_THROW(Scorer{model}, DataError);
+}
+
+TEST(ModelLossTest, MakesOneVsRestOfALossOfOneScore) {
+  SavedModel model = linear(2, 3, true);
+  model.loss = "dwd:1";
+  EXPECT_EQ(ModelLoss(model)->scores(), 3U);
+  EXPECT_EQ(ModelLoss(model)->link(), Link::none);
+  model.loss = "squared";
+  EXPECT_THROW(ModelLoss{model}, DataError);
+  model.loss = "nothing";
+  EXPECT_THROW(ModelLoss{model}, DataError);
+}
+
+}  // namespace
+}  // namespace starling
