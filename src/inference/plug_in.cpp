@@ -87,6 +87,7 @@ PlugIn plug_in(View estimate, const ReleasedMatrix& curvature, const ReleasedMat
   result.spread.estimate.assign(estimate.begin(), estimate.end());
   for (Index j = 0; j < order; ++j) {
     result.spread.spread.push_back(std::sqrt(std::max(0.0, covariance(j, j)) / static_cast<double>(steps)));
+    for (Index k = j; k < order; ++k) result.covariance.push_back(covariance(j, k) / static_cast<double>(steps));
   }
   result.undetermined = bread.undetermined();
   for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();

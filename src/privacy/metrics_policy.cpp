@@ -8,7 +8,7 @@ namespace starling {
 
 namespace {
 
-constexpr std::array<SharedFigureRow, 19> rows{{
+constexpr std::array<SharedFigureRow, 20> rows{{
     {SharedFigure::scores_of_run,
      "sums over the run of each client's progressive losses, right predictions and numbers of records",
      "as sums over the first clients from rank to rank, in all to every rank; the means in summary.json and run.h5"},
@@ -53,13 +53,15 @@ constexpr std::array<SharedFigureRow, 19> rows{{
     {SharedFigure::columns_of_parties, "the columns of all records as they are", "rank 0, for static regret"},
     {SharedFigure::labels, "the labels of all records as they are", "rank 0, for static regret"},
     {SharedFigure::varying_columns, "which columns of a rank's records never vary", "readers of the run's notes"},
+    {SharedFigure::column_scales, "numbers of records, sums and sums of squares of each client's columns",
+     "as sums over the first clients from rank to rank, in all to every rank; means and deviations in standardise.csv"},
 }};
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].figure != static_cast<SharedFigure>(i)) return false;
   }
-  return rows.back().figure == SharedFigure::varying_columns;
+  return rows.back().figure == SharedFigure::column_scales;
 }
 static_assert(in_order(), "a row for each figure, in its order");
 

@@ -13,7 +13,7 @@ from harness import *
 
 NOISE_ALONE = os.environ.get("STARLING_NOISE_ALONE", "")
 CLIENTS = 3
-RECORDS = 24  # of each client
+RECORDS = 96  # of each client; intervals for three coefficients take 90 steps
 CHANGED = RECORDS + 5  # a record in the middle of client 1's
 
 # Hashes of ledger entries, which hold keyed digests of the data: nobody can test a guess of a record without the owner's key.
@@ -56,7 +56,7 @@ FILE = ["--source", "data.csv", "--clients", CLIENTS, "--batch", 4]
 LAPLACE = ["--mechanism", "laplace", "--epsilon", 1]
 GAUSSIAN = ["--mechanism", "gaussian", "--mu", 1]
 PRIVATE = ["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--l2", 0.1]
-INFER = ["infer", *FILE, *GAUSSIAN, "--loss", "logistic"]
+INFER = ["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--loss", "logistic"]  # a record a step
 VERTICAL = ["vertical", "--source", "data.csv", "--columns", "0/1/2", "--clients", 3, "--batch", 4, "--feature-net", "d-4-2", "--head", "d-4-1",
             "--loss", "logistic", "--step", 0.1, *GAUSSIAN]
 

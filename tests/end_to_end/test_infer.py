@@ -148,32 +148,32 @@ class AgainstTheReference(InferCase):
                             self.assertAlmostEqual(each["standard_error"] / error, 1, delta=1e-9)
 
     def test_slopes_alone(self):
-        self.check([])
+        self.check(["--intercept", "no"])
 
     def test_with_an_intercept(self):
-        self.check(["--intercept"], intercept=True)
+        self.check([], intercept=True)
 
     def test_several_records_a_step(self):
-        self.check(["--batch", "5"], batch=5)
+        self.check(["--intercept", "no", "--batch", "5"], batch=5)
 
     def test_a_burn_in(self):
-        self.check(["--burn-in", "1000"], burn_in=1000)
+        self.check(["--intercept", "no", "--burn-in", "1000"], burn_in=1000)
 
 
 class Ranks(InferCase):
-    """420 records dealt out to seven clients: the same bits wherever they live."""
+    """840 records dealt out to seven clients: the same bits wherever they live."""
 
     PATHS = "random-scaling,batch-means:5"
     RING = sorted(edge for i in range(7) for edge in ((i, (i + 1) % 7), ((i + 1) % 7, i)))
     UNBALANCED = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 0), (0, 3), (0, 4), (2, 0), (5, 1)]
 
     def check_equal(self, words, joint=("--joint",)):
-        path = self.csv("data.csv", linear_rows(420, 2), "a,b,c,y")
-        words = ["--source", path, "--clients", "7", "--intercept", *joint, *words]
+        path = self.csv("data.csv", linear_rows(840, 2), "a,b,c,y")
+        words = ["--source", path, "--clients", "7", *joint, *words]
         found = {}
         for ranks in LAYOUTS:
             summary = self.summary(words, f"run-{ranks}", ranks)
-            self.assertEqual((summary["clients"], summary["ranks"], summary["rounds"]), (7, ranks, 60))
+            self.assertEqual((summary["clients"], summary["ranks"], summary["rounds"]), (7, ranks, 120))
             self.assertEqual("joint" in summary, bool(joint))
             files = [(self.folder / f"run-{ranks}" / name).read_text() for name in ("coefficients.csv", "intervals.csv")]
             figures = [summary["final_model"], summary["intervals"], summary.get("joint"), summary["loss"]["mean"]]
@@ -198,7 +198,7 @@ class Ranks(InferCase):
         self.assertNotIn("NOT removed", " ".join(summary["notes"]))
         for method in ("random-scaling", "batch-means"):
             self.assertEqual([each["estimate"] for each in of_method(summary["intervals"], method)], summary["final_model"])
-        plain = self.summary(["--source", "data.csv", "--clients", "7", "--intercept", *clear], "plain")
+        plain = self.summary(["--source", "data.csv", "--clients", "7", *clear], "plain")
         self.assertNotEqual(plain["final_model"], summary["final_model"])
 
     def check_graph(self, edges):
@@ -224,7 +224,7 @@ class UnequalStreams(InferCase):
             self.csv(f"{client}.csv", linear_rows(count, 20 + client), "a,b,c,y")
         edges = [(i, (i + 1) % 4) for i in range(4)]
         path = self.write("ring.topo", topology(4, [], everywhere=edges))
-        words = ["--source", "{client}.csv", "--topology", path, "--clients", "4", "--intercept", *OPEN, "--intervals",
+        words = ["--source", "{client}.csv", "--topology", path, "--clients", "4", *OPEN, "--intervals",
                  "random-scaling,batch-means:5"]
         found = {}
         for ranks in (1, 2, 4):
@@ -242,10 +242,10 @@ class UnequalStreams(InferCase):
 
 
 class Results(InferCase):
-    WORDS = [*NOISY, "--intercept", "--joint", "--levels", "0.95,0.5"]
+    WORDS = [*NOISY, "--joint", "--levels", "0.95,0.5"]
 
     def source(self):
-        return ["--source", self.csv("data.csv", linear_rows(2000, 3), "age,bmi,smoker,charges"), "--batch", "5"]
+        return ["--source", self.csv("data.csv", linear_rows(2400, 3), "age,bmi,smoker,charges"), "--batch", "5"]
 
     def check_tables(self, summary, clients):
         """The files say what the summary says."""
@@ -286,8 +286,8 @@ class Results(InferCase):
             if not own:
                 continue
             block = re.search(rf"^  (?:client 0, )?{method} .*\n((?:  \S.*\n)+)", text, re.MULTILINE).group(1)
-            marks = {line.split()[0]: re.findall(r"\* yes|\bno\b", line)[0] for line in block.splitlines()}
-            self.assertEqual(marks, {each["name"]: "* yes" if each["excludes_zero"] else "no"
+            marks = {line.split()[0]: re.findall(r"\* yes|\bno\b|not settled", line)[0] for line in block.splitlines()}
+            self.assertEqual(marks, {each["name"]: "not settled" if not summary["settled"] else "* yes" if each["excludes_zero"] else "no"
                                      for each in own if each.get("client", 0) == 0})
 
     def check_report(self, summary):
@@ -313,7 +313,7 @@ class Results(InferCase):
 
     def test_each_method_alone(self):
         """Says what it says beside the others; batch means and random scaling are of one path, matrices need none."""
-        words = [*self.source(), *OPEN, "--intercept", "--intervals"]
+        words = [*self.source(), *OPEN, "--intervals"]
         together = self.summary([*words, "random-scaling,batch-means:5,plug-in"], "together")
         for method in ("random-scaling", "batch-means:5", "plug-in"):
             with self.subTest(method):
@@ -324,20 +324,20 @@ class Results(InferCase):
         self.assertEqual((none["intervals"], bits(none["final_model"])), ([], bits(together["final_model"])))
 
     def test_records_that_count(self):
-        """Three clients with 40, 20 and 10 records: who has none left does not count on."""
-        for k, count in enumerate((40, 20, 10)):
+        """Three clients with 140, 60 and 10 records: who has none left does not count on."""
+        for k, count in enumerate((140, 60, 10)):
             self.csv(f"part-{k}.csv", linear_rows(count, k))
         summary = self.summary(["--source", str(self.folder / "part-{client}.csv"), "--clients", "3", *OPEN], "run", 2)
-        self.assertEqual((summary["rounds"], summary["interval_records"]), (40, 70))
+        self.assertEqual((summary["rounds"], summary["interval_records"]), (140, 210))
         records = {int(row["steps"]): float(row["records"]) for row in self.table("run/intervals.csv")}
-        self.assertEqual([records[steps] for steps in (1, 10, 40)], [3, 30, 70])
+        self.assertEqual([records[steps] for steps in (1, 10, 140)], [3, 30, 210])
 
     def test_some_coefficients_are_zero(self):
         """x1 alone matters: what is printed of the others is not always that they exclude 0."""
         generator = random.Random(4)
         rows = [[generator.gauss(0, 1) for _ in range(3)] for _ in range(2000)]
         lines = [",".join(map(repr, [*x, 3 * x[0] + generator.gauss(0, 0.5)])) for x in rows]
-        words = ["--source", self.csv("data.csv", lines, "age,bmi,smoker,charges"), "--intercept", *OPEN, "--levels", "0.95,0.5",
+        words = ["--source", self.csv("data.csv", lines, "age,bmi,smoker,charges"), *OPEN, "--levels", "0.95,0.5",
                  "--intervals", "random-scaling,plug-in"]
         summary = self.summary(words, "run")
         verdicts = {each["name"]: each["excludes_zero"] for each in summary["intervals"] if each["level"] == 0.95}
@@ -363,7 +363,7 @@ class Results(InferCase):
                                    ("central", ["--intervals", "plug-in", "--trust", "central"], 2 * math.sqrt(3)),
                                    ("bias", ["--bias", "remove"], 2)):
             with self.subTest(name):
-                summary = self.summary([*self.source(), "--clients", "2", "--intercept", *NOISY, *words], name)
+                summary = self.summary([*self.source(), "--clients", "2", *NOISY, *words], name)
                 privacy = summary["privacy"]
                 self.assertAlmostEqual(privacy["mu"], price, delta=1e-9)
                 self.assertIn(f"mu = {price:.4g}", privacy["statement"])
@@ -382,6 +382,91 @@ class Results(InferCase):
         report = self.run_alone(["report", "run"])
         self.assertEqual((report.code, report.messages()), (0, []), report)
         self.assertIn("Coverage in %", report.out)
+
+
+@unittest.skipIf(numpy is None, "numpy is not installed")
+class OwnUnits(InferCase):
+    """Columns of other units, and what makes them alike: the coefficients in the units of the file are those of least
+    squares."""
+
+    CONSTANTS = "feature,mean,sd\nage,40,10\nbmi,30,5\ny,14000,3000\n"
+
+    def setUp(self):
+        super().setUp()
+        generator = numpy.random.default_rng(6)
+        self.x = numpy.column_stack([generator.normal(40, 10, 20000), generator.normal(30, 5, 20000)])
+        self.y = 1000 + self.x @ [250, 90] + generator.normal(0, 300, 20000)
+        self.words = ["--source", self.csv("raw.csv", (",".join(map(repr, [*map(float, x), float(y)])) for x, y in zip(self.x, self.y)),
+                                           "age,bmi,y")]
+        self.standardised = [*self.words, "--standardise", self.write("constants.csv", self.CONSTANTS)]
+
+    def least_squares(self):
+        design = numpy.column_stack([self.x, numpy.ones(len(self.x))])
+        inverse = numpy.linalg.inv(design.T @ design)
+        estimate = inverse @ (design.T @ self.y)
+        return estimate, numpy.sqrt(numpy.diag(inverse) * ((self.y - design @ estimate) ** 2).mean())
+
+    def test_least_squares(self):
+        estimate, error = self.least_squares()
+        summary = self.summary([*self.standardised, *OPEN, "--intervals", "random-scaling,batch-means:10,plug-in"], "run")
+        self.assertTrue(summary["settled"], summary["settling"])
+        rows = self.table("run/coefficients-own-units.csv")
+        for method in ("random-scaling", "batch-means", "plug-in"):
+            own = of_method(summary["own_units"], method)
+            self.assertEqual([each["name"] for each in own], ["age", "bmi", "intercept"])
+            self.assertEqual([float(row["low"]) for row in rows if row["method"] == method], [each["low"] for each in own])
+            for each, value, deviation in zip(own, estimate, error):
+                self.assertLess(abs(each["estimate"] - value), 4 * deviation, (method, each))
+        for each, deviation in zip(of_method(summary["own_units"], "plug-in"), error):
+            self.assertAlmostEqual(each["standard_error"] / deviation, 1.1, delta=0.1)  # weights of rows cost efficiency
+        report = self.run_alone(["report", "run"])
+        self.assertIn("In the data's own units", report.out)
+        self.assertIn("std. error", report.out)
+
+    def test_slopes_are_scaled(self):
+        """On a graph too, and whatever the method: the interval of a slope is that of the standardised one, times a constant."""
+        graph = self.write("ring.topo", topology(2, [], everywhere=[(0, 1), (1, 0)]))
+        summary = self.summary([*self.standardised, *NOISY, "--clients", "2", "--topology", graph], "run")
+        factor = {"age": 300, "bmi": 600}
+        self.assertEqual(len(summary["own_units"]), 6)
+        for each, own in zip(summary["intervals"], summary["own_units"]):
+            if each["name"] in factor:
+                for name in ("estimate", "low", "high"):
+                    self.assertAlmostEqual(own[name] / (factor[each["name"]] * each[name]), 1, delta=1e-9)
+            else:
+                slopes = [one["estimate"] for one in summary["intervals"] if one["client"] == each["client"]]
+                expected = 14000 + 3000 * (slopes[2] - 4 * slopes[0] - 6 * slopes[1])
+                self.assertAlmostEqual(own["estimate"] / expected, 1, delta=1e-9)
+
+    def test_raw_units_do_not_settle(self):
+        """Least squares has 250 for age, and the path is far from it: nothing is starred."""
+        summary = self.summary([*self.words, *OPEN], "run")
+        self.assertEqual((summary["settled"], "own_units" in summary), (False, False))
+        self.assertLess(summary["settling"]["effective_steps"], summary["settling"]["least_effective_steps"])
+        self.assertIn("not settled", " ".join(summary["notes"]))
+        self.assertIn("--standardise", " ".join(summary["notes"]))
+        out = self.run_alone(["report", "run"]).out
+        self.assertIn("not settled", out)
+        self.assertNotIn("* yes", out)
+
+    def test_constants_of_the_data(self):
+        """Without protection the run writes the constants that it wants, the same for any layout; with them it settles."""
+        words = [*self.words, "--clients", "4"]
+        texts = set()
+        for ranks in (1, 2, 4):
+            summary = self.summary([*words, *OPEN], f"run-{ranks}", ranks)
+            self.assertIn("standardise.csv", " ".join(summary["notes"]))
+            texts.add((self.folder / f"run-{ranks}" / "standardise.csv").read_text())
+        text, = texts
+        self.assertEqual(text.splitlines()[0], "feature,mean,sd")
+        constants = {row["feature"]: row for row in csv.DictReader(text.splitlines())}
+        for name, column in (("age", self.x[:, 0]), ("bmi", self.x[:, 1]), ("y", self.y)):
+            self.assertAlmostEqual(float(constants[name]["mean"]) / column.mean(), 1, delta=1e-4)
+            self.assertAlmostEqual(float(constants[name]["sd"]) / column.std(), 1, delta=1e-4)
+        again = self.summary([*self.words, *OPEN, "--standardise", self.folder / "run-1" / "standardise.csv"], "again")
+        self.assertEqual((again["settled"], (self.folder / "again" / "standardise.csv").exists()), (True, False))
+        self.summary([*words, *NOISY], "private")
+        self.assertFalse((self.folder / "private" / "standardise.csv").exists())
 
 
 class BadInput(InferCase):
@@ -420,11 +505,13 @@ class BadInput(InferCase):
             "intervals": ([*good, *OPEN, "--intervals", "bootstrap"], "bootstrap", "random-scaling"),
             "one batch": ([*good, *OPEN, "--intervals", "batch-means:1"], "batch-means:1"),
             "study of a file": ([*good, *OPEN, "--replications", "2"], "--replications", "generator"),
-            "study of no intervals": (["--source", "synthetic:linear:n=100", *OPEN, "--replications", "2", "--intervals", "none"],
+            "study of no intervals": (["--source", "synthetic:linear:n=150", *OPEN, "--replications", "2", "--intervals", "none"],
                                       "--replications", "--intervals none"),
-            "study with a test": (["--source", "synthetic:linear:n=100", *OPEN, "--replications", "2", "--test",
+            "study with a test": (["--source", "synthetic:linear:n=150", *OPEN, "--replications", "2", "--test",
                                    "synthetic:linear:n=100"], "--test", "--replications"),
-            "study without coefficients": (["--source", "synthetic:two-gaussians:n=100", "--loss", "logistic", *OPEN,
+            "study without an intercept": (["--source", "synthetic:linear:n=150", *OPEN, "--replications", "2", "--intercept", "no"],
+                                           "--intercept no"),
+            "study without coefficients": (["--source", "synthetic:two-gaussians:n=2000", "--loss", "logistic", *OPEN,
                                             "--replications", "2"], "--replications", "coefficients"),
         }
         for name, (words, *patterns) in cases.items():
@@ -435,12 +522,19 @@ class BadInput(InferCase):
         short = ["--source", self.csv("short.csv", self.rows[:30], "a,b,c,y"), *OPEN]
         self.refused(UNUSABLE, [*short, "--rounds", "31"], "--rounds 31", "30 rounds")
         self.refused(UNUSABLE, [*short, "--batch", "3", "--rounds", "11"], "--rounds 11", "10 rounds")
-        self.refused(UNUSABLE, [*short, "--intervals", "batch-means:20"], "batch-means:20", "30 steps", "at least [0-9]+ steps")
+        self.refused(UNUSABLE, short, "30 steps for 4 coefficients", "120 in all", "--batch", "--intervals none")
+        self.refused(UNUSABLE, [*short, "--intercept", "no"], "30 steps for 3 coefficients", "90 in all")
+        self.refused(UNUSABLE, ["--source", "synthetic:linear:n=119", *OPEN, "--replications", "2"], "119 steps", "120 in all")
+        self.refused(UNUSABLE, ["--source", "synthetic:linear:n=1000", *OPEN, "--burn-in", "881"], "119 steps after the burn-in")
+        self.assertEqual(self.summary([*short, "--intervals", "none"], "none")["rounds"], 30)
+        many = self.csv("many.csv", self.rows[:130], "a,b,c,y")
+        self.refused(UNUSABLE, ["--source", many, *OPEN, "--intervals", "batch-means:40"], "batch-means:40", "130 steps",
+                     "at least [0-9]+ steps")
 
     def test_so_many_steps_suffice_for_batch_means(self):
         """The number in the message is the least that goes."""
         words = ["--source", self.good[1], *OPEN, "--intervals", "batch-means:20", "--rounds"]
-        result = self.infer([*words, "30"])
+        result = self.infer([*words, "130"])
         least = int(re.search(r"at least (\d+) steps", result.err).group(1))
         self.refused(UNUSABLE, [*words, least - 1], f"{least - 1} steps")
         self.summary([*words, least], "run")
@@ -448,10 +542,10 @@ class BadInput(InferCase):
     def test_constant_columns(self):
         one = ["--source", self.csv("one.csv", [f"7,{row}" for row in self.rows], "site,a,b,c,y"), *OPEN]
         two = ["--source", self.csv("two.csv", [f"7,0.5,{row}" for row in self.rows], "site,year,a,b,c,y"), *OPEN]
-        self.refused(UNREADABLE, [*one, "--intercept"], "'site'", "never varies", "--drop")
+        self.refused(UNREADABLE, one, "'site'", "never varies", "--drop", "--intercept no")
         self.refused(UNREADABLE, two, "'site'", "'year'", "never var(y|ies)")
-        self.assertEqual([each["name"] for each in self.summary(one, "alone")["intervals"]], ["site", "a", "b", "c"])
-        self.assertEqual(len(self.summary([*one, "--intercept", "--drop", "site"], "dropped")["intervals"]), 4)
+        self.assertEqual([each["name"] for each in self.summary([*one, "--intercept", "no"], "alone")["intervals"]], ["site", "a", "b", "c"])
+        self.assertEqual(len(self.summary([*one, "--drop", "site"], "dropped")["intervals"]), 4)
 
     def test_data(self):
         classes = self.csv("classes.csv", [row.rsplit(",", 1)[0] + f",{i % 3}" for i, row in enumerate(self.rows)], "a,b,c,y")
@@ -503,6 +597,7 @@ class Studies(InferCase):
                 self.assertAlmostEqual(each["length"], statistics.fmean(run[j] for run in lengths), delta=1e-12)
                 self.assertAlmostEqual(each["bias"], statistics.fmean(run[j]["estimate"] - 1 for run in own), delta=1e-12)
                 self.assertAlmostEqual(each["coverage"], statistics.fmean(run[j]["low"] <= 1 <= run[j]["high"] for run in own))
+        self.assertEqual({cell["not_settled"] for cell in study}, {3})  # 300 steps are too few
         rows = self.table("study/study.csv")
         self.assertEqual([(row["method"], row["coefficient"]) for row in rows],
                          [(cell["method"], name) for cell in study for name in ("", "x0", "x1", "x2", "intercept")])
@@ -511,7 +606,7 @@ class Studies(InferCase):
 
     def test_the_first_replication_with_noise(self):
         """It has the seed of the command, and so the noise of the run without replications."""
-        words = ["--source", "synthetic:linear:n=100", "--mechanism", "gaussian", "--mu", "50", "--noise-key", "seed",
+        words = ["--source", "synthetic:linear:n=150", "--mechanism", "gaussian", "--mu", "50", "--noise-key", "seed",
                  "--intervals", "random-scaling,plug-in"]
         study = self.summary([*words, "--replications", "1"], "study")["study"]
         run = self.summary(words, "run")["intervals"]

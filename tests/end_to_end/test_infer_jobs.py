@@ -82,6 +82,20 @@ class Tables(Experiment):
         self.assertIn("7 (known: table1, paper, clients, logistic)", done.stderr)
 
 
+class Intervals(Experiment):
+    def test_few_steps_are_flagged(self):
+        """700 steps from 0 to 1 are too few for 20 features, and for 3 under noise: nearly all runs say so."""
+        for words in ([], ["--graph"]):
+            printed = self.run_script("intervals.py", "--steps", 700, "--replications", 4, *words)
+            self.assertIn("700 steps, 4 replications", printed)
+            rows = self.rows("intervals.csv")
+            self.assertEqual(len(rows), 32)
+            for row in rows:
+                self.assertEqual((row["steps"], row["replications"], row["clients"]), ("700", "4", "8" if words else "1"))
+                if row["features"] == "20" or row["condition"] == "1000":
+                    self.assertEqual((row["not_settled"], row["verdict"]), ("4", "holds"), row)
+
+
 class Regressions(Experiment):
     def test_premiums(self):
         printed = self.run_script("infer-real.py", "--data", self.folder, "--records", 50000)

@@ -149,7 +149,7 @@ class Pipes(TestCase):
         self.feed_all(1)
         result = self.run_command(2, ["infer", "--source", "feed-{client}", "--format", "csv", "--loss", "huber:1.345",
                                       "--mechanism", "gaussian", "--mu", "1", "--intervals", "plug-in", "--trust", "central",
-                                      "--rounds", "100", "--checkpoint-every", "10", "--output", "run"])
+                                      "--rounds", "200", "--checkpoint-every", "10", "--output", "run"])
         self.assertEqual(result.code, 2, result)
         self.assertIn("are released once, after the last step", result.err)
 

@@ -22,7 +22,7 @@ class OutOfRange(TestCase):
 
     def setUp(self):
         super().setUp()
-        rows = csv_rows(24, seed=3)
+        rows = csv_rows(240, seed=3)
         self.write("whole.csv", "\n".join(rows) + "\n")
         fields = rows[7].split(",")
         self.write("huge.csv", "\n".join([*rows[:7], ",".join(["1e200", *fields[1:]]), *rows[8:]]) + "\n")
@@ -46,7 +46,7 @@ class OutOfRange(TestCase):
             ("omd", 1, [*gaussian, "--loss", "squared", "--model", "location"]),
             ("omd", 1, [*gaussian, "--constraint", "data:column=0,max=1"]),
             ("fedavg", 1, gaussian),
-            ("infer", 1, [*gaussian, "--loss", "logistic", "--intervals", "plug-in"]),
+            ("infer", 1, [*gaussian, "--loss", "logistic", "--intervals", "plug-in", "--intercept", "no"]),
             ("renewable", 1, [*gaussian, "--variant", "private", "--trust", "central", "--clients", "2"]),
         ]
         for number, (command, ranks, words) in enumerate(commands):
@@ -184,7 +184,7 @@ class LeftOut(TestCase):
         self.files()
         for number, (command, words) in enumerate([
                 ("omd", ["--clients", "4"]), ("omd", ["--clients", "4", "--epochs", "2", "--memory", "0"]),
-                ("fedavg", ["--clients", "4"]), ("infer", ["--loss", "logistic", "--clients", "4"])]):
+                ("fedavg", ["--clients", "4"]), ("infer", ["--loss", "logistic", "--clients", "4", "--intercept", "no", "--intervals", "none"])]):
             seen = []
             for ranks in (1, 2, 4):
                 with self.subTest(command, words=words, ranks=ranks):

@@ -31,9 +31,9 @@ RUNS = {
     "renewable-offline": f"renewable {CLASSES} --clients 3 --variant offline {NONE}",
     "renewable-masked": f"renewable {CLASSES} --clients 3 --variant private --trust masked {GAUSSIAN} --l2 0.1",
     "renewable-paper": f"renewable {CLASSES} --clients 3 --variant private-paper --mechanism gaussian --epsilon 0.8 {SEED} --l2 0.1",
-    "infer": f"infer {LINEAR} --rounds 60 --clients 3 --joint {GAUSSIAN}",
-    "infer-ring": f"infer {LINEAR} --rounds 60 --clients 3 --topology {SOURCE}/topologies/unbalanced-3.topo {GAUSSIAN}",
-    "infer-study": f"infer {LINEAR} --rounds 60 --clients 2 --replications 2 {GAUSSIAN}",
+    "infer": f"infer {LINEAR} --rounds 120 --clients 3 --joint {GAUSSIAN}",
+    "infer-ring": f"infer {LINEAR} --rounds 120 --clients 3 --topology {SOURCE}/topologies/unbalanced-3.topo {GAUSSIAN}",
+    "infer-study": f"infer {LINEAR} --rounds 120 --clients 2 --replications 2 {GAUSSIAN}",
     "vertical": f"vertical --source synthetic:spectrum:receivers=2 --rounds 5 --clients 2 {NONE}",
     "fedavg": f"fedavg {DRIFT} --clients 3 {GAUSSIAN}",
 }

@@ -38,7 +38,7 @@ AUDITS = {
         (["omd", *BINARY, *GAUSSIAN, *NO_NORMS, "--noise-correlation", "none"], FLIPPED, 0.999),
         (["omd", *BINARY, *GAUSSIAN], FLIPPED, 0.7),  # a change comes back in later releases, where this test does not look
         (["omd", *BINARY, *GAUSSIAN, "--unit", "component"], FLIPPED, 0.999),
-        (["infer", *FILE, *GAUSSIAN, "--topology", "graph.topo"], NEAR, 0.999),
+        (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--topology", "graph.topo"], NEAR, 0.999),
     ],
     "omd-norm": [
         (["omd", *BINARY, *GAUSSIAN, *TUNED], OTHER_NORM, 0.0999),
@@ -53,12 +53,12 @@ AUDITS = {
         (["fedavg", *BINARY, *LAPLACE, "--local-steps", 2], FLIPPED, 0.999),
         (["fedavg", *BINARY, *GAUSSIAN, "--local-steps", 2], FLIPPED, 0.999),
     ],
-    "infer-direction": [(["infer", *FILE, *GAUSSIAN], NEAR, 0.999)],
+    "infer-direction": [(["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN], NEAR, 0.999)],
     "infer-curvature": [
-        (["infer", *FILE, *GAUSSIAN, "--intervals", "plug-in"], BENT, 0.78),
-        (["infer", *FILE, *GAUSSIAN, "--bias", "remove"], BENT, 0.435),
+        (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--intervals", "plug-in"], BENT, 0.78),
+        (["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--bias", "remove"], BENT, 0.435),
     ],
-    "infer-curvature-sum": [(["infer", *FILE, *GAUSSIAN, "--intervals", "plug-in", "--trust", "central"], BENT, 0.78)],
+    "infer-curvature-sum": [(["infer", *FILE[:4], "--intercept", "no", *GAUSSIAN, "--intervals", "plug-in", "--trust", "central"], BENT, 0.78)],
     "renewable-local-gradient": [(["renewable", *FILE, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1], FLIPPED, 0.999)],
     "renewable-local-curvature": [
         (["renewable", *BINARY, "--variant", "private", *GAUSSIAN, "--trust", "local", "--l2", 1, "--curvature-model", "released:0.5"],

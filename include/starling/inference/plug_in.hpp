@@ -28,6 +28,7 @@ struct ReleasedMatrix {
 struct PlugIn {
   /// The given estimate with spreads √(Σ̂_jj / n), which are infinite for undetermined coordinates.
   Spread spread;
+  Vector covariance;  ///< Σ̂ / n, packed upper triangle, row by row
   /// Coordinates that the data, under this noise, do not determine, in ascending order: those with a weight v_j² of
   /// 1/100 or more in the eigenvectors v of Â with eigenvalues below κ. Examples are a column of zeros, both of two
   /// equal columns, and a constant column together with the intercept.

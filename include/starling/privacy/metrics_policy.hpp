@@ -36,6 +36,7 @@ enum class SharedFigure {
   columns_of_parties,
   labels,
   varying_columns,
+  column_scales,
 };
 
 struct SharedFigureRow {

@@ -61,6 +61,8 @@ struct Summary {
   std::optional<double> larger_class;       ///< accuracy on --test of always answering its most frequent class
   std::optional<TestMetrics> test_metrics;  ///< of the run's model on --test
   std::vector<Interval> intervals;          ///< of coefficients; client by client where each has its own
+  std::vector<Interval> own_units;          ///< the same in the source's own units, if records are standardised
+  RunSettling settling;                     ///< of the paths behind the intervals
   std::optional<double> interval_records;   ///< records behind the intervals, over all clients
   std::optional<JointTest> joint;           ///< joint test of the coefficients (--joint)
   std::vector<StudyCell> study;             ///< cells of a study of replications

@@ -114,6 +114,7 @@ std::vector<MethodSpread> InferRun::plug_in_spreads(InferEngine& engine, const I
   PlugIn result = plug_in(estimate, {means->curvature, means->curvature_noise}, influence, recorder.counted(0));
   for (const std::size_t j : result.undetermined) result.spread.spread[j] = std::numeric_limits<double>::infinity();
   note_undetermined(result);
+  plug_in_ = result;
   return {{"plug-in", result.spread}};
 }
 
@@ -239,6 +240,10 @@ void InferRun::build_protocol() {
   if (recorded_.figures == Figures::of_some) engine_->count_edges_of(recorded_.listed);
   if (!engine_->note().empty()) notes_.push_back(engine_->note());
   intervals_.emplace(follow(*engine_, first_rank() ? std::vector<std::size_t>{0} : std::vector<std::size_t>()));
+  if (standardised_ && config_.intervals_text != "none") {
+    own_intervals_.emplace(follow(*engine_, {}));
+    if (engine_->paths() > 0) own_intervals_->see_through(own_units());
+  }
 }
 
 Recording InferRun::recording() {
@@ -254,8 +259,10 @@ Recording InferRun::recording() {
 
 void InferRun::add_observers(std::vector<Observer*>& observers, KeptParts& parts) {
   if (engine_->paths() > 0) observers.push_back(&*intervals_);
+  if (engine_->paths() > 0 && own_intervals_) observers.push_back(&*own_intervals_);
   parts.add("steps", *engine_);
   parts.add("paths", *intervals_);
+  if (own_intervals_) parts.add("paths in own units", *own_intervals_);
 }
 
 RoundsEnd InferRun::end_rounds() {
@@ -276,6 +283,14 @@ void InferRun::summarise(Summary& summary, Released<Columns> models, const Round
   if (schedule_) add_weights(summary);
   if (!schedule_ && first_rank()) set_one_model(summary, local.models.value()[0]);
   summary.intervals = all_intervals(*engine_, *intervals_);
+  summary.own_units = intervals_in_own_units(*engine_);
+  if (config_.intervals_text != "none") {
+    summary.settling = settling(*engine_, *intervals_, summary.intervals);
+    note_unsettled(summary.settling);
+  }
+  agreement_.together([&] {
+    if (first_rank()) write_proposed_constants();
+  });
   if (engine_->paths() > 0) summary.interval_records = records_after(config_.burn_in + intervals_->counted(0));
   if (config_.joint && first_rank()) summary.joint = joint_test(*intervals_);
 }
@@ -305,7 +320,10 @@ OwnResults InferRun::own_results(const Summary& summary) {
   own.model = "the estimate";
   if (path.empty() || path.back().intervals.empty()) return own;
   const std::string& folder = directory_->path();
-  own.write = [folder, path] { write_interval_path(folder, path); };
+  own.write = [folder, path, in_own_units = summary.own_units, this] {
+    write_interval_path(folder, path);
+    if (!in_own_units.empty()) write_coefficients(*directory_, in_own_units, "coefficients-own-units.csv");
+  };
   own.draw = [folder, path] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
   return own;
 }

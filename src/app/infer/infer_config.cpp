@@ -48,10 +48,12 @@ void add_method_options(Options& options, InferConfig& config) {
                 .help = "what the model minimises (below); under privacy its slope needs a bound, which squared "
                         "has not"}),
       config.loss);
-  options.add(
-      declared("intercept",
-               {.help = "add a constant feature, the last; generators whose model has an intercept get it anyway"}),
-      config.intercept);
+  options.add({.name = "intercept",
+               .argument = "WHETHER",
+               .help = "yes or no: a constant feature, the last; default: yes, but no with --features hog, whose last "
+                       "feature is one",
+               .implied = "yes"},
+              config.asked_intercept, {{"yes", true}, {"no", false}, {"true", true}, {"false", false}});
   options.add(declared("start", {.initial = "zero", .help = "zero, or a CSV file with one row (public)"}),
               config.start);
   options.add(declared("step", {.argument = "GAMMA", .help = "steps are GAMMA / (i + i0)^ALPHA, i from 1"}),
@@ -233,8 +235,10 @@ void check_shape(InferConfig& config, const Options& options) {
         "--replications with --intervals none (there is nothing to cover) leave one of them out");
   // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
   if (config.replications > 0 && !options.given("exchange")) config.mixing.exchange = ExchangeWay::messages;
-  check(!config.intercept || config.data.features != ReadSettings::Features::hog,
+  const bool has_constant = config.data.features == ReadSettings::Features::hog;
+  check(!config.asked_intercept.value_or(false) || !has_constant,
         "--intercept with --features hog (its last feature is a constant already) leave it out");
+  config.intercept = config.asked_intercept.value_or(!has_constant);
   check(config.data.epochs == 1 || config.intervals_text == "none",
         "--epochs {} with --intervals (a record that is read again tells nothing new) leave one of them out",
         config.data.epochs);
@@ -269,8 +273,8 @@ std::string infer_help() {
   std::string text =
       "starling infer: regression by stochastic gradient descent under local differential privacy, with confidence "
       "intervals.\n\n"
-      "  mpirun -n 10 starling infer --source p/{client:1}.csv --intercept --mechanism gaussian --mu 1\n"
-      "  mpirun -n 8  starling infer --source p/{client:1}.csv --intercept --mechanism gaussian --mu 1 --topology "
+      "  mpirun -n 10 starling infer --source p/{client:1}.csv --mechanism gaussian --mu 1\n"
+      "  mpirun -n 8  starling infer --source p/{client:1}.csv --mechanism gaussian --mu 1 --topology "
       "ring.topo\n\n"
       "Each rank is a client with its own stream, rank 0 too. In a step every client sends a noisy, bounded "
       "estimating function of\n"

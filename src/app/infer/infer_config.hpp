@@ -22,7 +22,8 @@ struct InferConfig : LearningConfig {
   std::optional<std::string> topology;
   MixingSettings mixing;
   // data
-  bool intercept = false;
+  std::optional<bool> asked_intercept;
+  bool intercept = true;  ///< of the model; asked_intercept says otherwise
   // method
   LdpSgdSettings sgd;
   std::optional<double> step_offset;

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "starling/data/preparation/column_variation.hpp"
+#include "starling/data/preparation/constants.hpp"
 #include "starling/inference/plug_in.hpp"
 #include "starling/record/intervals/interval_recorder.hpp"
 #include "starling/record/intervals/study.hpp"
@@ -65,7 +67,14 @@ class InferRun final : public LearningRun {
   void choose_step_cap();
   /// **Collective.**
   void count_records();
-  void refuse_constant_columns();
+  void look_at_columns();
+  void refuse_constant_columns(const Secret<ColumnVariation>& variation);
+  [[nodiscard]] bool may_look_at_records() const;
+  [[nodiscard]] bool watches_scales() const;
+  void add_scales(Columns& sums, std::size_t k, const Batch& batch) const;
+  /// **Collective.**
+  void propose_constants();
+  void write_proposed_constants();
   [[nodiscard]] std::unique_ptr<Protection> make_protection(ReleaseSettings settings) const;
   /// Whether curvatures are released beside directions.
   [[nodiscard]] bool two_parts() const { return config_.plug_in || config_.curvature_by_step(); }
@@ -89,6 +98,13 @@ class InferRun final : public LearningRun {
   [[nodiscard]] double records_after(Round steps) const;
   void add_weights(Summary& summary);
 
+  [[nodiscard]] AffineMap own_units() const;
+  [[nodiscard]] RunSettling settling(const InferEngine& engine, const IntervalRecorder& recorder,
+                                     const std::vector<Interval>& intervals);
+  void note_unsettled(const RunSettling& settling);
+  [[nodiscard]] std::vector<MethodSpread> own_spreads_of_aggregator(const InferEngine& engine) const;
+  [[nodiscard]] std::vector<Interval> intervals_in_own_units(const InferEngine& engine);
+
   void check_truth() const;
   ExitCode study();
   [[nodiscard]] std::optional<std::vector<IntervalsAt>> replicate(std::int64_t r);
@@ -100,10 +116,15 @@ class InferRun final : public LearningRun {
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<MallowsModel> model_;
   std::optional<Released<Vector>> start_;
+  bool standardised_ = false;                             ///< whether the model's records are, on any rank
+  Released<Columns> scales_ = declare_public(Columns());  ///< sums by client, where scales are watched
+  std::vector<Standardisation> proposed_;                 ///< of all columns; empty if none are needed
   Vector records_of_clients_;  ///< numbers of records; infinite where nobody knows beforehand
   Recorded recorded_;
   std::unique_ptr<InferEngine> engine_;
   std::optional<IntervalRecorder> intervals_;
+  std::optional<IntervalRecorder> own_intervals_;  ///< in the source's own units, if records are standardised
+  std::optional<PlugIn> plug_in_;                  ///< on rank 0, of the end
 };
 
 }  // namespace starling

@@ -8,7 +8,6 @@
 
 #include "starling/core/spec.hpp"
 #include "starling/data/generators/synthetic.hpp"
-#include "starling/data/preparation/column_variation.hpp"
 #include "starling/graph/topology.hpp"
 
 namespace starling {
@@ -23,9 +22,8 @@ constexpr double slack = 1 + 0x1p-16;
 constexpr double most_once = 4'000'000;
 constexpr double slack_of_sums = 1 + 0x1p-8;
 
-bool needs_intercept(const std::string& source) {
-  return is_synthetic(source) && !make_generator(source, {})->coefficients().empty();
-}
+/// Steps for each coefficient without which asymptotic intervals mean nothing.
+constexpr Round least_steps_each = 30;
 
 }  // namespace
 
@@ -59,7 +57,6 @@ void InferRun::open_data() {
   curved_ = make_curved_loss(config_.loss);
   loss_ = make_curved_loss(config_.loss);
   config_.data.label_map = [this](double raw) { return curved_->label(raw); };
-  config_.intercept = config_.intercept || needs_intercept(config_.data.source);
   open_streams(config_.data);
 }
 
@@ -74,7 +71,7 @@ void InferRun::open_model() {
         "--joint with {} coefficients (its quantile is simulated, which takes a minute for {} and grows with the third "
         "power) drop columns, or look at single intervals",
         dataset_.shape.features, most_joint);
-  refuse_constant_columns();
+  look_at_columns();
   if (config_.replications > 0) check_truth();
   if (!unprotected() && !curved_->is_symmetric() && !config_.curvature_by_step()) {
     notes_.emplace_back(
@@ -86,23 +83,34 @@ void InferRun::open_model() {
   start_ = declare_public(Vector(models.models.value()[0].begin(), models.models.value()[0].end()));
 }
 
-/// Whoever fits a line to a column that never varies, beside an intercept, gets two coefficients of which only the sum
-/// means anything. Only where records may be looked at: without protection there is nobody to ask.
-void InferRun::refuse_constant_columns() {
-  const MetricsPolicy policy = metrics_policy();
-  if (!unprotected() || !policy.shared() || !dataset_.replayable || dataset_.is_public || client_count() == 0) return;
+/// Reads the records of all steps once, where that is allowed.
+void InferRun::look_at_columns() {
+  if (!may_look_at_records() || client_count() == 0) return;
   Dataset again = open_dataset(config_.data, layout_->clients(), first_client(), client_count());
   Secret<ColumnVariation> variation;
-  for (const auto& stream : again.streams) {
-    for (Round t = 0; !stream->ended(t) && t < config_.sgd.steps; ++t) {
+  Secret<Columns> sums(Columns(2 * dataset_.shape.features + 3, again.streams.size()));
+  for (std::size_t k = 0; k < again.streams.size(); ++k) {
+    Stream& stream = *again.streams[k];
+    for (Round t = 0; !stream.ended(t) && t < config_.sgd.steps; ++t) {
+      const Secret<Batch>& batch = stream.next(t);
       variation.update(
-          [](ColumnVariation& seen, const Batch& batch) {
-            for (std::size_t i = 0; i < batch.size(); ++i) seen.add(batch.row(i));
+          [](ColumnVariation& seen, const Batch& records) {
+            for (std::size_t i = 0; i < records.size(); ++i) seen.add(records.row(i));
           },
-          stream->next(t));
+          batch);
+      if (watches_scales()) {
+        sums.update([&](Columns& all, const Batch& records) { add_scales(all, k, records); }, batch);
+      }
     }
   }
-  const auto shown = policy.share(variation, SharedFigure::varying_columns);
+  if (watches_scales()) scales_ = *metrics_policy().share(sums, SharedFigure::column_scales);
+  refuse_constant_columns(variation);
+}
+
+/// Whoever fits a line to a column that never varies, beside an intercept, gets two coefficients of which only the sum
+/// means anything.
+void InferRun::refuse_constant_columns(const Secret<ColumnVariation>& variation) {
+  const auto shown = metrics_policy().share(variation, SharedFigure::varying_columns);
   const std::vector<std::size_t> constant = shown->value().constant(dataset_.shape.features);
   const std::vector<std::string> names = coefficient_names();
   std::string listed;
@@ -112,7 +120,7 @@ void InferRun::refuse_constant_columns() {
   check<DataError>(world_.size() > 1,
                    "{}: column {} never varies{} (its coefficient cannot be told from that of another constant) {}",
                    config_.data.source, listed, config_.intercept ? ", and there is an intercept" : "",
-                   described ? "use --features raw" : "drop it: --drop");
+                   described ? "use --features raw" : "drop it (--drop), or --intercept no");
   notes_.push_back(
       fmt::format("column {} never varies on rank {}: if so everywhere, its coefficient cannot be told from that of "
                   "another constant",
@@ -122,6 +130,10 @@ void InferRun::refuse_constant_columns() {
 void InferRun::agree_on_model() {
   if (schedule_ && !config_.asked_step_cap) choose_step_cap();
   count_records();
+  propose_constants();
+  const bool standardised = dataset_.constants && !dataset_.constants->standardisation.empty();
+  standardised_ = !agreement_.all(declare_public(!standardised)) &&
+                  agreement_.all(declare_public(standardised || client_count() == 0));
 }
 
 void InferRun::choose_step_cap() {
@@ -147,6 +159,13 @@ void InferRun::choose_steps() {
   check(counted >= 2 || config_.intervals_text == "none",
         "--burn-in {} of {} steps (an average and its intervals need two steps or more) take fewer, or more records",
         config_.burn_in, config_.sgd.steps);
+  check(config_.intervals_text == "none" || counted >= least_steps_each * static_cast<Round>(dimension_),
+        "{} steps{} for {} coefficients{}: intervals from fewer than {} steps for each coefficient, {} in all, mean "
+        "nothing. Bring more records, take fewer a step (--batch), drop columns (--drop), or leave the intervals out "
+        "(--intervals none).",
+        counted, config_.burn_in > 0 ? " after the burn-in" : "", dimension_,
+        config_.intercept ? ", the intercept among them" : "", least_steps_each,
+        least_steps_each * static_cast<Round>(dimension_));
   // For its message: so many batches must fit.
   if (config_.batch_means) {
     static_cast<void>(BatchMeans(1, *config_.batch_means, config_.sgd.step_power, counted));

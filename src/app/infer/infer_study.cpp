@@ -13,7 +13,11 @@ namespace {
 
 Vector truth_of(const std::string& source, std::size_t dimension) {
   const std::vector<double> coefficients = make_generator(source, {})->coefficients();
-  check(coefficients.size() == dimension,
+  check(coefficients.empty() || coefficients.size() == dimension,
+        "--replications with --intercept no (the generator '{}' has an intercept, so the other coefficients would "
+        "have no known values) leave --intercept out",
+        source);
+  check(!coefficients.empty(),
         "--replications with '{}' (it has no true coefficients to compare with) use synthetic:linear, logistic, "
         "expectile or insurance",
         source);
@@ -46,6 +50,7 @@ std::optional<std::vector<IntervalsAt>> InferRun::replicate(std::int64_t r) {
   if (along) path = interval_path(recorder);
   if (!path.empty() && path.back().steps == config_.sgd.steps) path.pop_back();
   path.push_back({config_.sgd.steps, records_after(config_.sgd.steps), all_intervals(*engine, recorder)});
+  path.back().settled = settling(*engine, recorder, path.back().intervals).settled();
   notes_.resize(notes);  // notes of single runs are left out
   return path;
 }

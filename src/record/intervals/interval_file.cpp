@@ -57,7 +57,8 @@ bool take(Fields row, bool with_client, IntervalsAt& at, Interval& interval) {
 
 }  // namespace
 
-void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals) {
+void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals,
+                        const std::string& name) {
   const bool with_client = any_of_a_client(intervals);
   std::string text = with_client ? "client," : "";
   text += "name,estimate,standard_error,low,high,level,method\n";
@@ -67,7 +68,7 @@ void write_coefficients(const RunDirectory& directory, const std::vector<Interva
                         csv_exact(each.standard_error), csv_exact(each.low), csv_exact(each.high),
                         csv_exact(each.level), csv_text(each.method));
   }
-  write_text(directory.path() + "/coefficients.csv", text);
+  write_text(directory.path() + "/" + name, text);
 }
 
 void write_interval_path(const std::string& folder, const std::vector<IntervalsAt>& path) {

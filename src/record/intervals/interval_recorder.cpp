@@ -10,7 +10,12 @@ namespace starling {
 
 IntervalRecorder::IntervalRecorder(const PathMethods& methods, std::size_t clients, std::vector<std::size_t> noted,
                                    std::size_t dimension, RecordRounds rounds)
-    : methods_(methods), noted_(std::move(noted)), rounds_(rounds), paths_(clients, RandomScaling(dimension)) {
+    : methods_(methods),
+      noted_(std::move(noted)),
+      rounds_(rounds),
+      paths_(clients, RandomScaling(dimension)),
+      blocks_(clients, PathBlocks(dimension)),
+      image_(dimension) {
   static_cast<void>(rounds_.due(0));  // every K-th step from here on is one that K divides
   for (std::size_t k = 0; k < clients && methods.batch_means; ++k) {
     batches_.emplace_back(dimension, *methods.batch_means, methods.alpha, methods.steps - methods.burn_in);
@@ -25,11 +30,18 @@ void IntervalRecorder::after(const RoundView& view) {
   for (std::size_t k = 0; k < paths_.size(); ++k) {
     if (!view.stepped(k)) continue;
     const double mass = k < masses.size() ? masses[k] : 1;  // an aggregator may host no client
-    const View theta = view.model(k);
+    const View theta = seen(view.model(k));
     paths_[k].add(theta, mass);
+    blocks_[k].add(theta);
     if (!batches_.empty()) batches_[k].add(theta, mass);
   }
   if (due) note(done);
+}
+
+View IntervalRecorder::seen(View theta) {
+  if (!map_) return theta;
+  map_->apply(theta, image_);
+  return image_;
 }
 
 void IntervalRecorder::finish(const RoundView& view) {
@@ -57,7 +69,9 @@ std::vector<MethodSpread> IntervalRecorder::spreads(std::size_t k) const {
 Vector IntervalRecorder::estimate(std::size_t k, const RoundView& view) const {
   if (paths_[k].count() > 0) return paths_[k].mean();
   const View theta = view.model(k);
-  return Vector(theta.begin(), theta.end());
+  Vector model(theta.begin(), theta.end());
+  if (map_) map_->apply(theta, model);
+  return model;
 }
 
 double interval_quantile(const std::string& method, double level) {

@@ -36,6 +36,7 @@ void Study::add(const IntervalsAt& at, const Vector& truth) {
   for (const auto& [kind, group] : groups) {
     Cell& cell = cells_[{kind, at.steps}];
     cell.records = at.records;
+    if (at.settled == false) ++cell.not_settled;
     add_group(cell, group, truth);
   }
 }
@@ -85,6 +86,7 @@ std::vector<StudyCell> Study::cells() const {
                   cell.records,
                   cell.replications,
                   cell.unknown,
+                  cell.not_settled,
                   cell.all.coverage.figure(),
                   cell.all.length.figure(),
                   {}};

@@ -2,6 +2,7 @@
 #include "parts.hpp"
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace starling {
 
@@ -11,6 +12,7 @@ constexpr std::size_t most_rows = 12;
 constexpr std::size_t most_clients = 4;  ///< that are shown in full
 constexpr std::size_t most_levels = 2;   ///< side by side
 constexpr std::size_t cell_width = 12;
+constexpr std::size_t z_width = 9;
 constexpr int most_decimals = 8;
 
 /// Intervals of one level: by coefficient.
@@ -18,6 +20,18 @@ struct Column {
   double level = 0;
   std::vector<Interval> cells;
 };
+
+/// Clients whose paths have not settled; without clients, none stands for the one path.
+using Unsettled = std::set<std::optional<Client>>;
+
+Unsettled unsettled_of(const SummaryView& summary) {
+  Unsettled unsettled;
+  for (const SummaryView& client : summary.list("per_client")) {
+    if (client.has("settled") && !client.flag("settled")) unsettled.insert(static_cast<Client>(client.count("client")));
+  }
+  if (unsettled.empty() && summary.has("settling.drift") && !summary.flag("settled")) unsettled.insert(std::nullopt);
+  return unsettled;
+}
 
 /// The intervals of one method, and of one client if clients have their own.
 struct Block {
@@ -74,8 +88,14 @@ std::string number_cell(double value, std::optional<int> decimals) {
   return fmt::format("{:>{}}", text, cell_width);
 }
 
-std::string verdict(const Interval& interval) {
+/// The estimate over its standard error.
+std::string z_cell(const Interval& interval) {
+  return fmt::format("{:>{}}", shown(interval.estimate / interval.standard_error, "{:.2f}"), z_width);
+}
+
+std::string verdict(const Interval& interval, const Unsettled& unsettled) {
   const std::optional<bool> excludes = excludes_zero(interval);
+  if (excludes && unsettled.contains(interval.client)) return " not settled";
   return fmt::format("  {:<10}", !excludes ? "  -" : *excludes ? "* yes" : "  no");
 }
 
@@ -84,7 +104,7 @@ std::string more_text(std::size_t hidden) {
 }
 
 /// A few levels of a block: columns from `first` on.
-std::string part_of(const Block& block, std::size_t first) {
+std::string part_of(const Block& block, std::size_t first, const Unsettled& unsettled) {
   const auto begin = block.columns.begin() + static_cast<std::ptrdiff_t>(first);
   const auto end = begin + static_cast<std::ptrdiff_t>(std::min(most_levels, block.columns.size() - first));
   const std::vector<Interval>& rows = begin->cells;
@@ -95,7 +115,7 @@ std::string part_of(const Block& block, std::size_t first) {
   std::size_t width = heading.size();
   for (std::size_t j = 0; j < listed; ++j) width = std::max(width, rows[j].name.size());
   std::string text = fmt::format("{:<{}}{:>{}}", heading, width, "estimate", cell_width);
-  if (has_errors) text += fmt::format("{:>{}}", "std. error", cell_width);
+  if (has_errors) text += fmt::format("{:>{}}{:>{}}", "std. error", cell_width, "z", z_width);
   for (auto column = begin; column != end; ++column) {
     const std::string level = shown(100 * column->level, "{:.4g} %");
     text += fmt::format("{:>{}}{:>{}}  {:<10}", level + " low", cell_width, "high", cell_width, "excludes 0");
@@ -104,20 +124,20 @@ std::string part_of(const Block& block, std::size_t first) {
   const std::optional<int> decimals = decimals_of(rows);
   for (std::size_t j = 0; j < listed; ++j) {
     std::string row = fmt::format("{:<{}}{}", rows[j].name, width, number_cell(rows[j].estimate, decimals));
-    if (has_errors) row += number_cell(rows[j].standard_error, decimals);
+    if (has_errors) row += number_cell(rows[j].standard_error, decimals) + z_cell(rows[j]);
     for (auto column = begin; column != end && j < column->cells.size(); ++column) {
       const Interval& cell = column->cells[j];
-      row += number_cell(cell.low, decimals) + number_cell(cell.high, decimals) + verdict(cell);
+      row += number_cell(cell.low, decimals) + number_cell(cell.high, decimals) + verdict(cell, unsettled);
     }
     text += indented_line(row);
   }
   return text + more_text(rows.size() - listed);
 }
 
-std::string text_of(const Block& block) {
+std::string text_of(const Block& block, const Unsettled& unsettled) {
   std::string text;
   for (std::size_t first = 0; first < block.columns.size(); first += most_levels) {
-    text += (first == 0 ? "" : "\n") + part_of(block, first);
+    text += (first == 0 ? "" : "\n") + part_of(block, first, unsettled);
   }
   return text;
 }
@@ -176,25 +196,38 @@ std::string joint_test_text(const SummaryView& summary) {
   const double critical = summary.number("joint.critical");
   return fmt::format(
       "  All but the intercept zero? Statistic {:.5g}, exceeds {:.5g} in {:.3g} % of cases if so: {}\n\n", statistic,
-      critical, 100 * (1 - summary.number("joint.level")), statistic > critical ? "rejected" : "not rejected");
+      critical, 100 * (1 - summary.number("joint.level")),
+      !unsettled_of(summary).empty() ? "not settled"
+      : statistic > critical         ? "rejected"
+                                     : "not rejected");
 }
 
-std::string regression_table(const SummaryView& summary) {
-  const std::vector<Interval> intervals = intervals_of(summary);
-  if (summary.text("command") != "infer" || intervals.empty()) return "";
+/// The blocks of these intervals; of many clients that of the first, and the range of all.
+std::string blocks_text(const SummaryView& summary, const std::vector<Interval>& intervals) {
+  const Unsettled unsettled = unsettled_of(summary);
   const std::vector<Block> blocks = blocks_of(intervals);
   std::vector<const Block*> clients;  // the first block of each
   for (const Block& block : blocks) {
     if (clients.empty() || clients.back()->client != block.client) clients.push_back(&block);
   }
   const bool all = clients.size() <= most_clients;
-  std::string text = heading_of(summary);
+  std::string text;
   for (const Block& block : blocks) {
-    if (all || block.client == clients.front()->client) text += "\n" + text_of(block);
+    if (all || block.client == clients.front()->client) text += "\n" + text_of(block, unsettled);
   }
   if (all) return text;
   return text + "\n" + range_of(clients) +
          indented_line("Each client's own are in coefficients.csv and, under per_client, in summary.json.");
+}
+
+std::string regression_table(const SummaryView& summary) {
+  const std::vector<Interval> intervals = intervals_of(summary);
+  if (summary.text("command") != "infer" || intervals.empty()) return "";
+  const std::vector<Interval> own_units = intervals_of(summary, "own_units");
+  if (own_units.empty()) return heading_of(summary) + blocks_text(summary, intervals);
+  return heading_of(summary) + "\n" + indented_line("Standardised, as the model has them:") +
+         blocks_text(summary, intervals) + "\n" + indented_line("In the data's own units:") +
+         blocks_text(summary, own_units);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "starling/core/check.hpp"
 
@@ -49,13 +50,28 @@ Json intervals_json(const std::vector<Interval>& intervals) {
   return list;
 }
 
-Json per_client_json(const std::vector<Interval>& intervals) {
+Json settled_json(const std::optional<bool>& settled) {
+  return settled ? Json(*settled) : Json(nullptr);
+}
+
+/// Whether each client's path has settled goes beside its intervals.
+Json per_client_json(const std::vector<Interval>& intervals, const RunSettling& settling) {
+  const auto settled = [&](Client client) -> std::optional<bool> {
+    if (!settling.agrees()) return false;
+    const auto& paths = settling.paths;
+    const auto path = std::find_if(paths.begin(), paths.end(), [&](const auto& p) { return p.client == client; });
+    return path == paths.end() ? std::nullopt : std::optional(path->settled);
+  };
   Json list = Json::array();
   std::map<Client, std::size_t> places;
   for (const Interval& each : intervals) {
     if (!each.client) continue;
     const auto [place, is_new] = places.emplace(*each.client, list.size());
-    if (is_new) list.push_back({{"client", *each.client}, {"intervals", Json::array()}});
+    if (is_new) {
+      list.push_back({{"client", *each.client}});
+      if (const auto known = settled(*each.client)) list.back()["settled"] = *known;
+      list.back()["intervals"] = Json::array();
+    }
     Json own = interval_json(each);
     own.erase("client");
     list[place->second]["intervals"].push_back(std::move(own));
@@ -63,12 +79,38 @@ Json per_client_json(const std::vector<Interval>& intervals) {
   return list;
 }
 
+/// The figures of the path that is farthest from having settled, and of the clients' disagreement.
+Json settling_json(const RunSettling& settling) {
+  if (!settling.settled()) return nullptr;
+  Json json = Json::object();
+  if (!settling.paths.empty()) {
+    const PathSettling& worst = settling.worst();
+    json = {{"effective_steps", number_json(worst.effective_steps)},
+            {"least_effective_steps", number_json(worst.least_effective_steps)},
+            {"slowest", worst.slowest},
+            {"drift", number_json(worst.drift)},
+            {"most_drift", number_json(worst.most_drift)},
+            {"drifting", worst.drifting}};
+  }
+  if (!settling.disagreement) return json;
+  json["disagreement"] = number_json(settling.disagreement->size);
+  json["most_disagreement"] = Disagreement::most;
+  json["disagreeing"] = settling.disagreement->name;
+  return json;
+}
+
 }  // namespace
 
 void add_interval_keys(const Summary& summary, Json& json) {
   if (summary.aggregated || !summary.intervals.empty()) json["intervals"] = intervals_json(summary.intervals);
   if (summary.interval_records) json["interval_records"] = number_json(*summary.interval_records);
-  if (Json own = per_client_json(summary.intervals); !own.empty()) json["per_client"] = std::move(own);
+  if (summary.command == "infer" && !summary.intervals.empty()) {
+    json["settled"] = settled_json(summary.settling.settled());
+    json["settling"] = settling_json(summary.settling);
+  }
+  if (!summary.own_units.empty()) json["own_units"] = intervals_json(summary.own_units);
+  if (Json own = per_client_json(summary.intervals, summary.settling); !own.empty())
+    json["per_client"] = std::move(own);
   if (!summary.joint) return;
   json["joint"] = {{"names", summary.joint->names},
                    {"statistic", number_json(summary.joint->statistic)},
@@ -76,9 +118,9 @@ void add_interval_keys(const Summary& summary, Json& json) {
                    {"level", number_json(summary.joint->level)}};
 }
 
-std::vector<Interval> intervals_of(const SummaryView& summary) {
+std::vector<Interval> intervals_of(const SummaryView& summary, const std::string& key) {
   std::vector<Interval> intervals;
-  for (const SummaryView& each : summary.list("intervals")) {
+  for (const SummaryView& each : summary.list(key)) {
     intervals.push_back({each.text("name"), each.number("estimate"), each.number("standard_error"), each.number("low"),
                          each.number("high"), each.number("level"), each.text("method"), client_of(each)});
   }

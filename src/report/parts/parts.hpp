@@ -26,8 +26,8 @@ void add_score_keys(const Summary& summary, Json& json);
 
 void add_interval_keys(const Summary& summary, Json& json);
 [[nodiscard]] std::string interval_rows(const SummaryView& summary);
-/// The intervals of a summary; empty where it has none.
-[[nodiscard]] std::vector<Interval> intervals_of(const SummaryView& summary);
+/// The intervals of a summary under this key; empty where it has none.
+[[nodiscard]] std::vector<Interval> intervals_of(const SummaryView& summary, const std::string& key = "intervals");
 /// The table of coefficients and the joint test of `starling infer`; empty for other commands.
 [[nodiscard]] std::string coefficient_table(const SummaryView& summary);
 

@@ -53,6 +53,7 @@ std::string study_table(const std::vector<StudyCell>& cells) {
   std::map<std::pair<std::string, Moment>, std::string> texts;
   std::size_t width = 7;  // of "records"
   std::int64_t unknown = 0;
+  std::int64_t not_settled = 0;
   std::int64_t least = cells.front().replications;
   std::int64_t most = least;
   for (const StudyCell& cell : cells) {
@@ -61,6 +62,7 @@ std::string study_table(const std::vector<StudyCell>& cells) {
     texts[{row, {cell.steps, cell.records}}] = cell_text(cell);
     width = std::max(width, row.size());
     unknown += cell.unknown;
+    not_settled = std::max(not_settled, cell.not_settled);
     least = std::min(least, cell.replications);
     most = std::max(most, cell.replications);
   }
@@ -84,6 +86,9 @@ std::string study_table(const std::vector<StudyCell>& cells) {
     text += indented_line(cells_of_row);
   }
   if (unknown > 0) text += indented_line(fmt::format("{} intervals had no bounds and count neither way", unknown));
+  if (not_settled > 0) {
+    text += indented_line(fmt::format("{} of {} paths had not settled: their intervals may be off", not_settled, most));
+  }
   return text + indented_line("Single coefficients, and all moments, are in study.csv.");
 }
 
@@ -96,7 +101,8 @@ void add_study_keys(const Summary& summary, Json& all) {
                  {"steps", cell.steps},
                  {"records", number_json(cell.records)},
                  {"replications", cell.replications},
-                 {"unknown", cell.unknown}};
+                 {"unknown", cell.unknown},
+                 {"not_settled", cell.not_settled}};
     add_figure(json, "coverage", cell.coverage);
     add_figure(json, "length", cell.length);
     json["coefficients"] = Json::array();
@@ -115,9 +121,16 @@ void add_study_keys(const Summary& summary, Json& all) {
 std::vector<StudyCell> study_of(const SummaryView& summary) {
   std::vector<StudyCell> cells;
   for (const SummaryView& each : summary.list("study")) {
-    StudyCell cell{each.text("method"),         each.number("level"),       each.count("steps"),
-                   each.number("records"),      each.count("replications"), each.count("unknown"),
-                   figure_of(each, "coverage"), figure_of(each, "length"),  {}};
+    StudyCell cell{each.text("method"),
+                   each.number("level"),
+                   each.count("steps"),
+                   each.number("records"),
+                   each.count("replications"),
+                   each.count("unknown"),
+                   each.integer("not_settled").value_or(0),  // older runs have none
+                   figure_of(each, "coverage"),
+                   figure_of(each, "length"),
+                   {}};
     for (const SummaryView& one : each.list("coefficients")) {
       cell.coefficients.push_back(
           {one.text("name"), figure_of(one, "coverage"), figure_of(one, "length"), figure_of(one, "bias")});

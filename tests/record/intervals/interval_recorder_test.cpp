@@ -80,6 +80,31 @@ TEST(IntervalRecorder, AveragesWhatComesAfterTheBurnIn) {
   }
 }
 
+// Every statistic is that of the images' path.
+TEST(IntervalRecorder, SeesThroughAMap) {
+  Columns rows(d, d);
+  rows[0][0] = 3;
+  rows[1][0] = -1;
+  rows[1][1] = 2;
+  const AffineMap map(rows, Vector{0, 7});
+  IntervalRecorder recorder(methods_of(200, 0, 4), 1, {0}, d, RecordRounds(10));
+  recorder.see_through(map);
+  RandomScaling path(d);
+  PathBlocks blocks(d);
+  Steps view(1);
+  watch(recorder, view, 200);
+  for (Round i = 1; i <= 200; ++i) {
+    Vector image(d);
+    map.apply(theta_of(0, i), image);
+    path.add(image);
+    blocks.add(image);
+  }
+  EXPECT_EQ(recorder.estimate(0, view), path.mean());
+  EXPECT_EQ(recorder.spreads(0)[0].spread.spread, path.spread().spread);
+  ASSERT_TRUE(recorder.settling(0));
+  EXPECT_EQ(recorder.settling(0)->effective_steps, settling_of(blocks)->effective_steps);
+}
+
 TEST(IntervalRecorder, HasTheLastModelUntilTheBurnInIsOver) {
   IntervalRecorder recorder(methods_of(100, 30, 4), 1, {0}, d, RecordRounds(5));
   Steps view(1);

@@ -106,9 +106,9 @@ TEST(RegressionTable, ShowsStandardErrorsWhereThereAreAny) {
   EXPECT_EQ(lines_with("std. error", regression(intervals)), Lines{});
   intervals[0].standard_error = 0.0625;
   const Summary summary = regression(intervals);
-  EXPECT_EQ(lines_with("std. error", summary), Lines{"plug-in estimate std. error 95 % low high excludes 0"});
-  EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 0.062 1.125 1.375 * yes"});
-  EXPECT_EQ(lines_with("income", summary), Lines{"income 0.000 - -0.500 0.500 no"});
+  EXPECT_EQ(lines_with("std. error", summary), Lines{"plug-in estimate std. error z 95 % low high excludes 0"});
+  EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 0.062 20.00 1.125 1.375 * yes"});
+  EXPECT_EQ(lines_with("income", summary), Lines{"income 0.000 - - -0.500 0.500 no"});
 }
 
 TEST(RegressionTable, SetsTwoLevelsSideBySideAndMethodsBelowEachOther) {
@@ -181,6 +181,74 @@ TEST(RegressionTable, SaysWhereFiguresProtectNobody) {
   EXPECT_EQ(lines_with("Coefficients", summary),
             Lines{"Coefficients from 20000 records, 2000 steps; privacy per record: mu = 1, epsilon = 4.375 at delta = "
                   "1e-05, but see below"});
+}
+
+/// A path that makes many effective steps, or few.
+PathSettling path_with(bool settled, std::optional<Client> client = std::nullopt) {
+  return {client, settled, settled ? 80.0 : 3.0, 39, "income", 1.5, 4.4, "age"};
+}
+
+TEST(RegressionTable, HasNoStarsWhereThePathHasNotSettled) {
+  Summary summary = regression(of_two("random-scaling", 0.95));
+  summary.settling.paths = {path_with(false)};
+  EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 1.125 1.375 not settled"});
+  EXPECT_EQ(lines_with("income", summary), Lines{"income 0.000 -0.500 0.500 not settled"});
+  summary.settling.paths = {path_with(true)};
+  EXPECT_EQ(lines_with("age", summary), Lines{"age 1.250 1.125 1.375 * yes"});
+}
+
+TEST(RegressionTable, HasNoStarsForTheClientsWhosePathsHaveNotSettled) {
+  std::vector<Interval> intervals;
+  for (Client u = 0; u < 2; ++u) append(intervals, of_two("random-scaling", 0.95, u));
+  Summary summary = regression(intervals);
+  summary.settling.paths = {path_with(true, 0), path_with(false, 1)};
+  EXPECT_EQ(lines_with("age", summary), (Lines{"age 1.250 1.125 1.375 * yes", "age 1.250 1.125 1.375 not settled"}));
+}
+
+TEST(RegressionTable, HasTheDataSOwnUnitsBelow) {
+  Summary summary = regression(of_two("random-scaling", 0.95));
+  summary.own_units = of_two("random-scaling", 0.95, std::nullopt, 10);
+  EXPECT_EQ(lines_with("own units", summary), Lines{"In the data's own units:"});
+  EXPECT_EQ(lines_with("age", summary), (Lines{"age 1.250 1.125 1.375 * yes", "age 11.250 11.125 11.375 * yes"}));
+}
+
+TEST(SummaryJson, SaysWhetherThePathsHaveSettled) {
+  const auto json_with = [](const std::vector<PathSettling>& paths) {
+    Summary summary = regression(of_two("random-scaling", 0.95));
+    summary.settling.paths = paths;
+    return nlohmann::json::parse(to_json(summary));
+  };
+  EXPECT_EQ(json_with({})["settled"], nullptr);
+  EXPECT_EQ(json_with({})["settling"], nullptr);
+  const auto json = json_with({path_with(false)});
+  EXPECT_EQ(json["settled"], false);
+  EXPECT_EQ(json["settling"], nlohmann::json::parse(R"({"effective_steps": 3.0, "least_effective_steps": 39.0,
+    "slowest": "income", "drift": 1.5, "most_drift": 4.4, "drifting": "age"})"));
+  // A tenth of the clients may be false alarms.
+  std::vector<PathSettling> many(20, path_with(true));
+  many[4] = many[7] = path_with(false);
+  EXPECT_EQ(json_with(many)["settled"], true);
+  EXPECT_EQ(json_with(many)["settling"]["effective_steps"], 3);
+  many[8] = many[7];
+  EXPECT_EQ(json_with(many)["settled"], false);
+}
+
+// Means 0 and 0.25, half-widths 0.125 of age and 0.5 of income: each is an eighth from the mean.
+TEST(SummaryJson, SaysHowFarClientsDisagree) {
+  std::vector<Interval> intervals;
+  for (Client u = 0; u < 2; ++u) append(intervals, of_two("random-scaling", 0.95, u, 0.25 * u));
+  append(intervals, of_two("batch-means", 0.95, 0, 1000));
+  Summary summary = regression(intervals);
+  summary.settling = {{path_with(true, 0), path_with(true, 1)}, disagreement_of(intervals)};
+  const auto json = nlohmann::json::parse(to_json(summary));
+  EXPECT_EQ(json["settled"], false);
+  EXPECT_DOUBLE_EQ(json["settling"]["disagreement"], 1);
+  EXPECT_EQ(json["settling"]["disagreeing"], "age");
+  EXPECT_EQ(json["per_client"][0]["settled"], false);
+  EXPECT_EQ(lines_with("income", summary)[0], "income 0.000 -0.500 0.500 not settled");
+  summary.settling.disagreement->size = 0.5;
+  EXPECT_EQ(nlohmann::json::parse(to_json(summary))["settled"], true);
+  EXPECT_FALSE(disagreement_of(of_two("random-scaling", 0.95)));
 }
 
 TEST(SummaryJson, HoldsIntervalsOfEachClient) {

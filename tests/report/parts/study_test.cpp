@@ -121,7 +121,7 @@ std::vector<StudyCell> over_time(std::size_t moments) {
     for (std::size_t i = 1; i <= moments; ++i) {
       const auto steps = static_cast<Round>(1000 * i);
       cells.push_back(
-          {method, 0.95, steps, 2.0 * static_cast<double>(steps), 200, 0, {0.9525, 0.0075}, {0.0722, 0.001}, {}});
+          {method, 0.95, steps, 2.0 * static_cast<double>(steps), 200, 0, 0, {0.9525, 0.0075}, {0.0722, 0.001}, {}});
     }
   }
   return cells;
@@ -155,6 +155,15 @@ TEST(StudyTable, ShowsFiveMomentsAndTheLastOne) {
   EXPECT_EQ(found[5], "30000");
 }
 
+TEST(StudyTable, CountsPathsThatHaveNotSettled) {
+  Study study = four();
+  EXPECT_EQ(study_table(study.cells()).find("settled"), std::string::npos);
+  study.add({100, 200, {one("a", 0.5, 1.5), one("b", 5, 7)}, false}, truth);
+  study.add({100, 200, {one("a", 0.5, 1.5), one("b", 5, 7)}, true}, truth);
+  EXPECT_EQ(study.cells()[0].not_settled, 1);
+  EXPECT_NE(study_table(study.cells()).find("1 of 6 paths had not settled"), std::string::npos);
+}
+
 TEST(StudyTable, OfNothingIsEmpty) {
   EXPECT_EQ(study_table({}), "");
 }
@@ -162,17 +171,17 @@ TEST(StudyTable, OfNothingIsEmpty) {
 TEST(StudyFile, HasALineForEachCellAndCoefficient) {
   const TemporaryFolder folder;
   Study study;
-  study.add({100, 200, {one("a, b", 0.5, 1.5), one("c", 5, 7)}}, truth);
+  study.add({100, 200, {one("a, b", 0.5, 1.5), one("c", 5, 7)}, false}, truth);
   write_study(folder / ".", study.cells());
   std::ifstream file(folder / "study.csv");
   std::ostringstream text;
   text << file.rdbuf();
   EXPECT_EQ(text.str(),
-            "method,level,steps,records,coefficient,replications,unknown,coverage,coverage_error,length,length_error,"
-            "bias,bias_error\n"
-            "random-scaling,0.95,100,200,,1,0,0.5,,1.5,,,\n"
-            "random-scaling,0.95,100,200,\"a, b\",1,,1,,1,,0,\n"
-            "random-scaling,0.95,100,200,c,1,,0,,2,,4,\n");
+            "method,level,steps,records,coefficient,replications,unknown,not_settled,coverage,coverage_error,length,"
+            "length_error,bias,bias_error\n"
+            "random-scaling,0.95,100,200,,1,0,1,0.5,,1.5,,,\n"
+            "random-scaling,0.95,100,200,\"a, b\",1,,,1,,1,,0,\n"
+            "random-scaling,0.95,100,200,c,1,,,0,,2,,4,\n");
 }
 
 TEST(SummaryJson, HoldsTheStudy) {

@@ -43,12 +43,50 @@ struct IntervalsAt {
   Round steps = 0;
   double records = 0;  ///< records behind the estimates, over all clients
   std::vector<Interval> intervals;
+  std::optional<bool> settled = std::nullopt;  ///< whether the path has settled, as far as that is known
 };
 
-/// Writes coefficients.csv to the run directory: name, estimate, standard_error, low, high, level, method, a line per
-/// interval, numbers with all their digits and empty fields for what is unknown; a first column `client` where there is
-/// one. Throws FailureError.
-void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals);
+/// Whether a path has settled, with the coordinates by name.
+struct PathSettling {
+  std::optional<Client> client;  ///< where each client has a path of its own
+  bool settled = false;
+  double effective_steps = 0;  ///< as Settling has them
+  double least_effective_steps = 0;
+  std::string slowest;
+  double drift = 0;
+  double most_drift = 0;
+  std::string drifting;
+};
+
+/// Disagreement of clients with paths of their own. Where an average moves all clients alike, it is small beside their
+/// intervals; an interval that is farther from the common mean than it is long is about something else.
+struct Disagreement {
+  static constexpr double most = 0.5;  ///< between clients that have settled
+  /// Root mean square, over the clients, of the distance of an estimate to the mean over the clients, in half-widths of
+  /// its interval; largest over the coefficients.
+  double size = 0;
+  std::string name;  ///< of this coefficient
+};
+
+/// The disagreement in the first method's intervals of the first level; none without clients.
+[[nodiscard]] std::optional<Disagreement> disagreement_of(const std::vector<Interval>& intervals);
+
+/// Whether the paths of a run have settled.
+struct RunSettling {
+  std::vector<PathSettling> paths;  ///< those that tell
+  std::optional<Disagreement> disagreement;
+  /// Whether clients agree, at most a tenth of them has not settled; none if no path tells.
+  [[nodiscard]] std::optional<bool> settled() const;
+  [[nodiscard]] bool agrees() const { return !disagreement || disagreement->size <= Disagreement::most; }
+  /// The path that is farthest from having settled; there must be one.
+  [[nodiscard]] const PathSettling& worst() const;
+};
+
+/// Writes coefficients.csv, or a table of another name, to the run directory: name, estimate, standard_error, low,
+/// high, level, method, a line per interval, numbers with all their digits and empty fields for what is unknown; a
+/// first column `client` where there is one. Throws FailureError.
+void write_coefficients(const RunDirectory& directory, const std::vector<Interval>& intervals,
+                        const std::string& name = "coefficients.csv");
 
 /// Writes FOLDER/intervals.csv: steps, records, [client,] name, estimate, low, high, level, method, as
 /// coefficients.csv; the column `client` is there where any interval has one. Throws FailureError.

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "starling/core/snapshot.hpp"
+#include "starling/inference/affine_map.hpp"
 #include "starling/inference/path_intervals.hpp"
+#include "starling/inference/settling.hpp"
 #include "starling/protocol/observer.hpp"
 #include "starling/record/intervals/interval.hpp"
 #include "starling/record/rounds.hpp"
@@ -43,6 +45,8 @@ class IntervalRecorder final : public Observer {
   /// recorded rounds.
   IntervalRecorder(const PathMethods& methods, std::size_t clients, std::vector<std::size_t> noted,
                    std::size_t dimension, RecordRounds rounds);
+  /// Follows images of models under this map instead.
+  void see_through(AffineMap map) { map_ = std::move(map); }
 
   void after(const RoundView& view) override;
   /// Keeps the spreads of the last step.
@@ -59,18 +63,24 @@ class IntervalRecorder final : public Observer {
     if (paths_[k].count() < 2) return std::nullopt;
     return paths_[k].joint_statistic(coordinates);
   }
+  /// Whether local client k's path has settled, as far as it tells.
+  [[nodiscard]] std::optional<Settling> settling(std::size_t k) const { return settling_of(blocks_[k]); }
   /// θ̄ of local client k: the mean of the models that count, or the last model if none counts.
   [[nodiscard]] Vector estimate(std::size_t k, const RoundView& view) const;
-  void persist(Snapshot& snapshot) { snapshot(rounds_, paths_, batches_, path_); }
+  void persist(Snapshot& snapshot) { snapshot(rounds_, paths_, batches_, blocks_, path_); }
 
  private:
   void note(Round steps);
+  [[nodiscard]] View seen(View theta);
 
   PathMethods methods_;
   std::vector<std::size_t> noted_;
   RecordRounds rounds_;
   std::vector<RandomScaling> paths_;
   std::vector<BatchMeans> batches_;
+  std::vector<PathBlocks> blocks_;
+  std::optional<AffineMap> map_;
+  Vector image_;
   std::vector<PathAt> path_;
 };
 

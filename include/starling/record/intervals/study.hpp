@@ -34,9 +34,10 @@ struct StudyCell {
   Round steps = 0;
   double records = 0;
   std::int64_t replications = 0;
-  std::int64_t unknown = 0;  ///< intervals without bounds, which coverage leaves out
-  MeanFigure coverage;       ///< mean over coefficients and clients, a share of 1
-  MeanFigure length;         ///< mean over coefficients and clients
+  std::int64_t unknown = 0;      ///< intervals without bounds, which coverage leaves out
+  std::int64_t not_settled = 0;  ///< replications whose path had not settled
+  MeanFigure coverage;           ///< mean over coefficients and clients, a share of 1
+  MeanFigure length;             ///< mean over coefficients and clients
   std::vector<CoefficientFigures> coefficients;
 };
 
@@ -69,6 +70,7 @@ class Study {
     double records = 0;
     std::int64_t replications = 0;
     std::int64_t unknown = 0;
+    std::int64_t not_settled = 0;
     Tally all;
     std::vector<std::string> names;
     std::vector<Tally> each;
@@ -83,7 +85,7 @@ class Study {
   std::map<std::pair<std::size_t, Round>, Cell> cells_;
 };
 
-/// Writes FOLDER/study.csv: method, level, steps, records, coefficient, replications, unknown, coverage,
+/// Writes FOLDER/study.csv: method, level, steps, records, coefficient, replications, unknown, not_settled, coverage,
 /// coverage_error, length, length_error, bias, bias_error. Each cell has a line with an empty field `coefficient`,
 /// followed by a line for each coefficient. Throws FailureError.
 void write_study(const std::string& folder, const std::vector<StudyCell>& cells);
