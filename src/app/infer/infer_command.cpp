@@ -298,7 +298,7 @@ OwnResults InferRun::own_results(const Summary& summary) {
   if (path.empty() || path.back().intervals.empty()) return own;
   const std::string& folder = directory_->path();
   own.write = [folder, path] { write_interval_path(folder, path); };
-  own.draw = [folder, path] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
+  own.draw = [folder, path] { return std::vector<std::string>{draw_intervals(folder, path, {})}; };
   return own;
 }
 

@@ -39,7 +39,7 @@ std::vector<IntervalsAt> narrowing(int coefficients, const std::vector<std::stri
 /// The script that draws the path; it is there without gnuplot, too.
 std::string script_of(const std::vector<IntervalsAt>& path) {
   const TemporaryFolder folder;
-  const std::string problem = draw_intervals(folder / ".", path, false);
+  const std::string problem = draw_intervals(folder / ".", path, {});
   EXPECT_EQ(std::filesystem::exists(folder / "intervals.svg"), problem.empty()) << problem;
   EXPECT_FALSE(std::filesystem::exists(folder / "intervals.png"));
   std::ifstream file(folder / "intervals.gp");
@@ -66,8 +66,8 @@ std::vector<std::pair<double, double>> ranges_in(const std::string& script) {
 
 TEST(IntervalPicture, IsNoneOfNothing) {
   const TemporaryFolder folder;
-  EXPECT_EQ(draw_intervals(folder / ".", {}, false), "");
-  EXPECT_EQ(draw_intervals(folder / ".", {{5, 10, {}}}, false), "");
+  EXPECT_EQ(draw_intervals(folder / ".", {}, {}), "");
+  EXPECT_EQ(draw_intervals(folder / ".", {{5, 10, {}}}, {}), "");
   EXPECT_FALSE(std::filesystem::exists(folder / "intervals.gp"));
 }
 
