@@ -122,7 +122,7 @@ std::string Comparison::cell(const Group& group, const ComparedFigure& figure) c
   if (values.empty()) return "-";
   const Spread spread = spread_of(values);
   std::string text = shown(spread.mean, figure.format.c_str());
-  if (spread.count > 1) text += " ± " + shown(spread.deviation, figure.format.c_str());
+  if (spread.count > 1 && spread.deviation > 0) text += " ± " + shown(spread.deviation, figure.format.c_str());
   if (spread.count < group.size()) text += fmt::format(" ({} of {})", spread.count, group.size());
   return text;
 }

@@ -23,8 +23,8 @@ class Comparison {
   /// Throws UsageError for keys and figures that no run has, DataError for damaged files.
   Comparison(const std::vector<RunReport>& runs, const ComparisonRequest& request);
 
-  /// A line for each group: its keys, the number of runs, and figures. Of several runs mean ± standard deviation; CSV
-  /// has them in columns of their own, with all digits.
+  /// A line for each group: its keys, the number of runs, and figures. Of several runs mean ± standard deviation,
+  /// unless it is 0; CSV has them in columns of their own, with all digits.
   [[nodiscard]] std::string table(TableFormat format) const;
   /// All figures, one below the other, with a column for each group.
   [[nodiscard]] std::string text() const;

@@ -63,7 +63,9 @@ void add_line(Panel& panel, const ComparedRuns& runs, const PanelKind& kind, std
     const bool two = values.size() == 2;
     const double bottom = two ? *low : mean - deviation;
     // A logarithmic axis cannot show a bound that is not positive; the band ends at the lowest value then.
-    band.edges.push_back({round, kind.logarithmic && bottom <= 0 ? *low : bottom, two ? *high : mean + deviation});
+    const double shown_bottom = kind.logarithmic && bottom <= 0 ? *low : bottom;
+    if (kind.logarithmic && shown_bottom <= 0) continue;
+    band.edges.push_back({round, shown_bottom, two ? *high : mean + deviation});
   }
   if (!band.edges.empty()) panel.bands.push_back(std::move(band));
   panel.curves.push_back(std::move(curve));
