@@ -18,7 +18,8 @@ tuning = off
 
 class SweepCase(TestCase):
     def spec(self, options, name="s.ini"):
-        return self.write(name, HEAD.format(launcher=MPIRUN) + options)
+        mechanism = "" if "mechanism" in options else "mechanism = none\n"
+        return self.write(name, HEAD.format(launcher=MPIRUN) + options + mechanism)
 
     def sweep(self, *words, code=0, spec="s.ini"):
         result = self.run_alone(["sweep", spec, "--output", "out", *words])

@@ -6,6 +6,7 @@
 #include "app/sweep/sweep_spec.hpp"
 #include "support/testing.hpp"
 #include <filesystem>
+#include <gmock/gmock.h>
 
 #include "starling/core/check.hpp"
 
