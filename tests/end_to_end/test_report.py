@@ -290,7 +290,8 @@ class Comparison(ReportCase):
             self.check_pictures("both", ["compare.svg", "compare.png"])
             drawn = (self.folder / "both" / "compare.svg").read_text()
             for name in ("one", "two"):
-                self.assertIn(f"{name}: progressive", drawn)
+                self.assertIn(f"<title>{name}</title>", drawn)
+            self.assertIn("loss, progressive", drawn)
 
     def test_equal_names_and_many_runs(self):
         for batch, name in enumerate(("a/run", "b/run", "c"), 1):

@@ -109,7 +109,7 @@ std::vector<Panel> small_multiples(const std::vector<ComparedRuns>& lines, const
   std::vector<Panel> panels;
   for (const std::string& facet : distinct(lines, &ComparedRuns::facet)) {
     for (const PanelKind& kind : known) {
-      Panel panel{facet, kind.label, kind.logarithmic, {}, "unknown"};
+      Panel panel{facet, kind.label, kind.logarithmic, {}, kind.logarithmic ? "nothing above 0" : "unknown"};
       for (const ComparedRuns& runs : lines) {
         if (runs.facet == facet) add_line(panel, runs, kind, colour_of(labels, runs.label));
       }
@@ -128,7 +128,7 @@ std::vector<Panel> together(std::vector<ComparedRuns> lines, const std::vector<P
   }
   std::vector<Panel> panels;
   for (const PanelKind& kind : known) {
-    Panel panel{"", kind.label, kind.logarithmic, {}, "unknown"};
+    Panel panel{"", kind.label, kind.logarithmic, {}, kind.logarithmic ? "nothing above 0" : "unknown"};
     for (std::size_t i = 0; i < lines.size(); ++i) add_line(panel, lines[i], kind, i + 1);
     panels.push_back(std::move(panel));
   }
