@@ -92,12 +92,12 @@ TEST(IntervalPicture, FillsTheFirstBandAlone) {
 }
 
 TEST(IntervalPicture, MarksZeroWhereItIsInRange) {
-  EXPECT_EQ(count(script_of(narrowing(1, {"m"})), "dt 2"), 1U);
+  EXPECT_EQ(count(script_of(narrowing(1, {"m"})), "dt 2 lc"), 1U);
   std::vector<IntervalsAt> path = narrowing(1, {"m"});
   for (IntervalsAt& at : path) {
     for (Interval& each : at.intervals) each = {"x", 1000, 0, each.low + 999, each.high + 999, 0.95, "m"};
   }
-  EXPECT_EQ(count(script_of(path), "dt 2"), 0U);
+  EXPECT_EQ(count(script_of(path), "dt 2 lc"), 0U);
 }
 
 TEST(IntervalPicture, HasAPanelForEachOfTwelveCoefficientsAndOneForTheKey) {
