@@ -1,6 +1,7 @@
 #include "program.hpp"
 
 #include "app/console/print.hpp"
+#include "app/console/shell_words.hpp"
 #include "app/console/version.hpp"
 #include "app/data/data_command.hpp"
 #include "app/doctor/doctor_command.hpp"
@@ -12,12 +13,12 @@
 #include "app/renewable/renewable_command.hpp"
 #include "app/report/report_command.hpp"
 #include "app/score/score_command.hpp"
+#include "app/sweep/sweep_command.hpp"
 #include "app/topology/topology_command.hpp"
 #include "app/vertical/vertical_command.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <regex>
 #include <unistd.h>
 
 #include "starling/core/check.hpp"
@@ -39,20 +40,6 @@ bool is_first_process() {
     if (const char* text = std::getenv(name); text != nullptr) return std::atoi(text) == 0;
   }
   return true;
-}
-
-/// The words as a shell would take them again.
-std::string quoted(const std::vector<std::string>& words) {
-  std::string line;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool plain =
-        words[i].find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%") ==
-            std::string::npos &&
-        !words[i].empty();
-    line += i == 0 ? "" : " ";
-    line += plain ? words[i] : "'" + std::regex_replace(words[i], std::regex("'"), "'\\''") + "'";
-  }
-  return line;
 }
 
 int dispatch_program(const std::vector<std::string>& argv, const std::vector<Command>& table) {
@@ -82,7 +69,8 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table{omd_command(),      renewable_command(), infer_command(),
                                           vertical_command(), fedavg_command(),    doctor_command(),
                                           topology_command(), privacy_command(),   predict_command(),
-                                          score_command(),    data_command(),      report_command()};
+                                          score_command(),    data_command(),      report_command(),
+                                          sweep_command()};
   return table;
 }
 

@@ -5,6 +5,7 @@ import io
 import json
 import math
 import signal
+import statistics
 import unittest
 
 from harness import *
@@ -289,13 +290,31 @@ class Comparison(ReportCase):
             self.check_pictures("both", ["compare.svg", "compare.png"])
             drawn = (self.folder / "both" / "compare.svg").read_text()
             for name in ("one", "two"):
-                self.assertIn(f"{name}: progressive", drawn)
+                self.assertIn(f"<title>{name}</title>", drawn)
+            self.assertIn("loss, progressive", drawn)
 
     def test_equal_names_and_many_runs(self):
-        for name in ("a/run", "b/run", "c"):
-            self.good(1, [*DRIFT, "--output", name])
+        for batch, name in enumerate(("a/run", "b/run", "c"), 1):
+            self.good(1, [*DRIFT, "--batch", batch, "--output", name])
         head = self.report("a/run", "--compare", "b/run", "c", "--pictures", "off").out.splitlines()[0]
         self.assertEqual(head.split(), ["a/run", "b/run", "c"])
+        self.assertEqual(self.report("a/run", "b/run", "c", "--pictures", "off").out.splitlines()[0], head)
+
+    def test_seeds_are_one_line(self):
+        losses = [self.summary_of(1, [*DRIFT, "--seed", seed], f"run-{seed}")["loss"]["mean"] for seed in (1, 2, 3)]
+        self.good(1, [*DRIFT[:-1], "1", "--output", "other"])
+        words = ["run-1", "run-2", "run-3", "other", "--by", "mechanism.epsilon", "--metric", "loss"]
+        rows = list(csv.reader(io.StringIO(self.report(*words, "--format", "csv").out)))
+        self.assertEqual(rows[0], ["run", "n", "mechanism.epsilon", "loss.mean", "loss.mean sd", "loss.mean n"])
+        self.assertEqual((rows[1][:3], rows[2][:3]), (["run-1", "3", "4"], ["other", "1", "1"]))
+        self.assertAlmostEqual(float(rows[1][3]), statistics.mean(losses), places=12)
+        self.assertAlmostEqual(float(rows[1][4]), statistics.stdev(losses), places=12)
+        self.assertEqual(rows[2][4:], ["", "1"])
+        if shutil.which("gnuplot"):
+            self.report(*words, "--picture-format", "svg,pdf", "--output", "drawn")
+            self.assertEqual((self.folder / "drawn/compare.pdf").read_bytes()[:5], b"%PDF-")
+            self.assertIn("run-1(n=3)", (self.folder / "drawn/compare.svg").read_text())
+            self.assertIn("filledcurves", (self.folder / "drawn/compare.gp").read_text())
 
 
 class BadInput(ReportCase):
@@ -313,7 +332,8 @@ class BadInput(ReportCase):
 
     def test_words(self):
         for words in ([], ["run", "run"], ["run", "--csv", "--json"], ["run", "--csv=colours"], ["run", "--pictures=x"],
-                      ["run", "--compare"], ["run", "--nonsense"], ["run", "--json", "--output", "x"]):
+                      ["run", "--compare"], ["run", "--nonsense"], ["run", "--by", "seed"], ["run", "--format", "csv"],
+                      ["run", "--picture-format", "gif"], ["run", "--json", "--output", "x"]):
             with self.subTest(words=words):
                 self.refused(USAGE, *words)
 
@@ -323,7 +343,7 @@ class BadInput(ReportCase):
                         text.replace('"mean":', '"mean": [],"m":'), text + "}", "\0" * 100):
             with self.subTest(damaged=damaged[:40]):
                 self.file.write_text(damaged)
-                for words in ([], ["--json"], ["--csv"], ["--compare", "run"]):
+                for words in ([], ["--json"], ["--csv"]):
                     self.assertIn("summary.json", self.refused(DATA, "run", *words))
 
     def test_missing_and_damaged_files(self):

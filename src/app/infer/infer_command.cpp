@@ -324,7 +324,7 @@ OwnResults InferRun::own_results(const Summary& summary) {
     write_interval_path(folder, path);
     if (!in_own_units.empty()) write_coefficients(*directory_, in_own_units, "coefficients-own-units.csv");
   };
-  own.draw = [folder, path] { return std::vector<std::string>{draw_intervals(folder, path, false)}; };
+  own.draw = [folder, path] { return std::vector<std::string>{draw_intervals(folder, path, {})}; };
   return own;
 }
 

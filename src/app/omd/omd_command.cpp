@@ -217,7 +217,7 @@ std::vector<std::string> OmdRun::draw() const {
   const std::string& folder = directory_->path();
   std::vector<std::string> problems;
   if (violation_) problems.push_back(write_violations(folder, *violation_));
-  problems.push_back(draw_network(folder, read_network(folder), records_->history(), false));
+  problems.push_back(draw_network(folder, read_network(folder), records_->history(), {}));
   return problems;
 }
 

@@ -1,160 +1,236 @@
-// Runs side by side.
-#include "report.hpp"
+#include "comparison.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <map>
+#include <set>
 
-#include "starling/report/pictures/picture.hpp"
-#include "starling/report/view/run_reading.hpp"
-#include "starling/report/view/summary_view.hpp"
+#include "starling/files/text_files.hpp"
+#include "starling/report/pictures/comparison_picture.hpp"
 #include "starling/report/view/table_text.hpp"
 
 namespace starling {
 
 namespace {
 
-using Cells = std::vector<std::string>;
+/// Options that change no result: where it goes, how it is shown, and how the run is kept.
+constexpr std::array idle_options{"output",           "progress", "json",  "json-models",
+                                  "checkpoint-every", "watchdog", "resume"};
 
-/// A figure of a summary, as a cell.
-struct FigureRow {
-  const char* name;
-  const char* path;
-  const char* format;
-  double factor = 1;
-};
-
-constexpr std::array<FigureRow, 24> figures{{{"rounds", "rounds", "{:.0f}"},
-                                             {"loss, mean", "loss.mean", "{:.6f}"},
-                                             {"loss, last tenth", "loss.last", "{:.6f}"},
-                                             {"test loss", "metrics.test_loss", "{:.6f}"},
-                                             {"accuracy", "accuracy", "{:.2f} %", 100},
-                                             {"progressive accuracy", "metrics.progressive_accuracy", "{:.2f} %", 100},
-                                             {"balanced accuracy", "metrics.balanced_accuracy", "{:.2f} %", 100},
-                                             {"precision", "metrics.precision", "{:.2f} %", 100},
-                                             {"recall", "metrics.recall", "{:.2f} %", 100},
-                                             {"F1", "metrics.f1", "{:.2f} %", 100},
-                                             {"specificity", "metrics.specificity", "{:.2f} %", 100},
-                                             {"static regret", "regret.static", "{:.6g}"},
-                                             {"static exponent", "regret.exponent.static.value", "{:.3f}"},
-                                             {"dynamic regret", "regret.dynamic", "{:.6g}"},
-                                             {"dynamic exponent", "regret.exponent.dynamic.value", "{:.3f}"},
-                                             {"path length", "regret.path_length", "{:.6g}"},
-                                             {"consensus error", "consensus_error", "{:.3e}"},
-                                             {"mass", "mass", "{:.12g}"},
-                                             {"epsilon per release", "privacy.epsilon_per_release", "{:.6g}"},
-                                             {"epsilon", "privacy.epsilon", "{:.6g}"},
-                                             {"client epsilon", "privacy.client_epsilon", "{:.6g}"},
-                                             {"messages", "traffic.messages", "{:.0f}"},
-                                             {"bytes", "traffic.bytes", "{:.0f}"},
-                                             {"rounds/s", "time.rounds_per_second", "{:.0f}"}}};
-
-/// Losses are unbounded where the summary says null; those of a run that goes on are not known yet.
-bool is_unbounded(const SummaryView& view, const FigureRow& row) {
-  const std::string path = row.path;
-  const bool final = !view.has("state") || path == "privacy.epsilon_per_release";
-  return final && view.learned() && path.starts_with("privacy.") && path.find("epsilon") != std::string::npos &&
-         (view.has("privacy.statement") && !view.text("privacy.mechanism").empty());
+bool is_idle(const std::string& option) {
+  return std::find(idle_options.begin(), idle_options.end(), option) != idle_options.end();
 }
 
-std::string cell_of(const SummaryView& view, const FigureRow& row) {
-  if (view.withholds(row.path)) return "withheld";
-  const double value = row.factor * view.number(row.path);
-  if (!std::isfinite(value) && is_unbounded(view, row)) return "unbounded";
-  return shown(value, row.format);
+/// Everything that runs of one group share.
+std::string kinship(const ComparedRun& run) {
+  const double planned = run.view.number("rounds_planned");
+  const bool stopped = run.report.state() == RunState::finished && run.view.number("rounds") < planned;
+  std::string text = run.view.text("command") + "\n" + name_of(run.report.state()) + (stopped ? " stopped" : "");
+  for (const auto& [key, value] : run.configuration) {
+    if (key != "seed" && !is_idle(key)) text += "\n" + key + " = " + value;
+  }
+  return text;
 }
 
 /// The last parts of the paths, or whole paths where two runs share one.
-Cells names_of(const std::vector<RunReport>& runs) {
+Cells names_of(const std::vector<ComparedRun>& runs) {
   Cells names;
-  for (const RunReport& run : runs)
-    names.push_back(std::filesystem::absolute(run.path()).lexically_normal().filename().string());
-  Cells sorted = names;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return names;
+  for (const ComparedRun& run : runs)
+    names.push_back(std::filesystem::absolute(run.report.path()).lexically_normal().filename().string());
+  const std::set<std::string> different(names.begin(), names.end());
+  if (different.size() == names.size()) return names;
   names.clear();
-  for (const RunReport& run : runs) names.push_back(run.path());
+  for (const ComparedRun& run : runs) names.push_back(run.report.path());
   return names;
 }
 
-/// Keys of which the runs have different values, but for those that say only where results go and how they are shown.
-std::vector<Cells> differing_settings(const std::vector<RunReport>& runs) {
-  std::vector<std::map<std::string, std::string>> all;
-  std::map<std::string, int> keys;
-  for (const RunReport& run : runs) {
-    all.push_back(read_configuration(run.path()));
-    for (const auto& [key, value] : all.back()) ++keys[key];
+/// Options of which the groups have different values.
+std::vector<std::string> differing_options(const std::vector<ComparedRun>& runs,
+                                           const std::vector<std::vector<std::size_t>>& groups) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const auto& group : groups) {
+    for (const auto& [key, value] : runs[group.front()].configuration) values[key];
   }
-  for (const char* key : {"output", "progress", "json", "json-models"}) keys.erase(key);
-  std::vector<Cells> rows;
-  for (const auto& [key, count] : keys) {
-    Cells row{key};
-    for (const auto& configuration : all) {
-      const auto found = configuration.find(key);
-      row.push_back(found == configuration.end() ? "-" : found->second);
+  std::vector<std::string> differing;
+  for (auto& [key, found] : values) {
+    if (is_idle(key) || key == "seed") continue;
+    for (const auto& group : groups) {
+      const auto& configuration = runs[group.front()].configuration;
+      const auto value = configuration.find(key);
+      found.insert(value == configuration.end() ? "-" : value->second);
     }
-    if (std::any_of(row.begin() + 2, row.end(), [&](const std::string& cell) { return cell != row[1]; })) {
-      rows.push_back(std::move(row));
-    }
+    if (found.size() > 1) differing.push_back(key);
   }
-  return rows;
+  return differing;
 }
 
-std::vector<Cells> figure_table(const std::vector<RunReport>& runs) {
-  std::vector<SummaryView> views;
-  views.reserve(runs.size());
-  for (const RunReport& run : runs) views.push_back(view_of(run));
-  std::vector<Cells> rows;
-  Cells states{"state"};
-  for (const RunReport& run : runs) states.emplace_back(name_of(run.state()));
-  rows.push_back(std::move(states));
-  for (const FigureRow& figure : figures) {
-    Cells row{figure.name};
-    for (const SummaryView& view : views) row.push_back(cell_of(view, figure));
-    const bool any = std::any_of(row.begin() + 1, row.end(), [](const std::string& cell) { return cell != "-"; });
-    if (any) rows.push_back(std::move(row));
-  }
-  return rows;
-}
+struct Spread {
+  double mean = 0;
+  double deviation = std::nan("");  ///< of a sample; NaN for one value
+  std::size_t count = 0;
+};
 
-void append_rows(std::string& text, const std::vector<Cells>& rows, const std::vector<std::size_t>& widths) {
-  for (const Cells& row : rows) {
-    for (std::size_t k = 0; k < row.size(); ++k) text += fmt::format("  {:<{}}", row[k], widths[k]);
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += "\n";
-  }
+Spread spread_of(const std::vector<double>& values) {
+  Spread spread;
+  spread.count = values.size();
+  for (const double value : values) spread.mean += value / static_cast<double>(values.size());
+  if (values.size() < 2) return spread;
+  double squares = 0;
+  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
+  spread.deviation = std::sqrt(squares / static_cast<double>(values.size() - 1));
+  return spread;
 }
 
 }  // namespace
 
-std::string comparison(const std::vector<RunReport>& runs) {
-  Cells head = names_of(runs);
-  head.insert(head.begin(), "");
-  const std::vector<Cells> settings = differing_settings(runs);
-  const std::vector<Cells> results = figure_table(runs);
-  std::vector<std::size_t> widths(head.size(), 0);
-  for (const auto* rows : {&settings, &results}) {
-    for (const Cells& row : *rows) {
-      for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max({widths[k], row[k].size(), head[k].size()});
+Comparison::Comparison(const std::vector<RunReport>& runs, const ComparisonRequest& request) {
+  for (const RunReport& run : runs) runs_.emplace_back(run);
+  names_ = names_of(runs_);
+  std::map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const auto [group, first] = known.emplace(kinship(runs_[i]), groups_.size());
+    if (first) groups_.emplace_back();
+    groups_[group->second].push_back(i);
+  }
+  differing_ = differing_options(runs_, groups_);
+  for (const std::string& key : request.by) require_key(key, runs_);
+  by_ = request.by.empty() ? differing_ : request.by;
+  for (const std::string& metric : request.metrics) figures_.push_back(figure_named(metric, runs_));
+  if (!figures_.empty()) return;
+  for (const ComparedFigure& figure : usual_figures()) {
+    if (std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) { return cell(group, figure) != "-"; })) {
+      figures_.push_back(figure);
     }
   }
-  std::string text;
-  append_rows(text, {head}, widths);
-  if (!settings.empty()) {
-    text += "\n  settings that differ\n";
-    append_rows(text, settings, widths);
+}
+
+std::string Comparison::name(const Group& group) const {
+  return group.size() == 1 ? names_[group.front()] : fmt::format("{}(n={})", names_[group.front()], group.size());
+}
+
+/// The figure of a run, or mean ± standard deviation; "(k of n)" follows where only k of n runs have it.
+std::string Comparison::cell(const Group& group, const ComparedFigure& figure) const {
+  const std::string first = cell_of(runs_[group.front()].view, figure);
+  if (group.size() == 1) return first;
+  std::vector<double> values;
+  for (const std::size_t i : group) {
+    const std::string each = cell_of(runs_[i].view, figure);
+    if (each == "withheld" || each == "unbounded") return each;
+    if (each != "-") values.push_back(figure.factor * runs_[i].view.number(figure.path));
   }
-  text += "\n  figures\n";
-  append_rows(text, results, widths);
+  if (values.empty()) return "-";
+  const Spread spread = spread_of(values);
+  std::string text = shown(spread.mean, figure.format.c_str());
+  if (spread.count > 1 && spread.deviation > 0) text += " ± " + shown(spread.deviation, figure.format.c_str());
+  if (spread.count < group.size()) text += fmt::format(" ({} of {})", spread.count, group.size());
   return text;
 }
 
-std::string draw_comparison_of(const std::vector<RunReport>& runs, const std::string& folder) {
-  const Cells names = names_of(runs);
-  std::vector<NamedHistory> histories;
-  for (std::size_t i = 0; i < runs.size(); ++i) histories.push_back({names[i], runs[i].history()});
-  return draw_comparison(folder, histories);
+std::string Comparison::key_cell(const Group& group, const std::string& key) const {
+  std::vector<std::string> values;
+  for (const std::size_t i : group) {
+    const std::string value = value_of(runs_[i], key);
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+  return fmt::format("{}", fmt::join(values, " "));
+}
+
+/// Mean, standard deviation and number of runs as they are, or the word that stands for them.
+void Comparison::append_exact(Cells& row, const Group& group, const ComparedFigure& figure) const {
+  const std::string text = cell(group, figure);
+  if (text == "withheld" || text == "unbounded") {
+    row.insert(row.end(), {text, "", ""});
+    return;
+  }
+  std::vector<double> values;
+  for (const std::size_t i : group) {
+    const double value = runs_[i].view.number(figure.path);
+    if (std::isfinite(value)) values.push_back(value);
+  }
+  const Spread spread = spread_of(values);
+  row.insert(row.end(), {values.empty() ? "" : csv_exact(spread.mean), csv_exact(spread.deviation),
+                         fmt::format("{}", spread.count)});
+}
+
+std::string Comparison::table(TableFormat format) const {
+  const bool exact = format == TableFormat::csv;
+  TextTable table{{exact ? "run" : "", "n"}, {}};
+  table.head.insert(table.head.end(), by_.begin(), by_.end());
+  for (const ComparedFigure& figure : figures_) {
+    table.head.push_back(exact ? figure.path : figure.name);
+    if (exact) table.head.insert(table.head.end(), {figure.path + " sd", figure.path + " n"});
+  }
+  for (const Group& group : groups_) {
+    Cells row{names_[group.front()], fmt::format("{}", group.size())};
+    for (const std::string& key : by_) row.push_back(key_cell(group, key));
+    for (const ComparedFigure& figure : figures_) {
+      exact ? append_exact(row, group, figure) : row.push_back(cell(group, figure));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return formatted(table, format);
+}
+
+std::string Comparison::text() const {
+  std::vector<Cells> all{{""}, {"state"}};
+  for (const Group& group : groups_) {
+    all[0].push_back(name(group));
+    all[1].emplace_back(starling::name_of(runs_[group.front()].report.state()));
+  }
+  for (const ComparedFigure& figure : figures_) {
+    Cells row{figure.name};
+    for (const Group& group : groups_) row.push_back(cell(group, figure));
+    all.push_back(std::move(row));
+  }
+  const auto first_setting = static_cast<std::ptrdiff_t>(all.size());
+  for (const std::string& key : differing_) {
+    Cells row{key};
+    for (const Group& group : groups_) {
+      const auto& configuration = runs_[group.front()].configuration;
+      const auto value = configuration.find(key);
+      row.push_back(value == configuration.end() ? "-" : value->second);
+    }
+    all.push_back(std::move(row));
+  }
+  std::vector<std::size_t> widths(groups_.size() + 1, 0);
+  for (const Cells& row : all) {
+    for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], width_of(row[k]));
+  }
+  std::string text;
+  append_rows(text, {all.front()}, widths);
+  if (!differing_.empty()) text += "\n  settings that differ\n";
+  append_rows(text, {all.begin() + first_setting, all.end()}, widths);
+  text += "\n  figures\n";
+  append_rows(text, {all.begin() + 1, all.begin() + first_setting}, widths);
+  return text;
+}
+
+/// "epsilon 1, topology ring-8.topo", from one of the keys on.
+std::string Comparison::label(const Group& group, std::size_t first_key) const {
+  std::string text;
+  for (std::size_t k = first_key; k < by_.size(); ++k) {
+    text += (text.empty() ? "" : ", ") + by_[k] + " " + key_cell(group, by_[k]);
+  }
+  return text;
+}
+
+std::string Comparison::draw(const std::string& folder, PictureFormats formats) const {
+  const bool many = groups_.size() > most_lines_together && !by_.empty();
+  std::vector<ComparedRuns> lines;
+  std::set<std::string> labels;
+  for (const Group& group : groups_) {
+    ComparedRuns line;
+    if (many) line.facet = by_.front() + " " + key_cell(group, by_.front());
+    line.label = many ? label(group, 1) : name(group);
+    // Lines that the keys do not tell apart have the names of their runs.
+    if (!labels.insert(line.facet + "\n" + line.label).second)
+      line.label += (line.label.empty() ? "" : ", ") + name(group);
+    if (line.label.empty()) line.label = "all";
+    for (const std::size_t i : group) line.histories.push_back(runs_[i].report.history());
+    lines.push_back(std::move(line));
+  }
+  return draw_comparison(folder, lines, formats);
 }
 
 }  // namespace starling

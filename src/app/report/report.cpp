@@ -373,7 +373,7 @@ void RunReport::write_models(std::ostream& out) const {
   }
 }
 
-std::string RunReport::draw(const std::string& folder) const {
+std::string RunReport::draw(const std::string& folder, PictureFormats formats) const {
   RunCurves curves;
   curves.history = history_;
   if (state_ == RunState::finished) {
@@ -396,9 +396,9 @@ std::string RunReport::draw(const std::string& folder) const {
   } catch (const FailureError& error) {
     return fmt::format("no pictures: {}; --output names another folder", error.what());
   }
-  const std::string of_network = draw_network(folder, network_if_readable(path_), history_, true);
-  const std::string of_intervals = draw_intervals(folder, read_interval_path(path_), true);
-  const std::string of_run = draw_pictures(folder, curves, true);
+  const std::string of_network = draw_network(folder, network_if_readable(path_), history_, formats);
+  const std::string of_intervals = draw_intervals(folder, read_interval_path(path_), formats);
+  const std::string of_run = draw_pictures(folder, curves, formats);
   if (!of_run.empty()) return of_run;
   return of_network.empty() ? of_intervals : of_network;
 }

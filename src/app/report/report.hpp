@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "starling/record/directory/history.hpp"
+#include "starling/report/pictures/picture_formats.hpp"
 #include "starling/report/view/summary_view.hpp"
 
 namespace starling {
@@ -33,7 +34,7 @@ class RunReport {
   void write_models(std::ostream& out) const;
   /// Draws the run's pictures and writes convergence.csv. Returns a sentence that says why pictures are missing, or an
   /// empty string. Throws DataError before anything is written.
-  [[nodiscard]] std::string draw(const std::string& folder) const;
+  [[nodiscard]] std::string draw(const std::string& folder, PictureFormats formats) const;
 
  private:
   void read_finished();
@@ -53,11 +54,5 @@ class RunReport {
 /// A table of about `most` lines of a history, evenly spread, with the known figures. Rounds with scores on --test are
 /// preferred. Empty for an empty history.
 [[nodiscard]] std::string curve_table(const std::vector<NetworkFigures>& history, std::size_t most);
-
-/// A table of several runs: differences of their configurations, then their figures.
-[[nodiscard]] std::string comparison(const std::vector<RunReport>& runs);
-
-/// Draws compare.svg and compare.png. Returns as RunReport::draw.
-[[nodiscard]] std::string draw_comparison_of(const std::vector<RunReport>& runs, const std::string& folder);
 
 }  // namespace starling

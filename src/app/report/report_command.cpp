@@ -2,19 +2,24 @@
 #include "report_command.hpp"
 
 #include "app/settings/catalogue.hpp"
+#include "comparison.hpp"
 #include "report.hpp"
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <iostream>
+#include <set>
 #include <system_error>
 
 #include "starling/core/check.hpp"
+#include "starling/report/pictures/comparison_picture.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr const char* synopsis = "starling report RUN [--compare RUN2 …] [--csv [history|models]] [--json]";
+constexpr const char* synopsis =
+    "starling report RUN … [--by KEYS] [--metric METRICS] [--format FORMAT] [--csv [history|models]] [--json]";
 constexpr const char* explanation =
     "Shows a run from its directory, finished or not, and never disturbs it: the table of its end (of a run that goes\n"
     "on or was killed: how far it is), some lines of its history, and its pictures, which are drawn again into RUN:\n"
@@ -24,14 +29,24 @@ constexpr const char* explanation =
     "  components.svg, components.png      up to six components of their models, and of the best in hindsight\n"
     "  regret.svg, regret.png              regret per round with its exponent, of runs with --regret\n"
     "  intervals.svg, intervals.png        estimates and their intervals on the way, of runs of infer\n"
+    "Several runs are compared: the options that differ and the figures; runs that differ by their seeds alone are "
+    "one\n"
+    "line with mean, standard deviation and number. The picture compare.svg has a line for each, with a band of one\n"
+    "standard deviation (of two runs: from one to the other). More than 8 lines are drawn as small multiples, one row "
+    "for\n"
+    "each value of the first key.\n"
+    "  starling report A B C --by epsilon,topology --metric accuracy --format latex\n"
     "Figures of private records that are withheld are called so, or left out. Exit code: 0, even without gnuplot;\n"
     "2 no such run; 3 its files are damaged.\n";
 
 /// What the words ask for.
 struct ReportRequest {
-  std::vector<std::string> runs;    ///< one directory
-  std::vector<std::string> others;  ///< for comparison
-  std::string csv;                  ///< empty, "history" or "models"
+  std::vector<std::string> runs;    ///< directories
+  std::vector<std::string> others;  ///< further ones
+  ComparisonRequest comparison;
+  TableFormat format = TableFormat::text;
+  std::vector<std::string> picture_formats;
+  std::string csv;  ///< empty, "history" or "models"
   bool json = false;
   bool pictures = true;
   std::string output;
@@ -42,15 +57,41 @@ Options report_options(ReportRequest& request) {
   const std::string draws = "no pictures are drawn then";
   Options options("report");
   options.group("Options");
-  options.add({.name = "run", .argument = "RUN", .help = "directory of the run", .positional = true, .many = true},
+  options.add({.name = "run",
+               .argument = "RUN",
+               .help = "directory of the run; several are compared",
+               .positional = true,
+               .many = true},
               request.runs);
   options.add({.name = "compare",
                .argument = "RUN2 …",
-               .help = "one or more further runs: settings that differ and figures side by side, and the curves of all "
-                       "on common axes in compare.svg and compare.png",
+               .help = "further runs, as if they stood beside RUN",
                .many = true,
                .relations = {excludes("csv", shows), excludes("json", shows)}},
               request.others);
+  options.add({.name = "by",
+               .argument = "KEY[,KEY…]",
+               .help = "columns of a comparison: options of config.ini, or keys of summary.json such as "
+                       "privacy.mechanism. Default: the options that differ",
+               .relations = {excludes("csv", shows), excludes("json", shows)}},
+              request.comparison.by);
+  options.add({.name = "metric",
+               .argument = "METRIC[,METRIC…]",
+               .help = "figures of a comparison: keys of summary.json, or short names such as accuracy, loss, test "
+                       "accuracy, epsilon. Default: the usual ones that are known",
+               .relations = {excludes("csv", shows), excludes("json", shows)}},
+              request.comparison.metrics);
+  options.add({.name = "format",
+               .argument = "FORMAT",
+               .initial = "text",
+               .help = "of the table of a comparison; csv has all digits, and mean, standard deviation and number in "
+                       "columns of their own",
+               .relations = {excludes("csv", shows), excludes("json", shows)}},
+              request.format,
+              {{"text", TableFormat::text},
+               {"csv", TableFormat::csv},
+               {"markdown", TableFormat::markdown},
+               {"latex", TableFormat::latex}});
   options.add({.name = "csv",
                .argument = "[history|models]",
                .help = "print CSV and nothing else. history (the default): rounds, loss, accuracy, test_loss, "
@@ -66,7 +107,15 @@ Options report_options(ReportRequest& request) {
               request.json);
   options.add({.name = "pictures", .argument = "[on|off]", .initial = "on", .help = "draw pictures", .implied = "on"},
               request.pictures, {{"on", true}, {"off", false}});
-  options.add(declared("output", {.help = "folder for the pictures, made if need be; default: RUN",
+  options.add({.name = "picture-format",
+               .argument = "svg[,png][,pdf]",
+               .initial = "svg,png",
+               .help = "formats of the pictures",
+               .words = {"svg", "png", "pdf"},
+               .relations = {excludes("pictures=off", draws)}},
+              request.picture_formats);
+  options.add(declared("output", {.help = "folder for the pictures, made if need be; default: RUN, of a comparison the "
+                                          "first one",
                                   .relations = {excludes("csv", draws), excludes("json", draws),
                                                 excludes("pictures=off", draws)}}),
               request.output);
@@ -83,10 +132,22 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
   ReportRequest request;
   report_options(request).parse(words);
   check(!request.runs.empty(), "no run is named. Name its directory: {}", synopsis);
-  check(request.runs.size() == 1,
-        "{} runs are named, '{}' and others: one is shown at a time. Name others after --compare; --csv takes history "
-        "or models, --pictures on or off.",
-        request.runs.size(), fmt::join(request.runs, "', '"));
+  request.runs.insert(request.runs.end(), request.others.begin(), request.others.end());
+  std::set<std::string> places;
+  for (const std::string& run : request.runs) {
+    std::error_code error;
+    check(places.insert(std::filesystem::weakly_canonical(run, error).string()).second,
+          "'{}' is named twice: a run is compared with others. Name it once; --csv takes history or models, --pictures "
+          "on or off.",
+          run);
+  }
+  const bool several = request.runs.size() > 1;
+  check(several || (request.comparison.by.empty() && request.comparison.metrics.empty() &&
+                    request.format == TableFormat::text),
+        "--by, --metric and --format with one run: they are for comparisons. Name several runs, or leave them out.");
+  check(!several || (request.csv.empty() && !request.json),
+        "{} runs with {}: it is of one run. Name one, or take --format csv.", request.runs.size(),
+        request.json ? "--json" : "--csv");
   return request;
 }
 
@@ -113,16 +174,34 @@ void tell_of_pictures(const std::string& problem, const std::string& folder, con
   }
 }
 
+PictureFormats formats_of(const ReportRequest& request) {
+  const auto has = [&](const char* format) {
+    return std::find(request.picture_formats.begin(), request.picture_formats.end(), format) !=
+           request.picture_formats.end();
+  };
+  return {has("svg"), has("png"), has("pdf")};
+}
+
+/// A table that names keys, figures or a format has a line for each group of runs; so has one of many groups.
+void print_comparison(const Comparison& comparison, const ReportRequest& request) {
+  const bool asked = !request.comparison.by.empty() || !request.comparison.metrics.empty();
+  const bool lines = asked || request.format != TableFormat::text || comparison.groups() > most_lines_together;
+  std::cout << (lines ? comparison.table(request.format) : comparison.text());
+}
+
 void compare(const ReportRequest& request) {
   std::vector<RunReport> runs;
-  runs.emplace_back(request.runs.front());
-  for (const std::string& path : request.others) runs.emplace_back(path);
-  std::cout << comparison(runs);
+  for (const std::string& path : request.runs) runs.emplace_back(path);
+  const Comparison comparison(runs, request.comparison);
+  print_comparison(comparison, request);
   flush_output();
-  if (!request.pictures) return;
+  if (!request.pictures || (request.format != TableFormat::text && request.output.empty())) return;
   const std::string folder = picture_folder(request);
-  std::cout << '\n';
-  tell_of_pictures(draw_comparison_of(runs, folder), folder, "compare.svg, compare.png");
+  const std::string problem = comparison.draw(folder, formats_of(request));
+  if (request.format == TableFormat::text) std::cout << '\n';
+  if (request.format == TableFormat::text || !problem.empty()) {
+    tell_of_pictures(problem, folder, fmt::format("compare as {}", fmt::join(request.picture_formats, ", ")));
+  }
 }
 
 void show(const ReportRequest& request) {
@@ -139,15 +218,15 @@ void show(const ReportRequest& request) {
     if (!request.pictures) return;
     const std::string folder = picture_folder(request);
     const bool has_intervals = std::filesystem::exists(run.path() + "/intervals.csv");
-    tell_of_pictures(run.draw(folder), folder,
-                     fmt::format("loss{} convergence{}, each as .svg and .png,", has_intervals ? "," : " and",
-                                 has_intervals ? " and intervals" : ""));
+    tell_of_pictures(run.draw(folder, formats_of(request)), folder,
+                     fmt::format("loss{} convergence{}, each as {},", has_intervals ? "," : " and",
+                                 has_intervals ? " and intervals" : "", fmt::join(request.picture_formats, " and ")));
   }
 }
 
 int run_report(const Call& call) {
   const ReportRequest request = parse_request(call.words);
-  request.others.empty() ? show(request) : compare(request);
+  request.runs.size() == 1 ? show(request) : compare(request);
   flush_output();
   return 0;
 }

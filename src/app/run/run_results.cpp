@@ -257,7 +257,7 @@ std::vector<std::string> LearningRun::write_pictures(const Summary& summary, con
   std::vector<std::string> problems;
   fault_point("results");
   if (own.draw) problems = own.draw();
-  problems.push_back(draw_pictures(folder, curves, false));
+  problems.push_back(draw_pictures(folder, curves, {}));
   fault_point("results");
   std::erase(problems, "");
   return problems;

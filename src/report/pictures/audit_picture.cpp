@@ -59,8 +59,7 @@ std::string draw_audit(const std::string& folder, const AuditResult& result) {
     ratio.curves.push_back(level("claimed epsilon" + at, histogram, result.epsilon_claimed, 8));
     ratio.curves.push_back(level("", histogram, -result.epsilon_claimed, 8));
   }
-  return draw(folder, "audit.gp", {{"audit", {std::move(seen), std::move(ratio)}, {histogram.statistic, false}}},
-              PictureFormats::svg);
+  return draw(folder, "audit.gp", {{"audit", {std::move(seen), std::move(ratio)}, {histogram.statistic, false}}}, {});
 }
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 #include "gnuplot.hpp"
 
+#include "palette.hpp"
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -23,6 +24,9 @@ namespace fs = std::filesystem;
 
 constexpr int panel_height = 330;
 constexpr int least_height = 560;
+constexpr double dots_per_inch = 100;
+constexpr int no_terminal = 9;      ///< gnuplot's exit status where it cannot draw PDF
+constexpr int markers_of_line = 8;  ///< at most, on a line whose colour another one has too
 
 /// Runs a program in a folder, without a shell and silently; its exit status, or -1 if it could not be started.
 int run_quietly(const std::string& folder, const std::vector<std::string>& words) {
@@ -97,17 +101,23 @@ class ScriptWriter {
   /// For gnuplot; SVG comes first, so that it is there even where PNG cannot be drawn.
   [[nodiscard]] std::string text(PictureFormats formats) const {
     std::string script =
-        "# drawn by gnuplot; run it again after any change\n" + blocks_ +
+        "# drawn by gnuplot; run it again after any change\n" + blocks_ + palette_commands() +
         "set grid lt 1 lc rgb '#dddddd'\nset border lc rgb '#888888'\nset key noenhanced above\nset rmargin 4\n";
     for (const auto& [picture, plots] : pictures_) {
+      if (!formats.svg) break;
       script += "set terminal svg " + size_of(picture) + " dynamic background rgb 'white' font 'sans,13'\n" +
                 output_of(picture, "svg", plots);
     }
-    if (formats == PictureFormats::svg) return script;
     for (const auto& [picture, plots] : pictures_) {
+      if (!formats.png) break;
       script += "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) { set terminal pngcairo " + size_of(picture) +
                 " font 'sans,11' } else { set terminal png " + size_of(picture) + " }\n" +
                 output_of(picture, "png", plots);
+    }
+    if (!formats.pdf) return script;
+    script += fmt::format("if (strstrt(GPVAL_TERMINALS, 'pdfcairo') == 0) {{ exit status {} }}\n", no_terminal);
+    for (const auto& [picture, plots] : pictures_) {
+      script += "set terminal pdfcairo " + inches_of(picture) + " font 'sans,11'\n" + output_of(picture, "pdf", plots);
     }
     return script;
   }
@@ -116,9 +126,15 @@ class ScriptWriter {
   static std::size_t rows_of(const Picture& picture) {
     return (picture.panels.size() + picture.columns - 1) / picture.columns;
   }
+  static int width_of(const Picture& picture) { return picture.columns == 1 ? 900 : 1200; }
+  static int height_of(const Picture& picture) {
+    return std::max(least_height, panel_height * static_cast<int>(rows_of(picture)));
+  }
   static std::string size_of(const Picture& picture) {
-    return fmt::format("size {},{}", picture.columns == 1 ? 900 : 1200,
-                       std::max(least_height, panel_height * static_cast<int>(rows_of(picture))));
+    return fmt::format("size {},{}", width_of(picture), height_of(picture));
+  }
+  static std::string inches_of(const Picture& picture) {
+    return fmt::format("size {:.2f}in,{:.2f}in", width_of(picture) / dots_per_inch, height_of(picture) / dots_per_inch);
   }
   static std::string output_of(const Picture& picture, const std::string& ending, const std::string& plots) {
     return fmt::format("set output '{}.{}'\nset multiplot layout {},{}\n{}unset multiplot\nunset output\n",
@@ -136,18 +152,18 @@ class ScriptWriter {
     const std::string name = fmt::format("$raster{}", ++count_);
     blocks_ += fmt::format("{} << END\n{}END\n", name, lines);
     return fmt::format(
-        "set title {}\nset ylabel {}\nset cbrange [0:1]\nset palette defined (0 '#b2182b', 0.5 '#f7f7f7', 1 "
-        "'#2166ac')\n"
-        "plot {} using 1:2:3:4:5:6:7 with boxxyerror fs solid noborder lc palette notitle\n",
-        quoted(panel.title), quoted(panel.label), name);
+        "set title {}\nset ylabel {}\nset cbrange [0:1]\n{}plot {} using 1:2:3:4:5:6:7 with boxxyerror fs solid "
+        "noborder lc palette notitle\n",
+        quoted(panel.title), quoted(panel.label), raster_palette(), name);
   }
 
   static std::string style_of(const Curve& curve) {
-    return fmt::format("{} lw 2{}",
-                       curve.dotted   ? "linespoints pt 7 ps 0.5"
-                       : curve.dashed ? "lines dt 2 lc 'black'"
-                                      : "lines",
-                       curve.colour == 0 ? "" : fmt::format(" lc {}", curve.colour));
+    if (curve.dashed)
+      return fmt::format("lines lw 2 dt 2 lc {}", curve.colour == 0 ? "'black'" : fmt::format("{}", curve.colour));
+    const std::string type = curve.colour == 0 ? "" : fmt::format(" lt {}", curve.colour);
+    if (curve.dotted) return fmt::format("linespoints{} lw 2 pt 7 ps 0.5", type);
+    if (needs_markers(curve.colour)) return fmt::format("linespoints{} lw 2 ps 0.8 pn {}", type, markers_of_line);
+    return fmt::format("lines{} lw 2", type);
   }
   static std::string style_of(const Band& band) {
     return fmt::format("{} lc {}", band.filled ? "filledcurves fs transparent solid 0.25 noborder" : "lines lw 1.5",
@@ -259,6 +275,10 @@ std::string draw(const std::string& folder, const std::string& script_name, cons
     fs::rename(entry.path(), fs::path(folder) / entry.path().filename());
   }
   if (status == 0) return "";
+  if (status == no_terminal) {
+    return "no PDF: this gnuplot has no terminal pdfcairo (it was built without cairo). Install gnuplot-nox or "
+           "gnuplot-qt, or leave pdf out of --picture-format";
+  }
   return fmt::format("not all pictures: gnuplot ended with status {} (run it on {} in {})", status, script_name,
                      folder);
 }

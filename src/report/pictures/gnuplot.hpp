@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/report/pictures/picture_formats.hpp"
 #include "starling/report/view/panel.hpp"
 
 namespace starling {
@@ -23,9 +24,6 @@ struct Picture {
   HorizontalAxis axis = {};
   std::size_t columns = 1;  ///< panels in a row
 };
-
-/// File formats of pictures.
-enum class PictureFormats { svg, svg_and_png };
 
 /// Draws the pictures into a folder and leaves the script that draws them again. Each picture file appears whole or not
 /// at all. Returns a sentence that says why pictures are missing, or an empty string.

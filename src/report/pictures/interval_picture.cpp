@@ -120,7 +120,7 @@ Panel panel_of(const Coefficient& coefficient, double from, double to, bool with
 
 }  // namespace
 
-std::string draw_intervals(const std::string& folder, const std::vector<IntervalsAt>& path, bool with_png) {
+std::string draw_intervals(const std::string& folder, const std::vector<IntervalsAt>& path, PictureFormats formats) {
   const auto first = std::find_if(path.begin(), path.end(),
                                   [](const IntervalsAt& at) { return !at.intervals.empty() && at.records >= 1; });
   if (first == path.end()) return "";
@@ -137,7 +137,7 @@ std::string draw_intervals(const std::string& folder, const std::vector<Interval
     picture.panels.back().key_alone = true;
   }
   picture.columns = alone ? 1 : picture.panels.size() <= 4 ? 2 : 3;
-  return draw(folder, "intervals.gp", {picture}, with_png ? PictureFormats::svg_and_png : PictureFormats::svg);
+  return draw(folder, "intervals.gp", {picture}, formats);
 }
 
 }  // namespace starling

@@ -108,7 +108,7 @@ Panel presences(const NetworkRecords& records) {
 }  // namespace
 
 std::string draw_network(const std::string& folder, const NetworkRecords& records,
-                         const std::vector<NetworkFigures>& history, bool with_png) {
+                         const std::vector<NetworkFigures>& history, PictureFormats formats) {
   const bool all_one = std::all_of(records.masses.begin(), records.masses.end(), [](double w) { return w == 1; });
   const bool all_there =
       std::none_of(records.presences.begin(), records.presences.end(), [](double p) { return p < 1; });
@@ -116,7 +116,7 @@ std::string draw_network(const std::string& folder, const NetworkRecords& record
   if (!all_one) pictures.push_back({"mass", {total_mass(records, history), masses_of_clients(records)}});
   if (!all_there) pictures.push_back({"presence", {presences(records)}});
   if (pictures.empty()) return "";
-  return draw(folder, "network.gp", pictures, with_png ? PictureFormats::svg_and_png : PictureFormats::svg);
+  return draw(folder, "network.gp", pictures, formats);
 }
 
 }  // namespace starling

@@ -1,6 +1,7 @@
 #include "starling/report/pictures/picture.hpp"
 
 #include "gnuplot.hpp"
+#include "history_curves.hpp"
 #include "run_panels.hpp"
 #include <algorithm>
 #include <cmath>
@@ -16,27 +17,7 @@ namespace {
 
 constexpr std::size_t most_drawn_clients = 10;
 
-using Figure = double NetworkFigures::*;
-
 constexpr double least_step = 1.1;  ///< between the rounds of two points of a progressive curve, as a factor
-
-/// The rounds at which the figure is known, as a curve.
-Curve curve_of(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor = 1) {
-  Curve curve{title, {}};
-  for (const NetworkFigures& line : history) {
-    if (!std::isnan(line.*figure)) curve.points.emplace_back(static_cast<double>(line.done), factor * (line.*figure));
-  }
-  // Test scores are taken on some rounds only; their points are seen as such.
-  curve.dotted = figure == &NetworkFigures::test_loss || figure == &NetworkFigures::test_accuracy;
-  return curve;
-}
-
-/// Sums of a progressive figure over the rounds of some lines: of each line the mean since the line before is known.
-struct Tally {
-  double total = 0;
-  double rounds = 0;
-  [[nodiscard]] double mean() const { return total / rounds; }
-};
 
 /// A progressive figure over spans of rounds. A line that comes shortly after the one before tells of few records, so
 /// its rounds count to the next point, or to the last.
@@ -64,61 +45,23 @@ Curve spans_of(const std::vector<NetworkFigures>& history, Figure figure, const 
   return curve;
 }
 
-/// The mean of a progressive figure over all rounds so far.
-Curve mean_so_far(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor) {
-  Curve curve{title, {}};
-  Tally all;
-  for (std::size_t i = 1; i < history.size(); ++i) {
-    if (std::isnan(history[i].*figure)) continue;
-    const auto rounds = static_cast<double>(history[i].done - history[i - 1].done);
-    all.total += factor * rounds * (history[i].*figure);
-    all.rounds += rounds;
-    curve.points.emplace_back(static_cast<double>(history[i].done), all.mean());
-  }
-  return curve;
+/// Adds a progressive figure: its course, and its mean so far.
+void add_progressive(Panel& panel, const std::vector<NetworkFigures>& history, Figure figure, double factor) {
+  panel.curves.push_back(spans_of(history, figure, "progressive, since the point before", factor));
+  panel.curves.push_back(mean_so_far(history, figure, "progressive, mean so far", factor));
 }
 
-bool any_known(const Panel& panel) {
-  return std::any_of(panel.curves.begin(), panel.curves.end(),
-                     [](const Curve& curve) { return !curve.points.empty(); });
-}
-
-/// The prefix of the titles of a run's curves.
-std::string of(const NamedHistory& run) {
-  return run.name.empty() ? "" : run.name + ": ";
-}
-
-/// Adds a progressive figure: of one run its course and its mean so far, of several their means alone.
-void add_progressive(Panel& panel, const NamedHistory& run, Figure figure, double factor) {
-  if (run.name.empty()) {
-    panel.curves.push_back(spans_of(run.history, figure, "progressive, since the point before", factor));
-  }
-  panel.curves.push_back(mean_so_far(run.history, figure, of(run) + "progressive, mean so far", factor));
-}
-
-/// Gives the curves that have no colour one: a run has the same in all panels.
-void colour_new(Panel& panel, std::size_t colour) {
-  for (Curve& curve : panel.curves) curve.colour = curve.colour == 0 ? colour : curve.colour;
-}
-
-/// Losses, accuracies if there are any, and consensus error; the run's name, if it has one, stands before each curve's.
-std::vector<Panel> panels_of(const std::vector<NamedHistory>& runs) {
+/// Losses, accuracies if there are any, and consensus error.
+std::vector<Panel> panels_of(const std::vector<NetworkFigures>& history) {
   Panel losses{"", "loss per record", false, {}, "no loss is known here: withheld, or nothing was learned"};
   Panel accuracies{"", "accuracy in %", false, {}, ""};
   Panel consensus{"", "consensus error", true, {}, "all models are equal"};
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const NamedHistory& run = runs[i];
-    add_progressive(losses, run, &NetworkFigures::loss, 1);
-    losses.curves.push_back(curve_of(run.history, &NetworkFigures::test_loss, of(run) + "on the test set"));
-    add_progressive(accuracies, run, &NetworkFigures::accuracy, 100);
-    accuracies.curves.push_back(
-        curve_of(run.history, &NetworkFigures::test_accuracy, of(run) + "on the test set", 100));
-    consensus.curves.push_back(curve_of(run.history, &NetworkFigures::consensus_error,
-                                        run.name.empty() ? "mean squared distance to the mean model" : run.name));
-    if (runs.size() > 1) {
-      for (Panel* panel : {&losses, &accuracies, &consensus}) colour_new(*panel, i + 1);
-    }
-  }
+  add_progressive(losses, history, &NetworkFigures::loss, 1);
+  losses.curves.push_back(curve_of(history, &NetworkFigures::test_loss, "on the test set"));
+  add_progressive(accuracies, history, &NetworkFigures::accuracy, 100);
+  accuracies.curves.push_back(curve_of(history, &NetworkFigures::test_accuracy, "on the test set", 100));
+  consensus.curves.push_back(
+      curve_of(history, &NetworkFigures::consensus_error, "mean squared distance to the mean model"));
   std::vector<Panel> panels{std::move(losses)};
   if (any_known(accuracies)) panels.push_back(std::move(accuracies));
   panels.push_back(std::move(consensus));
@@ -180,20 +123,13 @@ void write_convergence(const std::string& folder, const Convergence& convergence
   write_text(folder + "/convergence.csv", text);
 }
 
-std::string draw_pictures(const std::string& folder, const RunCurves& curves, bool with_png) {
-  std::vector<Picture> pictures{{"loss", panels_of({{"", one_line_each(curves.history)}})},
+std::string draw_pictures(const std::string& folder, const RunCurves& curves, PictureFormats formats) {
+  std::vector<Picture> pictures{{"loss", panels_of(one_line_each(curves.history))},
                                 {"convergence", {panel_of(curves.convergence)}},
                                 picture_of(curves.components)};
   if (curves.regret) pictures.push_back(picture_of(*curves.regret));
   if (!curves.figures.empty()) pictures.push_back({"figures", curves.figures});
-  return draw(folder, "pictures.gp", pictures, with_png ? PictureFormats::svg_and_png : PictureFormats::svg);
-}
-
-std::string draw_comparison(const std::string& folder, const std::vector<NamedHistory>& runs) {
-  std::vector<NamedHistory> lines;
-  lines.reserve(runs.size());
-  for (const auto& [name, history] : runs) lines.push_back({name, one_line_each(history)});
-  return draw(folder, "compare.gp", {{"compare", panels_of(lines)}}, PictureFormats::svg_and_png);
+  return draw(folder, "pictures.gp", pictures, formats);
 }
 
 }  // namespace starling

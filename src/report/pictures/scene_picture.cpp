@@ -69,7 +69,7 @@ void write_scene(const std::string& folder, const SpectrumScene& scene) {
 
 std::string draw_scene(const std::string& folder, const SpectrumScene& scene) {
   Picture picture{"scene", {map_of_paths(scene), map_of_shadowing(scene)}, {"metres east", false}, 2};
-  return draw(folder, "scene.gp", {picture}, PictureFormats::svg);
+  return draw(folder, "scene.gp", {picture}, {});
 }
 
 }  // namespace starling

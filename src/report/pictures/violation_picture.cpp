@@ -56,7 +56,7 @@ std::string write_violations(const std::string& folder, const ConstraintReport& 
     violations.curves.push_back(curve_of(curve, curve.violations, j, title));
     duals.curves.push_back(curve_of(curve, curve.dual_means, j, curve.names[j]));
   }
-  return draw(folder, "violation.gp", {{"violation", {std::move(violations), std::move(duals)}}}, PictureFormats::svg);
+  return draw(folder, "violation.gp", {{"violation", {std::move(violations), std::move(duals)}}}, {});
 }
 
 }  // namespace starling

@@ -1,9 +1,12 @@
 /// Reports of finished, unfinished and damaged run directories.
 #include "app/report/report.hpp"
 
+#include "app/report/comparison.hpp"
 #include "report/summaries.hpp"
 #include "support/testing.hpp"
+#include <fstream>
 #include <limits>
+#include <memory>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -206,7 +209,7 @@ TEST(UnfinishedRun, IsStartingBeforeAnythingIsRecorded) {
   const RunReport report(run.path());
   EXPECT_EQ(report.state(), RunState::starting);
   EXPECT_NE(report.text().find("nothing is recorded yet"), std::string::npos);
-  EXPECT_NE(report.draw(run.path()), "");
+  EXPECT_NE(report.draw(run.path(), {true, true, false}), "");
   EXPECT_FALSE(fs::exists(run.path() + "/loss.svg"));
 }
 
@@ -271,14 +274,14 @@ TEST(UnfinishedRun, ShowsItsHistoryEvenIfARanksFileIsCut) {
   fs::resize_file(run.path() + "/clients/0.h5", 300);
   const RunReport report(run.path());
   EXPECT_NE(report.text().find("round 40 of 1000"), std::string::npos) << report.text();
-  EXPECT_EQ(report.draw(run.path()).find("no pictures: cannot"), std::string::npos);
+  EXPECT_EQ(report.draw(run.path(), {true, true, false}).find("no pictures: cannot"), std::string::npos);
 }
 
 TEST(Report, DrawsIntervalsOnTheirWay) {
   const SomeRun run(inferred_example(1));
   write_interval_path(run.path(), {{10, 20, {{"age", 1.5, 0, 1, 2, 0.95, "random-scaling"}}},
                                    {40, 80, {{"age", 1.25, 0, 1, 1.5, 0.95, "random-scaling"}}}});
-  const std::string problem = RunReport(run.path()).draw(run.path());
+  const std::string problem = RunReport(run.path()).draw(run.path(), {true, true, false});
   EXPECT_TRUE(fs::exists(run.path() + "/intervals.gp"));
   EXPECT_TRUE(fs::exists(run.path() + "/intervals.csv"));
   EXPECT_EQ(fs::exists(run.path() + "/intervals.svg"), problem.empty()) << problem;
@@ -291,15 +294,15 @@ TEST(Report, ShowsAStudyOfReplications) {
   run.write("summary.json", to_json(studied_example()));
   const RunReport report(run.path());
   EXPECT_EQ(report.text(), to_table(studied_example()));
-  EXPECT_TRUE(report.draw(run.path()).starts_with("no pictures: a study"));
-  EXPECT_FALSE(comparison({report, report}).empty());
+  EXPECT_TRUE(report.draw(run.path(), {true, true, false}).starts_with("no pictures: a study"));
+  EXPECT_FALSE(Comparison({report, report}, {}).text().empty());
   EXPECT_EQ(report.text().find("\n  messages "), std::string::npos);
 }
 
 TEST(Report, SaysWhereItCannotDraw) {
   const SomeRun run(example());
   const TemporaryFolder folder;
-  const std::string problem = RunReport(run.path()).draw(folder.write("file", "") + "/below");
+  const std::string problem = RunReport(run.path()).draw(folder.write("file", "") + "/below", {});
   EXPECT_TRUE(problem.starts_with("no pictures: cannot write")) << problem;
 }
 
@@ -346,7 +349,7 @@ TEST(Comparison, ShowsSettingsThatDifferAndFiguresSideBySide) {
   withhold(summary);
   const SomeRun other(summary);
   other.write("config.ini", "mechanism = laplace\nepsilon = 2\nbatch = 4\noutput = elsewhere\n");
-  const std::string text = comparison({RunReport(one.path()), RunReport(other.path())});
+  const std::string text = Comparison({RunReport(one.path()), RunReport(other.path())}, {}).text();
   EXPECT_EQ(text.find("mechanism"), std::string::npos) << text;
   EXPECT_EQ(text.find("elsewhere"), std::string::npos) << text;
   const auto row = [&](const std::string& name) {
@@ -370,8 +373,62 @@ TEST(Comparison, CallsInfiniteLossesUnbounded) {
   summary.privacy.mechanism = "none";
   summary.privacy.release.epsilon = summary.privacy.losses.record.epsilon = summary.privacy.losses.client.epsilon = inf;
   const SomeRun run(summary);
-  const std::string text = comparison({RunReport(run.path()), RunReport(run.path())});
+  const std::string text = Comparison({RunReport(run.path()), RunReport(run.path())}, {}).text();
   EXPECT_NE(text.find("unbounded"), std::string::npos) << text;
+}
+
+TEST(Comparison, MakesOneLineOfRunsThatDifferBySeedsAlone) {
+  const auto run_of = [](double loss, const std::string& configuration) {
+    Summary summary = example();
+    summary.progressive = Score{loss * 120, 90, 120};
+    auto run = std::make_unique<SomeRun>(summary);
+    run->write("config.ini", configuration);
+    return run;
+  };
+  const auto one = run_of(1, "epsilon = 2\nseed = 1\noutput = a\n");
+  const auto two = run_of(2, "epsilon = 2\nseed = 2\noutput = b\n");
+  const auto three = run_of(3, "epsilon = 2\nseed = 3\noutput = c\n");
+  const auto other = run_of(7, "epsilon = 4\nseed = 1\noutput = d\n");
+  std::vector<RunReport> runs;
+  for (const auto* run : {&one, &two, &three, &other}) runs.emplace_back((*run)->path());
+  const Comparison comparison(runs, {{"epsilon"}, {"loss"}});
+  EXPECT_EQ(comparison.groups(), 2U);
+  const std::string csv = comparison.table(TableFormat::csv);
+  EXPECT_EQ(csv, fmt::format("run,n,epsilon,loss.mean,loss.mean sd,loss.mean n\n{},3,2,2,1,3\n{},1,4,7,,1\n",
+                             one->path(), other->path()));
+  EXPECT_NE(comparison.table(TableFormat::text).find("2.000000 ± 1.000000"), std::string::npos);
+  EXPECT_NE(comparison.table(TableFormat::latex).find("3 & 2 & 2.000000 $\\pm$ 1.000000 \\\\\n"), std::string::npos);
+  EXPECT_NE(comparison.table(TableFormat::markdown).find(" | 3 | 2 | 2.000000 ± 1.000000 |\n"), std::string::npos);
+}
+
+TEST(Comparison, NamesWhatIsNearAnUnknownKey) {
+  const SomeRun run(example());
+  const std::vector<RunReport> runs{RunReport(run.path())};
+  const auto message = [&](const ComparisonRequest& request) {
+    return message_of<UsageError>([&] { Comparison{runs, request}; });
+  };
+  EXPECT_NE(message({{"epsilom"}, {}}).find("Near: epsilon"), std::string::npos);
+  EXPECT_NE(message({{}, {"accurracy"}}).find("Near: accuracy"), std::string::npos);
+  EXPECT_NE(message({{}, {"nothing.like.it"}}), "");
+  EXPECT_EQ(value_of(ComparedRun(runs.front()), "mechanism.epsilon"), "1/2");
+}
+
+TEST(Comparison, DrawsSmallMultiplesOfManyLines) {
+  std::vector<std::unique_ptr<SomeRun>> runs;
+  std::vector<RunReport> reports;
+  for (int i = 0; i < 20; ++i) {
+    runs.push_back(std::make_unique<SomeRun>(example()));
+    runs.back()->write("config.ini", fmt::format("epsilon = {}\nbatch = {}\n", i / 5, i % 5));
+    reports.emplace_back(runs.back()->path());
+  }
+  const TemporaryFolder folder;
+  const std::string problem = Comparison(reports, {{"epsilon", "batch"}, {}}).draw(folder / ".", {});
+  std::ifstream file(folder / "compare.gp");
+  const std::string script(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(script.find("layout 5,3"), std::string::npos) << problem;  // four values, and the key
+  EXPECT_NE(script.find("'epsilon 3'"), std::string::npos);
+  EXPECT_NE(script.find("title 'batch 4'"), std::string::npos);
+  EXPECT_EQ(fs::exists(folder / "compare.svg"), problem.empty()) << problem;
 }
 
 // Bad input.
@@ -399,7 +456,10 @@ TEST(BadRun, LacksTheFileOfARank) {
   fs::remove(run.path() + "/clients/0.h5");
   std::ostringstream out;
   EXPECT_NE(message_of<DataError>([&] { RunReport(run.path()).write_models(out); }).find("missing"), std::string::npos);
-  EXPECT_NE(message_of<DataError>([&] { static_cast<void>(RunReport(run.path()).draw(run.path())); }), "");
+  EXPECT_NE(message_of<DataError>([&] {
+              static_cast<void>(RunReport(run.path()).draw(run.path(), {true, true, false}));
+            }),
+            "");
   EXPECT_EQ(out.str(), "");
   EXPECT_FALSE(fs::exists(run.path() + "/pictures.gp"));
 }
@@ -519,7 +579,7 @@ TEST_P(Mutation, OfTheSummaryGivesATableOrADataError) {
     run.write("summary.json", i % 2 == 0 ? mutated(text, random) : revalued(text, random));
     try {
       const RunReport report(run.path());
-      EXPECT_FALSE(comparison({report, report}).empty());
+      EXPECT_FALSE(Comparison({report, report}, {}).text().empty());
       ++shown;
     } catch (const DataError&) {
       ++refused;

@@ -141,7 +141,7 @@ TEST(RecordedFigure, OfOneFileIsInTheSummaryTheTableAndThePictures) {
   const testing_support::TemporaryFolder folder;
   RunCurves curves;
   curves.figures = figure_panels(view, table);
-  static_cast<void>(draw_pictures(folder / "", curves, false));
+  static_cast<void>(draw_pictures(folder / "", curves, {}));
   const std::string script = read_text(folder / "pictures.gp");
   EXPECT_NE(script.find("figures.svg"), std::string::npos);
   EXPECT_NE(script.find("Largest coordinate"), std::string::npos);

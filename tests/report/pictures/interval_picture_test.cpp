@@ -39,7 +39,7 @@ std::vector<IntervalsAt> narrowing(int coefficients, const std::vector<std::stri
 /// The script that draws the path; it is there without gnuplot, too.
 std::string script_of(const std::vector<IntervalsAt>& path) {
   const TemporaryFolder folder;
-  const std::string problem = draw_intervals(folder / ".", path, false);
+  const std::string problem = draw_intervals(folder / ".", path, {});
   EXPECT_EQ(std::filesystem::exists(folder / "intervals.svg"), problem.empty()) << problem;
   EXPECT_FALSE(std::filesystem::exists(folder / "intervals.png"));
   std::ifstream file(folder / "intervals.gp");
@@ -66,8 +66,8 @@ std::vector<std::pair<double, double>> ranges_in(const std::string& script) {
 
 TEST(IntervalPicture, IsNoneOfNothing) {
   const TemporaryFolder folder;
-  EXPECT_EQ(draw_intervals(folder / ".", {}, false), "");
-  EXPECT_EQ(draw_intervals(folder / ".", {{5, 10, {}}}, false), "");
+  EXPECT_EQ(draw_intervals(folder / ".", {}, {}), "");
+  EXPECT_EQ(draw_intervals(folder / ".", {{5, 10, {}}}, {}), "");
   EXPECT_FALSE(std::filesystem::exists(folder / "intervals.gp"));
 }
 
@@ -92,12 +92,12 @@ TEST(IntervalPicture, FillsTheFirstBandAlone) {
 }
 
 TEST(IntervalPicture, MarksZeroWhereItIsInRange) {
-  EXPECT_EQ(count(script_of(narrowing(1, {"m"})), "dt 2"), 1U);
+  EXPECT_EQ(count(script_of(narrowing(1, {"m"})), "dt 2 lc"), 1U);
   std::vector<IntervalsAt> path = narrowing(1, {"m"});
   for (IntervalsAt& at : path) {
     for (Interval& each : at.intervals) each = {"x", 1000, 0, each.low + 999, each.high + 999, 0.95, "m"};
   }
-  EXPECT_EQ(count(script_of(path), "dt 2"), 0U);
+  EXPECT_EQ(count(script_of(path), "dt 2 lc"), 0U);
 }
 
 TEST(IntervalPicture, HasAPanelForEachOfTwelveCoefficientsAndOneForTheKey) {

@@ -6,6 +6,7 @@
 
 #include "starling/record/directory/history.hpp"
 #include "starling/regret/regret.hpp"
+#include "starling/report/pictures/picture_formats.hpp"
 #include "starling/report/view/panel.hpp"
 #include "starling/report/view/run_reading.hpp"
 
@@ -50,17 +51,8 @@ struct RunCurves {
 
 /// Draws loss.svg (losses, accuracies where they are known, consensus error), convergence.svg, components.svg (the best
 /// model in hindsight dashed), regret.svg (regret per round with its fitted line) where there is regret, and
-/// figures.svg where there are recorded figures with a curve. With `with_png` each is drawn as PNG too. Returns a
+/// figures.svg where there are recorded figures with a curve. Each is drawn in each format. Returns a
 /// sentence that says why pictures are missing, or an empty string.
-[[nodiscard]] std::string draw_pictures(const std::string& folder, const RunCurves& curves, bool with_png);
-
-/// The history of one of several compared runs.
-struct NamedHistory {
-  std::string name;
-  std::vector<NetworkFigures> history;
-};
-
-/// Draws compare.svg and compare.png: the runs' curves on common axes. Returns as draw_pictures.
-[[nodiscard]] std::string draw_comparison(const std::string& folder, const std::vector<NamedHistory>& runs);
+[[nodiscard]] std::string draw_pictures(const std::string& folder, const RunCurves& curves, PictureFormats formats);
 
 }  // namespace starling

@@ -1,0 +1,185 @@
+#include "compared_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/report/view/run_reading.hpp"
+#include "starling/report/view/table_text.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t most_near = 5;
+
+void collect(const Json& json, const std::string& path, std::map<std::string, std::string>& values) {
+  if (json.is_object()) {
+    for (const auto& [key, value] : json.items()) collect(value, path.empty() ? key : path + "." + key, values);
+  } else if (json.is_string()) {
+    values[path] = json.get<std::string>();
+  } else if (json.is_number() || json.is_boolean()) {
+    values[path] = json.dump();
+  }
+}
+
+std::string last_part(const std::string& path) {
+  return path.substr(path.rfind('.') + 1);
+}
+
+/// The number of single characters that are put in, left out or replaced.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+/// The names that are nearest, for a message.
+std::string near(const std::string& name, const std::set<std::string>& known) {
+  std::vector<std::pair<std::size_t, std::string>> by_distance;
+  for (const std::string& other : known) {
+    const bool inside = other.find(name) != std::string::npos;
+    by_distance.emplace_back(
+        inside ? 0 : std::min(distance(name, other), 1 + distance(last_part(name), last_part(other))), other);
+  }
+  std::sort(by_distance.begin(), by_distance.end());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most_near, by_distance.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + by_distance[i].second;
+  }
+  return text;
+}
+
+/// Losses are unbounded where the summary says null; those of a run that goes on are not known yet.
+bool is_unbounded(const SummaryView& view, const std::string& path) {
+  const bool final = !view.has("state") || path == "privacy.epsilon_per_release";
+  return final && view.learned() && path.starts_with("privacy.") && path.find("epsilon") != std::string::npos &&
+         (view.has("privacy.statement") && !view.text("privacy.mechanism").empty());
+}
+
+ComparedFigure figure_at(const std::string& path) {
+  const auto& usual = usual_figures();
+  const auto known = std::find_if(usual.begin(), usual.end(), [&](const auto& figure) { return figure.path == path; });
+  return known == usual.end() ? ComparedFigure{path, path} : *known;
+}
+
+std::set<std::string> numeric_paths(const std::vector<ComparedRun>& runs) {
+  std::set<std::string> paths;
+  for (const ComparedRun& run : runs) {
+    for (const auto& [path, value] : run.values) {
+      if (value.find_first_of("0123456789") != std::string::npos && std::isfinite(std::atof(value.c_str())) &&
+          value.find_first_not_of("0123456789+-.eE") == std::string::npos) {
+        paths.insert(path);
+      }
+    }
+    for (const std::string& path : run.view.texts("withheld")) paths.insert(path);
+  }
+  return paths;
+}
+
+/// The option that the key names in this run; null if there is none.
+const std::string* option_of(const ComparedRun& run, const std::string& key) {
+  for (const std::string& name : {key, last_part(key)}) {
+    const auto found = run.configuration.find(name);
+    if (found != run.configuration.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<ComparedFigure>& usual_figures() {
+  static const std::vector<ComparedFigure> figures{
+      {"rounds", "rounds", "{:.0f}"},
+      {"loss, mean", "loss.mean", "{:.6f}"},
+      {"loss, last tenth", "loss.last", "{:.6f}"},
+      {"test loss", "metrics.test_loss", "{:.6f}"},
+      {"accuracy", "accuracy", "{:.2f} %", 100},
+      {"test accuracy", "metrics.test_accuracy", "{:.2f} %", 100},
+      {"progressive accuracy", "metrics.progressive_accuracy", "{:.2f} %", 100},
+      {"balanced accuracy", "metrics.balanced_accuracy", "{:.2f} %", 100},
+      {"precision", "metrics.precision", "{:.2f} %", 100},
+      {"recall", "metrics.recall", "{:.2f} %", 100},
+      {"F1", "metrics.f1", "{:.2f} %", 100},
+      {"specificity", "metrics.specificity", "{:.2f} %", 100},
+      {"static regret", "regret.static", "{:.6g}"},
+      {"static exponent", "regret.exponent.static.value", "{:.3f}"},
+      {"dynamic regret", "regret.dynamic", "{:.6g}"},
+      {"dynamic exponent", "regret.exponent.dynamic.value", "{:.3f}"},
+      {"path length", "regret.path_length", "{:.6g}"},
+      {"consensus error", "consensus_error", "{:.3e}"},
+      {"mass", "mass", "{:.12g}"},
+      {"epsilon per release", "privacy.epsilon_per_release", "{:.6g}"},
+      {"epsilon", "privacy.epsilon", "{:.6g}"},
+      {"client epsilon", "privacy.client_epsilon", "{:.6g}"},
+      {"messages", "traffic.messages", "{:.0f}"},
+      {"bytes", "traffic.bytes", "{:.0f}"},
+      {"rounds/s", "time.rounds_per_second", "{:.0f}"}};
+  return figures;
+}
+
+ComparedRun::ComparedRun(const RunReport& of)
+    : report(of), view(view_of(of)), configuration(read_configuration(of.path())) {
+  collect(Json::parse(of.json()), "", values);
+}
+
+std::string cell_of(const SummaryView& view, const ComparedFigure& figure) {
+  if (view.withholds(figure.path)) return "withheld";
+  const double value = figure.factor * view.number(figure.path);
+  if (!std::isfinite(value) && is_unbounded(view, figure.path)) return "unbounded";
+  return shown(value, figure.format.c_str());
+}
+
+ComparedFigure figure_named(const std::string& name, const std::vector<ComparedRun>& runs) {
+  const std::set<std::string> paths = numeric_paths(runs);
+  if (name == "loss") return figure_at("loss.mean");
+  if (paths.count(name) > 0) return figure_at(name);
+  for (const ComparedFigure& figure : usual_figures()) {
+    if (figure.name == name || figure.path == name) return figure;
+  }
+  std::string part = name;
+  std::replace(part.begin(), part.end(), ' ', '_');
+  std::vector<std::string> found;
+  for (const std::string& path : paths) {
+    if (last_part(path) == part || path.ends_with("." + part)) found.push_back(path);
+  }
+  check(found.size() < 2, "--metric '{}' could be {}: each is a figure of these runs. Give its whole path.", name,
+        fmt::join(found, " or "));
+  check(!found.empty(), "--metric '{}': no run has such a figure. Near: {}; `starling report RUN --json` shows all.",
+        name, near(name, paths));
+  return figure_at(found.front());
+}
+
+void require_key(const std::string& key, const std::vector<ComparedRun>& runs) {
+  std::set<std::string> known;
+  for (const ComparedRun& run : runs) {
+    if (run.values.count(key) > 0 || option_of(run, key) != nullptr) return;
+    for (const auto& [name, value] : run.configuration) known.insert(name);
+    for (const auto& [path, value] : run.values) known.insert(path);
+  }
+  throw UsageError(
+      fmt::format("--by '{}': no run has such an option in config.ini, or such a key in summary.json. Near: {}.", key,
+                  near(key, known)));
+}
+
+std::string value_of(const ComparedRun& run, const std::string& key) {
+  if (const std::string* value = option_of(run, key)) {
+    return value->starts_with('/') ? value->substr(value->rfind('/') + 1) : *value;
+  }
+  const auto found = run.values.find(key);
+  return found == run.values.end() ? "-" : found->second;
+}
+
+}  // namespace starling

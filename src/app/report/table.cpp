@@ -1,0 +1,112 @@
+#include "table.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "starling/files/text_files.hpp"
+
+namespace starling {
+
+namespace {
+
+Cells escaped(const Cells& cells, const std::string& special, const std::string& before) {
+  Cells result;
+  for (const std::string& cell : cells) {
+    std::string text;
+    for (const char c : cell) text += special.find(c) == std::string::npos ? std::string(1, c) : before + c;
+    result.push_back(std::move(text));
+  }
+  return result;
+}
+
+std::string text_of(const TextTable& table) {
+  std::vector<std::size_t> widths(table.head.size(), 0);
+  std::vector<Cells> rows = table.rows;
+  rows.insert(rows.begin(), table.head);
+  for (const Cells& row : rows) {
+    for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], width_of(row[k]));
+  }
+  std::string text;
+  append_rows(text, rows, widths);
+  return text;
+}
+
+std::string csv_of(const TextTable& table) {
+  std::string text;
+  std::vector<Cells> rows = table.rows;
+  rows.insert(rows.begin(), table.head);
+  for (Cells& row : rows) {
+    for (std::string& cell : row) cell = csv_text(cell);
+    text += fmt::format("{}\n", fmt::join(row, ","));
+  }
+  return text;
+}
+
+std::string markdown_of(const TextTable& table) {
+  const auto line = [](const Cells& cells) {
+    return fmt::format("| {} |\n", fmt::join(escaped(cells, "|", "\\"), " | "));
+  };
+  std::string text = line(table.head) + line(Cells(table.head.size(), "---"));
+  for (const Cells& row : table.rows) text += line(row);
+  return text;
+}
+
+std::string latex_cell(std::string text) {
+  const auto replace = [&](const std::string& what, const std::string& by) {
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
+      text.replace(at, what.size(), by);
+    }
+  };
+  replace("\\", "/");
+  text = escaped({text}, "&%$#_{}", "\\").front();
+  replace("~", "\\textasciitilde{}");
+  replace("^", "\\textasciicircum{}");
+  replace("±", "$\\pm$");
+  return text;
+}
+
+std::string latex_of(const TextTable& table) {
+  const auto line = [](Cells cells) {
+    for (std::string& cell : cells) cell = latex_cell(cell);
+    return fmt::format("{} \\\\\n", fmt::join(cells, " & "));
+  };
+  std::string text = fmt::format("\\begin{{tabular}}{{{}}}\n\\hline\n{}\\hline\n", std::string(table.head.size(), 'l'),
+                                 line(table.head));
+  for (const Cells& row : table.rows) text += line(row);
+  return text + "\\hline\n\\end{tabular}\n";
+}
+
+}  // namespace
+
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+void append_rows(std::string& text, const std::vector<Cells>& rows, const std::vector<std::size_t>& widths) {
+  for (const Cells& row : rows) {
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      text += "  " + row[k] + std::string(widths[k] - std::min(widths[k], width_of(row[k])), ' ');
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += "\n";
+  }
+}
+
+std::string formatted(const TextTable& table, TableFormat format) {
+  switch (format) {
+    case TableFormat::text:
+      return text_of(table);
+    case TableFormat::csv:
+      return csv_of(table);
+    case TableFormat::markdown:
+      return markdown_of(table);
+    case TableFormat::latex:
+      break;
+  }
+  return latex_of(table);
+}
+
+}  // namespace starling

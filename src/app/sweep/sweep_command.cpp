@@ -1,0 +1,184 @@
+// `starling sweep SPEC`.
+#include "sweep_command.hpp"
+
+#include "app/console/print.hpp"
+#include "app/console/shell_words.hpp"
+#include "app/program.hpp"
+#include "app/report/comparison.hpp"
+#include "app/settings/catalogue.hpp"
+#include "sweep_runner.hpp"
+#include "sweep_slurm.hpp"
+#include "sweep_total.hpp"
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "starling/core/check.hpp"
+#include "starling/files/text_files.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr const char* sweep_usage =
+    "usage: starling sweep SPEC --output DIR [--parallel N] [--only K] [--dry-run] [--slurm FILE]\n\n"
+    "Runs a command for all combinations of values that a file lists, each in a directory of its own below DIR:\n\n"
+    "  [sweep]\n"
+    "  command = omd                  # omd, renewable, infer, vertical or fedavg\n"
+    "  ranks = 4                      # MPI processes of each run; default: 1\n"
+    "  launcher = mpirun              # default; words before `-n RANKS starling …`\n"
+    "  [options]\n"
+    "  source = synthetic:drift       # options of the command, as in a file for --config\n"
+    "  epsilon = 0.1 | 1 | 8          # several values, separated by |\n"
+    "  seed = 1..5                    # a range of whole numbers\n"
+    "  [slurm]\n"
+    "  time = 01:00:00                # options of sbatch, for --slurm\n\n"
+    "All options are checked before the first run. Finished runs are never repeated: the same command goes on where "
+    "it\n"
+    "was stopped or killed, runs that had begun by --resume. A run that fails is named at the end, and the others go "
+    "on.\n"
+    "Then follow the table of all runs (those that differ by their seeds alone are one line), and what they cost the\n"
+    "owners of private records together. DIR/NAME is the directory of a run, DIR/NAME.log what it printed, "
+    "DIR/NAME.ini\n"
+    "its options.\n\n"
+    "Exit codes: 0 all runs are finished; 2 usage; 5 some failed; 75 stopped by a signal, and the same command goes "
+    "on.\n";
+
+constexpr int most_parallel = 10'000;
+
+struct Request {
+  std::string spec;
+  std::string output;
+  std::size_t parallel = 0;
+  std::optional<std::size_t> only;
+  std::string launcher;
+  std::string slurm;
+  bool dry_run = false;
+  std::vector<std::string> metrics;
+};
+
+Options options_of(Request& request) {
+  Options options("sweep");
+  options.group("Options");
+  options.add({.name = "spec", .argument = "SPEC", .help = "file that describes the sweep", .positional = true},
+              request.spec);
+  options.add(declared("output", {.help = "folder of the runs' directories, made if need be"}), request.output);
+  options.add({.name = "parallel",
+               .argument = "N",
+               .help = "runs at once; default: 1, of a job array no bound",
+               .least = 1,
+               .most = most_parallel},
+              request.parallel);
+  options.add({.name = "only",
+               .argument = "K",
+               .help = "only run K of the list that --dry-run shows, from 1",
+               .least = 1,
+               .most = most_whole},
+              request.only);
+  options.add({.name = "launcher", .argument = "WORDS", .help = "launcher of MPI programs instead of the file's"},
+              request.launcher);
+  options.add({.name = "metric",
+               .argument = "METRIC[,METRIC…]",
+               .help = "figures of the table, as in starling report; default: the usual ones that are known"},
+              request.metrics);
+  options.add({.name = "dry-run",
+               .help = "print the commands of the runs that are not finished, and end",
+               .relations = {excludes("slurm", "each does something instead of running")}},
+              request.dry_run);
+  options.add({.name = "slurm",
+               .argument = "FILE",
+               .help = "write a job array for sbatch with a task for each run, and end",
+               .relations = {excludes("only", "an array has all runs")}},
+              request.slurm);
+  options.add(declared("help"));
+  return options;
+}
+
+std::string sweep_help() {
+  Request request;
+  return sweep_usage + options_of(request).help();
+}
+
+Sweep sweep_of(const Request& request) {
+  Sweep sweep = read_sweep(request.spec, commands());
+  if (!request.launcher.empty()) {
+    std::istringstream words(request.launcher);
+    sweep.launcher.clear();
+    for (std::string word; words >> word;) sweep.launcher.push_back(word);
+  }
+  if (!request.only) return sweep;
+  check(*request.only <= sweep.runs.size(), "--only {}: {} stands for {} runs. See them with --dry-run.", *request.only,
+        request.spec, sweep.runs.size());
+  sweep.runs = {sweep.runs[*request.only - 1]};
+  return sweep;
+}
+
+std::string commands_text(const Sweep& sweep, const std::string& output) {
+  std::string text;
+  for (const SweepRun& run : sweep.runs) {
+    const SweepState state = state_of(output, run);
+    if (state == SweepState::finished) continue;
+    text += quoted(words_of(sweep, run, state, output)) + "\n";
+  }
+  return text;
+}
+
+std::string results_text(const Sweep& sweep, const Request& request, const std::vector<std::string>& finished) {
+  if (finished.empty()) return "";
+  std::vector<RunReport> runs;
+  for (const std::string& path : finished) runs.emplace_back(path);
+  ComparisonRequest asked{sweep.varied, request.metrics};
+  std::erase(asked.by, "seed");
+  const std::string price = total_price(finished);
+  return Comparison(runs, asked).table(TableFormat::text) + (price.empty() ? "" : "\n" + price);
+}
+
+int exit_code_of_sweep(const SweepOutcome& outcome, const Request& request) {
+  for (const FailedRun& run : outcome.failed) {
+    fmt::print(stderr, "failed: {} (exit code {}): {}\n", run.name, run.code, one_line(run.message));
+  }
+  if (outcome.stopped) {
+    fmt::print(stderr, "starling: stopped: {} runs are not finished. The same command goes on with them.\n",
+               outcome.left);
+    return static_cast<int>(ExitCode::stopped_safely);
+  }
+  check<FailureError>(outcome.failed.empty(),
+                      "{} of the runs failed: see {}/NAME.log. The same command tries them again.",
+                      outcome.failed.size(), request.output);
+  return 0;
+}
+
+int run_sweep(const Call& call) {
+  Request request;
+  options_of(request).parse(call.words);
+  check(!request.spec.empty(), "no sweep is named. Name its file: starling sweep SPEC --output DIR");
+  check(!request.output.empty(), "--output is missing: each run has a directory there. Name a folder.");
+  const Sweep sweep = sweep_of(request);
+  for (const SweepRun& run : sweep.runs) static_cast<void>(state_of(request.output, run));
+  if (request.dry_run) {
+    print(commands_text(sweep, request.output));
+    return 0;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(request.output, error);
+  check<FailureError>(!error, "cannot make '{}' ({}) name another --output", request.output, error.message());
+  if (!request.slurm.empty()) {
+    write_text(request.slurm, slurm_script(sweep, request.output, request.parallel));
+    return 0;
+  }
+  const SweepOutcome outcome = SweepRunner(sweep, request.output, std::max<std::size_t>(request.parallel, 1)).run();
+  print(results_text(sweep, request, outcome.finished));
+  return exit_code_of_sweep(outcome, request);
+}
+
+}  // namespace
+
+Command sweep_command() {
+  return {.name = "sweep",
+          .purpose = "runs for all combinations of options, resumed and compared",
+          .help = sweep_help,
+          .options = declarations_from<Request, options_of>,
+          .run = run_sweep};
+}
+
+}  // namespace starling

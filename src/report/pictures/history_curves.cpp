@@ -1,0 +1,36 @@
+#include "history_curves.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace starling {
+
+Curve curve_of(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor) {
+  Curve curve{title, {}};
+  for (const NetworkFigures& line : history) {
+    if (!std::isnan(line.*figure)) curve.points.emplace_back(static_cast<double>(line.done), factor * (line.*figure));
+  }
+  // Test scores are taken on some rounds only; their points are seen as such.
+  curve.dotted = figure == &NetworkFigures::test_loss || figure == &NetworkFigures::test_accuracy;
+  return curve;
+}
+
+Curve mean_so_far(const std::vector<NetworkFigures>& history, Figure figure, const std::string& title, double factor) {
+  Curve curve{title, {}};
+  Tally all;
+  for (std::size_t i = 1; i < history.size(); ++i) {
+    if (std::isnan(history[i].*figure)) continue;
+    const auto rounds = static_cast<double>(history[i].done - history[i - 1].done);
+    all.total += factor * rounds * (history[i].*figure);
+    all.rounds += rounds;
+    curve.points.emplace_back(static_cast<double>(history[i].done), all.mean());
+  }
+  return curve;
+}
+
+bool any_known(const Panel& panel) {
+  return std::any_of(panel.curves.begin(), panel.curves.end(),
+                     [](const Curve& curve) { return !curve.points.empty(); });
+}
+
+}  // namespace starling

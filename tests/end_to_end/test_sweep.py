@@ -1,0 +1,183 @@
+"""starling sweep: all combinations once, killed and stopped in the middle, failures, bad files, what the runs cost together."""
+
+import json
+import signal
+import unittest
+
+from harness import *
+
+USAGE, STOPPED_SAFELY = 2, 75
+HEAD = """[sweep]
+command = omd
+ranks = 2
+launcher = {launcher}
+[options]
+tuning = off
+"""
+
+
+class SweepCase(TestCase):
+    def spec(self, options, name="s.ini"):
+        mechanism = "" if "mechanism" in options else "mechanism = none\n"
+        return self.write(name, HEAD.format(launcher=MPIRUN) + options + mechanism)
+
+    def sweep(self, *words, code=0, spec="s.ini"):
+        result = self.run_alone(["sweep", spec, "--output", "out", *words])
+        self.assertEqual(result.code, code, result)
+        return result
+
+    def start_sweep(self, *words):
+        process = subprocess.Popen([STARLING, "sweep", "s.ini", "--output", "out", *words], cwd=self.folder,
+                                   env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def summary(self, name):
+        return json.loads((self.folder / "out" / name / "summary.json").read_text())
+
+
+class Runs(SweepCase):
+    def test_all_combinations_once(self):
+        self.spec("source = synthetic:drift:n=60\nstep = 1 | 1/2\nseed = 1..2\n")
+        planned = self.sweep("--dry-run").out.splitlines()
+        self.assertEqual(len(planned), 4)
+        self.assertFalse((self.folder / "out").exists())
+        first = self.sweep("--parallel", "2", "--metric", "loss")
+        names = [f"step-{step}_seed-{seed}" for step in ("1", "1-2") for seed in (1, 2)]
+        for name in names:
+            self.assertEqual((self.summary(name)["rounds"], self.summary(name)["ranks"]), (60, 2))
+            self.assertIn(f"{name}: finished in", first.err)
+        lines = [line.split() for line in first.out.splitlines()]
+        self.assertEqual([line[:3] for line in lines[1:]], [[names[0], "2", "1"], [names[2], "2", "1/2"]])
+        before = tree(self.folder / "out")
+        again = self.sweep("--metric", "loss")
+        self.assertEqual((again.out, again.err), (first.out, ""))
+        self.assertEqual(tree(self.folder / "out"), before)
+        self.assertEqual(self.sweep("--dry-run").out, "")
+
+    def test_one_run_of_the_list(self):
+        self.spec("source = synthetic:drift:n=20\nseed = 1..3\n")
+        self.sweep("--only", "2")
+        self.assertEqual(self.summary("seed-2")["rounds"], 20)
+        self.assertFalse((self.folder / "out/seed-1").exists())
+        self.assertIn("stands for 3 runs", self.sweep("--only", "4", code=USAGE).err)
+
+    def test_under_mpirun(self):
+        self.spec("source = synthetic:drift:n=20\nseed = 1\n")
+        result = self.run_command(1, ["sweep", "s.ini", "--output", "out"])
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.summary("run")["ranks"], 2)
+
+    def test_failures_are_named_and_the_others_go_on(self):
+        self.write("good.csv", "\n".join(csv_rows(40)) + "\n")
+        self.spec("source = none.csv | good.csv\nmechanism = none\n")
+        result = self.sweep(code=FAILURE)
+        self.assertRegex(result.err, r"(?m)^failed: source-none \(exit code \d+\): .*none\.csv")
+        self.assertEqual(self.summary("source-good")["rounds"], 20)
+
+
+class Interruptions(SweepCase):
+    OPTIONS = "source = synthetic:drift\nrounds = 60000\ncheckpoint-every = 500\nnoise-key = seed\nseed = 1..3\n"
+
+    def begun(self, name):
+        wait_until(lambda: any((self.folder / "out" / name).glob("private/0/checkpoint-*")), f"{name} has a checkpoint")
+
+    def check_the_rest(self, first_end):
+        again = self.sweep("--metric", "loss")
+        self.assertNotIn("seed-1: begins", again.err)
+        self.assertIn(first_end, again.err)
+        for seed in (1, 2, 3):
+            self.assertEqual(self.summary(f"seed-{seed}")["rounds"], 60000)
+        return again
+
+    def test_killed_in_the_middle(self):
+        self.spec(self.OPTIONS)
+        self.sweep("--only", "1")
+        finished = tree(self.folder / "out/seed-1")
+        process = self.start_sweep()
+        self.begun("seed-2")
+        process.kill()
+        process.wait()
+        self.check_the_rest("seed-2: goes on")
+        self.assertEqual(tree(self.folder / "out/seed-1"), finished)
+
+    def test_stopped_by_a_signal(self):
+        self.spec(self.OPTIONS)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start_sweep()
+            name = "seed-1" if number == signal.SIGINT else "seed-2"
+            self.begun(name)
+            process.send_signal(number)
+            self.assertEqual(process.wait(PATIENCE), STOPPED_SAFELY)
+            self.assertRegex(process.stderr.read(), rf"(?s){name}: stopped after .*starling: stopped: \d runs")
+        self.check_the_rest(": goes on")
+
+
+class Prices(SweepCase):
+    def test_of_ledgers_of_their_own_and_of_one(self):
+        self.write("data.csv", "\n".join(csv_rows(40)) + "\n")
+        options = "source = data.csv\nmechanism = laplace\nepsilon = 1 | 2\nseed = 1..2\n"
+        self.spec(options)
+        self.assertRegex(self.sweep().out, r"(?m)^Price +\S*data.csv: a record has paid epsilon 6; .*4 runs together")
+        self.spec(options + "ledger = book-{client}\n", "shared.ini")
+        result = self.run_alone(["sweep", "shared.ini", "--output", "shared"])
+        self.assertEqual(result.code, 0, result)
+        self.assertRegex(result.out, r"(?m)^Price +\S*book-{client}: a record has paid epsilon 6; ")
+
+
+class BadSpecs(SweepCase):
+    def test_nothing_runs(self):
+        good = "source = synthetic:drift:n=20\n"
+        for options, why in (("seed = 1 | x\n", "seed"), ("epsilom = 1\n", "s.ini:8: unknown key 'epsilom'"),
+                             ("step = 1 | -2\n", "run step--2"), ("seed = 2..1\n", "is empty"), ("seed = 1 |\n", "empty value"),
+                             ("output = x\n", "set by the sweep"), ("mechanism = laplace | magic\n", "mechanism-magic")):
+            with self.subTest(options):
+                self.spec(good + options)
+                result = self.sweep(code=USAGE)
+                self.assertIn(why, result.err)
+                self.assertEqual((result.out, len(result.err.splitlines())), ("", 1))
+                self.assertFalse((self.folder / "out").exists())
+
+    def test_another_sweep_in_the_folder(self):
+        self.spec("source = synthetic:drift:n=20\nseed = 1..2\n")
+        self.sweep()
+        self.spec("source = synthetic:drift:n=30\nseed = 1..2\n")
+        before = tree(self.folder / "out")
+        self.assertIn("holds a run with other options", self.sweep(code=USAGE).err)
+        self.assertEqual(tree(self.folder / "out"), before)
+        (self.folder / "taken/seed-1").mkdir(parents=True)
+        (self.folder / "taken/seed-1/x").write_text("x")
+        result = self.run_alone(["sweep", "s.ini", "--output", "taken"])
+        self.assertEqual(result.code, USAGE, result)
+        self.assertIn("is not of this sweep", result.err)
+
+
+class Examples(SweepCase):
+    def test_that_of_the_page(self):
+        page = (SOURCE / "docs/how-to/compare-runs.md").read_text()
+        text = page.split("```ini\n")[1].split("```")[0]
+        self.write("sweep.ini", text.replace("[options]", f"launcher = {MPIRUN}\n[options]"))
+        result = self.sweep("--parallel", "2", spec="sweep.ini")
+        runs = sorted(str(path.relative_to(self.folder)) for path in (self.folder / "out").iterdir() if path.is_dir())
+        self.assertEqual((len(runs), runs[0]), (8, "out/epsilon-1_step-1-2_seed-1"), result)
+        table = self.run_alone(["report", *runs, "--by", "epsilon,step", "--metric", "accuracy,loss", "--pictures", "off"])
+        self.assertEqual(len(table.out.splitlines()), 5, table)
+        self.assertRegex(table.out, r"\d %( ± \d+\.\d\d %)? +\d+\.\d+ ± ")
+
+    def test_the_jobs_example(self):
+        result = self.run_alone(["sweep", str(SOURCE / "jobs/sweep.ini"), "--output", "out", "--dry-run"])
+        self.assertEqual((result.code, len(result.out.splitlines())), (0, 9), result)
+
+    def test_the_array(self):
+        result = self.run_alone(["sweep", str(SOURCE / "jobs/sweep.ini"), "--output", "out", "--slurm", "array.sbatch"])
+        self.assertEqual(result.code, 0, result)
+        script = (self.folder / "array.sbatch").read_text()
+        self.assertIn("#SBATCH --array=1-9\n", script)
+        self.assertEqual(subprocess.run(["bash", "-n", self.folder / "array.sbatch"]).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
