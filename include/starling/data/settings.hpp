@@ -30,6 +30,8 @@ struct ReadSettings {
   std::vector<std::string> drop;   ///< columns that are left out
   std::string key;                 ///< column that `--partition column:` deals by; not a feature
   std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
+  /// Character before the decimals of delimited text.
+  enum class Decimal { point, comma } decimal = Decimal::point;
   enum class Header { automatic, yes, no } header = Header::automatic;
   std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
   /// Labels of records that are left out. Such a record keeps its place in the stream and adds nothing, so that no
