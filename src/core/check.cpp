@@ -5,7 +5,7 @@
 namespace starling {
 
 std::string one_line(std::string text) {
-  constexpr std::size_t longest = 1'000;
+  constexpr std::size_t longest = 4'000;
   for (char& c : text) {
     if ((c >= 0 && c < ' ') || c == 0x7f) c = '?';
   }

@@ -222,6 +222,8 @@ void refuse_column_options(const std::string& path, const ReadSettings& settings
 
 void refuse_text_options(const std::string& path, const ReadSettings& settings) {
   check(settings.delimiter == "auto", "{}: --delimiter (the file is not delimited text) leave it out", path);
+  check(settings.decimal == ReadSettings::Decimal::point, "{}: --decimal (the file is not delimited text) leave it out",
+        path);
   check(settings.header == ReadSettings::Header::automatic,
         "{}: --header (the file is not delimited text) leave it out", path);
   check(settings.encode.empty(), "{}: --encode (the file is not delimited text) leave it out", path);

@@ -17,13 +17,48 @@ bool is_missing(std::string_view text) {
   return std::find(marks.begin(), marks.end(), text) != marks.end();
 }
 
+/// The number of digits at `at`, which moves beyond them.
+std::size_t take_digits(std::string_view text, std::size_t& at) {
+  const std::size_t from = at;
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+  return at - from;
+}
+
+/// Whether a text is a date such as 2024-03-01, 1.3.2024 or 3/1/24, with or without a time after it.
+bool is_date(std::string_view text) {
+  std::size_t at = 0;
+  const std::size_t first = take_digits(text, at);
+  if (first == 0 || first > 4 || at == text.size()) return false;
+  const char separator = text[at++];
+  if (separator != '-' && separator != '/' && separator != '.') return false;
+  const std::size_t second = take_digits(text, at);
+  if (second == 0 || second > 2 || at == text.size() || text[at++] != separator) return false;
+  const std::size_t third = take_digits(text, at);
+  return third > 0 && third <= 4 && (at == text.size() || text[at] == ' ' || text[at] == 'T');
+}
+
+/// Whether a text is digits with one comma between, such as -3,14.
+bool has_decimal_comma(std::string_view text) {
+  std::size_t at = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  if (take_digits(text, at) == 0 || at == text.size() || text[at++] != ',') return false;
+  return take_digits(text, at) > 0 && at == text.size();
+}
+
 struct Explanation {
   std::string_view fault;  // as far as others may know
   std::string_view why;
   std::string_view remedy;
 };
 
-Explanation explain(NumberFault fault) {
+Explanation explain(std::string_view text, NumberFault fault) {
+  if (fault == NumberFault::text && is_date(text)) {
+    return {"a date", "a date; features are numbers",
+            "convert it to a number, such as days since a fixed day, or leave its column out with --drop"};
+  }
+  if (fault == NumberFault::text && has_decimal_comma(text)) {
+    return {"a number with a comma", "a decimal comma; numbers have a point",
+            "give --decimal comma if the delimiter is no comma, or write points"};
+  }
   switch (fault) {
     case NumberFault::missing:
       return {"missing", "a missing value; every value must be there", "fill it in or remove the row"};
@@ -51,7 +86,7 @@ ParsedNumber read_number(std::string_view text) {
 }
 
 void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault) {
-  const auto [told, why, remedy] = explain(fault);
+  const auto [told, why, remedy] = explain(text, fault);
   const std::string shown = text.empty() ? "empty" : fmt::format("'{}'", excerpt(text));
   throw RecordError(fmt::format("{}: {} is {} ({}) {}", where, place, told, why, remedy),
                     fmt::format("{}: {} is {} ({}) {}", where, place, shown, why, remedy));

@@ -32,6 +32,8 @@ struct ReadSettings {
   std::string person;             ///< column that tells whose record it is; not a feature; empty: records are the units
   bool needs_person = true;       ///< whether a source must have that column; a test set need not
   std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
+  /// Character before the decimals of delimited text.
+  enum class Decimal { point, comma } decimal = Decimal::point;
   enum class Header { automatic, yes, no } header = Header::automatic;
   std::vector<double> positive;  ///< labels that become +1, all others −1; empty: labels stay as they are
   /// Labels of records that are left out. Such a record keeps its place in the stream and adds nothing, so that no

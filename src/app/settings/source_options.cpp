@@ -45,12 +45,18 @@ void add_standardise_option(Options& options, ReadSettings& settings) {
 }
 
 void add_text_options(Options& options, ReadSettings& settings) {
+  using Decimal = ReadSettings::Decimal;
   using Header = ReadSettings::Header;
   options.add({.name = "delimiter",
                .argument = "WHAT",
                .initial = "auto",
                .help = "between the columns of text: auto, comma, semicolon, tab, space, or one character"},
               settings.delimiter);
+  options.add({.name = "decimal",
+               .argument = "WHAT",
+               .initial = "point",
+               .help = "before the decimals of text: point, or comma, which then delimits no columns"},
+              settings.decimal, {{"point", Decimal::point}, {"comma", Decimal::comma}});
   options.add({.name = "header",
                .argument = "WHETHER",
                .initial = "auto",

@@ -1,5 +1,6 @@
 #include "starling/data/description/description.hpp"
 
+#include "data/faults.hpp"
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -93,7 +94,10 @@ void Describer::read(RecordReader& reader, const std::function<void()>& tick) {
   for (FeatureFigures& column : result_.columns) column.begin_file();
   std::int64_t count = 0;
   Record record;
-  while (reader.next(record)) {
+  Faults faults;
+  auto read = Faults::Read::fault;
+  while ((read = faults.read(reader, [&] { return reader.next(record); })) != Faults::Read::end) {
+    if (read == Faults::Read::fault) continue;
     if (count++ == 0) {
       if (first) result_.sparse = record.sparse;
       check<DataError>(result_.sparse == record.sparse, "{}: dense records after sparse ones, or sparse after dense",
@@ -108,6 +112,7 @@ void Describer::read(RecordReader& reader, const std::function<void()>& tick) {
     add(record.row(), record.label);
     tick();
   }
+  faults.throw_all();
   if (first) result_.names = reader.names();
   check_features(reader.features(), reader);
   grow(reader.features());

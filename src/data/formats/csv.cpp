@@ -30,13 +30,15 @@ std::string_view trim(std::string_view text) {
   return text.substr(from, text.find_last_not_of(" \t") - from + 1);
 }
 
-char find_delimiter(std::string_view line) {
+/// The delimiter of a first line. Commas do not count where they are decimal.
+char find_delimiter(std::string_view line, bool decimal_comma) {
   constexpr std::array<char, 3> candidates{',', ';', '\t'};
   std::array<int, candidates.size()> counts{};
   bool quoted = false;
   for (const char c : line) {
     if (c == '"') quoted = !quoted;
     const auto* found = std::find(candidates.begin(), candidates.end(), c);
+    if (decimal_comma && c == ',') continue;
     if (!quoted && found != candidates.end()) ++counts[static_cast<std::size_t>(found - candidates.begin())];
   }
   const auto* most = std::max_element(counts.begin(), counts.end());
@@ -153,12 +155,17 @@ Categories categories_of(const ReadSettings& settings) {
 class CsvReader final : public RecordReader {
  public:
   CsvReader(const std::string& path, const ReadSettings& settings, Part part)
-      : lines_(path, settings.go_on_waiting), delimiter_(parse_delimiter(settings.delimiter)) {
+      : lines_(path, settings.go_on_waiting),
+        delimiter_(parse_delimiter(settings.delimiter)),
+        decimal_comma_(settings.decimal == ReadSettings::Decimal::comma) {
+    check(!decimal_comma_ || delimiter_ != ',',
+          "--delimiter {} and --decimal comma (a comma cannot be both) give one of them another value",
+          excerpt(settings.delimiter));
     columns_.path = path;
     if (part != Part::labels) categories_ = categories_of(settings);
     std::string_view line;
     if (!next_line(line)) return;
-    if (delimiter_ == '\0') delimiter_ = find_delimiter(line);
+    if (delimiter_ == '\0') delimiter_ = find_delimiter(line, decimal_comma_);
     split(line, delimiter_, fields_);
     columns_.count = fields_.size();
     check_columns(settings, part);
@@ -177,7 +184,7 @@ class CsvReader final : public RecordReader {
     if (!std::exchange(pending_, false)) {
       std::string_view line;
       if (!next_line(line)) return false;
-      if (!encoded_ && parse_plain(line, record)) return true;
+      if (!encoded_ && !decimal_comma_ && parse_plain(line, record)) return true;
       split(line, delimiter_, fields_);
       if (fields_.size() != columns_.count) throw_ragged();
     }
@@ -229,7 +236,7 @@ class CsvReader final : public RecordReader {
     std::vector<bool> may_be_text(columns_.count, false);
     if (part != Part::labels && names_a_field(settings, may_be_text)) return true;
     for (std::size_t i = 0; i < fields_.size(); ++i) {
-      if (!may_be_text[i] && read_number(fields_[i]).fault == NumberFault::text) return true;
+      if (!may_be_text[i] && read_field(fields_[i]).fault == NumberFault::text) return true;
     }
     return false;
   }
@@ -326,11 +333,32 @@ class CsvReader final : public RecordReader {
 
   [[nodiscard]] double number(std::size_t column) const {
     if (categories_.has(column)) return category(column);
-    const ParsedNumber parsed = read_number(fields_[column]);
+    const ParsedNumber parsed = read_field(fields_[column]);
+    if (parsed.fault == NumberFault::text && decimal_comma_) throw_point(column);
     if (parsed.fault != NumberFault::none) {
       throw_number_fault(where(), columns_.place(column), fields_[column], parsed.fault);
     }
     return parsed.value;
+  }
+
+  /// Reads a field as a number. Beside decimal commas a point is no part of a number: 1.234 may mean a thousand.
+  [[nodiscard]] ParsedNumber read_field(std::string_view field) const {
+    if (!decimal_comma_) return read_number(field);
+    if (field.find('.') != std::string_view::npos) return {0, NumberFault::text};
+    std::string text(field);
+    std::replace(text.begin(), text.end(), ',', '.');
+    return read_number(text);
+  }
+
+  /// Throws where a field has the point that --decimal comma excludes.
+  void throw_point(std::size_t column) const {
+    if (read_number(fields_[column]).fault != NumberFault::none) return;
+    const std::string why = "--decimal comma is given; a point may mean thousands";
+    const std::string remedy = "leave --decimal out, or write the row with a comma and without thousands";
+    const std::string place = fmt::format("{}: {}", where(), columns_.place(column));
+    throw RecordError(
+        fmt::format("{} is a number with a point ({}) {}", place, why, remedy),
+        fmt::format("{} is '{}' (a number with a point: {}) {}", place, excerpt(fields_[column]), why, remedy));
   }
 
   [[nodiscard]] double category(std::size_t column) const {
@@ -347,6 +375,7 @@ class CsvReader final : public RecordReader {
 
   LineReader lines_;
   char delimiter_;
+  bool decimal_comma_;
   Fields fields_;        // of the current line, inside the buffer of lines_
   ColumnNames columns_;  // of no column while no line has been found
   std::vector<Role> roles_;

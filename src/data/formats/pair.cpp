@@ -1,7 +1,9 @@
+#include "data/faults.hpp"
 #include "readers.hpp"
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
 
 namespace starling {
 
@@ -10,7 +12,12 @@ namespace {
 Vector read_labels(RecordReader& reader) {
   Vector labels;
   Record record;
-  while (reader.next(record)) labels.push_back(record.label);
+  Faults faults;
+  auto read = Faults::Read::fault;
+  while ((read = faults.read(reader, [&] { return reader.next(record); })) != Faults::Read::end) {
+    if (read == Faults::Read::record) labels.push_back(record.label);
+  }
+  faults.throw_all();
   return labels;
 }
 
@@ -25,8 +32,12 @@ class PairReader final : public RecordReader {
     if (const auto records = features_->records()) check_lengths(*records);
   }
 
-  bool next(Record& record) override { return label(record, features_->next(record)); }
-  bool next_label(Record& record) override { return label(record, features_->next_label(record)); }
+  bool next(Record& record) override {
+    return label(record, counted([&] { return features_->next(record); }));
+  }
+  bool next_label(Record& record) override {
+    return label(record, counted([&] { return features_->next_label(record); }));
+  }
 
   [[nodiscard]] std::size_t features() const override { return features_->features(); }
   [[nodiscard]] std::vector<std::string> names() const override { return features_->names(); }
@@ -42,13 +53,24 @@ class PairReader final : public RecordReader {
  private:
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(labels_.size()); }
 
+  /// What `read` returns. A record that cannot be read has a label too.
+  template <class F>
+  [[nodiscard]] bool counted(F read) {
+    try {
+      return read();
+    } catch (const RecordError&) {
+      ++position_;
+      throw;
+    }
+  }
+
   /// Adds the label to the record just read, if there is one.
   [[nodiscard]] bool label(Record& record, bool found) {
     if (!found) {
       check_lengths(position_);
       return false;
     }
-    if (position_ == size()) check_lengths(count_on(record));
+    if (position_ >= size()) check_lengths(count_on(record));
     record.label = labels_[static_cast<std::size_t>(position_++)];
     return true;
   }

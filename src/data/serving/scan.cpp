@@ -1,5 +1,6 @@
 #include "scan.hpp"
 
+#include "data/faults.hpp"
 #include "data/fingerprint.hpp"
 #include "data/number.hpp"
 #include <algorithm>
@@ -60,12 +61,18 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
   Keys keys;
   std::unordered_map<std::string, std::int32_t> persons;
   Record record;
+  Faults faults;
   std::int64_t& count = result.found.records;
   while (true) {
     const Mark mark = index.due(count) ? reader.mark() : Mark{};
-    if (!(direct ? reader.next_label(record) : reader.next(record))) break;
+    const auto read = faults.read(reader, [&] {
+      if (!(direct ? reader.next_label(record) : reader.next(record))) return false;
+      map_label(settings, reader, record);
+      return true;
+    });
+    if (read == Faults::Read::end) break;
+    if (read == Faults::Read::fault) continue;
     index.note(count, mark);
-    map_label(settings, reader, record);
     if (direct) record.values.clear();
     fingerprint.add(record);
     result.entries += static_cast<std::int64_t>(record.values.size());
@@ -77,6 +84,7 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
     }
     ++count;
   }
+  faults.throw_all();
   if (look == Partition::Look::keys) keys.move_to(result.found);
   result.index = std::make_shared<RecordIndex>(std::move(index));
   fingerprint.add(reader.features());

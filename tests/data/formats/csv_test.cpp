@@ -149,7 +149,9 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"text_in_the_label", "a,b,y\n1,2,cat\n", {": row 2: column 'y' is 'cat' (not a number)"}},
         Fault{"trailing_text", "a,b,y\n1,2x,3\n", {": row 2: column 'b' is '2x' (not a number)"}},
         Fault{"two_signs", "a,b,y\n+-1,2,3\n", {": row 2: column 'a' is '+-1' (not a number)"}},
-        Fault{"decimal_comma", "a;b;y\n1,5;2;3\n", {": row 2: column 'a' is '1,5' (not a number)"}},
+        Fault{"decimal_comma",
+              "a;b;y\n1,5;2;3\n",
+              {": row 2: column 'a' is '1,5' (a decimal comma; numbers have a point)"}},
         Fault{"long_text", "a,b,y\n1," + long_text + ",3\n", {"is '" + std::string(40, 'x') + "…' (not"}},
         Fault{"binary_text",
               std::string("a,b,y\n1,\x01\x02,3\n"),
@@ -362,6 +364,17 @@ TEST_F(Csv, ADimensionMustBeTheFiles) {
   EXPECT_THAT(message_of<UsageError>([&] { read_all(path, settings); }), HasSubstr("2 features (--dimension says 3"));
   settings.dimension = 2;
   EXPECT_EQ(read_all(path, settings).size(), 1U);
+}
+
+TEST_F(Csv, ADecimalCommaDelimitsNothing) {
+  DataSettings settings;
+  settings.decimal = ReadSettings::Decimal::comma;
+  const auto all = [&](const std::string& text) { return read_all(folder_.write("x.csv", text), settings); };
+  EXPECT_EQ(all("1;2,0;0,5\n-3;+4e2;1\n"), two_rows);
+  EXPECT_EQ(all("1 2,0 0,5\n-3 4e2 1\n"), two_rows);
+  EXPECT_THAT(message_of<DataError>([&] { all("a;y\n1.5;1\n"); }), HasSubstr("a number with a point"));
+  settings.delimiter = ",";
+  EXPECT_THAT(message_of<UsageError>([&] { all("1,2,3\n"); }), HasSubstr("a comma cannot be both"));
 }
 
 }  // namespace

@@ -1,0 +1,118 @@
+"""Tables with planted faults, and decimal commas."""
+
+import json
+import re
+import unittest
+
+from harness import SOURCE, TestCase
+
+USAGE, DATA_FAULT = 2, 3
+COMMA = ("--decimal", "comma")
+FILL, DATE, ENCODE = "fill it in or remove the row", "days since a fixed day", "encode it as a number or remove it"
+GIVE_COMMA, FINITE, POINT = "give --decimal comma", "correct or remove the row", "leave --decimal out"
+
+# Second row of a table a;b;y, options, parts of the message for the owner.
+FAULTS = [
+    (";2;1", (), ["row 3: column 'a' is empty (a missing value", FILL]),
+    ("1;?;1", (), ["row 3: column 'b' is '?' (a missing value", FILL]),
+    ("1;NA;1", (), ["'NA' (a missing value", FILL]),
+    ("1;N/A;1", (), ["'N/A' (a missing value", FILL]),
+    ("1;null;1", (), ["'null' (a missing value", FILL]),
+    ("1;2;", (), ["column 'y' is empty (a missing value", FILL]),
+    ("nan;2;1", (), ["column 'a' is 'nan' (not finite", FINITE]),
+    ("1;inf;1", (), ["column 'b' is 'inf' (not finite", FINITE]),
+    ("1;1e999;1", (), ["'1e999' (beyond the range", "rescale the data"]),
+    ("1;2024-03-01;1", (), ["column 'b' is '2024-03-01' (a date", DATE, "--drop"]),
+    ("1;1.3.2024;1", (), ["'1.3.2024' (a date", DATE]),
+    ("1;3/1/24;1", (), ["'3/1/24' (a date", DATE]),
+    ("1;2024-03-01T12:00:00Z;1", (), ["(a date", DATE]),
+    ("1;2024-03-01 12:00;1", (), ["(a date", DATE]),
+    ("3,14;2;1", (), ["column 'a' is '3,14' (a decimal comma", GIVE_COMMA]),
+    ("-3,14;2;1", (), ["'-3,14' (a decimal comma", GIVE_COMMA]),
+    ("1;red;1", (), ["column 'b' is 'red' (not a number", ENCODE]),
+    ("1;1.234.567;1", (), ["'1.234.567' (not a number", ENCODE]),
+    ("1;2-3;1", (), ["'2-3' (not a number", ENCODE]),
+    ("1;3,1,4;1", (), ["'3,1,4' (not a number", ENCODE]),
+    ("1;2", (), ["row 3: 2 fields (3 expected", "complete the row or remove it"]),
+    ("1;2;3;4", (), ["row 3: 4 fields (3 expected", "complete the row or remove it"]),
+    ("1.234;2;1", COMMA, ["column 'a' is '1.234' (a number with a point", POINT]),
+    ("1.234,5;2;1", COMMA, ["'1.234,5' (not a number", ENCODE]),
+    ("1;2024-03-01;1", COMMA, ["'2024-03-01' (a date", DATE]),
+]
+
+
+class Tables(TestCase):
+    def table(self, *rows):
+        self.write("t.csv", "\n".join(["a;b;y", *rows]) + "\n")
+
+    def refusal(self, code, *words):
+        result = self.run_alone(list(words))
+        self.assertEqual((result.code, len(result.messages())), (code, 1), result)
+        return result.messages()[0]
+
+    def test_each_fault_has_its_place_and_its_remedy(self):
+        for row, options, expected in FAULTS:
+            with self.subTest(row=row, options=options):
+                self.table("1;2;0", row, "2;1;1")
+                message = self.refusal(DATA_FAULT, "data", "describe", "t.csv", *options)
+                for text in ["t.csv: row 3: ", *expected]:
+                    self.assertIn(text, message)
+                self.assertNotIn("faulty records", message)
+
+    def test_all_faults_are_told_at_once(self):
+        self.table(";2;1", "1;red;1", "1;2;1", "1;2024-03-01;1")
+        for words in (["data", "describe", "t.csv"], ["omd", "--source", "t.csv", "--mechanism", "none"]):
+            message = self.refusal(DATA_FAULT, *words)
+            self.assertEqual(re.findall(r"\((\d)\) t\.csv: row (\d)", message), [("1", "2"), ("2", "3"), ("3", "5")])
+            self.assertIn("3 faulty records: ", message)
+            self.assertEqual("'red'" in message, words[0] == "data", "only the owner may see values")
+
+    def test_reading_stops_at_twenty_faults(self):
+        for faults, end in ((19, False), (20, True), (500, True)):
+            self.table("1;2;1", *[";2;1"] * faults)
+            message = self.refusal(DATA_FAULT, "data", "describe", "t.csv")
+            self.assertIn(f"{min(faults, 20)} faulty records: ", message)
+            self.assertEqual(message.count("a missing value"), min(faults, 20))
+            self.assertEqual(message.endswith("reading stopped here"), end)
+
+    def test_faults_of_a_pair_keep_records_and_labels_together(self):
+        self.write("x.csv", "a,b\n1,2\n,2\n3,4\n5,6\n")
+        self.write("y.csv", "1\n7\n7\n-1\n")  # record 2 has no features, and the label of record 3 is no class
+        message = self.refusal(DATA_FAULT, "omd", "--source", "x.csv,y.csv", "--mechanism", "none")
+        self.assertIn("2 faulty records: (1) x.csv: row 3: column 'a' is missing", message)
+        self.assertIn("(2) x.csv,y.csv: record 3: ", message)
+        self.write("y.csv", "1\nred\n1\n?\n")
+        message = self.refusal(DATA_FAULT, "data", "describe", "x.csv,y.csv")
+        self.assertRegex(message, r"2 faulty records: \(1\) y\.csv: row 2: .*\(2\) y\.csv: row 4: ")
+
+    def test_decimal_commas_are_the_same_numbers(self):
+        self.write("p.csv", "a;b;y\n1.5;-2;1\n+0.25;1e3;-1\n")
+        self.write("c.csv", "a;b;y\n1,5;-2;1\n+0,25;1e3;-1\n")
+        self.write("none.csv", "1,5 -2 1\n0,25 1e3 -1\n")
+        figures = []
+        for words in (["p.csv"], ["c.csv", *COMMA], ["none.csv", *COMMA]):
+            result = self.run_alone(["data", "describe", *words, "--json"])
+            self.assertEqual(result.code, 0, result)
+            figures.append([(c["min"], c["max"], c["mean"]) for c in json.loads(result.out)["columns"]])
+        self.assertEqual(figures, [figures[0]] * 3)
+        self.assertEqual(figures[0], [(0.25, 1.5, 0.875), (-2, 1000, 499)])
+
+    def test_a_comma_is_not_both(self):
+        self.table("1;2;1")
+        message = self.refusal(USAGE, "data", "describe", "t.csv", *COMMA, "--delimiter", "comma")
+        self.assertIn("a comma cannot be both", message)
+        self.write("a.svm", "1 1:2\n")
+        message = self.refusal(USAGE, "data", "describe", "a.svm", *COMMA)
+        self.assertIn("--decimal (the file is not delimited text)", message)
+
+    def test_the_example_of_the_page(self):
+        page = (SOURCE / "docs/how-to/prepare-a-table.md").read_text()
+        table, command = re.search(r"\$ cat heights.csv\n(.*?)\$ starling (.*?)\n", page, re.S).groups()
+        self.write("heights.csv", table)
+        result = self.run_alone([*command.split(), "--json"])
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual([c["max"] for c in json.loads(result.out)["columns"]], [41, 1.75])
+
+
+if __name__ == "__main__":
+    unittest.main()
