@@ -66,11 +66,10 @@ int dispatch_program(const std::vector<std::string>& argv, const std::vector<Com
 }  // namespace
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> table{omd_command(),      renewable_command(), infer_command(),
-                                          vertical_command(), fedavg_command(),    doctor_command(),
-                                          topology_command(), privacy_command(),   predict_command(),
-                                          score_command(),    data_command(),      report_command(),
-                                          sweep_command()};
+  static const std::vector<Command> table{
+      omd_command(),    renewable_command(), infer_command(),   vertical_command(), fedavg_command(),
+      doctor_command(), topology_command(),  privacy_command(), predict_command(),  score_command(),
+      data_command(),   report_command(),    sweep_command()};
   return table;
 }
 

@@ -13,9 +13,9 @@
 
 namespace starling {
 
-/// A model that replaces the gradient of a batch's first record, or of its first person, by a canary: plus or minus the clipping bound (1
-/// without clipping) in one coordinate, by a coin from `signs`. Writes each sign to the log. An empty batch has no
-/// canary. Scores are the model's own.
+/// A model that replaces the gradient of a batch's first record, or of its first person, by a canary: plus or minus the
+/// clipping bound (1 without clipping) in one coordinate, by a coin from `signs`. Writes each sign to the log. An empty
+/// batch has no canary. Scores are the model's own.
 class CanaryModel final : public Model {
  public:
   /// Keeps references to the model and the log. Throws UsageError if the model has no such coordinate.

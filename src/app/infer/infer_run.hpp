@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "starling/data/preparation/column_variation.hpp"
 #include "starling/data/constants.hpp"
+#include "starling/data/preparation/column_variation.hpp"
 #include "starling/inference/plug_in.hpp"
 #include "starling/record/intervals/interval_recorder.hpp"
 #include "starling/record/intervals/study.hpp"

@@ -30,8 +30,7 @@ std::string draw_calibration(const std::string& folder, const Calibration& calib
   if (errors.edges.size() > 1) reliability.bands = {errors};
   reliability.range = shares.range = std::pair(0.0, 1.0);
   return draw(folder, "calibration.gp",
-              {{"calibration", {reliability, shares}, {"mean predicted probability", false, 0}, 2}},
-              PictureFormats::svg);
+              {{"calibration", {reliability, shares}, {"mean predicted probability", false, 0}, 2}}, {});
 }
 
 }  // namespace starling
