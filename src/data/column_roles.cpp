@@ -76,20 +76,12 @@ std::optional<std::size_t> find_default_label(const ColumnNames& columns, const 
   return last;
 }
 
-bool has_column(const ColumnNames& columns, const std::string& wanted) {
-  return std::find(columns.names.begin(), columns.names.end(), wanted) != columns.names.end();
-}
-
 /// Label column, if any, of a file that need not have one. A column number is not accepted: the number would mean
 /// another column in each file.
 std::optional<std::size_t> find_optional_label(const ColumnNames& columns, const std::string& wanted, Uses& uses) {
-  if (wanted.empty() || !has_column(columns, wanted)) return find_named_label(columns, uses);
+  const bool there = std::find(columns.names.begin(), columns.names.end(), wanted) != columns.names.end();
+  if (wanted.empty() || !there) return find_named_label(columns, uses);
   return uses.take(wanted, "--label");
-}
-
-std::optional<std::size_t> find_person(const ColumnNames& columns, const std::string& wanted) {
-  if (wanted.empty()) return std::nullopt;
-  return columns.find(wanted, "--person");
 }
 
 /// The columns, ascending, that have the names of a saved model's features.
@@ -98,7 +90,7 @@ std::vector<std::size_t> find_features(const ColumnNames& columns, const std::ve
   std::vector<std::size_t> found;
   std::vector<std::string> missing;
   for (const std::string& name : wanted) {
-    if (!has_column(columns, name)) {
+    if (std::find(columns.names.begin(), columns.names.end(), name) == columns.names.end()) {
       missing.push_back(fmt::format("'{}'", excerpt(name)));
       continue;
     }
@@ -170,9 +162,6 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   if (!settings.key.empty()) {  // of records that a model is applied to, the key is that of groups
     roles.key = columns.find(settings.key, settings.constants ? "--by" : "--partition column:");
   }
-  if (settings.needs_person || has_column(columns, settings.person))
-    roles.person = find_person(columns, settings.person);
-  if (roles.person && roles.person != roles.key) uses.take(settings.person, "--person");
   if (optional) {
     roles.label = find_optional_label(columns, settings.label, uses);
   } else if (!roles.label && settings.labels == ReadSettings::Labels::alone) {
@@ -217,7 +206,6 @@ void refuse_column_options(const std::string& path, const ReadSettings& settings
   refuse(!settings.id.empty(), "--id");
   refuse(!settings.drop.empty(), "--drop");
   refuse(!settings.key.empty(), "--partition column:");
-  refuse(!settings.person.empty(), "--person");
 }
 
 void refuse_text_options(const std::string& path, const ReadSettings& settings) {

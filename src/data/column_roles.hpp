@@ -38,13 +38,12 @@ enum class DefaultLabel {
 struct ColumnRoles {
   std::optional<std::size_t> label;
   std::optional<std::size_t> key;
-  std::optional<std::size_t> person;
   std::vector<std::size_t> features;  ///< ascending
 };
 
-/// Resolves `label`, `id`, `drop`, `key` and `person`, and finds the feature columns of `constants` by name. Throws
-/// UsageError for missing columns, for a column with two uses and where no feature is left. A key may have another use,
-/// because a key is only read.
+/// Resolves `label`, `id`, `drop` and `key`, and finds the feature columns of `constants` by name. Throws UsageError
+/// for missing columns, for a column with two uses and where no feature is left. A key may have another use, because a
+/// key is only read.
 [[nodiscard]] ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& settings,
                                          DefaultLabel default_label);
 

@@ -25,7 +25,6 @@ class Fingerprint {
     for (const double value : record.values) add(std::bit_cast<std::uint64_t>(value));
     for (const std::int32_t index : record.index) add(static_cast<std::uint64_t>(index));
     for (const char c : record.key) add(static_cast<unsigned char>(c));
-    for (const char c : record.person) add(static_cast<unsigned char>(c));
   }
   [[nodiscard]] std::string text() const { return fmt::format("{:016x}", state_); }
 

@@ -7,22 +7,10 @@
 namespace starling {
 
 std::string Protection::neighbours() const {
-  if (unit() == PrivacyUnit::person) {
-    return "the records of one person at one client are replaced by any others, one or more, all other persons staying "
-           "where they are";
-  }
   if (unit() == PrivacyUnit::record) {
     return "one record is replaced by any other in its place, all others staying where they are";
   }
   return "one component of one record's gradient is replaced by any other value, all else staying as it is";
-}
-
-const char* name_of(PrivacyUnit unit) {
-  return unit == PrivacyUnit::person ? "person" : unit == PrivacyUnit::record ? "record" : "component";
-}
-
-const char* contributor_of(PrivacyUnit unit) {
-  return unit == PrivacyUnit::person ? "person" : "record";
 }
 
 std::string size_range(double least, double most) {

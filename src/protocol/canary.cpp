@@ -15,15 +15,8 @@ Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& cli
   if (batch.empty()) return model_.evaluate(parameters, batch, clip, gradient);
   first_.clear();
   others_.clear();
-  const std::size_t replaced = batch.unit_size(0);
-  for (std::size_t i = 0; i < replaced; ++i) first_.add(batch.row(i), batch.label(i));
-  std::size_t next = replaced;
-  for (std::size_t unit = 1; unit < batch.units(); ++unit) {
-    for (const std::size_t end = next + batch.unit_size(unit); next < end; ++next) {
-      others_.add(batch.row(next), batch.label(next));
-    }
-    if (batch.grouped()) others_.end_unit();
-  }
+  first_.add(batch.row(0), batch.label(0));
+  for (std::size_t i = 1; i < batch.size(); ++i) others_.add(batch.row(i), batch.label(i));
   Score score = model_.score(parameters, first_);
   score += model_.evaluate(parameters, others_, clip, gradient);
   const int sign = (words_() & 1) != 0 ? 1 : -1;

@@ -20,9 +20,6 @@ struct Row {
 
 /// Records with labels, row after row. Sparse rows are never made dense. A batch may be empty: the client then has no
 /// record in this round and takes no step.
-///
-/// The records of a *grouped* batch belong to persons. Consecutive records of one person are a unit; a unit may have no
-/// record. In any other batch each record is a unit.
 class Batch {
  public:
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -45,22 +42,9 @@ class Batch {
     return rows.values_.data() + rows.ends_[first_ + i];
   }
 
-  [[nodiscard]] bool grouped() const { return grouped_; }
-  [[nodiscard]] std::size_t units() const { return grouped_ ? units_ : count_; }
-  /// Records of unit i.
-  [[nodiscard]] std::size_t unit_size(std::size_t i) const {
-    if (!grouped_) return 1;
-    const std::vector<std::size_t>& ends = held().unit_ends_;
-    return ends[first_unit_ + i + 1] - ends[first_unit_ + i];
-  }
-
   void clear() {
     store_ = nullptr;
     first_ = 0;
-    unit_ends_.clear();
-    grouped_ = false;
-    first_unit_ = 0;
-    units_ = 0;
     values_.clear();
     index_.clear();
     labels_.clear();
@@ -73,20 +57,6 @@ class Batch {
     store_ = &store;
     first_ = first;
     count_ = count;
-    grouped_ = false;
-  }
-  /// The same for units first … first + count − 1 of a store that is grouped or empty.
-  void show_units(const Batch& store, std::size_t first, std::size_t count) {
-    const std::size_t from = count == 0 ? 0 : store.unit_ends_[first];
-    show(store, from, count == 0 ? 0 : store.unit_ends_[first + count] - from);
-    grouped_ = true;
-    first_unit_ = first;
-    units_ = count;
-  }
-  /// Makes this batch a view of the records of one unit of a grouped batch.
-  void show_unit(const Batch& batch, std::size_t i) {
-    const Batch& store = batch.held();
-    show(store, store.unit_ends_[batch.first_unit_ + i], batch.unit_size(i));
   }
   /// Appends a record. All records of a batch are of one kind (dense or sparse). Not allowed on a view of another
   /// batch.
@@ -98,13 +68,6 @@ class Batch {
     ends_.push_back(values_.size());
     ++count_;
   }
-  /// Ends a unit: that of the records added since the last one ended. Makes this batch grouped.
-  void end_unit() {
-    if (!grouped_) unit_ends_.assign(1, 0);
-    grouped_ = true;
-    unit_ends_.push_back(count_);
-    ++units_;
-  }
 
  private:
   [[nodiscard]] const Batch& held() const { return store_ != nullptr ? *store_ : *this; }
@@ -114,13 +77,9 @@ class Batch {
   std::vector<std::int32_t> index_;
   Vector labels_;
   std::vector<std::size_t> ends_{0};
-  std::vector<std::size_t> unit_ends_;  ///< records before each unit and after the last; empty unless grouped
-  const Batch* store_ = nullptr;        ///< the batch that holds the records; null for this batch itself
-  std::size_t first_ = 0;               ///< index of the first record in the store
+  const Batch* store_ = nullptr;  ///< the batch that holds the records; null for this batch itself
+  std::size_t first_ = 0;         ///< index of the first record in the store
   std::size_t count_ = 0;
-  bool grouped_ = false;
-  std::size_t first_unit_ = 0;  ///< index of the first unit in the store
-  std::size_t units_ = 0;
 };
 
 }  // namespace starling

@@ -26,11 +26,9 @@ struct ReadSettings {
     optional,  ///< the column `label`, y or label; 0 without such a column
     alone,     ///< required, and there may be no feature
   } labels = Labels::required;
-  std::string id;                 ///< column of record identifiers; not a feature
-  std::vector<std::string> drop;  ///< columns that are left out
-  std::string key;                ///< column that `--partition column:` deals by; not a feature
-  std::string person;             ///< column that tells whose record it is; not a feature; empty: records are the units
-  bool needs_person = true;       ///< whether a source must have that column; a test set need not
+  std::string id;                  ///< column of record identifiers; not a feature
+  std::vector<std::string> drop;   ///< columns that are left out
+  std::string key;                 ///< column that `--partition column:` deals by; not a feature
   std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
   /// Character before the decimals of delimited text.
   enum class Decimal { point, comma } decimal = Decimal::point;

@@ -20,7 +20,6 @@ struct Record {
   bool sparse = false;
   double label = 0;
   bool left_out = false;  ///< `--ignore`: the record keeps its place and nothing is learned from it
-  std::string person;     ///< text of the column `ReadSettings::person`; empty without such a column
   std::string key;        ///< text of the column `ReadSettings::key`; empty without such a column
   [[nodiscard]] Row row() const;
 };

@@ -20,21 +20,8 @@
 
 namespace starling {
 
-/// The unit of privacy, which is replaced in a neighbouring data set.
-enum class PrivacyUnit {
-  record,
-  component,  ///< one component of one record's gradient
-  person,     ///< all records of one person at a client, which are clipped together
-};
-
-/// Whether the unit's whole contribution to a sum is clipped: not for a component.
-[[nodiscard]] constexpr bool is_whole(PrivacyUnit unit) {
-  return unit != PrivacyUnit::component;
-}
-/// "record", "component" or "person".
-[[nodiscard]] const char* name_of(PrivacyUnit unit);
-/// Whose contribution to a sum is clipped: "record" or "person".
-[[nodiscard]] const char* contributor_of(PrivacyUnit unit);
+/// The unit of privacy: one replaced record, or one replaced component of one record's gradient.
+enum class PrivacyUnit { record, component };
 
 /// The measure of a release's price: the privacy loss that one release may cost a record.
 enum class PriceKind {

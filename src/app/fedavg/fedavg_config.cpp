@@ -53,7 +53,6 @@ Options fedavg_options(FedAvgConfig& config) {
   add_reading_options(options, config.data);
   add_learning_options(options, config);
   add_privacy_options(options, config.privacy);
-  add_person_options(options, config.data, config.privacy);
   add_output_options(options, config, "fedavg");
   add_checkpoint_options(options, config);
   add_model_output_options(options, config);
@@ -67,7 +66,6 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
   Options options = fedavg_options(config);
   options.parse(words);
   check_learning_options(config);
-  check_person_options(config.data, config.privacy);
   check_model_choice(config.model, config.privacy);
   refuse_audit(config);
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,

@@ -25,7 +25,7 @@ void FedAvgRun::weigh_clients() {
 }
 
 void FedAvgRun::open_model() {
-  model_ = with_unit(make_model(config_.model, *loss_, dataset_.shape), config_.privacy);
+  model_ = make_model(config_.model, *loss_, dataset_.shape);
   dimension_ = model_->dimension();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   start_ = start_model(model_->initial(config_.data.seed));

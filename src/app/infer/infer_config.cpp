@@ -209,8 +209,7 @@ void check_method(const InferConfig& config) {
         "--loss {} with --mechanism {} (its slope has no bound, so no record's influence has one) choose huber:c", name,
         mechanism.name);
   refuse_audit(config);
-  check(config.privacy.unit == PrivacyUnit::record,
-        "--unit {}: a row as a whole is bounded here, and nothing else. Leave it out.", name_of(config.privacy.unit));
+  check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
 }
 
 void check_shape(InferConfig& config, const Options& options) {

@@ -175,7 +175,6 @@ Options omd_options(OmdConfig& config) {
   add_tuning_options(options, config);
   add_constraint_options(options, config.constraints);
   add_privacy_options(options, config.privacy);
-  add_person_options(options, config.data, config.privacy);
   add_regret_options(options, config);
   add_output_options(options, config, "omd");
   add_checkpoint_options(options, config);
@@ -190,7 +189,6 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   Options options = omd_options(config);
   options.parse(words);
   check_learning_options(config);
-  check_person_options(config.data, config.privacy);
   check_model_choice(config.model, config.privacy);
   config.privacy.passes = config.data.epochs;
   if (config.async) config.mixing.deadline = 0;

@@ -258,7 +258,7 @@ void OmdRun::take(const std::vector<TunedValue>& values) {
 
 void OmdRun::open_model() {
   if (config_.learns()) {
-    model_ = with_unit(make_model(config_.model, *loss_, dataset_.shape), config_.privacy);
+    model_ = make_model(config_.model, *loss_, dataset_.shape);
     if (config_.model.kind == ModelChoice::Kind::location && config_.data.label.empty() && !dataset_.is_public) {
       notes_.emplace_back(
           "--model location: the label's column (y or label, else the last one) is no coordinate of the points; "

@@ -97,9 +97,7 @@ struct ClientCosts {
   ClientRange clients;  ///< clients that each have these costs
   std::int64_t releases = 0;
   bool components = false;    ///< whether any release counted components
-  bool persons = false;       ///< whether any release counted persons
   PrivacyLoss component;      ///< of one component of a record's gradient, had every run used the same records
-  PrivacyLoss person;         ///< of one person; runs of other units count for it as for the whole client
   PrivacyLoss record;         ///< of one record, had every run used the same
   PrivacyLoss one_per_batch;  ///< of a participant with one record in each batch
   PrivacyLoss client_loss;    ///< of a participant who owns all records
@@ -154,9 +152,8 @@ auto figures(const PrivacyLoss& loss) {
 }
 
 auto figures(const ClientCosts& costs) {
-  return std::tuple_cat(std::tie(costs.releases, costs.components, costs.persons), figures(costs.component),
-                        figures(costs.person), figures(costs.record), figures(costs.one_per_batch),
-                        figures(costs.client_loss));
+  return std::tuple_cat(std::tie(costs.releases, costs.components), figures(costs.component), figures(costs.record),
+                        figures(costs.one_per_batch), figures(costs.client_loss));
 }
 
 std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request) {
@@ -168,13 +165,11 @@ std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request
     ClientCosts costs;
     costs.clients = clients;
     costs.components = book.has(clients.first, PrivacyUnit::component);
-    costs.persons = book.has(clients.first, PrivacyUnit::person);
-    if (!costs.components && !costs.persons && !book.has(clients.first, PrivacyUnit::record)) continue;
+    if (!costs.components && !book.has(clients.first, PrivacyUnit::record)) continue;
     for (const ChargeGroup& group : book.spent(clients.first, LossLevel::record_in_each_batch)) {
       costs.releases += group.count;
     }
     costs.component = loss(LossLevel::component);
-    costs.person = loss(LossLevel::person);
     costs.record = loss(LossLevel::record);
     costs.one_per_batch = loss(LossLevel::record_in_each_batch);
     costs.client_loss = loss(LossLevel::client);
@@ -238,7 +233,6 @@ Json to_json(const ClientCosts& costs) {
   Json json = to_json(costs.clients);
   json.update({{"releases", costs.releases},
                {"component", to_json(costs.component)},
-               {"person", costs.persons ? to_json(costs.person) : Json()},
                {"record", to_json(costs.record)},
                {"one_per_batch", to_json(costs.one_per_batch)},
                {"client_total", to_json(costs.client_loss)}});
@@ -311,7 +305,6 @@ std::string shown(const ClientCosts& costs) {
   std::string text =
       fmt::format("    {:<12} {} releases{}\n", name_of(costs.clients), costs.releases, several ? " each" : "");
   if (costs.components) text += fmt::format("      one component of a record: {}\n", shown(costs.component));
-  if (costs.persons) text += fmt::format("      one person: {}\n", shown(costs.person));
   return text +
          fmt::format("      one record: {}\n      one record in each batch: {}\n      all records of {} client: {}\n",
                      shown(costs.record), shown(costs.one_per_batch), several ? "a" : "the", shown(costs.client_loss));

@@ -218,8 +218,7 @@ void check_protection(const RenewableConfig& config) {
   if (!config.privacy.mechanism) return;  // the run says what is missing
   const MechanismRow& mechanism = config.privacy.mechanism_row();
   refuse_audit(config);
-  check(config.privacy.unit == PrivacyUnit::record,
-        "--unit {}: a row as a whole is bounded here, and nothing else. Leave it out.", name_of(config.privacy.unit));
+  check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
   if (config.open()) {
     check(!mechanism.protects(),
           "--mechanism {} with a variant that sends sums as they are (it adds no noise) choose --variant private, or "

@@ -215,9 +215,7 @@ const std::vector<Option>& catalogue() {
       {.name = "unit",
        .argument = "UNIT",
        .initial = "record",
-       .help =
-           "whose loss is counted: record, component (one entry of one record's gradient) or, with --person, person "
-           "(all records of a person at a client)"},
+       .help = "whose loss is counted: record, or component (one entry of one record's gradient)"},
       {.name = "watchdog",
        .argument = "SECONDS",
        .initial = "60",

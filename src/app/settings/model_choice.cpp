@@ -86,7 +86,7 @@ void add_model_options(Options& options, ModelChoice& choice) {
 
 void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy) {
   const double clip = privacy.clip.value_or(1);
-  check(!choice.is_network() || choice.precision == Precision::full || !is_whole(privacy.unit) ||
+  check(!choice.is_network() || choice.precision == Precision::full || privacy.unit == PrivacyUnit::component ||
             clip >= least_clip_of_floats,
         "--clip {} with a network of floats (below {} they may lose too much to underflow) use --precision double",
         clip, least_clip_of_floats);

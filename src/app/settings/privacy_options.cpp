@@ -33,9 +33,7 @@ void add_price_options(Options& options, PrivacyOptions& privacy) {
   options.add(declared("mu", {.falls_with = fades()}), amount(privacy.mu, tiny, most_mu));
   options.add(declared("delta"), privacy.delta);
   options.add(declared("clip"), privacy.clip);
-  options.add(
-      declared("unit"), privacy.unit,
-      {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}, {"person", PrivacyUnit::person}});
+  options.add(declared("unit"), privacy.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
 }
 
 void add_ledger_options(Options& options, PrivacyOptions& privacy) {
@@ -126,42 +124,6 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy) {
   add_ledger_options(options, privacy);
   add_secrecy_options(options, privacy);
   add_total_price(options, privacy);
-}
-
-void add_person_options(Options& options, ReadSettings& reading, PrivacyOptions& privacy) {
-  const std::string why = "records are the units";
-  options.group("Privacy");
-  options.add(
-      {.name = "person",
-       .argument = "COLUMN",
-       .help = "under --unit person: the column that tells whose record it is. It is no feature. The records of a "
-               "person at a client are one slot of its stream, and --batch counts persons",
-       .relations = {needs("unit=person", why),
-                     excludes("regret=static|dynamic|both", "regret counts losses of records", "Leave it out."),
-                     excludes("constraint", "constraints are measured record by record", "Leave it out.")}},
-      reading.person);
-  options.add(
-      {.name = "person-gradient",
-       .argument = "WHAT",
-       .initial = "mean",
-       .help = "of a person's records, before it is clipped: mean (persons count alike) or sum (persons count by "
-               "their records, as far as the clip allows)",
-       .relations = {needs("unit=person", why)}},
-      privacy.person_gradient, {{"mean", PersonGradient::mean}, {"sum", PersonGradient::sum}});
-}
-
-void check_person_options(const ReadSettings& reading, const PrivacyOptions& privacy) {
-  if (privacy.unit != PrivacyUnit::person) return;
-  check(!reading.person.empty(),
-        "--unit person: nothing says whose a record is. Name the column of persons by --person.");
-  check(!privacy.mechanism || !privacy.mechanism_row().about_means,
-        "--unit person with --mechanism {}: it claims nothing about whole contributions. Choose laplace or gaussian.",
-        privacy.mechanism.value_or(""));
-}
-
-std::unique_ptr<Model> with_unit(std::unique_ptr<Model> model, const PrivacyOptions& privacy) {
-  if (privacy.unit != PrivacyUnit::person) return model;
-  return std::make_unique<PersonModel>(std::move(model), privacy.person_gradient);
 }
 
 void check_privacy_options(const PrivacyOptions& privacy) {

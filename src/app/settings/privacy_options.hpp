@@ -1,12 +1,9 @@
 /// The privacy options of every command that learns.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "starling/data/settings.hpp"
-#include "starling/model/person_model.hpp"
 #include "starling/options/options.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/privacy/metrics_policy.hpp"
@@ -29,7 +26,6 @@ struct PrivacyOptions {
   std::optional<double> delta;
   std::optional<double> clip;
   PrivacyUnit unit = PrivacyUnit::record;
-  PersonGradient person_gradient = PersonGradient::mean;
   std::string noise_key = "random";
   MetricsChoice metrics = MetricsChoice::automatic;
   std::optional<std::string> budget;  ///< a number or clients:FILE
@@ -46,14 +42,6 @@ struct PrivacyOptions {
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
 void add_privacy_options(Options& options, PrivacyOptions& privacy);
 
-/// Adds --person and --person-gradient, for commands whose units may be persons.
-void add_person_options(Options& options, ReadSettings& reading, PrivacyOptions& privacy);
-
-/// Throws UsageError for --unit person without --person, and for the unit in a command without persons.
-void check_person_options(const ReadSettings& reading, const PrivacyOptions& privacy);
-
-/// The model itself, or one whose units are persons.
-[[nodiscard]] std::unique_ptr<Model> with_unit(std::unique_ptr<Model> model, const PrivacyOptions& privacy);
 
 /// Throws UsageError for options that contradict each other or have no meaning for the mechanism.
 void check_privacy_options(const PrivacyOptions& privacy);

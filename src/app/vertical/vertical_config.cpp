@@ -253,7 +253,7 @@ void check_mechanism(const VerticalConfig& config) {
         "--mechanism {} (several releases a round of the same records are composed for Gaussian noise) use gaussian",
         config.privacy.mechanism_row().name);
   check(config.privacy.unit == PrivacyUnit::record,
-        "--unit {}: a record enters embeddings and gradients whole here. Leave it out.", name_of(config.privacy.unit));
+        "--unit component (a record enters embeddings and gradients whole) leave it out");
 }
 
 /// What would have no effect.

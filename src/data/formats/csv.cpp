@@ -249,7 +249,7 @@ class CsvReader final : public RecordReader {
       wanted.insert(wanted.end(), settings.constants->columns.begin(), settings.constants->columns.end());
     }
     wanted.insert(wanted.end(), settings.drop.begin(), settings.drop.end());
-    wanted.insert(wanted.end(), {settings.id, settings.key, settings.person, settings.label});
+    wanted.insert(wanted.end(), {settings.id, settings.key, settings.label});
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const bool is_label = i + 1 == wanted.size();
       if (const auto number = column_number(wanted[i], columns_.count)) {
@@ -273,7 +273,6 @@ class CsvReader final : public RecordReader {
     for (const std::size_t column : chosen.features) roles_[column] = Role::feature;
     if (chosen.label) roles_[*chosen.label] = Role::label;
     key_ = chosen.key;
-    person_ = chosen.person;
     features_ = chosen.features.size();
     feature_names_ = feature_names(columns_, chosen);
     if (chosen.label && !columns_.names.empty()) label_name_ = columns_.names[*chosen.label];
@@ -292,8 +291,7 @@ class CsvReader final : public RecordReader {
     double* value = record.values.data();
     for (std::size_t column = 0; column < columns_.count; ++column) {
       while (at != end && *at == ' ') ++at;
-      if (column == key_ && !take_text(at, end, record.key)) return false;
-      if (column == person_ && !take_text(at, end, record.person)) return false;
+      if (column == key_ && !take_key(at, end, record)) return false;
       const Role role = roles_[column];
       if (role == Role::none) {
         if (at != end && *at == '"') return false;
@@ -314,10 +312,10 @@ class CsvReader final : public RecordReader {
     return found == nullptr ? end : static_cast<const char*>(found);
   }
 
-  /// Takes a field's text where it stands without quotes.
-  [[nodiscard]] bool take_text(const char* at, const char* end, std::string& text) const {
+  /// Takes the key's text where it stands without quotes.
+  [[nodiscard]] bool take_key(const char* at, const char* end, Record& record) const {
     if (at != end && *at == '"') return false;
-    text = trim({at, static_cast<std::size_t>(field_stop(at, end) - at)});
+    record.key = trim({at, static_cast<std::size_t>(field_stop(at, end) - at)});
     return true;
   }
 
@@ -328,7 +326,6 @@ class CsvReader final : public RecordReader {
       if (roles_[column] == Role::label) record.label = number(column);
     }
     if (key_) record.key = text_of(fields_[*key_]);
-    if (person_) record.person = text_of(fields_[*person_]);
   }
 
   [[nodiscard]] double number(std::size_t column) const {
@@ -382,7 +379,6 @@ class CsvReader final : public RecordReader {
   Categories categories_;
   bool encoded_ = false;  // whether a feature or the label has categories
   std::optional<std::size_t> key_;
-  std::optional<std::size_t> person_;
   std::size_t features_ = 0;
   std::vector<std::string> feature_names_;
   std::string label_name_;

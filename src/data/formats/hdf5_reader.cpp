@@ -81,7 +81,7 @@ class Hdf5Reader final : public RecordReader {
   }
 
   bool next_label(Record& record) override {
-    if (roles_.label || roles_.key || roles_.person) return next(record);
+    if (roles_.label || roles_.key) return next(record);
     if (position_ == records_) return false;
     const auto i = static_cast<hsize_t>(position_++);
     record.label = y_ ? number(y_->row(i), 0, "/y") : 0;
@@ -134,7 +134,6 @@ class Hdf5Reader final : public RecordReader {
     for (const std::size_t column : roles_.features) record.values.push_back(number(row, column, "/x"));
     if (roles_.label) record.label = number(row, *roles_.label, "/x");
     if (roles_.key) record.key = fmt::format("{}", row[*roles_.key]);
-    if (roles_.person) record.person = fmt::format("{}", row[*roles_.person]);
   }
 
   [[nodiscard]] double number(View row, std::size_t column, const char* dataset) const {

@@ -48,7 +48,6 @@ void refuse_reading_options(const ReadSettings& settings) {
                                       {"--positive", settings.positive != none.positive},
                                       {"--ignore", settings.ignore != none.ignore},
                                       {"--scale", settings.scale != none.scale},
-                                      {"--person", settings.person != none.person},
                                       {"--standardise", settings.standardise != none.standardise},
                                       {"--encode", settings.encode != none.encode},
                                       {"--features", settings.features != none.features},

@@ -67,10 +67,8 @@ class ShareOpener {
     };
     if (fit_in_memory(shares)) {
       for (Secret<StoredRecords>& records : read(shares)) {
-        const Share& share = shares[streams.size()];
-        std::int64_t units = share.size();
-        if (by_persons()) units = group(records, share);
-        streams.push_back(std::make_unique<StoredStream>(std::move(records), make_passes(settings_, units), room()));
+        const Passes passes = make_passes(settings_, shares[streams.size()].size());
+        streams.push_back(std::make_unique<StoredStream>(std::move(records), passes, room()));
       }
       return streams;
     }
@@ -80,25 +78,12 @@ class ShareOpener {
     std::shared_ptr<FileSource> source;
     for (const Share& share : shares) {
       if (!source || own_readers) source = std::make_shared<FileSource>(reader(), settings_);
-      if (by_persons()) {
-        PersonShare persons = by_person(share, scan_.persons);
-        const Passes passes = make_passes(settings_, persons.persons());
-        streams.push_back(std::make_unique<FileStream>(source, std::move(persons), passes, room()));
-      } else {
-        streams.push_back(std::make_unique<FileStream>(source, share, make_passes(settings_, share.size()), room()));
-      }
+      streams.push_back(std::make_unique<FileStream>(source, share, make_passes(settings_, share.size()), room()));
     }
     return streams;
   }
 
  private:
-  [[nodiscard]] bool by_persons() const { return !settings_.person.empty(); }
-  /// Groups a client's records by persons; returns the number of persons.
-  [[nodiscard]] std::int64_t group(Secret<StoredRecords>& records, const Share& share) const {
-    const PersonShare persons = by_person(share, scan_.persons);
-    records.update([&persons](StoredRecords& stored) { stored.group(persons); });
-    return persons.persons();
-  }
   [[nodiscard]] NumberedReader reader() const { return {open_reader(source_, settings_), scan_.index}; }
 
   /// Each client's turn would inflate the file anew, up to where its records are.
@@ -170,11 +155,7 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
   const Deal deal = partition->deal(found.found, clients, first, count, settings.seed);
   Dataset dataset;
   dataset.shape.features = found.features;
-  const std::vector<std::int64_t> units =
-      settings.person.empty()
-          ? deal.sizes
-          : persons_of_clients(partition->assign(found.found, clients, settings.seed), clients, found.persons);
-  dataset.shape.rounds = make_passes(settings, *std::max_element(units.begin(), units.end())).rounds();
+  dataset.shape.rounds = make_passes(settings, *std::max_element(deal.sizes.begin(), deal.sizes.end())).rounds();
   dataset.shape.sparse = found.sparse;
   dataset.shape.names = found.names;
   dataset.constants = found.constants;
@@ -187,10 +168,6 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
 /// The stream of a client that has a pipe of its own.
 void open_pipe(const std::string& path, const DataSettings& settings, Dataset& dataset) {
   check(settings.epochs == 1, "epochs={} ('{}' gives each record once) leave --epochs out", settings.epochs, path);
-  check(settings.person.empty(),
-        "--person with the pipe '{}': a person's records cannot be gathered before they have come. Write them to a "
-        "file.",
-        path);
   auto reader = open_live_reader(path, settings);
   DataShape shape;
   shape.features = reader->features();
@@ -216,8 +193,7 @@ void open_own_file(const std::string& path, const DataSettings& settings, Client
   shape.features = found.features;
   shape.sparse = found.sparse;
   shape.names = found.names;
-  const std::int64_t units = settings.person.empty() ? all.size() : by_person(all, found.persons).persons();
-  shape.rounds = make_passes(settings, units).rounds();
+  shape.rounds = make_passes(settings, all.size()).rounds();
   dataset.shape = dataset.shape.joined(shape);
   if (!dataset.constants) dataset.constants = found.constants;
   dataset.fingerprint += found.fingerprint;

@@ -59,7 +59,6 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
   RecordIndex index = direct ? RecordIndex() : RecordIndex(reader.mark());
   Fingerprint fingerprint;
   Keys keys;
-  std::unordered_map<std::string, std::int32_t> persons;
   Record record;
   Faults faults;
   std::int64_t& count = result.found.records;
@@ -78,10 +77,6 @@ void read_through(RecordReader& reader, const DataSettings& settings, Partition:
     result.entries += static_cast<std::int64_t>(record.values.size());
     if (look == Partition::Look::labels) result.found.labels.push_back(record.left_out ? of_left_out : record.label);
     if (look == Partition::Look::keys) keys.add(record.key);
-    if (!settings.person.empty()) {
-      const auto number = static_cast<std::int32_t>(persons.size());
-      result.persons.push_back(persons.try_emplace(record.person, number).first->second);
-    }
     ++count;
   }
   faults.throw_all();
@@ -143,7 +138,7 @@ Scan scan(const std::string& source, const DataSettings& settings, Partition::Lo
   const auto reader = open_reader(source, settings);
   Scan result;
   const auto known = reader->records();
-  if (known && look == Partition::Look::count && settings.person.empty()) {
+  if (known && look == Partition::Look::count) {
     result.found.records = *known;
     result.index = std::make_shared<RecordIndex>();
     result.fingerprint = outer_fingerprint(*reader, *known);

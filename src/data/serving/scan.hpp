@@ -68,8 +68,7 @@ struct Scan {
   bool sparse = false;
   std::vector<std::string> names;  ///< of the features; empty if the source has none
   PublicConstants constants;
-  std::vector<std::int32_t> persons;  ///< of each record its person, numbered as they come; empty without persons
-  std::int64_t entries = 0;           ///< stored values of all records
+  std::int64_t entries = 0;  ///< stored values of all records
   std::shared_ptr<const RecordIndex> index;
   /// Fingerprint of all records that were read, which distinguishes sources. Where not all records were read, the
   /// fingerprint of their number, their width and the first record.

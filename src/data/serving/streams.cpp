@@ -17,20 +17,6 @@ void StoredRecords::add(const Record& record) {
   ++places_;
 }
 
-void StoredRecords::group(const PersonShare& persons) {
-  Batch grouped;
-  for (std::size_t p = 0; p + 1 < persons.ends.size(); ++p) {
-    for (std::int64_t i = persons.ends[p]; i < persons.ends[p + 1]; ++i) {
-      const auto place = static_cast<std::size_t>(persons.from_source[static_cast<std::size_t>(i)]);
-      if (kept_before(place) == kept_before(place + 1)) continue;  // left out
-      grouped.add(records_.row(kept_before(place)), records_.label(kept_before(place)));
-    }
-    grouped.end_unit();
-  }
-  records_ = std::move(grouped);
-  grouped_ = true;
-}
-
 void StoredRecords::shrink() {
   Batch exact = records_;
   records_ = std::move(exact);
@@ -68,24 +54,16 @@ void FileStream::take_the_reader() {
 const Secret<Batch>& FileStream::next(Round t) {
   const Slice slice = passes_.advance(t);
   if (slice.count > 0) take_the_reader();
+  FileSource& source = *source_;
   batch_->update([&](Batch& batch) {
     batch.clear();
-    if (ends_.empty()) return add_records(slice.first, slice.first + slice.count, batch);
-    for (std::int64_t p = slice.first; p < slice.first + slice.count; ++p) {
-      add_records(ends_[static_cast<std::size_t>(p)], ends_[static_cast<std::size_t>(p) + 1], batch);
-      batch.end_unit();
+    for (std::int64_t i = slice.first; i < slice.first + slice.count; ++i) {
+      source.reader.read(number_of(i), source.record);
+      map_label(source.settings, source.reader.reader(), source.record);
+      if (!source.record.left_out) batch.add(source.record.row(), source.record.label);
     }
   });
   return *batch_;
-}
-
-void FileStream::add_records(std::int64_t first, std::int64_t end, Batch& batch) {
-  FileSource& source = *source_;
-  for (std::int64_t i = first; i < end; ++i) {
-    source.reader.read(number_of(i), source.record);
-    map_label(source.settings, source.reader.reader(), source.record);
-    if (!source.record.left_out) batch.add(source.record.row(), source.record.label);
-  }
 }
 
 bool LiveStream::fetch() {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "data/passes.hpp"
-#include "persons.hpp"
 #include "scan.hpp"
 #include <functional>
 #include <memory>
@@ -19,12 +18,9 @@ class StoredRecords {
   void add(const Record& record);
   /// Shows the records at positions first … first + count − 1 that are not left out. The records must stay in place.
   void show(std::int64_t first, std::int64_t count, Batch& batch) const {
-    if (grouped_) return batch.show_units(records_, static_cast<std::size_t>(first), static_cast<std::size_t>(count));
     const std::size_t from = kept_before(static_cast<std::size_t>(first));
     batch.show(records_, from, kept_before(static_cast<std::size_t>(first + count)) - from);
   }
-  /// Puts the records into the order of their persons; a position is that of a person from then on.
-  void group(const PersonShare& persons);
   /// Releases memory in excess of the records.
   void shrink();
 
@@ -35,7 +31,6 @@ class StoredRecords {
   }
 
   Batch records_;
-  bool grouped_ = false;
   std::size_t places_ = 0;
   std::vector<std::size_t> kept_before_;  ///< records before each place; empty where none is left out
 };
@@ -80,12 +75,6 @@ class FileStream final : public Stream {
   FileStream(std::shared_ptr<FileSource> source, Share share, const Passes& passes,
              std::shared_ptr<Secret<Batch>> batch)
       : source_(std::move(source)), share_(std::move(share)), passes_(passes), batch_(std::move(batch)) {}
-  /// The same, person by person.
-  FileStream(std::shared_ptr<FileSource> source, PersonShare share, const Passes& passes,
-             std::shared_ptr<Secret<Batch>> batch)
-      : FileStream(std::move(source), std::move(share.records), passes, std::move(batch)) {
-    ends_ = std::move(share.ends);
-  }
   ~FileStream() override {
     if (source_->user == this) source_->user = nullptr;
   }
@@ -103,11 +92,9 @@ class FileStream final : public Stream {
   /// Number in the source of the client's record i.
   [[nodiscard]] std::int64_t number_of(std::int64_t i);
   void take_the_reader();
-  void add_records(std::int64_t first, std::int64_t end, Batch& batch);
 
   std::shared_ptr<FileSource> source_;
   Share share_;
-  std::vector<std::int64_t> ends_;  // of persons, as PersonShare has them; empty where records are the units
   Passes passes_;
   std::shared_ptr<Secret<Batch>> batch_;
   std::optional<RecordIndex::Entry> place_;  // where the reader stood when another client took it

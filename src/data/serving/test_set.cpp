@@ -53,7 +53,6 @@ Batch read_test_file(const std::string& source, DataSettings settings, const Dat
   // The training data rule, and the message names it; pictures are of as many pixels as there.
   if (settings.features == ReadSettings::Features::raw) settings.dimension.reset();
   settings.key = partition_table().make(settings.partition)->key();
-  settings.needs_person = false;
   const auto reader = without_left_out(open_reader(source, settings));
   require_same_names(training.names, reader->names(), "the training data", source);
   Batch batch;

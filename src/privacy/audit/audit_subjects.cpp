@@ -104,7 +104,7 @@ std::vector<NeighbouringSums> neighbouring_sums(const Protection& mechanism) {
     pairs.push_back(replaced(
         mechanism, fmt::format("one record at +C or at -C in coordinate {}, the others at +C", d - 1), last, last));
   }
-  if (d > 1 && is_whole(mechanism.unit())) {
+  if (d > 1 && mechanism.unit() == PrivacyUnit::record) {
     Vector spread(d);
     for (std::size_t j = 0; j < d; ++j) spread[j] = (j % 2 == 0 ? beyond : -beyond) * clip_of(mechanism);
     pairs.push_back(replaced(mechanism, "one record at +C or at -C, spread over all coordinates", spread, zero));

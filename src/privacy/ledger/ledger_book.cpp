@@ -53,10 +53,7 @@ double units_of(LossLevel level, const LedgerRun& run) {
     case LossLevel::component:
       return 1;
     case LossLevel::record:
-      return is_whole(run.unit) ? 1 : of_record;
-    case LossLevel::person:
-      if (run.unit == PrivacyUnit::person) return 1;
-      break;  // any of the client's records may be the person's
+      return run.unit == PrivacyUnit::record ? 1 : of_record;
     case LossLevel::record_in_each_batch:
       return of_record;
     case LossLevel::client:
@@ -72,14 +69,13 @@ Charge at_level(LossLevel level, const Charge& charge, const LedgerRun& run) {
 }
 
 /// Whether each pass counts once, with its largest charge: who is meant takes part in one release of a pass.
-bool counts_by_pass(LossLevel level, const LedgerRun& run) {
-  if (level == LossLevel::person) return run.unit == PrivacyUnit::person;
+bool counts_by_pass(LossLevel level) {
   return level == LossLevel::component || level == LossLevel::record;
 }
 
 /// Adds the costs of blocks of one run.
 void add_blocks(Groups& groups, const std::vector<const Reservation*>& blocks, LossLevel level, const LedgerRun& run) {
-  if (!counts_by_pass(level, run)) {
+  if (!counts_by_pass(level)) {
     for (const Reservation* block : blocks) {
       for (const auto& [charge, count] : block->charges) add(groups, {at_level(level, charge, run), count});
     }
@@ -95,9 +91,7 @@ void add_blocks(Groups& groups, const std::vector<const Reservation*>& blocks, L
 }  // namespace
 
 LossLevel level_of(PrivacyUnit unit) {
-  return unit == PrivacyUnit::person   ? LossLevel::person
-         : unit == PrivacyUnit::record ? LossLevel::record
-                                       : LossLevel::component;
+  return unit == PrivacyUnit::record ? LossLevel::record : LossLevel::component;
 }
 
 const char* name_of(LedgerEnd reason) {

@@ -80,7 +80,7 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
         base_(settings.dimension),
         noise_(GaussianNoise::smallest_sigma) {
     check(
-        is_whole(settings.unit),
+        settings.unit == PrivacyUnit::record,
         "unit component with correlated noise: its cost is known for records. Use --noise-correlation none, or --unit "
         "record.");
     check(settings.batch <= most_batch,
@@ -164,15 +164,14 @@ std::string CorrelatedGaussian::description() const {
   const double all = norm_of_all_rounds(*settings_.correlation, rounds) / factor_;
   return clipping() +
          fmt::format(
-             ", and Gaussian noise is added to each component of the mean over {} {}(s). The noise is correlated "
+             ", and Gaussian noise is added to each component of the mean over {} record(s). The noise is correlated "
              "over a client's rounds: each release takes back a part of the noise of earlier ones. A first release has "
              "noise with a standard deviation of {}. In sums of all releases up to a round, noise with a standard "
              "deviation of {} stays (root mean square over {} rounds; independent noise of the same mu: {}). Whoever "
              "has a record in every batch of these rounds pays {:.4g} times the mu of one release; under independent "
              "noise it would be {:.4g} times. The noise is a Gaussian rounded correctly to integers, with bits from "
              "ChaCha20 keystreams: mu holds for the arithmetic of the machine, unless that cipher is broken.",
-             settings_.batch, contributor_of(unit()), range(1),
-             range(prefix_noise(settings_.correlation, rounds) / factor_), rounds,
+             settings_.batch, range(1), range(prefix_noise(settings_.correlation, rounds) / factor_), rounds,
              range(prefix_noise(std::nullopt, rounds) / factor_), all, std::sqrt(static_cast<double>(rounds)));
 }
 

@@ -58,7 +58,7 @@ void check_ranges(const ReleaseSettings& settings, Norm norm) {
         "dimension={} (must be 1 to 2^50)", settings.dimension);
   check(!settings.correlation || norm == Norm::l2,
         "correlated noise is Gaussian. Use --mechanism gaussian, or --noise-correlation none.");
-  check(settings.replacement == 2 || (norm == Norm::l2 && is_whole(settings.unit) &&
+  check(settings.replacement == 2 || (norm == Norm::l2 && settings.unit == PrivacyUnit::record &&
                                       settings.replacement >= std::sqrt(2.0) && settings.replacement < 2),
         "a replaced record that moves the sum by {} clips: in L1, and by component, 2 is proved; in L2 the square root "
         "of 2 or more. Use Gaussian noise.",
@@ -108,7 +108,7 @@ ClipKind clip_kind(Norm norm, PrivacyUnit unit) {
 Grid make_grid(const ReleaseSettings& settings, Norm norm, std::int64_t least, std::int64_t most) {
   check_ranges(settings, norm);
   const auto m = static_cast<double>(settings.batch);
-  const double d = is_whole(settings.unit) ? static_cast<double>(settings.dimension) : 1;
+  const double d = settings.unit == PrivacyUnit::record ? static_cast<double>(settings.dimension) : 1;
   check(least >= 1, "epsilon={}: below 2^-39 the sensitivity is less than one integer. Choose a larger epsilon.",
         settings.price.least);
   check(m * static_cast<double>(most) < most_integer,
@@ -144,12 +144,10 @@ Bound<norm> GridRounding<norm>::sensitivity(double price) const {
 
 template <Norm norm>
 std::string GridRounding<norm>::clipping() const {
-  if (!is_whole(unit_)) {
+  if (unit_ == PrivacyUnit::component) {
     return fmt::format("Each component of a record's gradient is clipped to [-{0:g}, {0:g}]", clip_);
   }
-  return fmt::format("Each {}'s gradient{} is clipped to an {} norm of {:g}", contributor_of(unit_),
-                     unit_ == PrivacyUnit::person ? " (all its records' together)" : "", norm == Norm::l1 ? "L1" : "L2",
-                     clip_);
+  return fmt::format("Each record's gradient is clipped to an {} norm of {:g}", norm == Norm::l1 ? "L1" : "L2", clip_);
 }
 
 template <Norm norm>

@@ -28,9 +28,11 @@ std::string norms(const PrivacyReport& report) {
   if (!report.norms) return "";
   return fmt::format(
       "Before the first round each client released once a histogram of the norms of all its records (in this run, or "
-      "in the one whose result it has), to all clients, with noise of its own, which costs a {} at most {}; all "
-      "totals below count it. ",
-      contributor_of(report.unit), in_words(report.norms->record));
+      "in "
+      "the one whose result it has), to all clients, with noise of its own, which costs a record at most {}; all "
+      "totals "
+      "below count it. ",
+      in_words(report.norms->record));
 }
 
 std::string nothing_else(const PrivacyReport& report) {
@@ -56,19 +58,14 @@ std::string released(const PrivacyReport& report) {
   if (report.trust.vertical) return released_by_parties(report, *report.trust.vertical) + nothing_else(report);
   return fmt::format(
              "In run '{}' each of {} client(s) took part in at most {} release(s), {}, computed from a batch of at "
-             "most {} {}(s), and sent what it computed from them{} to {}. ",
+             "most {} record(s), and sent what it computed from them{} to {}. ",
              report.run_id, report.clients, report.losses.releases, vectors_each(report), report.batch,
-             contributor_of(report.unit), report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)",
-             recipients_of(report.trust)) +
+             report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)", recipients_of(report.trust)) +
          norms(report) + nothing_else(report);
 }
 
 std::string unit_of(const PrivacyReport& report) {
   const std::string neighbours = "two data sets count as neighbours if " + report.neighbours + ". ";
-  if (report.unit == PrivacyUnit::person) {
-    return "What is protected is one person of one client, with all its records there: " + neighbours +
-           "A person whose records are at several clients is protected at each, and the losses there add up. ";
-  }
   if (report.unit == PrivacyUnit::record) return "What is protected is one record of one client: " + neighbours;
   return fmt::format(
       "What is protected is only one component of a gradient (the dissertation's unit), and not a whole record, whose "
@@ -87,21 +84,16 @@ std::string composed(const PrivacyLoss& loss) {
 /// Losses of participants with more, or with less, than the unit.
 std::string other_losses(const PrivacyReport& report) {
   const ClientLosses& losses = report.losses;
-  const bool whole = is_whole(report.unit);
-  const bool person = report.unit == PrivacyUnit::person;
-  std::string text = fmt::format("{} every batch of a client{}: at most {} by all {} release(s) of that client. ",
-                                 person  ? "If persons who belong together, as a family does, are in"
-                                 : whole ? "Somebody with one record in"
-                                         : "If one component differs in",
-                                 person ? ", one each" : "", in_words(losses.one_per_batch), losses.releases);
+  const bool record = report.unit == PrivacyUnit::record;
+  std::string text = fmt::format("{} every batch of a client: at most {} by all {} release(s) of that client. ",
+                                 record ? "Somebody with one record in" : "If one component differs in",
+                                 in_words(losses.one_per_batch), losses.releases);
   if (std::isfinite(losses.client.epsilon)) {
     text += fmt::format("Somebody to whom all records of a client belong: at most {}. ", in_words(losses.client));
   } else {
     text += "For somebody to whom all records of a client belong no figure is claimed. ";
   }
-  if (person) {
-    text += "A record of a person: no more than its person. ";
-  } else if (whole) {
+  if (record) {
     text += "One component of a record's gradient (the dissertation's unit): no more than its record. ";
   } else if (std::isfinite(losses.record.epsilon)) {
     text += fmt::format("A whole record, a group of {} components: at most {}. ", report.dimension,
@@ -145,10 +137,9 @@ std::string audit(const PrivacyReport& report) {
   if (!report.audit) return "";
   const OneRunResult& result = *report.audit;
   return fmt::format(
-      "This run was audited: the first {} of each batch gave way to a canary, and guessing {} signs from what was "
+      "This run was audited: the first record of each batch gave way to a canary, and guessing {} signs from what was "
       "released shows, at 95 %, a loss of at least epsilon = {:.4g} where {:.6g} is claimed{}: the claim {}. ",
-      contributor_of(report.unit), result.scores.empty() ? 0 : result.scores.front().canaries,
-      result.epsilon_lower_bound, result.epsilon_claimed,
+      result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound, result.epsilon_claimed,
       result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
       result.refuted ? "is REFUTED" : "is not refuted, which does not prove it");
 }
@@ -212,6 +203,10 @@ const char* name_of(NoiseKeyPolicy policy) {
       return "file";
   }
   return "unknown";
+}
+
+const char* name_of(PrivacyUnit unit) {
+  return unit == PrivacyUnit::record ? "record" : "component";
 }
 
 std::string verdict(const PrivacyReport& report) {

@@ -68,18 +68,16 @@ struct LedgerEntry {
 /// A run charges its own unit. At another level a charge becomes a bound by these rules, in which `factor` is
 /// batch_units / batch, the units that count for one record (and its accumulation, where sums are released later):
 ///
-/// | level | run of unit record or person | run of unit component |
+/// | level | run of unit record | run of unit component |
 /// | --- | --- | --- |
 /// | component | the charge: the record that holds the component is replaced | the charge |
-/// | record | the charge (of the record's person) | the charge of a group of `factor` components |
-/// | person | the charge, by pass; of unit record: as for the client | as for the client |
+/// | record | the charge | the charge of a group of `factor` components |
 /// | record_in_each_batch | the charge, times the accumulation | as for a record |
 /// | client | the charge of a group of batch_units records | of a group of batch_units components |
 ///
 /// A group of mechanisms with no claim for groups (`approximate`) is unbounded.
 enum class LossLevel {
   component,             ///< one component of one record's gradient; it takes part once in each pass
-  person,                ///< all records of one person; in a run of another unit, any records of the client
   record,                ///< one record; it takes part once in each pass, and every run used the same records
   record_in_each_batch,  ///< a person with one record in each batch
   client,                ///< the owner of all records of the client
