@@ -11,6 +11,7 @@
 #include "starling/model/model.hpp"
 #include "starling/model/network/network.hpp"
 #include "starling/options/options.hpp"
+#include "starling/protocol/person_model.hpp"
 
 namespace starling {
 
@@ -31,5 +32,8 @@ void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy
 /// `loss` must outlive the model. Throws UsageError where the data's features or the loss's scores are not those of the
 /// choice.
 [[nodiscard]] std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape);
+
+/// The model whose gradients are clipped: `model`, or under `--unit person` one of persons, which `persons` keeps.
+[[nodiscard]] Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<PersonModel>& persons);
 
 }  // namespace starling

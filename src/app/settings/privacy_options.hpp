@@ -25,6 +25,7 @@ struct PrivacyOptions {
   std::optional<double> delta;
   std::optional<double> clip;
   PrivacyUnit unit = PrivacyUnit::record;
+  bool person_mean = true;  ///< a person's gradient is the mean of its records', not their sum
   std::string noise_key = "random";
   MetricsChoice metrics = MetricsChoice::automatic;
   std::optional<std::string> budget;  ///< a number or clients:FILE
@@ -40,6 +41,9 @@ struct PrivacyOptions {
 
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
 void add_privacy_options(Options& options, PrivacyOptions& privacy);
+
+/// The same with `--unit person` and its options; `column` receives --person.
+void add_privacy_options(Options& options, PrivacyOptions& privacy, std::string& column);
 
 /// Adds --total-epsilon, for commands in which a record enters one release of each pass.
 void add_total_price(Options& options, PrivacyOptions& privacy);
