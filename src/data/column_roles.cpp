@@ -159,9 +159,7 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   if (!settings.label.empty() && !optional) roles.label = uses.take(settings.label, "--label");
   if (!settings.id.empty()) uses.take(settings.id, "--id");
   for (const std::string& column : settings.drop) uses.take(column, "--drop");
-  if (!settings.key.empty()) {  // of records that a model is applied to, the key is that of groups
-    roles.key = columns.find(settings.key, settings.constants ? "--by" : "--partition column:");
-  }
+  if (!settings.key.empty()) roles.key = columns.find(settings.key, settings.key_option);
   if (optional) {
     roles.label = find_optional_label(columns, settings.label, uses);
   } else if (!roles.label && settings.labels == ReadSettings::Labels::alone) {
@@ -205,7 +203,7 @@ void refuse_column_options(const std::string& path, const ReadSettings& settings
   refuse(!settings.label.empty(), "--label");
   refuse(!settings.id.empty(), "--id");
   refuse(!settings.drop.empty(), "--drop");
-  refuse(!settings.key.empty(), "--partition column:");
+  refuse(!settings.key.empty(), settings.key_option);
 }
 
 void refuse_text_options(const std::string& path, const ReadSettings& settings) {

@@ -7,6 +7,10 @@
 namespace starling {
 
 std::string Protection::neighbours() const {
+  if (unit() == PrivacyUnit::person) {
+    return "all records of one person, however many, are replaced by any others in that person's place, all other "
+           "persons staying where they are";
+  }
   if (unit() == PrivacyUnit::record) {
     return "one record is replaced by any other in its place, all others staying where they are";
   }

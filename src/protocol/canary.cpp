@@ -12,11 +12,14 @@ CanaryModel::CanaryModel(Model& model, std::size_t coordinate, const NoiseKey& s
 }
 
 Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
-  if (batch.empty()) return model_.evaluate(parameters, batch, clip, gradient);
-  first_.clear();
-  others_.clear();
-  first_.add(batch.row(0), batch.label(0));
-  for (std::size_t i = 1; i < batch.size(); ++i) others_.add(batch.row(i), batch.label(i));
+  if (batch.units() == 0) return model_.evaluate(parameters, batch, clip, gradient);
+  if (batch.by_person()) {
+    first_.show_persons(batch, 0, 1);
+    others_.show_persons(batch, 1, batch.units() - 1);
+  } else {
+    first_.show(batch, 0, 1);
+    others_.show(batch, 1, batch.size() - 1);
+  }
   Score score = model_.score(parameters, first_);
   score += model_.evaluate(parameters, others_, clip, gradient);
   const int sign = (words_() & 1) != 0 ? 1 : -1;

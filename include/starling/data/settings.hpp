@@ -26,10 +26,11 @@ struct ReadSettings {
     optional,  ///< the column `label`, y or label; 0 without such a column
     alone,     ///< required, and there may be no feature
   } labels = Labels::required;
-  std::string id;                  ///< column of record identifiers; not a feature
-  std::vector<std::string> drop;   ///< columns that are left out
-  std::string key;                 ///< column that `--partition column:` deals by; not a feature
-  std::string delimiter = "auto";  ///< auto, comma, semicolon, tab, space, or one character
+  std::string id;                                  ///< column of record identifiers; not a feature
+  std::vector<std::string> drop;                   ///< columns that are left out
+  std::string key;                                 ///< column that records are dealt or grouped by; not a feature
+  std::string key_option = "--partition column:";  ///< option that named `key`, for messages
+  std::string delimiter = "auto";                  ///< auto, comma, semicolon, tab, space, or one character
   /// Character before the decimals of delimited text.
   enum class Decimal { point, comma } decimal = Decimal::point;
   enum class Header { automatic, yes, no } header = Header::automatic;
@@ -63,6 +64,9 @@ struct ReadSettings {
 /// Options of reading a source and of dealing its records to clients and rounds.
 struct DataSettings : ReadSettings {
   std::string partition = "contiguous";
+  /// Column that tells the persons of a client apart; empty: records stand for themselves. With it, partitions deal
+  /// persons, and a batch is of persons, in order of first appearance.
+  std::string person;
   std::size_t batch = 1;
   std::int64_t epochs = 1;
   std::size_t memory = std::size_t{64} << 20;  ///< bytes of records that a rank keeps in memory; others are read again

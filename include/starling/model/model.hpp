@@ -44,6 +44,13 @@ struct Score {
   return std::isfinite(loss) ? Score{loss, correct ? 1 : 0, 1, 0} : Score{0, 0, 0, 1};
 }
 
+/// How a model adds up the clipped gradients of a batch.
+struct Summing {
+  /// Records whose gradients are added up together. What rounding does to their sum depends on them alone.
+  std::size_t at_once = std::numeric_limits<std::size_t>::max();
+  double margin = 0;  ///< share of the clip that rounding within these sums needs
+};
+
 /// A model whose parameters are one vector of length d.
 class Model {
  public:
@@ -59,6 +66,7 @@ class Model {
   [[nodiscard]] virtual Score score(View parameters, const Batch& batch) = 0;
   /// The model's own start values, from a public seed alone; none if the domain chooses the start.
   [[nodiscard]] virtual std::optional<Vector> initial(std::uint64_t /*seed*/) const { return std::nullopt; }
+  [[nodiscard]] virtual Summing summing() const { return {}; }
   /// Largest magnitude of a parameter; a run with a larger one ends as diverged, whatever the records.
   [[nodiscard]] virtual double largest_parameter() const { return 1e100; }
 };

@@ -20,8 +20,14 @@
 
 namespace starling {
 
-/// The unit of privacy: one replaced record, or one replaced component of one record's gradient.
-enum class PrivacyUnit { record, component };
+/// The unit of privacy: one replaced record, one replaced component of one record's gradient, or all records of one
+/// person, replaced by any others. A sum has one clipped gradient for each record, or for each person.
+enum class PrivacyUnit { record, component, person };
+
+/// Whether the gradient of a record or person is bounded as a whole.
+[[nodiscard]] constexpr bool is_whole(PrivacyUnit unit) {
+  return unit != PrivacyUnit::component;
+}
 
 /// The measure of a release's price: the privacy loss that one release may cost a record.
 enum class PriceKind {

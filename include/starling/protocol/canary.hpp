@@ -1,7 +1,7 @@
 /// Canaries in a real run, for the one-run audit (privacy/audit/one_run.hpp; docs/methods/privacy.md, "Audits").
 ///
 /// A run with canaries is a production run in which these decorators replace the model and the mechanism. It does not
-/// learn from the first record of each batch.
+/// learn from the first record (or person) of each batch.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace starling {
 
-/// A model that replaces the gradient of a batch's first record by a canary: plus or minus the clipping bound (1
-/// without clipping) in one coordinate, by a coin from `signs`. Writes each sign to the log. An empty batch has no
+/// A model that replaces the gradient of a batch's first record or person by a canary: plus or minus the clipping bound
+/// (1 without clipping) in one coordinate, by a coin from `signs`. Writes each sign to the log. An empty batch has no
 /// canary. Scores are the model's own.
 class CanaryModel final : public Model {
  public:

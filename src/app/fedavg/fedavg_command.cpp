@@ -7,7 +7,8 @@ namespace starling {
 
 void FedAvgRun::build_protocol() {
   root_.emplace(world_, *layout_);
-  clients_.emplace(*model_, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams), config_.data.batch);
+  Model& learned = learned_model(*model_, config_.privacy, persons_);
+  clients_.emplace(learned, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams), config_.data.batch);
   protocol_ =
       std::make_unique<FedAvg>(*root_, *clients_, config_.fedavg, *start_, privacy_->mechanism(), std::move(weights_));
 }

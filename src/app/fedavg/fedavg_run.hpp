@@ -43,6 +43,7 @@ class FedAvgRun final : public AggregatedRun {
 
   FedAvgConfig config_;
   std::unique_ptr<Model> model_;
+  std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
   Vector weights_;      ///< of local clients
   Round releases_ = 0;  ///< most releases of a client

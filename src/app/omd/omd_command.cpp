@@ -11,8 +11,9 @@
 namespace starling {
 
 Learning OmdRun::make_learning() {
-  if (config_.privacy.audit) canaries_.emplace(*model_, privacy_->mechanism());
-  Model& model = canaries_ ? canaries_->model() : *model_;
+  Model& learned = learned_model(*model_, config_.privacy, persons_);
+  if (config_.privacy.audit) canaries_.emplace(learned, privacy_->mechanism());
+  Model& model = canaries_ ? canaries_->model() : learned;
   Mechanism& mechanism = canaries_ ? canaries_->mechanism() : privacy_->mechanism();
   if (constraints_) {
     constraints_->start(static_cast<std::size_t>(client_count()), privacy_->pair(), config_.data.batch);

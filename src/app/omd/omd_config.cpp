@@ -144,7 +144,9 @@ void add_regret_options(Options& options, OmdConfig& config) {
   options.group("Output");
   options.add(
       declared("regret",
-               {.relations = {excludes("model=mlp|cnn",
+               {.relations = {excludes("unit=person", "the regret of records is counted, and persons are learned from")
+                                  .only_for("static|dynamic|both"),
+                              excludes("model=mlp|cnn",
                                        "a network's loss is not convex, so the best model in hindsight cannot be found",
                                        "Leave --regret out.")
                                   .only_for("static|dynamic|both")}}),
@@ -174,7 +176,7 @@ Options omd_options(OmdConfig& config) {
   add_learning_options(options, config);
   add_tuning_options(options, config);
   add_constraint_options(options, config.constraints);
-  add_privacy_options(options, config.privacy);
+  add_privacy_options(options, config.privacy, config.data.person);
   add_regret_options(options, config);
   add_output_options(options, config, "omd");
   add_checkpoint_options(options, config);

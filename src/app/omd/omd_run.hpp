@@ -15,6 +15,7 @@
 
 #include "starling/graph/graph.hpp"
 #include "starling/protocol/decentralized/mixing_channel.hpp"
+#include "starling/protocol/person_model.hpp"
 #include "starling/record/figures/violation.hpp"
 #include "starling/record/model_average.hpp"
 #include "starling/regret/regret.hpp"
@@ -98,6 +99,7 @@ class OmdRun final : public LearningRun {
   std::optional<Released<Columns>> start_;  ///< until the protocol takes it
   std::optional<RunConstraints> constraints_;
   std::optional<ConstraintReport> violation_;
+  std::optional<PersonModel> persons_;   ///< of runs of unit person
   std::optional<RunCanaries> canaries_;  ///< of runs that audit themselves
   std::optional<MixingChannel> channel_;
   std::optional<DecentralizedOmd> omd_;

@@ -14,7 +14,7 @@ namespace starling {
 namespace {
 
 constexpr double usual_scale_share = 0.01;
-constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogram
+constexpr std::size_t records_at_once = 1024;  ///< that are read for a histogram; persons one by one
 constexpr double step_cap_of_queues = 100;  ///< least that is chosen with --dual queue: steps are short and do not fall
 
 void print_tuning(const std::vector<TunedValue>& values, const std::string& outlook) {
@@ -198,11 +198,11 @@ void OmdRun::release_norms(double share, std::int64_t most_records) {
              {},
              1};
     facts.rounds_of_pass = most_rounds_of_pass(rule_facts(config_, *loss_, layout_->clients(), most_records, 1));
-    dataset_.plan(records_at_once, 1, most_records);  // the rounds are planned later
+    dataset_.plan(config_.data.person.empty() ? records_at_once : 1, 1, most_records);  // the rounds are planned later
     const NormHistogram histogram(config_.privacy.mechanism_row().charge, 1, 0);
     for (const auto& stream : dataset_.streams) {
       facts.records.push_back(stream->records().value_or(0));
-      counts.push_back(count_norms(*stream, histogram, config_.model.intercept));
+      counts.push_back(count_norms(*stream, histogram, config_.model.intercept, config_.privacy.person_mean));
     }
   });
   const std::string folder = private_folder_before_rounds();
@@ -226,10 +226,10 @@ void OmdRun::take_norms(double share, const TypicalNorms& norms) {
   const std::string cost = config_.privacy.mechanism_row().gaussian()
                                ? fmt::format("{:.3g} of the square of its mu", share)
                                : fmt::format("{:.3g} of its epsilon", std::sqrt(share));
-  tuned_.push_back(
-      {"norm", text.empty() ? "unknown" : text,
-       fmt::format("{} released histograms, which cost each record {} once",
-                   text.empty() ? "no bin stands out of the noise in" : "the median bin of the sum of", cost)});
+  tuned_.push_back({"norm", text.empty() ? "unknown" : text,
+                    fmt::format("{} released histograms, which cost each {} {} once",
+                                text.empty() ? "no bin stands out of the noise in" : "the median bin of the sum of",
+                                name_of(config_.privacy.unit), cost)});
   if (first_rank()) print_tuning(tuned_, "");
 }
 
@@ -313,6 +313,8 @@ void OmdRun::open_constraints() {
       constraints_->set().data.empty() || !config_.model.is_network(),
       "--constraint data with a network (it bounds a sum of features times their weights, and a network has no weight "
       "for each) use --model linear");
+  check(constraints_->set().data.empty() || config_.privacy.unit != PrivacyUnit::person,
+        "--constraint data with --unit person (it bounds what single records add) leave out one of them");
   check(constraints_->set().data.empty() || !config_.privacy.audit,
         "--audit with a constraint on data (canaries are in gradients alone) audit a run without it");
 }

@@ -62,7 +62,7 @@ std::string why_not_tuned(const OmdConfig& config) {
   if (config.mirror != "euclidean") return fmt::format("the mirror map {}", config.mirror);
   if (config.domain.value_or("free") != "free") return "bounded domains";
   if (config.constraints.any()) return "runs with constraints";
-  if (config.privacy.unit != PrivacyUnit::record) return "--unit component";
+  if (config.privacy.unit == PrivacyUnit::component) return "--unit component";
   const std::string& price = config.privacy.mu
                                  ? *config.privacy.mu
                                  : config.privacy.epsilon.value_or(config.privacy.total_epsilon.value_or("1"));

@@ -152,6 +152,7 @@ int predict(Predict& predict) {
   const SavedModel model = open_model(predict.from);
   ReadSettings reading = predict.from.reading;
   reading.key = reading.id;  // whose text stands in the first column
+  reading.key_option = "--id";
   const bool named = !reading.id.empty();
   ScoredSource source(model, reading, ScoredSource::Labels::not_needed);
   note_unused(source);

@@ -30,7 +30,9 @@ constexpr const char* ledger_usage =
     "The\n"
     "ledger is verified first; of a damaged one no figures are given.\n\n"
     "Runs may have counted different units (--unit). A record then pays for all components of a release that counted\n"
-    "components, and a component pays what its record pays. A loss without a finite bound is 'unbounded' (JSON: "
+    "components, and a component pays what its record pays. A person pays for all records of a client in releases "
+    "that\n"
+    "counted records. A loss without a finite bound is 'unbounded' (JSON: "
     "null).\n\n"
     "A ledger is whole if every row is what its hash says, follows the row before it, and the head file beside it\n"
     "(FILE.head) counts no row that is gone. Who may write both files can rewrite both: that is noticed with "
@@ -96,11 +98,12 @@ void check_request(const Request& request) {
 struct ClientCosts {
   ClientRange clients;  ///< clients that each have these costs
   std::int64_t releases = 0;
-  bool components = false;    ///< whether any release counted components
-  PrivacyLoss component;      ///< of one component of a record's gradient, had every run used the same records
-  PrivacyLoss record;         ///< of one record, had every run used the same
-  PrivacyLoss one_per_batch;  ///< of a participant with one record in each batch
-  PrivacyLoss client_loss;    ///< of a participant who owns all records
+  bool components = false;            ///< whether any release counted components
+  std::optional<PrivacyLoss> person;  ///< of one person with all records; none where no release counted persons
+  PrivacyLoss component;              ///< of one component of a record's gradient, had every run used the same records
+  PrivacyLoss record;                 ///< of one record, had every run used the same
+  PrivacyLoss one_per_batch;          ///< of a participant with one record in each batch
+  PrivacyLoss client_loss;            ///< of a participant who owns all records
 };
 
 /// Whether the request includes any of these clients. Reduces `clients` to the requested ones.
@@ -152,8 +155,9 @@ auto figures(const PrivacyLoss& loss) {
 }
 
 auto figures(const ClientCosts& costs) {
-  return std::tuple_cat(std::tie(costs.releases, costs.components), figures(costs.component), figures(costs.record),
-                        figures(costs.one_per_batch), figures(costs.client_loss));
+  return std::tuple_cat(std::tie(costs.releases, costs.components), figures(costs.person.value_or(PrivacyLoss())),
+                        figures(costs.component), figures(costs.record), figures(costs.one_per_batch),
+                        figures(costs.client_loss));
 }
 
 std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request) {
@@ -165,10 +169,12 @@ std::vector<ClientCosts> costs_of(const LedgerBook& book, const Request& request
     ClientCosts costs;
     costs.clients = clients;
     costs.components = book.has(clients.first, PrivacyUnit::component);
-    if (!costs.components && !book.has(clients.first, PrivacyUnit::record)) continue;
+    const bool whole = book.has(clients.first, PrivacyUnit::record) || book.has(clients.first, PrivacyUnit::person);
+    if (!costs.components && !whole) continue;
     for (const ChargeGroup& group : book.spent(clients.first, LossLevel::record_in_each_batch)) {
       costs.releases += group.count;
     }
+    if (book.has(clients.first, PrivacyUnit::person)) costs.person = loss(LossLevel::person);
     costs.component = loss(LossLevel::component);
     costs.record = loss(LossLevel::record);
     costs.one_per_batch = loss(LossLevel::record_in_each_batch);
@@ -236,6 +242,7 @@ Json to_json(const ClientCosts& costs) {
                {"record", to_json(costs.record)},
                {"one_per_batch", to_json(costs.one_per_batch)},
                {"client_total", to_json(costs.client_loss)}});
+  if (costs.person) json["person"] = to_json(*costs.person);
   return json;
 }
 
@@ -305,6 +312,7 @@ std::string shown(const ClientCosts& costs) {
   std::string text =
       fmt::format("    {:<12} {} releases{}\n", name_of(costs.clients), costs.releases, several ? " each" : "");
   if (costs.components) text += fmt::format("      one component of a record: {}\n", shown(costs.component));
+  if (costs.person) text += fmt::format("      one person: {}\n", shown(*costs.person));
   return text +
          fmt::format("      one record: {}\n      one record in each batch: {}\n      all records of {} client: {}\n",
                      shown(costs.record), shown(costs.one_per_batch), several ? "a" : "the", shown(costs.client_loss));

@@ -82,6 +82,7 @@ class Scoring {
   static ReadSettings reading_of(const ScoreChoice& choice) {
     ReadSettings reading = choice.from.reading;
     reading.key = choice.by;
+    reading.key_option = "--by";
     return reading;
   }
 

@@ -92,6 +92,12 @@ void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy
         clip, least_clip_of_floats);
 }
 
+Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<PersonModel>& persons) {
+  using Weighing = PersonModel::Weighing;
+  if (privacy.unit != PrivacyUnit::person) return model;
+  return persons.emplace(model, privacy.person_mean ? Weighing::mean : Weighing::sum);
+}
+
 std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape) {
   if (choice.kind == Kind::linear) return std::make_unique<LinearModel>(loss, shape.features, choice.intercept);
   if (choice.kind == Kind::location) return std::make_unique<LocationModel>(loss, shape.features);

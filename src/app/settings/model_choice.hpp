@@ -11,6 +11,7 @@
 #include "starling/model/model.hpp"
 #include "starling/model/network/network.hpp"
 #include "starling/options/options.hpp"
+#include "starling/protocol/person_model.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
@@ -36,5 +37,8 @@ void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy
 /// The same model without parameters and constants, for its file.
 [[nodiscard]] SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const Loss& made,
                                      const DataShape& shape);
+
+/// The model whose gradients are clipped: `model`, or under `--unit person` one of persons, which `persons` keeps.
+[[nodiscard]] Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<PersonModel>& persons);
 
 }  // namespace starling

@@ -33,7 +33,34 @@ void add_price_options(Options& options, PrivacyOptions& privacy) {
   options.add(declared("mu", {.falls_with = fades()}), amount(privacy.mu, tiny, most_mu));
   options.add(declared("delta"), privacy.delta);
   options.add(declared("clip"), privacy.clip);
+}
+
+void add_unit_option(Options& options, PrivacyOptions& privacy) {
   options.add(declared("unit"), privacy.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
+}
+
+void add_unit_with_persons(Options& options, PrivacyOptions& privacy, std::string& column) {
+  options.add(
+      declared("unit",
+               {.help = "whose loss is counted: record, component (one entry of one record's gradient), "
+                        "or person (all records with one value of --person)",
+                .relations = {needs("person", "nothing else tells whose records they are").only_for("person")}}),
+      privacy.unit,
+      {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}, {"person", PrivacyUnit::person}});
+  const Relation by_person = needs("unit=person", "records stand for themselves without it");
+  options.add({.name = "person",
+               .argument = "COLUMN",
+               .help = "name or number (from 0) of the column that tells the persons of a client apart: not a feature. "
+                       "Batches, passes and partitions are then of persons",
+               .relations = {by_person}},
+              column);
+  options.add({.name = "person-gradient",
+               .argument = "HOW",
+               .initial = "mean",
+               .help = "gradient of a person, before it is clipped: the mean of the gradients of the person's records "
+                       "(persons count alike), or their sum",
+               .relations = {by_person}},
+              privacy.person_mean, {{"mean", true}, {"sum", false}});
 }
 
 void add_ledger_options(Options& options, PrivacyOptions& privacy) {
@@ -121,6 +148,16 @@ const MechanismRow& PrivacyOptions::mechanism_row() const {
 void add_privacy_options(Options& options, PrivacyOptions& privacy) {
   options.group("Privacy");
   add_price_options(options, privacy);
+  add_unit_option(options, privacy);
+  add_ledger_options(options, privacy);
+  add_secrecy_options(options, privacy);
+  add_total_price(options, privacy);
+}
+
+void add_privacy_options(Options& options, PrivacyOptions& privacy, std::string& column) {
+  options.group("Privacy");
+  add_price_options(options, privacy);
+  add_unit_with_persons(options, privacy, column);
   add_ledger_options(options, privacy);
   add_secrecy_options(options, privacy);
   add_total_price(options, privacy);
@@ -143,6 +180,9 @@ void check_privacy_options(const PrivacyOptions& privacy) {
         "--delta 0 under gaussian: no finite epsilon holds with it. Give a small one, such as 1e-5.");
   check(!privacy.budget || privacy.protects(),
         "--budget without noise: a release that nothing protects costs more than any budget. Choose a mechanism.");
+  check(privacy.unit != PrivacyUnit::person || !privacy.mechanism || !privacy.mechanism_row().about_means,
+        "--unit person with --mechanism {}: it claims nothing about whole gradients. Choose laplace or gaussian.",
+        privacy.mechanism.value_or(""));
   check(!privacy.audit || privacy.protects(),
         "--audit without noise: nothing is claimed that could be refuted. Choose a mechanism.");
   check(!privacy.audit || !privacy.mechanism_row().about_means,

@@ -26,6 +26,7 @@ struct PrivacyOptions {
   std::optional<double> delta;
   std::optional<double> clip;
   PrivacyUnit unit = PrivacyUnit::record;
+  bool person_mean = true;  ///< a person's gradient is the mean of its records', not their sum
   std::string noise_key = "random";
   MetricsChoice metrics = MetricsChoice::automatic;
   std::optional<std::string> budget;  ///< a number or clients:FILE
@@ -42,6 +43,8 @@ struct PrivacyOptions {
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
 void add_privacy_options(Options& options, PrivacyOptions& privacy);
 
+/// The same with `--unit person` and its options; `column` receives --person.
+void add_privacy_options(Options& options, PrivacyOptions& privacy, std::string& column);
 
 /// Throws UsageError for options that contradict each other or have no meaning for the mechanism.
 void check_privacy_options(const PrivacyOptions& privacy);

@@ -1,18 +1,18 @@
 #include "starling/data/serving/dataset.hpp"
 
-#include "data/formats/gz_file.hpp"
 #include "data/formats/pipe.hpp"
 #include "data/formats/readers.hpp"
 #include "data/generators/generators.hpp"
 #include "partition_file.hpp"
+#include "persons.hpp"
 #include "scan.hpp"
+#include "share_opener.hpp"
 #include "streams.hpp"
 #include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <sstream>
 #include <string_view>
-#include <sys/resource.h>
 #include <utility>
 
 #include "starling/core/check.hpp"
@@ -37,122 +37,38 @@ void check_settings(const DataSettings& settings, Client clients, Client first, 
         "clients {} … {} of {} (no such block of clients)", first, first + count - 1, clients);
 }
 
-/// Half of the files that this process may open, and no more than their buffers are worth, some 200 kB each. Ranks need
-/// not agree: streams give the same records either way.
-std::size_t usual_readers() {
-  constexpr rlim_t most = 1024;
-  rlimit files{most, most};
-  static_cast<void>(getrlimit(RLIMIT_NOFILE, &files));
-  return static_cast<std::size_t>(std::clamp<rlim_t>(files.rlim_cur / 2, 1, most));
-}
-
-Passes make_passes(const DataSettings& settings, std::int64_t records) {
-  return {records, static_cast<std::int64_t>(settings.batch), settings.epochs};
-}
-
-/// The streams of some clients of one source, kept in memory or not.
-class ShareOpener {
- public:
-  ShareOpener(std::string source, const DataSettings& settings, const Scan& scan)
-      : source_(std::move(source)), settings_(settings), scan_(scan) {}
-
-  /// Reads the shares once, so that unfit records are found on opening.
-  [[nodiscard]] std::vector<std::unique_ptr<Stream>> open(const std::vector<Share>& shares) const {
-    std::vector<std::unique_ptr<Stream>> streams;
-    streams.reserve(shares.size());
-    std::shared_ptr<Secret<Batch>> batch;
-    const auto room = [&] {
-      if (!batch || settings_.batches == DataSettings::Batches::own) batch = std::make_shared<Secret<Batch>>();
-      return batch;
-    };
-    if (fit_in_memory(shares)) {
-      for (Secret<StoredRecords>& records : read(shares)) {
-        const Passes passes = make_passes(settings_, shares[streams.size()].size());
-        streams.push_back(std::make_unique<StoredStream>(std::move(records), passes, room()));
-      }
-      return streams;
-    }
-    const bool own_readers = shares.size() <= settings_.readers.value_or(usual_readers());
-    if (!own_readers) refuse_to_share_gzip(shares.size());
-    if (scan_.index->direct()) read_through(shares, [](std::size_t, const Record&) {});  // else the scan has read all
-    std::shared_ptr<FileSource> source;
-    for (const Share& share : shares) {
-      if (!source || own_readers) source = std::make_shared<FileSource>(reader(), settings_);
-      streams.push_back(std::make_unique<FileStream>(source, share, make_passes(settings_, share.size()), room()));
-    }
-    return streams;
-  }
-
- private:
-  [[nodiscard]] NumberedReader reader() const { return {open_reader(source_, settings_), scan_.index}; }
-
-  /// Each client's turn would inflate the file anew, up to where its records are.
-  void refuse_to_share_gzip(std::size_t clients) const {
-    const std::string file = files_of(source_).front();
-    check(!is_gzipped(file),
-          "'{}': {} clients of a rank read it again (their records do not fit into --memory; a rank reads a gzipped "
-          "file for {} at most, within half of ulimit -n) unpack it, raise --memory, or use more ranks",
-          file, clients, settings_.readers.value_or(usual_readers()));
-  }
-
-  /// Values are eight bytes; sparse ones have an index of four; a record has its label and its end.
-  [[nodiscard]] bool fit_in_memory(const std::vector<Share>& shares) const {
-    std::int64_t own = 0;
-    for (const Share& share : shares) own += share.size();
-    const double bytes =
-        static_cast<double>(scan_.entries) * (scan_.sparse ? 12 : 8) + static_cast<double>(scan_.found.records) * 16;
-    return bytes * static_cast<double>(own) / static_cast<double>(scan_.found.records) <=
-           static_cast<double>(settings_.memory);
-  }
-
-  /// One pass in the source's order, however the records are dealt: `use` gets the number of the share and the record.
-  template <class Use>
-  void read_through(const std::vector<Share>& shares, const Use& use) const {
-    struct Piece {
-      Share::Run run;
-      std::size_t share;
-    };
-    std::vector<Piece> pieces;
-    for (std::size_t k = 0; k < shares.size(); ++k) {
-      for (const Share::Run& run : shares[k].runs()) pieces.push_back({run, k});
-    }
-    if (pieces.empty()) return;
-    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.run.first < b.run.first; });
-    NumberedReader records = reader();
-    Record record;
-    for (const Piece& piece : pieces) {
-      for (std::int64_t i = piece.run.first; i < piece.run.first + piece.run.count; ++i) {
-        records.read(i, record);
-        map_label(settings_, records.reader(), record);
-        use(piece.share, record);
-      }
-    }
-  }
-
-  [[nodiscard]] std::vector<Secret<StoredRecords>> read(const std::vector<Share>& shares) const {
-    std::vector<Secret<StoredRecords>> records(shares.size());
-    read_through(shares, [&records](std::size_t k, const Record& record) {
-      records[k].update([&record](StoredRecords& share) { share.add(record); });
-    });
-    for (Secret<StoredRecords>& share : records) share.update([](StoredRecords& stored) { stored.shrink(); });
-    return records;
-  }
-
-  std::string source_;
-  DataSettings settings_;
-  const Scan& scan_;
-};
-
 std::unique_ptr<Partition> partition_of(const DataSettings& settings) {
   return partition_table().make(settings.partition);
+}
+
+/// The column that records are read by, beside their features: of the person, else of the partition.
+void set_key(DataSettings& settings, const Partition& partition) {
+  settings.key = partition.key();
+  if (settings.person.empty()) return;
+  check(settings.key.empty() || settings.key == settings.person,
+        "--partition {} with --person {}: persons are dealt as wholes, by their own column. Give --partition "
+        "column:{}, or --partition file:PATH with a line for each person.",
+        settings.partition, settings.person, settings.person);
+  check(partition.looks_at() != Partition::Look::labels,
+        "--partition {} with --unit person: it deals by labels, and a person has several. Choose contiguous, iid or "
+        "column:{}.",
+        settings.partition, settings.person);
+  settings.key = settings.person;
+  settings.key_option = "--person";
+}
+
+Partition::Look look_of(const DataSettings& settings, const Partition& partition) {
+  return settings.person.empty() ? partition.looks_at() : Partition::Look::keys;
 }
 
 Dataset open_common_file(DataSettings settings, Client clients, Client first, Client count) {
   require_regular(settings.source);
   const auto partition = partition_of(settings);
-  settings.key = partition->key();
-  const Scan found = scan(settings.source, settings, partition->looks_at());
-  const Deal deal = partition->deal(found.found, clients, first, count, settings.seed);
+  set_key(settings, *partition);
+  const Scan found = scan(settings.source, settings, look_of(settings, *partition));
+  std::shared_ptr<const Persons> persons;
+  if (!settings.person.empty()) persons = std::make_shared<Persons>(found.found);
+  const Deal deal = partition->deal(persons ? persons->found() : found.found, clients, first, count, settings.seed);
   Dataset dataset;
   dataset.shape.features = found.features;
   dataset.shape.rounds = make_passes(settings, *std::max_element(deal.sizes.begin(), deal.sizes.end())).rounds();
@@ -161,13 +77,18 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
   dataset.constants = found.constants;
   dataset.fingerprint = found.fingerprint + deal.fingerprint;
   dataset.common = true;
-  dataset.streams = ShareOpener(settings.source, settings, found).open(deal.shares);
+  const ShareOpener opener(settings.source, settings, found);
+  dataset.streams = persons ? opener.open(deal.shares, persons) : opener.open(deal.shares);
   return dataset;
 }
 
 /// The stream of a client that has a pipe of its own.
 void open_pipe(const std::string& path, const DataSettings& settings, Dataset& dataset) {
   check(settings.epochs == 1, "epochs={} ('{}' gives each record once) leave --epochs out", settings.epochs, path);
+  check(settings.person.empty(),
+        "--unit person with '{}': records of a person may come in any round, and a pipe is not read beforehand. Use a "
+        "file.",
+        path);
   auto reader = open_live_reader(path, settings);
   DataShape shape;
   shape.features = reader->features();
@@ -184,10 +105,14 @@ void open_pipe(const std::string& path, const DataSettings& settings, Dataset& d
 
 void open_own_file(const std::string& path, const DataSettings& settings, Client clients_here, Dataset& dataset) {
   require_regular(path);
-  const Scan found = scan(path, settings, Partition::Look::count);
-  Share all;
-  all.add(0, found.found.records);
+  const auto partition = partition_of(settings);
   DataSettings own = settings;
+  set_key(own, *partition);
+  const Scan found = scan(path, own, look_of(own, *partition));
+  std::shared_ptr<const Persons> persons;
+  if (!own.person.empty()) persons = std::make_shared<Persons>(found.found);
+  Share all;
+  all.add(0, persons ? persons->size() : found.found.records);
   own.memory = settings.memory / static_cast<std::size_t>(clients_here);
   DataShape shape;
   shape.features = found.features;
@@ -197,7 +122,9 @@ void open_own_file(const std::string& path, const DataSettings& settings, Client
   dataset.shape = dataset.shape.joined(shape);
   if (!dataset.constants) dataset.constants = found.constants;
   dataset.fingerprint += found.fingerprint;
-  dataset.streams.push_back(std::move(ShareOpener(path, own, found).open({all}).front()));
+  const ShareOpener opener(path, own, found);
+  auto streams = persons ? opener.open({all}, persons) : opener.open({all});
+  dataset.streams.push_back(std::move(streams.front()));
 }
 
 Dataset open_per_client(const DataSettings& settings, Client first, Client count) {
@@ -233,6 +160,8 @@ void probe_labels(const DataSettings& settings, const Generator& generator) {
 
 Dataset open_synthetic(const DataSettings& settings, Client clients, Client first, Client count) {
   refuse_reading_options(settings);
+  check(settings.person.empty(), "--unit person with '{}': what is drawn has no column of persons. Use a file.",
+        settings.source);
   check(settings.partition == "contiguous",
         "--partition {} (each client of '{}' draws its own records: nothing is dealt out) leave it out",
         settings.partition, settings.source);
@@ -339,9 +268,10 @@ void check_saves_partition(const DataSettings& settings, const std::string& path
 void save_partition(const DataSettings& settings, Client clients, const std::string& path) {
   DataSettings reading = settings;
   const auto partition = partition_of(settings);
-  reading.key = partition->key();
-  write_owners(path,
-               partition->assign(scan(settings.source, reading, partition->looks_at()).found, clients, settings.seed));
+  set_key(reading, *partition);
+  const Scan all = scan(settings.source, reading, look_of(reading, *partition));
+  const Found found = reading.person.empty() ? all.found : Persons(all.found).found();
+  write_owners(path, partition->assign(found, clients, settings.seed));
 }
 
 }  // namespace starling

@@ -53,6 +53,7 @@ Batch read_test_file(const std::string& source, DataSettings settings, const Dat
   // The training data rule, and the message names it; pictures are of as many pixels as there.
   if (settings.features == ReadSettings::Features::raw) settings.dimension.reset();
   settings.key = partition_table().make(settings.partition)->key();
+  if (!settings.person.empty()) settings.key = settings.person;
   const auto reader = without_left_out(open_reader(source, settings));
   require_same_names(training.names, reader->names(), "the training data", source);
   Batch batch;

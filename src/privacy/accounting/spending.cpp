@@ -44,7 +44,7 @@ std::vector<ChargeGroup> with(std::vector<ChargeGroup> groups, const std::option
 
 /// Units of privacy in one record, in the unit that the charges count.
 double units_of_record(const Protection& mechanism) {
-  if (mechanism.unit() == PrivacyUnit::record) return 1;
+  if (is_whole(mechanism.unit())) return 1;
   const auto d = static_cast<double>(mechanism.settings().dimension);
   return mechanism.price_kind() == PriceKind::mu ? std::sqrt(d) : d;
 }

@@ -53,9 +53,12 @@ double units_of(LossLevel level, const LedgerRun& run) {
     case LossLevel::component:
       return 1;
     case LossLevel::record:
-      return run.unit == PrivacyUnit::record ? 1 : of_record;
+      return is_whole(run.unit) ? 1 : of_record;
     case LossLevel::record_in_each_batch:
       return of_record;
+    case LossLevel::person:
+      if (run.unit == PrivacyUnit::person) return 1;
+      break;
     case LossLevel::client:
       break;
   }
@@ -69,13 +72,14 @@ Charge at_level(LossLevel level, const Charge& charge, const LedgerRun& run) {
 }
 
 /// Whether each pass counts once, with its largest charge: who is meant takes part in one release of a pass.
-bool counts_by_pass(LossLevel level) {
+bool counts_by_pass(LossLevel level, const LedgerRun& run) {
+  if (level == LossLevel::person) return run.unit == PrivacyUnit::person;
   return level == LossLevel::component || level == LossLevel::record;
 }
 
 /// Adds the costs of blocks of one run.
 void add_blocks(Groups& groups, const std::vector<const Reservation*>& blocks, LossLevel level, const LedgerRun& run) {
-  if (!counts_by_pass(level)) {
+  if (!counts_by_pass(level, run)) {
     for (const Reservation* block : blocks) {
       for (const auto& [charge, count] : block->charges) add(groups, {at_level(level, charge, run), count});
     }
@@ -91,6 +95,7 @@ void add_blocks(Groups& groups, const std::vector<const Reservation*>& blocks, L
 }  // namespace
 
 LossLevel level_of(PrivacyUnit unit) {
+  if (unit == PrivacyUnit::person) return LossLevel::person;
   return unit == PrivacyUnit::record ? LossLevel::record : LossLevel::component;
 }
 

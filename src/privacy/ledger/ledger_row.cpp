@@ -291,7 +291,8 @@ LedgerRow read_open(Members& members) {
   row.run.mechanism = members.text("mechanism");
   row.run.parameters = members.text("parameters");
   row.run.unit = members.one_of<PrivacyUnit>("unit", {{name_of(PrivacyUnit::record), PrivacyUnit::record},
-                                                      {name_of(PrivacyUnit::component), PrivacyUnit::component}});
+                                                      {name_of(PrivacyUnit::component), PrivacyUnit::component},
+                                                      {name_of(PrivacyUnit::person), PrivacyUnit::person}});
   row.run.batch = members.integer("batch");
   row.run.batch_units = members.real("batch_units");
   row.run.determined_by = members.text("determined_by");

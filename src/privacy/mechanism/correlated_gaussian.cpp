@@ -80,7 +80,7 @@ class CorrelatedGaussian final : public GridMechanism<Norm::l2> {
         base_(settings.dimension),
         noise_(GaussianNoise::smallest_sigma) {
     check(
-        settings.unit == PrivacyUnit::record,
+        is_whole(settings.unit),
         "unit component with correlated noise: its cost is known for records. Use --noise-correlation none, or --unit "
         "record.");
     check(settings.batch <= most_batch,

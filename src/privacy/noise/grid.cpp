@@ -108,7 +108,7 @@ ClipKind clip_kind(Norm norm, PrivacyUnit unit) {
 Grid make_grid(const ReleaseSettings& settings, Norm norm, std::int64_t least, std::int64_t most) {
   check_ranges(settings, norm);
   const auto m = static_cast<double>(settings.batch);
-  const double d = settings.unit == PrivacyUnit::record ? static_cast<double>(settings.dimension) : 1;
+  const double d = is_whole(settings.unit) ? static_cast<double>(settings.dimension) : 1;
   check(least >= 1, "epsilon={}: below 2^-39 the sensitivity is less than one integer. Choose a larger epsilon.",
         settings.price.least);
   check(m * static_cast<double>(most) < most_integer,
@@ -147,7 +147,8 @@ std::string GridRounding<norm>::clipping() const {
   if (unit_ == PrivacyUnit::component) {
     return fmt::format("Each component of a record's gradient is clipped to [-{0:g}, {0:g}]", clip_);
   }
-  return fmt::format("Each record's gradient is clipped to an {} norm of {:g}", norm == Norm::l1 ? "L1" : "L2", clip_);
+  return fmt::format("Each {}'s gradient is clipped to an {} norm of {:g}",
+                     unit_ == PrivacyUnit::person ? "person" : "record", norm == Norm::l1 ? "L1" : "L2", clip_);
 }
 
 template <Norm norm>

@@ -24,15 +24,19 @@ std::string vectors_each(const PrivacyReport& report) {
   return report.vectors == 2 ? "two vectors each" : fmt::format("at most {} vectors each", report.vectors);
 }
 
+/// What a batch consists of.
+const char* in_batch(const PrivacyReport& report) {
+  return report.unit == PrivacyUnit::person ? "person" : "record";
+}
+
 std::string norms(const PrivacyReport& report) {
   if (!report.norms) return "";
+  const char* const each = in_batch(report);
   return fmt::format(
-      "Before the first round each client released once a histogram of the norms of all its records (in this run, or "
-      "in "
-      "the one whose result it has), to all clients, with noise of its own, which costs a record at most {}; all "
-      "totals "
+      "Before the first round each client released once a histogram of the norms of all its {}s (in this run, or in "
+      "the one whose result it has), to all clients, with noise of its own, which costs a {} at most {}; all totals "
       "below count it. ",
-      in_words(report.norms->record));
+      each, each, in_words(report.norms->record));
 }
 
 std::string nothing_else(const PrivacyReport& report) {
@@ -58,14 +62,19 @@ std::string released(const PrivacyReport& report) {
   if (report.trust.vertical) return released_by_parties(report, *report.trust.vertical) + nothing_else(report);
   return fmt::format(
              "In run '{}' each of {} client(s) took part in at most {} release(s), {}, computed from a batch of at "
-             "most {} record(s), and sent what it computed from them{} to {}. ",
+             "most {} {}(s), and sent what it computed from them{} to {}. ",
              report.run_id, report.clients, report.losses.releases, vectors_each(report), report.batch,
-             report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)", recipients_of(report.trust)) +
+             in_batch(report), report.trust.aggregated && !report.trust.sends_models ? "" : " (its model)",
+             recipients_of(report.trust)) +
          norms(report) + nothing_else(report);
 }
 
 std::string unit_of(const PrivacyReport& report) {
   const std::string neighbours = "two data sets count as neighbours if " + report.neighbours + ". ";
+  if (report.unit == PrivacyUnit::person) {
+    return "What is protected is one person of one client, with all records: " + neighbours +
+           "Somebody with records at several clients is a person at each of them, and these losses add. ";
+  }
   if (report.unit == PrivacyUnit::record) return "What is protected is one record of one client: " + neighbours;
   return fmt::format(
       "What is protected is only one component of a gradient (the dissertation's unit), and not a whole record, whose "
@@ -84,16 +93,19 @@ std::string composed(const PrivacyLoss& loss) {
 /// Losses of participants with more, or with less, than the unit.
 std::string other_losses(const PrivacyReport& report) {
   const ClientLosses& losses = report.losses;
-  const bool record = report.unit == PrivacyUnit::record;
-  std::string text = fmt::format("{} every batch of a client: at most {} by all {} release(s) of that client. ",
-                                 record ? "Somebody with one record in" : "If one component differs in",
-                                 in_words(losses.one_per_batch), losses.releases);
+  const bool record = is_whole(report.unit);
+  std::string text =
+      fmt::format("{} every batch of a client: at most {} by all {} release(s) of that client. ",
+                  record ? fmt::format("Somebody with one {} in", name_of(report.unit)) : "If one component differs in",
+                  in_words(losses.one_per_batch), losses.releases);
   if (std::isfinite(losses.client.epsilon)) {
     text += fmt::format("Somebody to whom all records of a client belong: at most {}. ", in_words(losses.client));
   } else {
     text += "For somebody to whom all records of a client belong no figure is claimed. ";
   }
-  if (record) {
+  if (report.unit == PrivacyUnit::person) {
+    text += "One record of a person: no more than the person. ";
+  } else if (record) {
     text += "One component of a record's gradient (the dissertation's unit): no more than its record. ";
   } else if (std::isfinite(losses.record.epsilon)) {
     text += fmt::format("A whole record, a group of {} components: at most {}. ", report.dimension,
@@ -137,10 +149,10 @@ std::string audit(const PrivacyReport& report) {
   if (!report.audit) return "";
   const OneRunResult& result = *report.audit;
   return fmt::format(
-      "This run was audited: the first record of each batch gave way to a canary, and guessing {} signs from what was "
+      "This run was audited: the first {} of each batch gave way to a canary, and guessing {} signs from what was "
       "released shows, at 95 %, a loss of at least epsilon = {:.4g} where {:.6g} is claimed{}: the claim {}. ",
-      result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound, result.epsilon_claimed,
-      result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
+      in_batch(report), result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound,
+      result.epsilon_claimed, result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
       result.refuted ? "is REFUTED" : "is not refuted, which does not prove it");
 }
 
@@ -183,11 +195,14 @@ std::string deal(const PrivacyReport& report) {
       report.dealt_by);
 }
 
-constexpr const char* not_covered =
-    "Not covered: how many records a client has, their order in the stream and the sizes of its batches; how many "
-    "features they have (of sparse records the largest index, unless it was fixed beforehand); when messages are sent "
-    "and how long a client computes; who talks to whom and who sits out; what becomes known of a record by other "
-    "ways; other runs on the same records. ";
+std::string not_covered(const PrivacyReport& report) {
+  return fmt::format(
+      "Not covered: how many {}s a client has, their order in the stream and the sizes of its batches; how many "
+      "features they have (of sparse records the largest index, unless it was fixed beforehand); when messages are "
+      "sent and how long a client computes; who talks to whom and who sits out; what becomes known of a record by "
+      "other ways; other runs on the same records. ",
+      in_batch(report));
+}
 constexpr const char* operators =
     "Clients that run in one process or under one user account are not protected from whoever operates it.";
 
@@ -206,6 +221,7 @@ const char* name_of(NoiseKeyPolicy policy) {
 }
 
 const char* name_of(PrivacyUnit unit) {
+  if (unit == PrivacyUnit::person) return "person";
   return unit == PrivacyUnit::record ? "record" : "component";
 }
 
@@ -266,7 +282,8 @@ std::string statement(const PrivacyReport& report) {
            metrics(report) + deal(report) + ledger(report) + operators;
   }
   return beginning + unit_of(report) + mechanism + losses(report) + statement_of(report.trust) + key_of(report) +
-         ledger(report) + budget(report) + audit(report) + metrics(report) + deal(report) + not_covered + operators;
+         ledger(report) + budget(report) + audit(report) + metrics(report) + deal(report) + not_covered(report) +
+         operators;
 }
 
 }  // namespace starling

@@ -149,7 +149,8 @@ std::string privacy_rows(const SummaryView& summary) {
                   unit, summary.text("privacy.mechanism")));
   if (unit != "record" && summary.has("privacy.record_epsilon")) {
     text += table_row("epsilon per record",
-                      epsilon_text(summary.number("privacy.record_epsilon")) + "  (all components of its gradient)");
+                      epsilon_text(summary.number("privacy.record_epsilon")) +
+                          (unit == "person" ? "  (no more than its person)" : "  (all components of its gradient)"));
   }
   if (summary.number("privacy.budget.stopped_clients") > 0) {
     text += table_row("budget",
@@ -158,9 +159,10 @@ std::string privacy_rows(const SummaryView& summary) {
                                   summary.count("privacy.budget.stopped_clients"), summary.count("clients")));
   }
   return text +
-         table_row("epsilon per client", fmt::format("{}  (all records of a client; {} for one record in every batch)",
+         table_row("epsilon per client", fmt::format("{}  (all records of a client; {} for one {} in every batch)",
                                                      epsilon_text(summary.number("privacy.client_epsilon")),
-                                                     epsilon_text(summary.number("privacy.one_per_batch_epsilon"))));
+                                                     epsilon_text(summary.number("privacy.one_per_batch_epsilon")),
+                                                     unit == "person" ? "person" : "record"));
 }
 
 }  // namespace starling

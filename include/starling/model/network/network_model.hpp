@@ -30,6 +30,7 @@ class NetworkModel final : public Model {
 
   /// GradientSum's η.
   [[nodiscard]] double clip_margin() const { return sum_.clip_margin(); }
+  [[nodiscard]] Summing summing() const override { return {chunk_records, clip_margin()}; }
 
  private:
   void load_parameters(View parameters);

@@ -68,12 +68,13 @@ struct LedgerEntry {
 /// A run charges its own unit. At another level a charge becomes a bound by these rules, in which `factor` is
 /// batch_units / batch, the units that count for one record (and its accumulation, where sums are released later):
 ///
-/// | level | run of unit record | run of unit component |
+/// | level | run of unit record or person | run of unit component |
 /// | --- | --- | --- |
 /// | component | the charge: the record that holds the component is replaced | the charge |
 /// | record | the charge | the charge of a group of `factor` components |
 /// | record_in_each_batch | the charge, times the accumulation | as for a record |
-/// | client | the charge of a group of batch_units records | of a group of batch_units components |
+/// | client | the charge of a group of batch_units records or persons | of a group of batch_units components |
+/// | person | unit person: the charge; unit record: as for a client | as for a client |
 ///
 /// A group of mechanisms with no claim for groups (`approximate`) is unbounded.
 enum class LossLevel {
@@ -81,6 +82,7 @@ enum class LossLevel {
   record,                ///< one record; it takes part once in each pass, and every run used the same records
   record_in_each_batch,  ///< a person with one record in each batch
   client,                ///< the owner of all records of the client
+  person,                ///< one person of the client, with all records; takes part once in each pass
 };
 /// The level of the unit itself.
 [[nodiscard]] LossLevel level_of(PrivacyUnit unit);

@@ -18,7 +18,7 @@ enum class NoiseKeyPolicy { random, seed, file };
 
 /// "random", "seed" or "file".
 [[nodiscard]] const char* name_of(NoiseKeyPolicy policy);
-/// "record" or "component".
+/// "record", "component" or "person".
 [[nodiscard]] const char* name_of(PrivacyUnit unit);
 
 /// The ledger of a run.
@@ -79,10 +79,8 @@ struct PrivacyReport {
   std::optional<BudgetReport> budget;
   std::optional<OneRunResult> audit;  ///< of a run with canaries
 
-  /// The loss of the unit: a record, or a component.
-  [[nodiscard]] const PrivacyLoss& own() const {
-    return unit == PrivacyUnit::record ? losses.record : losses.component;
-  }
+  /// The loss of the unit: a record, a person, or a component.
+  [[nodiscard]] const PrivacyLoss& own() const { return is_whole(unit) ? losses.record : losses.component; }
   /// Whether the figures protect anything: there is noise, and nobody else can compute it.
   [[nodiscard]] bool is_private() const;
 };

@@ -67,7 +67,7 @@ std::int64_t NormRelease::least_batch(std::int64_t records) const {
 /// it would be of no use.
 bool NormRelease::affordable(std::size_t k) {
   const Prices limits = Prices::parse(*options_.budget, "--budget", 1, layout_.clients(), 0, infinity);
-  const LossLevel level = options_.budget_of_client ? LossLevel::client : LossLevel::record;
+  const LossLevel level = options_.budget_of_client ? LossLevel::client : level_of(options_.unit);
   const double members = options_.budget_of_client ? static_cast<double>(facts_.records[k]) : 1;
   std::vector<ChargeGroup> groups = ledger_of(k).book().spent(number(k), level);
   const double price = share_.of_gradients(prices_->at(number(k), 0));
@@ -101,7 +101,7 @@ LedgerRun NormRelease::run_of(std::size_t first, std::size_t count) const {
   run.parameters = fmt::format("histogram of norms: bins={} price={}..{} share={} records={} noise-key={}",
                                NormHistogram::bins, share_.of_histogram(range.least), share_.of_histogram(range.most),
                                facts_.share, most, name_of(noise_key_policy(options_.noise_key)));
-  run.unit = PrivacyUnit::record;
+  run.unit = options_.unit;
   // Who has a record in each batch of the run that follows has `rounds_of_pass` records in this one.
   run.batch = least_batch(most);
   run.batch_units = static_cast<double>(std::max<std::int64_t>(most, 1));

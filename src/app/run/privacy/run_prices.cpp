@@ -69,7 +69,7 @@ NormShare norm_share_of(const PrivacyOptions& options, double share, std::int64_
   check(share == 0 || noise == ChargeKind::gaussian || noise == ChargeKind::laplace,
         "--scale-share {} with --mechanism {}: norms are released under gaussian and laplace alone. Give 0.", share,
         *options.mechanism);
-  check(share == 0 || options.unit == PrivacyUnit::record,
+  check(share == 0 || is_whole(options.unit),
         "--scale-share {} with --unit component: a histogram of norms protects records. Give 0.", share);
   return {noise, share, uses};
 }

@@ -230,9 +230,9 @@ RunPrivacy::FirstRelease RunPrivacy::first_release() const {
     Spending first_release;
     first_release.add(prices_->at(first() + static_cast<Client>(k), 0), 0);
     const ClientLosses losses = losses_of(first_release, *protection_, budgets_[k].delta);
-    const PrivacyLoss& loss = budgets_[k].of_client                        ? losses.client
-                              : protection_->unit() == PrivacyUnit::record ? losses.record
-                                                                           : losses.component;
+    const PrivacyLoss& loss = budgets_[k].of_client           ? losses.client
+                              : is_whole(protection_->unit()) ? losses.record
+                                                              : losses.component;
     if (loss.epsilon <= budgets_[k].epsilon) return FirstRelease::affordable;
   }
   return FirstRelease::too_dear;

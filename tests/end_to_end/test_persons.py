@@ -1,0 +1,154 @@
+"""`--unit person`: what a person's records are to `starling omd`."""
+
+import math
+import re
+import unittest
+
+from neighbours import *
+
+PAGE = SOURCE / "docs" / "how-to" / "keep-a-patients-records-together.md"
+PERSON = ["--unit", "person", "--person", "who"]
+ONE = ["omd", "--source", "data.csv", "--loss", "logistic"]
+PLACES = 12  # of persons
+
+
+def persons(records_of_5=("0.3,0.2,0.1,1",), size=1):
+    """Lines of 12 persons, whose records lie among each other; person p5 has these."""
+    lines = ["who,a,b,c,y"]
+    for i, row in enumerate(csv_rows(PLACES * size)):
+        person = i % PLACES
+        if person != 5:
+            lines.append(f"p{person},{row}")
+        elif i == 5:
+            lines += [f"p5,{text}" for text in records_of_5]
+    return lines
+
+
+class Persons(NeighbourTest):
+    def summary(self, lines, words, ranks=1, output="run"):
+        self.write("data.csv", "\n".join(lines) + "\n")
+        return self.ran(ranks, [*words, "--noise-key", "seed", "--output", output, "--json-models", "--progress", "off"])
+
+    def ran(self, ranks, words):
+        done = self.run_command(ranks, words)
+        self.assertEqual(done.code, 0, done)
+        return done.summary()
+
+    def test_one_record_each_is_unit_record(self):
+        lines = [f"{row}" for row in persons(size=1)]
+        for more in ([], ["--model", "mlp:3-4-1"], ["--model", "location", "--loss", "squared"]):
+            words = [*ONE, *GAUSSIAN, "--batch", 4, "--clients", 2, *more]
+            by_person = self.summary(lines, [*words, *PERSON], output=f"person{len(more)}")
+            by_record = self.summary(lines, [*words, "--drop", "who"], output=f"record{len(more)}")
+            self.assertEqual(bits(by_person["models"]), bits(by_record["models"]))
+            for key in ("epsilon", "record_epsilon", "client_epsilon", "one_per_batch_epsilon", "mu", "releases", "participations"):
+                self.assertEqual(by_person["privacy"][key], by_record["privacy"][key], key)
+            self.assertEqual((by_person["privacy"]["unit"], by_record["privacy"]["unit"]), ("person", "record"))
+
+    def test_federated_averaging(self):
+        words = ["fedavg", "--source", "data.csv", "--loss", "logistic", *GAUSSIAN, "--batch", 2, "--clients", 2, "--local-steps", 2]
+        by_person = self.summary(persons(), [*words, *PERSON], output="person")
+        by_record = self.summary(persons(), [*words, "--drop", "who"], output="record")
+        self.assertEqual(bits(by_person["models"]), bits(by_record["models"]))
+        several = self.summary(persons(size=4), [*words, *PERSON], output="several")
+        self.assertEqual(several["privacy"]["releases"], PLACES / 4)
+        self.assertEqual(several["privacy"]["epsilon"], by_person["privacy"]["epsilon"])
+
+    def test_layouts(self):
+        words = [*ONE, *GAUSSIAN, *PERSON, "--batch", 2, "--epochs", 2, "--partition", "iid"]
+        runs = [self.summary(persons(size=9), [*words, *(["--clients", 7] if ranks < 7 else [])], ranks, f"on-{ranks}") for ranks in LAYOUTS]
+        for run in runs[1:]:
+            self.assertEqual(bits(run["models"]), bits(runs[0]["models"]))
+        self.assertEqual(runs[0]["rounds"], 2)
+
+    def test_summary_ledger_and_statement(self):
+        self.write("data.csv", "\n".join(persons(size=3)) + "\n")
+        words = [*ONE, *GAUSSIAN, *PERSON, "--batch", 3, "--json", "--ledger", "ledger"]
+        summary = self.ran(1, [*words, "--output", "first"])
+        privacy = summary["privacy"]
+        self.assertEqual(summary["rounds"], 4)
+        self.assertEqual(privacy["unit"], "person")
+        self.assertEqual(privacy["record_epsilon"], privacy["epsilon"])
+        self.assertEqual(privacy["ledger"]["person_epsilon"], privacy["epsilon"])
+        for part in ("one person of one client", "at most 3 person(s)", "at several clients", "Each person's gradient"):
+            self.assertIn(part, privacy["statement"])
+        self.assertIn('"unit":"person"', (self.folder / "ledger").read_text())
+        # A run that counts records may have used all of the client's for one person.
+        again = self.ran(1, [*ONE, *GAUSSIAN, "--drop", "who", "--batch", 3, "--json", "--ledger", "ledger", "--output", "second"])
+        last = self.ran(1, [*words, "--output", "third"])["privacy"]["ledger"]
+        self.assertGreater(last["person_epsilon"], again["privacy"]["ledger"]["record_epsilon"])
+        table = self.run_alone(["privacy", "ledger", "ledger"])
+        self.assertEqual(table.code, 0, table)
+
+    def test_audit(self):
+        self.write("data.csv", "\n".join(persons(size=5)) + "\n")
+        audited = self.run_command(1, [*ONE, *GAUSSIAN, *PERSON, "--clients", 3, "--epochs", 10, "--audit", "--json"])
+        self.assertEqual(audited.code, 0, audited)
+        privacy = audited.summary()["privacy"]
+        self.assertEqual(privacy["audit"]["canaries"], PLACES * 10)
+        self.assertIn("the first person of each batch", privacy["statement"])
+
+    def test_bad_input(self):
+        self.write("data.csv", "\n".join(persons()) + "\n")
+        for words, says in (
+                ([*ONE, *GAUSSIAN, "--unit", "person"], "--person"),
+                ([*ONE, *GAUSSIAN, "--person", "who"], "unit"),
+                ([*ONE, *GAUSSIAN, "--person-gradient", "sum"], "unit"),
+                ([*ONE, *GAUSSIAN, "--unit", "person", "--person", "nobody"], "no column 'nobody'"),
+                ([*ONE, *GAUSSIAN, *PERSON, "--partition", "dirichlet:1"], "labels"),
+                ([*ONE, *GAUSSIAN, *PERSON, "--regret", "static", "--metrics", "shared"], "regret"),
+                ([*ONE, *GAUSSIAN, *PERSON, "--constraint", "data:column=a,max=1"], "constraint"),
+                ([*ONE, "--mechanism", "dissertation", *PERSON], "whole gradients"),
+                (["omd", "--source", "synthetic:drift:n=9", *GAUSSIAN, *PERSON], "column of persons"),
+                (["renewable", "--source", "data.csv", *GAUSSIAN, "--unit", "person"], "person"),
+                (["infer", "--source", "data.csv", *GAUSSIAN, "--unit", "person"], "person")):
+            with self.subTest(words=words):
+                refused = self.run_command(1, words)
+                self.assertEqual(refused.code, 2, refused)
+                self.assertIn(says, refused.err)
+
+    ANOTHER = {"one": ["0.3,0.2,0.1,1"], "thirteen": [f"{i},-9,{i * i},-1" for i in range(13)], "huge": ["1e200,1e200,-1e200,1"] * 2,
+               "ignored": ["0.3,0.2,0.1,7"] * 3}
+
+    def test_how_many_records_a_person_has_shows_nowhere(self):
+        shared = [*ONE, *PERSON, "--clients", 3, "--batch", 2, "--ignore", 7]
+        cases = {"linear": [*shared, *LAPLACE], "dealt": [*shared, *GAUSSIAN, "--partition", "iid", "--epochs", 2],
+                 "network": [*shared, *GAUSSIAN, "--model", "mlp:3-4-1"], "sum": [*shared, *LAPLACE, "--person-gradient", "sum"],
+                 "tuned": [*shared, *GAUSSIAN, "--tuning", "auto"], "column": [*shared, *GAUSSIAN, "--partition", "column:who"],
+                 "fedavg": ["fedavg", *shared[1:], *GAUSSIAN]}
+        for name, words in cases.items():
+            runs = {change: self.run_with(f"{name}-{change}", words, persons(rows, 3)) for change, rows in self.ANOTHER.items()}
+            self.assertEqual(runs["one"]["exit code"], b"0", runs["one"]["stderr"][-2000:])
+            for change in self.ANOTHER:
+                with self.subTest(case=name, change=change):
+                    self.assertEqual(self.difference(runs["one"], runs[change]), "")
+                    moved = self.rounds_moved(f"{name}-one", f"{name}-{change}")
+                    self.assertLessEqual(len(moved), 2 if name == "dealt" else 1)
+
+    def test_thirteen_records_cost_no_more_than_the_price(self):
+        """The integers of releases move by at most the sensitivity, and by nearly as much at the extremes of the clip."""
+        pair = {"one": ["1e6,0,0,1"], "thirteen": ["1e6,0,0,-1"] * 13}
+        for model in ([], ["--model", "mlp:3-4-1"]):
+            name = f"moved{len(model)}"
+            for side, rows in pair.items():
+                seen = self.run_with(f"{name}-{side}", [*ONE, *PERSON, *GAUSSIAN, "--tuning", "off", "--batch", PLACES, *model], persons(rows, 3))
+                self.assertEqual(seen["exit code"], b"0", seen["stderr"][-2000:])
+            losses = []
+            for (place, scale, q), (_, _, other) in zip(self.releases(f"{name}-one"), self.releases(f"{name}-thirteen")):
+                losses.append(math.sqrt(sum((a - b) ** 2 for a, b in zip(q, other))) / scale)
+            self.assertEqual(len(losses), 1)
+            self.assertLessEqual(losses[0], 1 + 1e-12)
+            self.assertGreater(losses[0], 0.999 if not model else 0.1)
+
+    def test_the_example_of_the_page(self):
+        text = PAGE.read_text()
+        table = re.search(r"```csv\n(.*?)```", text, re.DOTALL).group(1)
+        self.write("visits.csv", table)
+        command = re.search(r"```sh\n(?:mpirun -n \d+ )?starling (omd.*?)\n```", text, re.DOTALL).group(1).replace("\\\n", " ").split()
+        summary = self.ran(1, [*command, "--json"])
+        self.assertEqual(summary["privacy"]["unit"], "person")
+        self.assertEqual(summary["privacy"]["releases"], len({line.split(",")[0] for line in table.splitlines()[1:]}))
+
+
+if __name__ == "__main__":
+    unittest.main()
