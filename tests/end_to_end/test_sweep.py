@@ -80,7 +80,7 @@ class Runs(SweepCase):
 
 
 class Interruptions(SweepCase):
-    OPTIONS = "source = synthetic:drift\nrounds = 60000\ncheckpoint-every = 500\nnoise-key = seed\nseed = 1..3\n"
+    OPTIONS = "source = synthetic:drift\nrounds = 600000\ncheckpoint-every = 500\nnoise-key = seed\nseed = 1..3\n"
 
     def begun(self, name):
         wait_until(lambda: any((self.folder / "out" / name).glob("private/0/checkpoint-*")), f"{name} has a checkpoint")
@@ -90,7 +90,7 @@ class Interruptions(SweepCase):
         self.assertNotIn("seed-1: begins", again.err)
         self.assertIn(first_end, again.err)
         for seed in (1, 2, 3):
-            self.assertEqual(self.summary(f"seed-{seed}")["rounds"], 60000)
+            self.assertEqual(self.summary(f"seed-{seed}")["rounds"], 600000)
         return again
 
     def test_killed_in_the_middle(self):
