@@ -111,11 +111,29 @@ class Reference(TestCase):
             seen.update(item.attrs)
 
         for path in self.runs.rglob("*.h5"):
+            if path.name == "model.h5":
+                continue
             with h5py.File(path) as file:
                 seen.update(file.attrs)
                 for name in file:
                     visit(name, file[name])
         self.assertGreater(len(seen), 30)
+        self.assertEqual(sorted(seen - codes), [])
+
+    @needs_h5py
+    def test_every_entry_of_a_model_file_is_there(self):
+        codes, seen = codes_of("model-h5.md"), set()
+
+        def visit(name, item):
+            seen.update(item.attrs)
+            if isinstance(item, h5py.Dataset):
+                seen.add(name.split("/")[-1] if name.startswith("preparation/") else f"/{re.sub('[0-9]+-[a-z]+', 'N-LAYER', name)}")
+
+        for path in self.runs.rglob("model.h5"):
+            with h5py.File(path) as file:
+                seen.update(file.attrs)
+                file.visititems(visit)
+        self.assertGreater(len(seen), 20)
         self.assertEqual(sorted(seen - codes), [])
 
     def test_every_file_of_a_run_is_there(self):

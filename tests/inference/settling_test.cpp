@@ -61,7 +61,8 @@ TEST(PathBlocks, HasMeansOfEqualBlocks) {
     while (n / length >= 512) length *= 2;
     ASSERT_EQ(path.count(), static_cast<std::size_t>(n / length)) << n;
     for (std::size_t k = 0; k < path.count(); ++k) {
-      EXPECT_EQ(path.mean(k)[0], static_cast<double>(k) * static_cast<double>(length) + (length - 1) / 2.0);
+      EXPECT_EQ(path.mean(k)[0],
+                static_cast<double>(k * static_cast<std::size_t>(length)) + static_cast<double>(length - 1) / 2);
       EXPECT_EQ(path.mean(k)[1], -1);
     }
   }

@@ -112,7 +112,8 @@ def contents(run, files="**/*.h5"):
     for path in sorted(run.glob(files)):
         def keep(name, item, file=path.relative_to(run)):
             if isinstance(item, h5py.Dataset):
-                found[f"{file}:{name}"] = item.shape, item.dtype.str, item[()].tobytes()
+                content = item[()]  # texts are objects, told by what they say
+                found[f"{file}:{name}"] = item.shape, item.dtype.str, content.tolist() if content.dtype == object else content.tobytes()
         with h5py.File(path) as file:
             file.visititems(keep)
     return found

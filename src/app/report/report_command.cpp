@@ -11,6 +11,8 @@
 #include <set>
 #include <system_error>
 
+#include <fmt/ranges.h>
+
 #include "starling/core/check.hpp"
 #include "starling/report/pictures/comparison_picture.hpp"
 
@@ -146,8 +148,8 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
                     request.format == TableFormat::text),
         "--by, --metric and --format with one run: they are for comparisons. Name several runs, or leave them out.");
   check(!several || (request.csv.empty() && !request.json),
-        "{} runs with {}: it is of one run. Name one, or take --format csv.", request.runs.size(),
-        request.json ? "--json" : "--csv");
+        "runs '{}' with {}: it is of one run. Name one (--csv takes history or models), or take --format csv.",
+        fmt::join(request.runs, "', '"), request.json ? "--json" : "--csv");
   return request;
 }
 
