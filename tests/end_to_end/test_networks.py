@@ -110,6 +110,8 @@ class Networks(TestCase):
                                 (["--model", "mlp:2-8-2", "--mirror", "entropic"], "outside the domain"),
                                 (["--model", "mlp:2-10000000-10000000-2"], "at most 200000000"),
                                 (["--model", "mlp:2-8-2", "--clip", "1e-12"], "--precision double"),
+                                (["--model", "mlp:2-8-2", "--ignore", "1", "--batch", "129", "--mechanism", "gaussian", "--epsilon", "1"],
+                                 "--ignore with a network of floats and --batch 129"),
                                 (["--model", "mlp:2-8-2", "--precision", "half"], "float, double"),
                                 (["--precision", "double"], "without --model mlp or cnn"),
                                 (["--model", "mlp:2-8-2", "--loss", "none"], "--loss none"),

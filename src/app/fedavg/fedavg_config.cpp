@@ -66,7 +66,7 @@ FedAvgConfig parse_fedavg_config(const std::vector<std::string>& words) {
   Options options = fedavg_options(config);
   options.parse(words);
   check_learning_options(config);
-  check_model_choice(config.model, config.privacy);
+  check_model_choice(config.model, config.privacy, config.data);
   refuse_audit(config);
   check(!config.rounds || *config.rounds <= most_whole / config.fedavg.local_steps,
         "--rounds {} with --local-steps {} (so many local steps cannot be counted) play fewer",

@@ -191,7 +191,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   Options options = omd_options(config);
   options.parse(words);
   check_learning_options(config);
-  check_model_choice(config.model, config.privacy);
+  check_model_choice(config.model, config.privacy, config.data);
   config.privacy.passes = config.data.epochs;
   if (config.async) config.mixing.deadline = 0;
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&

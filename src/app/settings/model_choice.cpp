@@ -84,12 +84,19 @@ void add_model_options(Options& options, ModelChoice& choice) {
   options.add(declared("precision"), choice.precision, {{"float", Precision::single}, {"double", Precision::full}});
 }
 
-void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy) {
+void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy, const DataSettings& data) {
   const double clip = privacy.clip.value_or(1);
   check(!choice.is_network() || choice.precision == Precision::full || privacy.unit == PrivacyUnit::component ||
             clip >= least_clip_of_floats,
         "--clip {} with a network of floats (below {} they may lose too much to underflow) use --precision double",
         clip, least_clip_of_floats);
+  // A label that became an ignored one would move later records to other chunks, which floats add up otherwise.
+  constexpr std::size_t at_once = NetworkModel<float>::chunk_records;
+  check(!choice.is_network() || choice.precision == Precision::full || !privacy.protects() || data.ignore.empty() ||
+            data.batch <= at_once || privacy.unit == PrivacyUnit::person,
+        "--ignore with a network of floats and --batch {}: above {} records the noise would not hide whose label is "
+        "ignored. Use --precision double, or a smaller --batch.",
+        data.batch, at_once);
 }
 
 Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<PersonModel>& persons) {

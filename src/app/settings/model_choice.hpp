@@ -27,8 +27,9 @@ struct ModelChoice {
 };
 
 void add_model_options(Options& options, ModelChoice& choice);
-/// Throws UsageError for a clipping norm that the precision of a network cannot carry.
-void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy);
+/// Throws UsageError for a clipping norm, and for batches with ignored records, that the precision of a network cannot
+/// carry.
+void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy, const DataSettings& data);
 
 /// `loss` must outlive the model. Throws UsageError where the data's features or the loss's scores are not those of the
 /// choice.
