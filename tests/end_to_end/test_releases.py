@@ -310,7 +310,7 @@ class Audit(ReleaseCase):
         self.assertEqual(audit["verdict"], "not refuted")
         self.assertEqual(audit["canaries"], 4000)
         self.assertGreater(audit["epsilon_lower_bound"], 0.7)
-        self.assertLessEqual(audit["epsilon_lower_bound"], 1)
+        self.assertLess(audit["epsilon_lower_bound"], 1.3)  # signs are secret: a bound at 95 % lies above 1 in a run of 20, seldom far
 
     def test_canaries_are_looked_for_in_all_rounds(self):
         words = ["--source", "synthetic:drift", "--mechanism", "gaussian", "--mu", "4", "--noise-correlation", "blt:2",
