@@ -62,8 +62,8 @@ class Hospitals(TestCase):
         accuracy = numpy.mean([row["class"] == label for row, label in zip(rows, truth)])
         self.assertAlmostEqual(accuracy, metrics["metrics"]["accuracy"], 12)
         self.assertEqual(sorted(group["value"] for group in metrics["groups"]), ["no", "yes"])
-        # The labels are drawn: an answer by the true risk has an AUC of 0.81 for patients.
-        self.assertGreater(metrics["metrics"]["auc"], 0.7)
+        # The labels are drawn: the true risk has an AUC of 0.83.
+        self.assertGreater(metrics["metrics"]["auc"], 0.8)
 
 
 if __name__ == "__main__":
