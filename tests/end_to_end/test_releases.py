@@ -306,11 +306,15 @@ class Audit(ReleaseCase):
     def test_a_run_audits_itself(self):
         words = ["--source", "synthetic:drift", "--mechanism", "laplace", "--epsilon", "1", "--rounds", "2000", "--audit",
                  "--json", "--output", "audited"]
-        audit = self.good(2, words).summary()["privacy"]["audit"]
-        self.assertEqual(audit["verdict"], "not refuted")
-        self.assertEqual(audit["canaries"], 4000)
-        self.assertGreater(audit["epsilon_lower_bound"], 0.7)
-        self.assertLess(audit["epsilon_lower_bound"], 1.3)  # signs are secret: a bound at 95 % lies above 1 in a run of 20, seldom far
+        bounds = []
+        for run in range(3):
+            audit = self.good(2, [*words[:-1], f"audited-{run}"]).summary()["privacy"]["audit"]
+            self.assertEqual(audit["verdict"], "not refuted")
+            self.assertEqual(audit["canaries"], 4000)
+            self.assertGreater(audit["epsilon_lower_bound"], 0.7)
+            bounds.append(audit["epsilon_lower_bound"])
+        # The signs are secret. Each bound holds at 95 %, so that all three lie above the claim by chance once in 8,000 tests.
+        self.assertLessEqual(min(bounds), 1)
 
     def test_canaries_are_looked_for_in_all_rounds(self):
         words = ["--source", "synthetic:drift", "--mechanism", "gaussian", "--mu", "4", "--noise-correlation", "blt:2",

@@ -27,7 +27,7 @@ struct CategoryColumn {
   [[nodiscard]] bool operator==(const CategoryColumn&) const = default;
 };
 
-/// What must be known of a source, so that the model of its records applies to other records.
+/// The columns and public constants of a source, by which the model of its records applies to other records.
 struct PublicConstants {
   std::vector<std::string> columns;  ///< names of the feature columns, in order; empty where the source has none
   std::size_t features = 0;          ///< number of feature columns

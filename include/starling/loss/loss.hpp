@@ -24,7 +24,7 @@ struct LossTally {
   std::int64_t correct = 0;  ///< records whose class is predicted; 0 for losses that do not classify
 };
 
-/// What scores say of a label.
+/// The relation of scores to labels.
 enum class Link {
   identity,  ///< the score predicts the label itself
   logit,     ///< the logistic function of the score is the probability of label 1

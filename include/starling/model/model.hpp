@@ -44,7 +44,7 @@ struct Score {
   return std::isfinite(loss) ? Score{loss, correct ? 1 : 0, 1, 0} : Score{0, 0, 0, 1};
 }
 
-/// How a model adds up the clipped gradients of a batch.
+/// The summation of clipped gradients over a batch.
 struct Summing {
   /// Records whose gradients are added up together. What rounding does to their sum depends on them alone.
   std::size_t at_once = std::numeric_limits<std::size_t>::max();

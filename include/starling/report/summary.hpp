@@ -36,7 +36,6 @@ struct LeftOut {
   void persist(Snapshot& snapshot) { snapshot(from, at, charged); }
 };
 
-/// The content of summary.json, whose keys docs/reference/summary.md describes.
 /// A value that a rule has chosen for an option that was left open.
 struct TunedValue {
   std::string option;  ///< without dashes
@@ -44,6 +43,7 @@ struct TunedValue {
   std::string reason;
 };
 
+/// The content of summary.json, whose keys docs/reference/summary.md describes.
 struct Summary {
   std::string command;
   std::string command_line;

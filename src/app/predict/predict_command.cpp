@@ -16,6 +16,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/files/durable_file.hpp"
+#include "starling/files/text_files.hpp"
 
 namespace starling {
 
@@ -118,7 +119,7 @@ void add_lines(const ScoredRecords& records, std::size_t scores, const Predictio
   for (std::size_t i = 0; i < records.size(); ++i) {
     lines.add(text,
               records.keys.empty() ? std::to_string(records.first + static_cast<std::int64_t>(i) + 1)
-                                   : csv_field(records.keys[i]),
+                                   : csv_text(records.keys[i]),
               View(records.scores).subspan(i * scores, scores));
   }
 }

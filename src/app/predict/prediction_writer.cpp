@@ -6,7 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "starling/core/numerics/exponential.hpp"
+#include "starling/core/numerics/logistic.hpp"
+#include "starling/files/text_files.hpp"
 
 namespace starling {
 
@@ -43,11 +44,6 @@ std::vector<std::string> names_of_classes(const SavedModel& model, const Loss& l
   return names;
 }
 
-double logistic(double score) {
-  const double small = std::exp(-std::abs(score));
-  return (score < 0 ? small : 1) / (1 + small);
-}
-
 /// Appends the shortest text that reads as the same number.
 void append(std::string& text, double value) {
   std::array<char, 32> digits;
@@ -58,13 +54,6 @@ void append(std::string& text, double value) {
 
 }  // namespace
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
-  std::string field = "\"";
-  for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return field + '"';
-}
-
 PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, const PredictionColumns& columns,
                                  std::string id)
     : id_(std::move(id)),
@@ -73,11 +62,11 @@ PredictionLines::PredictionLines(const SavedModel& model, const Loss& loss, cons
       scores_(loss.scores()),
       columns_(columns) {
   if (classifies_) classes_ = names_of_classes(model, loss);
-  for (std::string& name : classes_) name = csv_field(name);
+  for (std::string& name : classes_) name = csv_text(name);
 }
 
 std::string PredictionLines::header() const {
-  std::string line = csv_field(id_);
+  std::string line = csv_text(id_);
   if (!classifies_) return line + (columns_.scores ? ",prediction\n" : "\n");
   for (std::size_t k = 0; columns_.scores && k < scores_; ++k) {
     line += scores_ == 1 ? ",score" : fmt::format(",score_{}", classes_[k]);

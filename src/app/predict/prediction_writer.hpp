@@ -17,9 +17,6 @@ struct PredictionColumns {
   bool classes = true;        ///< where the loss tells classes apart
 };
 
-/// A text as a field of a CSV file.
-[[nodiscard]] std::string csv_field(std::string_view text);
-
 /// Makes lines of a CSV file: the record's identifier, and what the model predicts.
 class PredictionLines {
  public:

@@ -1,3 +1,4 @@
+#include "data/forwarding_reader.hpp"
 #include "data/label_rules.hpp"
 #include "readers.hpp"
 #include <cmath>
@@ -10,10 +11,10 @@ namespace starling {
 
 namespace {
 
-class PreparedReader final : public RecordReader {
+class PreparedReader final : public ForwardingReader {
  public:
   PreparedReader(std::unique_ptr<RecordReader> reader, LabelRules labels, double scale)
-      : reader_(std::move(reader)), labels_(std::move(labels)), scale_(scale) {}
+      : ForwardingReader(std::move(reader)), labels_(std::move(labels)), scale_(scale) {}
 
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
@@ -27,20 +28,12 @@ class PreparedReader final : public RecordReader {
     return true;
   }
 
-  [[nodiscard]] std::size_t features() const override { return reader_->features(); }
-  [[nodiscard]] bool sparse() const override { return reader_->sparse(); }
-  [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
-  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
   [[nodiscard]] PublicConstants constants() const override {
     PublicConstants constants = reader_->constants();
     constants.scale = scale_;
     constants.positive = labels_.positive();
     return constants;
   }
-  [[nodiscard]] std::string where() const override { return reader_->where(); }
-  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
-  void seek(const Mark& mark) override { reader_->seek(mark); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
 
  private:
   void take_label(Record& record) const {
@@ -62,14 +55,13 @@ class PreparedReader final : public RecordReader {
                     where(), scale_));
   }
 
-  std::unique_ptr<RecordReader> reader_;
   LabelRules labels_;
   double scale_;
 };
 
-class KeptReader final : public RecordReader {
+class KeptReader final : public ForwardingReader {
  public:
-  explicit KeptReader(std::unique_ptr<RecordReader> reader) : reader_(std::move(reader)) {}
+  using ForwardingReader::ForwardingReader;
 
   bool next(Record& record) override {
     do {
@@ -77,18 +69,10 @@ class KeptReader final : public RecordReader {
     } while (record.left_out);
     return true;
   }
-
-  [[nodiscard]] std::size_t features() const override { return reader_->features(); }
-  [[nodiscard]] bool sparse() const override { return reader_->sparse(); }
-  [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
-  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
-  [[nodiscard]] PublicConstants constants() const override { return reader_->constants(); }
-  [[nodiscard]] std::string where() const override { return reader_->where(); }
-  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
-  void seek(const Mark& mark) override { reader_->seek(mark); }
+  bool next_label(Record& record) override { return next(record); }
+  [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
 
  private:
-  std::unique_ptr<RecordReader> reader_;
 };
 
 }  // namespace

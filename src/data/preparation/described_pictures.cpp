@@ -1,5 +1,6 @@
 // Pictures described by features. The features of a picture depend on this picture alone.
 #include "data/formats/readers.hpp"
+#include "data/forwarding_reader.hpp"
 #include "gradient_histogram.hpp"
 #include <utility>
 
@@ -10,10 +11,10 @@ namespace starling {
 
 namespace {
 
-class DescribedReader final : public RecordReader {
+class DescribedReader final : public ForwardingReader {
  public:
   DescribedReader(std::unique_ptr<RecordReader> reader, GradientHistogram histogram)
-      : reader_(std::move(reader)), histogram_(std::move(histogram)) {}
+      : ForwardingReader(std::move(reader)), histogram_(std::move(histogram)) {}
 
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
@@ -27,20 +28,15 @@ class DescribedReader final : public RecordReader {
     std::swap(record.values, features_);
     return true;
   }
-  bool next_label(Record& record) override { return reader_->next_label(record); }
 
   [[nodiscard]] std::size_t features() const override { return GradientHistogram::features; }
+  [[nodiscard]] bool sparse() const override { return false; }
   [[nodiscard]] std::vector<std::string> names() const override { return histogram_.names(); }
-  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
   [[nodiscard]] PublicConstants constants() const override {
     PublicConstants constants = reader_->constants();
     constants.description = ReadSettings::Features::hog;
     return constants;
   }
-  [[nodiscard]] std::string where() const override { return reader_->where(); }
-  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
-  void seek(const Mark& mark) override { reader_->seek(mark); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
 
  private:
   /// Makes a sparse record dense.
@@ -54,7 +50,6 @@ class DescribedReader final : public RecordReader {
     record.sparse = false;
   }
 
-  std::unique_ptr<RecordReader> reader_;
   GradientHistogram histogram_;
   Vector features_;  // of the record at hand; its storage is reused
 };

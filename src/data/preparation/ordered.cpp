@@ -1,5 +1,6 @@
 // Features in the order of a saved model.
 #include "data/formats/readers.hpp"
+#include "data/forwarding_reader.hpp"
 #include <algorithm>
 #include <utility>
 
@@ -9,11 +10,11 @@ namespace starling {
 
 namespace {
 
-class OrderedReader final : public RecordReader {
+class OrderedReader final : public ForwardingReader {
  public:
   /// `places` are those of the features in `reader`.
   OrderedReader(std::unique_ptr<RecordReader> reader, std::vector<std::string> names, std::vector<std::size_t> places)
-      : reader_(std::move(reader)), names_(std::move(names)), places_(std::move(places)) {}
+      : ForwardingReader(std::move(reader)), names_(std::move(names)), places_(std::move(places)) {}
 
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
@@ -22,23 +23,16 @@ class OrderedReader final : public RecordReader {
     std::swap(record.values, values_);
     return true;
   }
-  bool next_label(Record& record) override { return reader_->next_label(record); }
 
   [[nodiscard]] std::size_t features() const override { return places_.size(); }
   [[nodiscard]] std::vector<std::string> names() const override { return names_; }
-  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
   [[nodiscard]] PublicConstants constants() const override {
     PublicConstants constants = reader_->constants();
     constants.columns = names_;
     return constants;
   }
-  [[nodiscard]] std::string where() const override { return reader_->where(); }
-  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
-  void seek(const Mark& mark) override { reader_->seek(mark); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
 
  private:
-  std::unique_ptr<RecordReader> reader_;
   std::vector<std::string> names_;
   std::vector<std::size_t> places_;
   Vector values_;  // of the record at hand; its storage is reused

@@ -1,6 +1,7 @@
 // Features, and a label that is a quantity, standardised by public constants.
 #include "data/formats/gz_file.hpp"
 #include "data/formats/readers.hpp"
+#include "data/forwarding_reader.hpp"
 #include "data/number.hpp"
 #include <cmath>
 #include <optional>
@@ -104,10 +105,10 @@ ConstantsTable read_constants(const std::string& path, const RecordReader& sourc
   return table;
 }
 
-class StandardisedReader final : public RecordReader {
+class StandardisedReader final : public ForwardingReader {
  public:
   StandardisedReader(std::unique_ptr<RecordReader> reader, ConstantsTable constants)
-      : reader_(std::move(reader)), constants_(std::move(constants)) {}
+      : ForwardingReader(std::move(reader)), constants_(std::move(constants)) {}
 
   bool next(Record& record) override {
     if (!reader_->next(record)) return false;
@@ -125,19 +126,12 @@ class StandardisedReader final : public RecordReader {
     return true;
   }
 
-  [[nodiscard]] std::size_t features() const override { return reader_->features(); }
-  [[nodiscard]] std::vector<std::string> names() const override { return reader_->names(); }
-  [[nodiscard]] std::string label_name() const override { return reader_->label_name(); }
   [[nodiscard]] PublicConstants constants() const override {
     PublicConstants constants = reader_->constants();
     constants.standardisation = constants_.features;
     constants.label_standardisation = constants_.label;
     return constants;
   }
-  [[nodiscard]] std::string where() const override { return reader_->where(); }
-  [[nodiscard]] Mark mark() const override { return reader_->mark(); }
-  void seek(const Mark& mark) override { reader_->seek(mark); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return reader_->records(); }
 
  private:
   void take_label(Record& record) const {
@@ -152,7 +146,6 @@ class StandardisedReader final : public RecordReader {
                     where(), what));
   }
 
-  std::unique_ptr<RecordReader> reader_;
   ConstantsTable constants_;
 };
 

@@ -1,7 +1,7 @@
 /// The persons of a source, and their streams.
 #pragma once
 
-#include "data/passes.hpp"
+#include "planned_stream.hpp"
 #include "scan.hpp"
 #include <cstdint>
 #include <memory>
@@ -66,29 +66,22 @@ class FilePersonRecords final : public PersonRecords {
 
 /// A client's persons: a slot of the stream is a person, whose records come together. A batch holds all records of its
 /// persons.
-class PersonStream final : public Stream {
+class PersonStream final : public PlannedStream {
  public:
   /// `share` has numbers of persons. `batch` receives a round's records.
   PersonStream(std::shared_ptr<const Persons> persons, Share share, std::shared_ptr<PersonRecords> records,
                const Passes& passes, std::shared_ptr<Secret<Batch>> batch)
-      : persons_(std::move(persons)),
+      : PlannedStream(passes),
+        persons_(std::move(persons)),
         share_(std::move(share)),
         records_(std::move(records)),
-        passes_(passes),
         batch_(std::move(batch)) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
-  [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
-  void plan(std::size_t batch, std::int64_t epochs) override { passes_.plan(batch, epochs); }
-  [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
-  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
-  [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
 
  private:
   std::shared_ptr<const Persons> persons_;
   Share share_;
   std::shared_ptr<PersonRecords> records_;
-  Passes passes_;
   std::shared_ptr<Secret<Batch>> batch_;
 };
 

@@ -1,7 +1,7 @@
 /// Kinds of streams. Other modules call open_dataset.
 #pragma once
 
-#include "data/passes.hpp"
+#include "planned_stream.hpp"
 #include "scan.hpp"
 #include <functional>
 #include <memory>
@@ -36,22 +36,15 @@ class StoredRecords {
 };
 
 /// A client's records, held in memory as compactly as in the file, served in file order.
-class StoredStream final : public Stream {
+class StoredStream final : public PlannedStream {
  public:
   /// `shown` receives a round's records. Clients may share one batch.
   StoredStream(Secret<StoredRecords> records, const Passes& passes, std::shared_ptr<Secret<Batch>> shown)
-      : records_(std::move(records)), passes_(passes), shown_(std::move(shown)) {}
+      : PlannedStream(passes), records_(std::move(records)), shown_(std::move(shown)) {}
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
-  [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
-  void plan(std::size_t batch, std::int64_t epochs) override { passes_.plan(batch, epochs); }
-  [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
-  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
-  [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
 
  private:
   Secret<StoredRecords> records_;
-  Passes passes_;
   std::shared_ptr<Secret<Batch>> shown_;
 };
 
@@ -69,24 +62,18 @@ struct FileSource {
 };
 
 /// A client's records, read from the source as they are needed: any amount of data in the memory of one batch.
-class FileStream final : public Stream {
+class FileStream final : public PlannedStream {
  public:
   /// `batch` receives a round's records. Clients may share one batch.
   FileStream(std::shared_ptr<FileSource> source, Share share, const Passes& passes,
              std::shared_ptr<Secret<Batch>> batch)
-      : source_(std::move(source)), share_(std::move(share)), passes_(passes), batch_(std::move(batch)) {}
+      : PlannedStream(passes), source_(std::move(source)), share_(std::move(share)), batch_(std::move(batch)) {}
   ~FileStream() override {
     if (source_->user == this) source_->user = nullptr;
   }
   FileStream(const FileStream&) = delete;
   FileStream& operator=(const FileStream&) = delete;
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
-  [[nodiscard]] bool ended(Round t) override { return passes_.ended(t); }
-  void plan(std::size_t batch, std::int64_t epochs) override { passes_.plan(batch, epochs); }
-  [[nodiscard]] std::int64_t participations() const override { return passes_.participations(); }
-  [[nodiscard]] std::optional<std::int64_t> records() const override { return passes_.records(); }
-  [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return passes_.rounds_of_pass(); }
-  [[nodiscard]] std::optional<Round> rounds() const override { return passes_.rounds(); }
 
  private:
   /// Number in the source of the client's record i.
@@ -95,7 +82,6 @@ class FileStream final : public Stream {
 
   std::shared_ptr<FileSource> source_;
   Share share_;
-  Passes passes_;
   std::shared_ptr<Secret<Batch>> batch_;
   std::optional<RecordIndex::Entry> place_;  // where the reader stood when another client took it
   std::size_t run_ = 0;                      // where number_of looked last

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/logistic.hpp"
 
 namespace starling {
 
@@ -41,12 +42,6 @@ ClassMetrics metrics_of_class(double label, std::int64_t hits, std::int64_t pred
           share(hits, occurring),
           share(2 * hits, predicted + occurring),
           share(others - (predicted - hits), others)};
-}
-
-/// 1 / (1 + e^{−score}).
-double logistic(double score) {
-  const double small = std::exp(-std::abs(score));
-  return (score < 0 ? small : 1) / (1 + small);
 }
 
 /// ln(1 + e^{−margin}).

@@ -133,7 +133,7 @@ class PredictionTally {
   std::int64_t records_ = 0;
   Vector zeros_;  ///< in place of scores that are not finite
 
-  // Of classes:
+  // Counts of classes:
   std::vector<std::int64_t> occurring_;
   std::vector<std::int64_t> predicted_;
   std::vector<std::int64_t> hits_;
@@ -145,7 +145,7 @@ class PredictionTally {
   std::array<Bin, 10> bins_;
   Vector probabilities_;
 
-  // Of numbers:
+  // Sums of a regression:
   LongSum squared_errors_;
   LongSum absolute_errors_;
   double mean_ = 0;         ///< of the labels so far
