@@ -93,7 +93,8 @@ def hdf5_content(path):
     with h5py.File(path, "r") as file:
         def visit(name, item):
             if isinstance(item, h5py.Dataset):
-                found[name] = (str(item.dtype), item.shape, item[()].tobytes())
+                content = item[()]  # texts are objects, told by what they say
+                found[name] = (str(item.dtype), item.shape, content.tolist() if content.dtype == object else content.tobytes())
         file.visititems(visit)
     return found
 
