@@ -87,6 +87,7 @@ void LearningRun::open_inputs() {
     open_model();
     check_start();
   });
+  agreement_.same("code of the model", declare_public(model_identity()));
   agree_on_model();
 }
 

@@ -16,6 +16,7 @@
 
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/protocol/own_model/own_model.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
@@ -70,6 +71,8 @@ class LearningRun : public RunSteps {
   }
   /// The reason why a resumed run cannot have another number of rounds than first planned; empty if it can.
   [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
+  /// The own model that the run learns; null for a model of starling.
+  [[nodiscard]] virtual const OwnModel* own_model() const { return nullptr; }
   /// Releases of a client in a round of the run.
   [[nodiscard]] virtual Round releases_of_round() const { return 1; }
   /// Digest of public inputs that no ledger knows: start models, test records. A command adds its own.
@@ -80,7 +83,7 @@ class LearningRun : public RunSteps {
   [[nodiscard]] virtual bool uses_records() const { return loss_ != nullptr; }
   /// The models on record and their ranks. By default these are the clients' models.
   [[nodiscard]] virtual Layout record_layout() const { return *layout_; }
-  /// Files from which this rank reads records; none of generators and standard input.
+  /// Files from which this rank reads records; none of generators, memory and standard input.
   [[nodiscard]] virtual std::vector<std::string> source_files() const;
   /// From the protocol to the results. **Collective.**
   virtual ExitCode play();
@@ -102,8 +105,9 @@ class LearningRun : public RunSteps {
   void open_streams(DataSettings& data);
   /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.
   [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
-  /// SHA-256 of every byte of the source's files. Pipes are left out.
+  /// SHA-256 of every byte of the source's files and memory. Pipes are left out.
   [[nodiscard]] std::string digest_of_source() const;
+  [[nodiscard]] std::vector<std::string> sources() const;
   /// Facts for the run's privacy that all commands have.
   [[nodiscard]] RunFacts common_facts(Round rounds) const;
 
@@ -168,6 +172,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] bool start_can_be_read_again() const;
   void check_start();
   [[nodiscard]] std::string digest_of_start() const;
+  [[nodiscard]] std::string model_identity() const;
+  [[nodiscard]] bool model_can_be_told() const;
   void tell_owner(const Secret<std::string>& line);
 
   [[nodiscard]] bool is_finished();
@@ -224,7 +230,7 @@ class LearningRun : public RunSteps {
 /// Runs a learning command on all ranks of the launch; returns the exit code.
 template <class Run>
 [[nodiscard]] int run_learning(const Call& call) {
-  return run_on_all_ranks([&](World& world) { return Run(world, call.command_line).run(call.words); });
+  return run_on_all_ranks([&](World& world) { return Run(world, call.command_line).run(call.words); }, call.errors);
 }
 
 }  // namespace starling

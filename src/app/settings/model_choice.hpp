@@ -3,6 +3,7 @@
 
 #include "privacy_options.hpp"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,16 @@
 #include "starling/model/model.hpp"
 #include "starling/model/network/network.hpp"
 #include "starling/options/options.hpp"
+#include "starling/protocol/own_model/own_model.hpp"
 #include "starling/protocol/person_model.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
 
 struct ModelChoice {
-  enum class Kind { linear, location, perceptron, convolutional };
+  enum class Kind { linear, location, perceptron, convolutional, own };
   Kind kind = Kind::linear;
+  std::shared_ptr<OwnModel> own;    ///< the user's model; null for models of starling
   std::vector<std::size_t> widths;  ///< of a network
   Precision precision = Precision::single;
   bool intercept = false;
@@ -31,13 +34,16 @@ void add_model_options(Options& options, ModelChoice& choice);
 /// carry.
 void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy, const DataSettings& data);
 
+/// The member of loss_table that `text` names, or, beside an own model, what stands in its place.
+[[nodiscard]] std::unique_ptr<Loss> make_loss(const ModelChoice& choice, const std::string& text);
+
 /// `loss` must outlive the model. Throws UsageError where the data's features or the loss's scores are not those of the
 /// choice.
 [[nodiscard]] std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape);
 
-/// The same model without parameters and constants, for its file.
-[[nodiscard]] SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const Loss& made,
-                                     const DataShape& shape);
+/// The same model without parameters and constants, for its file; none of an own model, which only its code can apply.
+[[nodiscard]] std::optional<SavedModel> saved_model(const ModelChoice& choice, const std::string& loss,
+                                                    const Loss& made, const DataShape& shape);
 
 /// The model whose gradients are clipped: `model`, or under `--unit person` one of persons, which `persons` keeps.
 [[nodiscard]] Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<PersonModel>& persons);
