@@ -10,8 +10,9 @@ namespace starling {
 
 /// Result of a command.
 struct EmbeddedResult {
-  int code = 0;      ///< exit code of the program
-  std::string text;  ///< what the program would print to standard output; the same command on other ranks has none
+  int code = 0;           ///< exit code of the program
+  std::string directory;  ///< of a run; empty for other commands
+  std::string text;       ///< what the program would print to standard output; the same command on other ranks has none
 };
 
 /// Runs a command with the words of the program's command line, without the program's name: {"omd", "--source", …}.
