@@ -8,7 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
+from html import unescape
+from urllib.parse import unquote
 
 from harness import *
 
@@ -94,6 +97,28 @@ class Contents(unittest.TestCase):
                 self.assertIn(f" {name}\n", site, "mkdocs.yml")
                 if folder in ("", "how-to") and name != "README.md":
                     self.assertIn(f"]({name})", contents, "docs/README.md")
+
+
+@unittest.skipUnless(shutil.which("mkdocs"), "mkdocs is not installed")
+class Site(unittest.TestCase):
+    def test_it_builds_and_its_links_lead_somewhere(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        done = subprocess.run(["mkdocs", "build", "--strict", "--site-dir", folder.name], cwd=SOURCE, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE_OF_A_BLOCK)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        pages = {path.resolve(): path.read_text() for path in pathlib.Path(folder.name).rglob("*.html") if path.name != "404.html"}
+        anchors = {path: {unescape(name) for name in re.findall(r'id="([^"]*)"', text)} for path, text in pages.items()}
+        astray, seen = [], 0
+        for path, text in pages.items():
+            for link in re.findall(r'href="(?!https?:|#")([^"]+)"', text):
+                name, _, anchor = unquote(unescape(link)).partition("#")
+                target = (path.parent / name).resolve() if name else path
+                seen += 1
+                if not target.exists() or (anchor and anchor not in anchors.get(target, ())):
+                    astray.append(f"{path.name}: {link}")
+        self.assertGreater(seen, 1000)
+        self.assertEqual(astray, [])
 
 
 if __name__ == "__main__":
