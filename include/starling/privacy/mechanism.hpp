@@ -56,7 +56,7 @@ struct ReleaseSettings {
   Round rounds = 1;           ///< T, for mechanisms whose row says `depends_on_rounds`
   std::string run_id;
   /// The sensitivity of a sum in clips: 2, or √2 where the contributions of any two records have a non-negative inner
-  /// product (only Gaussian noise and unit record; proof in privacy/noise/grid.hpp).
+  /// product (only Gaussian noise, and not unit component; proof in privacy/noise/grid.hpp).
   double replacement = 2;
   std::size_t clients = 1;  ///< clients with records in one sum, batch / clients records each
   /// The correlation of a client's noise over the rounds; none: the noise is independent. Only for Gaussian noise.

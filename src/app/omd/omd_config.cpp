@@ -176,7 +176,7 @@ Options omd_options(OmdConfig& config) {
   add_learning_options(options, config);
   add_tuning_options(options, config);
   add_constraint_options(options, config.constraints);
-  add_privacy_options(options, config.privacy, config.data.person);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
   add_regret_options(options, config);
   add_output_options(options, config, "omd");
   add_checkpoint_options(options, config);

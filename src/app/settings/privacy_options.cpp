@@ -39,7 +39,7 @@ void add_unit_option(Options& options, PrivacyOptions& privacy) {
   options.add(declared("unit"), privacy.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
 }
 
-void add_unit_with_persons(Options& options, PrivacyOptions& privacy, std::string& column) {
+void add_unit_with_persons(Options& options, PrivacyOptions& privacy, DataSettings& data, PersonChoices choices) {
   options.add(
       declared("unit",
                {.help = "whose loss is counted: record, component (one entry of one record's gradient), "
@@ -53,7 +53,8 @@ void add_unit_with_persons(Options& options, PrivacyOptions& privacy, std::strin
                .help = "name or number (from 0) of the column that tells the persons of a client apart: not a feature. "
                        "Batches, passes and partitions are then of persons",
                .relations = {by_person}},
-              column);
+              data.person);
+  if (choices == PersonChoices::mean) return;
   options.add({.name = "person-gradient",
                .argument = "HOW",
                .initial = "mean",
@@ -154,10 +155,10 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy) {
   add_total_price(options, privacy);
 }
 
-void add_privacy_options(Options& options, PrivacyOptions& privacy, std::string& column) {
+void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings& data, PersonChoices choices) {
   options.group("Privacy");
   add_price_options(options, privacy);
-  add_unit_with_persons(options, privacy, column);
+  add_unit_with_persons(options, privacy, data, choices);
   add_ledger_options(options, privacy);
   add_secrecy_options(options, privacy);
   add_total_price(options, privacy);

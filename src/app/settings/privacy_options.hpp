@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "starling/data/settings.hpp"
 #include "starling/options/options.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/privacy/metrics_policy.hpp"
@@ -43,8 +44,14 @@ struct PrivacyOptions {
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
 void add_privacy_options(Options& options, PrivacyOptions& privacy);
 
-/// The same with `--unit person` and its options; `column` receives --person.
-void add_privacy_options(Options& options, PrivacyOptions& privacy, std::string& column);
+/// What a command's users may choose about persons.
+enum class PersonChoices {
+  mean,  ///< the column alone: a person's part is the mean of the parts of the person's records
+  all,   ///< --person-gradient too
+};
+
+/// The same with `--unit person` and its options; `data` receives --person.
+void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings& data, PersonChoices choices);
 
 /// Throws UsageError for options that contradict each other or have no meaning for the mechanism.
 void check_privacy_options(const PrivacyOptions& privacy);
