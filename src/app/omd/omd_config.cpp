@@ -192,7 +192,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   options.parse(words);
   check_learning_options(config);
   check_model_choice(config.model, config.privacy, config.data);
-  config.privacy.passes = config.data.epochs;
+  config.privacy.passes = config.data.uses_of_unit();
   if (config.async) config.mixing.deadline = 0;
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
                                config.schedule.link_loss_model == LossModel::unacknowledged;

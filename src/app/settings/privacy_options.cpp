@@ -11,6 +11,9 @@ namespace starling {
 
 namespace {
 
+/// Each of them stands in every row of a ledger.
+constexpr double most_person_rounds = 1000;
+
 /// Prices and budgets in a file have no effect where the command line chooses a mechanism without noise.
 std::pair<std::string, std::string> fades() {
   return {"mechanism", mechanism_table().first(ChargeKind::unbounded).name};
@@ -62,6 +65,22 @@ void add_unit_with_persons(Options& options, PrivacyOptions& privacy, DataSettin
                        "(persons count alike), or their sum",
                .relations = {by_person}},
               privacy.person_mean, {{"mean", true}, {"sum", false}});
+  data.persons_in_pipes = true;
+  options.add(
+      {.name = "person-rounds",
+       .argument = "K",
+       .help =
+           "of a pipe, whose records are gathered by person round by round: most rounds (fedavg: local steps) that use "
+           "a person, each of which costs a release; later records of the person add nothing. Default: 1",
+       .least = 1,
+       .most = most_person_rounds,
+       .relations = {by_person}},
+      data.person_rounds);
+  options.add({.name = "persons-shared",
+               .help = "a person may have records at several clients (such as hospitals with one numbering): the "
+                       "statement also says what the losses at all of them come to",
+               .relations = {by_person}},
+              privacy.persons_shared);
 }
 
 void add_ledger_options(Options& options, PrivacyOptions& privacy) {

@@ -27,7 +27,8 @@ struct PrivacyOptions {
   std::optional<double> delta;
   std::optional<double> clip;
   PrivacyUnit unit = PrivacyUnit::record;
-  bool person_mean = true;  ///< a person's gradient is the mean of its records', not their sum
+  bool person_mean = true;      ///< a person's gradient is the mean of its records', not their sum
+  bool persons_shared = false;  ///< a person may have records at several clients
   std::string noise_key = "random";
   MetricsChoice metrics = MetricsChoice::automatic;
   std::optional<std::string> budget;  ///< a number or clients:FILE
@@ -47,7 +48,7 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy);
 /// What a command's users may choose about persons.
 enum class PersonChoices {
   mean,  ///< the column alone: a person's part is the mean of the parts of the person's records
-  all,   ///< --person-gradient too
+  all,   ///< --person-gradient too, --person-rounds for pipes, and --persons-shared
 };
 
 /// The same with `--unit person` and its options; `data` receives --person.

@@ -85,8 +85,8 @@ std::array<int, 2> covers(const Batches& batches, const std::string& mechanism, 
   return result;
 }
 
-// 300 replications of a method that covers 95 % have a standard error of 1.26 points: for one seed in 800 a right method
-// would cover less than 91 % of either coefficient, or more than 99 %. The seed is fixed. Records that pass for
+// 300 replications of a method that covers 95 % have a standard error of 1.26 points: for one seed in 800 a right
+// method would cover less than 91 % of either coefficient, or more than 99 %. The seed is fixed. Records that pass for
 // independent cover far less: a person's 5.5 records on average tell hardly more than two.
 TEST(PersonIntervals, CoverWherePersonsAreIndependentAndTheirRecordsAreNot) {
   std::array<int, 2> by_person{};

@@ -20,8 +20,8 @@ class PersonUses {
   /// Draws the key from the operating system.
   PersonUses();
 
-  /// Identifies a person: 32 hexadecimal digits of SHA-256 over the key and the value of the person's column. Two persons share it
-  /// with a probability of 2^-128; they would be one person.
+  /// Identifies a person: 32 hexadecimal digits of SHA-256 over the key and the value of the person's column. Two
+  /// persons share it with a probability of 2^-128; they would be one person.
   [[nodiscard]] std::string identify(std::string_view value) const;
   /// Counts one more round for this person, unless `most` have used the person already. Whether it counted.
   [[nodiscard]] bool use(const std::string& person, std::int64_t most);
