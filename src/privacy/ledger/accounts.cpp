@@ -177,7 +177,8 @@ Reservation Accounts::block(std::size_t k, Round last) const {
   }
   const std::int64_t uses = terms_of(client).served.uses;
   for (const auto& [number, price] : dearest) {
-    for (std::int64_t use = 1; use <= uses; ++use) {
+    // The j-th use of a unit is in round j - 1 or later, so that earlier blocks need not pay for it.
+    for (std::int64_t use = 1; use <= std::min<std::int64_t>(uses, last + 1); ++use) {
       block.passes.push_back({number * uses + use, mechanism_.charge(price)});
     }
   }

@@ -170,8 +170,9 @@ std::string audit(const PrivacyReport& report) {
   return fmt::format(
       "This run was audited: the first {} of each batch gave way to a canary, and guessing {} signs from what was "
       "released shows, at 95 %, a loss of at least epsilon = {:.4g} where {:.6g} is claimed{}: the claim {}. ",
-      in_batch(report), result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound,
-      result.epsilon_claimed, result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
+      report.unit == PrivacyUnit::person ? "person" : "record",
+      result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound, result.epsilon_claimed,
+      result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
       result.refuted ? "is REFUTED" : "is not refuted, which does not prove it");
 }
 
