@@ -222,7 +222,8 @@ void RenewableRun::build_protocol() {
   const bool sums = config_.variant == RenewableVariant::private_sums;
   codec_ = make_curvature_codec(config_.curvature, model_->dimension() + (sums ? 0 : 2), model_->order());
   Model& learned = learned_model(*model_, config_.privacy, persons_);
-  clients_.emplace(*model_, learned, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams), config_.data.batch);
+  clients_.emplace(*model_, learned, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams),
+                   config_.data.batch);
   if (sums) return build_private_sums();
   if (config_.variant == RenewableVariant::private_paper) {
     protocol_ = std::make_unique<PaperRenewable>(*root_, *clients_, *model_, settings, *start_,

@@ -95,8 +95,8 @@ double PairedMechanism::accumulation(std::int64_t releases) const {
 std::string PairedMechanism::description() const {
   const char* const each = settings_.unit == PrivacyUnit::person ? "person" : "record";
   if (kind_ == PriceKind::none) {
-    return fmt::format("{} So was each {}'s part in {}, the second part of a release. ", first_->description(),
-                       each, part_.what);
+    return fmt::format("{} So was each {}'s part in {}, the second part of a release. ", first_->description(), each,
+                       part_.what);
   }
   if (part_.once_of) {
     return fmt::format(
@@ -108,8 +108,8 @@ std::string PairedMechanism::description() const {
   return fmt::format(
       "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The second, "
       "of each {}'s {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",
-      1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), each,
-      part_.what, second_->description());
+      1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), each, part_.what,
+      second_->description());
 }
 
 void PairedMechanism::release(const ReleaseAddress& address, double price, const NoiseKey& key,

@@ -11,11 +11,11 @@ namespace starling {
 
 /// The mean of vectors, by sums with running corrections (Neumaier 1974).
 ///
-/// Error. Let n vectors x_i be added and let u = 2^-53. A corrected sum of n terms errs by at most u |Σ x_ij| + γ_n²
-/// Σ |x_ij| (Ogita, Rump and Oishi 2005, theorem 4.3 and proposition 4.5), and the division by n adds one rounding. With
-/// n <= 2^25, γ_n² is below u/8. So component j of the result errs by at most 3 u (1/n) Σ |x_ij|, and the result by at
-/// most 3 u · (1/n) Σ ‖x_i‖ in any of the norms L1 and L2. Vectors after the first 2^25 are left out, so that this holds
-/// for any number.
+/// Error. Let n vectors x_i be added and let u = 2^-53. A corrected sum of n terms errs by at most u |Σ x_ij| +
+/// γ_{n−1}² Σ |x_ij| (Ogita, Rump and Oishi 2005, theorem 4.3 and proposition 4.5), and the division by n adds one
+/// rounding. With n <= 2^25, γ_{n−1}² is below u/8. So component j of the result errs by at most 3 u (1/n) Σ |x_ij|,
+/// and the result by at most 3 u · (1/n) Σ ‖x_i‖ in any of the norms L1 and L2. Vectors after the first 2^25 are left
+/// out, so that this holds for any number.
 class ContributionMean {
  public:
   /// Starts a mean of vectors of this length.
