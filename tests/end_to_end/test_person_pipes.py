@@ -173,6 +173,16 @@ class PersonPipes(NeighbourTest):
             total += sum(moved) if mechanism == "laplace" else math.fsum(step * step for step in moved)
         return total
 
+    def test_the_example_of_the_page(self):
+        page = (SOURCE / "docs" / "how-to" / "keep-a-patients-records-together.md").read_text()
+        self.write("visits.csv", re.search(r"```csv\n(.*?)```", page, re.DOTALL).group(1))
+        command = re.search(r"```sh\n(cat visits.csv .*?)\n```", page, re.DOTALL).group(1).replace("starling", STARLING, 1)
+        done = subprocess.run(["sh", "-c", command + " --json"], cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done)
+        privacy = json.loads(done.stdout)["privacy"]
+        self.assertEqual((privacy["participations"], privacy["releases"]), (2, 4))
+        self.assertLessEqual(privacy["epsilon"], 2 + 1e-9)
+
     def test_bad_input(self):
         self.write("data.csv", "\n".join(stream(["p", "q"])) + "\n")
         os.mkfifo(self.folder / "feed-0")
