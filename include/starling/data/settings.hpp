@@ -67,8 +67,14 @@ struct DataSettings : ReadSettings {
   /// Column that tells the persons of a client apart; empty: records stand for themselves. With it, partitions deal
   /// persons, and a batch is of persons, in order of first appearance.
   std::string person;
+  /// Most rounds that use a person whose records come through a pipe. None: 1.
+  std::optional<std::int64_t> person_rounds;
+  /// Whether pipes may have persons: their caller accounts for each round that uses a person.
+  bool persons_in_pipes = false;
   std::size_t batch = 1;
   std::int64_t epochs = 1;
+  /// Most releases that one unit enters in a run over all records.
+  [[nodiscard]] std::int64_t uses_of_unit() const { return epochs * person_rounds.value_or(1); }
   std::size_t memory = std::size_t{64} << 20;  ///< bytes of records that a rank keeps in memory; others are read again
   /// Most clients of a rank that have a reader each for one file; more clients share one in turn, unless the file is
   /// gzipped. None: half of the files that the process may open, at most 1,024. Changes no records.

@@ -159,7 +159,7 @@ Options infer_options(InferConfig& config) {
   add_reading_options(options, config.data);
   add_method_options(options, config);
   add_interval_options(options, config);
-  add_privacy_options(options, config.privacy);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   add_output_options(options, config, "infer");
   add_checkpoint_options(options, config);
   add_model_output_options(options, config);
@@ -209,7 +209,7 @@ void check_method(const InferConfig& config) {
         "--loss {} with --mechanism {} (its slope has no bound, so no record's influence has one) choose huber:c", name,
         mechanism.name);
   refuse_audit(config);
-  check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
+  check(is_whole(config.privacy.unit), "--unit component (a row as a whole is bounded) leave it out");
 }
 
 void check_shape(InferConfig& config, const Options& options) {

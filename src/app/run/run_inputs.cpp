@@ -203,9 +203,13 @@ RunFacts LearningRun::common_facts(Round rounds) const {
   check<DataError>(!common().privacy.ledger || source_digest_ == digest_of_source(),
                    "{}: it has changed while it was read (the ledger could not say what was released) start again",
                    common().data.source);
+  check(!common().privacy.persons_shared || !dataset_.common,
+        "--persons-shared with '{}': this file is dealt out by persons, so each has one client. Leave it out.",
+        common().data.source);
+  facts.persons_in_slots = common().privacy.unit == PrivacyUnit::person && reads_pipes_.value_or(false);
   facts.served.reserve(dataset_.streams.size());
   for (const auto& stream : dataset_.streams) {
-    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
+    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds(), stream->uses_of_pass()});
   }
   return facts;
 }
