@@ -28,13 +28,14 @@ std::optional<Settling> settling_from(View numbers) {
 /// With scores b0 + Σ b_j (x_j − m_j)/s_j of a label (y − m)/s, or y itself: slope j is s b_j/s_j, and the intercept is
 /// m + s (b0 − Σ b_j m_j/s_j). Without an intercept there are only the slopes.
 AffineMap to_own_units(const PublicConstants& constants, bool intercept) {
-  const std::size_t p = constants.standardisation.size();
+  const std::vector<Standardisation> scales = constants.feature_scales();
+  const std::size_t p = scales.size();
   const std::size_t d = p + (intercept ? 1 : 0);
   const Standardisation label = constants.label_standardisation.value_or(Standardisation());
   Columns rows(d, d);
   Vector offset(d);
   for (std::size_t j = 0; j < p; ++j) {
-    const auto& [mean, deviation] = constants.standardisation[j];
+    const auto& [mean, deviation] = scales[j];
     rows[j][j] = label.deviation / deviation;
     if (intercept) rows[p][j] = -label.deviation * mean / deviation;
   }
@@ -79,7 +80,7 @@ RunSettling InferRun::settling(const InferEngine& engine, const IntervalRecorder
 void InferRun::note_unsettled(const RunSettling& settling) {
   if (settling.settled().value_or(true)) return;
   const std::string scale =
-      config_.data.standardise.empty() ? "features of one scale (--standardise, by public constants), " : "";
+      !config_.data.scales_columns() ? "features of one scale (--standardise, by public constants), " : "";
   std::string text = "not settled, so that intervals may be off: ";
   if (!settling.agrees()) {
     text += fmt::format(
