@@ -64,8 +64,6 @@ struct PublicConstants {
   [[nodiscard]] std::vector<ColumnFeature> made_features() const;
   /// Names of `made_features`; empty where the columns have none.
   [[nodiscard]] std::vector<std::string> feature_names() const;
-  /// Standardisation of each of `made_features`; features of 0 and 1 have none, that is mean 0 and deviation 1.
-  [[nodiscard]] std::vector<Standardisation> feature_scales() const;
 };
 
 /// Whether equal records become equal features.

@@ -28,14 +28,13 @@ std::optional<Settling> settling_from(View numbers) {
 /// With scores b0 + Σ b_j (x_j − m_j)/s_j of a label (y − m)/s, or y itself: slope j is s b_j/s_j, and the intercept is
 /// m + s (b0 − Σ b_j m_j/s_j). Without an intercept there are only the slopes.
 AffineMap to_own_units(const PublicConstants& constants, bool intercept) {
-  const std::vector<Standardisation> scales = constants.feature_scales();
-  const std::size_t p = scales.size();
+  const std::size_t p = constants.standardisation.size();
   const std::size_t d = p + (intercept ? 1 : 0);
   const Standardisation label = constants.label_standardisation.value_or(Standardisation());
   Columns rows(d, d);
   Vector offset(d);
   for (std::size_t j = 0; j < p; ++j) {
-    const auto& [mean, deviation] = scales[j];
+    const auto& [mean, deviation] = constants.standardisation[j];
     rows[j][j] = label.deviation / deviation;
     if (intercept) rows[p][j] = -label.deviation * mean / deviation;
   }

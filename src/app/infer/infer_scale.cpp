@@ -21,8 +21,8 @@ bool InferRun::may_look_at_records() const {
 
 bool InferRun::watches_scales() const {
   const DataSettings& data = config_.data;
-  return may_look_at_records() && !data.scales_columns() && !data.makes_features() && data.scale == 1 &&
-         !dataset_.shape.sparse && data.features == ReadSettings::Features::raw;
+  return may_look_at_records() && !data.scales_columns() && data.scale == 1 && !dataset_.shape.sparse &&
+         data.features == ReadSettings::Features::raw;
 }
 
 /// Adds a batch of client k to sums of all columns, the label last: 1, then value and square of each.

@@ -48,13 +48,4 @@ std::vector<std::string> PublicConstants::feature_names() const {
   return names;
 }
 
-std::vector<Standardisation> PublicConstants::feature_scales() const {
-  std::vector<Standardisation> scales;
-  for (const ColumnFeature& feature : made_features()) {
-    const bool scaled = feature.kind == ColumnFeature::Kind::value && !standardisation.empty();
-    scales.push_back(scaled ? standardisation[feature.column] : Standardisation());
-  }
-  return scales;
-}
-
 }  // namespace starling
