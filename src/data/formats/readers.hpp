@@ -35,6 +35,14 @@ enum class Part {
 /// number of records, the others are flattened. Labels come from a second file.
 [[nodiscard]] std::unique_ptr<RecordReader> open_idx(const std::string& path, const ReadSettings& settings, Part part);
 
+/// Reader of .npy, an array of records × columns of numbers: the label is `settings.label` (a number from 0), else the
+/// last column. Read in slabs; a gzipped file and an array in Fortran order are kept in memory.
+[[nodiscard]] std::unique_ptr<RecordReader> open_npy(const std::string& path, const ReadSettings& settings, Part part);
+
+/// Reader of .npz, an archive with the arrays X (records × columns) and y (a label for each record), and with the names
+/// of the columns in `features` if they have some; one of these may be the label in place of y.
+[[nodiscard]] std::unique_ptr<RecordReader> open_npz(const std::string& path, const ReadSettings& settings, Part part);
+
 /// Joins the features of one file with the labels of another, which stay in memory (8 bytes each). Messages name the
 /// pair as `source`. Throws DataError if their numbers of records differ: at once if the numbers are known, else where
 /// the first file ends.

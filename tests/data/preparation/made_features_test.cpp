@@ -1,13 +1,14 @@
 /// Missing values (--missing) and categories as features (--encode onehot:).
 #include "data/marking.hpp"
 #include "data/reading.hpp"
+#include <limits>
 #include <memory>
 
 #include "starling/core/check.hpp"
 #include "starling/data/constants.hpp"
-#include "starling/data/formats/writer.hpp"
 #include "starling/data/generators/synthetic.hpp"
 #include "starling/data/source.hpp"
+#include "starling/hdf5/file.hpp"
 
 namespace starling {
 namespace {
@@ -83,15 +84,15 @@ TEST_F(MadeFeatures, InfinityIsNotMissing) {
 
 TEST_F(MadeFeatures, MissingValuesOfHdf5AreNaN) {
   const std::string file = folder_ / "a.h5";
-  WriteSettings writing;
-  writing.features = 2;
-  writing.names = {"a", "b"};
-  const auto writer = open_writer(file, writing);
-  writer->add({Vector{1, std::numeric_limits<double>::quiet_NaN()}, {}}, 1);
-  writer->finish();
-  writer->publish();
+  {
+    const hdf5::File written(file, hdf5::File::Mode::create);
+    written.write("/x", {1, 2}, Vector{1, std::numeric_limits<double>::quiet_NaN()});
+    written.write("/y", {1}, Vector{1});
+  }
   EXPECT_EQ(read_all(file, with(Missing::indicator)), (Plains{Plain{{1, 0, 0, 1}, {}, 1}}));
-  EXPECT_EQ(read_all(file, with(Missing::constant)), (Plains{Plain{{1, 8}, {}, 1}}));
+  DataSettings constant = with(Missing::constant);
+  constant.missing_constants = folder_.write("places.csv", "feature,value\n0,7\n1,8\n");
+  EXPECT_EQ(read_all(file, constant), (Plains{Plain{{1, 8}, {}, 1}}));
   expect_all_in(message_of<DataError>([&] { read_all(file); }), {"record 1", "--missing"});
 }
 
