@@ -17,6 +17,7 @@ namespace starling {
 namespace {
 
 struct Profile {
+  Profile() { reading.source.clear(); }  // there is no default
   ReadSettings reading;
   std::string output;
   bool force = false;
@@ -91,6 +92,14 @@ std::string notes_text(const TableProfile& profile) {
   return text;
 }
 
+/// Permissions of a file made from a private one: those of this one, without execution.
+std::filesystem::perms readers_of(const std::string& source) {
+  using std::filesystem::perms;
+  constexpr perms text = perms::owner_read | perms::owner_write | perms::group_read | perms::others_read;
+  std::error_code error;
+  return (std::filesystem::status(source, error).permissions() & text) | perms::owner_read | perms::owner_write;
+}
+
 /// Writes the drafts, and says which option takes each.
 std::string write_drafts(const Profile& choice, const TableProfile& profile) {
   const std::filesystem::path folder = choice.output;
@@ -107,6 +116,7 @@ std::string write_drafts(const Profile& choice, const TableProfile& profile) {
   std::string text;
   for (const DraftTable& draft : drafts) {
     write_text((folder / draft.file).string(), draft.text);
+    std::filesystem::permissions(folder / draft.file, readers_of(choice.reading.source), error);
     text += fmt::format("wrote {}, a draft for {}{}\n", (folder / draft.file).string(), draft.option,
                         draft.option.ends_with(':') ? "FILE" : " FILE");
   }

@@ -38,7 +38,9 @@ double value_of(NpyHeader::Type type, const char* bytes) {
   }
 }
 
+/// Appends a character; `?` for a code that stands for none.
 void append_utf8(std::string& text, std::uint32_t code) {
+  if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = '?';
   const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | (code >> shift & 0x3FU)); };
   if (code < 0x80) {
     text += static_cast<char>(code);
@@ -59,8 +61,12 @@ void append_utf8(std::string& text, std::uint32_t code) {
 
 /// A text of fixed length; zeros fill it up.
 std::string text_of(NpyHeader::Type type, std::string_view bytes) {
-  if (type == NpyHeader::Type::bytes) return std::string(bytes.substr(0, bytes.find('\0')));
   std::string text;
+  if (type == NpyHeader::Type::bytes) {
+    for (const char byte : bytes.substr(0, bytes.find('\0')))
+      append_utf8(text, byte < 0 ? U'?' : static_cast<char32_t>(byte));
+    return text;
+  }
   for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
     std::uint32_t code = 0;
     std::memcpy(&code, bytes.data() + at, sizeof(code));

@@ -1,6 +1,7 @@
 // Readers of .npy and .npz.
 #include "data/column_roles.hpp"
 #include "data/formats/readers.hpp"
+#include "data/number.hpp"
 #include "npy_array.hpp"
 #include "zip_file.hpp"
 #include <cmath>
@@ -144,7 +145,7 @@ std::unique_ptr<RecordReader> open_npz(const std::string& path, const ReadSettin
   const auto open = [&](const std::string& name) {
     check<DataError>(archive.has(name + ".npy"),
                      "{}: no array {} (it has {}). Write it by numpy.savez(FILE, X=features, y=labels).", path, name,
-                     fmt::join(archive.names(), ", "));
+                     excerpt(fmt::format("{}", fmt::join(archive.names(), ", "))));
     NpyArray array(archive.open(name + ".npy"), path + ": " + name);
     require_numbers(array, path + ": " + name);
     return array;

@@ -36,7 +36,8 @@ TEST_F(Ranges, MapToMinusOneAndOneAndClip) {
 TEST_F(Ranges, NeverGoBeyondOne) {
   const Plains read = read_all(named_, with("feature,low,high\nb,-1.7e308,1.7e308\na,2.9,3\n"));
   EXPECT_EQ(read[0].values, (Vector{-1, 10 / 1.7e308}));
-  EXPECT_EQ(read[1].values[0], 1);
+  EXPECT_NEAR(read[1].values[0], 1, 1e-12);
+  EXPECT_LE(read[1].values[0], 1);
   EXPECT_EQ(read[2].values[0], 1);
 }
 
