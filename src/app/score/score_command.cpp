@@ -1,6 +1,7 @@
 #include "score_command.hpp"
 
 #include "app/console/pass.hpp"
+#include "app/console/print.hpp"
 #include "app/data/data_commands.hpp"
 #include "app/predict/model_source.hpp"
 #include "app/settings/catalogue.hpp"
@@ -123,7 +124,7 @@ int score(const ScoreChoice& choice) {
   const ScoreReport report = report_of(choice);
   const std::string problem = choice.output ? store(report, *choice.output) : "";
   if (!problem.empty()) fmt::print(stderr, "note: {}\n", problem);
-  fmt::print("{}", choice.json ? json_of(report).dump(2) + "\n" : text_of(report));
+  print(choice.json ? json_of(report).dump(2) + "\n" : text_of(report));
   return 0;
 }
 

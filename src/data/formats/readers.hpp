@@ -43,6 +43,9 @@ enum class Part {
 /// of the columns in `features` if they have some; one of these may be the label in place of y.
 [[nodiscard]] std::unique_ptr<RecordReader> open_npz(const std::string& path, const ReadSettings& settings, Part part);
 
+/// Reader of records in memory (data/memory_records.hpp).
+[[nodiscard]] std::unique_ptr<RecordReader> open_memory(const std::string& source, const ReadSettings& settings);
+
 /// Joins the features of one file with the labels of another, which stay in memory (8 bytes each). Messages name the
 /// pair as `source`. Throws DataError if their numbers of records differ: at once if the numbers are known, else where
 /// the first file ends.
