@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 import re
 import unittest
 from pathlib import Path
@@ -169,6 +170,19 @@ class Preparation(TestCase):
         self.write("new.csv", "a\n0\n10\nNA\n50\n")
         found = [float(row["prediction"]) for row in csv.DictReader(self.run_alone(["predict", "run", "--source", "new.csv"]).out.splitlines())]
         numpy.testing.assert_allclose(found, [50, 250, 150, 250], atol=3)
+
+    @needs_h5py
+    def test_intervals_of_a_range_are_in_the_units_of_the_table_too(self):
+        random = numpy.random.default_rng(2)
+        a, b = random.uniform(0, 10, 4000), random.uniform(-1, 3, 4000)
+        y = 5 + 2 * a - 3 * b + random.normal(0, 0.5, 4000)
+        self.write("t.csv", "a,b,y\n" + "".join(f"{each[0]},{each[1]},{each[2]}\n" for each in zip(a, b, y)))
+        self.write("r.csv", f"{LOW}\na,0,10\nb,-1,3\n")
+        result = self.run_alone(["infer", "--source", "t.csv", "--ranges", "r.csv", *OPEN, "--output", "run", "--json"])
+        self.assertEqual(result.code, 0, result)
+        found = {each["name"]: each["estimate"] for each in json.loads(result.out)["own_units"]}
+        for name, truth in (("a", 2), ("b", -3), ("intercept", 5)):
+            self.assertAlmostEqual(found[name], truth, delta=0.15)
 
     def test_the_example_of_the_page(self):
         page = (SOURCE / "docs/how-to/prepare-a-table.md").read_text()
