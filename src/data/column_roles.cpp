@@ -168,6 +168,7 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
     roles.label = find_default_label(columns, uses, roles.key);
   }
   if (roles.label) uses.take(*roles.label);
+  if (settings.constants && settings.constants->features == 0) return roles;  // of labels and ids alone
   const bool by_name = settings.constants && !settings.constants->columns.empty() && !columns.names.empty();
   if (by_name) roles.features = find_features(columns, settings.constants->columns, uses);  // the key may be one
   if (roles.key) uses.take(*roles.key);

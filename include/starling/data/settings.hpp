@@ -51,7 +51,8 @@ struct ReadSettings {
   /// histogram comes from one record alone, after `scale`, by public constants, so it costs no privacy.
   enum class Features { raw, hog } features = Features::raw;
   /// Constants of a saved model, in place of `positive`, `scale`, `standardise`, `encode` and `features`. Feature
-  /// columns are found by the model's names; other columns are left out. Null for the options themselves.
+  /// columns are found by the model's names; other columns are left out. Constants of no features are of labels and ids
+  /// alone. Null for the options themselves.
   std::shared_ptr<const PublicConstants> constants;
   /// Called at opening with the names of the columns that `constants` leave out.
   std::function<void(const std::vector<std::string>&)> note_unused = [](const std::vector<std::string>&) {};
