@@ -150,6 +150,13 @@ void add_network_options(Options& options, VerticalConfig& config) {
       config.plan.step_power);
   options.add(declared("step-offset", {.initial = "0"}), config.plan.step_offset);
   options.add(
+      declared(
+          "start",
+          {.initial = "uniform",
+           .help = "uniform (values between +-1/sqrt(fan-in), made from --seed), or a vertical model: the model.h5 "
+                   "of an earlier run, its directory, or a name with {client} for the part of each (0: the head)"}),
+      config.start);
+  options.add(
       {.name = "baseline",
        .argument = "WHICH",
        .initial = "none",
@@ -219,6 +226,16 @@ Options vertical_options(VerticalConfig& config) {
        .least = tiny,
        .most = 1e12},
       config.embedding_clip);
+  options.add(
+      {.name = "networks",
+       .argument = "WHERE",
+       .initial = "auto",
+       .help = "where the final networks go: shared (model.h5, which has all of them), or local (each party's into its "
+               "own private folder); auto: shared where noise protects what they were made of, and for synthetic "
+               "sources, unless the run starts from parts that are not shared",
+       .relations = {excludes("baseline=central", "rank 0 has all columns, and no model is kept").only_for("local")}},
+      config.networks,
+      {{"auto", NetworksChoice::automatic}, {"local", NetworksChoice::local}, {"shared", NetworksChoice::shared}});
   add_output_options(options, config, "vertical");
   add_checkpoint_options(options, config);
   return options;

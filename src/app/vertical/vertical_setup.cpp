@@ -1,4 +1,5 @@
 // The data, networks and privacy of `starling vertical`.
+#include "model_parts.hpp"
 #include "vertical_run.hpp"
 #include <algorithm>
 #include <cmath>
@@ -66,6 +67,15 @@ std::vector<std::string> VerticalRun::source_files() const {
   }
   if (knows_labels()) files.push_back(config_.label_source.empty() ? file_of(0) : config_.label_source);
   return files;
+}
+
+/// Covers the start, too, of which each rank may read another part.
+std::string VerticalRun::digest_of_source() const {
+  std::string digest = LearningRun::digest_of_source();
+  if (!has_start()) return digest;
+  const ModelParts parts(config_.start);
+  for (const Client client : clients_of_networks()) digest += sha256_of_file(parts.file_of(client)) + " ";
+  return digest;
 }
 
 void VerticalRun::open_data() {

@@ -198,17 +198,14 @@ SavedModel read_model_at(const hdf5::Input& file, const std::string& where) {
   return model;
 }
 
-/// A vertical model's parties, put together with its head.
-SavedModel read_parties(const hdf5::Input& file, SavedModel head) {
-  head.kind = Kind::head;
-  head.features = head.architecture.input.size();
-  head.constants.features = 0;
+/// The vertical model of a root that has been read.
+SavedModel read_parties(const hdf5::Input& file, const SavedModel& root) {
   std::vector<SavedModel> parties;
-  for (std::size_t k = 1; k <= head.party_count; ++k) {
+  for (std::size_t k = 1; k <= root.party_count; ++k) {
     parties.push_back(read_model_at(file, group_of_party(k)));
-    parties.back().origin = head.origin;
+    parties.back().origin = root.origin;
   }
-  return joined_model(std::move(head), std::move(parties));
+  return joined_model(part_of(root, 0), std::move(parties));
 }
 
 }  // namespace
@@ -234,7 +231,7 @@ SavedModel read_content(const hdf5::Input& file) {
   for (const std::string& key : file.attributes("/origin")) {
     model.origin.emplace_back(key, file.text("/origin", key).value_or(""));
   }
-  return model.kind == Kind::vertical ? read_parties(file, std::move(model)) : model;
+  return model.kind == Kind::vertical ? read_parties(file, model) : model;
 }
 
 }  // namespace starling

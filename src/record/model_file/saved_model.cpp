@@ -1,6 +1,7 @@
 #include "starling/record/model_file/saved_model.hpp"
 
 #include "model_content.hpp"
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -33,6 +34,11 @@ std::vector<std::string> SavedModel::feature_names() const {
   if (raw && constants.columns.size() == features) return constants.columns;
   for (std::size_t j = 0; j < features; ++j) names.push_back(fmt::format("x{}", j));
   return names;
+}
+
+std::string SavedModel::origin_text(const std::string& key) const {
+  const auto found = std::ranges::find(origin, key, &std::pair<std::string, std::string>::first);
+  return found == origin.end() ? "" : found->second;
 }
 
 ModelLoss::ModelLoss(const SavedModel& model) {

@@ -9,18 +9,13 @@ namespace starling {
 
 namespace {
 
-std::string origin_of(const SavedModel& model, const std::string& key) {
-  const auto found = std::ranges::find(model.origin, key, &std::pair<std::string, std::string>::first);
-  return found == model.origin.end() ? "" : found->second;
-}
-
 void check_part(const SavedModel& head, const SavedModel& part, std::size_t k) {
   check<DataError>(part.kind == SavedModel::Kind::embedding && part.party == k,
                    "the part of party {} is missing. Give the parts in the parties' order.", k);
-  check<DataError>(origin_of(part, "run_id") == origin_of(head, "run_id") && part.party_count == head.party_count,
+  check<DataError>(part.origin_text("run_id") == head.origin_text("run_id") && part.party_count == head.party_count,
                    "the part of party {} is of run {} with {} parties, and the head of run {} with {}. Give the parts "
                    "of one run.",
-                   k, origin_of(part, "run_id"), part.party_count, origin_of(head, "run_id"), head.party_count);
+                   k, part.origin_text("run_id"), part.party_count, head.origin_text("run_id"), head.party_count);
   check<DataError>(part.precision == head.precision && part.scores * head.party_count == head.features,
                    "the part of party {} does not fit the head. Restore the files.", k);
 }
@@ -89,6 +84,20 @@ SavedModel joined_model(SavedModel head, std::vector<SavedModel> parties) {
   place_columns(model);
   model.constants.features = model.features;
   return model;
+}
+
+SavedModel part_of(const SavedModel& vertical, Client client) {
+  if (client > 0) {
+    SavedModel party = vertical.parties[static_cast<std::size_t>(client - 1)];
+    party.origin = vertical.origin;
+    return party;
+  }
+  SavedModel head = vertical;
+  head.parties.clear();
+  head.kind = SavedModel::Kind::head;
+  head.features = head.architecture.input.size();
+  head.constants.features = 0;
+  return head;
 }
 
 std::vector<std::string> names_of_parties(const SavedModel& model) {

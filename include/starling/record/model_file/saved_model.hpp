@@ -55,6 +55,8 @@ struct SavedModel {
   [[nodiscard]] std::vector<ParameterBlock> blocks() const;
   /// Names of the features that the scores are made of; x0, x1, … where the source had none.
   [[nodiscard]] std::vector<std::string> feature_names() const;
+  /// An entry of the origin; empty without it.
+  [[nodiscard]] std::string origin_text(const std::string& key) const;
   /// Constants of a table that has all features; of a vertical model those of all parties, one after the other. Throws
   /// UsageError where one table cannot have them: two parties have columns of one name, or a party has pictures.
   [[nodiscard]] PublicConstants table_constants() const;
@@ -67,6 +69,8 @@ inline constexpr const char* model_file_name = "model.h5";
 
 /// The vertical model of a head and of all parties' embeddings. Throws DataError unless they are the parts of one run.
 [[nodiscard]] SavedModel joined_model(SavedModel head, std::vector<SavedModel> parties);
+/// The head (client 0) of a vertical model, or the embedding of party k (client k).
+[[nodiscard]] SavedModel part_of(const SavedModel& vertical, Client client);
 
 /// Who may read a file: whoever may read its folder, or its owner alone (mode 0600).
 enum class ModelReaders { all, owner };
