@@ -16,15 +16,32 @@ ModelParts::ModelParts(std::string where) : where_(std::move(where)) {
   }
 }
 
+bool ModelParts::are_apart() const {
+  std::error_code ignored;
+  if (is_per_client(where_)) return true;
+  for (const fs::directory_entry& folder : fs::directory_iterator(where_ + "/private", ignored)) {
+    for (const fs::directory_entry& file : fs::directory_iterator(folder.path(), ignored)) {
+      if (file.path().filename().string().starts_with("model-part-")) return true;
+    }
+  }
+  return false;
+}
+
 bool ModelParts::are_together() const {
   std::error_code ignored;
   return !is_per_client(where_) && !fs::is_directory(where_, ignored);
 }
 
 std::string ModelParts::file_of(Client client) const {
-  if (is_per_client(where_)) return name_of_client(where_, client);
-  if (are_together()) return where_;
   std::error_code ignored;
+  if (is_per_client(where_) || are_together()) {
+    std::string file = is_per_client(where_) ? name_of_client(where_, client) : where_;
+    check(fs::exists(file, ignored),
+          "'{}': there is no such file, where the part of {} should be. Name the model.h5 or "
+          "the directory of a run of `starling vertical`, or a file of each client, as in part-{{client}}.h5.",
+          file, name_of_part(client));
+    return file;
+  }
   for (const fs::directory_entry& folder : fs::directory_iterator(where_ + "/private", ignored)) {
     const std::string file = (folder.path() / part_file_name(client)).string();
     if (fs::exists(file, ignored)) return file;

@@ -17,6 +17,8 @@ class ModelParts {
 
   /// Whether one file has all parts.
   [[nodiscard]] bool are_together() const;
+  /// Whether they are said to be in files of their own, or some are.
+  [[nodiscard]] bool are_apart() const;
   /// The file that has a client's part. Throws UsageError where there is none that can be found.
   [[nodiscard]] std::string file_of(Client client) const;
   /// The part of a client: of the head (0), or of party k (k). Throws UsageError and DataError.

@@ -1,6 +1,7 @@
 // The rounds and results of `starling vertical`.
 #include "vertical_command.hpp"
 
+#include "party_records.hpp"
 #include "vertical_run.hpp"
 #include <algorithm>
 
@@ -131,7 +132,9 @@ void VerticalRun::add_regret(Summary& summary) {
   }
   VerticalDataset again;
   agreement_.together([&] { again = open_source(); });
-  align(*again.stream, data_.shape, data_.ids);
+  again.shape = data_.shape;
+  again.ids = data_.ids;
+  align_records(agreement_, *rank_key_, again);
   VerticalArchitecture drawn = architecture_;
   drawn.start.clear();
   const Hindsight found =

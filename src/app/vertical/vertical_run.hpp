@@ -81,10 +81,6 @@ class VerticalRun final : public LearningRun {
   void agree_on_labels();
   void check_drops() const;
   void check_ids();
-  /// The shape of a data set on all ranks together. **Collective.**
-  [[nodiscard]] VerticalShape joined_shape(const VerticalDataset& dataset);
-  /// Puts the stream's records into the order of rank 0's ids. **Collective.**
-  void align(VerticalStream& stream, const VerticalShape& shape, const std::vector<std::uint64_t>& ids);
   /// **Collective.**
   void agree_on_held_out();
   /// Adds the metrics of the parties' predictions of --test. Returns their score. **Collective.**
