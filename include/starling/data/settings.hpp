@@ -25,6 +25,7 @@ struct ReadSettings {
     required,
     optional,  ///< the column `label`, y or label; 0 without such a column
     alone,     ///< required, and there may be no feature
+    none,      ///< 0, whatever columns there are
   } labels = Labels::required;
   std::string id;                                  ///< column of record identifiers; not a feature
   std::vector<std::string> drop;                   ///< columns that are left out

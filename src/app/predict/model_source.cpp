@@ -82,25 +82,34 @@ void add_model_source_options(Options& options, ModelSource& choice) {
   add_column_options(options, choice.reading);
 }
 
-SavedModel open_model(const ModelSource& choice) {
-  check(!choice.model.empty(), "no model is named. Give the model.h5 of a run, or the run's directory.");
-  const bool folder = std::filesystem::is_directory(choice.model);
-  const std::string path = folder ? fmt::format("{}/{}", choice.model, model_file_name) : choice.model;
-  const ModelParts parts(choice.model);
+namespace {
+
+/// The model file, or the parts of a vertical model.
+SavedModel read_named_model(const std::string& named) {
+  const ModelParts parts(named);
   if (!parts.are_together() && parts.are_apart()) return parts.joined();
+  const bool folder = std::filesystem::is_directory(named);
+  const std::string path = folder ? fmt::format("{}/{}", named, model_file_name) : named;
   check(!folder || std::filesystem::exists(path),
-        "'{}': it has no {}: the run has not ended, learned nothing or is of an older version. Name another.",
-        choice.model, model_file_name);
+        "'{}': it has no {}: the run has not ended, learned nothing or is of an older version. Name another.", named,
+        model_file_name);
   SavedModel model = read_model(path);
   check(!model.is_part(),
         "'{}': it is one part of a vertical model. Name all parts, as in part-{{client}}.h5, or the run's directory.",
         path);
-  check(!choice.client || model.kind != SavedModel::Kind::vertical,
+  return model;
+}
+
+}  // namespace
+
+SavedModel open_model(const ModelSource& choice) {
+  check(!choice.model.empty(), "no model is named. Give the model.h5 of a run, or the run's directory.");
+  SavedModel model = read_named_model(choice.model);
+  if (!choice.client) return model;
+  check(model.kind != SavedModel::Kind::vertical,
         "--client {} of a model of `vertical`, whose parties have parts of one model. Leave --client out.",
-        choice.client.value_or(0));
-  if (choice.client) {
-    model.parameters = read_client_model(folder_of(choice.model), *choice.client, model.parameters.size());
-  }
+        *choice.client);
+  model.parameters = read_client_model(folder_of(choice.model), *choice.client, model.parameters.size());
   return model;
 }
 

@@ -38,6 +38,10 @@ void PartiesTogether::read_parts(const ModelSource& choice) {
     check(part.party_count == choice.parties.size(),
           "--parties: {} files for a model of {} parties. Give a file of each, in the parties' order.",
           choice.parties.size(), part.party_count);
+    if (run_.empty()) run_ = part.origin_text("run_id");
+    check<DataError>(part.origin_text("run_id") == run_,
+                     "'{}': parts of the runs {} and {}. Give the parts of one run.", choice.model, run_,
+                     part.origin_text("run_id"));
     if (client == 0) {
       head_ = std::move(part);
     } else {
@@ -53,8 +57,7 @@ void PartiesTogether::read_parts(const ModelSource& choice) {
 
 /// All parts are of one run.
 void PartiesTogether::agree_on_parts(const ModelSource& choice) {
-  const std::string own = head_ ? head_->origin_text("run_id") : parts_.empty() ? "" : parts_[0].origin_text("run_id");
-  const auto runs = agreement_.all_gather(declare_public(own));
+  const auto runs = agreement_.all_gather(declare_public(run_));
   const std::size_t inputs = head_ ? head_->features : 0;
   width_ = static_cast<std::size_t>(agreement_.max(declare_public(static_cast<std::int64_t>(inputs)))) /
            choice.parties.size();
@@ -64,8 +67,7 @@ void PartiesTogether::agree_on_parts(const ModelSource& choice) {
   agreement_.together([&] {
     for (std::size_t r = 1; r < runs.size(); ++r) {
       check<DataError>(runs[r].empty() || runs[r] == runs[0],
-                       "'{}': rank 0 has the head of run {}, and rank {} a part of run {}. Give the parts of one run.",
-                       choice.model, runs[0], r, runs[r]);
+                       "'{}': parts of the runs {} and {}. Give the parts of one run.", choice.model, runs[0], runs[r]);
     }
     for (const SavedModel& part : parts_) {
       check<DataError>(part.scores == width_,
@@ -88,7 +90,7 @@ VerticalSettings PartiesTogether::settings_of(const ModelSource& choice, ScoredS
   for (const SavedModel& part : parts_) {
     settings.constants_of_parties[part.party - 1] = std::make_shared<PublicConstants>(part.constants);
   }
-  if (labels == ScoredSource::Labels::not_needed) settings.labels = ReadSettings::Labels::optional;
+  if (labels == ScoredSource::Labels::not_needed) settings.labels = ReadSettings::Labels::none;
   if (!head_) return settings;
   settings.constants = std::make_shared<PublicConstants>(head_->constants);
   settings.label_map = [this](double raw) { return loss().label(units_->standardised(raw)); };

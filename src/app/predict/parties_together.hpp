@@ -48,6 +48,7 @@ class PartiesTogether {
   World& world_;
   Agreement agreement_;
   Layout layout_;
+  std::string run_;                        ///< whose parts this rank has; empty on a rank without
   std::optional<SavedModel> head_;         ///< on rank 0
   std::vector<SavedModel> parts_;          ///< of this rank's parties
   std::vector<Embedder> embedders_;        ///< likewise

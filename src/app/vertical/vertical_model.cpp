@@ -25,6 +25,11 @@ void join_parts(const std::string& folder, Client clients) {
   }
 }
 
+void check_same_run(const std::string& start, const std::string& one, const std::string& other) {
+  check<DataError>(one == other, "--start {}: parts of the runs {} and {}. Give the parts of one run.", start, one,
+                   other);
+}
+
 }  // namespace
 
 std::vector<Client> VerticalRun::clients_of_networks() const {
@@ -45,7 +50,8 @@ void VerticalRun::check_start() {
   for (const Client client : clients_of_networks()) {
     const SavedModel part = checked_start(parts.part(client), client);
     architecture_.start[static_cast<std::size_t>(client)] = part.parameters;
-    run_of_start_ = part.origin_text("run_id");
+    if (run_of_start_.empty()) run_of_start_ = part.origin_text("run_id");
+    check_same_run(config_.start, run_of_start_, part.origin_text("run_id"));
   }
 }
 
@@ -80,9 +86,7 @@ void VerticalRun::agree_on_model() {
   const auto runs = agreement_.all_gather(declare_public(run_of_start_));
   agreement_.together([&] {
     for (const std::string& run : runs) {
-      check<DataError>(run.empty() || runs[0].empty() || run == runs[0],
-                       "--start {}: parts of the runs {} and {}. Give the parts of one run.", config_.start, runs[0],
-                       run);
+      if (!run.empty()) check_same_run(config_.start, runs[0].empty() ? run : runs[0], run);
     }
   });
   if (!starts_from_parts_ || !config_.privacy.protects()) return;

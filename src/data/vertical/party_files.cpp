@@ -114,6 +114,22 @@ PublicConstants constants_of_file(const RecordReader& reader) {
   return party_part(constants, all_columns(constants.features));
 }
 
+/// Checks that a party's file has the columns of its part of a saved model, which other files may lack.
+void check_columns_of_model(const VerticalSettings& settings, std::size_t party) {
+  if (!settings.constants || settings.constants->columns.empty()) return;
+  const FileColumns columns = columns_of(settings);
+  std::string missing;
+  for (const std::string& name : settings.constants->columns) {
+    if (!columns.names.empty() && !columns.have(name))
+      missing += fmt::format("{}'{}'", missing.empty() ? "" : ", ", name);
+  }
+  check<DataError>(
+      missing.empty(),
+      "{}: columns that the model takes from party {} are missing: {}. Give the parties' files in the order "
+      "of the run, with these columns.",
+      settings.source, party + 1, missing);
+}
+
 StoredRows read_party(const VerticalSettings& settings, std::size_t parties, std::size_t party,
                       VerticalDataset& dataset) {
   const std::size_t features = count_features([&settings] { return open_party(settings); });
@@ -170,13 +186,13 @@ VerticalSettings label_settings(const VerticalSettings& settings, std::size_t pa
     own.go_on_waiting = settings.go_on_waiting;
   }
   own.constants = settings.constants;
-  if (own.labels != ReadSettings::Labels::optional) own.labels = ReadSettings::Labels::alone;
+  if (own.labels != ReadSettings::Labels::none) own.labels = ReadSettings::Labels::alone;
   return own;
 }
 
 StoredRows read_labels(const VerticalSettings& settings, std::size_t parties, VerticalDataset& dataset) {
   const auto reader = open_party(settings);
-  const bool has_labels = settings.labels != ReadSettings::Labels::optional;
+  const bool has_labels = settings.labels != ReadSettings::Labels::none;
   StoredRows rows{settings.source};
   Fingerprint fingerprint;
   Ids ids;
@@ -202,6 +218,14 @@ StoredRows read_labels(const VerticalSettings& settings, std::size_t parties, Ve
   for (const std::string& id : rows.ids) dataset.ids.push_back(id_digest(id));
   dataset.id_texts = rows.ids;
   return rows;
+}
+
+/// The label column of the label source is no feature of the party that owns the file.
+ReadSettings::Labels labels_of_party(const VerticalSettings& own, bool has_labels) {
+  const bool by_name = own.constants && !own.constants->columns.empty();
+  if (by_name) return ReadSettings::Labels::none;
+  const bool known = own.labels != ReadSettings::Labels::none || !own.label.empty();
+  return has_labels && known ? ReadSettings::Labels::required : ReadSettings::Labels::optional;
 }
 
 void check_party_options(const VerticalSettings& settings, std::size_t parties) {
@@ -233,12 +257,11 @@ VerticalDataset open_party_files(const VerticalSettings& settings, std::size_t p
   std::vector<StoredRows> parts;
   for (std::size_t k = first; k < first + count; ++k) {
     VerticalSettings own = settings_of(settings, k);
-    // The label column of the label source is no feature of the party that owns the file.
-    const bool has_labels = own.source == label_file(settings) && settings.labels != ReadSettings::Labels::optional;
-    own.labels = has_labels ? ReadSettings::Labels::required : ReadSettings::Labels::optional;
+    own.labels = labels_of_party(own, own.source == label_file(settings));
     own.positive.clear();
     keep_own_drops(own, dataset.shape);
     check_party_columns(own);
+    check_columns_of_model(own, k);
     parts.push_back(read_party(own, parties, k, dataset));
   }
   const std::int64_t records = dataset.shape.records.value_or(0);

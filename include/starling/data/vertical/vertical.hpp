@@ -138,7 +138,7 @@ struct VerticalDataset {
 ///   label), which is not a feature. `label` may be a number only for the label source. `drop` leaves a column out of
 ///   each file that has it (`VerticalShape::dropped`). With `id` records are sorted into the label source's order,
 ///   otherwise they are matched by position. `standardise` and `encode` may have `{client}` too. Where `labels` are
-///   optional, the label source gives the order of the records and no targets.
+///   none, the label source gives the order of the records and no targets.
 ///
 /// A table's round has the next `batch` records; `epochs` passes are made. Tables stay in memory, dense, with eight
 /// bytes per hosted value. Throws DataError naming file and row (also for an id that occurs twice), UsageError for bad
