@@ -12,7 +12,7 @@ target_compile_features(starling_build_options INTERFACE cxx_std_20)
 # -ffp-contract=off: a fused multiply-add in one code path and not in another would break bit-for-bit equality.
 # -fno-trapping-math: nobody asks which arithmetic left the range of doubles, so loops with a choice in them may do both sides.
 target_compile_options(starling_build_options INTERFACE
-  -ffp-contract=off -fno-trapping-math -Wall -Wextra -Wpedantic -Wconversion
+  -ffp-contract=off -fno-trapping-math -fno-semantic-interposition -Wall -Wextra -Wpedantic -Wconversion
   $<$<AND:$<BOOL:${STARLING_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>  # GCC takes files of a unit for headers
   $<$<NOT:$<BOOL:${STARLING_UNITY}>>:-Wshadow>  # in a unit of several files, names of one would shadow those of another
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # GCC 12 sees overlaps in std::string that are none (GCC bug 105651)
@@ -73,6 +73,9 @@ function(starling_module module)
   list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/app/main.cpp)
   add_library(starling_${module} STATIC ${sources})
   starling_one_unit_a_folder(starling_${module} ${sources})
+  # The library and the Python package are shared objects that show their own interfaces only.
+  set_target_properties(starling_${module} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                        VISIBILITY_INLINES_HIDDEN ON)
   if(STARLING_WERROR)  # but for what GCC 12 is unsure of in std::string
     target_compile_options(starling_${module} PRIVATE -Werror $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized>)
   endif()

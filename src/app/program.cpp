@@ -42,27 +42,6 @@ bool is_first_process() {
   return true;
 }
 
-int dispatch_program(const std::vector<std::string>& argv, const std::vector<Command>& table) {
-  const std::string name = argv.size() > 1 ? argv[1] : "";
-  const std::vector<std::string> words(argv.begin() + (argv.size() > 1 ? 2 : 1), argv.end());
-  for (const std::string& word : words) refuse_placeholders(word, fmt::format("'{}'", word));
-  if (name == "--version") {
-    if (is_first_process()) print(version_text());
-    return 0;
-  }
-  if (asks_for_help(name)) {
-    if (is_first_process()) print(overview(table));
-    return 0;
-  }
-  if (name.empty()) {
-    if (is_first_process()) fmt::print(stderr, "{}\n", overview(table));  // a message would be one line
-    throw UsageError("no command is given: the text above lists them. Name one.");
-  }
-  const Command* command = find_command(table, name);
-  check(command != nullptr, "unknown command '{}' (known: {}). See starling --help.", name, names_of(table));
-  return dispatch(*command, {words, quoted(argv), is_first_process()}, name);
-}
-
 }  // namespace
 
 const std::vector<Command>& commands() {
@@ -73,9 +52,34 @@ const std::vector<Command>& commands() {
   return table;
 }
 
+int dispatch_program(const std::vector<std::string>& argv, const std::vector<Command>& table, Call how) {
+  const std::string name = argv.size() > 1 ? argv[1] : "";
+  const std::vector<std::string> words(argv.begin() + (argv.size() > 1 ? 2 : 1), argv.end());
+  for (const std::string& word : words) refuse_placeholders(word, fmt::format("'{}'", word));
+  if (name == "--version") {
+    if (how.speaks) print(version_text());
+    return 0;
+  }
+  if (asks_for_help(name)) {
+    if (how.speaks) print(overview(table));
+    return 0;
+  }
+  if (name.empty()) {
+    if (how.speaks) fmt::print(stderr, "{}\n", overview(table));  // a message would be one line
+    throw UsageError("no command is given: the text above lists them. Name one.");
+  }
+  const Command* command = find_command(table, name);
+  check(command != nullptr, "unknown command '{}' (known: {}). See starling --help.", name, names_of(table));
+  how.words = words;
+  how.command_line = quoted(argv);
+  return dispatch(*command, how, name);
+}
+
 int run_program(const std::vector<std::string>& argv, const std::vector<Command>& table) {
   try {
-    return dispatch_program(argv, table);
+    Call how;
+    how.speaks = is_first_process();
+    return dispatch_program(argv, table, how);
   } catch (const Error& error) {
     if (is_first_process()) fmt::print(stderr, "starling: {}\n", error.what());
     return static_cast<int>(error.code());

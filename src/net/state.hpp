@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <deque>
 #include <functional>
 #include <list>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -125,6 +127,8 @@ struct World::State {
   /// computes for long. Rank 0 tells all other ranks; the other ranks tell rank 0.
   void show_life();
   void set_active(const Layout& layout);
+  /// From now on on_stop_signal handles SIGINT, SIGTERM and SIGUSR1.
+  void catch_signals();
   [[nodiscard]] Round current_round() const { return round_; }
   /// Whether the last round of all ranks has been agreed.
   [[nodiscard]] bool stops() const { return !of(Appointment::stop).agreed.empty(); }
@@ -182,6 +186,8 @@ struct World::State {
     }
   }
   void post_inbox();
+  void restore_signals();
+  void keep_what_is_under_way();
   void handle(const Notice& notice, int from);
   void await_appointments();
   void handle_reply(Appointment what, Round round);
@@ -192,6 +198,9 @@ struct World::State {
     Notice notice;
     MPI_Request request = MPI_REQUEST_NULL;
   };
+  std::optional<MpiSession> session_;
+  bool embedded_ = false;  ///< MPI lives longer than this object
+  std::vector<std::pair<int, struct sigaction>> handlers_before_;
   Notice inbox_;
   MPI_Request inbox_request_ = MPI_REQUEST_NULL;
   std::list<Outgoing> outbox_;

@@ -69,11 +69,40 @@ std::string mpi_version() {
   return version.substr(0, version.find(','));
 }
 
-World::State::State() {
+MpiSession::MpiSession() {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized != 0) return;
   // Idle ranks must give their CPU away when ranks outnumber CPUs, whatever a host file promises; Open MPI reads this
   // before it starts.
   if (oversubscribed()) setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   MPI_Init(nullptr, nullptr);
+  started_ = true;
+}
+
+MpiSession::~MpiSession() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (started_ && finalized == 0) MPI_Finalize();
+}
+
+int MpiSession::rank() const {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int MpiSession::size() const {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+World::State::State() {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  embedded_ = initialized != 0;
+  session_.emplace();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (MPI_Comm* communicator : {&data, &control, &agreement, &reports}) {
@@ -85,7 +114,7 @@ World::State::State() {
 }
 
 World::State::~State() {
-  if (failed) {
+  if (failed && !embedded_) {
     last_exit_code = static_cast<int>(*failed);
     std::signal(SIGALRM, on_finalize_timeout);
     alarm(5);
@@ -102,8 +131,42 @@ World::State::~State() {
   if (!failed) {
     for (MPI_Comm* communicator : {&data, &control, &agreement, &reports}) MPI_Comm_free(communicator);
   }
-  MPI_Finalize();
-  alarm(0);
+  restore_signals();
+  keep_what_is_under_way();
+  session_.reset();
+  if (failed && !embedded_) alarm(0);
+}
+
+void World::State::catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  action.sa_flags = SA_RESTART;
+  const bool again = !handlers_before_.empty();
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+    struct sigaction before {};
+    sigaction(number, &action, &before);
+    if (!again) handlers_before_.emplace_back(number, before);
+  }
+}
+
+/// After a failure MPI may still read and write this memory, for as long as the process lives.
+void World::State::keep_what_is_under_way() {
+  if (!embedded_ || !failed) return;
+  static std::list<Outgoing> notices;
+  static std::list<Report> reports_of_runs;
+  static std::list<std::shared_ptr<const void>> memory;
+  notices.splice(notices.end(), outbox_);
+  reports_of_runs.splice(reports_of_runs.end(), sent_reports);
+  memory.splice(memory.end(), abandoned_);
+}
+
+/// The program's own process keeps its handlers: launchers send a signal several times.
+void World::State::restore_signals() {
+  if (!embedded_) return;
+  for (const auto& [number, before] : handlers_before_) sigaction(number, &before, nullptr);
+  signal_seen = 0;
+  interrupted = 0;
+  rounds_heed_signals = 0;
 }
 
 void World::State::post_inbox() {
@@ -394,10 +457,7 @@ bool World::is_checkpoint_after(Round t) {
 }
 
 void World::note_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_stop_signal;
-  action.sa_flags = SA_RESTART;
-  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) sigaction(number, &action, nullptr);
+  state_->catch_signals();
 }
 
 bool World::is_signalled() const {

@@ -52,7 +52,7 @@ std::string file(const std::string& value, const Path& folder) {
 
 std::string source(const std::string& value, const Path& folder) {
   std::error_code ignored;
-  if (value.starts_with("synthetic:")) return value;
+  if (value.starts_with("synthetic:") || value.starts_with("memory:")) return value;
   if (std::filesystem::exists(folder / value, ignored)) return file(value, folder);  // a name with a comma
   return joined(value, ',', [&](const std::string& part) { return file(part, folder); });
 }
@@ -68,6 +68,14 @@ std::string noise_key(const std::string& value, const Path& folder) {
 std::string absences(const std::string& value, const Path& folder) {
   const std::string word = value.substr(0, value.find(':'));
   return is_one_of(word, {"uniform", "gilbert-elliott", "markov"}) ? value : file(value, folder);
+}
+
+std::string model(const std::string& value, const Path& folder) {
+  constexpr std::string_view plugin = "plugin:";
+  if (!value.starts_with(plugin)) return value;
+  const std::size_t end = std::min(value.find(':', plugin.size()), value.size());
+  const std::string path = value.substr(plugin.size(), end - plugin.size());
+  return std::string(plugin) + file(path, folder) + value.substr(end);
 }
 
 std::string spec(const std::string& value, const Path& folder) {

@@ -11,11 +11,28 @@
 
 namespace starling {
 
-/// MPI environment of a process; one object per process. Construction starts MPI and destruction finalizes MPI; both
-/// are **collective**.
+/// MPI in a process that embeds starling: started by the constructor, unless the process has started it, and then
+/// finalized by the destructor, unless the process has finalized it. Both are **collective**. While it lives, a process
+/// may have one World after the other.
 ///
 /// Before MPI starts, the constructor asks Open MPI to yield when idle if this host has more ranks than CPUs. Without
 /// yielding, a round among waiting ranks takes milliseconds.
+class MpiSession {
+ public:
+  MpiSession();
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int size() const;
+
+ private:
+  bool started_ = false;
+};
+
+/// Ranks of one run; one object at a time in a process. Construction starts MPI and destruction finalizes MPI, unless
+/// an MpiSession has. Both are **collective**.
 class World {
  public:
   World();
@@ -40,7 +57,8 @@ class World {
   [[nodiscard]] bool go_on_waiting();
 
   /// From now on SIGINT, SIGTERM and SIGUSR1 are noted. They end only waits for something outside the run
-  /// (go_on_waiting). A second SIGINT ends the process at once.
+  /// (go_on_waiting). A second SIGINT ends the process at once. In an MpiSession the handlers that the process had
+  /// before are restored with the end of this object.
   void note_signals();
   /// Whether this rank has received one of these signals.
   [[nodiscard]] bool is_signalled() const;

@@ -12,13 +12,15 @@ using NamedFiles = std::string (*)(const std::string& value, const std::filesyst
 
 namespace named {
 std::string file(const std::string& value, const std::filesystem::path& folder);
-/// FILE, FEATURES,LABELS, part-{client}.csv, "-" or synthetic:NAME; lists of files too.
+/// FILE, FEATURES,LABELS, part-{client}.csv, "-", synthetic:NAME or memory:NAME; lists of files too.
 std::string source(const std::string& value, const std::filesystem::path& folder);
 /// A start or a noise key: FILE, unless the value is one of the option's words.
 std::string start(const std::string& value, const std::filesystem::path& folder);
 std::string noise_key(const std::string& value, const std::filesystem::path& folder);
 /// FILE, or a model of absences.
 std::string absences(const std::string& value, const std::filesystem::path& folder);
+/// plugin:FILE, perhaps with :OPTIONS; other values name no file.
+std::string model(const std::string& value, const std::filesystem::path& folder);
 /// schedule:FILE, clients:FILE, file:FILE, linear:FILE, several of which + may join; other values name no file.
 std::string spec(const std::string& value, const std::filesystem::path& folder);
 }  // namespace named

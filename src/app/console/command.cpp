@@ -28,8 +28,9 @@ int dispatch_below(const Command& command, const Call& call, const std::string& 
   const Command* found = find_command(command.subcommands, name);
   check(found != nullptr, "unknown {} command '{}' (known: {}). See `starling {} --help`.", path, name,
         names_of(command.subcommands), path);
-  return dispatch(*found, {{call.words.begin() + 1, call.words.end()}, call.command_line, call.speaks},
-                  path + " " + name);
+  Call below = call;
+  below.words.erase(below.words.begin());
+  return dispatch(*found, below, path + " " + name);
 }
 
 }  // namespace

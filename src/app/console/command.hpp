@@ -9,11 +9,20 @@
 
 namespace starling {
 
+/// What becomes of an error that ends a command.
+enum class Errors {
+  reported,  ///< one rank prints it, and the exit code tells its kind
+  thrown,    ///< it is thrown on the rank that met it, and PeerError on the others
+};
+
 /// One call of a command.
 struct Call {
   std::vector<std::string> words;  ///< after the command's name
   std::string command_line;        ///< of the whole program, as a shell would take it again
   bool speaks = true;              ///< whether this process prints texts that are the same on all ranks
+  Errors errors = Errors::reported;
+  /// Called with the folder of a run, once it has one.
+  std::function<void(const std::string&)> note_directory = [](const std::string&) {};
 };
 
 struct Command {

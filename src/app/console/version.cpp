@@ -36,13 +36,30 @@ std::string_view note_of(std::string_view notes, ElfW(Word) kind, std::size_t al
   return {};
 }
 
-/// Looks at the program itself, which is the first of the files that it is loaded from, and at no other.
-int find_build_id(dl_phdr_info* file, std::size_t, void* result) {
+/// What is known of the loaded file that has this code: the program, or a library inside another program.
+struct OwnFile {
+  std::string build_id;  ///< empty without one
+  std::string path = "/proc/self/exe";
+};
+
+bool has_this_code(const dl_phdr_info& file) {
+  const auto here = reinterpret_cast<ElfW(Addr)>(&has_this_code);
+  const std::span parts(file.dlpi_phdr, file.dlpi_phnum);
+  return std::any_of(parts.begin(), parts.end(), [&](const ElfW(Phdr) & part) {
+    const ElfW(Addr) begin = file.dlpi_addr + part.p_vaddr;
+    return part.p_type == PT_LOAD && here >= begin && here < begin + part.p_memsz;
+  });
+}
+
+int look_at_own_file(dl_phdr_info* file, std::size_t, void* result) {
+  if (!has_this_code(*file)) return 0;
+  auto& own = *static_cast<OwnFile*>(result);
+  if (file->dlpi_name != nullptr && *file->dlpi_name != '\0') own.path = file->dlpi_name;
   for (const ElfW(Phdr) & part : std::span(file->dlpi_phdr, file->dlpi_phnum)) {
     if (part.p_type != PT_NOTE) continue;
     const std::string_view notes(reinterpret_cast<const char*>(file->dlpi_addr + part.p_vaddr), part.p_memsz);
     const std::string_view id = note_of(notes, NT_GNU_BUILD_ID, part.p_align == 8 ? 8 : 4);
-    if (id.size() >= digest_bytes) *static_cast<std::string*>(result) = to_hex(id);
+    if (id.size() >= digest_bytes) own.build_id = to_hex(id);
   }
   return 1;
 }
@@ -50,9 +67,9 @@ int find_build_id(dl_phdr_info* file, std::size_t, void* result) {
 }  // namespace
 
 std::string build_digest() {
-  std::string id;
-  dl_iterate_phdr(find_build_id, &id);
-  return id.empty() ? sha256_of_file("/proc/self/exe") : id;
+  OwnFile own;
+  dl_iterate_phdr(look_at_own_file, &own);
+  return own.build_id.empty() ? sha256_of_file(own.path) : own.build_id;
 }
 
 std::string version() {

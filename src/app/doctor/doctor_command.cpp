@@ -1,6 +1,7 @@
 // `starling doctor`: the steps in which a launch is looked at.
 #include "doctor_command.hpp"
 
+#include "app/console/print.hpp"
 #include "app/run/launch.hpp"
 #include "doctor_config.hpp"
 #include "doctor_costs.hpp"
@@ -59,7 +60,6 @@ class Doctor {
   [[nodiscard]] LaunchFacts look();
   void require_memory(const LaunchFacts& facts, const Layout& layout, std::size_t length) const;
   [[nodiscard]] std::string words_for_graph() const;
-  static void print(const std::string& text);
 
   World& world_;
   Agreement agreement_;
@@ -154,11 +154,6 @@ LaunchFacts Doctor::look() {
   return facts;
 }
 
-void Doctor::print(const std::string& text) {
-  const bool done = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  check<FailureError>(done, "cannot write to standard output ({})", std::generic_category().message(errno));
-}
-
 }  // namespace
 
 Command doctor_command() {
@@ -170,7 +165,7 @@ Command doctor_command() {
           .configuration = [](const std::vector<std::string>& words) { return parse_doctor_config(words).text; },
           .run =
               [](const Call& call) {
-                return run_on_all_ranks([&](World& world) { return Doctor(world).run(call.words); });
+                return run_on_all_ranks([&](World& world) { return Doctor(world).run(call.words); }, call.errors);
               }};
 }
 

@@ -26,6 +26,7 @@ class FedAvgRun final : public AggregatedRun {
   [[nodiscard]] Model& model() const override { return *model_; }
   [[nodiscard]] Round planned_rounds() const override { return config_.fedavg.rounds; }
 
+  [[nodiscard]] const OwnModel* own_model() const override { return config_.model.own.get(); }
   void read_configuration(const std::vector<std::string>& words) override { config_ = parse_fedavg_config(words); }
   void open_data() override;
   void open_model() override;

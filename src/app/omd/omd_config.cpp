@@ -149,6 +149,11 @@ void add_regret_options(Options& options, OmdConfig& config) {
                               excludes("model=mlp|cnn",
                                        "a network's loss is not convex, so the best model in hindsight cannot be found",
                                        "Leave --regret out.")
+                                  .only_for("static|dynamic|both"),
+                              excludes("model=plugin|own",
+                                       "nobody knows whether its loss is convex, so that the best model in hindsight "
+                                       "could be found",
+                                       "Leave --regret out.")
                                   .only_for("static|dynamic|both")}}),
       config.regret,
       {{"none", RegretChoice::none},

@@ -36,6 +36,7 @@ class OmdRun final : public LearningRun {
     return LearningRun::digest_of_inputs() + schedule_->digest() + digest_of(config_.omd.step_cap);
   }
 
+  [[nodiscard]] const OwnModel* own_model() const override { return config_.model.own.get(); }
   void read_configuration(const std::vector<std::string>& words) override {
     config_ = parse_omd_config(words);
     words_ = words;

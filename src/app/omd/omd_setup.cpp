@@ -120,7 +120,7 @@ void OmdRun::open_data() {
           "--loss none averages starts (there is no data to learn from) give them: --start FILE");
     return;
   }
-  loss_ = loss_table().make(config_.loss);
+  loss_ = make_loss(config_.model, config_.loss);
   config_.data.label_map = [this](double raw) { return loss_->label(raw); };
   config_.data.batches = DataSettings::Batches::shared;  // one client at a time learns
   open_streams(config_.data);

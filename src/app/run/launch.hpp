@@ -1,6 +1,7 @@
 /// The start and the end of all commands under mpirun: ranks, exit codes, one message for one error.
 #pragma once
 
+#include "app/console/command.hpp"
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace starling {
 
 /// **Collective.** Runs `job` on every rank of the launch and returns the exit code. When it throws on a rank, the
-/// others are told and end with the same code; one of them prints the message.
-[[nodiscard]] int run_on_all_ranks(const std::function<ExitCode(World&)>& job);
+/// others are told and end with the same code. `errors` says whether one of them prints the message or all throw.
+[[nodiscard]] int run_on_all_ranks(const std::function<ExitCode(World&)>& job, Errors errors);
 
 }  // namespace starling

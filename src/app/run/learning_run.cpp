@@ -3,7 +3,9 @@
 #include "app/run/privacy/noise_keys.hpp"
 #include <ctime>
 
+#include "starling/core/record_error.hpp"
 #include "starling/data/serving/partition.hpp"
+#include "starling/record/directory/run_directory.hpp"
 
 namespace starling {
 
@@ -14,7 +16,21 @@ ExitCode LearningRun::run(const std::vector<std::string>& words) {
   choose_checkpoint();
   open_privacy();
   make_directory();
-  return play();
+  try {
+    return play();
+  } catch (const RecordError& error) {
+    tell_of_records(error);
+    throw DataError(fmt::format("{} The owner of the records finds more in {}.", error.what(), owners_errors()));
+  }
+}
+
+std::string LearningRun::owners_errors() const {
+  return directory_->private_folder(world_.rank()) + "/errors.txt";
+}
+
+/// Writes down what only the owner of the records may read.
+void LearningRun::tell_of_records(const RecordError& error) const {
+  OwnersFile(owners_errors()).append(Secret<std::string>(error.shown() + "\n"));
 }
 
 ExitCode LearningRun::play() {
@@ -87,6 +103,7 @@ void LearningRun::open_inputs() {
     open_model();
     check_start();
   });
+  agreement_.same("code of the model", declare_public(model_identity()));
   agree_on_model();
 }
 
@@ -116,6 +133,7 @@ void LearningRun::make_directory() {
       if (first_rank()) directory_->replace_configuration(configuration_);
     });
   }
+  note_directory_(directory_->path());
   if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
   end_if_signalled();
   agreement_.together([&] {

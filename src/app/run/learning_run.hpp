@@ -8,14 +8,17 @@
 #include "run_records.hpp"
 #include "run_steps.hpp"
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "starling/core/record_error.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
+#include "starling/protocol/own_model/own_model.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
@@ -53,6 +56,8 @@ class LearningRun : public RunSteps {
   LearningRun(World& world, std::string command, std::string command_line)
       : world_(world), agreement_(world), command_(std::move(command)), command_line_(std::move(command_line)) {}
 
+  /// Calls f with the run's folder, once it has one.
+  void note_directory(std::function<void(const std::string&)> f) { note_directory_ = std::move(f); }
   /// The whole life cycle: configuration, data, privacy, protocol, rounds, results. **Collective.**
   ExitCode run(const std::vector<std::string>& words);
 
@@ -70,6 +75,8 @@ class LearningRun : public RunSteps {
   }
   /// The reason why a resumed run cannot have another number of rounds than first planned; empty if it can.
   [[nodiscard]] virtual std::string why_no_more_rounds() const { return ""; }
+  /// The own model that the run learns; null for a model of starling.
+  [[nodiscard]] virtual const OwnModel* own_model() const { return nullptr; }
   /// Releases of a client in a round of the run.
   [[nodiscard]] virtual Round releases_of_round() const { return 1; }
   /// Digest of public inputs that no ledger knows: start models, test records. A command adds its own.
@@ -80,7 +87,7 @@ class LearningRun : public RunSteps {
   [[nodiscard]] virtual bool uses_records() const { return loss_ != nullptr; }
   /// The models on record and their ranks. By default these are the clients' models.
   [[nodiscard]] virtual Layout record_layout() const { return *layout_; }
-  /// Files from which this rank reads records; none of generators and standard input.
+  /// Files from which this rank reads records; none of generators, memory and standard input.
   [[nodiscard]] virtual std::vector<std::string> source_files() const;
   /// From the protocol to the results. **Collective.**
   virtual ExitCode play();
@@ -106,8 +113,9 @@ class LearningRun : public RunSteps {
   void open_streams(DataSettings& data);
   /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.
   [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
-  /// SHA-256 of every byte of the source's files. Pipes are left out.
+  /// SHA-256 of every byte of the source's files and memory. Pipes are left out.
   [[nodiscard]] virtual std::string digest_of_source() const;
+  [[nodiscard]] std::vector<std::string> sources() const;
   /// Facts for the run's privacy that all commands have.
   [[nodiscard]] RunFacts common_facts(Round rounds) const;
 
@@ -172,7 +180,11 @@ class LearningRun : public RunSteps {
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void note_clients_without_records();
   [[nodiscard]] std::string digest_of_start() const;
+  [[nodiscard]] std::string model_identity() const;
+  [[nodiscard]] bool model_can_be_told() const;
   void tell_owner(const Secret<std::string>& line);
+  [[nodiscard]] std::string owners_errors() const;
+  void tell_of_records(const RecordError& error) const;
 
   [[nodiscard]] bool is_finished();
   [[nodiscard]] ExitCode show_finished() const;
@@ -212,6 +224,7 @@ class LearningRun : public RunSteps {
   void save_model(const Summary& summary) const;
   [[nodiscard]] std::vector<std::string> write_pictures(const Summary& summary, const OwnResults& own) const;
 
+  std::function<void(const std::string&)> note_directory_ = [](const std::string&) {};
   std::string configuration_;      ///< effective, as the run directory has it
   Secret<std::string> for_owner_;  ///< lines that wait for the run's directory
   bool goes_on_ = false;           ///< the run began earlier
@@ -228,7 +241,12 @@ class LearningRun : public RunSteps {
 /// Runs a learning command on all ranks of the launch; returns the exit code.
 template <class Run>
 [[nodiscard]] int run_learning(const Call& call) {
-  return run_on_all_ranks([&](World& world) { return Run(world, call.command_line).run(call.words); });
+  const auto job = [&](World& world) {
+    Run run(world, call.command_line);
+    run.note_directory(call.note_directory);
+    return run.run(call.words);
+  };
+  return run_on_all_ranks(job, call.errors);
 }
 
 }  // namespace starling

@@ -1,4 +1,5 @@
 // Resumption and checkpoints of a run.
+#include "app/console/print.hpp"
 #include "app/console/version.hpp"
 #include "learning_run.hpp"
 #include <algorithm>
@@ -51,9 +52,10 @@ bool LearningRun::is_finished() {
 }
 
 ExitCode LearningRun::show_finished() const {
+  note_directory_(directory_->path());
   if (!first_rank()) return ExitCode::done;
   fmt::print(stderr, "note: the run in '{}' has played all its rounds\n", directory_->path());
-  if (common().json) fmt::print("{}", read_whole_file(directory_->summary_file()).value_or(""));
+  if (common().json) print(read_whole_file(directory_->summary_file()).value_or(""));
   return ExitCode::done;
 }
 
@@ -80,6 +82,7 @@ std::string LearningRun::why_not_resumable() const {
   if (uses_records() && !dataset_.replayable && !why_no_round_is_left_out().empty()) {
     return why_no_round_is_left_out();
   }
+  if (!model_can_be_told()) return "nobody can tell whether its own model is still the same (it has no identity)";
   return start_can_be_read_again() ? "" : "its start models come through a pipe, and are gone";
 }
 

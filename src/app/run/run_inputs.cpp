@@ -8,6 +8,7 @@
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
 #include "starling/data/generators/synthetic.hpp"
+#include "starling/data/memory_records.hpp"
 #include "starling/data/serving/partition.hpp"
 #include "starling/data/source.hpp"
 #include "starling/files/durable_file.hpp"
@@ -127,13 +128,26 @@ std::string LearningRun::digest_of_start() const {
   return std::filesystem::is_regular_file(common().start) ? " " + sha256_of_file(common().start) : "";
 }
 
-/// Covers public inputs beside records and build. Runs without records have no ledger, so that their configuration
-/// counts here.
+/// Empty for a model of starling.
+std::string LearningRun::model_identity() const {
+  return own_model() == nullptr ? "" : " " + own_model()->identity();
+}
+
+/// Whether another process can see that it has the same model.
+bool LearningRun::model_can_be_told() const {
+  return own_model() == nullptr || !own_model()->identity().empty();
+}
+
+/// Covers public inputs beside records and build, and the code of an own model. Runs without records have no ledger, so
+/// that their configuration counts here.
 std::string LearningRun::digest_of_inputs() const {
   std::string inputs = digest_of_start();
   if (!uses_records()) inputs += configuration_that_matters(configuration_);
   if (*reads_pipes_) inputs += fmt::format(" {} parameters", dimension_);
-  if (common().test && !is_synthetic(*common().test)) {
+  inputs += model_identity();
+  if (common().test && is_in_memory(*common().test)) {
+    inputs += " " + digest_of_memory(*common().test);
+  } else if (common().test && !is_synthetic(*common().test)) {
     for (const std::string& file : files_of(*common().test)) {
       if (std::filesystem::is_regular_file(file)) inputs += " " + sha256_of_file(file);
     }
@@ -141,19 +155,29 @@ std::string LearningRun::digest_of_inputs() const {
   return sha256(inputs);
 }
 
-std::vector<std::string> LearningRun::source_files() const {
+/// The source of every client of this rank, or the one that they share.
+std::vector<std::string> LearningRun::sources() const {
   const std::string& source = common().data.source;
-  if (is_synthetic(source) || source == "-") return {};
-  if (!is_per_client(source)) return files_of(source);
+  if (!is_per_client(source)) return {source};
+  std::vector<std::string> own;
+  for (Client u = first_client(); u < first_client() + client_count(); ++u) own.push_back(name_of_client(source, u));
+  return own;
+}
+
+std::vector<std::string> LearningRun::source_files() const {
+  if (is_synthetic(common().data.source) || common().data.source == "-") return {};
   std::vector<std::string> files;
-  for (Client u = first_client(); u < first_client() + client_count(); ++u) {
-    for (const std::string& file : files_of(name_of_client(source, u))) files.push_back(file);
+  for (const std::string& source : sources()) {
+    for (const std::string& file : files_of(source)) files.push_back(file);
   }
   return files;
 }
 
 std::string LearningRun::digest_of_source() const {
   std::string text;
+  for (const std::string& source : sources()) {
+    if (is_in_memory(source)) text += digest_of_memory(source) + " ";
+  }
   for (const std::string& file : source_files()) {
     if (std::filesystem::is_regular_file(file)) text += sha256_of_file(file) + " ";
   }
@@ -167,10 +191,10 @@ RunFacts LearningRun::common_facts(Round rounds) const {
   facts.rounds = rounds;
   facts.seed = common().data.seed;
   facts.public_data = dataset_.is_public;
-  facts.replayable = dataset_.replayable && start_can_be_read_again();
+  facts.replayable = dataset_.replayable && start_can_be_read_again() && model_can_be_told();
   facts.configuration = configuration_;
   facts.rounds_matter = !why_no_more_rounds().empty();
-  facts.public_inputs = digest_of_start();
+  facts.public_inputs = digest_of_start() + model_identity();
   for (const std::string& constants : {common().data.standardise, common().data.encode}) {
     if (!constants.empty() && !is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);
   }

@@ -1,4 +1,5 @@
 // Records, summary and results of a run.
+#include "app/console/print.hpp"
 #include "app/console/version.hpp"
 #include "app/run/privacy/noise_keys.hpp"
 #include "learning_run.hpp"
@@ -264,12 +265,7 @@ std::vector<std::string> LearningRun::write_pictures(const Summary& summary, con
 }
 
 void LearningRun::print_summary(const Summary& summary) const {
-  if (common().json) {
-    fmt::print("{}\n", to_json(summary));
-  } else {
-    fmt::print("\n{}", to_table(summary, common().verbose));
-  }
-  std::fflush(stdout);
+  print(common().json ? to_json(summary) + "\n" : "\n" + to_table(summary, common().verbose));
 }
 
 }  // namespace starling

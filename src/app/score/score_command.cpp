@@ -1,6 +1,7 @@
 #include "score_command.hpp"
 
 #include "app/console/pass.hpp"
+#include "app/console/print.hpp"
 #include "app/data/data_commands.hpp"
 #include "app/predict/parties_together.hpp"
 #include "app/run/launch.hpp"
@@ -127,7 +128,7 @@ void show(const ScoreChoice& choice, const Scoring& scoring) {
   for (const auto& [value, tally] : scoring.groups()) report.groups.emplace(value, tally.metrics());
   const std::string problem = choice.output ? store(report, *choice.output) : "";
   if (!problem.empty()) fmt::print(stderr, "note: {}\n", problem);
-  fmt::print("{}", choice.json ? json_of(report).dump(2) + "\n" : text_of(report));
+  print(choice.json ? json_of(report).dump(2) + "\n" : text_of(report));
 }
 
 /// The parties predict together, and rank 0 has the metrics. **Collective.**

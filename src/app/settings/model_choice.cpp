@@ -1,10 +1,14 @@
 #include "model_choice.hpp"
 
 #include "catalogue.hpp"
+#include <algorithm>
+#include <filesystem>
 
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/model/network/network_model.hpp"
+#include "starling/protocol/own_model/plugin.hpp"
+#include "starling/protocol/own_model/row_model.hpp"
 
 namespace starling {
 
@@ -31,7 +35,23 @@ std::vector<std::size_t> parse_widths(const std::string& text, const std::string
   }
 }
 
+/// `plugin:FILE`, perhaps with options of its own after another colon, or `own:NAME`. Returns whether the text is one.
+bool parse_own_model(const std::string& text, ModelChoice& choice) {
+  choice.own.reset();
+  if (text.starts_with("own:")) {
+    choice.own = offered_model(text.substr(4));
+  } else if (text.starts_with("plugin:")) {
+    const std::string rest = text.substr(7);
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    choice.own = open_plugin(rest.substr(0, colon), rest.substr(std::min(colon + 1, rest.size())));
+  }
+  choice.code = named::model(text, std::filesystem::current_path());
+  if (choice.own) choice.kind = Kind::own;
+  return choice.own != nullptr;
+}
+
 void parse_model(const std::string& text, ModelChoice& choice) {
+  if (parse_own_model(text, choice)) return;
   Spec spec = Spec::parse(text);
   if (spec.name() == "linear" || spec.name() == "location") {
     spec.bind({});
@@ -39,7 +59,8 @@ void parse_model(const std::string& text, ModelChoice& choice) {
     return;
   }
   check(spec.name() == "mlp" || spec.name() == "cnn",
-        "unknown model '{}' (known: linear, location, mlp, cnn) choose one, as in mlp:784-128-10", spec.name());
+        "unknown model '{}' (known: linear, location, mlp, cnn, plugin, own) choose one, as in mlp:784-128-10",
+        spec.name());
   spec.bind({{"sizes", "of layers"}});
   choice.kind = spec.name() == "mlp" ? Kind::perceptron : Kind::convolutional;
   choice.widths = parse_widths(spec.require("sizes"), text);
@@ -77,9 +98,14 @@ void add_model_options(Options& options, ModelChoice& choice) {
            "from the record's features; labels are not used), mlp:SIZES (dense layers with ReLU between them, from "
            "the number of features to the number of scores, as in mlp:784-128-10) or cnn:SIZES (of square images: "
            "channels of 5x5 convolutions, each with a 2x2 max-pool, then the size of a dense layer with ReLU before "
-           "the scores, as in cnn:32-64-512)",
+           "the scores, as in cnn:32-64-512), or a model of your own, which has its losses itself: plugin:FILE "
+           "(a shared library; options for it follow another colon, as in plugin:./poisson.so:offset=1)",
+       .files = named::model,
        .relations =
-           {excludes("loss=none", "there is no loss to score", "Leave --model out.").only_for("location|mlp|cnn")}},
+           {excludes("loss=none", "there is no loss to score", "Leave --model out.").only_for("location|mlp|cnn"),
+            excludes("loss", "an own model has its losses itself", "Leave --loss out.").only_for("plugin|own"),
+            excludes("intercept", "an own model has the parameters that it says", "Leave --intercept out.")
+                .only_for("plugin|own")}},
       [&choice](const std::string& text) { parse_model(text, choice); });
   options.add(declared("precision"), choice.precision, {{"float", Precision::single}, {"double", Precision::full}});
 }
@@ -105,7 +131,13 @@ Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<
   return persons.emplace(model, privacy.person_mean ? Weighing::mean : Weighing::sum);
 }
 
+std::unique_ptr<Loss> make_loss(const ModelChoice& choice, const std::string& text) {
+  if (choice.own) return std::make_unique<OwnLoss>(choice.own->classifies());
+  return loss_table().make(text);
+}
+
 std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape) {
+  if (choice.own) return std::make_unique<RowModel>(choice.own, shape.features);
   if (choice.kind == Kind::linear) return std::make_unique<LinearModel>(loss, shape.features, choice.intercept);
   if (choice.kind == Kind::location) return std::make_unique<LocationModel>(loss, shape.features);
   const Architecture architecture = architecture_of(choice, shape.features, loss);
@@ -115,9 +147,15 @@ std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, c
 
 SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const Loss& made, const DataShape& shape) {
   SavedModel model;
+  model.features = shape.features;
+  if (choice.own) {
+    model.kind = SavedModel::Kind::own;
+    model.code = choice.code;
+    model.code_identity = choice.own->identity();
+    return model;
+  }
   model.loss = loss;
   model.scores = made.scores();
-  model.features = shape.features;
   model.intercept = choice.kind == Kind::linear && choice.intercept;
   if (choice.kind == Kind::location) model.kind = SavedModel::Kind::location;
   if (!choice.is_network()) return model;

@@ -3,6 +3,7 @@
 
 #include "privacy_options.hpp"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,17 @@
 #include "starling/model/model.hpp"
 #include "starling/model/network/network.hpp"
 #include "starling/options/options.hpp"
+#include "starling/protocol/own_model/own_model.hpp"
 #include "starling/protocol/person_model.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
 
 struct ModelChoice {
-  enum class Kind { linear, location, perceptron, convolutional };
+  enum class Kind { linear, location, perceptron, convolutional, own };
   Kind kind = Kind::linear;
+  std::shared_ptr<OwnModel> own;    ///< the user's model; null for models of starling
+  std::string code;                 ///< of the user's model, as the option's value
   std::vector<std::size_t> widths;  ///< of a network
   Precision precision = Precision::single;
   bool intercept = false;
@@ -30,6 +34,9 @@ void add_model_options(Options& options, ModelChoice& choice);
 /// Throws UsageError for a clipping norm, and for batches with ignored records, that the precision of a network cannot
 /// carry.
 void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy, const DataSettings& data);
+
+/// The member of loss_table that `text` names, or, beside an own model, what stands in its place.
+[[nodiscard]] std::unique_ptr<Loss> make_loss(const ModelChoice& choice, const std::string& text);
 
 /// `loss` must outlive the model. Throws UsageError where the data's features or the loss's scores are not those of the
 /// choice.

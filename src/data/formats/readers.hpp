@@ -40,6 +40,9 @@ enum class Part {
 /// number of records, the others are flattened. Labels come from a second file.
 [[nodiscard]] std::unique_ptr<RecordReader> open_idx(const std::string& path, const ReadSettings& settings, Part part);
 
+/// Reader of records in memory (data/memory_records.hpp).
+[[nodiscard]] std::unique_ptr<RecordReader> open_memory(const std::string& source, const ReadSettings& settings);
+
 /// Joins the features of one file with the labels of another, which stay in memory (8 bytes each). Messages name the
 /// pair as `source`. Throws DataError if their numbers of records differ: at once if the numbers are known, else where
 /// the first file ends.

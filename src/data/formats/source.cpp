@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "starling/core/check.hpp"
+#include "starling/data/memory_records.hpp"
 #include "starling/files/text.hpp"
 
 namespace starling {
@@ -168,6 +169,7 @@ std::unique_ptr<RecordReader> open_live_reader(const std::string& path, const Re
 }
 
 std::vector<std::string> files_of(const std::string& source) {
+  if (is_in_memory(source)) return {};
   const std::size_t comma = source.find(',');
   std::error_code ignored;
   if (comma == std::string::npos || std::filesystem::exists(source, ignored)) return {source};
@@ -199,6 +201,7 @@ void require_same_names(const std::vector<std::string>& names, const std::vector
 }
 
 std::unique_ptr<RecordReader> open_reader(const std::string& source, const ReadSettings& settings) {
+  if (is_in_memory(source)) return prepare(open_memory(source, settings), settings);
   const std::vector<std::string> files = files_of(source);
   return prepare(
       files.size() == 2 ? open_pair(source, files[0], files[1], settings) : open_file(source, settings, Part::records),

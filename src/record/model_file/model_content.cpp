@@ -22,9 +22,10 @@ struct Named {
   Value value;
 };
 
-constexpr std::array kinds{Named<Kind>{"linear", Kind::linear},   Named<Kind>{"location", Kind::location},
-                           Named<Kind>{"network", Kind::network}, Named<Kind>{"vertical", Kind::vertical},
-                           Named<Kind>{"head", Kind::head},       Named<Kind>{"embedding", Kind::embedding}};
+constexpr std::array kinds{Named<Kind>{"linear", Kind::linear},      Named<Kind>{"location", Kind::location},
+                           Named<Kind>{"network", Kind::network},    Named<Kind>{"own", Kind::own},
+                           Named<Kind>{"vertical", Kind::vertical},  Named<Kind>{"head", Kind::head},
+                           Named<Kind>{"embedding", Kind::embedding}};
 constexpr std::array links{Named<Link>{"identity", Link::identity}, Named<Link>{"logit", Link::logit},
                            Named<Link>{"softmax", Link::softmax}, Named<Link>{"none", Link::none}};
 constexpr std::array precisions{Named<Precision>{"float", Precision::single},
@@ -103,7 +104,11 @@ void write_party(const hdf5::File& file, const std::string& where, const SavedMo
 void write_model_at(const hdf5::File& file, const std::string& where, const SavedModel& model) {
   const std::string object = object_at(where);
   file.attribute(object, "kind", name_in(kinds, model.kind));
-  if (model.kind != Kind::embedding) {
+  if (model.kind == Kind::own) {
+    file.attribute(object, "code", model.code);
+    file.attribute(object, "code_identity", model.code_identity);
+    file.attribute(object, "dimension", static_cast<double>(model.parameters.size()));
+  } else if (model.kind != Kind::embedding) {
     file.attribute(object, "loss", model.loss);
     file.attribute(object, "link", name_in(links, ModelLoss(model)->link()));
   }
@@ -188,12 +193,17 @@ SavedModel read_model_at(const hdf5::Input& file, const std::string& where) {
   model.row_bound = read_bound(file, where, "row_bound");
   if (vertical) model.party_count = read_count(file, object, "parties", 1);
   if (has_layers(model.kind)) read_network(file, where, model);
+  if (model.kind == Kind::own) {
+    model.code = file.text(object, "code").value_or("");
+    model.code_identity = file.text(object, "code_identity").value_or("");
+    model.parameters.resize(read_count(file, object, "dimension", 1));
+  }
   read_parameters(file, where, model);
   model.constants = read_preparation(file, where, model.kind == Kind::head ? 0 : 1);
   if (model.kind == Kind::embedding) {
     read_party(file, where, model);
-  } else {
-    const ModelLoss loss(model);  // throws for one that does not fit
+  } else if (model.kind != Kind::own) {
+    static_cast<void>(ModelLoss(model));  // throws for one that does not fit
   }
   return model;
 }

@@ -8,7 +8,8 @@ namespace starling {
 
 /// Whether a model of this kind is a network, or has one as its head.
 [[nodiscard]] inline bool has_layers(SavedModel::Kind kind) {
-  return kind != SavedModel::Kind::linear && kind != SavedModel::Kind::location;
+  using Kind = SavedModel::Kind;
+  return kind == Kind::network || kind == Kind::vertical || kind == Kind::head || kind == Kind::embedding;
 }
 
 /// Names of the columns of a vertical model's parties, one after the other; none if a party's have none.

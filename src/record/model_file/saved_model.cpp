@@ -19,6 +19,7 @@ namespace starling {
 std::vector<ParameterBlock> SavedModel::blocks() const {
   if (has_layers(kind)) return parameter_blocks(architecture);
   if (kind == SavedModel::Kind::location) return {{"point", 1, features, 0, features}};
+  if (kind == Kind::own) return {{"point", 1, parameters.size(), 0, parameters.size()}};
   const std::size_t stride = features + (intercept ? 1 : 0);
   std::vector<ParameterBlock> blocks{{"weights", scores, features, 0, stride}};
   if (intercept) blocks.push_back({"intercept", scores, 1, features, stride});
@@ -42,6 +43,10 @@ std::string SavedModel::origin_text(const std::string& key) const {
 }
 
 ModelLoss::ModelLoss(const SavedModel& model) {
+  check<DataError>(
+      model.kind != SavedModel::Kind::own,
+      "the model is code of its own ({}), which alone can apply it. Use that, as Python's run.predict does.",
+      model.code);
   try {
     loss_ = loss_table().make(model.loss);
   } catch (const UsageError& error) {

@@ -22,7 +22,8 @@ struct SavedModel {
   /// What the loss scores: linear functions of the features, the distance from a point, outputs of a network, or
   /// outputs of the head of vertical learning on the embeddings of its parties. A part of a vertical model is the head
   /// alone, whose features are embeddings, or one party's network, whose scores are the party's embedding.
-  enum class Kind { linear, location, network, vertical, head, embedding };
+  /// The losses of an own model are known to its code alone.
+  enum class Kind { linear, location, network, own, vertical, head, embedding };
 
   Kind kind = Kind::linear;
   std::string loss = "logistic";  ///< as `--loss`; with several scores, a loss of one score is one-vs-rest
@@ -33,6 +34,8 @@ struct SavedModel {
   double row_bound = std::numeric_limits<double>::infinity();
   Architecture architecture;              ///< of a network; of a vertical model its head's
   Precision precision = Precision::full;  ///< of a network
+  std::string code;                       ///< of an own model, as `--model`
+  std::string code_identity;              ///< of an own model: what tells its code from other code
   Vector parameters;                      ///< d
   PublicConstants constants;
   bool own_constants = false;  ///< clients prepared their records by constants of their own, which are not saved
@@ -51,7 +54,8 @@ struct SavedModel {
 
   /// Whether it is one part of a vertical model, which predicts nothing alone.
   [[nodiscard]] bool is_part() const { return kind == Kind::head || kind == Kind::embedding; }
-  /// Blocks of `parameters`: `weights` (K × p) and `intercept` (K × 1), `point` (1 × p), or the layers of a network.
+  /// Blocks of `parameters`: `weights` (K × p) and `intercept` (K × 1), `point` (1 × p, of an own model 1 × d), or the
+  /// layers of a network.
   [[nodiscard]] std::vector<ParameterBlock> blocks() const;
   /// Names of the features that the scores are made of; x0, x1, … where the source had none.
   [[nodiscard]] std::vector<std::string> feature_names() const;
@@ -89,7 +93,7 @@ void write_model(const std::string& path, const SavedModel& model, ModelReaders 
 /// The loss of a saved model's scores.
 class ModelLoss {
  public:
-  /// Throws DataError for an unknown loss, or one of another number of scores.
+  /// Throws DataError for an own model, an unknown loss, or one of another number of scores.
   explicit ModelLoss(const SavedModel& model);
   [[nodiscard]] const Loss& operator*() const { return one_vs_rest_ ? *one_vs_rest_ : *loss_; }
   [[nodiscard]] const Loss* operator->() const { return &**this; }

@@ -1,0 +1,63 @@
+/// Models of a user: the losses of records and their gradients, by the user's own code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "starling/core/columns.hpp"
+
+namespace starling {
+
+/// Records in memory, for an own model. Record i has the features x[i · stride] … x[i · stride + features − 1] and the
+/// label y[i].
+struct RecordTable {
+  std::size_t rows = 0;
+  std::size_t features = 0;
+  const double* x = nullptr;
+  std::size_t stride = 0;  ///< doubles from one record to the next
+  const double* y = nullptr;
+};
+
+/// A model whose code starling does not know. It gives gradients of single records, which are clipped, summed and
+/// noised outside of it: what it returns can cost accuracy, not privacy. It must keep no state that depends on records.
+/// Every function may throw; RecordError keeps what may tell of records from others.
+class OwnModel {
+ public:
+  virtual ~OwnModel() = default;
+  /// Number d of parameters for records of so many features.
+  [[nodiscard]] virtual std::size_t dimension(std::size_t features) = 0;
+  /// The d start values, from a public seed alone; none for zeros.
+  [[nodiscard]] virtual std::optional<Vector> start(std::uint64_t seed, std::size_t dimension) = 0;
+  /// Writes the losses of the records (one each) and their gradients at `point`, unclipped, row after row (rows × d).
+  virtual void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) = 0;
+  /// Whether `predict` may be called.
+  [[nodiscard]] virtual bool predicts() const = 0;
+  /// Whether a prediction is the number of a class, so that it is right or wrong.
+  [[nodiscard]] virtual bool classifies() const = 0;
+  /// Writes a prediction of the label for each record.
+  virtual void predict(View point, const RecordTable& records, MutableView predictions) = 0;
+  /// Text that no other model has, such as a digest of its code: a run goes on, and noise is used again, with the same
+  /// model alone. Empty where it cannot be told; a run is then not resumable.
+  [[nodiscard]] virtual std::string identity() const = 0;
+};
+
+/// Makes an own model known in this process as `--model own:NAME` while the object lives.
+class OfferedModel {
+ public:
+  /// Throws UsageError for a name that is taken or not made of letters, digits, '_', '-' and '.'.
+  OfferedModel(std::string name, std::shared_ptr<OwnModel> model);
+  ~OfferedModel();
+  OfferedModel(const OfferedModel&) = delete;
+  OfferedModel& operator=(const OfferedModel&) = delete;
+
+ private:
+  std::string name_;
+};
+
+/// The own model of that name. Throws UsageError if no OfferedModel has it.
+[[nodiscard]] std::shared_ptr<OwnModel> offered_model(const std::string& name);
+
+}  // namespace starling

@@ -1,0 +1,71 @@
+/// Own models as models: clipped sums of the gradients that a user's code gives row by row.
+#pragma once
+
+#include <memory>
+
+#include "starling/core/numerics/weighted_sum.hpp"
+#include "starling/loss/loss.hpp"
+#include "starling/model/model.hpp"
+#include "starling/protocol/own_model/own_model.hpp"
+
+namespace starling {
+
+/// The place of a loss beside an own model, which has its losses itself: labels stay as they are.
+class OwnLoss final : public Loss {
+ public:
+  explicit OwnLoss(bool classifies) : classifies_(classifies) {}
+  [[nodiscard]] bool classifies() const override { return classifies_; }
+  [[nodiscard]] double label(double raw) const override { return raw; }
+  /// Never called: an own model computes its losses itself.
+  [[nodiscard]] double value(View scores, double label) const override;
+  void derivative(View scores, double label, MutableView derivative) const override;
+  [[nodiscard]] bool correct(View scores, double label) const override;
+
+ private:
+  bool classifies_;
+};
+
+/// An own model. Each record's gradient is a row, which `clip_rows` clips to the bound; the sum adds the rows in the
+/// order of the records. So what privacy/noise/grid.hpp requires holds whatever the own model writes. A record whose
+/// loss or row is not finite, or whose row is longer than 1e150, is out of range.
+///
+/// Rows are asked for in chunks of at most 64 MB. Sparse records are made dense in these chunks. Throws FailureError
+/// if the own model writes beyond the end of what it was given, and RecordError if it throws.
+class RowModel : public Model {
+ public:
+  /// Throws UsageError for a dimension of 0.
+  RowModel(std::shared_ptr<OwnModel> own, std::size_t features);
+
+  [[nodiscard]] std::size_t dimension() const override { return dimension_; }
+  [[nodiscard]] bool classifies() const override { return own_->classifies() && own_->predicts(); }
+  Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
+  [[nodiscard]] Score score(View parameters, const Batch& batch) override;
+  void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) override;
+  /// The own start, or zeros.
+  [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override;
+
+ protected:
+  /// Factor that clips one row, which a clip by components has changed before; 0 for a row out of range.
+  [[nodiscard]] virtual double clipped(MutableView row, const Clip& clip) const;
+
+ private:
+  /// Calls f(records, number of the first) for chunk after chunk.
+  template <class F>
+  void in_chunks(const Batch& batch, F f);
+  [[nodiscard]] RecordTable table_of(const Batch& batch, std::size_t first, std::size_t count);
+  void ask_gradients(View parameters, const RecordTable& records);
+  void ask_predictions(View parameters, const RecordTable& records);
+  [[nodiscard]] Score score_of(const RecordTable& records, std::size_t i) const;
+
+  std::shared_ptr<OwnModel> own_;
+  std::size_t features_;
+  std::size_t dimension_;
+  std::size_t at_once_;  ///< records of a chunk
+  Vector x_;             ///< dense features of sparse records
+  Vector losses_;        ///< and numbers that nobody may change, as rows_ and predictions_ have
+  Vector rows_;
+  Vector predictions_;
+  std::vector<Term> terms_;  ///< factors and rows of a chunk
+};
+
+}  // namespace starling

@@ -1,0 +1,26 @@
+/// Commands of starling inside another process: a Python interpreter, or a program that uses the library.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "starling/net/world.hpp"
+
+namespace starling {
+
+/// Result of a command.
+struct EmbeddedResult {
+  int code = 0;           ///< exit code of the program
+  std::string directory;  ///< of a run; empty for other commands
+  std::string text;       ///< what the program would print to standard output; the same command on other ranks has none
+};
+
+/// Runs a command with the words of the program's command line, without the program's name: {"omd", "--source", …}.
+/// Its results are on disk, as the program's. Own models and records in memory are those that OfferedModel and
+/// OfferedRecords hold. **Collective** for commands that run on all ranks; others run on rank 0 alone.
+///
+/// Throws what ends the command: UsageError, DataError, BudgetError, FailureError; PeerError on the ranks that have
+/// only heard of it. A signal that stops a run is no error, and gives the code stopped_safely.
+[[nodiscard]] EmbeddedResult run_embedded(const MpiSession& session, const std::vector<std::string>& words);
+
+}  // namespace starling

@@ -1,0 +1,172 @@
+#include "starling/protocol/own_model/row_model.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "starling/core/check.hpp"
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/core/numerics/weighted_sum.hpp"
+#include "starling/core/record_error.hpp"
+#include "starling/privacy/clip_rows.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t bytes_of_chunk = std::size_t{64} << 20;
+constexpr std::size_t most_parameters = std::size_t{1} << 40;
+
+// Numbers behind what an own model may write.
+constexpr std::size_t fence = 8;
+constexpr std::uint64_t fence_bits = 0x7ff85ca1ab1e0000;
+
+/// Makes room for `size` numbers and a fence. All are NaN: what an own model does not write is out of range, and is
+/// nothing that another client's records have left.
+MutableView fenced(Vector& numbers, std::size_t size) {
+  numbers.assign(size + fence, std::bit_cast<double>(fence_bits));
+  return MutableView(numbers).first(size);
+}
+
+void require_fence(const Vector& numbers, const char* what) {
+  const bool whole = std::all_of(numbers.end() - fence, numbers.end(),
+                                 [](double x) { return std::bit_cast<std::uint64_t>(x) == fence_bits; });
+  check<FailureError>(
+      whole,
+      "--model: the own model has written beyond the end of the {} that it was asked for (memory may be "
+      "damaged). Look how many it writes.",
+      what);
+}
+
+/// Runs f(), whose errors may tell of records.
+template <class F>
+void ask(const char* what, F f) {
+  try {
+    f();
+  } catch (const RecordError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw RecordError(fmt::format("--model: the own model failed to give {}.", what),
+                      fmt::format("--model: the own model failed to give {}: {}", what, error.what()));
+  }
+}
+
+[[noreturn]] void never() {
+  fail<FailureError>("an own model has losses itself{}", "");
+}
+
+}  // namespace
+
+double OwnLoss::value(View /*scores*/, double /*label*/) const {
+  never();
+}
+void OwnLoss::derivative(View /*scores*/, double /*label*/, MutableView /*derivative*/) const {
+  never();
+}
+bool OwnLoss::correct(View /*scores*/, double /*label*/) const {
+  never();
+}
+
+RowModel::RowModel(std::shared_ptr<OwnModel> own, std::size_t features)
+    : own_(std::move(own)), features_(features), dimension_(own_->dimension(features)) {
+  check(dimension_ > 0 && dimension_ <= most_parameters,
+        "--model: the own model has {} parameters for {} features (there must be some) see its function `dimension`",
+        dimension_, features);
+  at_once_ = std::max<std::size_t>(1, bytes_of_chunk / sizeof(double) / std::max(dimension_, features));
+}
+
+std::optional<Vector> RowModel::initial(std::uint64_t seed) const {
+  std::optional<Vector> start = own_->start(seed, dimension_);
+  if (!start) return Vector(dimension_, 0.0);
+  check(start->size() == dimension_, "--model: the own model starts with {} numbers and has {} parameters",
+        start->size(), dimension_);
+  return start;
+}
+
+template <class F>
+void RowModel::in_chunks(const Batch& batch, F f) {
+  for (std::size_t first = 0; first < batch.size(); first += at_once_) {
+    f(table_of(batch, first, std::min(at_once_, batch.size() - first)));
+  }
+}
+
+RecordTable RowModel::table_of(const Batch& batch, std::size_t first, std::size_t count) {
+  RecordTable table{count, features_, nullptr, features_, batch.labels().data() + first};
+  if (!batch.sparse()) {
+    table.x = batch.values_from(first);
+    return table;
+  }
+  x_.assign(count * features_, 0.0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Row row = batch.row(first + i);
+    for (std::size_t k = 0; k < row.index.size(); ++k) {
+      x_[i * features_ + static_cast<std::size_t>(row.index[k])] = row.values[k];
+    }
+  }
+  table.x = x_.data();
+  return table;
+}
+
+void RowModel::ask_gradients(View parameters, const RecordTable& records) {
+  const MutableView losses = fenced(losses_, records.rows);
+  const MutableView rows = fenced(rows_, records.rows * dimension_);
+  ask("losses and gradients", [&] { own_->gradients(parameters, records, losses, rows); });
+  require_fence(losses_, "losses");
+  require_fence(rows_, "gradients");
+}
+
+void RowModel::ask_predictions(View parameters, const RecordTable& records) {
+  if (!classifies()) return;
+  const MutableView predictions = fenced(predictions_, records.rows);
+  ask("predictions", [&] { own_->predict(parameters, records, predictions); });
+  require_fence(predictions_, "predictions");
+}
+
+Score RowModel::score_of(const RecordTable& records, std::size_t i) const {
+  return score_of_record(losses_[i], classifies() && predictions_[i] == records.y[i]);
+}
+
+Score RowModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
+  gradient.assign(dimension_, 0.0);
+  Score total;
+  in_chunks(batch, [&](const RecordTable& records) {
+    ask_gradients(parameters, records);
+    ask_predictions(parameters, records);
+    terms_.clear();
+    for (std::size_t i = 0; i < records.rows; ++i) {
+      const MutableView row = MutableView(rows_).subspan(i * dimension_, dimension_);
+      const Score own = score_of(records, i);
+      const double factor = own.records == 1 ? clipped(row, clip) : 0;
+      total += factor > 0 ? own : Score{0, 0, 0, 1};
+      if (factor > 0) terms_.push_back({factor, row.data()});
+    }
+    add_weighted(terms_, dimension_, gradient.data());
+  });
+  return total;
+}
+
+double RowModel::clipped(MutableView row, const Clip& clip) const {
+  if (clip.kind == ClipKind::component) return clip_rows(row, dimension_, clip) == 0 ? 1 : 0;
+  return clip_factor(row, clip);
+}
+
+void RowModel::add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) {
+  constexpr double too_long = 4;
+  Vector row(dimension_, 0.0);
+  row[coordinate] = sign * (clip.kind == ClipKind::none ? 1 : too_long * clip.bound);
+  if (const double factor = clipped(row, clip); factor > 0) axpy(factor, row, gradient);
+}
+
+Score RowModel::score(View parameters, const Batch& batch) {
+  Score total;
+  in_chunks(batch, [&](const RecordTable& records) {
+    ask_gradients(parameters, records);
+    ask_predictions(parameters, records);
+    for (std::size_t i = 0; i < records.rows; ++i) total += score_of(records, i);
+  });
+  return total;
+}
+
+}  // namespace starling
