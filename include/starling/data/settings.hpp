@@ -27,6 +27,7 @@ struct ReadSettings {
     required,
     optional,  ///< the column `label`, y or label; 0 without such a column
     alone,     ///< required, and there may be no feature
+    none,      ///< 0, whatever columns there are
   } labels = Labels::required;
   std::string id;                                  ///< column of record identifiers; not a feature
   std::vector<std::string> drop;                   ///< columns that are left out
@@ -63,7 +64,8 @@ struct ReadSettings {
   /// histogram comes from one record alone, after `scale`, by public constants, so it costs no privacy.
   enum class Features { raw, hog } features = Features::raw;
   /// Constants of a saved model, in place of `positive`, `scale`, `features` and all options with constants. Feature
-  /// columns are found by the model's names; other columns are left out. Null for the options themselves.
+  /// columns are found by the model's names; other columns are left out. Constants of no features are of labels and ids
+  /// alone. Null for the options themselves.
   std::shared_ptr<const PublicConstants> constants;
   /// Called at opening with the names of the columns that `constants` leave out.
   std::function<void(const std::vector<std::string>&)> note_unused = [](const std::vector<std::string>&) {};

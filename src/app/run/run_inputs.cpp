@@ -112,7 +112,7 @@ bool LearningRun::start_can_be_read_again() const {
   return start == "uniform" || start == "zero" || start == "safe" || std::filesystem::is_regular_file(start);
 }
 
-/// A start that is a saved model must have learned from the same features. Throws UsageError and DataError.
+/// The model must have learned from the same features.
 void LearningRun::check_start() {
   if (!is_model_file(common().start)) return;
   const SavedModel model = read_model(common().start);

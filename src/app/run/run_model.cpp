@@ -44,19 +44,24 @@ void LearningRun::score_model(Summary& summary) const {
   if (model && prediction_form(*model)) summary.test_metrics = metrics_of(*model, *test_);
 }
 
+std::vector<std::pair<std::string, std::string>> LearningRun::origin_of_model(const Summary& summary) const {
+  std::vector<std::pair<std::string, std::string>> origin{{"command", command_},
+                                                          {"command_line", command_line_},
+                                                          {"run_id", run_id_},
+                                                          {"starling", version()},
+                                                          {"configuration_digest", sha256(configuration_)},
+                                                          {"data_digest", dataset_.digest},
+                                                          {"clients", std::to_string(summary.clients)},
+                                                          {"rounds", std::to_string(summary.rounds)}};
+  if (privacy_) origin.emplace_back("privacy", statement(summary.privacy));
+  return origin;
+}
+
 /// Writes model.h5. Rank 0's.
 void LearningRun::save_model(const Summary& summary) const {
   std::optional<SavedModel> model = model_of(summary);
   if (!model) return;
-  model->origin = {{"command", command_},
-                   {"command_line", command_line_},
-                   {"run_id", run_id_},
-                   {"starling", version()},
-                   {"configuration_digest", sha256(configuration_)},
-                   {"data_digest", dataset_.digest},
-                   {"clients", std::to_string(summary.clients)},
-                   {"rounds", std::to_string(summary.rounds)}};
-  if (privacy_) model->origin.emplace_back("privacy", statement(summary.privacy));
+  model->origin = origin_of_model(summary);
   write_model(fmt::format("{}/{}", directory_->path(), model_file_name), *model);
 }
 

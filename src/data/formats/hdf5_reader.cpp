@@ -65,7 +65,7 @@ class Hdf5Reader final : public RecordReader {
   Hdf5Reader(const std::string& path, const ReadSettings& settings, Part part)
       : input_(path), missing_(missing_rule(settings)) {
     if (part != Part::labels) open_features(settings, part);
-    const bool needed = settings.labels != ReadSettings::Labels::optional;
+    const bool needed = needs_labels(settings);
     if (part == Part::labels || (part == Part::records && !roles_.label && needed)) open_labels();
     if (!x_) records_ = static_cast<std::int64_t>(y_->rows().rows());
   }
@@ -113,7 +113,7 @@ class Hdf5Reader final : public RecordReader {
     check_dense_dimension(input_.path(), settings, features());
     records_ = static_cast<std::int64_t>(rows.rows());
     x_.emplace(std::move(rows));
-    const bool needed = part != Part::features && settings.labels != ReadSettings::Labels::optional;
+    const bool needed = part != Part::features && needs_labels(settings);
     check<DataError>(!needed || roles_.label || input_.has("/y"),
                      "{}: no dataset /y (the file holds {}) store the labels as /y, or name a column of /x by --label",
                      input_.path(), input_.contents());

@@ -86,7 +86,8 @@ std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, cons
   check(std::isfinite(scale) && scale != 0,
         "scale={} (must be finite and not 0: every feature is multiplied by it) give --scale another factor", scale);
   LabelRules labels(settings.ignore, settings.constants ? settings.constants->positive : settings.positive);
-  if (settings.constants) reader = order_features(std::move(reader), *settings.constants);
+  if (settings.constants && settings.constants->features > 0)
+    reader = order_features(std::move(reader), *settings.constants);
   reader = fill_missing(std::move(reader), settings);
   reader = scale_columns(std::move(reader), settings);
   reader = make_features(std::move(reader), settings);

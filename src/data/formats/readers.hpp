@@ -8,6 +8,11 @@
 
 namespace starling {
 
+/// Whether every record must have a label.
+[[nodiscard]] inline bool needs_labels(const ReadSettings& settings) {
+  return settings.labels == ReadSettings::Labels::required || settings.labels == ReadSettings::Labels::alone;
+}
+
 /// The part of a file to read.
 enum class Part {
   records,   ///< features and labels
