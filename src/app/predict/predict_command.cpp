@@ -165,7 +165,8 @@ int predict(Predict& predict) {
   check<DataError>(count > 0, "{}: no records. Check the file.", reading.source);
   file.finish();
   progress.end();
-  if (predict.output != "-") fmt::print(stderr, "{}: predictions of {} records\n", predict.output, count);
+  const bool told = predict.output != "-" && predict.progress != ProgressChoice::off;
+  if (told) fmt::print(stderr, "{}: predictions of {} records\n", predict.output, count);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "learning_run.hpp"
 
 #include "app/run/privacy/noise_keys.hpp"
+#include "last_directory.hpp"
 #include <ctime>
 
 #include "starling/data/serving/partition.hpp"
@@ -57,6 +58,7 @@ void LearningRun::configure(const std::vector<std::string>& words) {
   choose_configuration();
   world_.set_watchdog(common().watchdog);
   if (!common().resume) return;
+  last_directory() = *common().resume;
   if (RunDirectory::never_began(*common().resume, agreement_, world_.rank())) {
     notes_.push_back(fmt::format("the run in '{}' never came to its first round: it begins now", *common().resume));
     return;
@@ -153,6 +155,7 @@ void LearningRun::make_new_directory() {
   } else {
     directory_.emplace(path, configuration_, agreement_, world_.rank());
   }
+  last_directory() = path;
   agreement_.together([&] {
     if (common().save_partition && first_rank()) {
       save_partition(common().data, layout_->clients(), *common().save_partition);
