@@ -94,6 +94,8 @@ class OwnModels(PythonCase):
 
     def test_wrong_shapes_and_types(self):
         class Returns(own.Logistic):
+            identity = "returns"
+
             def __init__(self, change):
                 self.change = change
 
@@ -111,8 +113,8 @@ class OwnModels(PythonCase):
             with self.assertRaisesRegex(kind, message):
                 self.learn(Returns(change), f"wrong-{number}", batch=1)
         floats = self.learn(Returns(lambda a, b: (list(a), b.astype("f4"))), "floats")
-        exact = self.learn(own.Logistic(), "exact")
-        np.testing.assert_allclose(floats.models, exact.models, atol=1e-5)
+        same = self.learn(Returns(lambda a, b: (a, np.asfortranarray(b.astype("f4").astype(float)))), "same")
+        np.testing.assert_array_equal(floats.models, same.models)
 
         class Sized(own.Logistic):
             def dimension(self, features):
@@ -189,9 +191,11 @@ class Identity(PythonCase):
     def test_a_model_without_identity_cannot_be_resumed(self):
         model = own.Poisson()
         model.helper = print
-        self.learn(model, **OPTIONS, output="part", rounds=20, checkpoint_every=10)
+        with self.assertRaisesRegex(starling.UsageError, "it has no identity"):
+            self.learn(model, **OPTIONS, output="part", checkpoint_every=10)
+        self.learn(model, **OPTIONS, output="whole", rounds=20)
         with self.assertRaises(starling.Error):
-            self.learn(model, resume="part", rounds=40)
+            self.learn(model, resume="whole", rounds=40)
 
 
 @needs("torch")

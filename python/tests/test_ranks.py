@@ -69,16 +69,16 @@ class Wrong(own.Logistic):
 try:
     starling.omd(model=Wrong(), records=(x, y), **OPTIONS, output="run")
 except OverflowError as error:
-    print("own", starling.rank())
+    print(f"own {starling.rank()}\\n", end="", flush=True)
 except starling.PeerError as error:
     assert "secret" not in str(error) and error.code == 3
-    print("peer", starling.rank())
+    print(f"peer {starling.rank()}\\n", end="", flush=True)
 try:
     starling.omd(records=(x, y), **{**OPTIONS, "topology": "nonsense"})
 except starling.UsageError as error:
-    print("usage", starling.rank())
+    print(f"usage {starling.rank()}\\n", end="", flush=True)
 except starling.PeerError as error:
-    print("usage", starling.rank())
+    print(f"usage {starling.rank()}\\n", end="", flush=True)
 """)
         self.assertEqual(sorted(done.stdout.split("\n")[:-1]), ["own 2", "peer 0", "peer 1", "peer 3", *(f"usage {k}" for k in range(4))],
                          done.stderr)

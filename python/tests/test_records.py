@@ -162,7 +162,7 @@ class Runs(PythonCase):
             options = {each: OPTIONS[each] for each in ("clients", "partition", "mechanism", "epsilon", "delta", "seed", "progress")}
             run = getattr(starling, name)(records=(self.x, self.y), **options, **more, output=name)
             self.assertEqual(run.summary["command"], name)
-            self.assertEqual(run.model.shape, (4,))
+            self.assertEqual(run.model.shape, (run.summary["dimension"],))
 
     def test_the_directory_of_a_run_without_output(self):
         run = starling.omd(source="synthetic:drift:n=20", clients=1, topology="complete", mechanism="laplace", tuning="off",

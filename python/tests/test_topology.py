@@ -44,8 +44,7 @@ class Topologies(PythonCase):
         np.testing.assert_array_equal(again.models, one.models)
 
     def test_files_with_fractions_and_phases(self):
-        path = str(SOURCE / "docs" / "reference" / "topology-files.md")
-        text = open(path).read().split("```")[1].strip() + "\n"
+        text = (SOURCE / "docs" / "reference" / "topology-files.md").read_text().split("```")[1].strip() + "\n"
         with self.assertRaisesRegex(starling.UsageError, "a line 'phase'"):
             starling.Topology(text).edges()
         static = "".join(line + "\n" for line in text.splitlines() if not line.startswith("phase"))
