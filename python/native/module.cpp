@@ -1,7 +1,6 @@
 /// The native half of the Python package: commands of the program in this process, and data sets of HDF5 files.
 #include "app/console/version.hpp"
 #include "app/embed/embedded.hpp"
-#include "app/run/last_directory.hpp"
 #include "declarations.hpp"
 #include "model.hpp"
 #include <atomic>
@@ -96,22 +95,23 @@ const char* kind_of(const Error& error) {
   }
 }
 
-Outcome failed(const Error& error) {
+void note_failure(const Error& error, Outcome& outcome) {
   const auto* of_record = dynamic_cast<const RecordError*>(&error);
-  return {{static_cast<int>(error.code()), "", last_directory()},
-          kind_of(error),
-          error.what(),
-          of_record != nullptr ? of_record->shown() : error.what()};
+  outcome.result.code = static_cast<int>(error.code());
+  outcome.kind = kind_of(error);
+  outcome.message = error.what();
+  outcome.shown = of_record != nullptr ? of_record->shown() : error.what();
 }
 
 /// Without the GIL.
-Outcome outcome_of(const std::vector<std::string>& words, bool on_all_ranks) {
+void run_without_gil(const std::vector<std::string>& words, Outcome& outcome) {
+  const py::gil_scoped_release waiting;
   try {
-    return {on_all_ranks ? run_embedded(started_session(), words) : run_embedded(words), "", "", ""};
+    run_embedded(!runs_on_all_ranks(words) || started_session().rank() == 0, words, outcome.result);
   } catch (const Error& error) {
-    return failed(error);
+    note_failure(error, outcome);
   } catch (const std::exception& error) {
-    return failed(FailureError(error.what()));
+    note_failure(FailureError(error.what()), outcome);
   }
 }
 
@@ -133,13 +133,10 @@ py::dict run(const std::vector<std::string>& words, const std::map<std::string, 
       own = std::make_shared<PythonModel>(std::get<1>(*model), std::get<2>(*model));
       offered_model.emplace(std::get<0>(*model), own);
     }
-    {
-      const py::gil_scoped_release waiting;
-      outcome = outcome_of(words, runs_on_all_ranks(words));
-    }
+    run_without_gil(words, outcome);
     if (own) raised = own->raised();
   } catch (const Error& error) {
-    outcome = failed(error);
+    note_failure(error, outcome);
   }
   py::dict result;
   result["code"] = outcome.result.code;

@@ -52,30 +52,34 @@ const std::vector<Command>& commands() {
   return table;
 }
 
-int dispatch_program(const std::vector<std::string>& argv, const std::vector<Command>& table, const Speaker& speaker) {
+int dispatch_program(const std::vector<std::string>& argv, const std::vector<Command>& table, Call how) {
   const std::string name = argv.size() > 1 ? argv[1] : "";
   const std::vector<std::string> words(argv.begin() + (argv.size() > 1 ? 2 : 1), argv.end());
   for (const std::string& word : words) refuse_placeholders(word, fmt::format("'{}'", word));
   if (name == "--version") {
-    if (speaker.is_first) print(version_text());
+    if (how.speaks) print(version_text());
     return 0;
   }
   if (asks_for_help(name)) {
-    if (speaker.is_first) print(overview(table));
+    if (how.speaks) print(overview(table));
     return 0;
   }
   if (name.empty()) {
-    if (speaker.is_first) fmt::print(stderr, "{}\n", overview(table));  // a message would be one line
+    if (how.speaks) fmt::print(stderr, "{}\n", overview(table));  // a message would be one line
     throw UsageError("no command is given: the text above lists them. Name one.");
   }
   const Command* command = find_command(table, name);
   check(command != nullptr, "unknown command '{}' (known: {}). See starling --help.", name, names_of(table));
-  return dispatch(*command, {words, quoted(argv), speaker.is_first, speaker.errors}, name);
+  how.words = words;
+  how.command_line = quoted(argv);
+  return dispatch(*command, how, name);
 }
 
 int run_program(const std::vector<std::string>& argv, const std::vector<Command>& table) {
   try {
-    return dispatch_program(argv, table, {is_first_process(), Errors::reported});
+    Call how;
+    how.speaks = is_first_process();
+    return dispatch_program(argv, table, how);
   } catch (const Error& error) {
     if (is_first_process()) fmt::print(stderr, "starling: {}\n", error.what());
     return static_cast<int>(error.code());

@@ -23,7 +23,7 @@ Score CanaryModel::evaluate(View parameters, const Batch& batch, const Clip& cli
   Score score = model_.score(parameters, first_);
   score += model_.evaluate(parameters, others_, clip, gradient);
   const int sign = (words_() & 1) != 0 ? 1 : -1;
-  gradient[coordinate_] += sign * (clip.kind == ClipKind::none ? 1 : clip.bound);
+  model_.add_canary(coordinate_, sign, clip, gradient);
   log_.signs.push_back(sign);
   return score;
 }

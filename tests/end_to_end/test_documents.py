@@ -11,7 +11,7 @@ from harness import SOURCE
 
 PAGES = [SOURCE / "README.md", SOURCE / "CHANGELOG.md", SOURCE / "CONTRIBUTING.md", *sorted((SOURCE / "docs").rglob("*.md")),
          SOURCE / "topologies" / "README.md", SOURCE / "jobs" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
-OF_THE_TREE = ("cmake", "docs", "include", "jobs", "src", "tests", "tools", "topologies")
+OF_THE_TREE = ("cmake", "docs", "examples", "include", "jobs", "src", "tests", "tools", "topologies")
 MODULES = [path.name for path in sorted((SOURCE / "tests").iterdir()) if path.is_dir()]
 # Options of other programs that pages name: those of rsync, SLURM, Open MPI and the test programs.
 OF_OTHERS = set("""--exclude --file --map-by --me --mem --prtemca""".split())

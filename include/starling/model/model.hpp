@@ -64,6 +64,11 @@ class Model {
   /// only the sum depends on a record.
   virtual Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) = 0;
   [[nodiscard]] virtual Score score(View parameters, const Batch& batch) = 0;
+  /// Adds what a record adds whose gradient lies in one coordinate, with this sign, and is as long as the clip allows:
+  /// a canary of an audit. A model that clips rows has it clip one that is too long.
+  virtual void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) {
+    gradient[coordinate] += sign * (clip.kind == ClipKind::none ? 1 : clip.bound);
+  }
   /// The model's own start values, from a public seed alone; none if the domain chooses the start.
   [[nodiscard]] virtual std::optional<Vector> initial(std::uint64_t /*seed*/) const { return std::nullopt; }
   [[nodiscard]] virtual Summing summing() const { return {}; }

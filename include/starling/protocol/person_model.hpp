@@ -33,6 +33,9 @@ class PersonModel final : public Model {
   [[nodiscard]] bool classifies() const override { return model_.classifies(); }
   [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override { return model_.initial(seed); }
   [[nodiscard]] double largest_parameter() const override { return model_.largest_parameter(); }
+  void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) override {
+    model_.add_canary(coordinate, sign, clip, gradient);
+  }
   /// The score counts records.
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override { return model_.score(parameters, batch); }

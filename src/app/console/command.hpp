@@ -21,6 +21,8 @@ struct Call {
   std::string command_line;        ///< of the whole program, as a shell would take it again
   bool speaks = true;              ///< whether this process prints texts that are the same on all ranks
   Errors errors = Errors::reported;
+  /// Called with the folder of a run, once it has one.
+  std::function<void(const std::string&)> note_directory = [](const std::string&) {};
 };
 
 struct Command {

@@ -36,52 +36,51 @@ std::string_view note_of(std::string_view notes, ElfW(Word) kind, std::size_t al
   return {};
 }
 
-/// The file that starling was loaded from: the program, or the library of another program.
+constexpr const char* of_process = "/proc/self/exe";
+
+/// What is known of the loaded file that has this code: the program, or a library inside another program.
 struct OwnFile {
-  std::string path;  ///< empty for the program of the process
-  std::string build_id;
+  std::string build_id;  ///< empty without one
+  std::string path = of_process;
 };
 
-bool has_own_code(const dl_phdr_info& file);
+bool has_this_code(const dl_phdr_info& file) {
+  const auto here = reinterpret_cast<ElfW(Addr)>(&has_this_code);
+  const std::span parts(file.dlpi_phdr, file.dlpi_phnum);
+  return std::any_of(parts.begin(), parts.end(), [&](const ElfW(Phdr) & part) {
+    const ElfW(Addr) begin = file.dlpi_addr + part.p_vaddr;
+    return part.p_type == PT_LOAD && here >= begin && here < begin + part.p_memsz;
+  });
+}
 
-/// Looks at the file that has this code, and at no other.
-int find_own_file(dl_phdr_info* file, std::size_t, void* result) {
-  if (!has_own_code(*file)) return 0;
-  OwnFile& found = *static_cast<OwnFile*>(result);
-  found.path = file->dlpi_name;
+int look_at_own_file(dl_phdr_info* file, std::size_t, void* result) {
+  if (!has_this_code(*file)) return 0;
+  auto& own = *static_cast<OwnFile*>(result);
+  if (file->dlpi_name != nullptr && *file->dlpi_name != '\0') own.path = file->dlpi_name;
   for (const ElfW(Phdr) & part : std::span(file->dlpi_phdr, file->dlpi_phnum)) {
     if (part.p_type != PT_NOTE) continue;
     const std::string_view notes(reinterpret_cast<const char*>(file->dlpi_addr + part.p_vaddr), part.p_memsz);
     const std::string_view id = note_of(notes, NT_GNU_BUILD_ID, part.p_align == 8 ? 8 : 4);
-    if (id.size() >= digest_bytes) found.build_id = to_hex(id);
+    if (id.size() >= digest_bytes) own.build_id = to_hex(id);
   }
   return 1;
 }
 
-bool has_own_code(const dl_phdr_info& file) {
-  const auto place = reinterpret_cast<ElfW(Addr)>(&find_own_file);
-  return std::ranges::any_of(std::span(file.dlpi_phdr, file.dlpi_phnum), [&](const ElfW(Phdr) & part) {
-    const ElfW(Addr) begin = file.dlpi_addr + part.p_vaddr;
-    return part.p_type == PT_LOAD && place >= begin && place - begin < part.p_memsz;
-  });
-}
-
 OwnFile own_file() {
-  OwnFile found;
-  dl_iterate_phdr(find_own_file, &found);
-  return found;
+  OwnFile own;
+  dl_iterate_phdr(look_at_own_file, &own);
+  return own;
 }
 
 }  // namespace
 
 bool is_own_program() {
-  return own_file().path.empty();
+  return own_file().path == of_process;
 }
 
 std::string build_digest() {
-  const OwnFile file = own_file();
-  if (!file.build_id.empty()) return file.build_id;
-  return sha256_of_file(file.path.empty() ? "/proc/self/exe" : file.path);
+  const OwnFile own = own_file();
+  return own.build_id.empty() ? sha256_of_file(own.path) : own.build_id;
 }
 
 std::string version() {

@@ -1,11 +1,12 @@
 #include "learning_run.hpp"
 
 #include "app/run/privacy/noise_keys.hpp"
-#include "last_directory.hpp"
 #include <ctime>
 #include <filesystem>
 
+#include "starling/core/record_error.hpp"
 #include "starling/data/serving/partition.hpp"
+#include "starling/record/directory/run_directory.hpp"
 
 namespace starling {
 
@@ -16,7 +17,21 @@ ExitCode LearningRun::run(const std::vector<std::string>& words) {
   choose_checkpoint();
   open_privacy();
   make_directory();
-  return play();
+  try {
+    return play();
+  } catch (const RecordError& error) {
+    tell_of_records(error);
+    throw DataError(fmt::format("{} The owner of the records finds more in {}.", error.what(), owners_errors()));
+  }
+}
+
+std::string LearningRun::owners_errors() const {
+  return directory_->private_folder(world_.rank()) + "/errors.txt";
+}
+
+/// Writes down what only the owner of the records may read.
+void LearningRun::tell_of_records(const RecordError& error) const {
+  OwnersFile(owners_errors()).append(Secret<std::string>(error.shown() + "\n"));
 }
 
 ExitCode LearningRun::play() {
@@ -59,7 +74,6 @@ void LearningRun::configure(const std::vector<std::string>& words) {
   choose_configuration();
   world_.set_watchdog(common().watchdog);
   if (!common().resume) return;
-  last_directory() = *common().resume;
   if (RunDirectory::never_began(*common().resume, agreement_, world_.rank())) {
     notes_.push_back(fmt::format("the run in '{}' never came to its first round: it begins now", *common().resume));
     return;
@@ -120,6 +134,7 @@ void LearningRun::make_directory() {
       if (first_rank()) directory_->replace_configuration(configuration_);
     });
   }
+  note_directory_(directory_->path());
   if (privacy_) privacy_->move_in(directory_->private_folder(world_.rank()));
   end_if_signalled();
   agreement_.together([&] {
@@ -162,7 +177,6 @@ void LearningRun::make_new_directory() {
   } else {
     directory_.emplace(path, configuration_, agreement_, world_.rank());
   }
-  last_directory() = path;
   agreement_.together([&] {
     if (common().save_partition && first_rank()) {
       save_partition(common().data, layout_->clients(), *common().save_partition);

@@ -8,12 +8,14 @@
 #include "run_records.hpp"
 #include "run_steps.hpp"
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "starling/core/record_error.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/net/agreement.hpp"
 #include "starling/protocol/own_model/own_model.hpp"
@@ -54,6 +56,8 @@ class LearningRun : public RunSteps {
   LearningRun(World& world, std::string command, std::string command_line)
       : world_(world), agreement_(world), command_(std::move(command)), command_line_(std::move(command_line)) {}
 
+  /// Calls f with the run's folder, once it has one.
+  void note_directory(std::function<void(const std::string&)> f) { note_directory_ = std::move(f); }
   /// The whole life cycle: configuration, data, privacy, protocol, rounds, results. **Collective.**
   ExitCode run(const std::vector<std::string>& words);
 
@@ -178,6 +182,8 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::string model_identity() const;
   [[nodiscard]] bool model_can_be_told() const;
   void tell_owner(const Secret<std::string>& line);
+  [[nodiscard]] std::string owners_errors() const;
+  void tell_of_records(const RecordError& error) const;
 
   [[nodiscard]] bool is_finished();
   [[nodiscard]] ExitCode show_finished() const;
@@ -217,6 +223,7 @@ class LearningRun : public RunSteps {
   void save_model(const Summary& summary) const;
   [[nodiscard]] std::vector<std::string> write_pictures(const Summary& summary, const OwnResults& own) const;
 
+  std::function<void(const std::string&)> note_directory_ = [](const std::string&) {};
   std::string configuration_;      ///< effective, as the run directory has it
   Secret<std::string> for_owner_;  ///< lines that wait for the run's directory
   bool goes_on_ = false;           ///< the run began earlier
@@ -233,7 +240,12 @@ class LearningRun : public RunSteps {
 /// Runs a learning command on all ranks of the launch; returns the exit code.
 template <class Run>
 [[nodiscard]] int run_learning(const Call& call) {
-  return run_on_all_ranks([&](World& world) { return Run(world, call.command_line).run(call.words); }, call.errors);
+  const auto job = [&](World& world) {
+    Run run(world, call.command_line);
+    run.note_directory(call.note_directory);
+    return run.run(call.words);
+  };
+  return run_on_all_ranks(job, call.errors);
 }
 
 }  // namespace starling

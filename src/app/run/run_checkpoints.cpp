@@ -52,6 +52,7 @@ bool LearningRun::is_finished() {
 }
 
 ExitCode LearningRun::show_finished() const {
+  note_directory_(directory_->path());
   if (!first_rank()) return ExitCode::done;
   fmt::print(stderr, "note: the run in '{}' has played all its rounds\n", directory_->path());
   if (common().json) print(read_whole_file(directory_->summary_file()).value_or(""));

@@ -2,6 +2,7 @@
 
 #include "catalogue.hpp"
 #include <algorithm>
+#include <filesystem>
 
 #include "starling/core/check.hpp"
 #include "starling/core/spec.hpp"
@@ -44,6 +45,7 @@ bool parse_own_model(const std::string& text, ModelChoice& choice) {
     const std::size_t colon = std::min(rest.find(':'), rest.size());
     choice.own = open_plugin(rest.substr(0, colon), rest.substr(std::min(colon + 1, rest.size())));
   }
+  choice.code = named::model(text, std::filesystem::current_path());
   if (choice.own) choice.kind = Kind::own;
   return choice.own != nullptr;
 }
@@ -143,13 +145,17 @@ std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, c
   return std::make_unique<NetworkModel<float>>(loss, architecture);
 }
 
-std::optional<SavedModel> saved_model(const ModelChoice& choice, const std::string& loss, const Loss& made,
-                                      const DataShape& shape) {
-  if (choice.own) return std::nullopt;
+SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const Loss& made, const DataShape& shape) {
   SavedModel model;
+  model.features = shape.features;
+  if (choice.own) {
+    model.kind = SavedModel::Kind::own;
+    model.code = choice.code;
+    model.code_identity = choice.own->identity();
+    return model;
+  }
   model.loss = loss;
   model.scores = made.scores();
-  model.features = shape.features;
   model.intercept = choice.kind == Kind::linear && choice.intercept;
   if (choice.kind == Kind::location) model.kind = SavedModel::Kind::location;
   if (!choice.is_network()) return model;

@@ -22,6 +22,7 @@ struct ModelChoice {
   enum class Kind { linear, location, perceptron, convolutional, own };
   Kind kind = Kind::linear;
   std::shared_ptr<OwnModel> own;    ///< the user's model; null for models of starling
+  std::string code;                 ///< of the user's model, as the option's value
   std::vector<std::size_t> widths;  ///< of a network
   Precision precision = Precision::single;
   bool intercept = false;
@@ -41,9 +42,9 @@ void check_model_choice(const ModelChoice& choice, const PrivacyOptions& privacy
 /// choice.
 [[nodiscard]] std::unique_ptr<Model> make_model(const ModelChoice& choice, const Loss& loss, const DataShape& shape);
 
-/// The same model without parameters and constants, for its file; none of an own model, which only its code can apply.
-[[nodiscard]] std::optional<SavedModel> saved_model(const ModelChoice& choice, const std::string& loss,
-                                                    const Loss& made, const DataShape& shape);
+/// The same model without parameters and constants, for its file.
+[[nodiscard]] SavedModel saved_model(const ModelChoice& choice, const std::string& loss, const Loss& made,
+                                     const DataShape& shape);
 
 /// The model whose gradients are clipped: `model`, or under `--unit person` one of persons, which `persons` keeps.
 [[nodiscard]] Model& learned_model(Model& model, const PrivacyOptions& privacy, std::optional<PersonModel>& persons);

@@ -1,6 +1,7 @@
 #include "starling/protocol/aggregated/fedavg.hpp"
 
 #include "protocol/bounded_model.hpp"
+#include "protocol/naming_client.hpp"
 #include <algorithm>
 
 #include "starling/core/check.hpp"
@@ -57,8 +58,9 @@ bool FedAvg::update_client(std::size_t k) {
     const std::optional<double> price = clients_.begin(k, step);
     if (!price) break;
     const ReleaseAddress address{ReleasePath::fedavg_gradient, root_.first() + static_cast<Client>(k), step, 0};
-    mechanism_.release(address, *price, clients_.key(k), clients_.gradient(k, local_.value(), mechanism_.clip()),
-                       direction_);
+    const Secret<Vector>& gradient = naming_client(
+        address.client, step, [&]() -> auto& { return clients_.gradient(k, local_.value(), mechanism_.clip()); });
+    mechanism_.release(address, *price, clients_.key(k), gradient, direction_);
     local_.update(
         [&](Vector& w, const Vector& direction) {
           if (settings_.l2 != 0) scale(1 - eta * settings_.l2, w);

@@ -1,6 +1,7 @@
 #include "starling/protocol/decentralized/omd.hpp"
 
 #include "protocol/bounded_model.hpp"
+#include "protocol/naming_client.hpp"
 #include <algorithm>
 
 #include "starling/core/check.hpp"
@@ -125,7 +126,7 @@ void DecentralizedOmd::play(std::size_t k, Round t, View x, const Secret<Batch>&
     tally += score;
   };
   require_bounded_model(x, learning_->model.largest_parameter(), client(k), t);
-  apply(evaluate, gradient_, tallies_[k], played_[k], batch);
+  naming_client(client(k), t, [&] { apply(evaluate, gradient_, tallies_[k], played_[k], batch); });
 }
 
 /// ĝ = mean of clipped gradients + noise (docs/methods/privacy.md, "One release"), then + λx, and with constraints the

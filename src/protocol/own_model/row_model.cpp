@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "starling/core/check.hpp"
+#include "starling/core/numerics/kernels.hpp"
 #include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/core/record_error.hpp"
 #include "starling/privacy/clip_rows.hpp"
@@ -22,9 +23,10 @@ constexpr std::size_t most_parameters = std::size_t{1} << 40;
 constexpr std::size_t fence = 8;
 constexpr std::uint64_t fence_bits = 0x7ff85ca1ab1e0000;
 
-/// Makes room for `size` numbers and a fence.
+/// Makes room for `size` numbers and a fence. All are NaN: what an own model does not write is out of range, and is
+/// nothing that another client's records have left.
 MutableView fenced(Vector& numbers, std::size_t size) {
-  if (numbers.size() != size + fence) numbers.assign(size + fence, std::bit_cast<double>(fence_bits));
+  numbers.assign(size + fence, std::bit_cast<double>(fence_bits));
   return MutableView(numbers).first(size);
 }
 
@@ -137,13 +139,24 @@ Score RowModel::evaluate(View parameters, const Batch& batch, const Clip& clip, 
     for (std::size_t i = 0; i < records.rows; ++i) {
       const MutableView row = MutableView(rows_).subspan(i * dimension_, dimension_);
       const Score own = score_of(records, i);
-      const bool in_range = own.records == 1 && clip_rows(row, dimension_, clip) == 0;
+      const bool in_range = own.records == 1 && clip_row(row, clip);
       total += in_range ? own : Score{0, 0, 0, 1};
       if (in_range) terms.push_back({1, row.data()});
     }
     add_weighted(terms, dimension_, gradient.data());
   });
   return total;
+}
+
+bool RowModel::clip_row(MutableView row, const Clip& clip) const {
+  return clip_rows(row, dimension_, clip) == 0;
+}
+
+void RowModel::add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) {
+  constexpr double too_long = 4;
+  Vector row(dimension_, 0.0);
+  row[coordinate] = sign * (clip.kind == ClipKind::none ? 1 : too_long * clip.bound);
+  if (clip_row(row, clip)) axpy(1, row, gradient);
 }
 
 Score RowModel::score(View parameters, const Batch& batch) {

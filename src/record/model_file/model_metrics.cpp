@@ -8,8 +8,9 @@
 namespace starling {
 
 std::optional<PredictionForm> prediction_form(const SavedModel& model) {
+  if (model.kind == SavedModel::Kind::location || model.kind == SavedModel::Kind::own) return std::nullopt;
   const PredictionForm form = PredictionForm::of(*ModelLoss(model));
-  if (model.kind == SavedModel::Kind::location || !form.predicts()) return std::nullopt;
+  if (!form.predicts()) return std::nullopt;
   return form;
 }
 

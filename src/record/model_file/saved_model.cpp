@@ -29,7 +29,7 @@ struct Named {
 };
 
 constexpr std::array kinds{Named<Kind>{"linear", Kind::linear}, Named<Kind>{"location", Kind::location},
-                           Named<Kind>{"network", Kind::network}};
+                           Named<Kind>{"network", Kind::network}, Named<Kind>{"own", Kind::own}};
 constexpr std::array links{Named<Link>{"identity", Link::identity}, Named<Link>{"logit", Link::logit},
                            Named<Link>{"softmax", Link::softmax}, Named<Link>{"none", Link::none}};
 constexpr std::array precisions{Named<Precision>{"float", Precision::single},
@@ -63,8 +63,14 @@ void make_groups(const hdf5::File& file, const std::string& name) {
 void write_content(const hdf5::File& file, const SavedModel& model) {
   file.attribute("/", "format", std::string(format_name));
   file.attribute("/", "kind", name_in(kinds, model.kind));
-  file.attribute("/", "loss", model.loss);
-  file.attribute("/", "link", name_in(links, ModelLoss(model)->link()));
+  if (model.kind == Kind::own) {
+    file.attribute("/", "code", model.code);
+    file.attribute("/", "code_identity", model.code_identity);
+    file.attribute("/", "dimension", static_cast<double>(model.parameters.size()));
+  } else {
+    file.attribute("/", "loss", model.loss);
+    file.attribute("/", "link", name_in(links, ModelLoss(model)->link()));
+  }
   file.attribute("/", "scores", static_cast<double>(model.scores));
   file.attribute("/", "features", static_cast<double>(model.features));
   file.attribute("/", "intercept", std::string(model.intercept ? "yes" : "no"));
@@ -142,12 +148,17 @@ SavedModel read_content(const hdf5::Input& file) {
     model.row_bound = *bound;
   }
   if (model.kind == Kind::network) read_network(file, model);
+  if (model.kind == Kind::own) {
+    model.code = file.text("/", "code").value_or("");
+    model.code_identity = file.text("/", "code_identity").value_or("");
+    model.parameters.resize(read_count(file, "/", "dimension", 1));
+  }
   read_parameters(file, model);
   model.constants = read_preparation(file);
   for (const std::string& key : file.attributes("/origin")) {
     model.origin.emplace_back(key, file.text("/origin", key).value_or(""));
   }
-  const ModelLoss loss(model);
+  if (model.kind != Kind::own) static_cast<void>(ModelLoss(model));
   return model;
 }
 
@@ -156,6 +167,7 @@ SavedModel read_content(const hdf5::Input& file) {
 std::vector<ParameterBlock> SavedModel::blocks() const {
   if (kind == Kind::network) return parameter_blocks(architecture);
   if (kind == Kind::location) return {{"point", 1, features, 0, features}};
+  if (kind == Kind::own) return {{"point", 1, parameters.size(), 0, parameters.size()}};
   const std::size_t stride = features + (intercept ? 1 : 0);
   std::vector<ParameterBlock> blocks{{"weights", scores, features, 0, stride}};
   if (intercept) blocks.push_back({"intercept", scores, 1, features, stride});
@@ -171,6 +183,10 @@ std::vector<std::string> SavedModel::feature_names() const {
 }
 
 ModelLoss::ModelLoss(const SavedModel& model) {
+  check<DataError>(
+      model.kind != SavedModel::Kind::own,
+      "the model is code of its own ({}), which alone can apply it. Use that, as Python's run.predict does.",
+      model.code);
   try {
     loss_ = loss_table().make(model.loss);
   } catch (const UsageError& error) {

@@ -30,7 +30,7 @@ class OwnLoss final : public Loss {
 ///
 /// Rows are asked for in chunks of at most 64 MB. Sparse records are made dense in these chunks. Throws FailureError
 /// if the own model writes beyond the end of what it was given, and RecordError if it throws.
-class RowModel final : public Model {
+class RowModel : public Model {
  public:
   /// Throws UsageError for a dimension of 0.
   RowModel(std::shared_ptr<OwnModel> own, std::size_t features);
@@ -39,8 +39,13 @@ class RowModel final : public Model {
   [[nodiscard]] bool classifies() const override { return own_->classifies() && own_->predicts(); }
   Score evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) override;
   [[nodiscard]] Score score(View parameters, const Batch& batch) override;
+  void add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) override;
   /// The own start, or zeros.
   [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override;
+
+ protected:
+  /// Clips one row. False, and zeros, for a row out of range.
+  [[nodiscard]] virtual bool clip_row(MutableView row, const Clip& clip) const;
 
  private:
   /// Calls f(records, number of the first) for chunk after chunk.

@@ -19,8 +19,9 @@ namespace starling {
 
 /// Parameters, architecture, preparation and origin of a model. docs/reference/model-h5.md describes the file.
 struct SavedModel {
-  /// What the loss scores: linear functions of the features, the distance from a point, or outputs of a network.
-  enum class Kind { linear, location, network };
+  /// What the loss scores: linear functions of the features, the distance from a point, or outputs of a network. The
+  /// losses of an own model are known to its code alone.
+  enum class Kind { linear, location, network, own };
 
   Kind kind = Kind::linear;
   std::string loss = "logistic";  ///< as `--loss`; with several scores, a loss of one score is one-vs-rest
@@ -31,12 +32,15 @@ struct SavedModel {
   double row_bound = std::numeric_limits<double>::infinity();
   Architecture architecture;              ///< of a network
   Precision precision = Precision::full;  ///< of a network
+  std::string code;                       ///< of an own model, as `--model`
+  std::string code_identity;              ///< of an own model: what tells its code from other code
   Vector parameters;                      ///< d
   PublicConstants constants;
   bool own_constants = false;  ///< clients prepared their records by constants of their own, which are not saved
   std::vector<std::pair<std::string, std::string>> origin;  ///< run, unit, privacy statement, versions, digests
 
-  /// Blocks of `parameters`: `weights` (K × p) and `intercept` (K × 1), `point` (1 × p), or the layers of a network.
+  /// Blocks of `parameters`: `weights` (K × p) and `intercept` (K × 1), `point` (1 × p, of an own model 1 × d), or the
+  /// layers of a network.
   [[nodiscard]] std::vector<ParameterBlock> blocks() const;
   /// Names of the features that the scores are made of; x0, x1, … where the source had none.
   [[nodiscard]] std::vector<std::string> feature_names() const;
@@ -59,7 +63,7 @@ void write_model(const std::string& path, const SavedModel& model);
 /// The loss of a saved model's scores.
 class ModelLoss {
  public:
-  /// Throws DataError for an unknown loss, or one of another number of scores.
+  /// Throws DataError for an own model, an unknown loss, or one of another number of scores.
   explicit ModelLoss(const SavedModel& model);
   [[nodiscard]] const Loss& operator*() const { return one_vs_rest_ ? *one_vs_rest_ : *loss_; }
   [[nodiscard]] const Loss* operator->() const { return &**this; }

@@ -1,0 +1,257 @@
+"""Models of a user from shared libraries: `--model plugin:FILE`."""
+
+import shutil
+import subprocess
+import unittest
+
+from harness import *
+
+EXAMPLES = SOURCE / "examples" / "plugin"
+INCLUDE = ["-I", str(SOURCE / "include")]
+OMD = ["omd", "--source", "data.csv", "--clients", 4, "--batch", 4, "--noise-key", "seed", "--progress", "off"]
+GAUSSIAN = ["--mechanism", "gaussian", "--epsilon", 1, "--clip", 0.5]
+
+# Logistic regression without an intercept, and faults that -DNAME plants.
+LOGISTIC = r"""
+#include <math.h>
+#include <stddef.h>
+#include <starling/plugin.h>
+
+static size_t dimension(void *self, size_t features) {
+  (void)self;
+#ifdef NO_DIMENSION
+  features = 0;
+#endif
+  return features;
+}
+
+static int gradients(void *self, const double *point, const starling_batch *batch, double *losses, double *rows) {
+  const size_t p = batch->features;
+  (void)self;
+  for (size_t i = 0; i < batch->rows; ++i) {
+    const double *x = batch->x + i * batch->stride;
+    double score = 0;
+    for (size_t j = 0; j < p; ++j) score += point[j] * x[j];
+    losses[i] = log1p(exp(-batch->y[i] * score));
+    for (size_t j = 0; j < p; ++j) rows[i * p + j] = -batch->y[i] / (1 + exp(batch->y[i] * score)) * x[j];
+  }
+#ifdef NAN_ROWS
+  rows[0] = NAN;
+#endif
+#ifdef WRITES_BEYOND
+  rows[batch->rows * p] = 1;
+#endif
+#ifdef FAILS
+  return 7;
+#endif
+  return 0;
+}
+
+static const char *error(void *self) {
+  (void)self;
+  return "the patient of 93 years has no gradient";
+}
+
+#ifdef OTHER_NAME
+#define starling_plugin starling_module
+#endif
+STARLING_PLUGIN int starling_plugin(unsigned abi, const char *options, starling_model *out) {
+  (void)options;
+#ifdef OLD_ABI
+  if (abi != 0) return 1;
+#endif
+  if (abi != STARLING_PLUGIN_ABI) return 1;
+#ifndef NO_GRADIENTS
+  out->gradients = gradients;
+#endif
+#ifdef CLASSIFIES
+  out->classifies = 1;
+#endif
+  out->dimension = dimension;
+  out->error = error;
+  return 0;
+}
+"""
+
+
+def compiler(name):
+    found = shutil.which(name)
+    if found is None:
+        raise unittest.SkipTest(f"there is no compiler {name}")
+    return found
+
+
+class Plugins(TestCase):
+    def setUp(self):
+        super().setUp()
+        self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(160)]) + "\n")
+
+    def build(self, words):
+        done = subprocess.run([*words], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def logistic(self, *faults, name="libmine.so"):
+        self.write("mine.c", LOGISTIC)
+        flags = [f"-D{fault}" for fault in faults]
+        self.build([compiler("cc"), "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-O2", "-shared", "-fPIC", *INCLUDE, *flags, "mine.c",
+                    "-o", name, "-lm"])
+        return ["--model", f"plugin:./{name}"]
+
+    def example(self, name, library, *flags):
+        self.build([*flags, *(INCLUDE if not name.endswith("90") else []), "-O2", "-shared", "-fPIC", str(EXAMPLES / name), "-o", library, "-lm"])
+
+    def summary(self, words, ranks=1):
+        done = self.run_command(ranks, [*words, "--json-models"])
+        self.assertEqual(done.code, 0, done)
+        return done.summary()
+
+    def assert_close(self, first, second):
+        for own, other in zip(first["models"], second["models"]):
+            for a, b in zip(own, other):
+                self.assertAlmostEqual(a, b, delta=1e-12)
+
+    def test_equals_the_built_in_loss_on_all_layouts(self):
+        mine = self.logistic()
+        for i, words in enumerate([[*OMD, *GAUSSIAN], ["fedavg", *OMD[1:], *GAUSSIAN, "--local-steps", 2], [*OMD, "--mechanism", "none"]]):
+            built_in = self.summary([*words, "--loss", "logistic", "--output", f"built-in-{i}"])
+            own = [self.summary([*words, *mine, "--output", f"own-{i}-{ranks}"], ranks) for ranks in (1, 2, 4)]
+            self.assert_close(own[0], built_in)
+            for other in own[1:]:
+                self.assertEqual(bits(other["models"]), bits(own[0]["models"]))
+            self.assertEqual(own[0]["privacy"].get("epsilon"), built_in["privacy"].get("epsilon"))
+
+    def test_persons_and_audits(self):
+        mine = self.logistic()
+        self.write("data.csv", "\n".join(["a,b,c,who,y", *[row.rsplit(",", 1)[0] + f",p{i // 2}," + row.rsplit(",", 1)[1]
+                                                            for i, row in enumerate(csv_rows(160))]]) + "\n")
+        person = [*OMD, *GAUSSIAN, "--unit", "person", "--person", "who"]
+        self.assert_close(self.summary([*person, *mine, "--output", "own"]), self.summary([*person, "--loss", "logistic", "--output", "built-in"]))
+        self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(640)]) + "\n")
+        done = self.run_alone([*OMD, *GAUSSIAN, *mine, "--epochs", 2, "--audit", "--json"])
+        self.assertEqual(done.code, 0, done)
+        self.assertFalse(done.summary()["audit"]["refuted"])
+
+    def test_goes_on_with_the_same_library_alone(self):
+        mine = self.logistic()
+        words = [*OMD, *GAUSSIAN, *mine, "--epochs", 4]
+        whole = self.summary([*words, "--output", "whole"])
+        self.summary([*words, "--output", "half", "--rounds", 20, "--checkpoint-every", 10])
+        (self.folder / "elsewhere").mkdir()
+        self.logistic("CLASSIFIES_NOT")  # the same code
+        done = self.run_alone(["omd", "--resume", "../half", "--rounds", 40, "--json-models"], cwd=self.folder / "elsewhere")
+        self.assertEqual(done.code, 0, done)
+        self.assertEqual(bits(done.summary()["models"]), bits(whole["models"]))
+        self.logistic("NAN_ROWS")
+        done = self.run_alone(["omd", "--resume", "half", "--rounds", 40])
+        self.assertEqual(done.code, 0 if "has played all" in done.err else 2, done)
+        self.summary([*words, "--output", "third", "--rounds", 20, "--checkpoint-every", 10])
+        self.logistic()
+        done = self.run_alone(["omd", "--resume", "third", "--rounds", 40])
+        self.assertEqual(done.code, 2, done)
+        self.assertIn("are not those that the run began with", done.err)
+
+    def test_a_ledger_tells_libraries_apart(self):
+        mine = self.logistic()
+        words = [*OMD, *GAUSSIAN, *mine, "--ledger", "ledger", "--json"]
+        first = self.run_alone([*words, "--output", "first"]).summary()["privacy"]["ledger"]
+        again = self.run_alone([*words, "--output", "again"]).summary()["privacy"]["ledger"]
+        self.assertEqual(again["record_epsilon"], first["record_epsilon"])  # the same run costs nothing
+        self.logistic("NAN_ROWS")
+        other = self.run_alone([*words, "--output", "other"]).summary()["privacy"]["ledger"]
+        self.assertGreater(other["record_epsilon"], first["record_epsilon"])
+
+    def test_records_that_are_not_finite_are_left_out(self):
+        done = self.run_alone([*OMD, "--mechanism", "none", *self.logistic("NAN_ROWS"), "--json", "--output", "run"])
+        self.assertEqual(done.code, 0, done)
+        self.assertTrue(any("40 times a record was out of range" in note for note in done.summary()["notes"]), done)
+
+    def test_faults(self):
+        cases = [
+            ("OTHER_NAME", 2, "no function starling_plugin"),
+            ("OLD_ABI", 2, "starling_plugin returned 1"),
+            ("NO_GRADIENTS", 2, "lacks the function `gradients`"),
+            ("CLASSIFIES", 2, "without the function `scores`"),
+            ("NO_DIMENSION", 2, "has 0 parameters"),
+            ("WRITES_BEYOND", 5, "beyond the end of the gradients"),
+        ]
+        for fault, code, words in cases:
+            with self.subTest(fault):
+                done = self.run_alone([*OMD, *GAUSSIAN, *self.logistic(fault, name=f"lib{fault}.so"), "--output", fault])
+                self.assertEqual(done.code, code, done)
+                self.assertIn(words, done.err)
+        self.write("text.so", "no library\n")
+        for value, words in [("plugin:", "lacks the name"), ("plugin:./absent.so", "no such file"), ("plugin:./text.so", "cannot be loaded"),
+                             ("own:mine", "no such model"), ("plug:x", "unknown model")]:
+            with self.subTest(value):
+                done = self.run_alone([*OMD, *GAUSSIAN, "--model", value])
+                self.assertEqual(done.code, 2, done)
+                self.assertIn(words, done.err)
+        mine = self.logistic()
+        for more, words in [(["--loss", "huber:1"], "has its losses itself"), (["--intercept"], "the parameters that it says"),
+                            (["--regret", "static"], "whether its loss is convex")]:
+            with self.subTest(more):
+                done = self.run_alone([*OMD, *GAUSSIAN, *mine, *more])
+                self.assertEqual(done.code, 2, done)
+                self.assertIn(words, done.err)
+
+    def test_the_text_of_a_failure_is_for_the_owner_alone(self):
+        mine = self.logistic("FAILS")
+        for command in (OMD, ["fedavg", *OMD[1:]]):
+            done = self.run_alone([*command, *GAUSSIAN, *mine, "--output", command[0]])
+            self.assertEqual(done.code, 3, done)
+            self.assertIn("client 0, round 1: --model: `gradients` of the plug-in returned 7", done.err)
+            self.assertNotIn("93", done.err)
+            told = self.folder / command[0] / "private" / "0" / "errors.txt"
+            self.assertIn("the patient of 93 years has no gradient", told.read_text())
+            self.assertEqual(told.stat().st_mode & 0o777, 0o600)
+
+    def test_the_model_file(self):
+        mine = self.logistic()
+        self.summary([*OMD, *GAUSSIAN, *mine, "--output", "run"])
+        done = self.run_alone(["predict", "run", "--source", "data.csv"])
+        self.assertEqual(done.code, 3, done)
+        self.assertIn("code of its own (plugin:", done.err)
+        started = self.summary([*OMD, "--mechanism", "none", *mine, "--rounds", 1, "--step", 1e-12, "--start", "run/model.h5", "--output", "next"])
+        if h5py is not None:
+            with h5py.File(self.folder / "run" / "model.h5") as file:
+                self.assertEqual(file.attrs["kind"], "own")
+                for own, saved in zip(started["models"][0], file["parameters/point"][0]):
+                    self.assertAlmostEqual(own, saved, delta=1e-10)
+
+    def test_poisson_regression(self):
+        self.example("poisson.c", "libpoisson.so", compiler("cc"), "-std=c99")
+        lines = []
+        for i, row in enumerate(csv_rows(400)):
+            a, b, c, _ = map(float, row.split(","))
+            lines.append(f"{a},{b},{c},{round(2.718281828 ** (0.5 + a - 0.5 * b))}")
+        self.write("data.csv", "\n".join(["a,b,c,y", *lines]) + "\n")
+        words = [*OMD, "--mechanism", "none", "--epochs", 20, "--step", 0.3, "--model", "plugin:./libpoisson.so:offset=0.5"]
+        model = self.summary([*words, "--output", "run"])["models"][0]
+        for found, truth in zip(model, (1, -0.5, 0)):
+            self.assertAlmostEqual(found, truth, delta=0.15)
+        done = self.run_alone([*words[:-1], "plugin:./libpoisson.so:ofset=0.5", "--output", "other"])
+        self.assertEqual(done.code, 2, done)
+        self.assertIn("options are offset=NUMBER", done.err)
+
+    def test_factorization_machine(self):
+        """The label is the sign of a product, of which a linear model knows nothing."""
+        self.example("factorization_machine.cpp", "libfm.so", compiler("c++"), "-std=c++17")
+        rows = [row.rsplit(",", 1)[0] for row in csv_rows(800)]
+        lines = [f"{row},{1 if float(row.split(',')[0]) * float(row.split(',')[1]) > 0 else -1}" for row in rows]
+        self.write("data.csv", "\n".join(["a,b,c,y", *lines]) + "\n")
+        self.write("test.csv", "\n".join(["a,b,c,y", *lines[:200]]) + "\n")
+        words = [*OMD, "--mechanism", "none", "--epochs", 30, "--step", 1, "--test", "test.csv"]
+        own = self.summary([*words, "--model", "plugin:./libfm.so:rank=3", "--output", "own"])["accuracy"]
+        linear = self.summary([*words, "--intercept", "--output", "linear"])["accuracy"]
+        self.assertGreater(own, 0.9)
+        self.assertLess(linear, 0.65)
+
+    def test_fortran(self):
+        self.example("huber.f90", "libhuber.so", compiler("gfortran"))
+        own = self.summary([*OMD, "--mechanism", "none", "--model", "plugin:./libhuber.so", "--output", "own"])
+        built_in = self.summary([*OMD, "--mechanism", "none", "--loss", "huber:1", "--intercept", "--output", "built-in"])
+        self.assert_close(own, built_in)
+
+
+if __name__ == "__main__":
+    unittest.main()

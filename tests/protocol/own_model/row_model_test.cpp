@@ -1,0 +1,250 @@
+#include "starling/protocol/own_model/row_model.hpp"
+
+#include "support/testing.hpp"
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "starling/core/check.hpp"
+#include "starling/core/numerics/kernels.hpp"
+#include "starling/core/random.hpp"
+#include "starling/core/record_error.hpp"
+#include "starling/privacy/mechanism.hpp"
+#include "starling/protocol/canary.hpp"
+
+namespace starling {
+namespace {
+
+using testing_support::message_of;
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr Clip unclipped{ClipKind::none, 1};
+
+/// Logistic regression on labels ±1, with what a test changes.
+class OwnLogistic : public OwnModel {
+ public:
+  using Change = std::function<void(const RecordTable&, MutableView losses, MutableView gradients)>;
+  explicit OwnLogistic(Change change = nullptr) : change_(std::move(change)) {}
+
+  std::size_t dimension(std::size_t features) override { return features; }
+  std::optional<Vector> start(std::uint64_t /*seed*/, std::size_t /*dimension*/) override { return own_start; }
+  void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) override {
+    most_rows = std::max(most_rows, records.rows);
+    for (std::size_t i = 0; i < records.rows; ++i) {
+      const View x(records.x + i * records.stride, records.features);
+      const double score = dot(x, point);
+      losses[i] = std::log1p(std::exp(-records.y[i] * score));
+      const double slope = -records.y[i] / (1 + std::exp(records.y[i] * score));
+      for (std::size_t j = 0; j < x.size(); ++j) gradients[i * x.size() + j] = slope * x[j];
+    }
+    if (change_) change_(records, losses, gradients);
+  }
+  [[nodiscard]] bool predicts() const override { return true; }
+  [[nodiscard]] bool classifies() const override { return true; }
+  void predict(View point, const RecordTable& records, MutableView predictions) override {
+    for (std::size_t i = 0; i < records.rows; ++i) {
+      predictions[i] = dot(View(records.x + i * records.stride, records.features), point) > 0 ? 1 : -1;
+    }
+  }
+  [[nodiscard]] std::string identity() const override { return "logistic"; }
+
+  std::optional<Vector> own_start;
+  std::size_t most_rows = 0;
+
+ private:
+  Change change_;
+};
+
+/// Records with `features` features, drawn; sparse ones have every other feature.
+Batch drawn(std::size_t records, std::size_t features, bool sparse = false) {
+  AddressedRandom random(7, Purpose::data, 0, 0);
+  Batch batch;
+  batch.clear();
+  std::vector<std::int32_t> index;
+  for (std::size_t j = 0; j < features; j += 2) index.push_back(static_cast<std::int32_t>(j));
+  for (std::size_t i = 0; i < records; ++i) {
+    Vector row(sparse ? index.size() : features);
+    for (double& x : row) x = 4 * random.uniform() - 2;
+    batch.add(sparse ? Row{row, index} : Row{row, {}}, random.uniform() < 0.5 ? -1 : 1);
+  }
+  return batch;
+}
+
+struct Evaluated {
+  Score score;
+  Vector gradient;
+};
+
+Evaluated evaluated(Model& model, const Vector& x, const Batch& batch, const Clip& clip) {
+  Evaluated result;
+  result.score = model.evaluate(x, batch, clip, result.gradient);
+  return result;
+}
+
+RowModel model_with(OwnLogistic::Change change, std::size_t features = 3) {
+  return {std::make_shared<OwnLogistic>(std::move(change)), features};
+}
+
+// A linear model scales rows before it adds them, so roundings differ.
+TEST(RowModel, EqualsTheBuiltInLogisticRegression) {
+  const auto loss = loss_table().make("logistic");
+  for (const bool sparse : {false, true}) {
+    const Batch batch = drawn(50, 7, sparse);
+    LinearModel linear(*loss, 7, false);
+    RowModel own(std::make_shared<OwnLogistic>(), 7);
+    const Vector x{0.1, -0.2, 0.3, 0, 0.5, 1, -1};
+    for (const Clip clip : {Clip{ClipKind::l2, 0.3}, Clip{ClipKind::l1, 0.3}, Clip{ClipKind::component, 0.1},
+                            Clip{ClipKind::l2, 100}, unclipped}) {
+      const Evaluated a = evaluated(linear, x, batch, clip);
+      const Evaluated b = evaluated(own, x, batch, clip);
+      EXPECT_NEAR(a.score.loss, b.score.loss, 1e-12);
+      EXPECT_EQ(a.score.correct, b.score.correct);
+      EXPECT_EQ(b.score.records, 50);
+      for (std::size_t j = 0; j < x.size(); ++j) EXPECT_NEAR(a.gradient[j], b.gradient[j], 1e-12);
+    }
+    EXPECT_NEAR(own.score(x, batch).loss, linear.score(x, batch).loss, 1e-12);
+    EXPECT_EQ(own.score(x, batch).correct, linear.score(x, batch).correct);
+  }
+}
+
+TEST(RowModel, LeavesOutRecordsThatAreNotFinite) {
+  const Batch batch = drawn(4, 3);
+  const Vector x{0, 0, 0};
+  const Clip clip{ClipKind::l2, 1};
+  RowModel honest = model_with(nullptr);
+  Batch last;
+  last.show(batch, 3, 1);
+  const Vector of_last = evaluated(honest, x, last, clip).gradient;
+  RowModel faulty = model_with([](const RecordTable&, MutableView losses, MutableView gradients) {
+    losses[0] = nan_value;
+    gradients[1 * 3 + 2] = std::numeric_limits<double>::infinity();
+    gradients[2 * 3] = 1e200;
+  });
+  const Evaluated result = evaluated(faulty, x, batch, clip);
+  EXPECT_EQ(result.score.out_of_range, 3);
+  EXPECT_EQ(result.score.records, 1);
+  EXPECT_EQ(result.gradient, of_last);
+}
+
+// Rows that are left as they were could be another client's.
+TEST(RowModel, WhatIsNotWrittenIsOutOfRange) {
+  bool writes = true;
+  class Silent final : public OwnLogistic {
+   public:
+    explicit Silent(const bool& writes) : writes_(writes) {}
+    void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) override {
+      if (writes_) OwnLogistic::gradients(point, records, losses, gradients);
+    }
+
+   private:
+    const bool& writes_;
+  };
+  RowModel model(std::make_shared<Silent>(writes), 3);
+  const Batch batch = drawn(4, 3);
+  EXPECT_EQ(evaluated(model, {0, 0, 0}, batch, unclipped).score.records, 4);
+  writes = false;
+  const Evaluated silent = evaluated(model, {0, 0, 0}, batch, unclipped);
+  EXPECT_EQ(silent.score.out_of_range, 4);
+  EXPECT_EQ(silent.gradient, (Vector{0, 0, 0}));
+}
+
+TEST(RowModel, NoticesWritingBeyondTheEnd) {
+  RowModel rows = model_with(
+      [](const RecordTable&, MutableView, MutableView gradients) { *(gradients.data() + gradients.size()) = 1; });
+  RowModel losses =
+      model_with([](const RecordTable&, MutableView losses, MutableView) { *(losses.data() + losses.size()) = 1; });
+  const Batch batch = drawn(4, 3);
+  EXPECT_THAT(message_of<FailureError>([&] {
+                evaluated(rows, {0, 0, 0}, batch, unclipped);
+              }),
+              testing::HasSubstr("beyond the end of the gradients"));
+  EXPECT_THAT(message_of<FailureError>([&] {
+                evaluated(losses, {0, 0, 0}, batch, unclipped);
+              }),
+              testing::HasSubstr("beyond the end of the losses"));
+}
+
+TEST(RowModel, KeepsFromOthersWhatAnErrorTells) {
+  RowModel model = model_with(
+      [](const RecordTable&, MutableView, MutableView) { throw std::runtime_error("age 93 has no gradient"); });
+  const Batch batch = drawn(2, 3);
+  try {
+    evaluated(model, {0, 0, 0}, batch, unclipped);
+    FAIL() << "no error";
+  } catch (const RecordError& error) {
+    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("93")));
+    EXPECT_THAT(error.shown(), testing::HasSubstr("age 93 has no gradient"));
+  }
+}
+
+TEST(RowModel, AsksInChunksOf64Megabytes) {
+  const auto own = std::make_shared<OwnLogistic>();
+  constexpr std::size_t features = 1 << 20;
+  RowModel model(own, features);
+  const Batch batch = drawn(11, features, true);
+  EXPECT_EQ(evaluated(model, Vector(features, 0), batch, unclipped).score.records, 11);
+  EXPECT_EQ(own->most_rows, 8U);
+}
+
+TEST(RowModel, StartsWhereTheOwnModelSays) {
+  const auto own = std::make_shared<OwnLogistic>();
+  const RowModel model(own, 2);
+  EXPECT_EQ(model.initial(1), (Vector{0, 0}));
+  own->own_start = Vector{1, 2};
+  EXPECT_EQ(model.initial(1), (Vector{1, 2}));
+  own->own_start = Vector{1};
+  EXPECT_THROW(static_cast<void>(model.initial(1)), UsageError);
+}
+
+TEST(OfferedModel, IsKnownByItsNameWhileItLives) {
+  const auto own = std::make_shared<OwnLogistic>();
+  {
+    const OfferedModel offered("mine", own);
+    EXPECT_EQ(offered_model("mine"), own);
+    EXPECT_THROW(OfferedModel("mine", own), UsageError);
+  }
+  EXPECT_THROW(static_cast<void>(offered_model("mine")), UsageError);
+  EXPECT_THROW(OfferedModel("a b", own), UsageError);
+}
+
+/// A planted fault: rows go into the sum as they are.
+class UnclippedModel final : public RowModel {
+ public:
+  using RowModel::RowModel;
+
+ private:
+  [[nodiscard]] bool clip_row(MutableView /*row*/, const Clip& /*clip*/) const override { return true; }
+};
+
+/// The audit of 4,000 releases of two records each, at epsilon 1.
+OneRunResult audited(Model& model) {
+  CanaryLog log;
+  CanaryModel canary(model, 0, NoiseKey::from_seed(1, 0), log);
+  ReleaseSettings settings;
+  settings.dimension = 2;
+  settings.batch = 2;
+  settings.price = PriceRange::of(1);
+  settings.run_id = "test";
+  const auto laplace = mechanism_table().make("laplace", settings);
+  CanaryMechanism mechanism(*laplace, 0, log);
+  const NoiseKey key = NoiseKey::from_seed(2, 0);
+  const Batch batch = drawn(2, 2);
+  Released<Vector> noisy(declare_public(Vector()));
+  Vector sum;
+  for (Round t = 0; t < 4000; ++t) {
+    static_cast<void>(canary.evaluate(Vector{0, 0}, batch, mechanism.clip(), sum));
+    mechanism.release({ReleasePath::by_itself, 0, t, 0}, 1, key, Secret<Vector>(sum), noisy);
+  }
+  return one_run_audit(log, laplace->charge(1), 1e-5);
+}
+
+TEST(RowModel, AuditsSeeWhetherRowsAreClipped) {
+  const auto own = std::make_shared<OwnLogistic>();
+  RowModel honest(own, 2);
+  EXPECT_FALSE(audited(honest).refuted);
+  UnclippedModel planted(own, 2);
+  EXPECT_TRUE(audited(planted).refuted);
+}
+
+}  // namespace
+}  // namespace starling
