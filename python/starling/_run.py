@@ -102,7 +102,7 @@ class Run:
         own = self._own
         if own is None:
             if not os.path.exists(self.file("model.h5")):
-                raise UsageError("predict: the run has no model.h5. Give its own model: starling.load(path, model=...).")
+                raise UsageError("predict: the run has no model.h5: it has not ended, or its result is no model of records.")
             return apply_model(self.path, x, what, client)
         if not hasattr(own, "predict"):
             raise UsageError(f"predict: {type(own).__name__} has no function predict(point, x).")

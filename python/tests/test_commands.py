@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -81,6 +82,20 @@ class Functions(PythonCase):
         done = subprocess.run([sys.executable, "-B", "-c", text], env={**harness.environment(), "PYTHONPATH": "copy"},
                               capture_output=True, text=True)
         self.assertEqual(done.stdout.split("\n")[-2], "no True", done.stdout + done.stderr)
+
+
+class Installed(PythonCase):
+    def test_an_installed_copy_works_alone(self):
+        prefix = self.folder / "prefix"
+        subprocess.run(["cmake", "--install", os.environ["STARLING_BUILD"], "--prefix", str(prefix), "--component", "python"], check=True,
+                       capture_output=True)
+        packages = [path.parent for path in prefix.rglob("starling") if path.is_dir()]
+        self.assertEqual(len(packages), 1)
+        for name in ("py.typed", "__init__.pyi", "__init__.py"):
+            self.assertTrue((packages[0] / "starling" / name).is_file() and not (packages[0] / "starling" / name).is_symlink())
+        done = subprocess.run([sys.executable, "-B", "-c", "import starling; print(starling.__file__, starling.__version__)"],
+                              env={**harness.environment(), "PYTHONPATH": str(packages[0])}, capture_output=True, text=True, check=True)
+        self.assertTrue(done.stdout.startswith(str(prefix)), done.stdout)
 
 
 class Results(PythonCase):
