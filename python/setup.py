@@ -5,6 +5,7 @@ The variable STARLING_BUILD names a build folder that is there already. Without 
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -31,7 +32,7 @@ class ByCMake(build_ext):
 
 setup(
     name="starling",
-    version="0.1.0",
+    version=re.search(r"project\(starling VERSION (\S+)", (TREE / "CMakeLists.txt").read_text())[1],
     description="Decentralized, differentially private online learning on MPI",
     packages=["starling"],
     package_data={"starling": ["py.typed", "__init__.pyi"]},

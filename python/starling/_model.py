@@ -25,6 +25,10 @@ class Model:
     #: Text that no other model has. None: `starling.identity(model)`. A run goes on with the same model alone.
     identity = None
 
+    def __init_subclass__(cls, **keywords):
+        super().__init_subclass__(**keywords)
+        cls._source = source_of(cls)  # now: the file may change while the class stays what it is
+
     def dimension(self, features):
         """Number d of parameters for records of so many features."""
         return features
@@ -62,14 +66,21 @@ def add_value(digest, value):
         raise Unknown(f"an attribute of type {type(value).__name__}")
 
 
-def add_source(digest, thing):
-    """Adds the file in which a class or function stands. Raises Unknown where there is none, as in a notebook."""
+def source_of(thing):
+    """The content of the file in which a class or function stands, as a digest; None where there is none, as in a notebook."""
     try:
-        path = inspect.getsourcefile(thing)
-        with open(path, "rb") as file:
-            digest.update(file.read())
-    except (TypeError, OSError) as error:
-        raise Unknown(f"no file has {thing!r}") from error
+        with open(inspect.getsourcefile(thing), "rb") as file:
+            return hashlib.sha256(file.read()).digest()
+    except (TypeError, OSError):
+        return None
+
+
+def add_source(digest, thing):
+    """Adds the file in which a class or function stands. Raises Unknown where there is none."""
+    source = vars(thing)["_source"] if "_source" in vars(thing) else source_of(thing)
+    if source is None:
+        raise Unknown(f"no file has {thing!r}")
+    digest.update(source)
 
 
 def digest_of_model(model):

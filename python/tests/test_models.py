@@ -1,6 +1,9 @@
 """Models of the user: the same numbers as built-in losses, errors, resuming, the audit, PyTorch."""
 
 import gc
+import sys
+import threading
+import time
 import traceback
 import unittest
 
@@ -145,6 +148,24 @@ class OwnModels(PythonCase):
         with self.assertRaisesRegex(starling.UsageError, "a command of starling is running"):
             self.learn(Nested())
 
+    def test_other_threads_go_on_while_starling_computes(self):
+        ticks, ended = [], threading.Event()
+
+        def tick():
+            while not ended.wait(0.001):
+                ticks.append(time.monotonic())
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        began = time.monotonic()
+        starling.omd(source="synthetic:drift:n=20000", clients=4, mechanism="gaussian", epsilon=1, delta=1e-5, tuning="off",
+                     output="long", progress="off")
+        seconds = time.monotonic() - began
+        ended.set()
+        thread.join()
+        longest = np.diff([began, *ticks]).max()
+        self.assertLess(longest, seconds / 2, (seconds, len(ticks)))
+
     def test_a_model_is_freed(self):
         class Freed(own.Logistic):
             gone = []
@@ -173,6 +194,18 @@ class Identity(PythonCase):
         notebook = {}
         exec("import starling\nclass Of(starling.Model): pass", {"__name__": "notebook"}, notebook)
         self.assertEqual(starling.identity(notebook["Of"]()), "")
+
+    def test_the_file_counts_as_it_was_imported(self):
+        self.write("changing.py", "import starling\nclass Of(starling.Model): pass\n")
+        sys.path.insert(0, str(self.folder))
+        self.addCleanup(sys.path.remove, str(self.folder))
+        import changing
+        one = starling.identity(changing.Of())
+        self.write("changing.py", "import starling\nclass Of(starling.Model): pass\n# changed\n")
+        self.assertEqual(one, starling.identity(changing.Of()))
+        del sys.modules["changing"]
+        import changing as changed
+        self.assertNotEqual(one, starling.identity(changed.Of()))
 
     def learn(self, model, **more):
         x, y = records_of()
