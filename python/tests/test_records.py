@@ -158,7 +158,7 @@ class Runs(PythonCase):
             self.run_.plot("nothing")
 
     def test_other_commands_that_learn(self):
-        for name, more in [("fedavg", dict(step=0.5)), ("renewable", dict(variant="private")), ("infer", dict(topology="ring"))]:
+        for name, more in [("fedavg", dict(step=0.5)), ("renewable", dict(variant="private")), ("infer", dict(topology="ring", intervals="none"))]:
             options = {each: OPTIONS[each] for each in ("clients", "partition", "mechanism", "epsilon", "delta", "seed", "progress")}
             run = getattr(starling, name)(records=(self.x, self.y), **options, **more, output=name)
             self.assertEqual(run.summary["command"], name)
