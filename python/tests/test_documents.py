@@ -12,7 +12,7 @@ EXAMPLES = SOURCE / "examples" / "python"
 class Page(PythonCase):
     def test_its_blocks_run_in_their_order(self):
         text = PAGE.read_text()
-        before, model = re.search(r"Write the file `poisson.py`:\n\n```python\n(.*?)^```", text, re.S | re.M).span(1)
+        before, model = re.search(r"Write `poisson.py`:\n\n```python\n(.*?)^```", text, re.S | re.M).span(1)
         self.write("poisson.py", text[before:model])
         blocks = [match[1] for match in re.finditer(r"^```python\n(.*?)^```", text, re.S | re.M) if match.start(1) != before]
         self.assertGreater(len(blocks), 4)
