@@ -18,6 +18,10 @@ from ._topology import Topology, topology_of
 from ._words import python_name, words_of
 
 
+# Commands that return their text unless json=True: not all that they show is in their JSON.
+TEXTS = {("report",)}
+
+
 def has_option(command, name):
     return any(option["name"] == name for option in command["options"])
 
@@ -69,9 +73,9 @@ def call(command, path, positional, keywords):
     if has_option(command, "topology"):
         keywords["topology"] = topology_of(keywords.get("topology"), keywords.get("clients"))
     positional = [each.file() if isinstance(each, Topology) else each for each in positional]
-    printed_json = has_option(command, "json") and keywords.get("json") is not False
-    if printed_json:
-        keywords["json"] = True
+    printed_json = has_option(command, "json") and keywords.get("json", path not in TEXTS) is not False
+    if has_option(command, "json"):
+        keywords["json"] = printed_json
     ended = run_words([*path, *words_of(command, function, positional, keywords)], offer)
     return result_of(ended, offer, printed_json)
 
@@ -84,7 +88,7 @@ EXTRA = {"records": "records in memory: X, (X, y), or a list with one of these f
 
 def keywords_of(command):
     """[(keyword, its option or None)] in the order of the program's help."""
-    found = [(python_name(option), option) for option in command["options"] if option["name"] not in ("help", "json")]
+    found = [(python_name(option), option) for option in command["options"] if option["name"] != "help"]
     if has_option(command, "source"):
         found.insert(0, ("records", None))
     return found

@@ -18,7 +18,7 @@ def as_doubles(values, dimensions, what):
             raise TypeError("complex numbers")
         array = array if usable else np.array(array, dtype=float, order="C")
     except (TypeError, ValueError) as error:
-        raise DataError(f"{what}: {error}. Every value must be a number. numpy.unique(…, return_inverse=True) makes numbers of "
+        raise DataError(f"{what}: {str(error).rstrip('.')}. Every value must be a number. numpy.unique(…, return_inverse=True) makes numbers of "
                         "texts.") from error
     if array.ndim != dimensions:
         raise DataError(f"{what} has {array.ndim} dimensions, and must have {dimensions}.")

@@ -34,7 +34,7 @@ class Functions(PythonCase):
                 function = getattr(function, name)
             keywords = inspect.signature(function).parameters
             for option in command["options"]:
-                if option["name"] in ("help", "json"):
+                if option["name"] == "help":
                     continue
                 self.assertIn(python_name(option), keywords, path)
                 self.assertIn(python_name(option) + ":", function.__doc__, path)
@@ -131,6 +131,16 @@ class Results(PythonCase):
         self.assertTrue((self.folder / "ring.topo").exists())
         self.assertEqual(starling.topology.check("ring.topo")["clients"], 4)
         self.assertIn("source = synthetic:drift", starling.omd(source="synthetic:drift", print_config=True))
+
+    def test_reports(self):
+        options = dict(source="synthetic:drift:n=20", clients=2, mechanism="laplace", tuning="off", progress="off")
+        runs = [starling.omd(**options, seed=seed, output=f"run-{seed}") for seed in (1, 2)]
+        self.assertIn("Clients", starling.report(runs[0], pictures="off"))
+        self.assertEqual(starling.report(runs[0], json=True), runs[0].summary)
+        self.assertEqual(starling.report(runs[0], csv="history").split("\n")[0].split(",")[0], "rounds")
+        models = starling.report(runs[0], csv="models").split("\n")
+        self.assertEqual(len(models), 2 + runs[0].read("model").size)
+        self.assertIn("run-2", starling.report(*runs, pictures="off"))
 
     def test_sweeps_start_the_program(self):
         path = os.environ["PATH"]
