@@ -31,7 +31,7 @@ import sys
 import tempfile
 import time
 
-from launch_parts import Hosts, RunFolder, UsageError, Words, as_option, best_interval, checkpoint_cost, overhead
+from launch_parts import SHORTEST_INTERVAL, Hosts, RunFolder, UsageError, Words, as_option, best_interval, checkpoint_cost, overhead
 
 DONE, USAGE, DATA, BUDGET, FAILURE, STOPPED_SAFELY = 0, 2, 3, 4, 5, 75
 FINAL = (DONE, USAGE, DATA, BUDGET)
@@ -78,6 +78,15 @@ class Stop:
             self.send()
 
 
+def has_terminal():
+    """Whether there is a terminal, whose Ctrl-C would reach the ranks' launcher too, which kills them."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+        return True
+    except OSError:
+        return False
+
+
 def has_children(pid):
     """Whether a process has children that live; true where the system does not tell."""
     try:
@@ -105,20 +114,21 @@ class Launch:
         self.final = self.words.why_not_restarted()
         self.own_interval = bool(self.words.config) and not self.final and not self.words.has_interval()
         self.mtbf = options.mtbf * 3600 if options.mtbf else None
-        self.seconds = min(FIRST_INTERVAL, self.mtbf or FIRST_INTERVAL) if self.own_interval else None
+        self.seconds = max(SHORTEST_INTERVAL, min(FIRST_INTERVAL, self.mtbf or FIRST_INTERVAL)) if self.own_interval else None
         self.cost = None
         self.planned = False
+        self.restarts = 0
         self.scratch = tempfile.TemporaryDirectory(prefix="starling-launch-")
         self.story = {"words": words, "run": self.words.output, "began": utc(time.time()), "attempts": []}
         self.earlier = self.told_before()
 
     def told_before(self):
-        """What launch.json holds of an earlier start by the same words."""
+        """What launch.json holds of earlier starts of this run; a run that other words have begun is starling's to refuse."""
         try:
             told = json.loads((self.run.path / "launch.json").read_text())
         except (OSError, ValueError):
             return None
-        return told if told.get("words") == self.story["words"] else None
+        return told if self.words.resumes or told.get("words") == self.story["words"] else None
 
     def command(self):
         interval = as_option(self.seconds) if self.seconds else None
@@ -130,9 +140,9 @@ class Launch:
 
     def play(self, stop):
         """Starts until there is nothing more to start; the exit code."""
-        restarts, wait = 0, self.options.backoff
+        wait = self.options.backoff
         while True:
-            if not self.story["attempts"] and not self.earlier:
+            if self.story["attempts"]:
                 self.run.put_aside()
             attempt = self.attempt(stop)
             code = attempt["exit_code"]
@@ -140,23 +150,24 @@ class Launch:
                 self.planned = False
                 say("checkpoints every {} from now on (a checkpoint takes {:.3g} s)".format(as_option(self.seconds), self.cost))
                 continue
-            why = self.why_the_end(attempt, stop, restarts)
+            self.planned = False
+            why = self.why_the_end(attempt, stop)
             if why is not None:
                 return self.end(why, code, stop)
             gone = self.hosts.ask()
             attempt["hosts_gone"] = self.hosts.gone()
             if self.hosts.lines and not self.hosts.left:
                 return self.end("given up: no host answers", FAILURE, stop)
-            if restarts > 0 and not gone and not self.gets_ahead(attempt):
+            if self.restarts > 0 and not gone and not self.gets_ahead(attempt):
                 return self.end("given up: the same round has failed twice (no further than round {})".format(
                     attempt["recorded"]), FAILURE, stop)
-            restarts += 1
-            self.wait(wait * random.uniform(0.5, 1.5), restarts, attempt, stop)
-            wait = min(2 * wait, LONGEST_WAIT)
+            self.restarts += 1
+            self.wait(min(wait, LONGEST_WAIT) * random.uniform(0.5, 1.5), attempt, stop)
+            wait *= 2
             if stop.asked:
                 return self.end("stopped by a signal", STOPPED_SAFELY, stop)
 
-    def why_the_end(self, attempt, stop, restarts):
+    def why_the_end(self, attempt, stop):
         """Why there is no other attempt; None if there is to be one."""
         code = attempt["exit_code"]
         if code in FINAL:
@@ -165,7 +176,9 @@ class Launch:
             return "stopped by a signal"
         if self.final:
             return "failed by exit code {}, and a run with {} cannot be resumed".format(code, self.final)
-        return "given up: failed by exit code {} after {} restarts".format(code, restarts) if restarts >= self.options.restarts else None
+        if self.restarts >= self.options.restarts:
+            return "given up: failed by exit code {} after {} restarts".format(code, self.restarts)
+        return None
 
     def gets_ahead(self, attempt):
         """Whether an attempt that failed has come further than the one before."""
@@ -180,7 +193,7 @@ class Launch:
                    "rounds_replayed": max(0, attempts[-1]["recorded"] - at) if attempts else 0}
         began = time.monotonic()
         try:
-            stop.child = subprocess.Popen(attempt["words"], start_new_session=True)
+            stop.child = subprocess.Popen(attempt["words"], start_new_session=has_terminal())
         except OSError as error:
             raise UsageError("cannot start '{}': {}. Is it installed, and on PATH?".format(attempt["words"][0], error.strerror))
         attempts.append(attempt)
@@ -188,9 +201,9 @@ class Launch:
         code = stop.child.returncode
         attempt.update(seconds=round(time.monotonic() - began, 3), exit_code=128 - code if code < 0 else code,
                        checkpoint=self.run.newest_checkpoint()[0], recorded=self.run.last_recorded())
-        if attempt["exit_code"] == DONE and self.words.kind == "srun" and not self.final and not self.run.is_finished():
+        if attempt["exit_code"] == DONE and not self.run.is_finished():
             attempt["exit_code"] = FAILURE
-            say("srun reports success, but has not started the ranks (see its messages above)")
+            say("{} reports success, but has not started the ranks (see its messages above)".format(attempt["words"][0]))
         stop.child = None
         self.tell()
         return attempt
@@ -234,21 +247,21 @@ class Launch:
             self.planned = True
             stop.send()
 
-    def wait(self, seconds, restarts, attempt, stop):
+    def wait(self, seconds, attempt, stop):
         hosts = " on {} of {} hosts (gone: {})".format(len(self.hosts.left), len(self.hosts.lines), ", ".join(self.hosts.gone())) \
             if self.hosts.gone() else ""
         say("exit code {} at round {}; restart {} of {} from round {} in {:.1f} s{}".format(
-            attempt["exit_code"], attempt["recorded"], restarts, self.options.restarts, attempt["checkpoint"], seconds, hosts))
+            attempt["exit_code"], attempt["recorded"], self.restarts, self.options.restarts, attempt["checkpoint"], seconds, hosts))
         end = time.monotonic() + seconds
         while time.monotonic() < end and not stop.asked:
             time.sleep(min(0.1, max(0.0, end - time.monotonic())))
 
     def end(self, why, code, stop):
-        """Tells how it ended; the exit code. What was stopped before it had begun is stopped all the same."""
-        if stop.asked and code not in FINAL and code != FAILURE:
-            code = STOPPED_SAFELY
+        """Tells how it ended; the exit code. Ranks that the signal ended before they could answer have lost nothing."""
+        if code not in FINAL and code != STOPPED_SAFELY:
+            code = STOPPED_SAFELY if stop.asked and code != FAILURE else FAILURE
         attempts = self.story["attempts"]
-        self.story.update(ended=utc(time.time()), outcome=why, exit_code=code, restarts=len(attempts) - 1,
+        self.story.update(ended=utc(time.time()), outcome=why, exit_code=code, restarts=self.restarts,
                           rounds_replayed=sum(each["rounds_replayed"] for each in attempts), hosts_gone=self.hosts.gone(),
                           privacy=self.charged())
         self.tell()

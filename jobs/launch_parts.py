@@ -30,10 +30,14 @@ class RunFolder:
         self.path = pathlib.Path(path)
 
     def has_begun(self):
-        return (self.path / "run-id").exists()
+        """Whether the first round may have been played; runs that cannot be resumed have no run-id."""
+        return (self.path / "run-id").exists() or (self.path / "history.csv").exists()
 
     def is_finished(self):
-        return self.has_begun() and (self.path / "run-id").read_text().split()[-1:] == ["finished"]
+        if (self.path / "run-id").exists():
+            return (self.path / "run-id").read_text().split()[-1:] == ["finished"]
+        return (self.path / "summary.json").exists()
+
 
     def can_be_resumed(self):
         """Whether --resume has something to go on with, or to begin."""
@@ -49,7 +53,7 @@ class RunFolder:
         of_ranks = []
         for folder in self.path.glob("private/*"):
             found = {int(file.name[11:]): file for file in folder.glob("checkpoint-*") if file.name[11:].isdigit()}
-            of_ranks += [found] if found else []
+            of_ranks += [found] if found or (folder / "reports").exists() else []
         common = set.intersection(*map(set, of_ranks)) if of_ranks else ()
         newest = max(common, default=0)
         return newest, [found[newest] for found in of_ranks] if newest else []
@@ -141,6 +145,8 @@ class Words:
             return "--deadline"
         if config.get("variant", "").startswith("offline"):
             return "--variant " + config["variant"]
+        if config.get("replications", "0") != "0":
+            return "--replications"
         for key in ("source", "start"):
             if any(map(is_pipe, config.get(key, "").split(","))):
                 return "--{} that can be read only once".format(key)
