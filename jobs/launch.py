@@ -37,7 +37,8 @@ DONE, USAGE, DATA, BUDGET, FAILURE, STOPPED_SAFELY = 0, 2, 3, 4, 5, 75
 FINAL = (DONE, USAGE, DATA, BUDGET)
 FIRST_INTERVAL = 60.0
 LONGEST_WAIT = 300.0
-STOP_AGAIN = 5.0  # a launcher that has only just begun may lose a signal; ranks that stop already ignore another
+STARTUP = 10.0  # after which ranks surely have begun: the signal to stop kills those that have not
+STOP_AGAIN = 5.0  # mpirun and srun may lose a signal; ranks that stop already ignore another
 HANGS = 30.0  # mpirun may wait for ever for ranks that are gone
 
 
@@ -56,26 +57,21 @@ class Stop:
         self.asked = False
         self.interrupts = 0
         self.child = None
-        self.sent_at = 0.0
+        self.sent_at = float("-inf")
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
             signal.signal(number, self.on_signal)
 
     def on_signal(self, number, _):
+        self.asked = True
         self.interrupts += number == signal.SIGINT
-        first, self.asked = not self.asked, True
         if self.child and self.interrupts > 1:
             self.child.terminate()  # mpirun and srun then end their ranks
-        elif first:
-            self.send()
 
-    def send(self):
-        if self.child and self.child.poll() is None:
+    def pass_on(self):
+        """Once ranks have begun, and from time to time."""
+        if time.monotonic() > self.sent_at + STOP_AGAIN:
             self.child.send_signal(signal.SIGUSR1)
             self.sent_at = time.monotonic()
-
-    def send_again(self):
-        if time.monotonic() > self.sent_at + STOP_AGAIN:
-            self.send()
 
 
 def has_terminal():
@@ -160,7 +156,7 @@ class Launch:
                 return self.end("given up: no host answers", FAILURE, stop)
             if self.restarts > 0 and not gone and not self.gets_ahead(attempt):
                 return self.end("given up: the same round has failed twice (no further than round {})".format(
-                    attempt["recorded"]), FAILURE, stop)
+                    self.story["attempts"][-2]["reached"]), FAILURE, stop)
             self.restarts += 1
             self.wait(min(wait, LONGEST_WAIT) * random.uniform(0.5, 1.5), attempt, stop)
             wait *= 2
@@ -183,14 +179,14 @@ class Launch:
     def gets_ahead(self, attempt):
         """Whether an attempt that failed has come further than the one before."""
         before = self.story["attempts"][-2]
-        return attempt["checkpoint"] > before["checkpoint"] or attempt["recorded"] > before["recorded"]
+        return attempt["checkpoint"] > before["checkpoint"] or attempt["reached"] > before["reached"]
 
     def attempt(self, stop):
         """Starts ranks and waits for their end; what launch.json says of it."""
         attempts = self.story["attempts"]
         at = self.run.newest_checkpoint()[0]
         attempt = {"words": self.command(), "began": utc(time.time()), "from_round": at,
-                   "rounds_replayed": max(0, attempts[-1]["recorded"] - at) if attempts else 0}
+                   "rounds_replayed": max(0, attempts[-1]["reached"] - at) if attempts else 0}
         began = time.monotonic()
         try:
             stop.child = subprocess.Popen(attempt["words"], start_new_session=has_terminal())
@@ -200,25 +196,27 @@ class Launch:
         self.watch(stop)
         code = stop.child.returncode
         attempt.update(seconds=round(time.monotonic() - began, 3), exit_code=128 - code if code < 0 else code,
-                       checkpoint=self.run.newest_checkpoint()[0], recorded=self.run.last_recorded())
+                       checkpoint=self.run.newest_checkpoint()[0])
+        attempt["reached"] = max(attempt["checkpoint"], self.run.last_recorded())
         if attempt["exit_code"] == DONE and not self.run.is_finished():
             attempt["exit_code"] = FAILURE
             say("{} reports success, but has not started the ranks (see its messages above)".format(attempt["words"][0]))
-        stop.child = None
+        stop.child, stop.sent_at = None, float("-inf")
         self.tell()
         return attempt
 
     def watch(self, stop):
         """Waits for the end of the ranks; tells of them meanwhile, and measures the first checkpoint."""
-        told, alive_at, had_children = False, time.monotonic(), False
+        fresh, told, had_children = not self.run.has_begun(), False, False
+        began = alive_at = time.monotonic()
         while True:
             try:
                 stop.child.wait(0.1)
                 return
             except subprocess.TimeoutExpired:
                 pass
-            if stop.asked or self.planned:
-                stop.send_again()
+            if (stop.asked or self.planned) and (fresh and self.run.has_begun() or time.monotonic() > began + STARTUP):
+                stop.pass_on()
             if not told and self.run.has_begun():
                 self.tell()
                 told = True
@@ -245,13 +243,12 @@ class Launch:
         saved = overhead(before, self.cost, self.mtbf) - overhead(self.seconds, self.cost, self.mtbf)
         if saved > 0.01 and not stop.asked:
             self.planned = True
-            stop.send()
 
     def wait(self, seconds, attempt, stop):
         hosts = " on {} of {} hosts (gone: {})".format(len(self.hosts.left), len(self.hosts.lines), ", ".join(self.hosts.gone())) \
             if self.hosts.gone() else ""
         say("exit code {} at round {}; restart {} of {} from round {} in {:.1f} s{}".format(
-            attempt["exit_code"], attempt["recorded"], self.restarts, self.options.restarts, attempt["checkpoint"], seconds, hosts))
+            attempt["exit_code"], attempt["reached"], self.restarts, self.options.restarts, attempt["checkpoint"], seconds, hosts))
         end = time.monotonic() + seconds
         while time.monotonic() < end and not stop.asked:
             time.sleep(min(0.1, max(0.0, end - time.monotonic())))

@@ -25,6 +25,8 @@ exec "$@"
 # Ranks that count warnings, and take a while to end.
 COUNTING_SRUN = """#!/bin/bash
 trap 'echo USR1 >>"$NOTES/signals"' USR1
+mkdir -p "$SCRATCH/run-omd-7"
+echo begun >"$SCRATCH/run-omd-7/run-id"
 echo $$ >"$NOTES/pid"
 end=$((SECONDS + 3))
 while ((SECONDS < end)); do sleep 0.1; done
