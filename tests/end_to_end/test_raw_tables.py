@@ -88,6 +88,7 @@ class Faults(TestCase):
         for words, code, expected in [
             (["infer", "--source", "t.csv", "--missing", "indicator", *OPEN], USAGE, ["--missing indicator", "infer"]),
             (["infer", "--source", "t.csv", "--encode", "onehot:one.csv", *OPEN], USAGE, ["--encode onehot:", "Give --encode FILE"]),
+            (["vertical", "--source", "t.csv", "--columns", "0/1", "--missing", "indicator", *OPEN], USAGE, ["indicator with vertical"]),
             (["omd", "--source", "s.svm", "--missing", "zero", *OPEN], USAGE, ["sparse", "Leave --missing out"]),
             (["omd", "--source", "s.svm", *RANGES, *OPEN], USAGE, ["--ranges with sparse records"]),
             (["omd", "--source", "synthetic:drift", *RANGES, "--rounds", "2", *OPEN], USAGE, ["--ranges", "generator"]),
@@ -215,6 +216,28 @@ class Preparation(TestCase):
         self.write("m1.csv", f"{VALUE}\nb,1\n")
         result = self.run_alone([*words[:-1], "again"])
         self.assertEqual((result.code, "m1.csv: row 2" in result.messages()[-1]), (DATA_FAULT, True), result)
+
+
+    @needs_h5py
+    def test_the_model_of_a_split_table_has_all_constants(self):
+        """One table dealt to parties: its model applied to the table predicts as it does for the prepared table."""
+        random = numpy.random.default_rng(3)
+        rows = [[*each, int(each[0] > each[1])] for each in random.uniform(-2, 12, (40, 3)).round(2)]
+        rows[4][1] = ""
+        self.write("t.csv", "a,b,c,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+        self.write("r.csv", f"{LOW}\na,0,10\nb,2,8\nc,-1,1\n")
+        self.write("m.csv", f"{VALUE}\na,1\nb,3\nc,0\n")
+        prepared = ["--ranges", "r.csv", "--missing", "constant:m.csv"]
+        self.assertEqual(self.run_alone(["data", "convert", "t.csv", *prepared, "--output", "p.csv"]).code, 0)
+        found = []
+        for output, words in (("raw", ["--source", "t.csv", *prepared]), ("ready", ["--source", "p.csv"])):
+            result = self.run_alone(["vertical", *words, "--columns", "0,2/1", "--clients", "2", "--networks", "shared", "--epochs", "3",
+                                     *OPEN, "--output", output])
+            self.assertEqual(result.code, 0, result)
+            result = self.run_alone(["predict", output, "--source", words[1]])
+            self.assertEqual(result.code, 0, result)
+            found.append(result.out)
+        self.assertEqual(found[0], found[1])
 
 
 class Profiles(TestCase):

@@ -68,13 +68,13 @@ SavedModel VerticalRun::checked_start(const SavedModel& part, Client client) {
         config_.start, name_of_part(client), part.architecture.input.size(),
         fmt::join(layer_texts(part.architecture), ", "), own.input.size(), fmt::join(layer_texts(own), ", "));
   if (client == 0) return part;
-  require_same_names(part.constants.columns, data_.shape.names[k - 1], config_.start, name_of_part(client));
+  require_same_names(part.constants.feature_names(), data_.shape.names[k - 1], config_.start, name_of_part(client));
   const std::size_t hosted = k - 1 - first_party();
   if (hosted < data_.constants.size() && !same_preparation(part.constants, data_.constants[hosted])) {
     notes_.push_back(
-        fmt::format("--start {}: the columns of {} were prepared by other constants (--standardise, --encode, "
-                    "--scale), so that its parameters mean something else here",
-                    config_.start, name_of_part(client)));
+        fmt::format("--start {}: the columns of {} were prepared by other constants ({}, --scale), so that its "
+                    "parameters mean something else here",
+                    config_.start, name_of_part(client), constants_option_names()));
   }
   return part;
 }

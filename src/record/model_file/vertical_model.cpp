@@ -67,6 +67,15 @@ void add_standardisation(const SavedModel& party, std::vector<Standardisation>& 
   for (std::size_t i = 0; i < own.size(); ++i) all[party.places[i]] = own[i];
 }
 
+/// The rule for missing values, which is that of all parties, and a party's constants for them.
+void add_missing(const SavedModel& party, PublicConstants& all) {
+  const std::vector<double>& own = party.constants.fill;
+  all.missing = party.constants.missing;
+  if (own.empty()) return;
+  all.fill.resize(party.table_features);
+  for (std::size_t i = 0; i < own.size(); ++i) all.fill[party.places[i]] = own[i];
+}
+
 }  // namespace
 
 std::string part_file_name(Client client) {
@@ -121,6 +130,8 @@ PublicConstants SavedModel::table_constants() const {
     if (have_names) add_names(party, all.columns);
     add_categories(party, all.categories);
     add_standardisation(party, all.standardisation);
+    add_missing(party, all);
+    all.clipped = party.constants.clipped;
     all.scale = party.constants.scale;
   }
   return all;
