@@ -140,7 +140,7 @@ class Results(PythonCase):
         self.assertEqual(starling.report(runs[0], csv="history").split("\n")[0].split(",")[0], "rounds")
         models = starling.report(runs[0], csv="models").split("\n")
         self.assertEqual(len(models), 2 + runs[0].read("model").size)
-        self.assertIn("run-2", starling.report(*runs, pictures="off"))
+        self.assertIn("run-1(n=2)", starling.report(*runs, pictures="off"))
 
     def test_sweeps_start_the_program(self):
         path = os.environ["PATH"]
