@@ -15,7 +15,7 @@ clang_version() {
 }
 
 for_tests=(libgtest-dev libgmock-dev python3 python3-dev pybind11-dev python3-h5py python3-numpy python3-scipy python3-networkx
-           clang clang-format "libclang-rt-$(clang_version)-dev" slurm-wlm munge iproute2 valgrind doxygen)
+           clang clang-format "libclang-rt-$(clang_version)-dev" slurm-wlm munge iproute2 valgrind doxygen gfortran pkg-config)
 readonly for_tests
 # starling draws with these if they are there, and says so if not.
 readonly optional=(gnuplot-nox graphviz)

@@ -42,6 +42,7 @@ ExitCode LearningRun::play() {
   std::vector<Observer*> observers = records_->observers();
   KeptParts parts;
   add_observers(observers, parts);
+  if (!dataset_.person_uses.empty()) parts.add("uses of persons", dataset_.person_uses);
   start_checkpoints(std::move(parts));
   observers.push_back(&*checkpointer_);  // the last, because it writes the state of the others
   agreement_.barrier();
