@@ -211,7 +211,7 @@ int run_predict(const Call& call) {
   Predict choice;
   predict_options(choice).parse(call.words);
   if (!choice.from.parties.empty()) {
-    return run_on_all_ranks([&](World& world) { return predict_together(world, choice); });
+    return run_on_all_ranks([&](World& world) { return predict_together(world, choice); }, call.errors);
   }
   if (!call.speaks) return 0;
   return run_for_owner([&] { return predict(choice); });

@@ -149,7 +149,7 @@ int run_score(const Call& call) {
   ScoreChoice choice;
   score_options(choice).parse(call.words);
   if (!choice.from.parties.empty()) {
-    return run_on_all_ranks([&](World& world) { return score_together(world, choice); });
+    return run_on_all_ranks([&](World& world) { return score_together(world, choice); }, call.errors);
   }
   if (!call.speaks) return 0;
   return run_for_owner([&] {
