@@ -17,12 +17,11 @@ STARLING=${STARLING:-build/release/starling}
 RESULTS=${RESULTS:-$PWD}
 SCRATCH=${SCRATCH:-$RESULTS}
 # How processes of one run find each other: `srun --mpi=list` shows what the site has, Open MPI wants pmix. If one rank is
-# lost, the others notice and end with exit code 5, naming it: SLURM need not kill them at once (its PMIx may all the same).
+# lost, the others notice and end with exit code 5, naming it: SLURM need not kill them at once (its PMIx may all the same). jobs/launch.py then
+# starts all of them again, on the nodes that are left.
 LAUNCH=(srun --mpi=pmix --kill-on-bad-exit=0)
-# What is lost when a node dies: a run that can be resumed writes its state this often, unless --checkpoint-every is given.
-CHECKPOINT_EVERY=${CHECKPOINT_EVERY:-300s}
-# Seconds after which all ranks have surely begun.
-STARTUP=${STARTUP:-10}
+# Hours between failures of a job's nodes: how often a run keeps its state follows from them, unless --checkpoint-every is given.
+MTBF=${MTBF:-24}
 # A job that has been put back this often is not put back again: its time limit is too short for it to get ahead.
 RESTARTS=${RESTARTS:-100}
 # ----------------------------------------------------------------------------------------------------------------------
@@ -46,35 +45,6 @@ check_job() {
     say "no '$STARLING' in $PWD (not built, or sbatch called elsewhere) build it, or set STARLING"
     exit 2
   fi
-}
-
-# has_pipe FILES: whether one of these (with commas between; {client} stands for anything) can be read only once.
-has_pipe() {
-  local parts part file
-  IFS=, read -ra parts <<<"$1"
-  for part in "${parts[@]}"; do
-    [[ $part != - && ! -p $part ]] || return 0
-    if [[ $part == *"{client"* ]]; then
-      for file in "${part%%"{client"*}"*; do [[ ! -p $file ]] || return 0; done
-    fi
-  done
-  return 1
-}
-
-# wants_checkpoints COMMAND OPTIONS...: whether a run by these options, and by the files of options that they name, could be
-# taken up again, and they do not say how often it keeps its state. starling refuses --checkpoint-every for one that could not.
-wants_checkpoints() {
-  local line configuration
-  # Where options are wrong, the ranks say so.
-  configuration=$("$STARLING" "$@" --print-config 2>/dev/null) || return 0
-  while read -r line; do
-    case $line in
-      'async = true' | 'deadline = '?* | 'audit = true' | 'variant = offline' | 'variant = offline-one-step') return 1 ;;
-      'source = '* | 'start = '*) if has_pipe "${line#* = }"; then return 1; fi ;;
-      'checkpoint-every = 0') ;;
-      'checkpoint-every = '?*) return 1 ;;  # it says itself how often
-    esac
-  done <<<"$configuration"
 }
 
 # take_along OPTIONS...: puts those that a run may be resumed with into `taken`, and what is left into `left`.
@@ -159,45 +129,28 @@ keep_run() {
 on_warning() {
   warned=yes
   again=yes
-  forward_warning
+  pass_warning_on
 }
 
-# Ranks that have only just been started would die of the signal, or never get it; those that get a second one would not
-# wait for the end of their round.
-forward_warning() {
-  [[ -n $srun && $forwarded == no ]] || return 0
-  forwarded=yes
-  while kill -0 "$srun" 2>/dev/null && ((SECONDS < begun + STARTUP)); do sleep 1; done
-  kill -USR1 "$srun" 2>/dev/null || true
+# The launcher ignores the signal while it starts.
+pass_warning_on() {
+  while [[ -n $launcher ]] && kill -USR1 "$launcher" 2>/dev/null; do sleep 1; done
 }
 
-# launch WORDS...: runs starling on all tasks and leaves its exit code in `status`. When a job is cancelled or put back, SLURM
-# sends SIGTERM to the ranks, which stop too, and to this script, which waits for them.
+# launch WORDS...: runs starling on all tasks, again where a rank or a node fails, and leaves its exit code in `status`. When a
+# job is cancelled or put back, SLURM sends SIGTERM to the ranks, which stop too, and to this script, which waits for them.
 launch() {
-  "${LAUNCH[@]}" "$STARLING" "$@" &
-  srun=$!
-  begun=$SECONDS
-  if [[ $warned == yes ]]; then forward_warning; fi
-  # A signal to this script ends `wait` before srun has ended.
+  (trap '' USR1 && exec python3 jobs/launch.py --mtbf "$MTBF" -- "${LAUNCH[@]}" "$STARLING" "$@") &
+  launcher=$!
+  if [[ $warned == yes ]]; then pass_warning_on; fi
+  # A signal to this script ends `wait` before the launcher has ended.
   again=yes
   while [[ $again == yes ]]; do
     again=no
     status=0
-    wait "$srun" || status=$?
+    wait "$launcher" || status=$?
   done
   trap '' USR1 TERM
-}
-
-# digest_of RUN: what its summary is like now; nothing if there is none.
-digest_of() { if [[ -e $SCRATCH/$1/summary.json ]]; then cksum <"$SCRATCH/$1/summary.json"; fi; }
-
-# has_run RUN DIGEST: whether ranks can have done what remained to be done, since the summary had that digest. If srun cannot
-# start them, its exit code may still be 0.
-has_run() {
-  local now
-  now=$(digest_of "$1")
-  [[ -n $now ]] || return
-  [[ $now != "$2" ]] || ! grep -q 'stopped by a signal' "$SCRATCH/$1/summary.json"
 }
 
 # Whether SLURM stops this job for the sake of another. It then tells the ranks, but not this script. A job that was put back
@@ -225,7 +178,7 @@ put_back() {
 # the directory of another job to go on with. Exit codes are starling's: 0 done, 2 usage, 3 data, 5 a peer or a file failed,
 # 75 stopped.
 starling_job() {
-  local command=$1 options=() kept=() name place words digest status=0 srun='' begun=0 again=no warned=no forwarded=no taken left
+  local command=$1 options=() kept=() name place words status=0 launcher='' again=no warned=no taken left
   shift
   while (($# > 0)) && [[ $1 != -- ]]; do
     options+=("$1")
@@ -254,7 +207,6 @@ starling_job() {
     words=("$command")
     keep_defaults "${options[@]}" -- "$@"
     options=(${kept[@]+"${kept[@]}"})
-    if wants_checkpoints "$command" "${options[@]}" "$@"; then words+=(--checkpoint-every "$CHECKPOINT_EVERY"); fi
     words+=("${options[@]}" "$@" --output "$SCRATCH/$name")
   elif [[ ! -e $SCRATCH/$name/run-id ]]; then
     say "$SCRATCH/$name is there, and its run is of a kind that cannot be resumed (running again would spend privacy" \
@@ -267,12 +219,7 @@ starling_job() {
     words=("$command" --resume "$SCRATCH/$name" ${taken[@]+"${taken[@]}"})
   fi
 
-  digest=$(digest_of "$name")
   launch "${words[@]}"
-  if ((status == 0)) && ! has_run "$name" "$digest"; then
-    say "srun reports success, but has not started the ranks (no new summary in $SCRATCH/$name; see its messages above)"
-    status=5
-  fi
   # What is refused changes nothing.
   if ((status != 2)); then keep_run "$name"; fi
   if ((status == 75)) && [[ -e $SCRATCH/$name/run-id ]] && { [[ $warned == yes ]] || preempted; }; then

@@ -25,6 +25,8 @@ exec "$@"
 # Ranks that count warnings, and take a while to end.
 COUNTING_SRUN = """#!/bin/bash
 trap 'echo USR1 >>"$NOTES/signals"' USR1
+mkdir -p "$SCRATCH/run-omd-7"
+echo begun >"$SCRATCH/run-omd-7/run-id"
 echo $$ >"$NOTES/pid"
 end=$((SECONDS + 3))
 while ((SECONDS < end)); do sleep 0.1; done
@@ -58,7 +60,7 @@ class Around(TestCase):
 
     def start(self, words, script="omd", **variables):
         outside = {name: value for name, value in environment().items() if not name.startswith("SLURM_")}
-        variables = {"SLURM_JOB_ID": JOB, "STARLING": str(pathlib.Path(STARLING).resolve()), "STARTUP": "0",
+        variables = {"SLURM_JOB_ID": JOB, "STARLING": str(pathlib.Path(STARLING).resolve()),
                      "RESULTS": str(self.results), "SCRATCH": str(self.scratch), "NOTES": str(self.notes),
                      "SHOWN": "StartTime=2030-01-01T00:00:00 PreemptTime=None",
                      "PATH": f"{self.folder}/bin:{os.environ['PATH']}", **variables}
@@ -132,7 +134,7 @@ class Around(TestCase):
             feeders.append(threading.Thread(target=pipe.write_text, args=[rows], daemon=True))
             feeders[-1].start()
         for job, (words, every) in enumerate([
-                ([], "300s"), (["--checkpoint-every", "60s"], "60s"), (["--checkpoint-every=9"], "9"),
+                ([], "60s"), (["--checkpoint-every", "90s"], "90s"), (["--checkpoint-every=9"], "9"),
                 (["--async"], "0"), (["--deadline", "5"], "0"), (["--config", self.folder / "own.ini"], "0"),
                 (["--audit"], "0"), (["--source", self.folder / "feed-{client}"], "0")], 20):
             with self.subTest(words):

@@ -25,13 +25,18 @@ std::string folder_of(const std::string& model) {
 void prepare_as(const SavedModel& model, ReadSettings& reading) {
   const PublicConstants constants = model.table_constants();
   if (!model.own_constants) {
-    check(reading.standardise.empty() && reading.encode.empty(),
-          "--standardise and --encode: the model has the constants of its own records. Leave them out.");
+    for (const ConstantsOption& option : constants_options) {
+      check((reading.*option.file).empty(), "{}: the model has the constants of its own records. Leave it out.",
+            option.name);
+    }
+    check(reading.missing == ReadSettings::Missing::refuse,
+          "--missing: the model says how missing values are filled in. Leave it out.");
     reading.constants = std::make_shared<PublicConstants>(constants);
   } else {
-    check(!reading.standardise.empty() || !reading.encode.empty(),
+    check(!constants_files(reading).empty(),
           "the model's clients each prepared their records by constants of their own, which are not in its file. Give "
-          "those of these records by --standardise and --encode.");
+          "those of these records by {}.",
+          constants_option_names());
     reading.scale = constants.scale;
     reading.features = constants.description;
     reading.positive = constants.positive;
@@ -145,7 +150,8 @@ void ScoredSource::open(ReadSettings reading) {
   if (standard && reading.format == "auto") reading.format = "csv";
   const std::string path = standard ? "/dev/stdin" : reading.source;
   reader_ = without_left_out(open_reader(path, reading));
-  if (model_.own_constants) require_same_names(model_.constants.columns, reader_->names(), "the model", path);
+  if (model_.own_constants)
+    require_same_names(model_.constants.columns, reader_->constants().columns, "the model", path);
 }
 
 bool ScoredSource::read(ScoredRecords& next) {

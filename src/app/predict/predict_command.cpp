@@ -152,7 +152,8 @@ std::int64_t write_table(ScoredSource& source, std::size_t scores, const Predict
 }
 
 void tell_of(const Predict& predict, std::int64_t count) {
-  if (predict.output != "-") fmt::print(stderr, "{}: predictions of {} records\n", predict.output, count);
+  if (predict.output != "-" && predict.progress != ProgressChoice::off)
+    fmt::print(stderr, "{}: predictions of {} records\n", predict.output, count);
 }
 
 /// The parties predict together, and rank 0 writes the table. **Collective.**

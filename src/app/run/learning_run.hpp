@@ -174,6 +174,9 @@ class LearningRun : public RunSteps {
   void open_privacy();
   void make_directory();
   void make_new_directory();
+  /// The name of a run directory that does not exist, by the time; of runs that begin in one second a number tells
+  /// which.
+  [[nodiscard]] std::string fresh_name() const;
   void end_if_signalled();
   void end_after_early_release() const;
 

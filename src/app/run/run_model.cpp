@@ -1,6 +1,7 @@
 // The model file of a run.
 #include "app/console/version.hpp"
 #include "learning_run.hpp"
+#include <algorithm>
 
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
@@ -11,13 +12,17 @@ namespace starling {
 
 namespace {
 
-/// The constants of preparation without those that each client has for itself.
-PublicConstants common_part(const DataSettings& data, PublicConstants constants) {
-  if (is_per_client(data.encode)) constants.categories.clear();
-  if (!is_per_client(data.standardise)) return constants;
-  constants.standardisation.clear();
-  constants.label_standardisation.reset();
-  return constants;
+/// The constants of preparation without all that come from files, where clients have files of their own.
+PublicConstants common_part(const PublicConstants& constants, bool own) {
+  if (!own) return constants;
+  PublicConstants common;
+  common.columns = constants.columns;
+  common.features = constants.features;
+  common.label = constants.label;
+  common.scale = constants.scale;
+  common.description = constants.description;
+  common.positive = constants.positive;
+  return common;
 }
 
 }  // namespace
@@ -26,8 +31,8 @@ std::optional<SavedModel> LearningRun::model_of(const Summary& summary) const {
   std::optional<SavedModel> model = model_of_results();
   if (!model) return model;
   model->parameters = summary.model_by_mass;
-  model->constants = common_part(common().data, dataset_.constants.value_or(PublicConstants()));
-  model->own_constants = is_per_client(common().data.standardise) || is_per_client(common().data.encode);
+  model->own_constants = std::ranges::any_of(constants_files(common().data), is_per_client);
+  model->constants = common_part(dataset_.constants.value_or(PublicConstants()), model->own_constants);
   if (model->constants.features == 0 || dataset_.shape.sparse) model->constants.features = dataset_.shape.features;
   return model;
 }

@@ -61,7 +61,7 @@ std::vector<std::string> VerticalRun::source_files() const {
   std::vector<std::string> files;
   for (std::size_t k = first_party(); k < first_party() + party_count(); ++k) {
     files.push_back(file_of(k));
-    for (const std::string& constants : {config_.data.standardise, config_.data.encode}) {
+    for (const std::string& constants : constants_files(config_.data)) {
       if (is_per_client(constants)) files.push_back(name_of_client(constants, static_cast<Client>(k + 1)));
     }
   }

@@ -27,8 +27,9 @@ std::string file_of(const VerticalSettings& settings, std::size_t party) {
 VerticalSettings settings_of(const VerticalSettings& settings, std::size_t party) {
   VerticalSettings own = settings;
   own.source = file_of(settings, party);
-  own.standardise = name_of_client(settings.standardise, client_of(party));
-  own.encode = name_of_client(settings.encode, client_of(party));
+  for (const ConstantsOption& option : constants_options) {
+    own.*option.file = name_of_client(settings.*option.file, client_of(party));
+  }
   own.key = settings.id;
   if (!settings.constants_of_parties.empty()) own.constants = settings.constants_of_parties[party];
   return own;
@@ -72,6 +73,7 @@ FileColumns columns_of(const VerticalSettings& settings) {
   plain.label = settings.label;
   plain.labels = ReadSettings::Labels::optional;
   plain.delimiter = settings.delimiter;
+  plain.decimal = settings.decimal;
   plain.header = settings.header;
   plain.go_on_waiting = settings.go_on_waiting;
   const auto reader = open_party(plain);
@@ -180,6 +182,7 @@ VerticalSettings label_settings(const VerticalSettings& settings, std::size_t pa
     own.id = settings.id;
     own.key = settings.id;
     own.delimiter = settings.delimiter;
+    own.decimal = settings.decimal;
     own.header = settings.header;
     own.positive = settings.positive;
     own.labels = settings.labels;

@@ -1,6 +1,8 @@
 #include "preparation_file.hpp"
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "starling/core/check.hpp"
 
@@ -34,15 +36,21 @@ void write_categories(const hdf5::File& file, const std::string& group, const st
     }
     file.make_group(place_of_table(group, k));
     file.attribute(place_of_table(group, k), "column", tables[k].column);
+    if (tables[k].one_hot) file.attribute(place_of_table(group, k), "one_hot", static_cast<double>(*tables[k].one_hot));
     file.write_texts(place_of_table(group, k) + "/text", texts);
     write_list(file, place_of_table(group, k) + "/value", values);
   }
 }
 
-std::vector<CategoryColumn> read_categories(const hdf5::Input& file, const std::string& group) {
+std::vector<CategoryColumn> read_categories(const hdf5::Input& file, const std::string& group, std::size_t features) {
   std::vector<CategoryColumn> tables;
   for (std::size_t k = 0; file.text(place_of_table(group, k), "column"); ++k) {
     CategoryColumn table{*file.text(place_of_table(group, k), "column"), {}};
+    if (file.number(place_of_table(group, k), "one_hot")) {
+      table.one_hot = read_count(file, place_of_table(group, k), "one_hot", 0);
+      check<DataError>(*table.one_hot < features, "{}: categories of column {}, of {}. Restore the file.", file.path(),
+                       *table.one_hot, features);
+    }
     const std::vector<std::string> texts = file.texts(place_of_table(group, k) + "/text");
     const Vector values = read_numbers(file, place_of_table(group, k) + "/value", {texts.size()});
     for (std::size_t i = 0; i < texts.size(); ++i) table.values.emplace(texts[i], values[i]);
@@ -61,6 +69,32 @@ double require_number(const hdf5::Input& file, const std::string& group, const s
   check<DataError>(value && std::isfinite(*value), "{}: no number '{}' in {}. Restore the file.", file.path(),
                    attribute, group);
   return *value;
+}
+
+using Missing = ReadSettings::Missing;
+
+/// Names of the rules for missing values.
+constexpr std::array<std::pair<const char*, Missing>, 3> missing_rules{
+    {{"zero", Missing::zero}, {"indicator", Missing::indicator}, {"constant", Missing::constant}}};
+
+void write_missing(const hdf5::File& file, const std::string& group, const PublicConstants& constants) {
+  for (const auto& [name, rule] : missing_rules) {
+    if (constants.missing == rule) file.attribute(group, "missing", std::string(name));
+  }
+  if (!constants.fill.empty()) write_list(file, fmt::format("{}/fill", group), constants.fill);
+}
+
+void read_missing(const hdf5::Input& file, const std::string& group, PublicConstants& constants) {
+  const std::optional<std::string> found = file.text(group, "missing");
+  if (!found) return;
+  for (const auto& [name, rule] : missing_rules) {
+    if (*found == name) constants.missing = rule;
+  }
+  check<DataError>(constants.missing != Missing::refuse,
+                   "{}: unknown rule '{}' for missing values. Use the version of starling that wrote the file.",
+                   file.path(), *found);
+  if (constants.missing != Missing::constant) return;
+  constants.fill = read_numbers(file, fmt::format("{}/fill", group), {constants.features});
 }
 
 }  // namespace
@@ -86,6 +120,8 @@ void write_preparation(const hdf5::File& file, const std::string& where, const P
     file.attribute(group, "label_mean", constants.label_standardisation->mean);
     file.attribute(group, "label_sd", constants.label_standardisation->deviation);
   }
+  if (constants.clipped) file.attribute(group, "clipped", std::string("yes"));
+  write_missing(file, group, constants);
   file.attribute(group, "scale", constants.scale);
   const bool hog = constants.description == ReadSettings::Features::hog;
   file.attribute(group, "description", std::string(hog ? "hog" : "raw"));
@@ -102,7 +138,7 @@ PublicConstants read_preparation(const hdf5::Input& file, const std::string& whe
                      file.path(), constants.columns.size(), constants.features);
   }
   constants.label = file.text(group, "label").value_or("");
-  constants.categories = read_categories(file, group);
+  constants.categories = read_categories(file, group, constants.features);
   if (const std::string means = fmt::format("{}/mean", group); file.has(means)) {
     const Vector mean = read_numbers(file, means, {constants.features});
     const Vector deviation = read_numbers(file, fmt::format("{}/sd", group), {constants.features});
@@ -116,6 +152,8 @@ PublicConstants read_preparation(const hdf5::Input& file, const std::string& whe
                                        require_number(file, group, "label_sd")};
     check_deviation(file, constants.label_standardisation->deviation);
   }
+  constants.clipped = file.text(group, "clipped").value_or("no") == "yes";
+  read_missing(file, group, constants);
   constants.scale = require_number(file, group, "scale");
   const std::string description = file.text(group, "description").value_or("raw");
   check<DataError>(description == "raw" || description == "hog",

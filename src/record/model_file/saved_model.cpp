@@ -32,7 +32,9 @@ std::vector<std::string> SavedModel::feature_names() const {
   if (!names.empty() && names.size() == features) return names;
   names.clear();
   const bool raw = constants.description == ReadSettings::Features::raw;
-  if (raw && constants.columns.size() == features) return constants.columns;
+  if (raw) names = constants.feature_names();
+  if (names.size() == features) return names;
+  names.clear();
   for (std::size_t j = 0; j < features; ++j) names.push_back(fmt::format("x{}", j));
   return names;
 }

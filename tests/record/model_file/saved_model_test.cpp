@@ -96,6 +96,28 @@ TEST_F(SavedModelTest, KeepsHowRecordsArePrepared) {
   EXPECT_EQ(found.feature_names(), constants.columns);
 }
 
+TEST_F(SavedModelTest, KeepsWhatColumnsBecome) {
+  SavedModel model = linear(5, 1, false);
+  PublicConstants& constants = model.constants;
+  constants.features = 2;
+  constants.columns = {"age", "sex"};
+  constants.categories = {{"sex", {{"", 0}, {"m", 1}}, 1}};
+  constants.standardisation = {{50, 10}, {0, 1}};
+  constants.clipped = true;
+  constants.missing = ReadSettings::Missing::indicator;
+  SavedModel found = again(model);
+  EXPECT_TRUE(same_preparation(found.constants, constants));
+  EXPECT_EQ(found.feature_names(), (std::vector<std::string>{"age", "age.missing", "sex=", "sex=m", "sex.missing"}));
+  constants.missing = ReadSettings::Missing::constant;
+  constants.fill = {44, 0};
+  model.features = 3;
+  model.parameters.resize(3);
+  found = again(model);
+  EXPECT_TRUE(same_preparation(found.constants, constants));
+  constants.categories[0].one_hot = 2;
+  EXPECT_NE(message_of([&] { static_cast<void>(again(model)); }).find("categories of column 2"), std::string::npos);
+}
+
 TEST_F(SavedModelTest, ReplacesAnOlderFile) {
   write_model(path_, linear(3, 1, true));
   EXPECT_EQ(again(linear(4, 1, true)).features, 4U);

@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Starts a run, and starts it again from its newest checkpoint when a rank or a host fails. Nobody has to watch.
+
+    jobs/launch.py -- mpirun -n 8 starling omd --config omd.ini --output run
+    jobs/launch.py --hosts hosts --mtbf 24 -- mpirun -n 64 starling omd --config omd.ini --output run
+    jobs/launch.py --mtbf 24 -- srun -n 64 starling omd --config omd.ini --output run      in `salloc --no-kill`
+
+Hosts: before a restart each host of --hosts FILE (else of the SLURM allocation) is asked for its name. The same number of
+ranks then starts on those that answer. Without a list of hosts the same command starts again.
+
+Checkpoints: unless the words say it, --checkpoint-every is 60s, or with --mtbf the interval of Young (1974) and Daly (2006),
+sqrt(2 C M). M is the mean time between failures of the whole launch. C is the time to hash, write and sync as many bytes as
+the first checkpoint of all ranks has. The first interval is at most 60 s. It changes at once where that saves more than 1 % of the
+time, else at the next restart.
+
+Signals: SIGINT, SIGTERM and SIGUSR1 stop the run safely, and it is not started again. A second SIGINT ends it at once.
+
+RUN/launch.json and the last line tell of each attempt and of what was lost. The same command goes on with a run that it has
+begun. Exit codes are starling's: 0 done, 2 usage, 3 data, 4 budget, 5 given up, 75 stopped by a signal. Python's own library
+is enough.
+"""
+
+import argparse
+import json
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from launch_parts import SHORTEST_INTERVAL, Hosts, RunFolder, UsageError, Words, as_option, best_interval, checkpoint_cost, overhead
+
+DONE, USAGE, DATA, BUDGET, FAILURE, STOPPED_SAFELY = 0, 2, 3, 4, 5, 75
+FINAL = (DONE, USAGE, DATA, BUDGET)
+FIRST_INTERVAL = 60.0
+LONGEST_WAIT = 300.0
+STARTUP = 10.0  # after which ranks surely have begun: the signal to stop kills those that have not
+STOP_AGAIN = 5.0  # mpirun and srun may lose a signal; ranks that stop already ignore another
+HANGS = 30.0  # mpirun may wait for ever for ranks that are gone
+
+
+def say(text):
+    print("launch: " + text, file=sys.stderr, flush=True)
+
+
+def utc(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+class Stop:
+    """Signals to this process: passed on to the launcher as SIGUSR1, by which all ranks stop after one common round."""
+
+    def __init__(self):
+        self.asked = False
+        self.interrupts = 0
+        self.child = None
+        self.sent_at = float("-inf")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+            signal.signal(number, self.on_signal)
+
+    def on_signal(self, number, _):
+        self.asked = True
+        self.interrupts += number == signal.SIGINT
+        if self.child and self.interrupts > 1:
+            self.child.terminate()  # mpirun and srun then end their ranks
+
+    def pass_on(self):
+        """Once ranks have begun, and from time to time."""
+        if time.monotonic() > self.sent_at + STOP_AGAIN:
+            self.child.send_signal(signal.SIGUSR1)
+            self.sent_at = time.monotonic()
+
+
+def has_terminal():
+    """Whether there is a terminal, whose Ctrl-C would reach the ranks' launcher too, which kills them."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+        return True
+    except OSError:
+        return False
+
+
+def has_children(pid):
+    """Whether a process has children that live; true where the system does not tell."""
+    try:
+        with open("/proc/{0}/task/{0}/children".format(pid)) as file:
+            children = file.read().split()
+    except OSError:
+        return True
+    for child in children:
+        try:
+            with open("/proc/{}/stat".format(child)) as file:
+                if file.read().rpartition(")")[2].split()[0] != "Z":
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+class Launch:
+    """A run from its first start to its end; `story` is what launch.json holds."""
+
+    def __init__(self, options, words):
+        self.options, self.words = options, Words(words)
+        self.run = RunFolder(self.words.output)
+        self.hosts = Hosts(self.words, options.hosts)
+        self.final = self.words.why_not_restarted()
+        self.own_interval = bool(self.words.config) and not self.final and not self.words.has_interval()
+        self.mtbf = options.mtbf * 3600 if options.mtbf else None
+        self.seconds = max(SHORTEST_INTERVAL, min(FIRST_INTERVAL, self.mtbf or FIRST_INTERVAL)) if self.own_interval else None
+        self.cost = None
+        self.planned = False
+        self.restarts = 0
+        self.scratch = tempfile.TemporaryDirectory(prefix="starling-launch-")
+        self.story = {"words": words, "run": self.words.output, "began": utc(time.time()), "attempts": []}
+        self.earlier = self.told_before()
+
+    def told_before(self):
+        """What launch.json holds of earlier starts of this run; a run that other words have begun is starling's to refuse."""
+        try:
+            told = json.loads((self.run.path / "launch.json").read_text())
+        except (OSError, ValueError):
+            return None
+        return told if self.words.resumes or told.get("words") == self.story["words"] else None
+
+    def command(self):
+        interval = as_option(self.seconds) if self.seconds else None
+        if self.run.can_be_resumed() and (self.story["attempts"] or self.earlier):
+            words = self.words.again(self.words.output, interval)
+        else:
+            words = self.words.first(interval)
+        return self.hosts.words(self.words.before, self.scratch.name) + words
+
+    def play(self, stop):
+        """Starts until there is nothing more to start; the exit code."""
+        wait = self.options.backoff
+        while True:
+            if self.story["attempts"]:
+                self.run.put_aside()
+            attempt = self.attempt(stop)
+            code = attempt["exit_code"]
+            if code == STOPPED_SAFELY and self.planned and not stop.asked:
+                self.planned = False
+                say("checkpoints every {} from now on (a checkpoint takes {:.3g} s)".format(as_option(self.seconds), self.cost))
+                continue
+            self.planned = False
+            why = self.why_the_end(attempt, stop)
+            if why is not None:
+                return self.end(why, code, stop)
+            gone = self.hosts.ask()
+            attempt["hosts_gone"] = self.hosts.gone()
+            if self.hosts.lines and not self.hosts.left:
+                return self.end("given up: no host answers", FAILURE, stop)
+            if self.restarts > 0 and not gone and not self.gets_ahead(attempt):
+                return self.end("given up: the same round has failed twice (no further than round {})".format(
+                    self.story["attempts"][-2]["reached"]), FAILURE, stop)
+            self.restarts += 1
+            self.wait(min(wait, LONGEST_WAIT) * random.uniform(0.5, 1.5), attempt, stop)
+            wait *= 2
+            if stop.asked:
+                return self.end("stopped by a signal", STOPPED_SAFELY, stop)
+
+    def why_the_end(self, attempt, stop):
+        """Why there is no other attempt; None if there is to be one."""
+        code = attempt["exit_code"]
+        if code in FINAL:
+            return {DONE: "done"}.get(code, "ended by exit code {}, which no restart mends".format(code))
+        if stop.asked or (code == STOPPED_SAFELY and not self.options.through_preemption):
+            return "stopped by a signal"
+        if self.final:
+            return "failed by exit code {}, and a run with {} cannot be resumed".format(code, self.final)
+        if self.restarts >= self.options.restarts:
+            return "given up: failed by exit code {} after {} restarts".format(code, self.restarts)
+        return None
+
+    def gets_ahead(self, attempt):
+        """Whether an attempt that failed has come further than the one before."""
+        before = self.story["attempts"][-2]
+        return attempt["checkpoint"] > before["checkpoint"] or attempt["reached"] > before["reached"]
+
+    def attempt(self, stop):
+        """Starts ranks and waits for their end; what launch.json says of it."""
+        attempts = self.story["attempts"]
+        at = self.run.newest_checkpoint()[0]
+        attempt = {"words": self.command(), "began": utc(time.time()), "from_round": at,
+                   "rounds_replayed": max(0, attempts[-1]["reached"] - at) if attempts else 0}
+        began = time.monotonic()
+        try:
+            stop.child = subprocess.Popen(attempt["words"], start_new_session=has_terminal())
+        except OSError as error:
+            raise UsageError("cannot start '{}': {}. Is it installed, and on PATH?".format(attempt["words"][0], error.strerror))
+        attempts.append(attempt)
+        self.watch(stop)
+        code = stop.child.returncode
+        attempt.update(seconds=round(time.monotonic() - began, 3), exit_code=128 - code if code < 0 else code,
+                       checkpoint=self.run.newest_checkpoint()[0])
+        attempt["reached"] = max(attempt["checkpoint"], self.run.last_recorded())
+        if attempt["exit_code"] == DONE and not self.run.is_finished():
+            attempt["exit_code"] = FAILURE
+            say("{} reports success, but has not started the ranks (see its messages above)".format(attempt["words"][0]))
+        stop.child, stop.sent_at = None, float("-inf")
+        self.tell()
+        return attempt
+
+    def watch(self, stop):
+        """Waits for the end of the ranks; tells of them meanwhile, and measures the first checkpoint."""
+        fresh, told, had_children = not self.run.has_begun(), False, False
+        began = alive_at = time.monotonic()
+        while True:
+            try:
+                stop.child.wait(0.1)
+                return
+            except subprocess.TimeoutExpired:
+                pass
+            if (stop.asked or self.planned) and (fresh and self.run.has_begun() or time.monotonic() > began + STARTUP):
+                stop.pass_on()
+            if not told and self.run.has_begun():
+                self.tell()
+                told = True
+            if self.own_interval and self.mtbf and not self.cost and told:
+                self.choose_interval(stop)
+            if self.words.kind == "mpirun":
+                if has_children(stop.child.pid):
+                    alive_at, had_children = time.monotonic(), True
+                elif had_children and time.monotonic() > alive_at + HANGS:
+                    say("all ranks are gone, and mpirun waits for them: it is ended")
+                    stop.child.kill()
+
+    def choose_interval(self, stop):
+        """Once there is a checkpoint of all ranks, and where it saves enough to stop for it."""
+        round_now, files = self.run.newest_checkpoint()
+        if not round_now:
+            return
+        try:
+            self.cost = checkpoint_cost(self.run.path, sum(file.stat().st_size for file in files))
+        except OSError:
+            return  # older checkpoints are taken away meanwhile
+        before, self.seconds = self.seconds, best_interval(self.cost, self.mtbf)
+        self.story["interval"] = {"cost": self.cost, "mtbf": self.mtbf, "seconds": self.seconds}
+        saved = overhead(before, self.cost, self.mtbf) - overhead(self.seconds, self.cost, self.mtbf)
+        if saved > 0.01 and not stop.asked:
+            self.planned = True
+
+    def wait(self, seconds, attempt, stop):
+        hosts = " on {} of {} hosts (gone: {})".format(len(self.hosts.left), len(self.hosts.lines), ", ".join(self.hosts.gone())) \
+            if self.hosts.gone() else ""
+        say("exit code {} at round {}; restart {} of {} from round {} in {:.1f} s{}".format(
+            attempt["exit_code"], attempt["reached"], self.restarts, self.options.restarts, attempt["checkpoint"], seconds, hosts))
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not stop.asked:
+            time.sleep(min(0.1, max(0.0, end - time.monotonic())))
+
+    def end(self, why, code, stop):
+        """Tells how it ended; the exit code. Ranks that the signal ended before they could answer have lost nothing."""
+        if code not in FINAL and code != STOPPED_SAFELY:
+            code = STOPPED_SAFELY if stop.asked and code != FAILURE else FAILURE
+        attempts = self.story["attempts"]
+        self.story.update(ended=utc(time.time()), outcome=why, exit_code=code, restarts=self.restarts,
+                          rounds_replayed=sum(each["rounds_replayed"] for each in attempts), hosts_gone=self.hosts.gone(),
+                          privacy=self.charged())
+        self.tell()
+        privacy = self.story["privacy"]
+        say("{}; {} restarts, at least {} rounds replayed, hosts gone: {}{}".format(
+            why, self.story["restarts"], self.story["rounds_replayed"], ", ".join(self.hosts.gone()) or "none",
+            ", {} releases charged ({} made)".format(privacy["charged"], privacy["released"]) if privacy else ""))
+        return code
+
+    def charged(self):
+        """Releases of all clients that the run's own ledgers have charged, and that were made; None without such ledgers."""
+        sums = {"charged": 0, "released": 0}
+        ledgers = sorted(self.run.path.glob("private/*/ledger"))
+        for ledger in ledgers:
+            done = subprocess.run([self.words.program, "privacy", "ledger", str(ledger), "--json"], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+            if done.returncode != 0:
+                return None
+            for run in json.loads(done.stdout)["runs"]:
+                for client in run["clients"]:
+                    for key in sums:
+                        sums[key] += client[key] or 0
+        return sums if ledgers else None
+
+    def tell(self):
+        """Writes launch.json, once the run has begun: starling wants its directory empty before."""
+        if not self.run.has_begun():
+            return
+        story = dict(self.story)
+        if self.earlier:
+            story["attempts"] = self.earlier["attempts"] + story["attempts"]
+        new = self.run.path / "launch.json.part"
+        new.write_text(json.dumps(story, indent=1) + "\n")
+        new.replace(self.run.path / "launch.json")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--restarts", type=int, default=10, metavar="N", help="most restarts after failures (%(default)s)")
+    parser.add_argument("--mtbf", type=float, metavar="HOURS", help="mean time between failures of the whole launch: a host's "
+                        "divided by the number of hosts")
+    parser.add_argument("--hosts", metavar="FILE", help="host file of mpirun: a host a line, `name slots=8`")
+    parser.add_argument("--backoff", type=float, default=2.0, metavar="SECONDS", help="wait before the first restart; each "
+                        "further one waits twice as long, up to 300 s, times 0.5 to 1.5 at random (%(default)s)")
+    parser.add_argument("--through-preemption", action="store_true", help="go on, too, after ranks were stopped by a signal that "
+                        "this script was not sent (a host that is taken back)")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands of the first start and of a restart")
+    parser.add_argument("words", nargs="+", help="-- and the words that start the run")
+    options = parser.parse_args()
+    if options.mtbf is not None and options.mtbf <= 0 or options.restarts < 0 or options.backoff < 0:
+        parser.error("--mtbf must be positive, --restarts and --backoff not negative")
+    try:
+        launch = Launch(options, options.words)
+        if options.dry_run:
+            again = launch.words.again(launch.words.output, as_option(launch.seconds) if launch.seconds else None)
+            for words in [launch.command()] + ([] if launch.final else [launch.words.before + again]):
+                print(" ".join(map(shlex.quote, words)))
+            return DONE
+        return launch.play(Stop())
+    except (UsageError, OSError) as error:
+        say(str(error))
+        return USAGE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,244 @@
+"""What jobs/launch.py looks at: the command line, the hosts, the run directory, and what a checkpoint costs there."""
+
+import hashlib
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+COMMANDS = ("omd", "fedavg", "renewable", "infer", "vertical")
+SHORTEST_INTERVAL = 0.1
+PROBE_BYTES = 64 << 20
+PROBE_SECONDS = 30.0
+RANKS_OF_MPIRUN = ("-n", "-np", "--n", "--np", "-c")
+HOSTS_OF = {"mpirun": ("-H", "-host", "--host", "-hostfile", "--hostfile", "-machinefile", "--machinefile"),
+            "srun": ("-N", "--nodes", "-w", "--nodelist", "-x", "--exclude")}
+# Options of the first start that count on a restart; whether each has a value.
+TAKEN_ALONG = {"--json": False, "--json-models": False, "--verbose": False, "--progress": True, "--watchdog": True,
+               "--ledger-block": True}
+
+
+class UsageError(Exception):
+    """What the user has to mend."""
+
+
+class RunFolder:
+    """What a run directory tells of the run's progress."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+
+    def has_begun(self):
+        """Whether the first round may have been played; runs that cannot be resumed have no run-id."""
+        return (self.path / "run-id").exists() or (self.path / "history.csv").exists()
+
+    def is_finished(self):
+        if (self.path / "run-id").exists():
+            return (self.path / "run-id").read_text().split()[-1:] == ["finished"]
+        return (self.path / "summary.json").exists()
+
+
+    def can_be_resumed(self):
+        """Whether --resume has something to go on with, or to begin."""
+        return (self.path / "config.ini").exists()
+
+    def put_aside(self):
+        """Moves away a folder that was made for a run and holds none of it: starling wants an empty one."""
+        if (self.path / "run-is-beginning").exists() and not self.can_be_resumed() and not self.has_begun():
+            self.path.rename("{}.unbegun-{}".format(self.path, int(time.time())))
+
+    def newest_checkpoint(self):
+        """(round, its files) of the newest checkpoint that all ranks hold; (0, []) if there is none. Idle ranks hold none."""
+        of_ranks = []
+        for folder in self.path.glob("private/*"):
+            found = {int(file.name[11:]): file for file in folder.glob("checkpoint-*") if file.name[11:].isdigit()}
+            of_ranks += [found] if found or (folder / "reports").exists() else []
+        common = set.intersection(*map(set, of_ranks)) if of_ranks else ()
+        newest = max(common, default=0)
+        return newest, [found[newest] for found in of_ranks] if newest else []
+
+    def last_recorded(self):
+        """Last round of history.csv; 0 without any. A torn last line does not count."""
+        try:
+            with open(str(self.path / "history.csv"), "rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
+                lines = file.read().split(b"\n")[:-1]
+        except OSError:
+            return 0
+        first = lines[-1].split(b",")[0] if lines else b""
+        return int(first) if first.isdigit() else 0
+
+
+def checkpoint_cost(folder, size):
+    """Seconds to hash, write and sync so many bytes in the folder: measured for at most PROBE_BYTES, and scaled."""
+    probed = max(1, min(size, PROBE_BYTES))
+    content = os.urandom(probed)
+    probe = folder / "launch.probe"
+    began = time.monotonic()
+    hashlib.sha256(content).digest()
+    with open(str(probe), "wb") as file:
+        file.write(content)
+        os.fsync(file.fileno())
+    seconds = time.monotonic() - began
+    probe.unlink()
+    return seconds * max(size, 1) / probed
+
+
+def overhead(interval, cost, mtbf):
+    """Share of the time that checkpoints and replays take, to first order."""
+    return cost / interval + interval / (2 * mtbf)
+
+
+def best_interval(cost, mtbf):
+    """Young's and Daly's, which makes `overhead` least."""
+    return max(SHORTEST_INTERVAL, (2 * cost * mtbf) ** 0.5)
+
+
+def as_option(seconds):
+    return "{:.0f}s".format(seconds) if seconds >= 10 else "{:.2f}s".format(seconds)
+
+
+class Words:
+    """The command line of a launch: launcher and its options, program, command and its options."""
+
+    def __init__(self, words):
+        places = [i for i, word in enumerate(words) if word in COMMANDS and i > 0]
+        if not places or ":" in words[:places[0]] + words[places[0]:]:
+            raise UsageError("words after --: one launch of `starling COMMAND` is wanted (COMMAND one of " + ", ".join(COMMANDS) +
+                             "). Write -- mpirun -n 8 starling omd ... --output run.")
+        at = places[0]
+        self.before, self.program, self.command, self.options = words[:at - 1], words[at - 1], words[at], words[at + 1:]
+        name = os.path.basename(self.before[0]) if self.before else ""
+        self.kind = {"mpirun": "mpirun", "mpiexec": "mpirun", "srun": "srun"}.get(name)
+        self.config = self.effective()
+        self.resumes = self.value_of("--resume")
+        self.output = self.resumes or self.value_of("--output") or self.config.get("output")
+        if not self.output:
+            raise UsageError("no --output among the words (a restart needs the run directory). Add --output DIR.")
+
+    def value_of(self, option):
+        for i, word in enumerate(self.options):
+            if word.startswith(option + "="):
+                return word[len(option) + 1:]
+            if word == option and i + 1 < len(self.options):
+                return self.options[i + 1]
+        return None
+
+    def effective(self):
+        """Options with their values, those of files too; empty where they are wrong, which the ranks then say."""
+        try:
+            done = subprocess.run([self.program, self.command] + self.options + ["--print-config"], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+        except OSError as error:
+            raise UsageError("cannot start '{}': {}. Name the program by its path.".format(self.program, error.strerror))
+        lines = done.stdout.splitlines() if done.returncode == 0 else []
+        return dict(line.split(" = ", 1) for line in lines if " = " in line)
+
+    def why_not_restarted(self):
+        """Why nobody could go on with such a run; empty if one can."""
+        config = self.config
+        for key in ("async", "audit"):
+            if config.get(key) == "true":
+                return "--" + key
+        if config.get("deadline"):
+            return "--deadline"
+        if config.get("variant", "").startswith("offline"):
+            return "--variant " + config["variant"]
+        if config.get("replications", "0") != "0":
+            return "--replications"
+        for key in ("source", "start"):
+            if any(map(is_pipe, config.get(key, "").split(","))):
+                return "--{} that can be read only once".format(key)
+        return ""
+
+    def has_interval(self):
+        return self.config.get("checkpoint-every", "0") != "0"
+
+    def first(self, interval):
+        more = ["--checkpoint-every", interval] if interval else []
+        return [self.program, self.command] + more + self.options
+
+    def again(self, run, interval):
+        """Words that go on with the run."""
+        if self.resumes:
+            return self.first(interval)
+        taken, i = [], 0
+        while i < len(self.options):
+            name = self.options[i].split("=")[0]
+            count = 2 if TAKEN_ALONG.get(name) and "=" not in self.options[i] else 1
+            taken += self.options[i:i + count] if name in TAKEN_ALONG else []
+            i += count
+        more = ["--checkpoint-every", interval] if interval else []
+        return [self.program, self.command, "--resume", run] + more + taken
+
+
+def is_pipe(name):
+    """Whether a file of records can be read only once; {client} stands for anything."""
+    folder, pattern = os.path.split(name.split("{client", 1)[0] + "*" if "{client" in name else name)
+    paths = pathlib.Path(folder or ".").glob(pattern) if "{client" in name and pattern else [pathlib.Path(name)]
+    return name == "-" or any(path.is_fifo() for path in paths)
+
+
+class Hosts:
+    """Hosts of the launch, and which of them answer. `lines` are those of a host file by name of the host."""
+
+    def __init__(self, words, file):
+        self.kind, self.launcher = words.kind, words.before[:1]
+        self.lines = {}
+        if file:
+            for line in pathlib.Path(file).read_text().splitlines():
+                if line.split("#")[0].split():
+                    self.lines[line.split()[0]] = line
+        elif words.kind and os.environ.get("SLURM_JOB_NODELIST"):
+            shown = subprocess.run(["scontrol", "show", "hostnames", os.environ["SLURM_JOB_NODELIST"]], check=True,
+                                   stdout=subprocess.PIPE, universal_newlines=True)
+            self.lines = {name: name for name in shown.stdout.split()}
+        self.given = bool(file)
+        self.left = list(self.lines)
+        self.check(words)
+
+    def check(self, words):
+        if not self.lines:
+            if self.given:
+                raise UsageError("--hosts: the file names no host. Write one a line.")
+            return
+        if not words.kind:
+            raise UsageError("--hosts: only mpirun and srun start ranks on other hosts. Put one of them first.")
+        for word in words.before:
+            if word.split("=")[0] in HOSTS_OF[words.kind]:
+                raise UsageError("{} among the words: hosts are chosen anew at each start. Leave it out, and give --hosts FILE or "
+                                 "an allocation.".format(word))
+        if words.kind == "mpirun" and not any(word in RANKS_OF_MPIRUN for word in words.before):
+            raise UsageError("mpirun without -n: a resumed run has as many ranks as before. Add -n RANKS.")
+
+    def gone(self):
+        return [host for host in self.lines if host not in self.left]
+
+    def ask(self):
+        """Finds out who is left; whether somebody has gone since the last time."""
+        before = self.left
+        probes = {}
+        for host in self.lines:
+            where = ["--host", host, "-n", "1"] if self.kind == "mpirun" else ["-w", host, "-N", "1", "-n", "1"]
+            probes[host] = subprocess.Popen(self.launcher + where + ["hostname"], stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        end = time.monotonic() + PROBE_SECONDS
+        for probe in probes.values():
+            try:
+                probe.wait(max(0.0, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                os.killpg(probe.pid, signal.SIGKILL)
+                probe.wait()
+        self.left = [host for host, probe in probes.items() if probe.returncode == 0]
+        return any(host not in self.left for host in before)
+
+    def words(self, before, folder):
+        """Launcher and options that start ranks on the hosts that are left; files that they need go to the folder."""
+        if not self.lines or not (self.given or self.gone()):
+            return before
+        if self.kind == "srun":
+            return before[:1] + ["--nodelist", ",".join(self.left), "--nodes", str(len(self.left)), "--overcommit"] + before[1:]
+        file = pathlib.Path(folder) / "hosts"
+        file.write_text("".join(self.lines[host] + "\n" for host in self.left))
+        return before[:1] + ["--hostfile", str(file)] + (["--oversubscribe"] if self.gone() else []) + before[1:]

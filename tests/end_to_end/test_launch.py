@@ -1,0 +1,310 @@
+"""jobs/launch.py: runs that fail are started again, and end as if nothing had happened; and what it does not start again."""
+
+import unittest
+
+import kills
+import launch
+import launch_parts
+from harness import *
+
+STOPPED_SAFELY, USAGE, DATA_ERROR = 75, 2, 3
+ROUNDS = 2000
+SLOW = ["--source", "synthetic:logistic:p=100", "--loss", "logistic", "--batch", "64"]
+WORDS = ["--tuning", "off", *SLOW, "--mechanism", "laplace", "--epsilon", "2", "--noise-key", "seed", "--progress", "off", "--rounds",
+         str(ROUNDS)]
+USUAL = [*WORDS, "--checkpoint-every", "100"]
+
+# Stands in for a launcher on several hosts: those that the file `dead` names do not answer, and fail ranks that are put there.
+FAKE_MPIRUN = """#!/bin/bash
+dead() {{ grep -qx -- "$1" "{folder}/dead" 2>/dev/null; }}
+printf '%s\\n' "$*" >>"{folder}/called"
+if [[ ${{*: -1}} == hostname ]]; then dead "$2" && exit 1; echo "$2"; exit; fi
+words=(--oversubscribe)
+while [[ $1 == -* ]]; do
+  case $1 in
+    --hostfile) while read -r host _; do if dead "$host"; then echo "$host is down" >&2; exit 1; fi; done <"$2"; shift 2 ;;
+    -n) words+=(-n "$2"); shift 2 ;;
+    *) shift ;;
+  esac
+done
+exec {mpirun} "${{words[@]}}" "$@"
+"""
+FAKE_SRUN = """#!/bin/bash
+dead() {{ grep -qx -- "$1" "{folder}/dead" 2>/dev/null; }}
+printf '%s\\n' "$*" >>"{folder}/called"
+if [[ ${{*: -1}} == hostname ]]; then dead "$2" && exit 1; echo "$2"; exit; fi
+hosts=n1,n2,n3
+while [[ $1 == -* ]]; do
+  case $1 in
+    --nodelist) hosts=$2; shift 2 ;;
+    --nodes) shift 2 ;;
+    -n) tasks=$2; shift 2 ;;
+    *) shift ;;
+  esac
+done
+for host in ${{hosts//,/ }}; do if dead "$host"; then echo "$host is down" >&2; exit 1; fi; done
+exec {mpirun} --oversubscribe -n "$tasks" "$@"
+"""
+FAKE_SCONTROL = "#!/bin/sh\nprintf 'n1\\nn2\\nn3\\n'\n"
+
+
+class LaunchCase(TestCase):
+    whole = None
+
+    def start(self, options, words, launcher=(MPIRUN, "--oversubscribe", "-n", "2"), script=NOTE_SCRIPT):
+        """`launch.py OPTIONS -- LAUNCHER starling omd WORDS --output run`, running; ranks note their process ids."""
+        log, wrapper = self._wrapper(script) if launcher else (None, [])
+        job = Job([sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--backoff", "0.05", *options, "--", *launcher, *wrapper,
+                   STARLING, "omd", *words, "--output", "run"], self.folder, log)
+        self.addCleanup(job.close)
+        return job
+
+    def finished(self, job, code=0):
+        result = job.finish()
+        self.assertEqual(result.code, code, result)
+        return result
+
+    def newest(self):
+        return launch_parts.RunFolder(self.folder / "run").newest_checkpoint()[0]
+
+    def kill(self, job, after=0, rank=1):
+        """Kills a rank once all ranks hold a checkpoint that is newer; the round of the newest then."""
+        wait_until(lambda: self.newest() > after or job.process.poll() is not None, "there is a newer checkpoint")
+        pids = job.pids(2)
+        for path in job.log.glob("pid.*"):
+            path.unlink()
+        os.kill(pids[rank], signal.SIGKILL)
+        return self.newest()
+
+    def story(self):
+        return json.loads((self.folder / "run/launch.json").read_text())
+
+    def tool(self, name, text):
+        path = self.folder / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text.format(folder=self.folder, mpirun=shutil.which(MPIRUN)))
+        path.chmod(0o755)
+        return str(path)
+
+    def with_environment(self, **variables):
+        for name, value in variables.items():
+            before = os.environ.get(name)
+            os.environ[name] = value
+            self.addCleanup(lambda n=name, b=before: os.environ.pop(n) if b is None else os.environ.__setitem__(n, b))
+
+    def as_usual(self):
+        """The run has the bits and the ledgers of one that nothing has happened to."""
+        trial = kills.Trial()
+        trial.folder = self.folder
+        if LaunchCase.whole is None:
+            done = self._start([(2, ["omd", *USUAL, "--output", "whole"], [])], None).finish()
+            self.assertEqual(done.code, 0, done)
+            LaunchCase.whole = trial.results("whole")
+        ours = trial.results("run")
+        self.assertIn("private/0/ledger", ours)
+        self.assertEqual(ours.keys(), LaunchCase.whole.keys())
+        self.assertEqual([name for name in ours if ours[name] != LaunchCase.whole[name]], [])
+
+
+class Restarts(LaunchCase):
+    def check_killed(self, times):
+        job = self.start([], USUAL)
+        at = 0
+        for _ in range(times):
+            at = self.kill(job, at)
+        result = self.finished(job)
+        self.assertEqual(len(re.findall(r"(?m)^launch: .*; restart \d of 10 from round \d+ in", result.err)), times, result)
+        self.as_usual()
+        story = self.story()
+        self.assertEqual([each["exit_code"] for each in story["attempts"]], [137] * times + [0])
+        self.assertEqual((story["restarts"], story["outcome"], story["exit_code"]), (times, "done", 0))
+        for before, attempt in zip(story["attempts"], story["attempts"][1:]):
+            self.assertEqual(attempt["from_round"], before["checkpoint"])
+            self.assertGreater(attempt["from_round"], before["from_round"])
+            self.assertEqual(attempt["rounds_replayed"], max(0, before["reached"] - before["checkpoint"]))
+        self.assertEqual(story["rounds_replayed"], sum(each["rounds_replayed"] for each in story["attempts"]))
+        # Two clients; what was played twice is charged once.
+        self.assertEqual(story["privacy"], {"charged": 2 * ROUNDS, "released": 2 * ROUNDS})
+
+    def test_a_rank_that_is_killed_once(self):
+        self.check_killed(1)
+
+    def test_a_rank_that_is_killed_twice(self):
+        self.check_killed(2)
+
+    def test_the_same_round_twice_is_given_up(self):
+        """Rank 1 may write no file of more than 8 MB, and ends each time in the round, some after the 500th, that needs more."""
+        limit = '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || { ulimit -c 0; ulimit -f 16000; }\n'
+        words = last_given([*USUAL, "--source", "synthetic:logistic:p=2000", "--batch", "1", "--record-every", "1"])
+        result = self.finished(self.start([], words, script=NOTE_SCRIPT.replace("echo $$", limit + "echo $$", 1)), FAILURE)
+        self.assertRegex(result.err, "given up: the same round has failed twice .no further than round 5..")
+        *_, before, last = self.story()["attempts"]
+        self.assertEqual((before["checkpoint"], last["checkpoint"], last["from_round"]), (500, 500, 500))
+        self.assertLessEqual(last["reached"], before["reached"])
+        self.assertLess(self.story()["restarts"], 10)
+
+    def test_ranks_that_cannot_begin_again(self):
+        """A host that answers, and whose ranks die at once."""
+        poison = f'[ "$OMPI_COMM_WORLD_RANK" != 1 ] || [ ! -e {self.folder}/dead ] || kill -9 $$\n'
+        job = self.start([], USUAL, script=NOTE_SCRIPT.replace("echo $$", poison + "echo $$", 1))
+        wait_until(self.newest, "there is a checkpoint")
+        self.write("dead", "")
+        self.kill(job)
+        self.assertIn("given up: the same round has failed twice", self.finished(job, FAILURE).err)
+        self.assertEqual((len(self.story()["attempts"]), self.story()["restarts"]), (2, 1))
+
+    def test_restarts_are_counted(self):
+        job = self.start(["--restarts", "0"], USUAL)
+        self.kill(job)
+        self.assertIn("after 0 restarts", self.finished(job, FAILURE).err)
+
+    def test_what_no_restart_mends(self):
+        for words, code in ((["--step", "minus"], USAGE), (["--source", "bad.csv"], DATA_ERROR)):
+            with self.subTest(words):
+                self.write("bad.csv", "1,2,1\n1,two,1\n")
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                result = self.finished(self.start([], last_given([*WORDS, *words]), launcher=()), code)
+                self.assertEqual(len(result.messages()), 1, result)
+                self.assertNotIn("; restart ", result.err)
+
+    def test_what_cannot_be_resumed_is_not_begun_again(self):
+        job = self.start([], last_given([*WORDS, "--async", "--rounds", "1e9"]))
+        wait_until(lambda: (self.folder / "run/history.csv").exists(), "it records")
+        os.kill(job.pids(2)[1], signal.SIGKILL)
+        result = self.finished(job, FAILURE)
+        self.assertIn("a run with --async cannot be resumed", result.err)
+        self.assertEqual(len(self.story()["attempts"]), 1)
+
+
+class Signals(LaunchCase):
+    def test_a_signal_stops_and_the_same_command_goes_on(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number.name):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                job = self.start([], USUAL)
+                wait_until(self.newest, "there is a checkpoint")
+                job.process.send_signal(number)
+                result = self.finished(job, STOPPED_SAFELY)
+                self.assertIn("launch: stopped by a signal", result.err)
+                summary = json.loads((self.folder / "run/summary.json").read_text())
+                self.assertIn("stopped by a signal", " ".join(summary["notes"]))
+        words = self.story()["words"]
+        again = Job([sys.executable, "-B", str(SOURCE / "jobs/launch.py"), "--", *words], self.folder, job.log)
+        self.addCleanup(again.close)
+        self.finished(again)
+        self.as_usual()
+        self.assertEqual([each["exit_code"] for each in self.story()["attempts"]], [STOPPED_SAFELY, 0])
+
+    def test_a_signal_before_a_restart(self):
+        job = self.start(["--backoff", "60"], USUAL)
+        self.kill(job)
+        wait_until(lambda: len((self.folder / "run/launch.json").read_text()) and "checkpoint" in self.story()["attempts"][-1],
+                   "the attempt is over")
+        job.process.send_signal(signal.SIGTERM)
+        self.finished(job, STOPPED_SAFELY)
+        self.assertEqual(len(self.story()["attempts"]), 1)
+
+    def test_ranks_that_others_stop(self):
+        """A host that is taken back tells its ranks. That ends the launch, or does not, as is asked for."""
+        for options, code in (([], STOPPED_SAFELY), (["--through-preemption"], 0)):
+            with self.subTest(options):
+                shutil.rmtree(self.folder / "run", ignore_errors=True)
+                job = self.start(options, USUAL)
+                wait_until(self.newest, "there is a checkpoint")
+                os.kill(job.pids(2)[1], signal.SIGTERM)
+                self.finished(job, code)
+        self.as_usual()
+
+
+class Hosts(LaunchCase):
+    def check_dead(self, options, launcher, more):
+        """Kills a rank and its host; the others go on with all ranks, and one that is back is used again."""
+        job = self.start(options, USUAL, launcher)
+        at = self.kill_with_host(job, "n2", 0)
+        self.kill_with_host(job, "n3", at)
+        result = self.finished(job)
+        self.assertIn("on 2 of 3 hosts (gone: n2)", result.err)
+        self.assertIn("on 2 of 3 hosts (gone: n3)", result.err)
+        story = self.story()
+        self.assertEqual([each.get("hosts_gone") for each in story["attempts"]], [["n2"], ["n3"], None])
+        self.assertEqual(story["hosts_gone"], ["n3"])
+        for attempt in story["attempts"][1:]:
+            for word in more:
+                self.assertIn(word, attempt["words"])
+            self.assertEqual(attempt["words"][attempt["words"].index("-n") + 1], "2")
+        self.as_usual()
+
+    def kill_with_host(self, job, host, after):
+        wait_until(lambda: self.newest() > after, "there is a newer checkpoint")
+        self.write("dead", host + "\n")
+        return self.kill(job, after)
+
+    def test_mpirun_with_a_host_that_is_dead(self):
+        self.write("hosts", "# three\nn1 slots=1\nn2 slots=1\n\nn3 slots=1\n")
+        self.check_dead(["--hosts", "hosts"], [self.tool("mpirun", FAKE_MPIRUN), "-n", "2"], ["--hostfile", "--oversubscribe"])
+
+    def test_srun_with_a_host_that_is_dead(self):
+        self.tool("scontrol", FAKE_SCONTROL)
+        self.with_environment(SLURM_JOB_NODELIST="n[1-3]", PATH=f"{self.folder}/bin:{os.environ['PATH']}")
+        self.check_dead([], [self.tool("srun", FAKE_SRUN), "-n", "2"], ["--nodelist", "n1,n2", "--overcommit"][::2])
+
+    def test_no_host_is_left(self):
+        self.write("hosts", "n1\n")
+        job = self.start(["--hosts", "hosts"], USUAL, [self.tool("mpirun", FAKE_MPIRUN), "-n", "2"])
+        self.kill_with_host(job, "n1", 0)
+        self.assertIn("given up: no host answers", self.finished(job, FAILURE).err)
+
+    def test_a_host_that_says_nothing_is_gone_in_time(self):
+        launcher = self.tool("mpirun", "#!/bin/sh\n[ $2 = n1 ] || sleep 100\n")
+        self.write("hosts", "n1\nn2\n")
+        words = launch_parts.Words([launcher, "-n", "2", STARLING, "omd", *USUAL, "--output", "run"])
+        hosts = launch_parts.Hosts(words, str(self.folder / "hosts"))
+        patience, launch_parts.PROBE_SECONDS = launch_parts.PROBE_SECONDS, 1
+        try:
+            self.assertTrue(hosts.ask())
+        finally:
+            launch_parts.PROBE_SECONDS = patience
+        self.assertEqual((hosts.left, hosts.gone()), (["n1"], ["n2"]))
+
+    def test_words_that_would_undo_the_choice(self):
+        self.write("hosts", "n1\n")
+        for launcher, text in (((MPIRUN, "--host", "n1", "-n", "2"), "--host among the words"), ((MPIRUN,), "mpirun without -n")):
+            result = self.finished(self.start(["--hosts", "hosts"], USUAL, launcher), USAGE)
+            self.assertIn(text, result.err)
+
+
+class Intervals(LaunchCase):
+    def test_the_interval_is_the_best(self):
+        for cost, mtbf in ((0.1, 3600), (20, 86400)):
+            best = launch_parts.best_interval(cost, mtbf)
+            least = launch_parts.overhead(best, cost, mtbf)
+            for factor in (0.9, 1.1):
+                self.assertLess(least, launch_parts.overhead(factor * best, cost, mtbf))
+
+    def test_a_cost_that_is_measured_changes_the_interval(self):
+        """The run stops once, safely, since the first interval is far too long."""
+        job = self.start(["--mtbf", str(0.5 / 3600)], last_given([*WORDS, "--rounds", "3000"]))
+        self.finished(job)
+        story = self.story()
+        interval = story["interval"]
+        self.assertEqual(interval["mtbf"], 0.5)
+        self.assertEqual(interval["seconds"], max(0.1, (2 * interval["cost"] * 0.5) ** 0.5))
+        attempts = story["attempts"]
+        every = [each["words"][each["words"].index("--checkpoint-every") + 1] for each in attempts]
+        self.assertEqual(every[0], "0.50s")
+        self.assertEqual((len(attempts), story["restarts"]), (2, 0), story)
+        self.assertEqual((attempts[0]["exit_code"], every[1]), (STOPPED_SAFELY, launch_parts.as_option(interval["seconds"])))
+        self.assertIn(f"checkpoint-every = {every[1]}", (self.folder / "run/config.ini").read_text())
+
+    def test_dry_run(self):
+        result = self.finished(self.start(["--dry-run"], WORDS))
+        first, again = result.out.splitlines()
+        self.assertIn("omd --checkpoint-every 60s --tuning off", first)
+        self.assertTrue(again.endswith("omd --resume run --checkpoint-every 60s --progress off"), again)
+        result = self.finished(self.start(["--dry-run"], USUAL))
+        self.assertNotIn("60s", result.out)
+        self.assertFalse((self.folder / "run").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
