@@ -68,7 +68,7 @@ SavedModel VerticalRun::checked_start(const SavedModel& part, Client client) {
         config_.start, name_of_part(client), part.architecture.input.size(),
         fmt::join(layer_texts(part.architecture), ", "), own.input.size(), fmt::join(layer_texts(own), ", "));
   if (client == 0) return part;
-  require_same_names(part.constants.columns, data_.shape.names[k - 1], config_.start, name_of_part(client));
+  require_same_names(part.constants.feature_names(), data_.shape.names[k - 1], config_.start, name_of_part(client));
   const std::size_t hosted = k - 1 - first_party();
   if (hosted < data_.constants.size() && !same_preparation(part.constants, data_.constants[hosted])) {
     notes_.push_back(
@@ -95,8 +95,7 @@ void VerticalRun::agree_on_model() {
 }
 
 bool VerticalRun::keeps_model() const {
-  const bool one_picture = data_.common && config_.data.features != ReadSettings::Features::raw;
-  return !config_.is_spectrum() && !config_.plan.central && !one_picture;
+  return !config_.is_spectrum() && !config_.plan.central && data_.columns_are_features;
 }
 
 bool VerticalRun::shares_networks() const {

@@ -70,10 +70,13 @@ PublicConstants party_part(PublicConstants constants, const std::vector<std::siz
   };
   std::erase_if(constants.categories, is_of_another);
   std::vector<Standardisation> own;
+  std::vector<double> fill;
   for (const std::size_t feature : features) {
     if (!constants.standardisation.empty()) own.push_back(constants.standardisation[feature]);
+    if (!constants.fill.empty()) fill.push_back(constants.fill[feature]);
   }
   constants.standardisation = std::move(own);
+  constants.fill = std::move(fill);
   constants.features = features.size();
   constants.label.clear();
   constants.label_standardisation.reset();
@@ -85,6 +88,8 @@ PublicConstants label_part(PublicConstants constants) {
   constants.features = 0;
   constants.columns.clear();
   constants.standardisation.clear();
+  constants.fill.clear();
+  constants.missing = ReadSettings::Missing::refuse;
   constants.scale = 1;
   constants.description = ReadSettings::Features::raw;
   std::erase_if(constants.categories, [&](const CategoryColumn& each) { return each.column != constants.label; });
