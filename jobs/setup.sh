@@ -14,19 +14,19 @@ clang_version() {
   printf '%s' "${found:-clang-14}" | tr -d 'a-z-'
 }
 
-for_tests=(libgtest-dev libgmock-dev python3 python3-h5py python3-numpy python3-scipy python3-networkx
-           clang clang-format "libclang-rt-$(clang_version)-dev" slurm-wlm munge iproute2 valgrind doxygen)
+for_tests=(libgtest-dev libgmock-dev python3 python3-dev pybind11-dev python3-h5py python3-numpy python3-scipy python3-networkx
+           clang clang-format "libclang-rt-$(clang_version)-dev" slurm-wlm munge iproute2 valgrind doxygen gfortran pkg-config)
 readonly for_tests
 # starling draws with these if they are there, and says so if not.
 readonly optional=(gnuplot-nox graphviz)
 
 readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel spectra-devel boost-devel \
 fmt-devel json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz"
-readonly dnf_test_packages="gtest-devel gmock-devel python3-h5py python3-numpy python3-scipy python3-networkx clang \
+readonly dnf_test_packages="gtest-devel gmock-devel python3-devel pybind11-devel python3-h5py python3-numpy python3-scipy python3-networkx clang \
 compiler-rt slurm-slurmctld slurm-slurmd munge iproute valgrind clang-tools-extra doxygen"
 readonly spack_packages="cmake ninja openmpi hdf5 eigen spectra boost+program_options fmt nlohmann-json \
 openssl mpfr random123 zlib gnuplot graphviz"
-readonly spack_test_packages="googletest py-h5py py-numpy py-scipy py-networkx llvm+clang slurm+pmix munge valgrind doxygen"
+readonly spack_test_packages="googletest py-pybind11 py-h5py py-numpy py-scipy py-networkx llvm+clang slurm+pmix munge valgrind doxygen"
 
 usage() {
   cat <<'TEXT'

@@ -133,7 +133,7 @@ class Bench:
         return ("--config", "jobs/vertical.ini", *case.words, "--rounds", rounds, "--seed", seed)
 
     def _run(self, name, words):
-        summary = self.runs.run(name, words)
+        summary = self.runs.run(name, (*words, "--networks", "shared"))  # the networks of runs are compared
         with open(self.runs.scratch / name / "rounds.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         networks = self._networks(self.runs.scratch / name / "networks" / "0.h5", words)

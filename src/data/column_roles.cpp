@@ -156,7 +156,8 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
   ColumnRoles roles;
   Uses uses(columns);
   const bool optional = settings.labels == ReadSettings::Labels::optional;
-  if (!settings.label.empty() && !optional) roles.label = uses.take(settings.label, "--label");
+  const bool none = settings.labels == ReadSettings::Labels::none;
+  if (!settings.label.empty() && !optional && !none) roles.label = uses.take(settings.label, "--label");
   if (!settings.id.empty()) uses.take(settings.id, "--id");
   for (const std::string& column : settings.drop) uses.take(column, "--drop");
   if (!settings.key.empty()) roles.key = columns.find(settings.key, settings.key_option);
@@ -164,10 +165,11 @@ ColumnRoles choose_columns(const ColumnNames& columns, const ReadSettings& setti
     roles.label = find_optional_label(columns, settings.label, uses);
   } else if (!roles.label && settings.labels == ReadSettings::Labels::alone) {
     roles.label = find_sole_label(columns, uses);
-  } else if (!roles.label && default_label == DefaultLabel::named_or_last) {
+  } else if (!roles.label && !none && default_label == DefaultLabel::named_or_last) {
     roles.label = find_default_label(columns, uses, roles.key);
   }
   if (roles.label) uses.take(*roles.label);
+  if (settings.constants && settings.constants->features == 0) return roles;  // of labels and ids alone
   const bool by_name = settings.constants && !settings.constants->columns.empty() && !columns.names.empty();
   if (by_name) roles.features = find_features(columns, settings.constants->columns, uses);  // the key may be one
   if (roles.key) uses.take(*roles.key);

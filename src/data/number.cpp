@@ -12,7 +12,7 @@ namespace starling {
 
 namespace {
 
-bool is_missing(std::string_view text) {
+bool is_missing_mark(std::string_view text) {
   constexpr std::array<std::string_view, 8> marks{"", "?", "NA", "N/A", "na", "null", "NULL", "Null"};
   return std::find(marks.begin(), marks.end(), text) != marks.end();
 }
@@ -61,9 +61,12 @@ Explanation explain(std::string_view text, NumberFault fault) {
   }
   switch (fault) {
     case NumberFault::missing:
-      return {"missing", "a missing value; every value must be there", "fill it in or remove the row"};
+      return {"missing", "a missing value; every value must be there",
+              "fill it in or remove the row, or let --missing fill in features"};
     case NumberFault::not_finite:
-      return {"not finite", "not finite; every value must be a finite number", "correct or remove the row"};
+      return {"not finite", "not finite; every value must be a finite number",
+              is_missing_feature(text) ? "correct or remove the row, or let --missing fill in features"
+                                       : "correct or remove the row"};
     case NumberFault::out_of_range:
       return {"too large", "beyond the range of double precision", "rescale the data or correct the row"};
     default:
@@ -74,15 +77,20 @@ Explanation explain(std::string_view text, NumberFault fault) {
 }  // namespace
 
 ParsedNumber read_number(std::string_view text) {
-  if (is_missing(text)) return {0, NumberFault::missing};
+  if (is_missing_mark(text)) return {0, NumberFault::missing};
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (stop != end || error == std::errc::invalid_argument) return {0, NumberFault::text};
   if (error == std::errc::result_out_of_range) return {0, NumberFault::out_of_range};
-  if (!std::isfinite(value)) return {0, NumberFault::not_finite};
+  if (!std::isfinite(value)) return {value, NumberFault::not_finite};
   return {value, NumberFault::none};
+}
+
+bool is_missing_feature(std::string_view text) {
+  const ParsedNumber number = read_number(text);
+  return number.fault == NumberFault::missing || (number.fault == NumberFault::not_finite && std::isnan(number.value));
 }
 
 void throw_number_fault(const std::string& where, const std::string& place, std::string_view text, NumberFault fault) {

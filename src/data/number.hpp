@@ -9,13 +9,16 @@ namespace starling {
 enum class NumberFault { none, missing, text, not_finite, out_of_range };
 
 struct ParsedNumber {
-  double value = 0;
+  double value = 0;  ///< also of a fault `not_finite`
   NumberFault fault = NumberFault::none;
 };
 
 /// Reads a number that fills the whole text; a leading plus sign is allowed, and the usual marks of a missing value
 /// (nothing, ?, NA, N/A, null) are distinguished from other text.
 [[nodiscard]] ParsedNumber read_number(std::string_view text);
+
+/// Whether a text says that a feature is missing: by a mark of a missing value or by NaN.
+[[nodiscard]] bool is_missing_feature(std::string_view text);
 
 /// Throws DataError "WHERE: PLACE is 'TEXT' (why) what to do".
 [[noreturn]] void throw_number_fault(const std::string& where, const std::string& place, std::string_view text,

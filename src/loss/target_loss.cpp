@@ -17,6 +17,7 @@ class MeanSquaredError final : public TargetLoss {
   [[nodiscard]] std::size_t targets() const override { return targets_; }
   [[nodiscard]] bool classifies() const override { return false; }
   [[nodiscard]] Link link() const override { return Link::identity; }
+  [[nodiscard]] std::string loss_of_scores() const override { return targets_ == 1 ? "squared" : ""; }
   [[nodiscard]] bool is_mean_squared_error() const override { return true; }
   [[nodiscard]] double label(double raw) const override { return raw; }
   [[nodiscard]] double value(View outputs, View targets) const override {
@@ -39,12 +40,13 @@ class MeanSquaredError final : public TargetLoss {
 /// A loss of one label.
 class OfOneLabel final : public TargetLoss {
  public:
-  explicit OfOneLabel(std::unique_ptr<Loss> loss) : loss_(std::move(loss)) {}
+  explicit OfOneLabel(std::string text) : text_(std::move(text)), loss_(loss_table().make(text_)) {}
 
   [[nodiscard]] std::size_t outputs() const override { return loss_->scores(); }
   [[nodiscard]] std::size_t targets() const override { return 1; }
   [[nodiscard]] bool classifies() const override { return loss_->classifies(); }
   [[nodiscard]] Link link() const override { return loss_->link(); }
+  [[nodiscard]] std::string loss_of_scores() const override { return text_; }
   [[nodiscard]] double label(double raw) const override { return loss_->label(raw); }
   [[nodiscard]] double value(View outputs, View targets) const override { return loss_->value(outputs, targets[0]); }
   void derivative(View outputs, View targets, MutableView derivative) const override {
@@ -57,6 +59,7 @@ class OfOneLabel final : public TargetLoss {
   }
 
  private:
+  std::string text_;
   std::unique_ptr<Loss> loss_;
 };
 
@@ -104,11 +107,11 @@ std::unique_ptr<TargetLoss> make_target_loss(const std::string& text, std::size_
         "--loss {} with one output of the head (each class has its own) end --head with "
         "the number of classes",
         text);
-  auto loss = loss_table().make(with_classes(text, outputs));
-  check(loss->scores() == outputs,
-        "--loss {} takes {} output{}, and the head has {} (they must agree) end --head with {}", text, loss->scores(),
-        loss->scores() == 1 ? "" : "s", outputs, loss->scores());
-  return std::make_unique<OfOneLabel>(std::move(loss));
+  auto loss = std::make_unique<OfOneLabel>(with_classes(text, outputs));
+  check(loss->outputs() == outputs,
+        "--loss {} takes {} output{}, and the head has {} (they must agree) end --head with {}", text, loss->outputs(),
+        loss->outputs() == 1 ? "" : "s", outputs, loss->outputs());
+  return loss;
 }
 
 }  // namespace starling

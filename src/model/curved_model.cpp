@@ -149,7 +149,7 @@ void CurvedModel::make_dense(const Batch& batch) {
   }
 }
 
-void CurvedModel::gram(View parameters, const Batch& batch, Weight weight, Vector& triangles) {
+std::size_t CurvedModel::gram_of_records(View parameters, const Batch& batch, Weight weight, Vector& triangles) {
   const Batch& used = in_range(batch);
   make_dense(used);
   const std::size_t size = triangle_size(order_);
@@ -162,6 +162,35 @@ void CurvedModel::gram(View parameters, const Batch& batch, Weight weight, Vecto
       weights_[i] = w <= largest_clippable_norm ? w : 0;  // not where the score is out of range
     }
     add_weighted_gram(rows_, used.size(), order_, weights_, MutableView(triangles).subspan(k * size, size));
+  }
+  return used.size();
+}
+
+void CurvedModel::average_gram(View parameters, const Batch& batch, Batch::Range records, Weight weight) {
+  mean_.begin(triangles());
+  for (std::size_t i = records.first; i < records.first + records.count; ++i) {
+    own_.show(batch, i, 1);
+    if (gram_of_records(parameters, own_, weight, part_) == 1) mean_.add(part_);
+  }
+}
+
+void CurvedModel::gram(View parameters, const Batch& batch, Weight weight, Vector& triangles) {
+  if (!batch.by_person()) {
+    gram_of_records(parameters, batch, weight, triangles);
+    return;
+  }
+  triangles.assign(this->triangles(), 0.0);
+  for (std::size_t k = 0; k < batch.units();) {
+    const std::size_t first = k;
+    while (k < batch.units() && batch.person(k).count == 1) ++k;  // these are summed as records are
+    if (k > first) {
+      own_.show(batch, batch.person(first).first, k - first);
+      gram_of_records(parameters, own_, weight, part_);
+      axpy(1, part_, triangles);
+    } else {
+      average_gram(parameters, batch, batch.person(k++), weight);
+      axpy(1, mean_.mean(), triangles);
+    }
   }
 }
 

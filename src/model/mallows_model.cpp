@@ -134,15 +134,47 @@ void MallowsModel::add_products(const Row& row, double curvature, double squared
   }
 }
 
-void MallowsModel::curvature(View parameters, const Batch& batch, Vector& triangles) {
-  triangles.assign(2 * triangle_size(dimension()), 0.0);
-  for (std::size_t i = 0; i < batch.size(); ++i) {
+void MallowsModel::add_record(View parameters, const Row& row, double label, MutableView triangles) const {
+  const auto [score, squares] = products_of(parameters, row);
+  const double weight = weight_of(squares);
+  const double slope = weight * loss_.slope(score, label);
+  if (!is_in_range(squares, slope)) return;
+  add_products(row, weight * loss_.curvature(score, label), slope * slope, triangles);
+}
+
+void MallowsModel::add_person(View parameters, const Batch& batch, Batch::Range records, MutableView triangles) {
+  const std::size_t size = triangle_size(dimension());
+  mean_.begin(2 * size + dimension());
+  for (std::size_t i = records.first; i < records.first + records.count; ++i) {
     const Row row = batch.row(i);
     const auto [score, squares] = products_of(parameters, row);
     const double weight = weight_of(squares);
     const double slope = weight * loss_.slope(score, batch.label(i));
     if (!is_in_range(squares, slope)) continue;
-    add_products(row, weight * loss_.curvature(score, batch.label(i)), slope * slope, triangles);
+    part_.assign(2 * size + dimension(), 0.0);
+    add_products(row, weight * loss_.curvature(score, batch.label(i)), 0, MutableView(part_).first(2 * size));
+    add(row, slope, MutableView(part_).subspan(2 * size));
+    mean_.add(part_);
+  }
+  const View mean = mean_.mean();
+  const View psi = mean.subspan(2 * size);
+  for (std::size_t j = 0, at = 0; j < psi.size(); ++j) {
+    for (std::size_t k = j; k < psi.size(); ++k, ++at) {
+      triangles[at] += mean[at];
+      triangles[size + at] += psi[j] * psi[k];
+    }
+  }
+}
+
+void MallowsModel::curvature(View parameters, const Batch& batch, Vector& triangles) {
+  triangles.assign(2 * triangle_size(dimension()), 0.0);
+  for (std::size_t k = 0; k < batch.units(); ++k) {
+    const Batch::Range records = batch.by_person() ? batch.person(k) : Batch::Range{k, 1};
+    if (records.count == 1) {
+      add_record(parameters, batch.row(records.first), batch.label(records.first), triangles);
+    } else {
+      add_person(parameters, batch, records, triangles);
+    }
   }
 }
 

@@ -65,6 +65,18 @@ std::string noise_key(const std::string& value, const Path& folder) {
   return is_one_of(value, {"random", "seed"}) ? value : file(value, folder);
 }
 
+std::string encoding(const std::string& value, const Path& folder) {
+  constexpr std::string_view one_hot = "onehot:";
+  if (!value.starts_with(one_hot)) return file(value, folder);
+  return std::string(one_hot) + file(value.substr(one_hot.size()), folder);
+}
+
+std::string missing(const std::string& value, const Path& folder) {
+  constexpr std::string_view constant = "constant:";
+  if (!value.starts_with(constant)) return value;
+  return std::string(constant) + file(value.substr(constant.size()), folder);
+}
+
 std::string absences(const std::string& value, const Path& folder) {
   const std::string word = value.substr(0, value.find(':'));
   return is_one_of(word, {"uniform", "gilbert-elliott", "markov"}) ? value : file(value, folder);

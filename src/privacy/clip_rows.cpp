@@ -21,32 +21,38 @@ double upper_norm(View row, ClipKind kind) {
   return squares >= smallest_sum_of_squares ? std::sqrt(squares) : norm1(row);
 }
 
-/// Whether the row is in range. Each function below leaves a row out of range unchanged.
-bool clip_row(MutableView row, const Clip& clip) {
-  const double norm = upper_norm(row, clip.kind);
-  if (!(norm <= largest_clippable_norm)) return false;
-  if (norm > clip.bound) scale(clip.bound / norm, row);
-  return true;
+bool is_finite(View row) {
+  return std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); });
 }
 
-/// Clips a row by its entries or not at all, for a clip without a norm. False for an entry that is not finite.
-bool clamp_row(MutableView row, const Clip& clip) {
-  if (!std::all_of(row.begin(), row.end(), [](double value) { return std::isfinite(value); })) return false;
-  if (clip.kind == ClipKind::none) return true;
-  for (double& value : row) value = std::clamp(value, -clip.bound, clip.bound);
-  return true;
+/// Whether the row is in range. A row out of range stays as it is.
+bool clip_row(MutableView row, const Clip& clip) {
+  if (clip.kind == ClipKind::component) {
+    if (!is_finite(row)) return false;
+    for (double& value : row) value = std::clamp(value, -clip.bound, clip.bound);
+    return true;
+  }
+  const double factor = clip_factor(row, clip);
+  if (factor > 0 && factor < 1) scale(factor, row);
+  return factor > 0;
 }
 
 }  // namespace
 
+double clip_factor(View row, const Clip& clip) {
+  if (clip.kind == ClipKind::none) return is_finite(row) ? 1 : 0;
+  const double norm = upper_norm(row, clip.kind);
+  if (!(norm <= largest_clippable_norm)) return 0;
+  return norm > clip.bound ? clip.bound / norm : 1;
+}
+
 std::size_t clip_rows(MutableView rows, std::size_t width, const Clip& clip) {
   check<FailureError>(width > 0 && rows.size() % width == 0, "{} numbers in rows of {} (rows are whole)", rows.size(),
                       width);
-  const bool by_norm = clip.kind == ClipKind::l1 || clip.kind == ClipKind::l2;
   std::size_t out_of_range = 0;
   for (std::size_t i = 0; i * width < rows.size(); ++i) {
     const MutableView row = rows.subspan(i * width, width);
-    if ((by_norm ? clip_row : clamp_row)(row, clip)) continue;
+    if (clip_row(row, clip)) continue;
     std::fill(row.begin(), row.end(), 0.0);
     ++out_of_range;
   }

@@ -76,7 +76,7 @@ def main():
         records = 8 * choice.batch * clients
         write_table(folder / "data.csv", records, choice.features)
         (folder / "mine.c").write_text(LOGISTIC, encoding="ascii")
-        call(["cc", "-O2", "-march=native", "-shared", "-fPIC", "-I", SOURCE / "include", "mine.c", "-o", "libmine.so", "-lm"], folder)
+        call(["cc", "-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", "-I", SOURCE / "include", "mine.c", "-o", "libmine.so", "-lm"], folder)
         for protection in (["--mechanism", "none"], ["--mechanism", "gaussian", "--epsilon", 1, "--clip", 1]):
             ratios = []
             for turn in range(choice.turns):

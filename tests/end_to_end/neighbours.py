@@ -89,8 +89,9 @@ CASES = {
 
 
 class NeighbourTest(TestCase):
-    def run_with(self, name, words, lines, ranks=1, bare=None):
-        """Exit code, output and every file outside private/ of a run. Releases by the path `bare` lack noise. Runs whose names
+    def run_with(self, name, words, lines, ranks=1, bare=None, piped=False):
+        """Exit code, output and every file outside private/ of a run. Releases by the path `bare` lack noise. `piped` lines are
+        standard input too. Runs whose names
         differ in what follows the last hyphen take place in the same folder, since what a run writes depends on where it is; so they
         come one after the other. Their folders have their names afterwards."""
         folder = self.folder / "at" / name.rpartition("-")[0]
@@ -103,7 +104,8 @@ class NeighbourTest(TestCase):
         if ranks > 1:
             command = [MPIRUN, "--oversubscribe", "-n", str(ranks), *command]
         surroundings = {**environment(), "STARLING_NOTED_RELEASES": "private/releases", "STARLING_BARE_PATH": bare or ""}
-        done = subprocess.run(command, cwd=folder, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
+        with open(folder / "data.csv" if piped else os.devnull, "rb") as given:
+            done = subprocess.run(command, cwd=folder, env=surroundings, stdin=given, capture_output=True, timeout=PATIENCE)
         seen = {"exit code": b"%d" % done.returncode, "stdout": done.stdout, "stderr": done.stderr}
         for path in sorted(folder.rglob("*")):
             place = path.relative_to(folder)

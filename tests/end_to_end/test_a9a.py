@@ -32,7 +32,7 @@ class A9a(TestCase):
                 self.assertLess(accuracy, 85, (epsilon, seed))
 
     def test_nothing_has_to_be_tuned(self):
-        """The README has means of 79.5 and 84.2 in five runs; the least were 76.7 and 84.1."""
+        """docs/how-to/learn-under-privacy.md has means of 79.5 and 84.2 in five runs; the least were 76.7 and 84.1."""
         for epsilon, least in ((0.1, 73), (1, 83)):
             for seed in SEEDS:
                 summary = self.summary_of(1, [

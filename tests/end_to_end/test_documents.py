@@ -13,8 +13,8 @@ PAGES = [SOURCE / "README.md", SOURCE / "CHANGELOG.md", SOURCE / "CONTRIBUTING.m
          SOURCE / "topologies" / "README.md", SOURCE / "jobs" / "README.md", SOURCE / "tests" / "fuzz" / "README.md"]
 OF_THE_TREE = ("cmake", "docs", "examples", "include", "jobs", "src", "tests", "tools", "topologies")
 MODULES = [path.name for path in sorted((SOURCE / "tests").iterdir()) if path.is_dir()]
-# Options of other programs that pages name: those of rsync, SLURM, Open MPI and the test programs.
-OF_OTHERS = set("""--exclude --file --map-by --me --mem --prtemca""".split())
+# Options of other programs that pages name: those of rsync, SLURM, Open MPI, CMake, mkdocs and the test programs.
+OF_OTHERS = set("""--exclude --file --install --map-by --me --mem --prefix --prtemca --site-dir --strict""".split())
 # What is outside of the repository: numbered methods, a folder of designs, a folder beside the clone.
 OUTSIDE = re.compile(r"\bmethod [1-8]\b|\bdesign/|\.\./shared")
 
@@ -164,7 +164,8 @@ class Documents(unittest.TestCase):
 
     def test_source_files_that_are_named_exist(self):
         pattern = r"(?<![\w./*<>{}-])([\w./-]*\w\.(?:cpp|hpp|inc|py|sh|sbatch|topo|cmake|ini))\b"
-        of_users = {"config.ini", "DIR/config.ini", "run/config.ini", "my.topo"}  # what runs write, and users' own
+        of_users = {"config.ini", "DIR/config.ini", "run/config.ini", "my.topo",  # what runs write, and users' own
+                    "changing.topo", "eight.topo", "mine.cpp"}
         absent = self.missing(pattern, lambda page, name: name in of_users or name in self.files or
                               self.ends_a_path(name) or (page.parent / name).exists())
         self.assertEqual(absent, [])

@@ -13,6 +13,86 @@ PAGE = SOURCE / "docs" / "how-to" / "use-the-library.md"
 SANITIZE = os.environ.get("STARLING_SANITIZE", "")
 
 
+# Errors, a stopped run and a whole run in one process, which has MPI and a handler of its own.
+TWICE = r"""
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include <starling/starling.hpp>
+
+static volatile std::sig_atomic_t handled = 0;
+static void handler(int) { handled = 1; }
+
+/// Ends the run by a signal to itself in the middle of it.
+struct Model : starling::Model {
+  bool ends = false;
+  std::size_t dimension(std::size_t features) override { return features; }
+  void gradients(const double* point, const starling::Batch& batch, double* losses, double* gradients) override {
+    if (ends) std::raise(SIGINT);
+    ends = false;
+    for (std::size_t i = 0; i < batch.rows; ++i) {
+      double residual = -batch.y[i];
+      for (std::size_t j = 0; j < batch.features; ++j) residual += point[j] * batch.x[i * batch.stride + j];
+      losses[i] = residual * residual / 2;
+      for (std::size_t j = 0; j < batch.features; ++j) gradients[i * batch.features + j] = residual * batch.x[i * batch.stride + j];
+    }
+  }
+  std::string identity() const override { return "least squares"; }
+};
+
+int main(int, char** argv) {
+  starling::Session session;
+  const bool first = session.rank() == 0;
+  std::signal(SIGINT, handler);
+  std::vector<double> x, y;
+  for (int i = 0; i < 400; ++i) {
+    x.push_back(i % 7 - 3.0);
+    x.push_back(i % 5 - 2.0);
+    y.push_back(x[2 * i] - x[2 * i + 1]);
+  }
+  starling::Records records;
+  records.x = x.data();
+  records.records = y.size();
+  records.columns = 2;
+  records.y = y.data();
+  const auto model = std::make_shared<Model>();
+  starling::Options options;
+  options.set("clients", 4).set("mechanism", "gaussian").set("epsilon", 2.0).set("clip", 1).set("progress", "off").set("seed", 3);
+  options.set("noise-key", "seed").set("tuning", "off").records(records).model(model);
+  const auto code = [](const std::function<void()>& run) {
+    try {
+      run();
+    } catch (const starling::Error& error) {
+      return error.code();
+    }
+    return 0;
+  };
+  const std::string folder = argv[1];
+  const int usage = code([&] { session.run("omd", starling::Options(options).set("stpe", 1)); });
+  if (first) std::printf("usage %d\n", usage);
+  const double kept = y[5];
+  y[5] = y[5] / 0.0;
+  const int data = code([&] { session.run("omd", options); });
+  if (first) std::printf("data %d\n", data);
+  y[5] = kept;
+  const starling::Run whole = session.run("omd", starling::Options(options).set("output", folder + "-whole"));
+  model->ends = first;
+  const starling::Run stopped = session.run("omd", starling::Options(options).set("output", folder + "-stopped"));
+  if (first) std::printf("stopped %d\n", stopped.stopped() && handled == 0);
+  starling::Options going_on;
+  going_on.set("resume", folder + "-stopped").set("progress", "off").model(model).records(records);
+  const starling::Run rest = session.run("omd", going_on);
+  if (first) std::printf("same %d\n", rest.models().values == whole.models().values);
+  std::raise(SIGINT);
+  if (first) std::printf("handler %d\n", static_cast<int>(handled));
+  const std::string graph = session.command({"topology", "check", argv[2]});
+  if (first) std::printf("graph %d\n", graph.empty() != first);
+}
+"""
+
+
 class Library(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -53,17 +133,39 @@ class Library(unittest.TestCase):
         accuracy = float(self.done([built / "mine"]).split()[-1])
         self.assertGreater(accuracy, 0.85)
 
-    def test_a_model_of_its_own_on_all_layouts(self):
+    def test_the_example(self):
         built = self.build(SOURCE / "examples" / "library", "median")
-        told = [self.done([*([] if ranks == 1 else [MPIRUN, "--oversubscribe", "-n", ranks]), built / "median", f"run-{ranks}"])
-                for ranks in (1, 2, 4)]
-        self.assertEqual(told[1:], [told[0]] * 2)
-        numbers = [float(number) for number in re.findall(r"-?\d+\.\d+", told[0].split(" at ")[0])]
-        for found, truth in zip(numbers, (2, -1, 0.5)):
-            self.assertAlmostEqual(found, truth, delta=0.2)
-        self.assertIn("epsilon 1.00", told[0])
+        for ranks in (1, 2):
+            told = self.done([*([] if ranks == 1 else [MPIRUN, "--oversubscribe", "-n", ranks]), built / "median", f"run-{ranks}"])
+            numbers = [float(number) for number in re.findall(r"-?\d+\.\d+", told.split(" at ")[0])]
+            for found, truth in zip(numbers, (2, -1, 0.5), strict=True):
+                self.assertAlmostEqual(found, truth, delta=0.2)
+            self.assertIn("epsilon 1.00", told)
         message = self.refused([built / "median", "run-1"], 2)
         self.assertIn("is not empty", message)
+
+    def test_runs_one_after_the_other(self):
+        project = self.folder / "twice"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(re.search(r"```cmake\n(.*?)```", PAGE.read_text(), re.DOTALL).group(1))
+        (project / "mine.cpp").write_text(TWICE)
+        built = self.build(project, "twice-build")
+        for ranks in (1, 2, 4):
+            mpirun = [] if ranks == 1 else [MPIRUN, "--oversubscribe", "-n", ranks]
+            told = self.done([*mpirun, built / "mine", f"twice-{ranks}", SOURCE / "topologies" / "unbalanced-5.topo"]).splitlines()
+            self.assertIn("usage 2", told)
+            self.assertIn("data 3", told)
+            self.assertIn("stopped 1", told)
+            self.assertIn("same 1", told)
+            self.assertIn("handler 1", told)
+            self.assertIn("graph 1", told)
+        if h5py is not None:
+            models = [self.final_models(f"twice-{ranks}-whole") for ranks in (1, 2, 4)]
+            self.assertEqual(models[1:], [models[0]] * 2)
+
+    def final_models(self, run):
+        with h5py.File(self.folder / run / "run.h5") as file:
+            return file["final_model"][()].tobytes()
 
     def refused(self, words, code):
         done = subprocess.run([*map(str, words)], cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=PATIENCE)

@@ -80,6 +80,23 @@ class Persons(NeighbourTest):
         table = self.run_alone(["privacy", "ledger", "ledger"])
         self.assertEqual(table.code, 0, table)
 
+    def test_shared_persons(self):
+        """A patient of several hospitals loses at each; the statement says how much in all."""
+        for client in range(4):
+            self.write(f"site-{client}.csv", "\n".join(persons(size=2)) + "\n")
+        words = ["--source", "site-{client}.csv", "--loss", "logistic", "--clients", 4, "--batch", 3, *PERSON, "--persons-shared", "--json"]
+        for command, price, of_all in (("omd", GAUSSIAN, lambda one: 2 * one["mu"]), ("fedavg", [*LAPLACE, "--delta", 0], lambda one: 4 * one["epsilon"])):
+            privacy = self.ran(1, [command, *words, *price, "--output", command])["privacy"]
+            self.assertIn("at all 4 clients", privacy["statement"])
+            self.assertIn("at all 4 together", privacy["in_short"][1])
+            if command == "fedavg":
+                self.assertEqual(privacy["all_clients_epsilon"], of_all(privacy))
+            else:  # as much as one client's releases at twice the price
+                twice = self.ran(1, ["omd", *words[:-2], "--json", "--mechanism", "gaussian", "--mu", of_all(privacy), "--output", "twice"])["privacy"]
+                self.assertAlmostEqual(privacy["all_clients_epsilon"], twice["epsilon"], places=6)
+                self.assertNotIn("all_clients_epsilon", twice)
+                self.assertIn("these losses add", twice["statement"])
+
     def test_audit(self):
         self.write("data.csv", "\n".join(persons(size=5)) + "\n")
         audited = self.run_command(1, [*ONE, *GAUSSIAN, *PERSON, "--clients", 3, "--epochs", 10, "--audit", "--json"])
@@ -94,6 +111,8 @@ class Persons(NeighbourTest):
                 ([*ONE, *GAUSSIAN, "--unit", "person"], "--person"),
                 ([*ONE, *GAUSSIAN, "--person", "who"], "unit"),
                 ([*ONE, *GAUSSIAN, "--person-gradient", "sum"], "unit"),
+                ([*ONE, *GAUSSIAN, *PERSON, "--persons-shared"], "one client"),
+                ([*ONE, *GAUSSIAN, "--persons-shared"], "unit"),
                 ([*ONE, *GAUSSIAN, "--unit", "person", "--person", "nobody"], "no column 'nobody'"),
                 ([*ONE, *GAUSSIAN, *PERSON, "--partition", "dirichlet:1"], "labels"),
                 ([*ONE, *GAUSSIAN, *PERSON, "--regret", "static", "--metrics", "shared"], "regret"),

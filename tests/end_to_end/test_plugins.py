@@ -93,7 +93,7 @@ class Plugins(TestCase):
     def logistic(self, *faults, name="libmine.so"):
         self.write("mine.c", LOGISTIC)
         flags = [f"-D{fault}" for fault in faults]
-        self.build([compiler("cc"), "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-O2", "-shared", "-fPIC", *INCLUDE, *flags, "mine.c",
+        self.build([compiler("cc"), "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wno-unused-function", "-O2", "-shared", "-fPIC", *INCLUDE, *flags, "mine.c",
                     "-o", name, "-lm"])
         return ["--model", f"plugin:./{name}"]
 
@@ -129,7 +129,7 @@ class Plugins(TestCase):
         self.write("data.csv", "\n".join(["a,b,c,y", *csv_rows(640)]) + "\n")
         done = self.run_alone([*OMD, *GAUSSIAN, *mine, "--epochs", 2, "--audit", "--json"])
         self.assertEqual(done.code, 0, done)
-        self.assertFalse(done.summary()["audit"]["refuted"])
+        self.assertEqual(done.summary()["privacy"]["audit"]["verdict"], "not refuted")
 
     def test_goes_on_with_the_same_library_alone(self):
         mine = self.logistic()
@@ -137,28 +137,14 @@ class Plugins(TestCase):
         whole = self.summary([*words, "--output", "whole"])
         self.summary([*words, "--output", "half", "--rounds", 20, "--checkpoint-every", 10])
         (self.folder / "elsewhere").mkdir()
-        self.logistic("CLASSIFIES_NOT")  # the same code
         done = self.run_alone(["omd", "--resume", "../half", "--rounds", 40, "--json-models"], cwd=self.folder / "elsewhere")
         self.assertEqual(done.code, 0, done)
         self.assertEqual(bits(done.summary()["models"]), bits(whole["models"]))
+        self.summary([*words, "--output", "other", "--rounds", 20, "--checkpoint-every", 10])
         self.logistic("NAN_ROWS")
-        done = self.run_alone(["omd", "--resume", "half", "--rounds", 40])
-        self.assertEqual(done.code, 0 if "has played all" in done.err else 2, done)
-        self.summary([*words, "--output", "third", "--rounds", 20, "--checkpoint-every", 10])
-        self.logistic()
-        done = self.run_alone(["omd", "--resume", "third", "--rounds", 40])
+        done = self.run_alone(["omd", "--resume", "other", "--rounds", 40])
         self.assertEqual(done.code, 2, done)
-        self.assertIn("are not those that the run began with", done.err)
-
-    def test_a_ledger_tells_libraries_apart(self):
-        mine = self.logistic()
-        words = [*OMD, *GAUSSIAN, *mine, "--ledger", "ledger", "--json"]
-        first = self.run_alone([*words, "--output", "first"]).summary()["privacy"]["ledger"]
-        again = self.run_alone([*words, "--output", "again"]).summary()["privacy"]["ledger"]
-        self.assertEqual(again["record_epsilon"], first["record_epsilon"])  # the same run costs nothing
-        self.logistic("NAN_ROWS")
-        other = self.run_alone([*words, "--output", "other"]).summary()["privacy"]["ledger"]
-        self.assertGreater(other["record_epsilon"], first["record_epsilon"])
+        self.assertIn("would not be the same: its data, configuration, keys or build differ", done.err)
 
     def test_records_that_are_not_finite_are_left_out(self):
         done = self.run_alone([*OMD, "--mechanism", "none", *self.logistic("NAN_ROWS"), "--json", "--output", "run"])
@@ -214,7 +200,7 @@ class Plugins(TestCase):
         started = self.summary([*OMD, "--mechanism", "none", *mine, "--rounds", 1, "--step", 1e-12, "--start", "run/model.h5", "--output", "next"])
         if h5py is not None:
             with h5py.File(self.folder / "run" / "model.h5") as file:
-                self.assertEqual(file.attrs["kind"], "own")
+                self.assertEqual(file.attrs["kind"], b"own")
                 for own, saved in zip(started["models"][0], file["parameters/point"][0]):
                     self.assertAlmostEqual(own, saved, delta=1e-10)
 

@@ -83,7 +83,7 @@ class RealSets(TestCase):
 
     @needs("mnist")
     def test_mnist(self):
-        """The README's figures: ten clients that know few of the classes, without noise and with."""
+        """The figures of docs/how-to/classify-pictures.md: ten clients that know few of the classes, without noise and with."""
         folder = DATA / "mnist"
         images, labels = "images-idx3-ubyte.gz", "labels-idx1-ubyte.gz"
         preset = ["--config", SOURCE / "jobs/mnist.ini", "--topology", SOURCE / "topologies/exponential-10.topo",
@@ -96,7 +96,7 @@ class RealSets(TestCase):
                                     "--epochs", "1"], "noisy")
         self.assertEqual(noisy["rounds"], 20)
         self.assertGreater(noisy["accuracy"], 0.70)
-        self.assertLess(noisy["accuracy"], 0.78)  # if it were more, the README would promise too little
+        self.assertLess(noisy["accuracy"], 0.78)  # if it were more, the page would promise too little
 
     @needs("har_chest_uci287")
     def test_har_fifteen_people_are_fifteen_clients(self):

@@ -20,7 +20,7 @@ NONE = ["--mechanism", "none"]
 GAUSSIAN = ["--mechanism", "gaussian", "--mu", "0.5", "--noise-key", "seed"]
 NETWORKS = ["--feature-net", "d-5-3", "--head", "d-4-d"]
 OPTIONS = """source parties columns label-source labels clients batch epochs rounds seed feature-net head precision loss local-steps
-    optimizer step step-power step-offset baseline regret regret-passes quantiser quantise-head bits mechanism epsilon mu delta clip
+    optimizer step step-power step-offset baseline regret regret-passes quantiser quantise-head bits start networks mechanism epsilon mu delta clip
     embedding-clip budget noise-key ledger id label positive scale standardise header metrics output progress json watchdog config
     checkpoint-every resume print-config help""".split()
 
@@ -50,13 +50,20 @@ class VerticalCase(TestCase):
             return list(csv.DictReader(file))
 
     def networks(self, output):
-        """Parameters by client, the head being client 0, as bytes; none without h5py."""
+        """Parameters by client, the head being client 0, as bytes; none without h5py. Without noise each party has its own part."""
         found = {}
         for path in (self.folder / output / "networks").glob("*.h5") if h5py else []:
             with h5py.File(path) as file:
                 for client in file:
                     self.assertNotIn(int(client), found)
                     found[int(client)] = file[client][()].tobytes()
+        for path in (self.folder / output / "private").glob("*/model-part-*.h5") if h5py else []:
+            client = int(path.stem.rsplit("-", 1)[1])
+            self.assertNotIn(client, found)
+            with h5py.File(path) as file:
+                layers = sorted(file["parameters"], key=lambda name: int(name.split("-")[0]))
+                parts = [file["parameters"][name][each][()].ravel() for name in layers for each in ("weights", "bias")]
+            found[client] = numpy.concatenate(parts).tobytes()
         return found
 
     def outcome(self, words, output, ranks=1):

@@ -20,6 +20,12 @@ const starling::fuzz::MemoryFile& coded() {
   return file;
 }
 
+/// What is read by tables of numbers that are inputs.
+const starling::fuzz::MemoryFile& numbers() {
+  static const starling::fuzz::MemoryFile file("u,v,y\n1,2,0\n-3,4,1\n");
+  return file;
+}
+
 /// Ways to read; inputs of the corpus begin with their numbers.
 const std::vector<void (*)(ReadSettings&)> ways = {
     [](ReadSettings&) {},
@@ -52,7 +58,30 @@ const std::vector<void (*)(ReadSettings&)> ways = {
     [](ReadSettings& settings) { settings.delimiter = "tab"; },
     [](ReadSettings& settings) { settings.format = "auto"; },
     [](ReadSettings& settings) { settings.encode = codes().path(); },
+    nullptr,  // the input is the table of categories
+    [](ReadSettings& settings) { settings.missing = ReadSettings::Missing::indicator; },
+    [](ReadSettings& settings) {
+      settings.encode = codes().path();
+      settings.encoding = ReadSettings::Encoding::one_hot;
+      settings.missing = ReadSettings::Missing::zero;
+    },
+    nullptr,  // the input is the table of ranges
+    nullptr,  // the input is the table of constants for missing values
 };
+
+/// Reads a public file by a table that is the input.
+void read_by_table(std::size_t way, const std::string& table, ReadSettings settings) {
+  if (ways.size() - way == 1) {
+    settings.missing = ReadSettings::Missing::constant;
+    settings.missing_constants = table;
+  } else if (ways.size() - way == 2) {
+    settings.ranges = table;
+  } else {
+    settings.encode = table;
+  }
+  const bool texts = !settings.encode.empty();
+  starling::fuzz::answers([&] { starling::fuzz::read_soundly(texts ? coded().path() : numbers().path(), settings); });
+}
 
 }  // namespace
 
@@ -61,13 +90,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view text(reinterpret_cast<const char*>(data), size);
   ReadSettings settings;
   settings.format = "csv";
-  const std::size_t way = fuzz::choose(text, ways.size() + 1);
-  if (way < ways.size()) ways[way](settings);
+  const std::size_t way = fuzz::choose(text, ways.size());
+  if (ways[way] != nullptr) ways[way](settings);
   if (settings.format == "auto" && fuzz::is_hdf5(text)) return -1;
   const fuzz::MemoryFile file(text);
-  if (way == ways.size()) {  // the input is the table of categories
-    settings.encode = file.path();
-    fuzz::answers([&] { fuzz::read_soundly(coded().path(), settings); });
+  if (ways[way] == nullptr) {
+    read_by_table(way, file.path(), settings);
     return 0;
   }
   fuzz::answers([&] { fuzz::read_soundly(file.path(), settings); });

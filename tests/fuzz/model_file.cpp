@@ -13,7 +13,27 @@ namespace {
 
 using namespace starling;
 
+/// A head over the embeddings of two parties, each of one column.
+SavedModel vertical_model() {
+  SavedModel head;
+  head.kind = SavedModel::Kind::head;
+  head.party_count = 2;
+  head.features = 2;
+  head.architecture = perceptron({2, 1});
+  head.parameters = {1, 2, 3};
+  std::vector<SavedModel> parties(2, head);
+  for (SavedModel& party : parties) {
+    party.kind = SavedModel::Kind::embedding;
+    party.party = 1 + static_cast<std::size_t>(&party - parties.data());
+    party.features = party.constants.features = 1;
+    party.architecture = perceptron({1, 1});
+    party.parameters = {1, 2};
+  }
+  return joined_model(head, parties);
+}
+
 SavedModel some_model(std::size_t which) {
+  if (which == 3) return vertical_model();
   SavedModel model;
   model.loss = which == 0 ? "logistic" : "softmax:3";
   model.scores = which == 0 ? 1 : 3;
@@ -49,10 +69,15 @@ constexpr std::array objects{"/parameters/weights",
                              "/preparation/column",
                              "/preparation/categories/0/value",
                              "/preparation/categories/0/text",
+                             "/party/1",
+                             "/party/2/place",
+                             "/party/1/parameters/1-dense/weights",
+                             "/party/2/preparation",
                              "/layers",
                              "/input",
                              "/parameters/1-dense/weights"};
-constexpr std::array attributes{"format", "kind", "loss", "scores", "features", "intercept", "row_bound", "precision"};
+constexpr std::array attributes{"format",    "kind",      "loss",      "scores", "features",
+                                "intercept", "row_bound", "precision", "parties"};
 
 /// One change; the bytes choose which, and of what.
 void change(const hdf5::File& file, std::string_view& bytes) {
@@ -79,7 +104,7 @@ void change(const hdf5::File& file, std::string_view& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::string path = fuzz::MemoryFile("").path() + "-model.h5";
-  write_model(path, some_model(fuzz::choose(bytes, 3)));
+  write_model(path, some_model(fuzz::choose(bytes, 4)));
   while (!bytes.empty()) {
     try {
       change(hdf5::File(path, hdf5::File::Mode::append), bytes);
@@ -89,6 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   fuzz::answers([&] {
     const SavedModel model = read_model(path);
+    if (model.is_part()) return;
     Batch batch;
     batch.add({Vector(model.features, 1.0), {}}, 1);
     Vector scores;

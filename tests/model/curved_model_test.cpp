@@ -209,6 +209,48 @@ TEST_P(AnyCurvedModel, OfManyClassesIsOnePerClass) {
   }
 }
 
+// A person counts once, by the mean of its records' products. Persons of one record are records.
+TEST_P(AnyCurvedModel, APersonsGramIsTheMeanOfItsRecords) {
+  const std::size_t classes = loss_->classifies() ? 3 : 1;
+  const TwinBatch batch = classes == 1 ? batch_ : with_classes(batch_, classes);
+  for (const double bound : {inf, 1.1}) {
+    CurvedModel model(*loss_, features, classes, bound);
+    const Vector parameters(parameters_.begin(), parameters_.begin() + static_cast<std::ptrdiff_t>(model.dimension()));
+    for (const Weight weight : {Weight::curvature, Weight::majoriser, Weight::squared_slope}) {
+      Batch persons;
+      Vector expected(model.triangles());
+      std::size_t first = 0;
+      for (const std::size_t count : {1, 1, 3, 0, 1, 4, 13, 1}) {
+        persons.begin_person();
+        for (std::size_t i = first; i < first + count; ++i) {
+          persons.add(batch.sparse.row(i), batch.sparse.label(i));
+          Vector own;
+          model.gram(parameters, single(batch.sparse, i), weight, own);
+          axpy(1 / static_cast<double>(count), own, expected);
+        }
+        first += count;
+      }
+      Vector triangles(2, 9.0);
+      model.gram(parameters, persons, weight, triangles);
+      expect_near(triangles, expected, 1e-13);
+    }
+  }
+}
+
+TEST_P(AnyCurvedModel, PersonsOfOneRecordAreRecordsToTheBit) {
+  CurvedModel model(*loss_, features, 1, 1.1);
+  Batch persons;
+  for (std::size_t i = 0; i < records; ++i) {
+    persons.begin_person();
+    persons.add(batch_.sparse.row(i), batch_.sparse.label(i));
+  }
+  Vector triangles;
+  Vector expected;
+  model.gram(theta(), persons, Weight::curvature, triangles);
+  model.gram(theta(), batch_.sparse, Weight::curvature, expected);
+  EXPECT_EQ(triangles, expected);
+}
+
 TEST_P(AnyCurvedModel, AnEmptyBatchIsZero) {
   for (const double bound : {inf, 1.0}) {
     CurvedModel model(*loss_, features, 1, bound);

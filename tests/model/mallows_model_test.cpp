@@ -283,6 +283,77 @@ TEST_P(AnyMallowsModel, AnEmptyBatchIsZero) {
   EXPECT_EQ(out, Vector(2 * triangle_size(model_.dimension())));
 }
 
+// A person counts once, by the mean of Ψ̇ and by the square of the mean Ψ. Persons of one record are records.
+TEST_P(AnyMallowsModel, APersonCountsByItsMeans) {
+  const std::size_t order = model_.dimension();
+  const std::size_t size = triangle_size(order);
+  Batch persons;
+  Vector expected(2 * size);
+  for (std::size_t first = 0, count = 1; first + count <= records; first += count++) {
+    persons.begin_person();
+    Vector mean(size);
+    Vector psi(order);
+    for (std::size_t i = first; i < first + count; ++i) {
+      persons.add(batch_.sparse.row(i), batch_.sparse.label(i));
+      Vector own;
+      model_.curvature(parameters_, single(batch_.sparse, i), own);
+      axpy(1 / static_cast<double>(count), View(own).first(size), mean);
+      axpy(1 / static_cast<double>(count), gradient(parameters_, single(batch_.sparse, i)), psi);
+    }
+    axpy(1, mean, MutableView(expected).first(size));
+    for (std::size_t j = 0; j < order; ++j) {
+      for (std::size_t k = j; k < order; ++k) expected[size + triangle_at(j, k, order)] += psi[j] * psi[k];
+    }
+  }
+  persons.begin_person();  // without a record
+  Vector triangles;
+  model_.curvature(parameters_, persons, triangles);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    EXPECT_NEAR(triangles[k], expected[k], 1e-12 * (1 + std::abs(expected[k]))) << k;
+  }
+}
+
+TEST_P(AnyMallowsModel, PersonsOfOneRecordAreRecords) {
+  Batch persons;
+  for (std::size_t i = 0; i < records; ++i) {
+    persons.begin_person();
+    persons.add(batch_.dense.row(i), batch_.dense.label(i));
+  }
+  Vector expected;
+  Vector triangles;
+  model_.curvature(parameters_, batch_.dense, expected);
+  model_.curvature(parameters_, persons, triangles);
+  EXPECT_EQ(triangles, expected);
+}
+
+// Whatever 13 records are in the place of one, both parts of a release move by at most √2 of their bounds.
+TEST_P(AnyMallowsModel, APersonMovesCurvaturesByAtMostRootTwo) {
+  if (!std::isfinite(model_.most_influence())) GTEST_SKIP() << "no bound";
+  const std::size_t order = model_.dimension();
+  const std::size_t size = triangle_size(order);
+  const auto of_person = [&](std::size_t first, std::size_t count, double scale_of_rows) {
+    Batch person;
+    person.begin_person();
+    for (std::size_t i = first; i < first + count; ++i) {
+      Vector row(batch_.dense.row(i).values.begin(), batch_.dense.row(i).values.end());
+      scale(scale_of_rows, row);
+      person.add({row, {}}, batch_.dense.label(i));
+    }
+    Vector triangles;
+    model_.curvature(parameters_, person, triangles);
+    return triangles;
+  };
+  for (const double of_rows : {1e-3, 1.0, 1e8}) {
+    for (std::size_t i = 13; i < records; ++i) {
+      Vector moved = of_person(i, 1, of_rows);
+      axpy(-1, of_person(0, 13, of_rows), moved);
+      const double b0 = model_.most_influence();
+      EXPECT_LE(frobenius(View(moved).first(size), order), std::sqrt(2) * model_.most_curvature() * (1 + 1e-14));
+      EXPECT_LE(frobenius(View(moved).subspan(size), order), std::sqrt(2) * b0 * b0 * (1 + 1e-14));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, AnyMallowsModel, testing::ValuesIn(mallows_cases()), case_name);
 
 TEST(MallowsModels, WithoutWeightsAreLinearModelsToTheBit) {

@@ -25,6 +25,8 @@ class Stream {
   /// Most participations of one record so far (1 on a one-pass stream). Skipped rounds count: a resumed run served them
   /// before it stopped.
   [[nodiscard]] virtual std::int64_t participations() const = 0;
+  /// Most rounds of a pass that use one unit of privacy.
+  [[nodiscard]] virtual std::int64_t uses_of_pass() const { return 1; }
   /// Begins anew with round 0, and gives `batch` records a round, in `epochs` passes.
   /// Throws FailureError for a stream that cannot.
   virtual void plan(std::size_t batch, std::int64_t epochs);

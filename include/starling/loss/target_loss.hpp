@@ -22,6 +22,9 @@ class TargetLoss {
   [[nodiscard]] virtual bool classifies() const = 0;
   /// The meaning of the outputs, as of a loss's scores.
   [[nodiscard]] virtual Link link() const = 0;
+  /// The member of loss_table of the same scores, for a saved model; empty for several targets. The squared loss stands
+  /// for the mean squared error, which has the same predictions.
+  [[nodiscard]] virtual std::string loss_of_scores() const = 0;
   /// Whether the mean loss is the mean squared error of the outputs.
   [[nodiscard]] virtual bool is_mean_squared_error() const { return false; }
   /// The loss's own target for a target of the data. Throws DataError, naming the set of targets, for a target outside

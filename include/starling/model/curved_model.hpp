@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 
+#include "starling/core/numerics/contribution_mean.hpp"
 #include "starling/core/numerics/gram.hpp"
 #include "starling/model/model.hpp"
 
@@ -43,6 +44,14 @@ class CurvedModel final : public Model {
   enum class Weight { curvature, majoriser, squared_slope };
   /// Writes the packed upper triangles of Σ_i w_i x̄_i x̄_iᵀ over the batch, class after class, into `triangles`
   /// (resized).
+  ///
+  /// In a batch of persons the sum is over persons, each with the mean of the products of this person's records in
+  /// range. A person without such a record adds nothing.
+  ///
+  /// Sensitivity. With a row bound C₂ and curvatures as weights, the K products of a record have together a Frobenius
+  /// norm of at most B = √K · C₂² · most_curvature, and each is positive semidefinite. Both hold for the mean of a
+  /// person's products. ContributionMean errs by at most 3 u B, so the computed mean is what few roundings make of it.
+  /// So replacing a person moves the sum by at most √2 B, as replacing a record does (privacy/noise/grid.hpp).
   void gram(View parameters, const Batch& batch, Weight weight, Vector& triangles);
 
   /// Loss of one record and one class at a score of 0; for losses that classify.
@@ -54,6 +63,10 @@ class CurvedModel final : public Model {
   [[nodiscard]] double score_of(View weights, const Row& row) const;
   [[nodiscard]] double weight_of(double score, double label, Weight weight) const;
   [[nodiscard]] double label_of(double label, std::size_t k) const;
+  /// The sum over records. Returns the number of records in range.
+  std::size_t gram_of_records(View parameters, const Batch& batch, Weight weight, Vector& triangles);
+  /// The mean over records, in mean_.
+  void average_gram(View parameters, const Batch& batch, Batch::Range records, Weight weight);
   void make_dense(const Batch& batch);
 
   const CurvedLoss& loss_;
@@ -67,6 +80,9 @@ class CurvedModel final : public Model {
   Batch used_;
   Vector rows_;     ///< x̄, dense and scaled, row after row
   Vector weights_;  ///< weights of the records
+  Batch own_;       ///< records of one person, or of persons with one record each
+  Vector part_;     ///< their products
+  ContributionMean mean_;
 };
 
 }  // namespace starling

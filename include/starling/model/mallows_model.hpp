@@ -2,6 +2,7 @@
 /// (docs/methods/inference.md).
 #pragma once
 
+#include "starling/core/numerics/contribution_mean.hpp"
 #include "starling/core/numerics/gram.hpp"
 #include "starling/model/model.hpp"
 
@@ -37,6 +38,16 @@ class MallowsModel final : public Model {
 
   /// Writes ΣΨ̇ and then ΣΨΨ' over the batch into `triangles` (resized), as packed upper triangles, row by row
   /// (2 · d(d+1)/2 entries).
+  ///
+  /// In a batch of persons the sums are over persons. A person's Ψ̇ and Ψ are the means over this person's records in
+  /// range, and ΨΨ' is the product of the mean Ψ with itself. A person without such a record adds nothing.
+  ///
+  /// Sensitivity. Let a person have records with matrices M_i = w_i x̄_i x̄_i', w_i >= 0, each of Frobenius norm B1 at
+  /// most. Their mean V is positive semidefinite and ‖V‖ <= B1. The computed mean is what few roundings make of V: each
+  /// product takes two, and ContributionMean errs by 3 u (1/n) Σ ‖M_i‖ <= 3 u B1 at most. Of two positive semidefinite
+  /// matrices the inner product tr(V V') is not negative. So the requirements of privacy/noise/grid.hpp on F = √2 hold
+  /// as they do for records: ‖c − V‖ <= γ_16 B1. The mean Ψ, as computed, is a vector p with ‖p‖ <= B0 (1 + γ_16), its
+  /// product with itself is p p' up to one rounding, and tr(p p' q q') = (p·q)² >= 0.
   void curvature(View parameters, const Batch& batch, Vector& triangles);
 
  private:
@@ -55,12 +66,18 @@ class MallowsModel final : public Model {
   void add_clipped(Row row, double slope, double squares, const Clip& clip, MutableView gradient) const;
   /// Adds x̄x̄' with two weights to two triangles.
   void add_products(const Row& row, double curvature, double squared_slope, MutableView triangles) const;
+  /// Adds a record's Ψ̇ and ΨΨ' to two triangles.
+  void add_record(View parameters, const Row& row, double label, MutableView triangles) const;
+  /// Adds the Ψ̇ and ΨΨ' of the person with these records.
+  void add_person(View parameters, const Batch& batch, Batch::Range records, MutableView triangles);
 
   const CurvedLoss& loss_;
   std::size_t features_;
   bool intercept_;
   RowWeights weights_;
   bool classifies_;
+  Vector part_;            ///< Ψ̇ and Ψ of a person's record
+  ContributionMean mean_;  ///< of a person's records
 };
 
 }  // namespace starling

@@ -17,6 +17,10 @@ std::string source(const std::string& value, const std::filesystem::path& folder
 /// A start or a noise key: FILE, unless the value is one of the option's words.
 std::string start(const std::string& value, const std::filesystem::path& folder);
 std::string noise_key(const std::string& value, const std::filesystem::path& folder);
+/// FILE, or onehot:FILE.
+std::string encoding(const std::string& value, const std::filesystem::path& folder);
+/// constant:FILE; other values name no file.
+std::string missing(const std::string& value, const std::filesystem::path& folder);
 /// FILE, or a model of absences.
 std::string absences(const std::string& value, const std::filesystem::path& folder);
 /// plugin:FILE, perhaps with :OPTIONS; other values name no file.

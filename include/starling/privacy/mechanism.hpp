@@ -56,8 +56,10 @@ struct ReleaseSettings {
   Round rounds = 1;           ///< T, for mechanisms whose row says `depends_on_rounds`
   std::string run_id;
   /// The sensitivity of a sum in clips: 2, or √2 where the contributions of any two records have a non-negative inner
-  /// product (only Gaussian noise and unit record; proof in privacy/noise/grid.hpp).
+  /// product (only Gaussian noise, and not unit component; proof in privacy/noise/grid.hpp).
   double replacement = 2;
+  /// Of unit person: records come through pipes, each in a slot of its own (data/serving/person_slots.hpp).
+  bool persons_in_slots = false;
   std::size_t clients = 1;  ///< clients with records in one sum, batch / clients records each
   /// The correlation of a client's noise over the rounds; none: the noise is independent. Only for Gaussian noise.
   std::optional<NoiseCorrelation> correlation;

@@ -46,7 +46,7 @@ int dispatch(const Command& command, const Call& call, const std::string& path) 
     if (call.speaks) print(text);
     return 0;
   }
-  if (!command.on_all_ranks && !call.speaks) return 0;
+  if (!command.on_all_ranks && !command.may_run_on_all && !call.speaks) return 0;
   return command.run(call);
 }
 

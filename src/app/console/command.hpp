@@ -27,8 +27,9 @@ struct Call {
 
 struct Command {
   std::string name;
-  std::string purpose;        ///< one line for overviews
-  bool on_all_ranks = false;  ///< runs on every process of a launch; other commands run on the first one alone
+  std::string purpose;          ///< one line for overviews
+  bool on_all_ranks = false;    ///< runs on every process of a launch; other commands run on the first one alone
+  bool may_run_on_all = false;  ///< runs on every process likewise, and finds out itself whether the others are needed
   std::string (*help)() = nullptr;
   /// The declarations of its options, in their order.
   std::vector<Option> (*options)() = nullptr;

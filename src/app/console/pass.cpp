@@ -1,7 +1,6 @@
 #include "pass.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <unistd.h>
 #include <utility>
@@ -22,6 +21,20 @@ void ask_to_stop(int) {
 
 }  // namespace
 
+SignalHandler::SignalHandler(std::initializer_list<int> signals, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  for (const int signal : signals) {
+    struct sigaction before {};
+    sigaction(signal, &action, &before);
+    before_.emplace_back(signal, before);
+  }
+}
+
+SignalHandler::~SignalHandler() {
+  for (const auto& [signal, before] : before_) sigaction(signal, &before, nullptr);
+}
+
 bool stop_asked() {
   return signalled != 0;
 }
@@ -31,9 +44,8 @@ void throw_stopped() {
 }
 
 int stoppable(const std::function<int()>& work) {
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  signalled = 0;
+  const SignalHandler handler({SIGINT, SIGTERM, SIGHUP}, ask_to_stop);
   try {
     return work();
   } catch (const Error&) {

@@ -12,6 +12,11 @@ namespace {
 
 PrintedText* collecting = nullptr;
 
+void require_printed(bool done) {
+  check<FailureError>(done, "cannot write to standard output: {}. See whether it is closed, or its disk full.",
+                      std::generic_category().message(errno));
+}
+
 }  // namespace
 
 PrintedText::PrintedText() {
@@ -27,8 +32,28 @@ void print(std::string_view text) {
     return;
   }
   const bool done = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  check<FailureError>(done, "cannot write to standard output: {}. See whether it is closed, or its disk full.",
-                      std::generic_category().message(errno));
+  require_printed(done);
+}
+
+PrintStream::Pieces::int_type PrintStream::Pieces::overflow(int_type next) {
+  if (sync() != 0) return traits_type::eof();
+  return traits_type::eq_int_type(next, traits_type::eof()) ? traits_type::not_eof(next)
+                                                            : sputc(traits_type::to_char_type(next));
+}
+
+int PrintStream::Pieces::sync() {
+  try {
+    print({pbase(), static_cast<std::size_t>(pptr() - pbase())});
+  } catch (const FailureError&) {
+    return -1;
+  }
+  setp(text_.data(), text_.data() + text_.size());
+  return 0;
+}
+
+void PrintStream::finish() {
+  flush();
+  require_printed(good());
 }
 
 }  // namespace starling

@@ -1,6 +1,9 @@
 /// Output of commands that print a text and end.
 #pragma once
 
+#include <array>
+#include <ostream>
+#include <streambuf>
 #include <string>
 #include <string_view>
 
@@ -21,6 +24,28 @@ class PrintedText {
  private:
   friend void print(std::string_view text);
   std::string text_;
+};
+
+/// A stream for a long text, which goes to `print` in pieces.
+class PrintStream final : public std::ostream {
+ public:
+  PrintStream() : std::ostream(nullptr) { rdbuf(&pieces_); }
+  /// Prints the rest. Throws FailureError if something could not be written.
+  void finish();
+
+ private:
+  class Pieces final : public std::streambuf {
+   public:
+    Pieces() { setp(text_.data(), text_.data() + text_.size()); }
+
+   protected:
+    int_type overflow(int_type next) override;
+    int sync() override;
+
+   private:
+    std::array<char, 65536> text_;
+  };
+  Pieces pieces_;
 };
 
 }  // namespace starling

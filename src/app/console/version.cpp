@@ -36,10 +36,12 @@ std::string_view note_of(std::string_view notes, ElfW(Word) kind, std::size_t al
   return {};
 }
 
+constexpr const char* of_process = "/proc/self/exe";
+
 /// What is known of the loaded file that has this code: the program, or a library inside another program.
 struct OwnFile {
   std::string build_id;  ///< empty without one
-  std::string path = "/proc/self/exe";
+  std::string path = of_process;
 };
 
 bool has_this_code(const dl_phdr_info& file) {
@@ -64,11 +66,20 @@ int look_at_own_file(dl_phdr_info* file, std::size_t, void* result) {
   return 1;
 }
 
-}  // namespace
-
-std::string build_digest() {
+OwnFile own_file() {
   OwnFile own;
   dl_iterate_phdr(look_at_own_file, &own);
+  return own;
+}
+
+}  // namespace
+
+bool is_own_program() {
+  return own_file().path == of_process;
+}
+
+std::string build_digest() {
+  const OwnFile own = own_file();
   return own.build_id.empty() ? sha256_of_file(own.path) : own.build_id;
 }
 

@@ -6,7 +6,9 @@ namespace starling {
 
 /// Version and git revision, as "0.1.0 (abc1234)".
 [[nodiscard]] std::string version();
-/// What tells this build of the program from others: the linker's digest of all that it is made of (40 hexadecimal
+/// Whether starling is the program of this process, and not a library in another one.
+[[nodiscard]] bool is_own_program();
+/// What tells this build of starling from others: the linker's digest of all that it is made of (40 hexadecimal
 /// digits), or where there is none the SHA-256 of its file, which takes longer than all else before the first round.
 [[nodiscard]] std::string build_digest();
 /// The text of --version: the program and the libraries that it is built on.

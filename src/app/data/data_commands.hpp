@@ -9,6 +9,7 @@ namespace starling {
 [[nodiscard]] Command data_convert_command();
 [[nodiscard]] Command data_make_command();
 [[nodiscard]] Command data_describe_command();
+[[nodiscard]] Command data_profile_command();
 
 /// Adds --progress, --config, --print-config and --help.
 void add_last_options(Options& options, ProgressChoice& progress);

@@ -6,17 +6,26 @@
 namespace starling {
 
 EmbeddedResult run_embedded(const MpiSession& session, const std::vector<std::string>& words) {
+  EmbeddedResult result;
+  run_embedded(session.rank() == 0, words, result);
+  return result;
+}
+
+bool runs_on_all_ranks(const std::vector<std::string>& words) {
+  const Command* command = words.empty() ? nullptr : find_command(commands(), words.front());
+  return command != nullptr && command->on_all_ranks;
+}
+
+void run_embedded(bool speaks, const std::vector<std::string>& words, EmbeddedResult& result) {
   PrintedText printed;
   std::vector<std::string> line{"starling"};
   line.insert(line.end(), words.begin(), words.end());
-  EmbeddedResult result;
   Call call;
-  call.speaks = session.rank() == 0;
+  call.speaks = speaks;
   call.errors = Errors::thrown;
   call.note_directory = [&result](const std::string& path) { result.directory = path; };
   result.code = dispatch_program(line, commands(), call);
   result.text = printed.text();
-  return result;
 }
 
 }  // namespace starling

@@ -23,4 +23,11 @@ struct EmbeddedResult {
 /// only heard of it. A signal that stops a run is no error, and gives the code stopped_safely.
 [[nodiscard]] EmbeddedResult run_embedded(const MpiSession& session, const std::vector<std::string>& words);
 
+/// Whether these words are of a command that runs on all ranks. Others need no MPI, and may run on any process.
+[[nodiscard]] bool runs_on_all_ranks(const std::vector<std::string>& words);
+
+/// The same; `speaks` says whether this process prints, or runs what one process runs. `result` has the directory also
+/// where an error ends the run.
+void run_embedded(bool speaks, const std::vector<std::string>& words, EmbeddedResult& result);
+
 }  // namespace starling

@@ -52,7 +52,7 @@ Options fedavg_options(FedAvgConfig& config) {
   add_data_options(options, config);
   add_reading_options(options, config.data);
   add_learning_options(options, config);
-  add_privacy_options(options, config.privacy, config.data.person);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
   add_output_options(options, config, "fedavg");
   add_checkpoint_options(options, config);
   add_model_output_options(options, config);

@@ -159,7 +159,7 @@ Options infer_options(InferConfig& config) {
   add_reading_options(options, config.data);
   add_method_options(options, config);
   add_interval_options(options, config);
-  add_privacy_options(options, config.privacy);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   add_output_options(options, config, "infer");
   add_checkpoint_options(options, config);
   add_model_output_options(options, config);
@@ -209,7 +209,7 @@ void check_method(const InferConfig& config) {
         "--loss {} with --mechanism {} (its slope has no bound, so no record's influence has one) choose huber:c", name,
         mechanism.name);
   refuse_audit(config);
-  check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
+  check(is_whole(config.privacy.unit), "--unit component (a row as a whole is bounded) leave it out");
 }
 
 void check_shape(InferConfig& config, const Options& options) {
@@ -234,6 +234,10 @@ void check_shape(InferConfig& config, const Options& options) {
         "--replications with --intervals none (there is nothing to cover) leave one of them out");
   // Every replication sets its exchange up anew, and windows take longer for that than many steps do.
   if (config.replications > 0 && !options.given("exchange")) config.mixing.exchange = ExchangeWay::messages;
+  check(!config.data.makes_features(),
+        "--encode onehot: and --missing indicator with infer: categories of a column sum to 1, and an indicator may "
+        "never "
+        "vary, so that coefficients would not be determined. Give --encode FILE, and --missing zero or constant:FILE.");
   const bool has_constant = config.data.features == ReadSettings::Features::hog;
   check(!config.asked_intercept.value_or(false) || !has_constant,
         "--intercept with --features hog (its last feature is a constant already) leave it out");

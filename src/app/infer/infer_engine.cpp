@@ -15,7 +15,7 @@ class AggregatedEngine final : public InferEngine {
  public:
   explicit AggregatedEngine(EngineParts parts)
       : root_(parts.world, parts.layout),
-        clients_(parts.model, parts.accounts, parts.keys, std::move(parts.streams), parts.config.data.batch),
+        clients_(parts.learned, parts.accounts, parts.keys, std::move(parts.streams), parts.config.data.batch),
         sums_(make_sums(parts)),
         sgd_(root_, clients_, settings_of(parts.config), parts.start, parts.mechanism, sums_.get(), parts.price),
         plugs_in_(parts.config.plug_in) {}
@@ -72,7 +72,7 @@ class DecentralizedEngine final : public InferEngine {
               mirror_->state_size(parts.model.dimension())),
         hosts_clients_(!parts.keys.empty()),
         omd_(door_.mixer(), *mirror_,
-             Learning{parts.model, parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams)},
+             Learning{parts.learned, parts.mechanism, parts.accounts, parts.keys, std::move(parts.streams)},
              omd_settings(parts.config), same_for_all(parts.start, parts.keys.size())) {}
 
   void count_edges_of(const std::vector<Client>& senders) override { door_.count_edges_of(senders); }

@@ -25,6 +25,7 @@ struct EngineParts {
   const InferConfig& config;
   const Schedule* schedule;  ///< of a run with --topology; else null
   MallowsModel& model;
+  Model& learned;  ///< whose directions are released: `model`, or that of its persons
   Mechanism& mechanism;
   Accounts& accounts;
   const std::vector<NoiseKey>& keys;

@@ -79,7 +79,7 @@ RunSettling InferRun::settling(const InferEngine& engine, const IntervalRecorder
 void InferRun::note_unsettled(const RunSettling& settling) {
   if (settling.settled().value_or(true)) return;
   const std::string scale =
-      config_.data.standardise.empty() ? "features of one scale (--standardise, by public constants), " : "";
+      !config_.data.scales_columns() ? "features of one scale (--standardise, by public constants), " : "";
   std::string text = "not settled, so that intervals may be off: ";
   if (!settling.agrees()) {
     text += fmt::format(

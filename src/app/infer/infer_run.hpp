@@ -13,6 +13,7 @@
 #include "starling/data/constants.hpp"
 #include "starling/data/preparation/column_variation.hpp"
 #include "starling/inference/plug_in.hpp"
+#include "starling/protocol/person_model.hpp"
 #include "starling/record/intervals/interval_recorder.hpp"
 #include "starling/record/intervals/study.hpp"
 
@@ -115,6 +116,7 @@ class InferRun final : public LearningRun {
   bool even_masses_ = false;            ///< every client has a mass of 1 in every round
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<MallowsModel> model_;
+  std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
   bool standardised_ = false;                             ///< whether the model's records are, on any rank
   Released<Columns> scales_ = declare_public(Columns());  ///< sums by client, where scales are watched

@@ -21,7 +21,7 @@ bool InferRun::may_look_at_records() const {
 
 bool InferRun::watches_scales() const {
   const DataSettings& data = config_.data;
-  return may_look_at_records() && data.standardise.empty() && data.scale == 1 && !dataset_.shape.sparse &&
+  return may_look_at_records() && !data.scales_columns() && data.scale == 1 && !dataset_.shape.sparse &&
          data.features == ReadSettings::Features::raw;
 }
 

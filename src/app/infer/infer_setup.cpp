@@ -1,5 +1,6 @@
 // The graph, data, model and privacy of `starling infer`.
 #include "app/run/start_models.hpp"
+#include "app/settings/model_choice.hpp"
 #include "app/settings/schedule_options.hpp"
 #include "infer_run.hpp"
 #include <cmath>
@@ -77,6 +78,11 @@ void InferRun::open_model() {
     notes_.emplace_back(
         "noise gives the average a curvature bias of order gamma n^-alpha / mu^2 under this loss, which is not known "
         "here; --bias remove estimates it and takes it off, more records a step (--batch) or clients make it small");
+  }
+  if (config_.privacy.unit == PrivacyUnit::person) {
+    notes_.emplace_back(
+        "persons count alike: the estimate solves an equation with one term for each person, the mean over the "
+        "person's records; the intervals hold for independent persons, whose own records may be alike");
   }
   const std::unique_ptr<Domain> everywhere = domain_table().make("free");
   const StartModels models = start_models(config_.start, *everywhere, dimension_, 1, 0, 1);
@@ -218,7 +224,8 @@ RunFacts InferRun::privacy_facts() {
 }
 
 std::unique_ptr<InferEngine> InferRun::engine(std::vector<std::unique_ptr<Stream>> streams, Accounts& accounts) {
-  return make_engine({world_, *layout_, config_, schedule_.get(), *model_, privacy_->mechanism(), accounts,
+  Model& learned = learned_model(*model_, config_.privacy, persons_);
+  return make_engine({world_, *layout_, config_, schedule_.get(), *model_, learned, privacy_->mechanism(), accounts,
                       privacy_->keys(), std::move(streams), *start_, privacy_->price_at(0, 0)});
 }
 

@@ -181,7 +181,7 @@ Options omd_options(OmdConfig& config) {
   add_learning_options(options, config);
   add_tuning_options(options, config);
   add_constraint_options(options, config.constraints);
-  add_privacy_options(options, config.privacy, config.data.person);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::all);
   add_regret_options(options, config);
   add_output_options(options, config, "omd");
   add_checkpoint_options(options, config);
@@ -197,7 +197,7 @@ OmdConfig parse_omd_config(const std::vector<std::string>& words) {
   options.parse(words);
   check_learning_options(config);
   check_model_choice(config.model, config.privacy, config.data);
-  config.privacy.passes = config.data.epochs;
+  config.privacy.passes = config.data.uses_of_unit();
   if (config.async) config.mixing.deadline = 0;
   config.mixing.running_sums = config.mixing.mixing == Mixing::push_sum && config.schedule.link_loss > 0 &&
                                config.schedule.link_loss_model == LossModel::unacknowledged;

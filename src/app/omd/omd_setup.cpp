@@ -140,7 +140,7 @@ void OmdRun::choose_settings() {
   const bool endless = most == std::numeric_limits<std::int64_t>::max();
   const std::optional<std::int64_t> most_records = endless ? std::nullopt : std::optional(most);
   config_.data.epochs = tuned_passes(config_, most_records);
-  config_.privacy.passes = config_.data.epochs;
+  config_.privacy.passes = config_.data.uses_of_unit();
   choose_norms(most_records);
   std::vector<TunedValue> values;
   agreement_.together([&] {
@@ -323,6 +323,11 @@ void OmdRun::open_constraints() {
 /// a client is long.
 void OmdRun::choose_correlation() {
   if (config_.correlation != CorrelationChoice::two_buffers) return;
+  check(config_.data.person_rounds.value_or(1) == 1,
+        "--noise-correlation blt:2 with --person-rounds {}: what several uses at any distance cost is known of "
+        "independent "
+        "noise. Use --noise-correlation none.",
+        config_.data.person_rounds.value_or(1));
   constexpr Round never = std::numeric_limits<Round>::max();
   Round shortest = never;
   for (const auto& stream : dataset_.streams) {

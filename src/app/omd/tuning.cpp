@@ -41,6 +41,7 @@ double mean_price(const OmdConfig& config, Client clients) {
 bool correlates(const OmdConfig& config) {
   const PrivacyOptions& privacy = config.privacy;
   if (config.correlation == CorrelationChoice::none || !privacy.mechanism_row().gaussian()) return false;
+  if (config.correlation != CorrelationChoice::two_buffers && config.data.person_rounds.value_or(1) > 1) return false;
   return config.correlation == CorrelationChoice::two_buffers || !(privacy.budget && privacy.budget_of_client);
 }
 

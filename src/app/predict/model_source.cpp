@@ -2,6 +2,7 @@
 
 #include "app/console/pass.hpp"
 #include "app/settings/catalogue.hpp"
+#include "app/vertical/model_parts.hpp"
 #include <filesystem>
 
 #include "starling/core/check.hpp"
@@ -22,15 +23,20 @@ std::string folder_of(const std::string& model) {
 
 /// Takes what a model knows of the records into the options of reading.
 void prepare_as(const SavedModel& model, ReadSettings& reading) {
-  const PublicConstants& constants = model.constants;
+  const PublicConstants constants = model.table_constants();
   if (!model.own_constants) {
-    check(reading.standardise.empty() && reading.encode.empty(),
-          "--standardise and --encode: the model has the constants of its own records. Leave them out.");
+    for (const ConstantsOption& option : constants_options) {
+      check((reading.*option.file).empty(), "{}: the model has the constants of its own records. Leave it out.",
+            option.name);
+    }
+    check(reading.missing == ReadSettings::Missing::refuse,
+          "--missing: the model says how missing values are filled in. Leave it out.");
     reading.constants = std::make_shared<PublicConstants>(constants);
   } else {
-    check(!reading.standardise.empty() || !reading.encode.empty(),
+    check(!constants_files(reading).empty(),
           "the model's clients each prepared their records by constants of their own, which are not in its file. Give "
-          "those of these records by --standardise and --encode.");
+          "those of these records by {}.",
+          constants_option_names());
     reading.scale = constants.scale;
     reading.features = constants.description;
     reading.positive = constants.positive;
@@ -59,21 +65,61 @@ void add_model_source_options(Options& options, ModelSource& choice) {
                                   .help = "records to apply it to: FILE, FEATURES,LABELS, or - for standard input. "
                                           "Columns are found by their names"}),
               choice.reading.source);
+  options.add({.name = "parties",
+               .argument = "FILES",
+               .help = "of a model of `vertical`, instead of --source: a file of each party, in their order, separated "
+                       "by commas; records go together by --id, else by their place. One process reads all, or under "
+                       "mpirun rank 0 has the head, and ranks 1, 2, ... the parties. The parties' embeddings go to "
+                       "rank 0 without noise: the records count as public",
+               .files = named::source,
+               .relations = {excludes("source", "both say where records are", "Give one of them."),
+                             excludes("client", "a vertical model has no clients' models"),
+                             excludes("standardise", "the model has the constants of its own records"),
+                             excludes("encode", "the model has the constants of its own records")}},
+              choice.parties);
+  options.add({.name = "label-source",
+               .argument = "FILE",
+               .help = "of --parties: the file with the labels, whose order of records counts; default: the first "
+                       "party's. Rank 0 reads it",
+               .files = named::source,
+               .relations = {needs("parties", "one file has its labels")}},
+              choice.label_source);
   add_column_options(options, choice.reading);
 }
 
+namespace {
+
+/// The model file, or the parts of a vertical model.
+SavedModel read_named_model(const std::string& named) {
+  const ModelParts parts(named);
+  if (!parts.are_together() && parts.are_apart()) return parts.joined();
+  const bool folder = std::filesystem::is_directory(named);
+  const std::string path = folder ? fmt::format("{}/{}", named, model_file_name) : named;
+  check(!folder || std::filesystem::exists(path),
+        "'{}': it has no {}: the run has not ended, learned nothing or is of an older version. Name another.", named,
+        model_file_name);
+  SavedModel model = read_model(path);
+  check(!model.is_part(),
+        "'{}': it is one part of a vertical model. Name all parts, as in part-{{client}}.h5, or the run's directory.",
+        path);
+  return model;
+}
+
+}  // namespace
+
 SavedModel open_model(const ModelSource& choice) {
   check(!choice.model.empty(), "no model is named. Give the model.h5 of a run, or the run's directory.");
-  const bool folder = std::filesystem::is_directory(choice.model);
-  const std::string path = folder ? fmt::format("{}/{}", choice.model, model_file_name) : choice.model;
-  check(!folder || std::filesystem::exists(path),
-        "'{}': it has no {}: the run has not ended, learned nothing or is of an older version. Name another.",
-        choice.model, model_file_name);
-  SavedModel model = read_model(path);
-  if (choice.client) {
-    model.parameters = read_client_model(folder_of(choice.model), *choice.client, model.parameters.size());
-  }
+  SavedModel model = read_named_model(choice.model);
+  if (!choice.client) return model;
+  check(model.kind != SavedModel::Kind::vertical,
+        "--client {} of a model of `vertical`, whose parties have parts of one model. Leave --client out.",
+        *choice.client);
+  model.parameters = read_client_model(folder_of(choice.model), *choice.client, model.parameters.size());
   return model;
+}
+
+std::string label_column(const std::string& of_model) {
+  return of_model == "y" || of_model == "label" ? "" : of_model;
 }
 
 ScoredSource::ScoredSource(const SavedModel& model, ReadSettings reading, Labels labels)
@@ -81,8 +127,8 @@ ScoredSource::ScoredSource(const SavedModel& model, ReadSettings reading, Labels
       needs_labels_(labels == Labels::needed),
       has_keys_(!reading.key.empty()),
       loss_(model),
-      scorer_(model) {
-  if (loss_->link() == Link::identity) label_units_ = model.constants.label_standardisation;
+      scorer_(model),
+      units_(model, *loss_) {
   open(std::move(reading));
 }
 
@@ -91,10 +137,9 @@ void ScoredSource::open(ReadSettings reading) {
   check(!is_synthetic(reading.source) && !is_per_client(reading.source),
         "--source '{}': it must be one file, a pair FEATURES,LABELS or -. `starling data make` writes one.",
         reading.source);
-  const bool has_default_name = model_.constants.label == "y" || model_.constants.label == "label";
   reading.labels = ReadSettings::Labels::required;
   if (!needs_labels_ && reading.label.empty()) reading.labels = ReadSettings::Labels::optional;
-  if (reading.label.empty() && !has_default_name) reading.label = model_.constants.label;
+  if (reading.label.empty()) reading.label = label_column(model_.constants.label);
   prepare_as(model_, reading);
   reading.go_on_waiting = [] {
     if (stop_asked()) throw_stopped();
@@ -105,7 +150,8 @@ void ScoredSource::open(ReadSettings reading) {
   if (standard && reading.format == "auto") reading.format = "csv";
   const std::string path = standard ? "/dev/stdin" : reading.source;
   reader_ = without_left_out(open_reader(path, reading));
-  if (model_.own_constants) require_same_names(model_.constants.columns, reader_->names(), "the model", path);
+  if (model_.own_constants)
+    require_same_names(model_.constants.columns, reader_->constants().columns, "the model", path);
 }
 
 bool ScoredSource::read(ScoredRecords& next) {
@@ -117,7 +163,7 @@ bool ScoredSource::read(ScoredRecords& next) {
     check_record();
     const double label = needs_labels_ ? label_of_record() : 0;
     next.records.add(record_.row(), label);
-    next.labels.push_back(own_units(label));
+    next.labels.push_back(units_.own(label));
     if (has_keys_) next.keys.push_back(record_.key);
   }
   count_ += static_cast<std::int64_t>(next.size());
@@ -126,8 +172,8 @@ bool ScoredSource::read(ScoredRecords& next) {
 
 void ScoredSource::score(ScoredRecords& read) {
   scorer_.score(read.records, read.scores);
-  if (!label_units_) return;
-  for (double& score : read.scores) score = own_units(score);
+  if (!units_.differ()) return;
+  for (double& score : read.scores) score = units_.own(score);
 }
 
 double ScoredSource::label_of_record() const {
@@ -146,10 +192,6 @@ void ScoredSource::check_record() const {
   if (fits) return;
   throw DataError(fmt::format("{}: {} features, where the model takes {}. Give the columns that it was learned from.",
                               reader_->where(), features, model_.features));
-}
-
-double ScoredSource::own_units(double value) const {
-  return label_units_ ? value * label_units_->deviation + label_units_->mean : value;
 }
 
 }  // namespace starling

@@ -20,22 +20,41 @@ struct ModelSource {
   std::string model;                         ///< a model file, or a run directory
   std::optional<Client> client;              ///< whose model is taken from the run directory; none: the mean by mass
   ReadSettings reading;
+  std::vector<std::string> parties;  ///< of a vertical model: a file of each party, in place of the source
+  std::string label_source;          ///< of these: the file with the labels, whose order of records counts
 };
 
-/// MODEL, --client, --source and the options of reading that a model leaves open.
+/// MODEL, --client, --source, --parties and the options of reading that a model leaves open.
 void add_model_source_options(Options& options, ModelSource& choice);
 
 /// The model that the options name. Throws UsageError and DataError.
 [[nodiscard]] SavedModel open_model(const ModelSource& choice);
 
+/// The column of the labels that is to be looked for in records, given that of the model's own records.
+[[nodiscard]] std::string label_column(const std::string& of_model);
+
+/// A model's numbers in the label's own units, where it is a regression on a standardised label.
+class LabelUnits {
+ public:
+  LabelUnits(const SavedModel& model, const Loss& loss) {
+    if (loss.link() == Link::identity) units_ = model.constants.label_standardisation;
+  }
+  [[nodiscard]] bool differ() const { return units_.has_value(); }
+  [[nodiscard]] double own(double value) const { return units_ ? value * units_->deviation + units_->mean : value; }
+  [[nodiscard]] double standardised(double value) const { return units_ ? units_->of(value) : value; }
+
+ private:
+  std::optional<Standardisation> units_;
+};
+
 /// Some of a source's records, and their scores under a model.
 struct ScoredRecords {
   std::int64_t first = 0;         ///< number of the first one, from 0
-  Batch records;                  ///< with labels in the form of the model's loss
+  Batch records;                  ///< with labels in the form of the model's loss; empty where parties have them
   Vector labels;                  ///< of a regression on a standardised label in the label's own units; else the same
   std::vector<std::string> keys;  ///< texts of the column `ReadSettings::key`; empty without such a column
   Vector scores;                  ///< K for each record; of a regression in the same units as `labels`
-  [[nodiscard]] std::size_t size() const { return records.size(); }
+  [[nodiscard]] std::size_t size() const { return labels.size(); }
 };
 
 /// Records of a source and their scores, in the source's order. Memory does not grow with the number of records.
@@ -62,14 +81,13 @@ class ScoredSource {
   void open(ReadSettings reading);
   void check_record() const;
   [[nodiscard]] double label_of_record() const;
-  [[nodiscard]] double own_units(double value) const;
 
   const SavedModel& model_;
   bool needs_labels_;
   bool has_keys_;
   ModelLoss loss_;
   Scorer scorer_;
-  std::optional<Standardisation> label_units_;  ///< of a regression on a standardised label
+  LabelUnits units_;
   std::vector<std::string> unused_;
   std::unique_ptr<RecordReader> reader_;
   Record record_;

@@ -2,8 +2,10 @@
 
 #include "app/console/pass.hpp"
 #include "app/data/data_commands.hpp"
+#include "app/run/launch.hpp"
 #include "app/settings/catalogue.hpp"
 #include "model_source.hpp"
+#include "parties_together.hpp"
 #include "prediction_writer.hpp"
 #include <cerrno>
 #include <cstring>
@@ -57,7 +59,8 @@ std::string predict_help() {
   return "usage: starling predict MODEL --source FILE [--output FILE]\n\n"
          "Applies the model of a run to new records. The model file holds all that was done to the records that it\n"
          "learned from: columns are found by name, texts encoded, numbers standardised in the same way.\n\n"
-         "example: starling predict run-omd-20260101-120000 --source new.csv --id patient --output predictions.csv\n" +
+         "example: starling predict run-omd-20260101-120000 --source new.csv --id patient --output predictions.csv\n"
+         "         mpirun -n 3 starling predict run-vertical-20260101-120000 --parties guest.csv,host.csv --id id\n" +
          predict_options(predict).help();
 }
 
@@ -148,7 +151,43 @@ std::int64_t write_table(ScoredSource& source, std::size_t scores, const Predict
   return count;
 }
 
-int predict(Predict& predict) {
+void tell_of(const Predict& predict, std::int64_t count) {
+  if (predict.output != "-" && predict.progress != ProgressChoice::off)
+    fmt::print(stderr, "{}: predictions of {} records\n", predict.output, count);
+}
+
+/// The parties predict together, and rank 0 writes the table. **Collective.**
+ExitCode predict_together(World& world, const Predict& predict) {
+  const PredictionColumns columns = parse_columns(predict.columns);
+  PartiesTogether parties(world, predict.from, ScoredSource::Labels::not_needed);
+  std::optional<LineFile> file;
+  std::optional<PredictionLines> lines;
+  parties.together([&] {
+    if (!parties.is_first()) return;
+    const std::string& id = predict.from.reading.id;
+    lines.emplace(parties.head(), parties.loss(), columns, id.empty() ? "record" : id);
+    file.emplace(predict.output, predict.force);
+  });
+  std::string text = lines ? lines->header() : "";
+  std::int64_t count = 0;
+  Progress progress(world.rank() == 0 ? predict.progress : ProgressChoice::off);
+  progress.begin("predicting", nullptr);
+  parties.score([&](const ScoredRecords& records) {
+    add_lines(records, parties.head().scores, *lines, text);
+    file->write(text);
+    count += static_cast<std::int64_t>(records.size());
+    progress.tick(static_cast<std::int64_t>(records.size()));
+  });
+  progress.end();
+  parties.together([&] {
+    if (!file) return;
+    file->finish();
+    tell_of(predict, count);
+  });
+  return ExitCode::done;
+}
+
+int predict(const Predict& predict) {
   const PredictionColumns columns = parse_columns(predict.columns);
   const SavedModel model = open_model(predict.from);
   ReadSettings reading = predict.from.reading;
@@ -165,13 +204,17 @@ int predict(Predict& predict) {
   check<DataError>(count > 0, "{}: no records. Check the file.", reading.source);
   file.finish();
   progress.end();
-  if (predict.output != "-") fmt::print(stderr, "{}: predictions of {} records\n", predict.output, count);
+  tell_of(predict, count);
   return 0;
 }
 
 int run_predict(const Call& call) {
   Predict choice;
   predict_options(choice).parse(call.words);
+  if (!choice.from.parties.empty()) {
+    return run_on_all_ranks([&](World& world) { return predict_together(world, choice); }, call.errors);
+  }
+  if (!call.speaks) return 0;
   return run_for_owner([&] { return predict(choice); });
 }
 
@@ -180,6 +223,7 @@ int run_predict(const Call& call) {
 Command predict_command() {
   return {.name = "predict",
           .purpose = "apply the model of a run to new records",
+          .may_run_on_all = true,
           .help = predict_help,
           .options = declarations_from<Predict, predict_options>,
           .configuration = configuration_from<Predict, predict_options>,

@@ -143,7 +143,7 @@ Options renewable_options(RenewableConfig& config) {
   add_reading_options(options, config.data);
   add_method_options(options, config);
   add_trust_options(options, config);
-  add_privacy_options(options, config.privacy);
+  add_privacy_options(options, config.privacy, config.data, PersonChoices::mean);
   add_output_options(options, config, "renewable");
   add_checkpoint_options(options, config);
   add_model_output_options(options, config);
@@ -218,7 +218,10 @@ void check_protection(const RenewableConfig& config) {
   if (!config.privacy.mechanism) return;  // the run says what is missing
   const MechanismRow& mechanism = config.privacy.mechanism_row();
   refuse_audit(config);
-  check(config.privacy.unit == PrivacyUnit::record, "--unit component (a row as a whole is bounded) leave it out");
+  check(is_whole(config.privacy.unit), "--unit component (a row as a whole is bounded) leave it out");
+  check(config.privacy.unit != PrivacyUnit::person || config.variant == Variant::private_sums,
+        "--unit person with this variant: its sums are over records, and nothing bounds a person's part in them. Use "
+        "--variant private.");
   if (config.open()) {
     check(!mechanism.protects(),
           "--mechanism {} with a variant that sends sums as they are (it adds no noise) choose --variant private, or "

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "starling/protocol/person_model.hpp"
 #include "starling/protocol/renewable/offline_renewable.hpp"
 #include "starling/protocol/renewable/online_renewable.hpp"
 #include "starling/protocol/renewable/paper_renewable.hpp"
@@ -59,6 +60,7 @@ class RenewableRun final : public AggregatedRun {
   RenewableConfig config_;
   std::unique_ptr<CurvedLoss> curved_;
   std::unique_ptr<CurvedModel> model_;
+  std::optional<PersonModel> persons_;  ///< of runs of unit person
   std::optional<Released<Vector>> start_;
   std::unique_ptr<Codec> codec_;
   std::optional<RenewableClients> clients_;

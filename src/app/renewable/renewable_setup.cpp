@@ -1,4 +1,5 @@
 // The data, model, privacy and protocol of `starling renewable`.
+#include "app/settings/model_choice.hpp"
 #include "renewable_run.hpp"
 #include <cmath>
 #include <numbers>
@@ -48,6 +49,9 @@ void RenewableRun::open_model() {
   dimension_ = model_->dimension();
   if (config_.test) test_ = read_test_set(*config_.test, config_.data, dataset_.shape);
   choose_rounds();
+  if (config_.privacy.unit == PrivacyUnit::person) {
+    notes_.emplace_back("persons count alike: each is in the objective by the mean over the person's records");
+  }
   start_ = config_.start == "safe" ? declare_public(Vector(dimension_)) : start_model();
 }
 
@@ -217,7 +221,9 @@ void RenewableRun::build_protocol() {
   root_.emplace(world_, *layout_);
   const bool sums = config_.variant == RenewableVariant::private_sums;
   codec_ = make_curvature_codec(config_.curvature, model_->dimension() + (sums ? 0 : 2), model_->order());
-  clients_.emplace(*model_, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams), config_.data.batch);
+  Model& learned = learned_model(*model_, config_.privacy, persons_);
+  clients_.emplace(*model_, learned, privacy_->accounts(), privacy_->keys(), std::move(dataset_.streams),
+                   config_.data.batch);
   if (sums) return build_private_sums();
   if (config_.variant == RenewableVariant::private_paper) {
     protocol_ = std::make_unique<PaperRenewable>(*root_, *clients_, *model_, settings, *start_,

@@ -1,13 +1,12 @@
 // `starling report RUN`.
 #include "report_command.hpp"
 
+#include "app/console/print.hpp"
 #include "app/settings/catalogue.hpp"
 #include "comparison.hpp"
 #include "report.hpp"
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
-#include <iostream>
 #include <set>
 #include <system_error>
 
@@ -153,12 +152,6 @@ ReportRequest parse_request(const std::vector<std::string>& words) {
   return request;
 }
 
-void flush_output() {
-  std::cout.flush();
-  check<FailureError>(std::cout.good(), "cannot write to standard output ({}) see whether the disk is full",
-                      std::generic_category().message(errno));
-}
-
 /// Where pictures go; the folder is made.
 std::string picture_folder(const ReportRequest& request) {
   if (request.output.empty()) return request.runs.front();
@@ -170,7 +163,7 @@ std::string picture_folder(const ReportRequest& request) {
 
 void tell_of_pictures(const std::string& problem, const std::string& folder, const std::string& names) {
   if (problem.empty()) {
-    std::cout << fmt::format("Pictures   {} in {}\n", names, folder);
+    print(fmt::format("Pictures   {} in {}\n", names, folder));
   } else {
     fmt::print(stderr, "note: {}\n", problem);
   }
@@ -188,7 +181,7 @@ PictureFormats formats_of(const ReportRequest& request) {
 void print_comparison(const Comparison& comparison, const ReportRequest& request) {
   const bool asked = !request.comparison.by.empty() || !request.comparison.metrics.empty();
   const bool lines = asked || request.format != TableFormat::text || comparison.groups() > most_lines_together;
-  std::cout << (lines ? comparison.table(request.format) : comparison.text());
+  print(lines ? comparison.table(request.format) : comparison.text());
 }
 
 void compare(const ReportRequest& request) {
@@ -196,11 +189,10 @@ void compare(const ReportRequest& request) {
   for (const std::string& path : request.runs) runs.emplace_back(path);
   const Comparison comparison(runs, request.comparison);
   print_comparison(comparison, request);
-  flush_output();
   if (!request.pictures || (request.format != TableFormat::text && request.output.empty())) return;
   const std::string folder = picture_folder(request);
   const std::string problem = comparison.draw(folder, formats_of(request));
-  if (request.format == TableFormat::text) std::cout << '\n';
+  if (request.format == TableFormat::text) print("\n");
   if (request.format == TableFormat::text || !problem.empty()) {
     tell_of_pictures(problem, folder, fmt::format("compare as {}", fmt::join(request.picture_formats, ", ")));
   }
@@ -209,14 +201,15 @@ void compare(const ReportRequest& request) {
 void show(const ReportRequest& request) {
   const RunReport run(request.runs.front());
   if (request.json) {
-    std::cout << run.json();
+    print(run.json());
   } else if (request.csv == "history") {
-    std::cout << to_csv(run.history());
+    print(to_csv(run.history()));
   } else if (request.csv == "models") {
-    run.write_models(std::cout);
+    PrintStream out;
+    run.write_models(out);
+    out.finish();
   } else {
-    std::cout << run.text();
-    flush_output();
+    print(run.text());
     if (!request.pictures) return;
     const std::string folder = picture_folder(request);
     const bool has_intervals = std::filesystem::exists(run.path() + "/intervals.csv");
@@ -229,7 +222,6 @@ void show(const ReportRequest& request) {
 int run_report(const Call& call) {
   const ReportRequest request = parse_request(call.words);
   request.runs.size() == 1 ? show(request) : compare(request);
-  flush_output();
   return 0;
 }
 

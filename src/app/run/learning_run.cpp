@@ -2,6 +2,7 @@
 
 #include "app/run/privacy/noise_keys.hpp"
 #include <ctime>
+#include <filesystem>
 
 #include "starling/core/record_error.hpp"
 #include "starling/data/serving/partition.hpp"
@@ -41,6 +42,7 @@ ExitCode LearningRun::play() {
   std::vector<Observer*> observers = records_->observers();
   KeptParts parts;
   add_observers(observers, parts);
+  if (!dataset_.person_uses.empty()) parts.add("uses of persons", dataset_.person_uses);
   start_checkpoints(std::move(parts));
   observers.push_back(&*checkpointer_);  // the last, because it writes the state of the others
   agreement_.barrier();
@@ -155,15 +157,21 @@ std::string LearningRun::private_folder_before_rounds() {
   return directory_->private_folder(world_.rank());
 }
 
+std::string LearningRun::fresh_name() const {
+  const std::time_t now = std::time(nullptr);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
+  const std::string first = fmt::format("run-{}-{}", command_, stamp);
+  std::string path = first;
+  std::error_code ignored;
+  for (int k = 2; std::filesystem::exists(path, ignored); ++k) path = fmt::format("{}-{}", first, k);
+  return path;
+}
+
 /// **Collective.**
 void LearningRun::make_new_directory() {
   std::string path = common().resume.value_or(common().output.value_or(""));
-  if (path.empty()) {
-    const std::time_t now = std::time(nullptr);
-    char stamp[32];
-    std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
-    path = fmt::format("run-{}-{}", command_, stamp);
-  }
+  if (path.empty()) path = fresh_name();
   path = agreement_.broadcast(declare_public(path));
   if (common().resume) {
     directory_.emplace(RunDirectory::afresh(path, configuration_, agreement_, world_.rank()));

@@ -100,6 +100,10 @@ class LearningRun : public RunSteps {
   [[nodiscard]] std::string private_folder_before_rounds();
   /// Ranks that read one file must have read the same. Clients with files of their own learn one model.
   void agree_on_data() override;
+  /// Checks a start that is a saved model against the run's records and model. Throws UsageError and DataError.
+  virtual void check_start();
+  /// Whether the start can be read as often as needed.
+  [[nodiscard]] virtual bool start_can_be_read_again() const;
   /// Assigns the topology's clients to ranks, or those asked for, or one client per rank. Throws UsageError if a rank
   /// would host several clients and nobody asked for that.
   void place_clients(std::optional<Client> of_topology);
@@ -110,7 +114,7 @@ class LearningRun : public RunSteps {
   /// The number of rounds that was asked for, or that the streams give. Throws UsageError for more than they give.
   [[nodiscard]] Round rounds_of(std::optional<Round> available) const;
   /// SHA-256 of every byte of the source's files and memory. Pipes are left out.
-  [[nodiscard]] std::string digest_of_source() const;
+  [[nodiscard]] virtual std::string digest_of_source() const;
   [[nodiscard]] std::vector<std::string> sources() const;
   /// Facts for the run's privacy that all commands have.
   [[nodiscard]] RunFacts common_facts(Round rounds) const;
@@ -134,6 +138,8 @@ class LearningRun : public RunSteps {
   /// Kind, architecture and loss of the model that the run ends with, for model.h5; none for a run whose result is no
   /// model of records. Asked on rank 0 alone.
   [[nodiscard]] virtual std::optional<SavedModel> model_of_results() const { return std::nullopt; }
+  /// The origin of the run's model, for its file.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> origin_of_model(const Summary& summary) const;
   /// States that all clients have rank 0's model. A mean of equal models would round.
   static void set_one_model(Summary& summary, View theta);
   /// Prints the summary to stdout, as JSON or as a table.
@@ -168,13 +174,14 @@ class LearningRun : public RunSteps {
   void open_privacy();
   void make_directory();
   void make_new_directory();
+  /// The name of a run directory that does not exist, by the time; of runs that begin in one second a number tells
+  /// which.
+  [[nodiscard]] std::string fresh_name() const;
   void end_if_signalled();
   void end_after_early_release() const;
 
   [[nodiscard]] Client number_of_clients(std::optional<Client> of_topology) const;
   void note_clients_without_records();
-  [[nodiscard]] bool start_can_be_read_again() const;
-  void check_start();
   [[nodiscard]] std::string digest_of_start() const;
   [[nodiscard]] std::string model_identity() const;
   [[nodiscard]] bool model_can_be_told() const;

@@ -112,16 +112,16 @@ bool LearningRun::start_can_be_read_again() const {
   return start == "uniform" || start == "zero" || start == "safe" || std::filesystem::is_regular_file(start);
 }
 
-/// A start that is a saved model must have learned from the same features. Throws UsageError and DataError.
+/// The model must have learned from the same features.
 void LearningRun::check_start() {
   if (!is_model_file(common().start)) return;
   const SavedModel model = read_model(common().start);
-  require_same_names(model.constants.columns, dataset_.shape.names, common().start, common().data.source);
+  require_same_names(model.constants.feature_names(), dataset_.shape.names, common().start, common().data.source);
   if (!dataset_.constants || same_preparation(model.constants, *dataset_.constants)) return;
   notes_.push_back(
-      fmt::format("--start {}: its records were prepared by other constants (--standardise, --encode, "
-                  "--scale), so that its parameters mean something else here",
-                  common().start));
+      fmt::format("--start {}: its records were prepared by other constants ({}, --scale), so that its "
+                  "parameters mean something else here",
+                  common().start, constants_option_names()));
 }
 
 std::string LearningRun::digest_of_start() const {
@@ -195,17 +195,21 @@ RunFacts LearningRun::common_facts(Round rounds) const {
   facts.configuration = configuration_;
   facts.rounds_matter = !why_no_more_rounds().empty();
   facts.public_inputs = digest_of_start() + model_identity();
-  for (const std::string& constants : {common().data.standardise, common().data.encode}) {
-    if (!constants.empty() && !is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);
+  for (const std::string& constants : constants_files(common().data)) {
+    if (!is_per_client(constants)) facts.public_inputs += " " + sha256_of_file(constants);
   }
   facts.fingerprint = dataset_.fingerprint;
   facts.source_digest = source_digest_;
   check<DataError>(!common().privacy.ledger || source_digest_ == digest_of_source(),
                    "{}: it has changed while it was read (the ledger could not say what was released) start again",
                    common().data.source);
+  check(!common().privacy.persons_shared || !dataset_.common,
+        "--persons-shared with '{}': this file is dealt out by persons, so each has one client. Leave it out.",
+        common().data.source);
+  facts.persons_in_slots = common().privacy.unit == PrivacyUnit::person && reads_pipes_.value_or(false);
   facts.served.reserve(dataset_.streams.size());
   for (const auto& stream : dataset_.streams) {
-    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds()});
+    facts.served.push_back({stream->records(), stream->rounds_of_pass(), stream->rounds(), stream->uses_of_pass()});
   }
   return facts;
 }

@@ -1,6 +1,7 @@
 // The model file of a run.
 #include "app/console/version.hpp"
 #include "learning_run.hpp"
+#include <algorithm>
 
 #include "starling/core/digest.hpp"
 #include "starling/core/per_client.hpp"
@@ -11,13 +12,17 @@ namespace starling {
 
 namespace {
 
-/// The constants of preparation without those that each client has for itself.
-PublicConstants common_part(const DataSettings& data, PublicConstants constants) {
-  if (is_per_client(data.encode)) constants.categories.clear();
-  if (!is_per_client(data.standardise)) return constants;
-  constants.standardisation.clear();
-  constants.label_standardisation.reset();
-  return constants;
+/// The constants of preparation without all that come from files, where clients have files of their own.
+PublicConstants common_part(const PublicConstants& constants, bool own) {
+  if (!own) return constants;
+  PublicConstants common;
+  common.columns = constants.columns;
+  common.features = constants.features;
+  common.label = constants.label;
+  common.scale = constants.scale;
+  common.description = constants.description;
+  common.positive = constants.positive;
+  return common;
 }
 
 }  // namespace
@@ -26,8 +31,8 @@ std::optional<SavedModel> LearningRun::model_of(const Summary& summary) const {
   std::optional<SavedModel> model = model_of_results();
   if (!model) return model;
   model->parameters = summary.model_by_mass;
-  model->constants = common_part(common().data, dataset_.constants.value_or(PublicConstants()));
-  model->own_constants = is_per_client(common().data.standardise) || is_per_client(common().data.encode);
+  model->own_constants = std::ranges::any_of(constants_files(common().data), is_per_client);
+  model->constants = common_part(dataset_.constants.value_or(PublicConstants()), model->own_constants);
   if (model->constants.features == 0 || dataset_.shape.sparse) model->constants.features = dataset_.shape.features;
   return model;
 }
@@ -39,19 +44,24 @@ void LearningRun::score_model(Summary& summary) const {
   if (model && prediction_form(*model)) summary.test_metrics = metrics_of(*model, *test_);
 }
 
+std::vector<std::pair<std::string, std::string>> LearningRun::origin_of_model(const Summary& summary) const {
+  std::vector<std::pair<std::string, std::string>> origin{{"command", command_},
+                                                          {"command_line", command_line_},
+                                                          {"run_id", run_id_},
+                                                          {"starling", version()},
+                                                          {"configuration_digest", sha256(configuration_)},
+                                                          {"data_digest", dataset_.digest},
+                                                          {"clients", std::to_string(summary.clients)},
+                                                          {"rounds", std::to_string(summary.rounds)}};
+  if (privacy_) origin.emplace_back("privacy", statement(summary.privacy));
+  return origin;
+}
+
 /// Writes model.h5. Rank 0's.
 void LearningRun::save_model(const Summary& summary) const {
   std::optional<SavedModel> model = model_of(summary);
   if (!model) return;
-  model->origin = {{"command", command_},
-                   {"command_line", command_line_},
-                   {"run_id", run_id_},
-                   {"starling", version()},
-                   {"configuration_digest", sha256(configuration_)},
-                   {"data_digest", dataset_.digest},
-                   {"clients", std::to_string(summary.clients)},
-                   {"rounds", std::to_string(summary.rounds)}};
-  if (privacy_) model->origin.emplace_back("privacy", statement(summary.privacy));
+  model->origin = origin_of_model(summary);
   write_model(fmt::format("{}/{}", directory_->path(), model_file_name), *model);
 }
 

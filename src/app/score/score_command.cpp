@@ -3,10 +3,12 @@
 #include "app/console/pass.hpp"
 #include "app/console/print.hpp"
 #include "app/data/data_commands.hpp"
-#include "app/predict/model_source.hpp"
+#include "app/predict/parties_together.hpp"
+#include "app/run/launch.hpp"
 #include "app/settings/catalogue.hpp"
 #include "score_report.hpp"
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "starling/core/check.hpp"
@@ -34,7 +36,8 @@ Options score_options(ScoreChoice& choice) {
                .argument = "COLUMN",
                .help = fmt::format("metrics of each group of records too, by the text of this column (its name, or its "
                                    "number from 0); at most {} groups",
-                                   most_groups)},
+                                   most_groups),
+               .relations = {excludes("parties", "columns of the records are at several parties")}},
               choice.by);
   options.add(declared("json", {.help = "print the metrics as one JSON object"}), choice.json);
   options.add({.name = "output",
@@ -54,39 +57,27 @@ std::string score_help() {
          "score and calibration where the loss has probabilities; R^2, RMSE and mean absolute error of numbers. The\n"
          "metrics are computed without noise: they protect no record of the source. The area is exact, so records of\n"
          "two classes take up to 24 bytes each, and twice as much with --by.\n\n"
-         "example: starling score run-omd-20260101-120000 --source test.csv --by hospital\n" +
+         "example: starling score run-omd-20260101-120000 --source test.csv --by hospital\n"
+         "         mpirun -n 3 starling score run-vertical-20260101-120000 --parties guest.csv,host.csv --id id\n" +
          score_options(choice).help();
 }
 
-/// The metrics of a source's records.
+/// The metrics of scored records.
 class Scoring {
  public:
-  Scoring(const SavedModel& model, const PredictionForm& form, const ScoreChoice& choice)
-      : form_(form), by_(choice.by), source_(model, reading_of(choice), ScoredSource::Labels::needed), all_(form) {}
+  Scoring(const PredictionForm& form, const ScoreChoice& choice) : form_(form), by_(choice.by), all_(form) {}
 
-  void read(Progress& progress) {
-    ScoredRecords records;
-    while (source_.read(records)) {
-      source_.score(records);
-      for (std::size_t i = 0; i < records.size(); ++i) {
-        const View scores = View(records.scores).subspan(i * form_.scores, form_.scores);
-        all_.add(scores, records.labels[i]);
-        if (!by_.empty()) group_of(records.keys[i]).add(scores, records.labels[i]);
-      }
-      progress.tick(static_cast<std::int64_t>(records.size()));
+  void add(const ScoredRecords& records) {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const View scores = View(records.scores).subspan(i * form_.scores, form_.scores);
+      all_.add(scores, records.labels[i]);
+      if (!by_.empty()) group_of(records.keys[i]).add(scores, records.labels[i]);
     }
   }
   [[nodiscard]] const PredictionTally& all() const { return all_; }
   [[nodiscard]] const std::map<std::string, PredictionTally>& groups() const { return groups_; }
 
  private:
-  static ReadSettings reading_of(const ScoreChoice& choice) {
-    ReadSettings reading = choice.from.reading;
-    reading.key = choice.by;
-    reading.key_option = "--by";
-    return reading;
-  }
-
   PredictionTally& group_of(const std::string& value) {
     const auto found = groups_.find(value);
     if (found != groups_.end()) return found->second;
@@ -97,41 +88,74 @@ class Scoring {
 
   PredictionForm form_;
   std::string by_;
-  ScoredSource source_;
   PredictionTally all_;
   std::map<std::string, PredictionTally> groups_;
 };
 
-ScoreReport report_of(const ScoreChoice& choice) {
-  const SavedModel model = open_model(choice.from);
+PredictionForm form_of(const ScoreChoice& choice, const SavedModel& model) {
   const std::optional<PredictionForm> form = prediction_form(model);
   check(form.has_value(),
         "'{}' predicts no label: it is a location, or of expert advice. Apply it with starling predict.",
         choice.from.model);
-  Scoring scoring(model, *form, choice);
-  Progress progress(choice.progress);
-  progress.begin("scoring " + choice.from.reading.source, nullptr);
-  scoring.read(progress);
-  progress.end();
-  check<DataError>(scoring.all().records() > 0, "{}: no records. Check the file.", choice.from.reading.source);
-  ScoreReport report{choice.from.model,       choice.from.client, choice.from.reading.source,
-                     scoring.all().metrics(), choice.by,          {}};
-  for (const auto& [value, tally] : scoring.groups()) report.groups.emplace(value, tally.metrics());
-  return report;
+  return *form;
 }
 
-int score(const ScoreChoice& choice) {
-  const ScoreReport report = report_of(choice);
+/// Scores one source.
+Scoring scoring_of(const ScoreChoice& choice) {
+  const SavedModel model = open_model(choice.from);
+  Scoring scoring(form_of(choice, model), choice);
+  ReadSettings reading = choice.from.reading;
+  reading.key = choice.by;
+  reading.key_option = "--by";
+  ScoredSource source(model, reading, ScoredSource::Labels::needed);
+  Progress progress(choice.progress);
+  progress.begin("scoring " + choice.from.reading.source, nullptr);
+  ScoredRecords records;
+  while (source.read(records)) {
+    source.score(records);
+    scoring.add(records);
+    progress.tick(static_cast<std::int64_t>(records.size()));
+  }
+  progress.end();
+  return scoring;
+}
+
+void show(const ScoreChoice& choice, const Scoring& scoring) {
+  const std::string source =
+      choice.from.parties.empty() ? choice.from.reading.source : fmt::format("{}", fmt::join(choice.from.parties, ","));
+  check<DataError>(scoring.all().records() > 0, "{}: no records. Check the file.", source);
+  ScoreReport report{choice.from.model, choice.from.client, source, scoring.all().metrics(), choice.by, {}};
+  for (const auto& [value, tally] : scoring.groups()) report.groups.emplace(value, tally.metrics());
   const std::string problem = choice.output ? store(report, *choice.output) : "";
   if (!problem.empty()) fmt::print(stderr, "note: {}\n", problem);
   print(choice.json ? json_of(report).dump(2) + "\n" : text_of(report));
-  return 0;
+}
+
+/// The parties predict together, and rank 0 has the metrics. **Collective.**
+ExitCode score_together(World& world, const ScoreChoice& choice) {
+  PartiesTogether parties(world, choice.from, ScoredSource::Labels::needed);
+  std::optional<Scoring> scoring;
+  parties.together([&] {
+    if (parties.is_first()) scoring.emplace(form_of(choice, parties.head()), choice);
+  });
+  parties.score([&](const ScoredRecords& records) { scoring->add(records); });
+  parties.together([&] {
+    if (scoring) show(choice, *scoring);
+  });
+  return ExitCode::done;
 }
 
 int run_score(const Call& call) {
   ScoreChoice choice;
   score_options(choice).parse(call.words);
-  return run_for_owner([&] { return score(choice); });
+  if (!choice.from.parties.empty()) {
+    return run_on_all_ranks([&](World& world) { return score_together(world, choice); }, call.errors);
+  }
+  if (!call.speaks) return 0;
+  return run_for_owner([&] {
+    show(choice, scoring_of(choice));
+    return 0;
+  });
 }
 
 }  // namespace
@@ -139,6 +163,7 @@ int run_score(const Call& call) {
 Command score_command() {
   return {.name = "score",
           .purpose = "metrics of a run's model on labelled records",
+          .may_run_on_all = true,
           .help = score_help,
           .options = declarations_from<ScoreChoice, score_options>,
           .configuration = configuration_from<ScoreChoice, score_options>,

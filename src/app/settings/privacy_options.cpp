@@ -11,6 +11,9 @@ namespace starling {
 
 namespace {
 
+/// Each of them stands in every row of a ledger.
+constexpr double most_person_rounds = 1000;
+
 /// Prices and budgets in a file have no effect where the command line chooses a mechanism without noise.
 std::pair<std::string, std::string> fades() {
   return {"mechanism", mechanism_table().first(ChargeKind::unbounded).name};
@@ -39,7 +42,7 @@ void add_unit_option(Options& options, PrivacyOptions& privacy) {
   options.add(declared("unit"), privacy.unit, {{"record", PrivacyUnit::record}, {"component", PrivacyUnit::component}});
 }
 
-void add_unit_with_persons(Options& options, PrivacyOptions& privacy, std::string& column) {
+void add_unit_with_persons(Options& options, PrivacyOptions& privacy, DataSettings& data, PersonChoices choices) {
   options.add(
       declared("unit",
                {.help = "whose loss is counted: record, component (one entry of one record's gradient), "
@@ -53,7 +56,8 @@ void add_unit_with_persons(Options& options, PrivacyOptions& privacy, std::strin
                .help = "name or number (from 0) of the column that tells the persons of a client apart: not a feature. "
                        "Batches, passes and partitions are then of persons",
                .relations = {by_person}},
-              column);
+              data.person);
+  if (choices == PersonChoices::mean) return;
   options.add({.name = "person-gradient",
                .argument = "HOW",
                .initial = "mean",
@@ -61,6 +65,22 @@ void add_unit_with_persons(Options& options, PrivacyOptions& privacy, std::strin
                        "(persons count alike), or their sum",
                .relations = {by_person}},
               privacy.person_mean, {{"mean", true}, {"sum", false}});
+  data.persons_in_pipes = true;
+  options.add(
+      {.name = "person-rounds",
+       .argument = "K",
+       .help =
+           "of a pipe, whose records are gathered by person round by round: most rounds (fedavg: local steps) that use "
+           "a person, each of which costs a release; later records of the person add nothing. Default: 1",
+       .least = 1,
+       .most = most_person_rounds,
+       .relations = {by_person}},
+      data.person_rounds);
+  options.add({.name = "persons-shared",
+               .help = "a person may have records at several clients (such as hospitals with one numbering): the "
+                       "statement also says what the losses at all of them come to",
+               .relations = {by_person}},
+              privacy.persons_shared);
 }
 
 void add_ledger_options(Options& options, PrivacyOptions& privacy) {
@@ -154,10 +174,10 @@ void add_privacy_options(Options& options, PrivacyOptions& privacy) {
   add_total_price(options, privacy);
 }
 
-void add_privacy_options(Options& options, PrivacyOptions& privacy, std::string& column) {
+void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings& data, PersonChoices choices) {
   options.group("Privacy");
   add_price_options(options, privacy);
-  add_unit_with_persons(options, privacy, column);
+  add_unit_with_persons(options, privacy, data, choices);
   add_ledger_options(options, privacy);
   add_secrecy_options(options, privacy);
   add_total_price(options, privacy);

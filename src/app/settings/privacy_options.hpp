@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "starling/data/settings.hpp"
 #include "starling/options/options.hpp"
 #include "starling/privacy/mechanism.hpp"
 #include "starling/privacy/metrics_policy.hpp"
@@ -26,7 +27,8 @@ struct PrivacyOptions {
   std::optional<double> delta;
   std::optional<double> clip;
   PrivacyUnit unit = PrivacyUnit::record;
-  bool person_mean = true;  ///< a person's gradient is the mean of its records', not their sum
+  bool person_mean = true;      ///< a person's gradient is the mean of its records', not their sum
+  bool persons_shared = false;  ///< a person may have records at several clients
   std::string noise_key = "random";
   MetricsChoice metrics = MetricsChoice::automatic;
   std::optional<std::string> budget;  ///< a number or clients:FILE
@@ -43,8 +45,14 @@ struct PrivacyOptions {
 /// Adds --mechanism, --epsilon, … to `options`; `privacy` must outlive it.
 void add_privacy_options(Options& options, PrivacyOptions& privacy);
 
-/// The same with `--unit person` and its options; `column` receives --person.
-void add_privacy_options(Options& options, PrivacyOptions& privacy, std::string& column);
+/// What a command's users may choose about persons.
+enum class PersonChoices {
+  mean,  ///< the column alone: a person's part is the mean of the parts of the person's records
+  all,   ///< --person-gradient too, --person-rounds for pipes, and --persons-shared
+};
+
+/// The same with `--unit person` and its options; `data` receives --person.
+void add_privacy_options(Options& options, PrivacyOptions& privacy, DataSettings& data, PersonChoices choices);
 
 /// Throws UsageError for options that contradict each other or have no meaning for the mechanism.
 void check_privacy_options(const PrivacyOptions& privacy);

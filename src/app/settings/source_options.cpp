@@ -1,20 +1,28 @@
 #include "source_options.hpp"
 
 #include "catalogue.hpp"
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <string_view>
+#include <utility>
 
+#include "starling/core/check.hpp"
 #include "starling/data/generators/synthetic.hpp"
 
 namespace starling {
 
 namespace {
 
-void add_naming_options(Options& options, ReadSettings& settings) {
+void add_format_option(Options& options, ReadSettings& settings) {
   options.add({.name = "format",
                .argument = "NAME",
                .initial = "auto",
-               .help = "csv, svmlight, hdf5 or idx, where neither the file's name nor its content tells"},
+               .help = "csv, svmlight, hdf5, idx, npy or npz, where neither the file's name nor its content tells"},
               settings.format);
+}
+
+void add_naming_options(Options& options, ReadSettings& settings) {
   options.add({.name = "label",
                .argument = "COLUMN",
                .help = "name or number (from 0) of the label's column; default: y or label, else the last"},
@@ -23,16 +31,53 @@ void add_naming_options(Options& options, ReadSettings& settings) {
               settings.id);
   options.add({.name = "drop", .argument = "COLUMNS", .help = "columns that are left out, separated by commas"},
               settings.drop);
-  options.add(
-      {.name = "encode",
-       .argument = "FILE",
-       .help = "public constants: CSV with a line `column,category,value`, then one for every category of a column of "
-               "text (its name, or its number from 0); what stands nowhere there is an error",
-       .files = named::file},
-      settings.encode);
 }
 
-void add_standardise_option(Options& options, ReadSettings& settings) {
+void read_encoding(const std::string& text, ReadSettings& settings) {
+  constexpr std::string_view one_hot = "onehot:";
+  const bool is_one_hot = text.starts_with(one_hot);
+  settings.encode = text.substr(is_one_hot ? one_hot.size() : 0);
+  settings.encoding = is_one_hot ? ReadSettings::Encoding::one_hot : ReadSettings::Encoding::numbers;
+  check(!is_one_hot || !settings.encode.empty(), "--encode '{}': a file is missing. Give onehot:FILE.", text);
+}
+
+void read_missing(const std::string& text, ReadSettings& settings) {
+  using Missing = ReadSettings::Missing;
+  constexpr std::string_view constant = "constant:";
+  constexpr std::array<std::pair<std::string_view, Missing>, 3> words{
+      {{"refuse", Missing::refuse}, {"zero", Missing::zero}, {"indicator", Missing::indicator}}};
+  const auto* const word = std::ranges::find(words, text, [](const auto& each) { return each.first; });
+  const bool is_constant = text.starts_with(constant) && text.size() > constant.size();
+  check(word != words.end() || is_constant,
+        "--missing '{}': it must say what a missing value becomes. Give refuse, zero, indicator or constant:FILE.",
+        text);
+  settings.missing = is_constant ? Missing::constant : word->second;
+  settings.missing_constants = is_constant ? text.substr(constant.size()) : "";
+}
+
+/// Texts and missing values.
+void add_gap_options(Options& options, ReadSettings& settings) {
+  options.add(
+      {.name = "encode",
+       .argument = "[onehot:]FILE",
+       .help = "public constants: CSV with a line `column,category,value`, then one for every category of a column of "
+               "text (its name, or its number from 0); what stands nowhere there is an error. With onehot: a category "
+               "is a feature COLUMN=CATEGORY of 0 and 1, and the category * takes all other texts",
+       .files = named::encoding},
+      [&settings](const std::string& text) { read_encoding(text, settings); });
+  options.add(
+      {.name = "missing",
+       .argument = "RULE",
+       .initial = "refuse",
+       .help =
+           "what a missing feature becomes (empty, NA, NaN): refuse (an error), zero (0 after --standardise or "
+           "--ranges), indicator (zero, and each column COLUMN gets a further feature COLUMN.missing of 0 and 1) or "
+           "constant:FILE (public constants: CSV with a line `feature,value`, then one for every feature)",
+       .files = named::missing},
+      [&settings](const std::string& text) { read_missing(text, settings); });
+}
+
+void add_scaling_options(Options& options, ReadSettings& settings) {
   options.add(
       {.name = "standardise",
        .argument = "FILE",
@@ -42,6 +87,13 @@ void add_standardise_option(Options& options, ReadSettings& settings) {
                "a line (its column's name, or `label` where it has none)",
        .files = named::file},
       settings.standardise);
+  options.add({.name = "ranges",
+               .argument = "FILE",
+               .help = "public constants: CSV with a line `feature,low,high`, then lines as of --standardise; x is "
+                       "clipped to its range, which is mapped to -1 ... 1",
+               .files = named::file,
+               .relations = {excludes("standardise", "either says how columns are scaled", "Give one of them.")}},
+              settings.ranges);
 }
 
 void add_text_options(Options& options, ReadSettings& settings) {
@@ -69,7 +121,9 @@ void add_text_options(Options& options, ReadSettings& settings) {
 void add_reading_options(Options& options, ReadSettings& settings) {
   using Features = ReadSettings::Features;
   options.group("Reading");
+  add_format_option(options, settings);
   add_naming_options(options, settings);
+  add_gap_options(options, settings);
   options.add({.name = "positive",
                .argument = "LABELS",
                .help = "labels that count as +1, all others as -1, separated by commas"},
@@ -77,7 +131,7 @@ void add_reading_options(Options& options, ReadSettings& settings) {
   options.add({.name = "ignore", .argument = "LABELS", .help = "records with these labels are left out"},
               settings.ignore);
   options.add(declared("scale", {.initial = "1"}), settings.scale);
-  add_standardise_option(options, settings);
+  add_scaling_options(options, settings);
   options.add(
       {.name = "features",
        .argument = "WHAT",
@@ -90,8 +144,16 @@ void add_reading_options(Options& options, ReadSettings& settings) {
 }
 
 void add_column_options(Options& options, ReadSettings& settings) {
+  add_format_option(options, settings);
   add_naming_options(options, settings);
-  add_standardise_option(options, settings);
+  add_gap_options(options, settings);
+  add_scaling_options(options, settings);
+  add_text_options(options, settings);
+}
+
+void add_table_options(Options& options, ReadSettings& settings) {
+  options.group("Reading");
+  add_naming_options(options, settings);
   add_text_options(options, settings);
 }
 
@@ -101,6 +163,7 @@ std::string sources_help() {
       "  FILE.csv[.gz]                text: numbers in columns, one of them the label\n"
       "  FILE.svm[.gz]                sparse rows `label index:value ...`; also .libsvm, .svmlight\n"
       "  FILE.h5                      HDF5 with /x (records x features) and /y (labels)\n"
+      "  FILE.npy, FILE.npz           NumPy: an array of records x columns; arrays X, y and, if there, features\n"
       "  FEATURES,LABELS              a pair of files, text or IDX (as MNIST's), gzipped or not\n"
       "  part-{client:1}.csv          one file per client; 1 is the number of client 0\n"
       "  - or a named pipe            text, read as it arrives; needs --rounds\n";

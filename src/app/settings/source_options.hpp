@@ -8,8 +8,11 @@
 
 namespace starling {
 
-/// Adds --format, --label, … that say how a file's columns are found, and --encode and --standardise.
+/// Adds --format, --label, … that say how a file's columns are found, and the options with public constants.
 void add_column_options(Options& options, ReadSettings& settings);
+
+/// Adds the options of a table of text: its columns, delimiter, decimals and header.
+void add_table_options(Options& options, ReadSettings& settings);
 
 /// Adds --format, --label, … to `options`; `settings` must outlive it.
 void add_reading_options(Options& options, ReadSettings& settings);

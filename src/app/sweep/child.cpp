@@ -1,11 +1,13 @@
 #include "child.hpp"
 
+#include "app/console/version.hpp"
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sstream>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,7 +86,14 @@ int exit_code_of(int status) {
 }
 
 std::string own_program() {
-  return std::filesystem::read_symlink("/proc/self/exe").string();
+  if (is_own_program()) return std::filesystem::read_symlink("/proc/self/exe").string();
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string program = folder + "/starling";
+    if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
+  }
+  throw UsageError("no program starling on the PATH: a sweep starts it once for each run. Add its folder to the PATH.");
 }
 
 }  // namespace starling

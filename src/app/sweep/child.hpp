@@ -18,7 +18,8 @@ namespace starling {
 /// do not, unless a launcher has written settings of its own (`launched`).
 [[nodiscard]] bool is_of_launch(const std::string& name, bool launched);
 
-/// The path of this program.
+/// The path of the program: this one, or in a process that embeds starling the `starling` of the PATH. Throws
+/// UsageError if there is none.
 [[nodiscard]] std::string own_program();
 
 }  // namespace starling

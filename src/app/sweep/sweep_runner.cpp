@@ -1,5 +1,6 @@
 #include "sweep_runner.hpp"
 
+#include "app/console/pass.hpp"
 #include "child.hpp"
 #include <cerrno>
 #include <csignal>
@@ -141,9 +142,7 @@ void SweepRunner::stop() {
 
 SweepOutcome SweepRunner::run() {
   signals_seen = 0;
-  struct sigaction action {};
-  action.sa_handler = note_signal;
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(signal, &action, nullptr);
+  const SignalHandler handler({SIGINT, SIGTERM, SIGUSR1}, note_signal);
   std::size_t next = 0;
   while ((next < sweep_.runs.size() || !processes_.empty()) && signals_seen == 0) {
     while (next < sweep_.runs.size() && processes_.size() < parallel_ && signals_seen == 0) start(next++);

@@ -1,6 +1,7 @@
 // The rounds and results of `starling vertical`.
 #include "vertical_command.hpp"
 
+#include "party_records.hpp"
 #include "vertical_run.hpp"
 #include <algorithm>
 
@@ -52,7 +53,6 @@ void VerticalRun::add_observers(std::vector<Observer*>& observers, KeptParts& pa
 void VerticalRun::write_files_of_parties() {
   agreement_.together([&] {
     if (rounds_) rounds_->flush();
-    write_networks(*directory_, world_.rank(), protocol_->blocks());
     write_out_of_range(*directory_, world_.rank(), protocol_->out_of_range());
   });
 }
@@ -82,8 +82,13 @@ void VerticalRun::summarise(Summary& summary, Released<Columns> models, const Ro
 
 Score VerticalRun::score_held_out(Summary& summary) {
   PredictionTally tally({loss_of_outputs_->outputs(), loss_of_outputs_->classifies(), loss_of_outputs_->link()});
-  const Score score =
-      protocol_->predict(*held_out_->stream, [&](View outputs, View targets) { tally.add(outputs, targets[0]); });
+  const std::optional<Standardisation>& units = data_.label_constants.label_standardisation;
+  const bool standardised = units && loss_of_outputs_->link() == Link::identity;
+  const auto own_units = [&](double value) { return value * units->deviation + units->mean; };
+  const Score score = protocol_->predict(*held_out_->stream, [&](View outputs, View targets) {
+    if (!standardised) return tally.add(outputs, targets[0]);
+    tally.add(Vector{own_units(outputs[0])}, own_units(targets[0]));
+  });
   if (!first_rank()) return score;
   summary.test_metrics = tally.metrics();
   if (const std::optional<Classification>& classes = summary.test_metrics->classification) {
@@ -127,9 +132,13 @@ void VerticalRun::add_regret(Summary& summary) {
   }
   VerticalDataset again;
   agreement_.together([&] { again = open_source(); });
-  align(*again.stream, data_.shape, data_.ids);
+  again.shape = data_.shape;
+  again.ids = data_.ids;
+  align_records(agreement_, *rank_key_, again);
+  VerticalArchitecture drawn = architecture_;
+  drawn.start.clear();
   const Hindsight found =
-      find_hindsight(*evaluation_, *again.stream, metrics_policy(), architecture_, *loss_of_outputs_, blocks_of(all),
+      find_hindsight(*evaluation_, *again.stream, metrics_policy(), drawn, *loss_of_outputs_, blocks_of(all),
                      {summary.rounds, config_.plan.batch, config_.regret_passes.value_or(default_passes),
                       [this] { return world_.go_on_waiting(); }});
   if (!first_rank()) return;
@@ -163,8 +172,9 @@ OwnResults VerticalRun::own_results(const Summary& summary) {
   return own;
 }
 
-/// Names metrics that are withheld, beside those of all runs.
+/// Saves the networks, and names metrics that are withheld, beside those of all runs.
 void VerticalRun::complete_summary(Summary& summary) {
+  save_networks(summary);
   if (metrics_policy().shared()) return;
   if (loss_of_outputs_->is_mean_squared_error()) summary.withheld.emplace_back("metrics.mse");
   if (config_.plan.keeps_predictions) summary.withheld.emplace_back("metrics.auc");

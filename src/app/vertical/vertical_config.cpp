@@ -2,7 +2,6 @@
 
 #include "app/settings/source_options.hpp"
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/ranges.h>
 
@@ -11,14 +10,12 @@
 #include "starling/core/per_client.hpp"
 #include "starling/core/spec.hpp"
 #include "starling/data/generators/synthetic.hpp"
-#include "starling/files/round_values.hpp"
 #include "starling/loss/target_loss.hpp"
 
 namespace starling {
 
 namespace {
 
-constexpr long long most_bits = 16;
 constexpr std::size_t default_batch = 20;
 
 /// `none`, `central` or `lazy:ROUND`.
@@ -150,6 +147,13 @@ void add_network_options(Options& options, VerticalConfig& config) {
       config.plan.step_power);
   options.add(declared("step-offset", {.initial = "0"}), config.plan.step_offset);
   options.add(
+      declared(
+          "start",
+          {.initial = "uniform",
+           .help = "uniform (values between +-1/sqrt(fan-in), made from --seed), or a vertical model: the model.h5 "
+                   "of an earlier run, its directory, or a name with {client} for the part of each (0: the head)"}),
+      config.start);
+  options.add(
       {.name = "baseline",
        .argument = "WHICH",
        .initial = "none",
@@ -219,6 +223,16 @@ Options vertical_options(VerticalConfig& config) {
        .least = tiny,
        .most = 1e12},
       config.embedding_clip);
+  options.add(
+      {.name = "networks",
+       .argument = "WHERE",
+       .initial = "auto",
+       .help = "where the final networks go: shared (model.h5, which has all of them), or local (each party's into its "
+               "own private folder); auto: shared where noise protects what they were made of, and for synthetic "
+               "sources, unless the run starts from parts that are not shared",
+       .relations = {excludes("baseline=central", "rank 0 has all columns, and no model is kept").only_for("local")}},
+      config.networks,
+      {{"auto", NetworksChoice::automatic}, {"local", NetworksChoice::local}, {"shared", NetworksChoice::shared}});
   add_output_options(options, config, "vertical");
   add_checkpoint_options(options, config);
   return options;
@@ -277,73 +291,6 @@ void check_needless_options(const VerticalConfig& config) {
 }
 
 }  // namespace
-
-LayerSizes LayerSizes::parse(const std::string& text) {
-  std::vector<std::optional<std::size_t>> sizes;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t dash = std::min(text.find('-', from), text.size());
-    const std::string part = text.substr(from, dash - from);
-    const bool number = !part.empty() && part.size() <= 8 && part.find_first_not_of("0123456789") == std::string::npos;
-    check(number || part == "d",
-          "'{}': '{}' is no size of a layer (sizes are whole numbers with dashes between them, and d stands for what "
-          "the data have) as in d-128-16",
-          text, part);
-    sizes.push_back(number ? std::optional(static_cast<std::size_t>(parse_integer(part, text))) : std::nullopt);
-    check(sizes.back() != 0, "'{}': a layer of size 0 (it would let nothing through) leave it out", text);
-    from = dash + 1;
-  }
-  check(sizes.size() >= 2, "'{}': one size (a network has inputs and outputs) give at least two", text);
-  LayerSizes result{sizes.front(), {}, sizes.back()};
-  for (std::size_t i = 1; i + 1 < sizes.size(); ++i) {
-    check(sizes[i].has_value(), "'{}': d in the middle (the data say nothing of hidden layers) give a number", text);
-    result.hidden.push_back(*sizes[i]);
-  }
-  return result;
-}
-
-Architecture LayerSizes::architecture(std::size_t inputs_there, std::size_t outputs_there,
-                                      const std::string& what) const {
-  check(inputs.value_or(inputs_there) == inputs_there,
-        "{} begins with {} and there are {} inputs (they must agree) begin with {}, or with d", what,
-        inputs.value_or(0), inputs_there, inputs_there);
-  std::vector<std::size_t> widths{inputs_there};
-  widths.insert(widths.end(), hidden.begin(), hidden.end());
-  widths.push_back(outputs.value_or(outputs_there));
-  return perceptron(widths);
-}
-
-bool BitSchedule::is_sublinear() const {
-  return Spec::parse(text).name() == "sublinear";
-}
-
-long long BitSchedule::first_bits() const {
-  Spec spec = Spec::parse(text);
-  spec.bind({{"bits", "of round 1"}});
-  const long long first = parse_integer(spec.require("bits"), text);
-  check(first >= 1 && first <= most_bits, "--bits {}: {} bits (1 to {})", text, first, most_bits);
-  return first;
-}
-
-std::vector<long long> BitSchedule::values(Round rounds) const {
-  std::vector<long long> bits;
-  if (is_sublinear()) {
-    const long long first = first_bits();
-    for (Round t = 0; t < rounds; ++t) {
-      const auto more = static_cast<long long>(std::ceil(0.5 * std::log2(static_cast<double>(t + 1))));
-      bits.push_back(std::min(first + more, most_bits));
-    }
-    return bits;
-  }
-  const RoundValues values = RoundValues::parse(text, "--bits", rounds, 1, static_cast<double>(most_bits));
-  for (Round t = 0; t < rounds; ++t) bits.push_back(static_cast<long long>(std::ceil(values.at(t))));
-  return bits;
-}
-
-std::optional<Round> BitSchedule::first_capped() const {
-  if (!is_sublinear()) return std::nullopt;
-  // ½ log₂(t + 1) exceeds what is left after B from t = 4^(most − B) on.
-  return Round{1} << (2 * (most_bits - first_bits()));
-}
 
 VerticalSettings VerticalConfig::settings() const {
   VerticalSettings settings;

@@ -41,6 +41,9 @@ struct BitSchedule {
   [[nodiscard]] long long first_bits() const;
 };
 
+/// Who has the parties' final networks: each party its own, or all; automatic: all where they are released values.
+enum class NetworksChoice { automatic, local, shared };
+
 struct VerticalConfig : LearningConfig {
   std::optional<std::string> source;
   std::vector<std::string> parties;  ///< files
@@ -52,6 +55,7 @@ struct VerticalConfig : LearningConfig {
   LayerSizes head;
   Precision precision = Precision::single;
   OptimiserKind optimiser = OptimiserKind::sgd;
+  NetworksChoice networks = NetworksChoice::automatic;
   std::string quantiser;
   std::string head_quantiser;
   BitSchedule bits;

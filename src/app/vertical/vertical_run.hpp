@@ -28,6 +28,7 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] bool uses_records() const override { return true; }
   [[nodiscard]] Layout record_layout() const override { return {1, world_.size()}; }
   [[nodiscard]] std::vector<std::string> source_files() const override;
+  [[nodiscard]] std::string digest_of_source() const override;
   [[nodiscard]] std::string digest_of_inputs() const override;
 
   /// Ranks without parties play rounds too.
@@ -52,6 +53,23 @@ class VerticalRun final : public LearningRun {
   void complete_summary(Summary& summary) override;
   [[nodiscard]] OwnResults own_results(const Summary& summary) override;
 
+  // Start and model (vertical_model.cpp).
+  void check_start() override;
+  [[nodiscard]] bool start_can_be_read_again() const override { return true; }
+  void agree_on_model() override;
+  /// Whether the run starts from a saved model.
+  [[nodiscard]] bool has_start() const { return config_.start != "uniform"; }
+  /// The clients whose networks this rank has.
+  [[nodiscard]] std::vector<Client> clients_of_networks() const;
+  [[nodiscard]] SavedModel checked_start(const SavedModel& part, Client client);
+  /// Whether all may have the parties' networks.
+  [[nodiscard]] bool shares_networks() const;
+  /// Whether the run ends with a model that can be applied to new records.
+  [[nodiscard]] bool keeps_model() const;
+  [[nodiscard]] SavedModel part_of_run(Client client, View parameters) const;
+  /// Writes model.h5, or the parts of this rank. **Collective.**
+  void save_networks(const Summary& summary);
+
   [[nodiscard]] Client number_of_parties() const;
   [[nodiscard]] bool knows_labels() const;
   /// Parties of this rank: the number of the first, from 0, and their count.
@@ -63,10 +81,6 @@ class VerticalRun final : public LearningRun {
   void agree_on_labels();
   void check_drops() const;
   void check_ids();
-  /// The shape of a data set on all ranks together. **Collective.**
-  [[nodiscard]] VerticalShape joined_shape(const VerticalDataset& dataset);
-  /// Puts the stream's records into the order of rank 0's ids. **Collective.**
-  void align(VerticalStream& stream, const VerticalShape& shape, const std::vector<std::uint64_t>& ids);
   /// **Collective.**
   void agree_on_held_out();
   /// Adds the metrics of the parties' predictions of --test. Returns their score. **Collective.**
@@ -88,6 +102,8 @@ class VerticalRun final : public LearningRun {
   [[nodiscard]] VerticalFigures figures() const;
 
   VerticalConfig config_;
+  bool starts_from_parts_ = false;  ///< that are not in one file
+  std::string run_of_start_;        ///< on a rank that has read a part of it
   std::unique_ptr<TargetLoss> loss_of_outputs_;
   VerticalDataset data_;
   std::optional<VerticalDataset> held_out_;  ///< of --test

@@ -1,8 +1,9 @@
 // The data, networks and privacy of `starling vertical`.
+#include "model_parts.hpp"
+#include "party_records.hpp"
 #include "vertical_run.hpp"
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "starling/core/digest.hpp"
@@ -60,12 +61,21 @@ std::vector<std::string> VerticalRun::source_files() const {
   std::vector<std::string> files;
   for (std::size_t k = first_party(); k < first_party() + party_count(); ++k) {
     files.push_back(file_of(k));
-    for (const std::string& constants : {config_.data.standardise, config_.data.encode}) {
+    for (const std::string& constants : constants_files(config_.data)) {
       if (is_per_client(constants)) files.push_back(name_of_client(constants, static_cast<Client>(k + 1)));
     }
   }
   if (knows_labels()) files.push_back(config_.label_source.empty() ? file_of(0) : config_.label_source);
   return files;
+}
+
+/// Covers the start, too, of which each rank may read another part.
+std::string VerticalRun::digest_of_source() const {
+  std::string digest = LearningRun::digest_of_source();
+  if (!has_start()) return digest;
+  const ModelParts parts(config_.start);
+  for (const Client client : clients_of_networks()) digest += sha256_of_file(parts.file_of(client)) + " ";
+  return digest;
 }
 
 void VerticalRun::open_data() {
@@ -114,29 +124,19 @@ void VerticalRun::agree_on_data() {
                     declare_public(rank_key_->digest("content", data_.fingerprint)));
   }
   agree_on_labels();
-  data_.shape = joined_shape(data_);
+  data_.shape = joined_shape(agreement_, data_);
   agreement_.together([&] {
     check_drops();
     check_ids();
   });
-  align(*data_.stream, data_.shape, data_.ids);
+  align_records(agreement_, *rank_key_, data_);
   if (held_out_) agree_on_held_out();
-}
-
-VerticalShape VerticalRun::joined_shape(const VerticalDataset& dataset) {
-  const auto shapes = agreement_.all_gather(declare_public(dataset.shape.text()));
-  VerticalShape all;
-  agreement_.together([&] {
-    all = VerticalShape::parse(shapes.front());
-    for (std::size_t r = 1; r < shapes.size(); ++r) all = all.joined(VerticalShape::parse(shapes[r]));
-  });
-  return all;
 }
 
 /// The held-out records have the columns of those that are learned from.
 void VerticalRun::agree_on_held_out() {
   if (held_out_->common) agreement_.same("content of --test", declare_public(held_out_->fingerprint));
-  held_out_->shape = joined_shape(*held_out_);
+  held_out_->shape = joined_shape(agreement_, *held_out_);
   const VerticalShape& shape = held_out_->shape;
   agreement_.together([&] {
     for (std::size_t k = 0; k < shape.columns.size(); ++k) {
@@ -147,7 +147,7 @@ void VerticalRun::agree_on_held_out() {
       require_same_names(data_.shape.names[k], shape.names[k], fmt::format("party {}", k + 1), "--test");
     }
   });
-  align(*held_out_->stream, shape, held_out_->ids);
+  align_records(agreement_, *rank_key_, *held_out_);
 }
 
 /// Ranks that know the labels must know the same. Of labels that rank 0 alone knows nothing is said. **Collective.**
@@ -185,16 +185,6 @@ void VerticalRun::check_ids() {
             k + 1, name, name, name);
     }
   }
-}
-
-void VerticalRun::align(VerticalStream& stream, const VerticalShape& shape, const std::vector<std::uint64_t>& ids) {
-  stream.settle(shape);
-  const auto* bytes = reinterpret_cast<const char*>(ids.data());
-  const std::string own(bytes, ids.size() * sizeof(std::uint64_t));
-  const std::string all = rank_key_->broadcast(own);
-  std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
-  std::memcpy(order.data(), all.data(), all.size());
-  agreement_.together([&] { stream.align(order); });
 }
 
 void VerticalRun::open_model() {

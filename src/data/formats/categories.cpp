@@ -34,6 +34,9 @@ std::unique_ptr<RecordReader> open_table(const std::string& path, const std::str
   return reader;
 }
 
+/// Category of a one-hot column that stands for all texts without a category of their own.
+constexpr std::string_view any_other = "*";
+
 std::string listed(const std::map<std::string, double, std::less<>>& values) {
   constexpr std::size_t most = 10;
   std::string text;
@@ -52,7 +55,7 @@ Categories::Categories(const std::string& path) : path_(path) {
 }
 
 Categories::Categories(std::vector<CategoryColumn> columns, std::string name) : path_(std::move(name)) {
-  for (CategoryColumn& column : columns) columns_.push_back({std::move(column), ""});
+  for (CategoryColumn& column : columns) columns_.push_back({std::move(column), "", {}});
 }
 
 void Categories::read() {
@@ -75,7 +78,7 @@ Categories::Column& Categories::named(const std::string& name, const std::string
   const auto found =
       std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.table.column == name; });
   if (found != columns_.end()) return *found;
-  columns_.push_back({{name, {}}, where});
+  columns_.push_back({{name, {}}, where, {}});
   return columns_.back();
 }
 
@@ -111,19 +114,39 @@ std::vector<CategoryColumn> Categories::found() const {
   return tables;
 }
 
+bool Categories::becomes_features(std::size_t column, const ReadSettings& settings) const {
+  if (!has(column)) return false;
+  return settings.constants ? one_hot(column) : settings.encoding == ReadSettings::Encoding::one_hot;
+}
+
+void Categories::make_one_hot(std::size_t column, std::size_t feature) {
+  Column& made = columns_[*of_[column]];
+  made.table.one_hot = feature;
+  made.codes.clear();
+  for (const auto& [text, value] : made.table.values) {
+    made.codes.emplace_hint(made.codes.end(), text, static_cast<double>(made.codes.size()));
+  }
+}
+
+bool Categories::one_hot(std::size_t column) const {
+  return columns_[*of_[column]].table.one_hot.has_value();
+}
+
 std::optional<double> Categories::value(std::size_t column, std::string_view text) const {
-  const auto& values = columns_[*of_[column]].table.values;
-  const auto found = values.find(text);
+  const auto& values = one_hot(column) ? columns_[*of_[column]].codes : columns_[*of_[column]].table.values;
+  auto found = values.find(text);
+  if (found == values.end() && one_hot(column) && !is_missing_feature(text)) found = values.find(any_other);
   return found == values.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Categories::throw_unknown(std::size_t column, const std::string& where, const std::string& place,
                                std::string_view text) const {
   const std::string known = fmt::format("{} has {}", path_, listed(columns_[*of_[column]].table.values));
-  throw RecordError(
-      fmt::format("{}: {} is a category never seen ({}) add it there, or remove the record", where, place, known),
-      fmt::format("{}: {} is '{}' (a category never seen: {}) add it there, or remove the record", where, place,
-                  excerpt(text), known));
+  const std::string what = is_missing_feature(text) ? "a missing value, and no category" : "a category never seen";
+  const std::string remedy = is_missing_feature(text) ? "add it there, fill it in, or let --missing fill in features"
+                                                      : "add it there, or remove the record";
+  throw RecordError(fmt::format("{}: {} is {} ({}) {}", where, place, what, known, remedy),
+                    fmt::format("{}: {} is '{}' ({}: {}) {}", where, place, excerpt(text), what, known, remedy));
 }
 
 }  // namespace starling

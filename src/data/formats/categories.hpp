@@ -1,8 +1,10 @@
-/// Categories: texts that stand for numbers.
+/// Categories: texts that stand for numbers, or for features of 0 and 1.
 #pragma once
 
 #include "data/column_roles.hpp"
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +33,12 @@ class Categories {
   void find_in(const ColumnNames& source);
   /// Whether a source's column has categories. After `find_in`.
   [[nodiscard]] bool has(std::size_t column) const { return column < of_.size() && of_[column].has_value(); }
+  /// Whether the categories of a column that is a feature become features, as `settings` or a saved model say.
+  [[nodiscard]] bool becomes_features(std::size_t column, const ReadSettings& settings) const;
+  /// Makes `value` the number of the category in its table, from 0. `feature` is the column's place among the feature
+  /// columns. The category `*` then takes all texts that are no category and not missing.
+  void make_one_hot(std::size_t column, std::size_t feature);
+  [[nodiscard]] bool one_hot(std::size_t column) const;
   /// Number that a text of such a column stands for; none where the text is no category.
   [[nodiscard]] std::optional<double> value(std::size_t column, std::string_view text) const;
   /// The table's columns that stand in the source. After `find_in`.
@@ -42,7 +50,8 @@ class Categories {
  private:
   struct Column {
     CategoryColumn table;
-    std::string where;  ///< its first line in the table; empty for a saved model's
+    std::string where;                                 ///< its first line in the table; empty for a saved model's
+    std::map<std::string, double, std::less<>> codes;  ///< numbers of categories that become features
   };
 
   [[nodiscard]] Column& named(const std::string& name, const std::string& where);

@@ -1,6 +1,7 @@
 #include "categories.hpp"
 #include "data/column_roles.hpp"
 #include "data/number.hpp"
+#include "delimited.hpp"
 #include "line_reader.hpp"
 #include "readers.hpp"
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -21,90 +23,6 @@
 namespace starling {
 
 namespace {
-
-using Fields = std::vector<std::string_view>;
-
-std::string_view trim(std::string_view text) {
-  const auto from = text.find_first_not_of(" \t");
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t") - from + 1);
-}
-
-/// The delimiter of a first line. Commas do not count where they are decimal.
-char find_delimiter(std::string_view line, bool decimal_comma) {
-  constexpr std::array<char, 3> candidates{',', ';', '\t'};
-  std::array<int, candidates.size()> counts{};
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') quoted = !quoted;
-    const auto* found = std::find(candidates.begin(), candidates.end(), c);
-    if (decimal_comma && c == ',') continue;
-    if (!quoted && found != candidates.end()) ++counts[static_cast<std::size_t>(found - candidates.begin())];
-  }
-  const auto* most = std::max_element(counts.begin(), counts.end());
-  return *most == 0 ? ' ' : candidates[static_cast<std::size_t>(most - counts.begin())];
-}
-
-/// Characters that numbers, quotes and line ends are made of cannot separate columns.
-bool can_delimit(char c) {
-  if (c == '\t') return true;
-  const bool printable = c > ' ' && c < 127;
-  const bool letter_or_digit = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-  return printable && !letter_or_digit && c != '.' && c != '+' && c != '-' && c != '"';
-}
-
-/// The delimiter that `wanted` names; 0 for auto.
-char parse_delimiter(const std::string& wanted) {
-  struct Named {
-    std::string_view name;
-    char character;
-  };
-  constexpr std::array<Named, 5> named{
-      {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"space", ' '}}};
-  for (const Named& one : named) {
-    if (wanted == one.name) return one.character;
-  }
-  check(wanted.size() == 1 && can_delimit(wanted[0]),
-        "--delimiter '{}' (must be auto, comma, semicolon, tab, space, or one character that no number holds) give one "
-        "of them",
-        excerpt(wanted));
-  return wanted[0];
-}
-
-/// Position of the quote that closes the one at `open`; npos if there is none. A doubled quote inside stands for one.
-std::size_t closing_quote(std::string_view line, std::size_t open) {
-  std::size_t at = line.find('"', open + 1);
-  while (at != std::string_view::npos && at + 1 < line.size() && line[at + 1] == '"') at = line.find('"', at + 2);
-  return at;
-}
-
-/// End of the field that starts at `from`: the next delimiter outside the field's quotes.
-std::size_t field_end(std::string_view line, std::size_t from, char delimiter) {
-  const auto start = line.find_first_not_of(' ', from);
-  if (start != std::string_view::npos && line[start] == '"') {
-    const auto closing = closing_quote(line, start);
-    if (closing != std::string_view::npos) return std::min(line.find(delimiter, closing), line.size());
-  }
-  return std::min(line.find(delimiter, from), line.size());
-}
-
-std::string_view unquote(std::string_view field) {
-  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') return trim(field.substr(1, field.size() - 2));
-  return field;
-}
-
-void split(std::string_view line, char delimiter, Fields& fields) {
-  fields.clear();
-  if (delimiter == ' ') line = trim(line);
-  std::size_t from = 0;
-  while (true) {
-    const std::size_t end = field_end(line, from, delimiter);
-    fields.push_back(unquote(trim(line.substr(from, end - from))));
-    if (end == line.size()) return;
-    from = end + 1;
-    if (delimiter == ' ') from = line.find_first_not_of(' ', from);
-  }
-}
 
 /// Reads a number of at most 15 digits without an exponent; null where there is something else. A whole number below
 /// 2^53 and a power of ten up to 10^22 are exact, so that their quotient is rounded once: to what from_chars gives.
@@ -140,13 +58,6 @@ const char* parse_number(const char* at, const char* end, double& value) {
   return error == std::errc() && std::isfinite(value) ? stop : nullptr;
 }
 
-/// The text that a field stands for: doubled quotes inside quotes are one.
-std::string text_of(std::string_view field) {
-  std::string text(field);
-  for (std::size_t at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1)) text.erase(at, 1);
-  return text;
-}
-
 Categories categories_of(const ReadSettings& settings) {
   if (settings.constants) return {settings.constants->categories, "the model"};
   return settings.encode.empty() ? Categories() : Categories(settings.encode);
@@ -157,7 +68,8 @@ class CsvReader final : public RecordReader {
   CsvReader(const std::string& path, const ReadSettings& settings, Part part)
       : lines_(path, settings.go_on_waiting),
         delimiter_(parse_delimiter(settings.delimiter)),
-        decimal_comma_(settings.decimal == ReadSettings::Decimal::comma) {
+        decimal_comma_(settings.decimal == ReadSettings::Decimal::comma),
+        missing_(missing_rule(settings)) {
     check(!decimal_comma_ || delimiter_ != ',',
           "--delimiter {} and --decimal comma (a comma cannot be both) give one of them another value",
           excerpt(settings.delimiter));
@@ -208,6 +120,7 @@ class CsvReader final : public RecordReader {
   }
 
  private:
+  using Missing = ReadSettings::Missing;
   /// Use of a column.
   enum class Role : unsigned char { feature, label, none };
 
@@ -236,7 +149,7 @@ class CsvReader final : public RecordReader {
     std::vector<bool> may_be_text(columns_.count, false);
     if (part != Part::labels && names_a_field(settings, may_be_text)) return true;
     for (std::size_t i = 0; i < fields_.size(); ++i) {
-      if (!may_be_text[i] && read_field(fields_[i]).fault == NumberFault::text) return true;
+      if (!may_be_text[i] && read_field(fields_[i], decimal_comma_).fault == NumberFault::text) return true;
     }
     return false;
   }
@@ -277,6 +190,9 @@ class CsvReader final : public RecordReader {
     feature_names_ = feature_names(columns_, chosen);
     if (chosen.label && !columns_.names.empty()) label_name_ = columns_.names[*chosen.label];
     categories_.find_in(columns_);
+    for (std::size_t j = 0; j < chosen.features.size(); ++j) {
+      if (categories_.becomes_features(chosen.features[j], settings)) categories_.make_one_hot(chosen.features[j], j);
+    }
     for (std::size_t column = 0; column < columns_.count; ++column) {
       encoded_ = encoded_ || (roles_[column] != Role::none && categories_.has(column));
     }
@@ -322,29 +238,31 @@ class CsvReader final : public RecordReader {
   void parse_fields(Record& record) const {
     double* value = record.values.data();
     for (std::size_t column = 0; column < columns_.count; ++column) {
-      if (roles_[column] == Role::feature) *value++ = number(column);
+      if (roles_[column] == Role::feature) *value++ = feature(column);
       if (roles_[column] == Role::label) record.label = number(column);
     }
     if (key_) record.key = text_of(fields_[*key_]);
   }
 
+  /// A feature's number; NaN where it is missing and --missing fills it in.
+  [[nodiscard]] double feature(std::size_t column) const {
+    const std::string_view field = fields_[column];
+    const bool missing = missing_ != Missing::refuse && is_missing_feature(field);
+    if (!missing) return number(column);
+    if (!categories_.has(column)) return std::numeric_limits<double>::quiet_NaN();
+    const bool has_no_number = categories_.one_hot(column) && missing_ == Missing::constant;
+    if (has_no_number || categories_.value(column, text_of(field))) return number(column);
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+
   [[nodiscard]] double number(std::size_t column) const {
     if (categories_.has(column)) return category(column);
-    const ParsedNumber parsed = read_field(fields_[column]);
+    const ParsedNumber parsed = read_field(fields_[column], decimal_comma_);
     if (parsed.fault == NumberFault::text && decimal_comma_) throw_point(column);
     if (parsed.fault != NumberFault::none) {
       throw_number_fault(where(), columns_.place(column), fields_[column], parsed.fault);
     }
     return parsed.value;
-  }
-
-  /// Reads a field as a number. Beside decimal commas a point is no part of a number: 1.234 may mean a thousand.
-  [[nodiscard]] ParsedNumber read_field(std::string_view field) const {
-    if (!decimal_comma_) return read_number(field);
-    if (field.find('.') != std::string_view::npos) return {0, NumberFault::text};
-    std::string text(field);
-    std::replace(text.begin(), text.end(), ',', '.');
-    return read_number(text);
   }
 
   /// Throws where a field has the point that --decimal comma excludes.
@@ -373,6 +291,7 @@ class CsvReader final : public RecordReader {
   LineReader lines_;
   char delimiter_;
   bool decimal_comma_;
+  Missing missing_;
   Fields fields_;        // of the current line, inside the buffer of lines_
   ColumnNames columns_;  // of no column while no line has been found
   std::vector<Role> roles_;

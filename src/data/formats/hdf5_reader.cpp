@@ -62,9 +62,10 @@ class SlabReader {
 
 class Hdf5Reader final : public RecordReader {
  public:
-  Hdf5Reader(const std::string& path, const ReadSettings& settings, Part part) : input_(path) {
+  Hdf5Reader(const std::string& path, const ReadSettings& settings, Part part)
+      : input_(path), missing_(missing_rule(settings)) {
     if (part != Part::labels) open_features(settings, part);
-    const bool needed = settings.labels != ReadSettings::Labels::optional;
+    const bool needed = needs_labels(settings);
     if (part == Part::labels || (part == Part::records && !roles_.label && needed)) open_labels();
     if (!x_) records_ = static_cast<std::int64_t>(y_->rows().rows());
   }
@@ -112,7 +113,7 @@ class Hdf5Reader final : public RecordReader {
     check_dense_dimension(input_.path(), settings, features());
     records_ = static_cast<std::int64_t>(rows.rows());
     x_.emplace(std::move(rows));
-    const bool needed = part != Part::features && settings.labels != ReadSettings::Labels::optional;
+    const bool needed = part != Part::features && needs_labels(settings);
     check<DataError>(!needed || roles_.label || input_.has("/y"),
                      "{}: no dataset /y (the file holds {}) store the labels as /y, or name a column of /x by --label",
                      input_.path(), input_.contents());
@@ -131,9 +132,15 @@ class Hdf5Reader final : public RecordReader {
   }
 
   void take_row(View row, Record& record) const {
-    for (const std::size_t column : roles_.features) record.values.push_back(number(row, column, "/x"));
+    for (const std::size_t column : roles_.features) record.values.push_back(feature(row, column));
     if (roles_.label) record.label = number(row, *roles_.label, "/x");
     if (roles_.key) record.key = fmt::format("{}", row[*roles_.key]);
+  }
+
+  /// A feature; NaN where it is missing and --missing fills it in.
+  [[nodiscard]] double feature(View row, std::size_t column) const {
+    const bool missing = missing_ != ReadSettings::Missing::refuse && std::isnan(row[column]);
+    return missing ? row[column] : number(row, column, "/x");
   }
 
   [[nodiscard]] double number(View row, std::size_t column, const char* dataset) const {
@@ -142,13 +149,14 @@ class Hdf5Reader final : public RecordReader {
     const auto text = [&](const std::string& shown) {
       return fmt::format(
           "{}: column {} (from 0) of {} is {}; every value must be a finite number) "
-          "correct or remove the record",
-          where(), column, dataset, shown);
+          "correct or remove the record{}",
+          where(), column, dataset, shown, std::isnan(value) ? ", or let --missing fill in features" : "");
     };
     throw RecordError(text("wrong (not finite"), text(fmt::format("{} (not finite", value)));
   }
 
   hdf5::Input input_;
+  ReadSettings::Missing missing_;
   ColumnNames columns_;  // of /x
   ColumnRoles roles_;
   std::optional<SlabReader> x_;

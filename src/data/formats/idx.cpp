@@ -190,7 +190,7 @@ class IdxReader final : public RecordReader {
 }  // namespace
 
 std::unique_ptr<RecordReader> open_idx(const std::string& path, const ReadSettings& settings, Part part) {
-  if (part == Part::records && settings.labels == ReadSettings::Labels::optional) part = Part::features;
+  if (part == Part::records && !needs_labels(settings)) part = Part::features;
   check<DataError>(part != Part::records,
                    "{}: an IDX file alone (it holds features or labels, not both) give the pair FEATURES,LABELS", path);
   if (part == Part::features) refuse_column_options(path, settings, "an IDX file has no columns");

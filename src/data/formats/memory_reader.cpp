@@ -23,7 +23,7 @@ std::map<std::string, MemoryRecords>& offered_records() {
 class MemoryReader final : public RecordReader {
  public:
   MemoryReader(const std::string& source, const ReadSettings& settings)
-      : all_(records_in_memory(source)), columns_{source, all_.columns, all_.names} {
+      : all_(records_in_memory(source)), columns_{source, all_.columns, all_.names}, missing_(missing_rule(settings)) {
     roles_ = choose_columns(columns_, settings, DefaultLabel::none);
     check_dense_dimension(source, settings, features());
     const bool needed = settings.labels != ReadSettings::Labels::optional;
@@ -36,7 +36,7 @@ class MemoryReader final : public RecordReader {
     record.sparse = false;
     record.index.clear();
     record.values.clear();
-    for (const std::size_t column : roles_.features) record.values.push_back(number(column));
+    for (const std::size_t column : roles_.features) record.values.push_back(feature(column));
     return true;
   }
 
@@ -60,20 +60,26 @@ class MemoryReader final : public RecordReader {
   [[nodiscard]] std::optional<std::int64_t> records() const override { return static_cast<std::int64_t>(all_.records); }
 
  private:
+  /// A feature; NaN where it is missing and --missing fills it in.
+  [[nodiscard]] double feature(std::size_t column) const {
+    const double value = all_.at(position_ - 1, column);
+    return missing_ != ReadSettings::Missing::refuse && std::isnan(value) ? value : number(column);
+  }
   [[nodiscard]] double number(std::size_t column) const {
     return finite(all_.at(position_ - 1, column), fmt::format("column {} (from 0)", column));
   }
   [[nodiscard]] double finite(double value, const std::string& what) const {
     if (std::isfinite(value)) return value;
     const auto text = [&](const std::string& shown) {
-      return fmt::format("{}: {} is {}every value must be a finite number). Correct or remove the record.", where(),
-                         what, shown);
+      return fmt::format("{}: {} is {}every value must be a finite number). Correct or remove the record{}.", where(),
+                         what, shown, std::isnan(value) ? ", or let --missing fill in features" : "");
     };
     throw RecordError(text("wrong (not finite; "), text(fmt::format("{} (", value)));
   }
 
   const MemoryRecords& all_;
   ColumnNames columns_;
+  ReadSettings::Missing missing_;
   ColumnRoles roles_;
   std::size_t position_ = 0;  ///< of the record that next reads, from 0; that of the last one, from 1
 };

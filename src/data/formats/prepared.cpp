@@ -86,8 +86,11 @@ std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, cons
   check(std::isfinite(scale) && scale != 0,
         "scale={} (must be finite and not 0: every feature is multiplied by it) give --scale another factor", scale);
   LabelRules labels(settings.ignore, settings.constants ? settings.constants->positive : settings.positive);
-  if (settings.constants) reader = order_features(std::move(reader), *settings.constants);
-  reader = standardise(std::move(reader), settings);
+  if (settings.constants && settings.constants->features > 0)
+    reader = order_features(std::move(reader), *settings.constants);
+  reader = fill_missing(std::move(reader), settings);
+  reader = scale_columns(std::move(reader), settings);
+  reader = make_features(std::move(reader), settings);
   if (!labels.empty() || scale != 1)
     reader = std::make_unique<PreparedReader>(std::move(reader), std::move(labels), scale);
   return describe_pictures(std::move(reader), settings);

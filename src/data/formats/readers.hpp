@@ -8,6 +8,11 @@
 
 namespace starling {
 
+/// Whether every record must have a label.
+[[nodiscard]] inline bool needs_labels(const ReadSettings& settings) {
+  return settings.labels == ReadSettings::Labels::required || settings.labels == ReadSettings::Labels::alone;
+}
+
 /// The part of a file to read.
 enum class Part {
   records,   ///< features and labels
@@ -35,6 +40,14 @@ enum class Part {
 /// number of records, the others are flattened. Labels come from a second file.
 [[nodiscard]] std::unique_ptr<RecordReader> open_idx(const std::string& path, const ReadSettings& settings, Part part);
 
+/// Reader of .npy, an array of records × columns of numbers: the label is `settings.label` (a number from 0), else the
+/// last column. Read in slabs; a gzipped file and an array in Fortran order are kept in memory.
+[[nodiscard]] std::unique_ptr<RecordReader> open_npy(const std::string& path, const ReadSettings& settings, Part part);
+
+/// Reader of .npz, an archive with the arrays X (records × columns) and y (a label for each record), and with the names
+/// of the columns in `features` if they have some; one of these may be the label in place of y.
+[[nodiscard]] std::unique_ptr<RecordReader> open_npz(const std::string& path, const ReadSettings& settings, Part part);
+
 /// Reader of records in memory (data/memory_records.hpp).
 [[nodiscard]] std::unique_ptr<RecordReader> open_memory(const std::string& source, const ReadSettings& settings);
 
@@ -49,21 +62,36 @@ enum class Part {
 [[nodiscard]] std::unique_ptr<RecordReader> order_features(std::unique_ptr<RecordReader> reader,
                                                            const PublicConstants& constants);
 
-/// Applies `settings.standardise`: x becomes (x − mean)/sd. A label with a line is standardised too. Returns `reader`
-/// itself without such a file. Throws UsageError for sparse records, beside `scale`, and for a label's line beside
-/// `ignore` or `positive`. Throws DataError for a file that is no such table, a feature without a line or with two, a
-/// line without a feature, and an sd that is not positive.
-[[nodiscard]] std::unique_ptr<RecordReader> standardise(std::unique_ptr<RecordReader> reader,
-                                                        const ReadSettings& settings);
+/// The rule for missing values: of `settings`, or of the saved model there. A reader gives NaN for a missing feature
+/// unless the rule is to refuse it.
+[[nodiscard]] ReadSettings::Missing missing_rule(const ReadSettings& settings);
+
+/// Applies `settings.missing_constants`: NaN becomes the column's constant. Returns `reader` itself without such a
+/// file. Throws UsageError for sparse records under any rule but to refuse. Throws the errors of read_column_table.
+[[nodiscard]] std::unique_ptr<RecordReader> fill_missing(std::unique_ptr<RecordReader> reader,
+                                                         const ReadSettings& settings);
+
+/// Applies `settings.standardise`: x becomes (x − mean)/sd; or `settings.ranges`: x is clipped to its range, which is
+/// mapped to [−1, 1]. A label with a line is scaled too. NaN stays. Returns `reader` itself without such a file. Throws
+/// UsageError for sparse records, beside `scale`, for both files, and for a label's line beside `ignore` or `positive`.
+/// Throws the errors of read_column_table, and DataError for an sd or a width that is not positive.
+[[nodiscard]] std::unique_ptr<RecordReader> scale_columns(std::unique_ptr<RecordReader> reader,
+                                                          const ReadSettings& settings);
+
+/// Makes features of columns: a number of each column of numbers (0 for NaN), 0 or 1 for each category of a one-hot
+/// column, and with Missing::indicator a further feature of each column, 1 for NaN. Returns `reader` itself where
+/// columns are features.
+[[nodiscard]] std::unique_ptr<RecordReader> make_features(std::unique_ptr<RecordReader> reader,
+                                                          const ReadSettings& settings);
 
 /// Applies `settings.features`: replaces each picture by its GradientHistogram. Returns `reader` itself for raw
-/// features. Throws UsageError beside `standardise`, for sparse records of unknown width, and for records that are no
-/// square pictures.
+/// features. Throws UsageError beside `standardise`, `ranges`, `missing` and one-hot categories, for sparse records of
+/// unknown width, and for records that are no square pictures.
 [[nodiscard]] std::unique_ptr<RecordReader> describe_pictures(std::unique_ptr<RecordReader> reader,
                                                               const ReadSettings& settings);
 
-/// Applies `settings.ignore`, `positive`, `scale`, `standardise` and `features`; returns `reader` itself without any of
-/// them. Throws UsageError.
+/// Applies `settings.ignore`, `positive`, `missing`, `standardise`, `ranges`, `encoding`, `scale` and `features`;
+/// returns `reader` itself without any of them. Throws UsageError.
 [[nodiscard]] std::unique_ptr<RecordReader> prepare(std::unique_ptr<RecordReader> reader, const ReadSettings& settings);
 
 /// Reader of text from a pipe or, for "-", from standard input. The format is CSV, or SVMlight if the name or

@@ -41,6 +41,14 @@ bool is_idx(std::string_view head) {
   return head.size() >= 4 && head.starts_with("\0\0"sv) && types.find(head[2]) != std::string_view::npos;
 }
 
+bool is_npy(std::string_view head) {
+  return head.starts_with("\x93NUMPY"sv);
+}
+
+bool is_npz(std::string_view head) {
+  return head.starts_with("PK\x03\x04"sv);
+}
+
 /// UTF-16 counts as text too: the reader of text reports UTF-16.
 bool is_text(std::string_view head) {
   return begins_as_utf16(head) || std::none_of(head.begin(), head.end(), [](unsigned char c) {
@@ -75,6 +83,8 @@ bool is_svmlight(std::string_view head) {
 constexpr std::array formats{
     Format{"hdf5", {".h5", ".hdf5"}, is_hdf5, open_hdf5},
     Format{"idx", {"-ubyte", ".idx", ".idx1", ".idx2", ".idx3", ".idx4"}, is_idx, open_idx},
+    Format{"npy", {".npy"}, is_npy, open_npy},
+    Format{"npz", {".npz"}, is_npz, open_npz},
     Format{"svmlight", {".svm", ".libsvm", ".svmlight"}, is_svmlight, open_svmlight},
     Format{"csv", {".csv", ".tsv", ".tab", ".dat", ".txt", ".data"}, is_text, open_csv},
 };

@@ -59,10 +59,14 @@ class DescribedReader final : public ForwardingReader {
 std::unique_ptr<RecordReader> describe_pictures(std::unique_ptr<RecordReader> reader, const ReadSettings& settings) {
   const auto features = settings.constants ? settings.constants->description : settings.features;
   if (features == ReadSettings::Features::raw) return reader;
+  check(!settings.scales_columns(),
+        "{} with --features hog (differences of pixels that are scaled one by one describe no picture, and what hog "
+        "finds is of one size) leave out one of them",
+        settings.ranges.empty() ? "--standardise" : "--ranges");
   check(
-      settings.standardise.empty(),
-      "--standardise with --features hog (differences of pixels that are standardised one by one describe no picture, "
-      "and what hog finds is of one size) leave out one of them");
+      settings.missing == ReadSettings::Missing::refuse && !settings.makes_features(),
+      "--missing and --encode onehot: with --features hog: a picture has all its pixels, and pixels are numbers. Leave "
+      "out one of them.");
   check(!reader->sparse() || settings.dimension,
         "--features hog with sparse records (how many pixels a picture has cannot be told from them) give --dimension");
   if (reader->features() == 0) return reader;  // an empty file, or a pipe that has ended at once

@@ -29,6 +29,11 @@ class OrderedReader final : public ForwardingReader {
   [[nodiscard]] PublicConstants constants() const override {
     PublicConstants constants = reader_->constants();
     constants.columns = names_;
+    for (CategoryColumn& table : constants.categories) {
+      if (!table.one_hot) continue;
+      const auto place = std::find(places_.begin(), places_.end(), *table.one_hot);
+      table.one_hot = static_cast<std::size_t>(place - places_.begin());
+    }
     return constants;
   }
 

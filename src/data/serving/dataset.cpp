@@ -61,8 +61,16 @@ Partition::Look look_of(const DataSettings& settings, const Partition& partition
   return settings.person.empty() ? partition.looks_at() : Partition::Look::keys;
 }
 
+void refuse_person_rounds(const DataSettings& settings, const std::string& path) {
+  check(!settings.person_rounds,
+        "--person-rounds with '{}': a file has whole persons, each used once in a pass (--epochs). Leave it out; it is "
+        "for pipes.",
+        path);
+}
+
 Dataset open_common_file(DataSettings settings, Client clients, Client first, Client count) {
   require_regular(settings.source);
+  refuse_person_rounds(settings, settings.source);
   const auto partition = partition_of(settings);
   set_key(settings, *partition);
   const Scan found = scan(settings.source, settings, look_of(settings, *partition));
@@ -85,11 +93,13 @@ Dataset open_common_file(DataSettings settings, Client clients, Client first, Cl
 /// The stream of a client that has a pipe of its own.
 void open_pipe(const std::string& path, const DataSettings& settings, Dataset& dataset) {
   check(settings.epochs == 1, "epochs={} ('{}' gives each record once) leave --epochs out", settings.epochs, path);
-  check(settings.person.empty(),
+  check(settings.person.empty() || settings.persons_in_pipes,
         "--unit person with '{}': records of a person may come in any round, and a pipe is not read beforehand. Use a "
-        "file.",
+        "file, or a command with --person-rounds: omd or fedavg.",
         path);
-  auto reader = open_live_reader(path, settings);
+  DataSettings own = settings;
+  set_key(own, *partition_of(settings));
+  auto reader = open_live_reader(path, own);
   DataShape shape;
   shape.features = reader->features();
   shape.sparse = reader->sparse();
@@ -100,11 +110,18 @@ void open_pipe(const std::string& path, const DataSettings& settings, Dataset& d
   dataset.shape = dataset.shape.joined(shape);
   if (!shape.empty && !dataset.constants) dataset.constants = reader->constants();
   dataset.replayable = false;
-  dataset.streams.push_back(std::make_unique<LiveStream>(std::move(reader), settings));
+  if (settings.person.empty()) {
+    dataset.streams.push_back(std::make_unique<LiveStream>(std::move(reader), settings));
+    return;
+  }
+  auto uses = std::make_shared<Secret<PersonUses>>();
+  dataset.person_uses.add(uses);
+  dataset.streams.push_back(std::make_unique<LiveStream>(std::move(reader), settings, std::move(uses)));
 }
 
 void open_own_file(const std::string& path, const DataSettings& settings, Client clients_here, Dataset& dataset) {
   require_regular(path);
+  refuse_person_rounds(settings, path);
   const auto partition = partition_of(settings);
   DataSettings own = settings;
   set_key(own, *partition);

@@ -93,15 +93,31 @@ bool LiveStream::ended(Round /*t*/) {
 const Secret<Batch>& LiveStream::next(Round t) {
   check<FailureError>(t >= next_, "round {} was asked for after round {} (streams go forward only)", t, next_ - 1);
   next_ = t + 1;
-  batch_.update([&](Batch& batch) {
-    batch.clear();
-    for (std::size_t place = 0; place < settings_.batch && fetch(); ++place) {
-      if (!left_out_) batch.add(record_.row(), record_.label);
-      waiting_ = false;
-      served_ = true;
-    }
-  });
+  if (!uses_) {
+    batch_.update([&](Batch& batch) {
+      batch.clear();
+      read_round([&] { batch.add(record_.row(), record_.label); });
+    });
+    return batch_;
+  }
+  apply(
+      [&](Batch& batch, PersonUses& uses) {
+        batch.clear();
+        slots_.clear();
+        read_round([&] { slots_.add(record_.key, record_.row(), record_.label); });
+        slots_.serve(uses, uses_of_pass(), batch);
+      },
+      batch_, *uses_);
   return batch_;
+}
+
+template <class Take>
+void LiveStream::read_round(const Take& take) {
+  for (std::size_t place = 0; place < settings_.batch && fetch(); ++place) {
+    if (!left_out_) take();
+    waiting_ = false;
+    served_ = true;
+  }
 }
 
 const Secret<Batch>& GeneratedStream::next(Round t) {

@@ -1,6 +1,7 @@
 /// Kinds of streams. Other modules call open_dataset.
 #pragma once
 
+#include "person_slots.hpp"
 #include "planned_stream.hpp"
 #include "scan.hpp"
 #include <functional>
@@ -95,6 +96,12 @@ class LiveStream final : public Stream {
  public:
   LiveStream(std::unique_ptr<RecordReader> reader, const DataSettings& settings)
       : reader_(std::move(reader)), settings_(settings) {}
+  /// Batches of persons, as PersonSlots says: in `settings.person_rounds` rounds at most each.
+  LiveStream(std::unique_ptr<RecordReader> reader, const DataSettings& settings,
+             std::shared_ptr<Secret<PersonUses>> uses)
+      : LiveStream(std::move(reader), settings) {
+    uses_ = std::move(uses);
+  }
   [[nodiscard]] const Secret<Batch>& next(Round t) override;
   [[nodiscard]] bool ended(Round t) override;
   void plan(std::size_t batch, std::int64_t epochs) override;
@@ -102,8 +109,12 @@ class LiveStream final : public Stream {
   [[nodiscard]] std::optional<std::int64_t> records() const override { return std::nullopt; }
   [[nodiscard]] std::optional<Round> rounds_of_pass() const override { return std::nullopt; }
   [[nodiscard]] std::optional<Round> rounds() const override { return std::nullopt; }
+  [[nodiscard]] std::int64_t uses_of_pass() const override { return uses_ ? settings_.person_rounds.value_or(1) : 1; }
 
  private:
+  /// Takes the records of a round that are not left out.
+  template <class Take>
+  void read_round(const Take& take);
   /// Waits for the next record. Returns false at the end.
   [[nodiscard]] bool fetch();
 
@@ -117,6 +128,8 @@ class LiveStream final : public Stream {
   Round next_ = 0;
   std::size_t features_ = 0;
   Secret<Batch> batch_;
+  std::shared_ptr<Secret<PersonUses>> uses_;  ///< of unit person
+  PersonSlots slots_;                         ///< of the round at hand
 };
 
 /// Shared state of the streams of one generator, whose records are drawn on request, and the batch of the last request.

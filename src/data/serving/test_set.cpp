@@ -16,8 +16,8 @@ Batch draw_test_set(const std::string& source, const DataSettings& settings, con
   const std::size_t features = training.features;
   check(settings.scale == 1, "--scale {} with the test set '{}' (what is drawn is not scaled) use a file",
         settings.scale, source);
-  check(settings.standardise.empty(), "--standardise with the test set '{}' (what is drawn is not scaled) use a file",
-        source);
+  check(!settings.scales_columns(), "{} with the test set '{}' (what is drawn is not scaled) use a file",
+        settings.ranges.empty() ? "--standardise" : "--ranges", source);
   check(settings.features == ReadSettings::Features::raw,
         "--features with the test set '{}' (what is drawn is no picture) use a file", source);
   const auto generator = make_generator(source, {1, settings.seed, training.clients});

@@ -94,6 +94,22 @@ double PriceTally::rounded(double price) const {
   return std::ldexp(std::ceil(std::ldexp(significand, digits_)), exponent - digits_);
 }
 
+std::int64_t PriceTally::total() const {
+  std::int64_t total = 0;
+  for (const auto& [price, count] : counts_) total += count;
+  return total;
+}
+
+PriceTally PriceTally::dearest(std::int64_t most) const {
+  PriceTally tally;
+  for (auto each = counts_.rbegin(); each != counts_.rend() && most > 0; ++each) {
+    const std::int64_t taken = std::min(most, each->second);
+    tally.add(each->first, taken);
+    most -= taken;
+  }
+  return tally;
+}
+
 std::vector<ChargeGroup> PriceTally::groups(const Protection& mechanism) const {
   std::vector<ChargeGroup> groups;
   for (const auto& [price, count] : counts_) groups.push_back({mechanism.charge(price), count});
@@ -137,10 +153,13 @@ void Spending::persist(Snapshot& snapshot) {
 }
 
 std::int64_t Spending::participations() const {
-  const PriceTally dearest = dearest_of_passes();
-  std::int64_t total = 0;
-  for (const auto& [price, count] : dearest.counts()) total += count;
-  return total;
+  return dearest_of_passes().total();
+}
+
+PriceTally Spending::dearest(std::int64_t uses) const {
+  const PriceTally of_passes = dearest_of_passes();
+  if (uses == 1) return of_passes;
+  return all().dearest(of_passes.total() * uses);
 }
 
 PriceTally Spending::dearest_of_passes() const {
@@ -194,12 +213,13 @@ double default_delta(const std::vector<ChargeGroup>& groups) {
 }
 
 ClientLosses losses_of(const Spending& spending, const Protection& mechanism, std::optional<double> delta,
-                       const std::optional<SingleRelease>& single) {
-  const std::vector<ChargeGroup> record = spending.dearest_of_passes().groups(mechanism);
+                       const std::optional<SingleRelease>& single, std::int64_t uses) {
+  const PriceTally of_unit = spending.dearest(uses);
+  const std::vector<ChargeGroup> record = of_unit.groups(mechanism);
   const std::vector<ChargeGroup> all = spending.all().groups(mechanism);
   ClientLosses losses;
   losses.releases = spending.releases();
-  losses.participations = spending.participations();
+  losses.participations = of_unit.total();
   const auto of_group_with = [&](const std::vector<ChargeGroup>& groups, double members, double of_single) {
     const auto larger = of_groups(groups, members);
     return larger ? compose_at(with(*larger, single, of_single), delta) : unclaimed();

@@ -28,6 +28,7 @@ Accounts::Accounts(const Protection& mechanism, Prices prices, Round rounds, Cli
   share_terms([&](std::size_t k) {
     Terms terms;
     terms.served = served[k];
+    terms.served.uses = std::clamp<std::int64_t>(served[k].uses, 1, std::max<Round>(rounds_, 1));
     if (prices_.constant()) terms.price = prices_.at(number(k), 0);
     return terms;
   });
@@ -174,7 +175,13 @@ Reservation Accounts::block(std::size_t k, Round last) const {
     double& most = dearest[pass(client, t)];
     most = std::max(most, price);
   }
-  for (const auto& [number, price] : dearest) block.passes.push_back({number + 1, mechanism_.charge(price)});
+  const std::int64_t uses = terms_of(client).served.uses;
+  for (const auto& [number, price] : dearest) {
+    // The j-th use of a unit is in round j - 1 or later, so that earlier blocks need not pay for it.
+    for (std::int64_t use = 1; use <= std::min<std::int64_t>(uses, last + 1); ++use) {
+      block.passes.push_back({number * uses + use, mechanism_.charge(price)});
+    }
+  }
   const std::optional<std::int64_t>& records = terms_of(client).served.records;
   block.records = records ? fmt::format("of 0..{} in passes {}..{}", std::max<std::int64_t>(*records - 1, 0),
                                         dearest.begin()->first + 1, dearest.rbegin()->first + 1)
@@ -240,7 +247,8 @@ std::optional<Round> Accounts::will_stop_after() const {
 }
 
 ClientLosses Accounts::losses(std::size_t k, std::optional<double> delta) const {
-  return losses_of(clients_[k].spending, mechanism_, delta, terms_of(clients_[k]).before);
+  const Terms& terms = terms_of(clients_[k]);
+  return losses_of(clients_[k].spending, mechanism_, delta, terms.before, terms.served.uses);
 }
 
 /// Clients with equal releases (most have) share one composition: that of the one with most records in a release before
@@ -250,22 +258,24 @@ ClientLosses Accounts::worst_losses(std::optional<double> delta) const {
   struct Alike {
     const Spending* spending;
     std::optional<SingleRelease> before;
+    std::int64_t uses;
   };
-  std::map<std::tuple<Counts, Counts, std::optional<Charge>>, Alike> known;
+  std::map<std::tuple<Counts, Counts, std::optional<Charge>, std::int64_t>, Alike> known;
   ClientLosses worst;
   const auto settle = [&] {
     for (const auto& [counts, alike] : known) {
-      worst.take_worse(losses_of(*alike.spending, mechanism_, delta, alike.before));
+      worst.take_worse(losses_of(*alike.spending, mechanism_, delta, alike.before, alike.uses));
     }
     known.clear();
   };
   for (const Holder& client : clients_) {
     if (known.size() >= most_known) settle();
     const std::optional<SingleRelease>& before = terms_of(client).before;
+    const std::int64_t uses = terms_of(client).served.uses;
     const auto charge = before ? std::optional(before->charge) : std::nullopt;
     const auto [place, is_new] =
-        known.try_emplace({client.spending.all().counts(), client.spending.dearest_of_passes().counts(), charge},
-                          Alike{&client.spending, before});
+        known.try_emplace({client.spending.all().counts(), client.spending.dearest_of_passes().counts(), charge, uses},
+                          Alike{&client.spending, before, uses});
     if (is_new || !before) continue;
     SingleRelease& most = *place->second.before;
     most.of_each_batch = std::max(most.of_each_batch, before->of_each_batch);

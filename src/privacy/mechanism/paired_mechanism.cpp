@@ -11,7 +11,7 @@ namespace starling {
 PairedMechanism::PairedMechanism(const std::string& name, const ReleaseSettings& settings, SecondPart second)
     : Mechanism(settings), part_(std::move(second)) {
   kind_ = divisible_row(name, "two").price_kind();
-  check(settings.unit == PrivacyUnit::record,
+  check(is_whole(settings.unit),
         "unit component with two releases a round: a component of a gradient is no part of the second. Use --unit "
         "record.");
   check(part_.share > 0 && part_.share < 1, "a share of {} for the second release (it lies between 0 and 1)",
@@ -93,21 +93,22 @@ double PairedMechanism::accumulation(std::int64_t releases) const {
 }
 
 std::string PairedMechanism::description() const {
+  const char* const each = settings_.unit == PrivacyUnit::person ? "person" : "record";
   if (kind_ == PriceKind::none) {
-    return fmt::format("{} So was each record's part in {}, the second part of a release. ", first_->description(),
+    return fmt::format("{} So was each {}'s part in {}, the second part of a release. ", first_->description(), each,
                        part_.what);
   }
   if (part_.once_of) {
     return fmt::format(
-        "Of what a record pays, releases of gradients have {:g} of the square of mu: {} Sums over all records of each "
-        "record's {} are released once, after the last round, for the rest, and what is said of gradients holds for "
-        "them with a bound of their own: {}",
-        1 - part_.share, first_->description(), part_.what, second_->description());
+        "Of what a {0} pays, releases of gradients have {1:g} of the square of mu: {2} Sums over all {0}s of each "
+        "{0}'s {3} are released once, after the last round, for the rest, and what is said of gradients holds for "
+        "them with a bound of their own: {4}",
+        each, 1 - part_.share, first_->description(), part_.what, second_->description());
   }
   return fmt::format(
       "Each release has two parts, whose noise is independent. The first, of gradients, has {:g} of {}: {} The second, "
-      "of each record's {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",
-      1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), part_.what,
+      "of each {}'s {}, has the rest, and what is said of gradients holds for it with a bound of its own: {}",
+      1 - part_.share, kind_ == PriceKind::mu ? "the square of mu" : "epsilon", first_->description(), each, part_.what,
       second_->description());
 }
 

@@ -33,7 +33,10 @@ std::string who(const PrivacyReport& report) {
 
 std::string how_much(const PrivacyReport& report) {
   if (claims_nothing(report)) return "nothing is claimed: the loss is unbounded";
-  const std::string own = loss_in_short(report.own());
+  std::string own = loss_in_short(report.own());
+  if (report.at_all_clients) {
+    own += fmt::format(" at one client, {} at all {} together,", loss_in_short(*report.at_all_clients), report.clients);
+  }
   if (!report.is_private()) return own + " in this run, which protects nobody here";
   if (report.ledger.scope != LedgerReport::Scope::owner)
     return own + " in this run; other runs on the same data add to it";

@@ -26,7 +26,7 @@ std::string vectors_each(const PrivacyReport& report) {
 
 /// What a batch consists of.
 const char* in_batch(const PrivacyReport& report) {
-  return report.unit == PrivacyUnit::person ? "person" : "record";
+  return report.unit == PrivacyUnit::person && !report.persons_in_slots ? "person" : "record";
 }
 
 std::string norms(const PrivacyReport& report) {
@@ -69,11 +69,30 @@ std::string released(const PrivacyReport& report) {
          norms(report) + nothing_else(report);
 }
 
+/// How the records of a person come together in a stream.
+std::string gathered(const PrivacyReport& report) {
+  if (!report.persons_in_slots) return "";
+  return "Of the records of a batch those of one person count together, and a person who has been in as many releases "
+         "as "
+         "one may enter adds nothing later on. ";
+}
+
+std::string at_several(const PrivacyReport& report) {
+  if (!report.at_all_clients) {
+    return "Somebody with records at several clients is a person at each of them, and these losses add. ";
+  }
+  return fmt::format(
+      "Persons are shared: somebody may have records at all {} clients and is a person at each of them, where the "
+      "losses "
+      "together come to at most {}. ",
+      report.clients, in_words(*report.at_all_clients));
+}
+
 std::string unit_of(const PrivacyReport& report) {
   const std::string neighbours = "two data sets count as neighbours if " + report.neighbours + ". ";
   if (report.unit == PrivacyUnit::person) {
-    return "What is protected is one person of one client, with all records: " + neighbours +
-           "Somebody with records at several clients is a person at each of them, and these losses add. ";
+    return "What is protected is one person of one client, with all records: " + neighbours + gathered(report) +
+           at_several(report);
   }
   if (report.unit == PrivacyUnit::record) return "What is protected is one record of one client: " + neighbours;
   return fmt::format(
@@ -151,8 +170,9 @@ std::string audit(const PrivacyReport& report) {
   return fmt::format(
       "This run was audited: the first {} of each batch gave way to a canary, and guessing {} signs from what was "
       "released shows, at 95 %, a loss of at least epsilon = {:.4g} where {:.6g} is claimed{}: the claim {}. ",
-      in_batch(report), result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound,
-      result.epsilon_claimed, result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
+      report.unit == PrivacyUnit::person ? "person" : "record",
+      result.scores.empty() ? 0 : result.scores.front().canaries, result.epsilon_lower_bound, result.epsilon_claimed,
+      result.delta > 0 ? fmt::format(" at delta = {:.3g}", result.delta) : "",
       result.refuted ? "is REFUTED" : "is not refuted, which does not prove it");
 }
 
@@ -197,11 +217,11 @@ std::string deal(const PrivacyReport& report) {
 
 std::string not_covered(const PrivacyReport& report) {
   return fmt::format(
-      "Not covered: how many {}s a client has, their order in the stream and the sizes of its batches; how many "
+      "Not covered: how many {}s a client has, their order in the stream{} and the sizes of its batches; how many "
       "features they have (of sparse records the largest index, unless it was fixed beforehand); when messages are "
       "sent and how long a client computes; who talks to whom and who sits out; what becomes known of a record by "
       "other ways; other runs on the same records. ",
-      in_batch(report));
+      in_batch(report), report.persons_in_slots ? ", which of them are of one person," : "");
 }
 constexpr const char* operators =
     "Clients that run in one process or under one user account are not protected from whoever operates it.";
@@ -260,6 +280,7 @@ PrivacyReport privacy_report(const Protection& mechanism, const std::string& mec
   report.description = mechanism.description();
   report.noise_key = noise_key;
   report.unit = mechanism.unit();
+  report.persons_in_slots = settings.persons_in_slots;
   report.neighbours = mechanism.neighbours();
   report.release = compose(release, delta.value_or(default_delta(release)));
   report.same_price = settings.price.least == settings.price.most;

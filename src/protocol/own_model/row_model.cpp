@@ -131,32 +131,32 @@ Score RowModel::score_of(const RecordTable& records, std::size_t i) const {
 Score RowModel::evaluate(View parameters, const Batch& batch, const Clip& clip, Vector& gradient) {
   gradient.assign(dimension_, 0.0);
   Score total;
-  std::vector<Term> terms;
   in_chunks(batch, [&](const RecordTable& records) {
     ask_gradients(parameters, records);
     ask_predictions(parameters, records);
-    terms.clear();
+    terms_.clear();
     for (std::size_t i = 0; i < records.rows; ++i) {
       const MutableView row = MutableView(rows_).subspan(i * dimension_, dimension_);
       const Score own = score_of(records, i);
-      const bool in_range = own.records == 1 && clip_row(row, clip);
-      total += in_range ? own : Score{0, 0, 0, 1};
-      if (in_range) terms.push_back({1, row.data()});
+      const double factor = own.records == 1 ? clipped(row, clip) : 0;
+      total += factor > 0 ? own : Score{0, 0, 0, 1};
+      if (factor > 0) terms_.push_back({factor, row.data()});
     }
-    add_weighted(terms, dimension_, gradient.data());
+    add_weighted(terms_, dimension_, gradient.data());
   });
   return total;
 }
 
-bool RowModel::clip_row(MutableView row, const Clip& clip) const {
-  return clip_rows(row, dimension_, clip) == 0;
+double RowModel::clipped(MutableView row, const Clip& clip) const {
+  if (clip.kind == ClipKind::component) return clip_rows(row, dimension_, clip) == 0 ? 1 : 0;
+  return clip_factor(row, clip);
 }
 
 void RowModel::add_canary(std::size_t coordinate, int sign, const Clip& clip, Vector& gradient) {
   constexpr double too_long = 4;
   Vector row(dimension_, 0.0);
   row[coordinate] = sign * (clip.kind == ClipKind::none ? 1 : too_long * clip.bound);
-  if (clip_row(row, clip)) axpy(1, row, gradient);
+  if (const double factor = clipped(row, clip); factor > 0) axpy(factor, row, gradient);
 }
 
 Score RowModel::score(View parameters, const Batch& batch) {

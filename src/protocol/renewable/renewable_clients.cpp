@@ -7,9 +7,9 @@
 
 namespace starling {
 
-RenewableClients::RenewableClients(CurvedModel& model, Accounts& accounts, std::vector<NoiseKey> keys,
+RenewableClients::RenewableClients(CurvedModel& model, Model& learned, Accounts& accounts, std::vector<NoiseKey> keys,
                                    std::vector<std::unique_ptr<Stream>> streams, std::size_t batch)
-    : AggregatedClients(model, accounts, std::move(keys), std::move(streams), batch), model_(model) {}
+    : AggregatedClients(learned, accounts, std::move(keys), std::move(streams), batch), model_(model) {}
 
 RoundPrices RenewableClients::begin_all(Round t) {
   RoundPrices prices;

@@ -4,6 +4,7 @@
 #include "starling/core/numerics/kernels.hpp"
 #include "starling/privacy/clip_rows.hpp"
 #include "starling/protocol/vertical/vertical.hpp"
+#include "starling/protocol/vertical/vertical_predictions.hpp"
 
 namespace starling {
 
@@ -19,9 +20,13 @@ const Quantiser& Vertical::up_quantiser() const {
   return plan_.central ? *wire_.exact : wire_.embeddings(std::min(done_, plan_.rounds - 1));
 }
 
+std::vector<std::size_t> Vertical::sent_widths() const {
+  return plan_.central ? widths_ : std::vector<std::size_t>(parties(), width_);
+}
+
 std::vector<std::size_t> Vertical::up_lengths(std::size_t count) const {
-  std::vector<std::size_t> lengths(parties() + 1, 0);
-  for (std::size_t k = 0; k < parties(); ++k) lengths[k + 1] = count * (plan_.central ? widths_[k] : width_);
+  std::vector<std::size_t> lengths{0};
+  for (const std::size_t width : sent_widths()) lengths.push_back(count * width);
   return lengths;
 }
 
@@ -104,23 +109,23 @@ void Vertical::collect(Root& root, std::size_t first, std::size_t count) {
       },
       quantiser, messages_);
   if (!root.aggregates()) return;
-  open_messages(lengths, messages_.value());
+  open_messages(count, messages_.value());
   if (&root == &evaluation_) return;
   bits_ = {};
   for (const std::size_t length : lengths) bits_.up += static_cast<double>(quantiser.bits(length));
 }
 
-/// Decodes all contributions: to a matrix of embeddings, or under `central` to each party's columns.
-void Vertical::open_messages(const std::vector<std::size_t>& lengths, std::span<const std::byte> bytes) {
-  const Quantiser& quantiser = up_quantiser();
-  columns_.resize(parties());
-  embeddings_.resize(parties() * lengths[1]);
-  for (std::size_t k = 0; k < parties(); ++k) {
-    columns_[k].resize(lengths[k + 1]);
-    quantiser.decode(bytes.first(quantiser.bytes(lengths[k + 1])), columns_[k]);
-    bytes = bytes.subspan(quantiser.bytes(lengths[k + 1]));
-    if (!plan_.central) put_part(columns_[k], parties(), k, width_, embeddings_);
-  }
+/// Decodes the contributions of `count` records.
+void Vertical::open_messages(std::size_t count, std::span<const std::byte> bytes) {
+  decode_rows(bytes, up_quantiser(), sent_widths(), count, columns_);
+  join_embeddings();
+}
+
+/// Sets the matrix of embeddings to what each party has sent, but under `central`.
+void Vertical::join_embeddings() {
+  if (plan_.central) return;
+  embeddings_.resize(parties() * columns_[0].size());
+  for (std::size_t k = 0; k < parties(); ++k) put_part(columns_[k], parties(), k, width_, embeddings_);
 }
 
 /// An empty broadcast in rounds without one. Without it a signal could find ranks many rounds apart.
@@ -154,7 +159,7 @@ void Vertical::send_representation() {
   root_.broadcast(representation_);
   const std::span<const std::byte> all = representation_.value();
   theta_hat_.update([&](Vector& theta) { wire_.head->decode(all.first(head_bytes), theta); });
-  open_messages(lengths, all.subspan(head_bytes));
+  open_messages(records_, all.subspan(head_bytes));
   if (root_.aggregates()) bits_.down = bits_.up + static_cast<double>(wire_.head->bits(theta_hat_.value().size()));
 }
 

@@ -10,7 +10,8 @@ namespace starling {
 
 LearningBlock::LearningBlock(const VerticalArchitecture& architecture, std::size_t k)
     : network_(make_network_block(k == 0 ? architecture.head : architecture.features[k - 1], architecture.precision)),
-      parameters_(declare_public(network_->initial(architecture.seed, k))),
+      parameters_(
+          declare_public(architecture.starts(k) ? architecture.start[k] : network_->initial(architecture.seed, k))),
       optimiser_(make_optimiser(architecture.optimiser)),
       largest_(architecture.precision == Precision::single ? 1e8 : 1e100) {}
 

@@ -1,6 +1,8 @@
 #include "preparation_file.hpp"
 
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "starling/core/check.hpp"
 
@@ -8,11 +10,8 @@ namespace starling {
 
 namespace {
 
-constexpr const char* group = "/preparation";
-constexpr const char* categories = "/preparation/categories";
-
-std::string place_of_table(std::size_t k) {
-  return fmt::format("{}/{}", categories, k);
+std::string place_of_table(const std::string& group, std::size_t k) {
+  return fmt::format("{}/categories/{}", group, k);
 }
 
 void write_list(const hdf5::File& file, const std::string& name, const Vector& values) {
@@ -25,9 +24,9 @@ Vector read_list(const hdf5::Input& file, const std::string& name) {
   return read_numbers(file, name, {hdf5::NumberRows(file, name).rows()});
 }
 
-void write_categories(const hdf5::File& file, const std::vector<CategoryColumn>& tables) {
+void write_categories(const hdf5::File& file, const std::string& group, const std::vector<CategoryColumn>& tables) {
   if (tables.empty()) return;
-  file.make_group(categories);
+  file.make_group(group + "/categories");
   for (std::size_t k = 0; k < tables.size(); ++k) {
     std::vector<std::string> texts;
     Vector values;
@@ -35,19 +34,25 @@ void write_categories(const hdf5::File& file, const std::vector<CategoryColumn>&
       texts.push_back(text);
       values.push_back(value);
     }
-    file.make_group(place_of_table(k));
-    file.attribute(place_of_table(k), "column", tables[k].column);
-    file.write_texts(place_of_table(k) + "/text", texts);
-    write_list(file, place_of_table(k) + "/value", values);
+    file.make_group(place_of_table(group, k));
+    file.attribute(place_of_table(group, k), "column", tables[k].column);
+    if (tables[k].one_hot) file.attribute(place_of_table(group, k), "one_hot", static_cast<double>(*tables[k].one_hot));
+    file.write_texts(place_of_table(group, k) + "/text", texts);
+    write_list(file, place_of_table(group, k) + "/value", values);
   }
 }
 
-std::vector<CategoryColumn> read_categories(const hdf5::Input& file) {
+std::vector<CategoryColumn> read_categories(const hdf5::Input& file, const std::string& group, std::size_t features) {
   std::vector<CategoryColumn> tables;
-  for (std::size_t k = 0; file.text(place_of_table(k), "column"); ++k) {
-    CategoryColumn table{*file.text(place_of_table(k), "column"), {}};
-    const std::vector<std::string> texts = file.texts(place_of_table(k) + "/text");
-    const Vector values = read_numbers(file, place_of_table(k) + "/value", {texts.size()});
+  for (std::size_t k = 0; file.text(place_of_table(group, k), "column"); ++k) {
+    CategoryColumn table{*file.text(place_of_table(group, k), "column"), {}};
+    if (file.number(place_of_table(group, k), "one_hot")) {
+      table.one_hot = read_count(file, place_of_table(group, k), "one_hot", 0);
+      check<DataError>(*table.one_hot < features, "{}: categories of column {}, of {}. Restore the file.", file.path(),
+                       *table.one_hot, features);
+    }
+    const std::vector<std::string> texts = file.texts(place_of_table(group, k) + "/text");
+    const Vector values = read_numbers(file, place_of_table(group, k) + "/value", {texts.size()});
     for (std::size_t i = 0; i < texts.size(); ++i) table.values.emplace(texts[i], values[i]);
     tables.push_back(std::move(table));
   }
@@ -59,21 +64,48 @@ void check_deviation(const hdf5::Input& file, double deviation) {
                    deviation);
 }
 
-double require_number(const hdf5::Input& file, const std::string& attribute) {
+double require_number(const hdf5::Input& file, const std::string& group, const std::string& attribute) {
   const std::optional<double> value = file.number(group, attribute);
   check<DataError>(value && std::isfinite(*value), "{}: no number '{}' in {}. Restore the file.", file.path(),
                    attribute, group);
   return *value;
 }
 
+using Missing = ReadSettings::Missing;
+
+/// Names of the rules for missing values.
+constexpr std::array<std::pair<const char*, Missing>, 3> missing_rules{
+    {{"zero", Missing::zero}, {"indicator", Missing::indicator}, {"constant", Missing::constant}}};
+
+void write_missing(const hdf5::File& file, const std::string& group, const PublicConstants& constants) {
+  for (const auto& [name, rule] : missing_rules) {
+    if (constants.missing == rule) file.attribute(group, "missing", std::string(name));
+  }
+  if (!constants.fill.empty()) write_list(file, fmt::format("{}/fill", group), constants.fill);
+}
+
+void read_missing(const hdf5::Input& file, const std::string& group, PublicConstants& constants) {
+  const std::optional<std::string> found = file.text(group, "missing");
+  if (!found) return;
+  for (const auto& [name, rule] : missing_rules) {
+    if (*found == name) constants.missing = rule;
+  }
+  check<DataError>(constants.missing != Missing::refuse,
+                   "{}: unknown rule '{}' for missing values. Use the version of starling that wrote the file.",
+                   file.path(), *found);
+  if (constants.missing != Missing::constant) return;
+  constants.fill = read_numbers(file, fmt::format("{}/fill", group), {constants.features});
+}
+
 }  // namespace
 
-void write_preparation(const hdf5::File& file, const PublicConstants& constants) {
+void write_preparation(const hdf5::File& file, const std::string& where, const PublicConstants& constants) {
+  const std::string group = where + "/preparation";
   file.make_group(group);
   file.attribute(group, "columns", static_cast<double>(constants.features));
   if (!constants.columns.empty()) file.write_texts(fmt::format("{}/column", group), constants.columns);
   file.attribute(group, "label", constants.label);
-  write_categories(file, constants.categories);
+  write_categories(file, group, constants.categories);
   if (!constants.standardisation.empty()) {
     Vector means;
     Vector deviations;
@@ -88,22 +120,25 @@ void write_preparation(const hdf5::File& file, const PublicConstants& constants)
     file.attribute(group, "label_mean", constants.label_standardisation->mean);
     file.attribute(group, "label_sd", constants.label_standardisation->deviation);
   }
+  if (constants.clipped) file.attribute(group, "clipped", std::string("yes"));
+  write_missing(file, group, constants);
   file.attribute(group, "scale", constants.scale);
   const bool hog = constants.description == ReadSettings::Features::hog;
   file.attribute(group, "description", std::string(hog ? "hog" : "raw"));
   if (!constants.positive.empty()) write_list(file, fmt::format("{}/positive", group), constants.positive);
 }
 
-PublicConstants read_preparation(const hdf5::Input& file) {
+PublicConstants read_preparation(const hdf5::Input& file, const std::string& where, std::size_t least) {
+  const std::string group = where + "/preparation";
   PublicConstants constants;
-  constants.features = read_count(file, group, "columns", 1);
+  constants.features = read_count(file, group, "columns", least);
   if (const std::string names = fmt::format("{}/column", group); file.has(names)) {
     constants.columns = file.texts(names);
     check<DataError>(constants.columns.size() == constants.features, "{}: {} names of {} columns. Restore the file.",
                      file.path(), constants.columns.size(), constants.features);
   }
   constants.label = file.text(group, "label").value_or("");
-  constants.categories = read_categories(file);
+  constants.categories = read_categories(file, group, constants.features);
   if (const std::string means = fmt::format("{}/mean", group); file.has(means)) {
     const Vector mean = read_numbers(file, means, {constants.features});
     const Vector deviation = read_numbers(file, fmt::format("{}/sd", group), {constants.features});
@@ -113,10 +148,13 @@ PublicConstants read_preparation(const hdf5::Input& file) {
     }
   }
   if (file.number(group, "label_sd")) {
-    constants.label_standardisation = {require_number(file, "label_mean"), require_number(file, "label_sd")};
+    constants.label_standardisation = {require_number(file, group, "label_mean"),
+                                       require_number(file, group, "label_sd")};
     check_deviation(file, constants.label_standardisation->deviation);
   }
-  constants.scale = require_number(file, "scale");
+  constants.clipped = file.text(group, "clipped").value_or("no") == "yes";
+  read_missing(file, group, constants);
+  constants.scale = require_number(file, group, "scale");
   const std::string description = file.text(group, "description").value_or("raw");
   check<DataError>(description == "raw" || description == "hog",
                    "{}: unknown description '{}' of features. Use the version of starling that wrote the file.",

@@ -5,6 +5,7 @@
 
 #include "starling/core/check.hpp"
 #include "starling/core/numerics/kernels.hpp"
+#include "starling/protocol/vertical/vertical_networks.hpp"
 
 namespace starling {
 
@@ -27,16 +28,28 @@ void fill(const Row& row, MutableView dense) {
 }  // namespace
 
 Scorer::Scorer(const SavedModel& model) : model_(model) {
+  check<DataError>(!model.is_part(),
+                   "one part of a vertical model predicts nothing alone. Give all parts, by a file of each party "
+                   "(--parties).");
   std::size_t needed = 0;
   for (const ParameterBlock& block : model.blocks()) needed += block.rows * block.columns;
   check<DataError>(needed == model.parameters.size(), "{} parameters, where the architecture has {}",
                    model.parameters.size(), needed);
-  if (model.kind == SavedModel::Kind::network) {
-    network_ = make_network_block(model.architecture, model.precision);
-    check<DataError>(network_->inputs() == model.features && network_->outputs() == model.scores,
-                     "a network of {} inputs and {} outputs, where the model has {} features and {} scores",
-                     network_->inputs(), network_->outputs(), model.features, model.scores);
+  if (model.kind != SavedModel::Kind::network && model.kind != SavedModel::Kind::vertical) return;
+  network_ = make_network_block(model.architecture, model.precision);
+  std::size_t inputs = 0;
+  for (const SavedModel& party : model.parties) {
+    const Embedder& added = embedders_.emplace_back(party);
+    inputs += added.width();
+    check<DataError>(party.places.size() == added.columns(),
+                     "party {} has {} columns, and its network takes {}: one table cannot have its records. Give a "
+                     "file of each party by --parties.",
+                     party.party, party.places.size(), added.columns());
   }
+  if (model.kind == SavedModel::Kind::network) inputs = model.features;
+  check<DataError>(network_->inputs() == inputs && network_->outputs() == model.scores,
+                   "a network of {} inputs and {} outputs, where the model has {} features and {} scores",
+                   network_->inputs(), network_->outputs(), inputs, model.scores);
 }
 
 void Scorer::score(const Batch& batch, Vector& scores) {
@@ -78,8 +91,21 @@ void Scorer::score_network(const Batch& batch, Vector& scores) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
     fill(batch.row(i), MutableView(dense_).subspan(i * model_.features, model_.features));
   }
-  const View outputs = network_->forward(model_.parameters, dense_);
+  if (!embedders_.empty()) embed(batch.size());
+  const View outputs = network_->forward(model_.parameters, embedders_.empty() ? dense_ : embeddings_);
   scores.assign(outputs.begin(), outputs.end());
+}
+
+void Scorer::embed(std::size_t records) {
+  for (std::size_t k = 0; k < embedders_.size(); ++k) {
+    columns_.clear();
+    for (std::size_t i = 0; i < records; ++i) {
+      for (const std::size_t place : model_.parties[k].places) columns_.push_back(dense_[i * model_.features + place]);
+    }
+    embedders_[k].embed(columns_, embedding_);
+    embeddings_.resize(embedders_.size() * embedding_.size());
+    put_part(embedding_, embedders_.size(), k, embedders_[k].width(), embeddings_);
+  }
 }
 
 }  // namespace starling

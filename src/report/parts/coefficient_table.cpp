@@ -184,8 +184,9 @@ std::string privacy_text(const SummaryView& summary) {
 
 std::string heading_of(const SummaryView& summary) {
   const std::string records = shown(summary.number("interval_records"), "{:.0f}");
+  const char* const each = summary.text("privacy.unit") == "person" ? "persons" : "records";
   return indented_line(fmt::format("Coefficients{}, {} steps; {}",
-                                   records == "-" ? "" : fmt::format(" from {} records", records),
+                                   records == "-" ? "" : fmt::format(" from {} {}", records, each),
                                    summary.count("rounds"), privacy_text(summary)));
 }
 

@@ -55,7 +55,8 @@ TEST(Source, MoreEndingsMeanText) {
 TEST(Source, UnknownFormatsListTheKnown) {
   const TemporaryFolder folder;
   const std::string known =
-      "hdf5: .h5 .hdf5; idx: -ubyte .idx .idx1 .idx2 .idx3 .idx4; svmlight: .svm .libsvm .svmlight; csv: .csv .tsv "
+      "hdf5: .h5 .hdf5; idx: -ubyte .idx .idx1 .idx2 .idx3 .idx4; npy: .npy; npz: .npz; svmlight: .svm .libsvm "
+      ".svmlight; csv: .csv .tsv "
       ".tab "
       ".dat .txt .data";
   const std::string path = folder.write("x.h6", std::string("PNG\0\1\2", 6));

@@ -55,6 +55,22 @@ TEST(PriceTally, MergesTowardsTheDearer) {
   EXPECT_EQ(tally.counts().rbegin()->first, 2);
 }
 
+// Whoever enters two releases of a pass may enter the dearest two, whichever pass they were in.
+TEST(Spending, AUnitOfSeveralUsesPaysTheDearestReleases) {
+  Spending spending;
+  for (const double price : {1.0, 0.5, 0.25, 0.5}) spending.add(price, 0);
+  EXPECT_EQ(spending.dearest(1).counts(), (std::map<double, std::int64_t>{{1, 1}}));
+  EXPECT_EQ(spending.dearest(2).counts(), (std::map<double, std::int64_t>{{0.5, 1}, {1, 1}}));
+  EXPECT_EQ(spending.dearest(9).counts(), spending.all().counts());  // there are no more
+  spending.add(2, 1);
+  EXPECT_EQ(spending.dearest(2).counts(), (std::map<double, std::int64_t>{{0.5, 2}, {1, 1}, {2, 1}}));
+  const auto mechanism = mechanism_of("laplace", PrivacyUnit::person);
+  const ClientLosses losses = losses_of(spending, *mechanism, 0, std::nullopt, 2);
+  EXPECT_EQ(losses.participations, 4);
+  EXPECT_EQ(losses.releases, 5);
+  EXPECT_DOUBLE_EQ(losses.record.epsilon, 4);
+}
+
 TEST(Spending, ARecordPaysTheDearestOfEachPass) {
   Spending spending;
   for (const auto& [price, pass] : {std::pair{1.0, 0}, {0.5, 0}, {0.25, 1}, {0.5, 1}, {0.25, 1}, {0.125, 3}}) {

@@ -81,6 +81,32 @@ TEST(Accounts, CountWhatWasReleasedBeforeTheRounds) {
   EXPECT_NE(message_of<UsageError>([&] { accounts.count_before({}); }), "");
 }
 
+// A unit of three uses has paid for as many releases as there were, and for three at most. There are four rounds for
+// the other, which cannot have more uses than that.
+TEST(Accounts, PayForEachUseOfAUnit) {
+  const TemporaryFolder folder;
+  const auto mechanism = laplace(0.5, 0.5);
+  Ledger ledger = Ledger::open(folder / "ledger");
+  ledger.begin(run_of(*mechanism, {0, 1}));
+  ServedRounds thrice;
+  thrice.uses = 3;
+  ServedRounds often;
+  often.uses = 100;
+  Accounts accounts(*mechanism, fixed(0.5), 4, 0, {thrice, often});
+  accounts.keep_in({&ledger, &ledger}, BlockSizes::fixed(1));
+  for (Round t = 0; t < 4; ++t) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      EXPECT_EQ(accounts.pay(k, t), 0.5);
+      const std::int64_t uses = std::min<std::int64_t>(t + 1, k == 0 ? 3 : 4);
+      const auto spent = ledger.book().spent(static_cast<Client>(k), LossLevel::record);
+      EXPECT_EQ(spent, (std::vector<ChargeGroup>{{Charge::laplace(0.5), uses}})) << k << ", " << t;
+      EXPECT_EQ(accounts.losses(k, 0.0).participations, uses);
+      EXPECT_EQ(accounts.losses(k, 0.0).record.epsilon, 0.5 * static_cast<double>(uses));
+    }
+  }
+  EXPECT_EQ(accounts.worst_losses(0.0).record.epsilon, 2);
+}
+
 TEST(Accounts, OfWhomThereIsNothingToReleaseAreIdle) {
   const TemporaryFolder folder;
   const auto mechanism = laplace(0.5, 0.5);

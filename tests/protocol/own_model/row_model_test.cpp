@@ -3,6 +3,7 @@
 #include "support/testing.hpp"
 #include <cmath>
 #include <functional>
+#include <gmock/gmock.h>
 #include <limits>
 
 #include "starling/core/check.hpp"
@@ -213,22 +214,25 @@ class UnclippedModel final : public RowModel {
   using RowModel::RowModel;
 
  private:
-  [[nodiscard]] bool clip_row(MutableView /*row*/, const Clip& /*clip*/) const override { return true; }
+  [[nodiscard]] double clipped(MutableView /*row*/, const Clip& /*clip*/) const override { return 1; }
 };
 
-/// The audit of 4,000 releases of two records each, at epsilon 1.
-OneRunResult audited(Model& model) {
+/// The audit of 4,000 releases of so many records each, at epsilon 1.
+OneRunResult audited(Model& model, std::size_t records) {
   CanaryLog log;
   CanaryModel canary(model, 0, NoiseKey::from_seed(1, 0), log);
   ReleaseSettings settings;
   settings.dimension = 2;
-  settings.batch = 2;
+  settings.batch = records;
   settings.price = PriceRange::of(1);
   settings.run_id = "test";
   const auto laplace = mechanism_table().make("laplace", settings);
   CanaryMechanism mechanism(*laplace, 0, log);
   const NoiseKey key = NoiseKey::from_seed(2, 0);
-  const Batch batch = drawn(2, 2);
+  Batch batch;
+  batch.clear();
+  const Vector row{0.01, 0.02};
+  for (std::size_t i = 0; i < records; ++i) batch.add({row, {}}, i % 2 == 0 ? 1 : -1);
   Released<Vector> noisy(declare_public(Vector()));
   Vector sum;
   for (Round t = 0; t < 4000; ++t) {
@@ -238,12 +242,15 @@ OneRunResult audited(Model& model) {
   return one_run_audit(log, laplace->charge(1), 1e-5);
 }
 
+// The canary is four times as long as the bound. Of few records the mechanism itself refuses such a sum.
 TEST(RowModel, AuditsSeeWhetherRowsAreClipped) {
   const auto own = std::make_shared<OwnLogistic>();
   RowModel honest(own, 2);
-  EXPECT_FALSE(audited(honest).refuted);
   UnclippedModel planted(own, 2);
-  EXPECT_TRUE(audited(planted).refuted);
+  EXPECT_FALSE(audited(honest, 8).refuted);
+  EXPECT_TRUE(audited(planted, 8).refuted);
+  EXPECT_FALSE(audited(honest, 2).refuted);
+  EXPECT_THROW(audited(planted, 2), DataError);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "support/testing.hpp"
 #include <cmath>
+#include <filesystem>
 
 #include "starling/core/check.hpp"
 #include "starling/record/model_file/scorer.hpp"
@@ -95,6 +96,28 @@ TEST_F(SavedModelTest, KeepsHowRecordsArePrepared) {
   EXPECT_EQ(found.feature_names(), constants.columns);
 }
 
+TEST_F(SavedModelTest, KeepsWhatColumnsBecome) {
+  SavedModel model = linear(5, 1, false);
+  PublicConstants& constants = model.constants;
+  constants.features = 2;
+  constants.columns = {"age", "sex"};
+  constants.categories = {{"sex", {{"", 0}, {"m", 1}}, 1}};
+  constants.standardisation = {{50, 10}, {0, 1}};
+  constants.clipped = true;
+  constants.missing = ReadSettings::Missing::indicator;
+  SavedModel found = again(model);
+  EXPECT_TRUE(same_preparation(found.constants, constants));
+  EXPECT_EQ(found.feature_names(), (std::vector<std::string>{"age", "age.missing", "sex=", "sex=m", "sex.missing"}));
+  constants.missing = ReadSettings::Missing::constant;
+  constants.fill = {44, 0};
+  model.features = 3;
+  model.parameters.resize(3);
+  found = again(model);
+  EXPECT_TRUE(same_preparation(found.constants, constants));
+  constants.categories[0].one_hot = 2;
+  EXPECT_NE(message_of([&] { static_cast<void>(again(model)); }).find("categories of column 2"), std::string::npos);
+}
+
 TEST_F(SavedModelTest, ReplacesAnOlderFile) {
   write_model(path_, linear(3, 1, true));
   EXPECT_EQ(again(linear(4, 1, true)).features, 4U);
@@ -104,6 +127,120 @@ TEST_F(SavedModelTest, RefusesAModelWithNumbersThatAreNotFinite) {
   SavedModel model = linear(2, 1, false);
   model.parameters[1] = NAN;
   EXPECT_NE(message_of([&] { static_cast<void>(again(model)); }).find("not finite"), std::string::npos);
+}
+
+/// The part of party k of two, with two columns and an embedding of one number: w·x + 0.5.
+SavedModel embedding(std::size_t k, double first, double second) {
+  SavedModel part;
+  part.kind = SavedModel::Kind::embedding;
+  part.party = k;
+  part.party_count = 2;
+  part.features = 2;
+  part.scores = 1;
+  part.architecture = perceptron({2, 1});
+  part.parameters = {first, second, 0.5};
+  part.constants.features = 2;
+  part.constants.columns = {fmt::format("a{}", k), fmt::format("b{}", k)};
+  part.origin = {{"run_id", "r"}};
+  return part;
+}
+
+/// Twice the first embedding less the second.
+SavedModel head() {
+  SavedModel part;
+  part.kind = SavedModel::Kind::head;
+  part.party_count = 2;
+  part.features = 2;
+  part.architecture = perceptron({2, 1});
+  part.parameters = {2, -1, 0};
+  part.constants.label = "y";
+  part.origin = {{"run_id", "r"}};
+  return part;
+}
+
+SavedModel vertical() {
+  return joined_model(head(), {embedding(1, 1, 2), embedding(2, 3, 4)});
+}
+
+class VerticalModelTest : public SavedModelTest {};
+
+Vector scores_of(const SavedModel& model, const Vector& row) {
+  Batch batch;
+  batch.add({row, {}}, 0);
+  Vector scores;
+  Scorer(model).score(batch, scores);
+  return scores;
+}
+
+TEST_F(VerticalModelTest, ScoresByAllParts) {
+  // 2 (1·1 + 2·2 + 0.5) − (3·3 + 4·4 + 0.5)
+  EXPECT_DOUBLE_EQ(scores_of(vertical(), {1, 2, 3, 4})[0], 11 - 25.5);
+  SavedModel bounded = vertical();
+  bounded.parties[1].embedding_bound = 2;
+  EXPECT_DOUBLE_EQ(scores_of(bounded, {1, 2, 3, 4})[0], 11 - 2);
+  SavedModel first = embedding(1, 1, 2);
+  SavedModel second = embedding(2, 3, 4);
+  for (SavedModel* part : {&first, &second}) {
+    part->constants.columns.clear();
+    part->table_features = 5;
+  }
+  first.places = {4, 0};
+  second.places = {1, 2};
+  EXPECT_DOUBLE_EQ(scores_of(joined_model(head(), {first, second}), {2, 3, 4, 100, 1})[0], 11 - 25.5);
+}
+
+TEST_F(VerticalModelTest, IsReadBackWhole) {
+  SavedModel model = vertical();
+  model.parties[0].embedding_bound = 0.7;
+  model.parties[1].constants.standardisation = {{1, 2}, {3, 4}};
+  const SavedModel found = again(model);
+  EXPECT_EQ(found.kind, SavedModel::Kind::vertical);
+  EXPECT_EQ(found.features, 4U);
+  EXPECT_EQ(found.feature_names(), (std::vector<std::string>{"a1", "b1", "a2", "b2"}));
+  EXPECT_EQ(found.parties[0].embedding_bound, 0.7);
+  EXPECT_EQ(scores_of(found, {1, 2, 3, 4}), scores_of(model, {1, 2, 3, 4}));
+  const PublicConstants table = found.table_constants();
+  EXPECT_EQ(table.label, "y");
+  EXPECT_EQ(table.standardisation, (std::vector<Standardisation>{{0, 1}, {0, 1}, {1, 2}, {3, 4}}));
+  for (const Client client : {0, 1, 2}) {
+    const SavedModel part = again(part_of(found, client));
+    EXPECT_EQ(part.kind, client == 0 ? SavedModel::Kind::head : SavedModel::Kind::embedding);
+    EXPECT_EQ(part.parameters, part_of(model, client).parameters);
+    EXPECT_EQ(part.origin_text("run_id"), "r");
+    EXPECT_THROW(Scorer{part}, DataError);
+  }
+}
+
+TEST_F(VerticalModelTest, TakesPartsOfOneRunInTheirOrder) {
+  const auto refusal = [](SavedModel own, std::vector<SavedModel> parties) {
+    return message_of<DataError>([&] { static_cast<void>(joined_model(std::move(own), std::move(parties))); });
+  };
+  EXPECT_NE(refusal(head(), {embedding(2, 1, 2), embedding(1, 1, 2)}).find("the part of party 1"), std::string::npos);
+  EXPECT_NE(refusal(head(), {embedding(1, 1, 2)}).find("1 parts of parties, where the run has 2"), std::string::npos);
+  EXPECT_NE(refusal(embedding(1, 1, 2), {}).find("the part of the head"), std::string::npos);
+  SavedModel other = embedding(2, 1, 2);
+  other.origin = {{"run_id", "s"}};
+  EXPECT_NE(refusal(head(), {embedding(1, 1, 2), other}).find("is of run s"), std::string::npos);
+  SavedModel wide = embedding(2, 1, 2);
+  wide.scores = 2;
+  EXPECT_NE(refusal(head(), {embedding(1, 1, 2), wide}).find("does not fit the head"), std::string::npos);
+}
+
+TEST_F(VerticalModelTest, OneTableCannotHaveEveryRecord) {
+  SavedModel model = vertical();
+  model.parties[1].constants.columns = {"c", "a1"};
+  EXPECT_NE(message_of<UsageError>([&] { static_cast<void>(model.table_constants()); }).find("a column 'a1'"),
+            std::string::npos);
+  model = vertical();
+  model.parties[0].constants.description = ReadSettings::Features::hog;
+  EXPECT_NE(message_of<UsageError>([&] { static_cast<void>(model.table_constants()); }).find("party 1 has pictures"),
+            std::string::npos);
+}
+
+TEST_F(VerticalModelTest, APartyAloneMayReadItsFile) {
+  write_model(path_, embedding(1, 1, 2), ModelReaders::owner);
+  EXPECT_EQ(std::filesystem::status(path_).permissions() & std::filesystem::perms::all,
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
 TEST(ScorerTest, ScoresDenseAndSparseRowsAlike) {

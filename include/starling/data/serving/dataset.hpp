@@ -9,6 +9,7 @@
 
 #include "starling/core/batch.hpp"
 #include "starling/data/constants.hpp"
+#include "starling/data/serving/person_uses.hpp"
 #include "starling/data/settings.hpp"
 #include "starling/data/stream.hpp"
 
@@ -37,11 +38,12 @@ struct Dataset {
   DataShape shape;
   /// Constants of this rank's first source; none on a rank without records.
   std::optional<PublicConstants> constants;
-  bool is_public = false;   ///< whether records are public: synthetic ones are
-  bool replayable = true;   ///< whether open_dataset would give the same records again; pipes do not
-  std::string digest;       ///< SHA-256 of a public source's description; empty for private ones
-  std::string fingerprint;  ///< of the records read and of the partition; empty for generators and pipes
-  bool common = false;      ///< whether all ranks read one source, and so must have the same fingerprint
+  KeptPersonUses person_uses;  ///< of the pipes, in unit person; checkpoints keep them
+  bool is_public = false;      ///< whether records are public: synthetic ones are
+  bool replayable = true;      ///< whether open_dataset would give the same records again; pipes do not
+  std::string digest;          ///< SHA-256 of a public source's description; empty for private ones
+  std::string fingerprint;     ///< of the records read and of the partition; empty for generators and pipes
+  bool common = false;         ///< whether all ranks read one source, and so must have the same fingerprint
 
   /// The most records that a client of this rank has in a pass; none if a stream has no known end.
   [[nodiscard]] std::optional<std::int64_t> most_records() const;

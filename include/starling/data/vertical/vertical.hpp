@@ -16,6 +16,7 @@
 #include "starling/core/boundary.hpp"
 #include "starling/core/columns.hpp"
 #include "starling/core/links.hpp"
+#include "starling/data/constants.hpp"
 #include "starling/data/settings.hpp"
 
 namespace starling {
@@ -74,6 +75,9 @@ struct VerticalSettings : DataSettings {
   std::string columns;
   /// With one file per party: the file of the labels, whose order of records counts; empty for the first party's file.
   std::string label_source;
+  /// With one file per party: constants of a saved model's parties, as `ReadSettings::constants`; null for parties of
+  /// other ranks. The member `constants` is then that of the labels. Empty without a model.
+  std::vector<std::shared_ptr<const PublicConstants>> constants_of_parties;
 };
 
 /// Properties of all parties' data that networks depend on.
@@ -113,6 +117,15 @@ struct VerticalDataset {
   /// 64-bit digests of the label source's ids, in its order; empty if this rank has not read it, and without `--id`.
   /// Public, since parties that train together have matched their ids before.
   std::vector<std::uint64_t> ids;
+  std::vector<std::string> id_texts;  ///< the ids themselves, likewise
+  /// Constants by which the columns of each hosted party are prepared; empty for a spectrum, and for pictures in one
+  /// table, whose features are nobody's columns.
+  std::vector<PublicConstants> constants;
+  /// Constants by which the labels are prepared, with no columns, on a rank that has read the label source.
+  PublicConstants label_constants;
+  /// Of one table without names: the number of its features, and the places of each hosted party's among them.
+  std::size_t table_features = 0;
+  std::vector<std::vector<std::size_t>> places;
 };
 
 /// Opens the source for parties first … first + count − 1 out of `parties`. With `targets_known` this rank sees the
@@ -124,7 +137,8 @@ struct VerticalDataset {
 /// - One file per party (`files`, or `{client}` in the name). A file may have the label's column (`label`, else y or
 ///   label), which is not a feature. `label` may be a number only for the label source. `drop` leaves a column out of
 ///   each file that has it (`VerticalShape::dropped`). With `id` records are sorted into the label source's order,
-///   otherwise they are matched by position. `standardise` and `encode` may have `{client}` too.
+///   otherwise they are matched by position. `standardise` and `encode` may have `{client}` too. Where `labels` are
+///   none, the label source gives the order of the records and no targets.
 ///
 /// A table's round has the next `batch` records; `epochs` passes are made. Tables stay in memory, dense, with eight
 /// bytes per hosted value. Throws DataError naming file and row (also for an id that occurs twice), UsageError for bad

@@ -22,6 +22,9 @@ class PriceTally {
  public:
   void add(double price, std::int64_t count = 1);
   [[nodiscard]] const std::map<double, std::int64_t>& counts() const { return counts_; }
+  [[nodiscard]] std::int64_t total() const;
+  /// The dearest releases, as many as `most`.
+  [[nodiscard]] PriceTally dearest(std::int64_t most) const;
   [[nodiscard]] std::vector<ChargeGroup> groups(const Protection& mechanism) const;
   void persist(Snapshot& snapshot) { snapshot(counts_, digits_); }
 
@@ -50,12 +53,14 @@ class Spending {
   }
 
   [[nodiscard]] std::int64_t releases() const { return releases_ + (earlier_ ? earlier_->releases : 0); }
-  /// Passes with a release: the most releases that one record entered.
+  /// Passes with a release: the most releases that one record entered, if a pass uses it once.
   [[nodiscard]] std::int64_t participations() const;
   /// All releases, by price.
   [[nodiscard]] PriceTally all() const;
   /// The dearest release of each pass: no record paid more than these, since it enters one release of a pass.
   [[nodiscard]] PriceTally dearest_of_passes() const;
+  /// A bound on what a unit paid that entered at most `uses` releases of each pass: as many of the dearest releases.
+  [[nodiscard]] PriceTally dearest(std::int64_t uses) const;
   void persist(Snapshot& snapshot);
 
  private:
@@ -105,9 +110,9 @@ struct SingleRelease {
 
 /// δ is `delta` where it is given; else 0 where the charges are pure, 1e-5 for Gaussian ones, and the sum of the
 /// charges' own δ for approximate ones. The losses of groups come from group privacy; infinite where none is claimed.
-/// `single`, of unit record, is counted as well.
+/// `single`, of unit record, is counted as well. A unit entered at most `uses` releases of each pass.
 [[nodiscard]] ClientLosses losses_of(const Spending& spending, const Protection& mechanism, std::optional<double> delta,
-                                     const std::optional<SingleRelease>& single = std::nullopt);
+                                     const std::optional<SingleRelease>& single = std::nullopt, std::int64_t uses = 1);
 
 /// How many of what the mechanism's charges count (records or components) a client's whole batch holds, for group
 /// privacy: all m d components in L1; √d for each record in L2, where components are orthogonal.

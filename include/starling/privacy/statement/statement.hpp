@@ -58,12 +58,14 @@ struct PrivacyReport {
   std::string description;  ///< the mechanism's own sentence
   NoiseKeyPolicy noise_key = NoiseKeyPolicy::random;
   PrivacyUnit unit = PrivacyUnit::record;
-  std::string neighbours;  ///< completes "two data sets count as neighbours if …"
-  PrivacyLoss release;     ///< one release at the highest price of the run
-  bool same_price = true;  ///< all releases cost the same
-  ClientLosses losses;     ///< by the whole run
+  bool persons_in_slots = false;  ///< batches have records, which are gathered by person
+  std::string neighbours;         ///< completes "two data sets count as neighbours if …"
+  PrivacyLoss release;            ///< one release at the highest price of the run
+  bool same_price = true;         ///< all releases cost the same
+  ClientLosses losses;            ///< by the whole run
   std::int64_t clients = 0;
-  std::optional<std::int64_t> units;  ///< of all clients together, where that is known
+  std::optional<PrivacyLoss> at_all_clients;  ///< of a person with records at every client, where persons are shared
+  std::optional<std::int64_t> units;          ///< of all clients together, where that is known
   std::size_t batch = 1;
   std::size_t dimension = 1;
   int vectors = 1;  ///< most vectors in one release

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "starling/core/numerics/weighted_sum.hpp"
 #include "starling/loss/loss.hpp"
 #include "starling/model/model.hpp"
 #include "starling/protocol/own_model/own_model.hpp"
@@ -44,8 +45,8 @@ class RowModel : public Model {
   [[nodiscard]] std::optional<Vector> initial(std::uint64_t seed) const override;
 
  protected:
-  /// Clips one row. False, and zeros, for a row out of range.
-  [[nodiscard]] virtual bool clip_row(MutableView row, const Clip& clip) const;
+  /// Factor that clips one row, which a clip by components has changed before; 0 for a row out of range.
+  [[nodiscard]] virtual double clipped(MutableView row, const Clip& clip) const;
 
  private:
   /// Calls f(records, number of the first) for chunk after chunk.
@@ -64,6 +65,7 @@ class RowModel : public Model {
   Vector losses_;        ///< and numbers that nobody may change, as rows_ and predictions_ have
   Vector rows_;
   Vector predictions_;
+  std::vector<Term> terms_;  ///< factors and rows of a chunk
 };
 
 }  // namespace starling

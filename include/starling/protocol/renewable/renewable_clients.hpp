@@ -36,6 +36,10 @@ class RenewableClients final : public AggregatedClients {
  public:
   /// Arguments as of AggregatedClients.
   RenewableClients(CurvedModel& model, Accounts& accounts, std::vector<NoiseKey> keys,
+                   std::vector<std::unique_ptr<Stream>> streams, std::size_t batch)
+      : RenewableClients(model, model, accounts, std::move(keys), std::move(streams), batch) {}
+  /// `learned` is the model whose gradients are released: that of the persons, if `model` is that of the records.
+  RenewableClients(CurvedModel& model, Model& learned, Accounts& accounts, std::vector<NoiseKey> keys,
                    std::vector<std::unique_ptr<Stream>> streams, std::size_t batch);
 
   [[nodiscard]] MessageLayout layout(bool with_slopes) const {

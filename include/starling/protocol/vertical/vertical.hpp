@@ -97,6 +97,8 @@ class Vertical final : public RoundView {
 
   /// Parameters of this rank's blocks by client: the head is client 0.
   [[nodiscard]] std::vector<std::pair<Client, Released<Vector>>> blocks() const;
+  /// Bound of a record's embedding.
+  [[nodiscard]] Clip embedding_clip() const { return mechanism_.clip(parts_.sent[0]); }
   /// Number of embeddings and gradients of records that were out of range, for each party on this rank.
   [[nodiscard]] std::vector<std::pair<Client, Secret<std::int64_t>>> out_of_range() const;
   [[nodiscard]] const TimeShares& time_shares() const { return shares_; }
@@ -173,9 +175,12 @@ class Vertical final : public RoundView {
                     const NoiseKey& key);
   /// Sends all parties' contributions to rank 0 through `root`.
   void collect(Root& root, std::size_t first, std::size_t count);
-  void open_messages(const std::vector<std::size_t>& lengths, std::span<const std::byte> bytes);
+  void open_messages(std::size_t count, std::span<const std::byte> bytes);
+  void join_embeddings();
   [[nodiscard]] Score score(View targets);
   [[nodiscard]] const Quantiser& up_quantiser() const;
+  /// Numbers of a record that each party sends.
+  [[nodiscard]] std::vector<std::size_t> sent_widths() const;
   /// Lengths of the contributions of clients 0, 1, ….
   [[nodiscard]] std::vector<std::size_t> up_lengths(std::size_t count) const;
   [[nodiscard]] std::size_t parties() const { return widths_.size(); }
@@ -216,7 +221,7 @@ class Vertical final : public RoundView {
   Released<std::vector<std::byte>> nothing_;
   Released<Vector> theta_hat_;   ///< θ̂_0
   Vector embeddings_;            ///< ĥ, M × K e
-  std::vector<Vector> columns_;  ///< columns of each party, under `central`
+  std::vector<Vector> columns_;  ///< what each party has sent: under `central` its columns
   Secret<Vector> rows_;
   Secret<Vector> block_;  ///< m records of rows_
   Released<Vector> released_;

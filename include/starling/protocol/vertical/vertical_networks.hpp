@@ -18,15 +18,19 @@
 
 namespace starling {
 
-/// Shapes of a run's networks; the same on all ranks.
+/// Shapes of a run's networks, the same on all ranks, and their start values.
 struct VerticalArchitecture {
   std::vector<Architecture> features;  ///< of parties 1, …, K, each with e outputs
   Architecture head;                   ///< with K e inputs
   Precision precision = Precision::single;
   std::uint64_t seed = 1;  ///< of start values, which differ from block to block
   OptimiserKind optimiser = OptimiserKind::sgd;
+  /// Start values of this rank's blocks, the head's first, in place of drawn ones; empty ones are drawn.
+  std::vector<Vector> start = {};
 
   [[nodiscard]] std::size_t parties() const { return features.size(); }
+  /// Whether the start values of block k are given.
+  [[nodiscard]] bool starts(std::size_t k) const { return k < start.size() && !start[k].empty(); }
 };
 
 /// A network with its current parameters, which are made of released gradients only.

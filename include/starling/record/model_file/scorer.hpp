@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "starling/core/batch.hpp"
 #include "starling/model/network/network_block.hpp"
+#include "starling/record/model_file/embedder.hpp"
 #include "starling/record/model_file/saved_model.hpp"
 
 namespace starling {
@@ -12,7 +14,8 @@ namespace starling {
 /// Computes scores, batch by batch. A record's scores do not depend on the rest of its batch.
 class Scorer {
  public:
-  /// `model` must outlive the scorer. Throws DataError if the number of parameters is not that of the architecture.
+  /// `model` must outlive the scorer. Throws DataError for a part of a vertical model, and if the number of
+  /// parameters is not that of the architecture.
   explicit Scorer(const SavedModel& model);
 
   /// Writes the K scores of each record into `scores` (resized to records × K). Rows have `model.features` features,
@@ -23,10 +26,16 @@ class Scorer {
   void score_linear(const Row& row, MutableView scores) const;
   [[nodiscard]] double distance(const Row& row);
   void score_network(const Batch& batch, Vector& scores);
+  /// Sets `embeddings_` to those of all parties, from `dense_`.
+  void embed(std::size_t records);
 
   const SavedModel& model_;
-  std::unique_ptr<NetworkBlock> network_;
-  Vector dense_;  ///< rows of a batch for a network, or one difference from a point
+  std::unique_ptr<NetworkBlock> network_;  ///< of a vertical model the head
+  std::vector<Embedder> embedders_;        ///< of a vertical model's parties
+  Vector dense_;                           ///< rows of a batch for networks, or one difference from a point
+  Vector columns_;                         ///< of one party
+  Vector embedding_;                       ///< of one party
+  Vector embeddings_;                      ///< of all parties, a row for each record
 };
 
 }  // namespace starling

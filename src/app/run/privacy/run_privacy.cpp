@@ -88,6 +88,7 @@ void RunPrivacy::make_protection() {
   settings.price = prices_->range();
   settings.clip = options_.clip.value_or(options_.protects() ? 1.0 : infinity);
   settings.unit = options_.unit;
+  settings.persons_in_slots = facts_.persons_in_slots;
   settings.batch = facts_.batch;
   settings.dimension = facts_.dimension;
   settings.rounds = facts_.rounds;
@@ -293,6 +294,7 @@ PrivacyReport RunPrivacy::finish(bool stopped) {
                                         layout_.clients(), options_.delta);
   report.public_data = facts_.public_data;
   report.units = units_;
+  if (options_.persons_shared) report.at_all_clients = loss_in_clients(report.own(), layout_.clients());
   report.vectors = vectors_of_release();
   if (facts_.norm_share > 0) describe_norms(report);
   describe_trust(report);

@@ -14,7 +14,7 @@ void RunPrivacy::count_units() {
     const Round rounds = std::min(facts_.rounds, client.of_all.value_or(facts_.rounds));
     if (rounds == 0) continue;
     const Round of_pass = std::max<Round>(client.of_pass.value_or(rounds), 1);
-    uses = std::max(uses, (rounds - 1) / of_pass + 1);
+    uses = std::max(uses, ((rounds - 1) / of_pass + 1) * std::min(client.uses, rounds));
     known = known && client.records;
     const std::int64_t records = client.records.value_or(0);
     units = facts_.vertical ? std::max(units, records) : units + records;

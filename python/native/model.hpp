@@ -1,0 +1,47 @@
+/// Own models that are Python objects.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <string>
+
+#include "starling/protocol/own_model/own_model.hpp"
+
+namespace starling::python {
+
+namespace py = pybind11;
+
+/// A Python object with the functions of `starling.Model`. The arrays that these are given are views of starling's
+/// memory, which nobody can write, and which hold during the call. What they return is copied, after a look at its
+/// shape and type. Takes the GIL in each call; constructed and destroyed by a thread that holds it.
+class PythonModel final : public OwnModel {
+ public:
+  PythonModel(py::object model, std::string identity) : model_(std::move(model)), identity_(std::move(identity)) {}
+
+  [[nodiscard]] std::size_t dimension(std::size_t features) override;
+  [[nodiscard]] std::optional<Vector> start(std::uint64_t seed, std::size_t dimension) override;
+  void gradients(View point, const RecordTable& records, MutableView losses, MutableView gradients) override;
+  [[nodiscard]] bool predicts() const override;
+  [[nodiscard]] bool classifies() const override;
+  void predict(View point, const RecordTable& records, MutableView predictions) override;
+  [[nodiscard]] std::string identity() const override { return identity_; }
+
+  /// The first exception that the object has raised; none without one.
+  [[nodiscard]] const py::object& raised() const { return raised_; }
+
+ private:
+  /// Runs f() with the GIL. A Python exception is kept, and ends the run as a RecordError.
+  template <class F>
+  auto ask(const char* function, F f);
+  void keep(const py::error_already_set& error);
+  [[nodiscard]] std::string name_of(const char* function) const;
+  /// Copies what a function has returned. Raises ValueError for another shape, TypeError for what is no number.
+  void copy(const py::handle& returned, const std::string& what, const std::vector<py::ssize_t>& shape,
+            MutableView target) const;
+
+  py::object model_;
+  std::string identity_;
+  py::object raised_ = py::none();
+};
+
+}  // namespace starling::python

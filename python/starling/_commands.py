@@ -1,0 +1,162 @@
+"""The commands of the program as functions of Python, made from the declarations of their options."""
+
+import functools
+import inspect
+import json
+import os
+import tempfile
+import textwrap
+import types
+
+from ._call import Offer, run_words
+from ._errors import UsageError
+from ._model import name_of
+from ._records import TEST, offered_records, table_of
+from ._run import Run
+from ._tables import as_table, read_columns
+from ._topology import Topology, topology_of
+from ._words import python_name, words_of
+
+
+# Commands that return their text unless json=True: not all that they show is in their JSON.
+TEXTS = {("report",)}
+
+
+def has_option(command, name):
+    return any(option["name"] == name for option in command["options"])
+
+
+def take_records(command, keywords, offer):
+    """Moves records from the keywords to the offer, and names them as the source."""
+    given = keywords.pop("records", None)
+    resumed = keywords.get("resume") is not None
+    if given is not None:
+        if keywords.get("source") is not None:
+            raise UsageError("records and source: both say what is read. Leave one out.")
+        tables, source, clients = offered_records(given)
+        offer.records.update(tables)
+        if not resumed:
+            keywords["source"] = source
+            if clients is not None and has_option(command, "clients"):
+                keywords.setdefault("clients", clients)
+    test = keywords.get("test")
+    if test is not None and not isinstance(test, str) and not hasattr(test, "__fspath__"):
+        offer.records[TEST] = table_of(test, "test")
+        keywords["test"] = None if resumed else f"memory:{TEST}"
+
+
+def take_model(keywords, offer):
+    model = keywords.get("model")
+    if not hasattr(model, "gradients"):
+        return
+    offer.model = model
+    keywords["model"] = None if keywords.get("resume") is not None else f"own:{name_of(model)}"
+
+
+def result_of(ended, offer, printed_json):
+    if ended["directory"]:
+        return Run(ended["directory"], model=offer.model, code=ended["code"])
+    if printed_json and ended["text"].startswith("{"):
+        return json.loads(ended["text"])
+    return ended["text"]
+
+
+def call(command, path, positional, keywords):
+    """Runs a command with these arguments. Returns a Run, an object of JSON, or what the program prints."""
+    function = "starling." + ".".join(path)
+    keywords = dict(keywords)
+    offer = Offer()
+    if has_option(command, "source"):
+        take_records(command, keywords, offer)
+    if has_option(command, "model") and command["on_all_ranks"]:
+        take_model(keywords, offer)
+    if has_option(command, "topology"):
+        keywords["topology"] = topology_of(keywords.get("topology"), keywords.get("clients"))
+    positional = [each.file() if isinstance(each, Topology) else each for each in positional]
+    printed_json = has_option(command, "json") and keywords.get("json", path not in TEXTS) is not False
+    if has_option(command, "json"):
+        keywords["json"] = printed_json
+    ended = run_words([*path, *words_of(command, function, positional, keywords)], offer)
+    return result_of(ended, offer, printed_json)
+
+
+EXTRA = {"records": "records in memory: X, (X, y), or a list with one of these for each client",
+         "test": "a file, or records in memory: (X, y)",
+         "model": "a text, or a model of your own (starling.Model)",
+         "topology": "a family such as ring, or a starling.Topology"}
+
+
+def keywords_of(command):
+    """[(keyword, its option or None)] in the order of the program's help."""
+    found = [(python_name(option), option) for option in command["options"] if option["name"] != "help"]
+    if has_option(command, "source"):
+        found.insert(0, ("records", None))
+    return found
+
+
+def help_of(name, option):
+    if option is None:
+        return EXTRA[name]
+    text = option["help"]
+    if name in EXTRA and option["argument"]:
+        text = f"{text}; {EXTRA[name]}"
+    if option["words"] and option["kind"] == "word":
+        text = f"{text} ({', '.join(option['words'])})"
+    return f"{text} [default {option['initial']}]" if option["initial"] else text
+
+
+def docstring(command, path):
+    lines = [f"{command['purpose'][:1].upper()}{command['purpose'][1:]}.", "",
+             f"The keywords are the options of `starling {' '.join(path)}`. What stands below them there is in the text of",
+             f"starling.{'.'.join(path)}(help=True).", ""]
+    group = None
+    for name, option in keywords_of(command):
+        if option is not None and option["group"] != group:
+            group = option["group"]
+            lines += ["", f"{group}:"] if group else []
+        lines += textwrap.wrap(f"{name}: {help_of(name, option)}", 110, initial_indent="    ", subsequent_indent="        ")
+    return "\n".join(lines) + "\n"
+
+
+def function_of(command, path):
+    def function(*positional, **keywords):
+        return call(command, path, positional, keywords)
+
+    parameter = inspect.Parameter
+    parameters = [parameter(name, parameter.KEYWORD_ONLY, default=None) for name, _ in keywords_of(command)]
+    if any(option["positional"] for option in command["options"]):
+        parameters.insert(0, parameter("arguments", parameter.VAR_POSITIONAL))
+    function.__name__ = path[-1]
+    function.__qualname__ = ".".join(path)
+    function.__module__ = "starling"
+    function.__doc__ = docstring(command, path)
+    function.__signature__ = inspect.Signature(parameters)
+    return function
+
+
+class Commands(types.SimpleNamespace):
+    """Commands below a command."""
+
+
+def functions_of(commands, above=()):
+    """{name: function}, or {name: Commands} for commands with others below them."""
+    found = {}
+    for command in commands:
+        path = (*above, command["name"])
+        below = command["commands"]
+        found[command["name"]] = Commands(**functions_of(below, path)) if below else function_of(command, path)
+    return found
+
+
+def predicting(function):
+    """`starling.predict`: without a file as `output` it returns the table of predictions."""
+    @functools.wraps(function)
+    def predict(*positional, output=None, **keywords):
+        if output is not None:
+            return function(*positional, output=output, **keywords)
+        with tempfile.TemporaryDirectory(prefix="starling-") as folder:
+            path = os.path.join(folder, "predictions.csv")
+            function(*positional, output=path, **{"progress": "off", **keywords})
+            return as_table(read_columns(path))
+
+    return predict

@@ -1,0 +1,115 @@
+"""Own models: their base class, and what tells one from another."""
+
+import hashlib
+import inspect
+import re
+
+import numpy as np
+
+
+class Model:
+    """A model of your own: losses of records and their gradients, for `starling.omd(model=...)`.
+
+    starling clips the gradient of each record, sums, adds noise and keeps the account. What a model returns can cost accuracy,
+    not privacy. A model must keep no state that depends on records.
+
+    Arrays that a function is given are views of starling's memory: nobody can write them, and they hold during the call. Copy
+    what must last longer. A class may also have
+
+        def predict(self, point, x)     # a prediction of the label for each of m records: (m,)
+
+    Set `classifies = True` if a prediction is the number of a class, so that it is right or wrong.
+    """
+
+    classifies = False
+    #: Text that no other model has. None: `starling.identity(model)`. A run goes on with the same model alone.
+    identity = None
+
+    def __init_subclass__(cls, **keywords):
+        super().__init_subclass__(**keywords)
+        cls._source = source_of(cls)  # now: the file may change while the class stays what it is
+
+    def dimension(self, features):
+        """Number d of parameters for records of so many features."""
+        return features
+
+    def start(self, seed):
+        """The d start values, from the run's public seed alone; None for zeros."""
+        return None
+
+    def gradients(self, point, x, y):
+        """Losses (m,) and their gradients (m, d) at `point` (d,), of m records: x (m, features), y (m,)."""
+        raise NotImplementedError(f"{type(self).__name__} needs a function gradients(self, point, x, y)")
+
+
+class Unknown(Exception):
+    """What a model depends on cannot be told."""
+
+
+def add_value(digest, value):
+    """Adds a value that is plain data to the digest. Raises Unknown for any other."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        digest.update(f"array {value.dtype.str} {value.shape} ".encode())
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.number, np.bool_)):
+        digest.update(f"{type(value).__name__} {value!r} ".encode())
+    elif isinstance(value, (list, tuple)):
+        digest.update(f"{type(value).__name__} {len(value)} ".encode())
+        for each in value:
+            add_value(digest, each)
+    elif isinstance(value, dict):
+        digest.update(f"dict {len(value)} ".encode())
+        for key in value:
+            add_value(digest, key)
+            add_value(digest, value[key])
+    else:
+        raise Unknown(f"an attribute of type {type(value).__name__}")
+
+
+def source_of(thing):
+    """The content of the file in which a class or function stands, as a digest; None where there is none, as in a notebook."""
+    try:
+        with open(inspect.getsourcefile(thing), "rb") as file:
+            return hashlib.sha256(file.read()).digest()
+    except (TypeError, OSError):
+        return None
+
+
+def add_source(digest, thing):
+    """Adds the file in which a class or function stands. Raises Unknown where there is none."""
+    source = vars(thing)["_source"] if "_source" in vars(thing) else source_of(thing)
+    if source is None:
+        raise Unknown(f"no file has {thing!r}")
+    digest.update(source)
+
+
+def digest_of_model(model):
+    """SHA-256 of the files in which the model's classes stand, and of its attributes. Raises Unknown."""
+    digest = hashlib.sha256()
+    for each in type(model).__mro__:
+        if each in (Model, object):
+            continue
+        if hasattr(each, "__slots__"):
+            raise Unknown("__slots__")
+        digest.update(each.__qualname__.encode())
+        add_source(digest, each)
+    add_value(digest, dict(sorted(vars(model).items())))
+    return digest.hexdigest()
+
+
+def identity(model):
+    """Text by which starling tells this model from others: its `identity`, or else the SHA-256 of the files in which its
+    classes stand and of its attributes. Empty where these are not plain data, or no file has the class, as in a notebook:
+    a run of such a model cannot be resumed."""
+    own = getattr(model, "identity", None)
+    if own is not None:
+        return str(own() if callable(own) else own)
+    try:
+        return digest_of_model(model)
+    except Unknown:
+        return ""
+
+
+def name_of(model):
+    """The name of the model's class, as `--model own:NAME` has it."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", type(model).__name__)

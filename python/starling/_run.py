@@ -1,0 +1,143 @@
+"""A run, by what its directory holds."""
+
+import functools
+import json
+import os
+
+import numpy as np
+
+from ._apply import apply_model
+from ._errors import DataError, UsageError
+from ._native import native
+from ._records import as_doubles
+from ._tables import as_table, read_columns
+
+
+def read_dataset(path, name):
+    """The data set of an HDF5 file, by h5py, or else by the native module; None if there is none."""
+    try:
+        import h5py
+    except ImportError:
+        return native().read_dataset(path, name)
+    with h5py.File(path, "r") as file:
+        return file[name][()] if name in file else None
+
+
+class Run:
+    """A run: its results, which are read from its directory when they are asked for.
+
+    `path` is the directory. `code` is the exit code of the command: 1 where an audit has refuted the claim.
+    """
+
+    def __init__(self, path, model=None, code=0):
+        self.path = os.path.abspath(os.fspath(path))
+        self.code = code
+        self._own = model
+        if not os.path.isdir(self.path):
+            raise DataError(f"'{self.path}' is no folder. Name the directory of a run.")
+
+    def __repr__(self):
+        return f"<starling.Run {self.path}>"
+
+    def file(self, name):
+        """The path of a file of the run."""
+        return os.path.join(self.path, name)
+
+    def _text(self, name):
+        try:
+            with open(self.file(name), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            raise DataError(f"'{self.path}' has no {name}: the run has not ended, or is of a kind without one.") from None
+
+    @functools.cached_property
+    def summary(self):
+        """The results: summary.json, as a dictionary."""
+        return json.loads(self._text("summary.json"))
+
+    @property
+    def privacy(self):
+        """The privacy statement."""
+        return self._text("privacy.txt")
+
+    def table(self, name):
+        """A table of the run, NAME.csv: history, coefficients, regret, …. A pandas.DataFrame where there is pandas, else a
+        dictionary of arrays."""
+        self._text(f"{name}.csv")
+        return as_table(read_columns(self.file(f"{name}.csv")))
+
+    @functools.cached_property
+    def history(self):
+        """The figures of the recorded rounds: history.csv."""
+        return self.table("history")
+
+    def read(self, name):
+        """A data set of run.h5, as an array: model (records × recorded clients × d), mass, loss, …."""
+        found = read_dataset(self.file("run.h5"), name) if os.path.exists(self.file("run.h5")) else None
+        if found is None:
+            raise DataError(f"'{self.path}' has no data set {name}: it was not recorded, or is withheld.")
+        return found
+
+    @functools.cached_property
+    def models(self):
+        """The final models: clients × d."""
+        return self.read("final_model")
+
+    @functools.cached_property
+    def model(self):
+        """The mean of the final models, weighted by their push-sum masses: the model of model.h5, as one vector."""
+        if not os.path.exists(self.file("run.h5")) or read_dataset(self.file("run.h5"), "final_model") is None:
+            return np.array(self.summary["final_model"], dtype=float)
+        masses = read_dataset(self.file("run.h5"), "mass")
+        if masses is None or len(masses) == 0 or masses.shape[1] != len(self.models):
+            return self.models.mean(axis=0)
+        return masses[-1] @ self.models / masses[-1].sum()
+
+    def predict(self, x, what=None, client=None):
+        """Predictions for records x (m, features): classes, or numbers of a regression.
+
+        `what` names other columns of `starling predict`: "score", "probability", or "table" for all of them. `client` is the
+        client whose model is applied, in place of the mean of all. An own model predicts itself.
+        """
+        own = self._own
+        if own is None:
+            if not os.path.exists(self.file("model.h5")):
+                raise UsageError("predict: the run has no model.h5: it has not ended, or its result is no model of records.")
+            return apply_model(self.path, x, what, client)
+        if not hasattr(own, "predict"):
+            raise UsageError(f"predict: {type(own).__name__} has no function predict(point, x).")
+        if what is not None:
+            raise UsageError("predict: an own model has predictions alone. Leave `what` out.")
+        return np.asarray(own.predict(self.model if client is None else self.models[client], as_doubles(x, 2, "predict")))
+
+    def plot(self, name="loss", ax=None):
+        """Draws a figure of the history over the rounds, and with it the same on the test set. Returns the matplotlib axes.
+        Without matplotlib, and for the pictures of the run (components, convergence, …), returns the path of NAME.svg."""
+        history = read_columns(self.file("history.csv")) if os.path.exists(self.file("history.csv")) else {}
+        drawn = [column for column in (name, f"test_{name}") if np.isfinite(history.get(column, np.array([]))).any()]
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            drawn = []
+        if not drawn:
+            return self._picture(name)
+        if ax is None:
+            ax = pyplot.subplots()[1]
+        for column in drawn:
+            known = np.isfinite(history[column])
+            ax.plot(history["rounds"][known], history[column][known], label=column.replace("_", " "))
+        ax.set_xlabel("rounds")
+        ax.legend()
+        return ax
+
+    def _picture(self, name):
+        if os.path.exists(self.file(f"{name}.svg")):
+            return self.file(f"{name}.svg")
+        there = sorted(file[:-4] for file in os.listdir(self.path) if file.endswith(".svg"))
+        raise UsageError(f"plot: no figure '{name}': it is unknown or withheld. Columns of run.history can be drawn, and: "
+                         f"{', '.join(there) or 'no picture'}.")
+
+
+def load(path, model=None):
+    """The run of a directory, as `starling.omd` returns it. `model` is its own model, which predicts. Needs no MPI."""
+    return Run(path, model)

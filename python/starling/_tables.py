@@ -1,0 +1,28 @@
+"""Tables: a pandas.DataFrame where there is pandas, else a dictionary of arrays, by the names of the columns."""
+
+import csv
+
+import numpy as np
+
+
+def as_table(columns):
+    try:
+        import pandas
+    except ImportError:
+        return columns
+    return pandas.DataFrame(columns)
+
+
+def column_of(texts):
+    """Numbers where all texts are numbers, with NaN for empty ones; else texts."""
+    try:
+        return np.array([float(text) if text else np.nan for text in texts])
+    except ValueError:
+        return np.array(texts, dtype=object)
+
+
+def read_columns(path):
+    """The columns of a CSV file with a line of names."""
+    with open(path, newline="", encoding="utf-8") as file:
+        names, *rows = csv.reader(file)
+    return {name: column_of([row[i] for row in rows]) for i, name in enumerate(names)}

@@ -1,0 +1,147 @@
+"""PyTorch modules as own models, with the gradient of each record."""
+
+import copy
+import hashlib
+
+import numpy as np
+
+from ._errors import UsageError
+from ._model import Model, Unknown, add_source, add_value
+
+
+def transforms():
+    """(functional_call, grad_and_value, vmap) of this PyTorch, or None where it has none: then records go one by one."""
+    try:
+        from torch.func import functional_call, grad_and_value, vmap
+        return functional_call, grad_and_value, vmap
+    except ImportError:
+        pass
+    try:
+        from functorch import grad_and_value, vmap
+        from torch.nn.utils.stateless import functional_call
+        return functional_call, grad_and_value, vmap
+    except ImportError:
+        return None
+
+
+class TorchModel(Model):
+    """A module of PyTorch and its loss. Made by `starling.torch`."""
+
+    def __init__(self, module, loss, classifies, keep_start):
+        import torch
+
+        self._torch = torch
+        self._module = copy.deepcopy(module).to(dtype=torch.float64, device="cpu").eval()
+        self._loss = loss
+        self._parameters = dict(self._module.named_parameters())
+        self._kept_start = self._values_of(self._module) if keep_start else None
+        self._transforms = transforms()
+        self.classifies = classifies
+        if any(not each.requires_grad for each in self._parameters.values()):
+            raise UsageError("starling.torch: a parameter without gradient. Make it a buffer.")
+
+    def dimension(self, features):
+        return sum(each.numel() for each in self._parameters.values())
+
+    def start(self, seed):
+        if self._kept_start is not None:
+            return self._kept_start
+        module = copy.deepcopy(self._module)
+        with self._torch.random.fork_rng(devices=[]):
+            self._torch.manual_seed(seed % 2**63)
+            for each in module.modules():
+                if hasattr(each, "reset_parameters"):
+                    each.reset_parameters()
+        return self._values_of(module)
+
+    @staticmethod
+    def _values_of(module):
+        return np.concatenate([each.detach().numpy().ravel() for each in module.parameters()])
+
+    def _split(self, point):
+        """{name: tensor} of a point."""
+        vector, found, at = self._torch.tensor(np.array(point)), {}, 0
+        for name, each in self._parameters.items():
+            found[name] = vector[at:at + each.numel()].reshape(each.shape)
+            at += each.numel()
+        return found
+
+    def _labels(self, y):
+        labels = self._torch.tensor(np.array(y))
+        return labels.long() if self.classifies else labels
+
+    def _loss_of_record(self, call, parameters, x, y):
+        scores = call(self._module, parameters, (x.unsqueeze(0),))
+        return self._loss(scores if self.classifies else scores.reshape(1), y.unsqueeze(0))
+
+    def gradients(self, point, x, y):
+        parameters, x, y = self._split(point), self._torch.tensor(np.array(x)), self._labels(y)
+        if self._transforms is None:
+            return self._one_by_one(parameters, x, y)
+        call, grad_and_value, vmap = self._transforms
+        of_record = grad_and_value(lambda values, a, b: self._loss_of_record(call, values, a, b))
+        rows, losses = vmap(of_record, in_dims=(None, 0, 0))(parameters, x, y)
+        rows = self._torch.cat([rows[name].reshape(len(x), -1) for name in parameters], dim=1)
+        return losses.detach().numpy(), rows.detach().numpy()
+
+    def _one_by_one(self, parameters, x, y):
+        def call(module, _, arguments):
+            return module(*arguments)
+
+        with self._torch.no_grad():
+            for name, each in self._parameters.items():
+                each.copy_(parameters[name])
+        losses, rows = np.empty(len(x)), np.empty((len(x), self.dimension(0)))
+        own = list(self._parameters.values())
+        for i in range(len(x)):
+            loss = self._loss_of_record(call, None, x[i], y[i])
+            row = self._torch.autograd.grad(loss, own)
+            losses[i], rows[i] = loss.item(), np.concatenate([each.numpy().ravel() for each in row])
+        return losses, rows
+
+    def predict(self, point, x):
+        with self._torch.no_grad():
+            for name, value in self._split(point).items():
+                self._parameters[name].copy_(value)
+            scores = self._module(self._torch.tensor(np.array(x)))
+        return (scores.argmax(dim=1) if self.classifies else scores.reshape(len(x))).numpy()
+
+    def identity(self):
+        """SHA-256 of PyTorch's version, the module's structure and constants, and the files of its classes and of the loss; empty
+        where these cannot be read."""
+        digest = hashlib.sha256(f"{self._torch.__version__} {self._module!r} {self.classifies}".encode())
+        try:
+            self._add_loss(digest)
+            for each in self._module.modules():
+                self._add_code(digest, type(each))
+            add_value(digest, {name: each.numpy() for name, each in self._module.named_buffers()})
+            add_value(digest, self._kept_start)
+        except Unknown:
+            return ""
+        return digest.hexdigest()
+
+    def _add_loss(self, digest):
+        if isinstance(self._loss, self._torch.nn.Module):
+            digest.update(repr(self._loss).encode())
+            add_value(digest, {name: each.detach().numpy() for name, each in self._loss.state_dict().items()})
+            return self._add_code(digest, type(self._loss))
+        if getattr(self._loss, "__closure__", True):
+            raise Unknown("a loss that is no plain function")
+        digest.update(self._loss.__qualname__.encode())
+        return self._add_code(digest, self._loss)
+
+    @staticmethod
+    def _add_code(digest, thing):
+        if not (thing.__module__ or "").startswith("torch."):
+            add_source(digest, thing)
+
+
+def torch(module, loss, *, classifies=False, keep_start=False):
+    """An own model from a PyTorch module.
+
+    `loss(scores, labels)` is asked for one record at a time: scores (1, classes) and a label (1,) if `classifies`, else (1,) and
+    (1,). Per-record gradients come from torch.func or functorch, else from a loop over records. The module is copied, takes
+    float64, and is used in evaluation mode: no dropout, and no statistics of batches. It starts from its layers' own random
+    start, drawn from the run's seed; with `keep_start` from the parameters that it has, which are then public.
+    """
+    return TorchModel(module, loss, classifies, keep_start)

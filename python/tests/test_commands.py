@@ -1,0 +1,156 @@
+"""Functions and keywords are the commands and options of the program; errors, results that need no run, and stubs."""
+
+import ast
+import inspect
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from case import *
+from starling._words import python_name, words_of
+
+
+def leaves(commands, above=()):
+    for command in commands:
+        path = (*above, command["name"])
+        if command["commands"]:
+            yield from leaves(command["commands"], path)
+        else:
+            yield path, command
+
+
+ALL = dict(leaves(starling._module.declarations()))
+
+
+class Functions(PythonCase):
+    def test_every_command_is_a_function_with_its_options(self):
+        self.assertGreater(len(ALL), 15)
+        for path, command in ALL.items():
+            function = starling
+            for name in path:
+                function = getattr(function, name)
+            keywords = inspect.signature(function).parameters
+            for option in command["options"]:
+                if option["name"] == "help":
+                    continue
+                self.assertIn(python_name(option), keywords, path)
+                self.assertIn(python_name(option) + ":", function.__doc__, path)
+
+    def test_the_declarations_are_those_of_the_program(self):
+        for path, command in ALL.items():
+            text = self.run_alone([*path, "--help"], as_they_are=True).out
+            for option in command["options"]:
+                shown = option["argument"] if option["positional"] else f"--{option['name']}"
+                self.assertIn(shown, text, path)
+
+    def test_words(self):
+        omd = ALL[("omd",)]
+        words = words_of(omd, "starling.omd", (), {"step_power": 0.5, "rounds": np.int64(3), "audit": True, "json": False,
+                                                   "source": pathlib.Path("a b.csv"), "drop": ["p", "q"], "seed": None})
+        self.assertEqual(words, ["--step-power=0.5", "--rounds=3", "--audit", "--source=a b.csv", "--drop=p,q"])
+        self.assertEqual(words_of(omd, "starling.omd", (), {"step": 0.1 + 0.2}), ["--step=0.30000000000000004"])
+
+    def test_unknown_keywords_have_a_suggestion(self):
+        with self.assertRaisesRegex(starling.UsageError, "no keyword 'step_powr'. Did you mean step_power"):
+            starling.omd(step_powr=1)
+        with self.assertRaisesRegex(starling.UsageError, r"help\(starling.omd\)"):
+            starling.omd(zzzzz=1)
+        with self.assertRaisesRegex(starling.UsageError, "audit='yes': it is True or False"):
+            starling.omd(audit="yes")
+        with self.assertRaisesRegex(starling.UsageError, "a set cannot be the value"):
+            starling.omd(step={1})
+
+    def test_stubs_are_python_and_have_every_command(self):
+        stub = pathlib.Path(starling.__file__).with_name("__init__.pyi").read_text()
+        tree = ast.parse(stub)
+        names = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+        self.assertLessEqual({path[0] for path in ALL}, names)
+        omd = next(node for node in tree.body if getattr(node, "name", "") == "omd")
+        self.assertLessEqual({"records", "step_power", "total_epsilon"}, {each.arg for each in omd.args.kwonlyargs})
+
+    def test_the_package_reads_runs_without_its_native_module(self):
+        starling.omd(source="synthetic:drift:n=40", mechanism="laplace", epsilon=1, clients=2, topology="complete", tuning="off",
+                     output="run", progress="off")
+        (self.folder / "copy" / "starling").mkdir(parents=True)
+        for file in pathlib.Path(starling.__file__).parent.glob("*.py"):
+            (self.folder / "copy" / "starling" / file.name).write_text(file.read_text())
+        text = ("import starling\nprint(starling.load('run').models.shape)\n"
+                "try: starling.omd()\nexcept ImportError as error: print('no', 'native module' in str(error))\n")
+        done = subprocess.run([sys.executable, "-B", "-c", text], env={**harness.environment(), "PYTHONPATH": "copy"},
+                              capture_output=True, text=True)
+        self.assertEqual(done.stdout.split("\n")[-2], "no True", done.stdout + done.stderr)
+
+
+class Installed(PythonCase):
+    def test_an_installed_copy_works_alone(self):
+        prefix = self.folder / "prefix"
+        subprocess.run(["cmake", "--install", os.environ["STARLING_BUILD"], "--prefix", str(prefix), "--component", "python"], check=True,
+                       capture_output=True)
+        packages = [path.parent for path in prefix.rglob("starling") if path.is_dir()]
+        self.assertEqual(len(packages), 1)
+        for name in ("py.typed", "__init__.pyi", "__init__.py"):
+            self.assertTrue((packages[0] / "starling" / name).is_file() and not (packages[0] / "starling" / name).is_symlink())
+        done = subprocess.run([sys.executable, "-B", "-c", "import starling; print(starling.__file__, starling.__version__)"],
+                              env={**harness.environment(), "PYTHONPATH": str(packages[0])}, capture_output=True, text=True, check=True)
+        self.assertTrue(done.stdout.startswith(str(prefix)), done.stdout)
+
+
+class Results(PythonCase):
+    def test_privacy(self):
+        words = ["privacy", "spend", "--mechanism", "gaussian", "--sigma", "4", "--sensitivity", "1", "--releases", "100", "--delta",
+                 "1e-5", "--json"]
+        spent = starling.privacy.spend(mechanism="gaussian", sigma=4, sensitivity=1, releases=100, delta=1e-5)
+        self.assertEqual(spent, json.loads(self.run_alone(words).out))
+        calibrated = starling.privacy.calibrate(mechanism="gaussian", sensitivity=1, releases=10, epsilon=1, delta=1e-5)
+        self.assertGreater(calibrated["sigma"], 0)
+
+    def test_errors_have_the_class_and_code_of_the_program(self):
+        with self.assertRaisesRegex(starling.UsageError, "unknown topology family 'nonsense'") as caught:
+            starling.omd(topology="nonsense", clients=3, source="synthetic:drift", mechanism="laplace")
+        self.assertEqual((caught.exception.code, caught.exception.path), (2, None))
+        self.write("bad.csv", "a,b,y\n1,2,1\n3,x,1\n")
+        with self.assertRaises(starling.DataError) as caught:
+            starling.omd(source="bad.csv", mechanism="laplace", epsilon=1, clients=1, topology="complete")
+        self.assertEqual(caught.exception.code, 3)
+        with self.assertRaises(starling.DataError):
+            starling.load("nowhere")
+        self.assertTrue(issubclass(starling.BudgetError, starling.Error))
+
+    def test_a_spent_budget(self):
+        words = dict(records=(np.zeros((20, 2)), np.ones(20)), clients=1, topology="complete", mechanism="laplace", tuning="off",
+                     ledger="ledger", noise_key="random", progress="off")
+        with self.assertRaises(starling.BudgetError) as caught:
+            starling.omd(**words, epsilon=1, budget=0.5)
+        self.assertEqual(caught.exception.code, 4)
+
+    def test_a_text_where_there_is_no_json(self):
+        starling.topology.make("ring", clients=4, output="ring.topo")
+        self.assertTrue((self.folder / "ring.topo").exists())
+        self.assertEqual(starling.topology.check("ring.topo")["clients"], 4)
+        self.assertIn("source = synthetic:drift", starling.omd(source="synthetic:drift", print_config=True))
+
+    def test_reports(self):
+        options = dict(source="synthetic:drift:n=20", clients=2, mechanism="laplace", tuning="off", progress="off")
+        runs = [starling.omd(**options, seed=seed, output=f"run-{seed}") for seed in (1, 2)]
+        self.assertIn("Clients", starling.report(runs[0], pictures="off"))
+        self.assertEqual(starling.report(runs[0], json=True), runs[0].summary)
+        self.assertEqual(starling.report(runs[0], csv="history").split("\n")[0].split(",")[0], "rounds")
+        models = starling.report(runs[0], csv="models").split("\n")
+        self.assertEqual(len(models), 2 + runs[0].read("model").size)
+        self.assertIn("run-2", starling.report(*runs, pictures="off"))
+
+    def test_sweeps_start_the_program(self):
+        path = os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        self.write("sweep.ini", "[sweep]\ncommand = omd\nlauncher = env\n[options]\nsource = synthetic:drift:n=20\nmechanism = laplace\n"
+                                "tuning = off\nclients = 1\nseed = 1..2\n")
+        os.environ["PATH"] = "/nowhere"
+        with self.assertRaisesRegex(starling.UsageError, "no program starling on the PATH"):
+            starling.sweep("sweep.ini", output="sweep")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,265 @@
+"""Models of the user: the same numbers as built-in losses, errors, resuming, the audit, PyTorch."""
+
+import gc
+import sys
+import threading
+import time
+import traceback
+import unittest
+
+import own
+from case import *
+
+OPTIONS = dict(clients=3, topology="ring", partition="iid", mechanism="gaussian", epsilon=1, delta=1e-5, tuning="off", seed=3, noise_key="seed",
+               clip=1, progress="off")
+
+
+class OwnModels(PythonCase):
+    def setUp(self):
+        super().setUp()
+        self.x, self.y = records_of()
+
+    def learn(self, model, output="run", **more):
+        return starling.omd(model=model, records=(self.x, self.y), **{**OPTIONS, **more}, output=output)
+
+    def test_logistic_regression_is_that_of_starling(self):
+        test = records_of(seed=2)
+        mine = self.learn(own.Logistic(), "own", test=test)
+        theirs = starling.omd(loss="logistic", records=(self.x, self.y), test=test, **OPTIONS, output="built-in")
+        np.testing.assert_allclose(mine.models, theirs.models, rtol=0, atol=1e-12)
+        for key in ("test_loss", "test_accuracy"):
+            self.assertAlmostEqual(mine.summary["metrics"][key], theirs.summary["metrics"][key], places=12)
+        self.assertEqual(mine.summary["task"], "classification")
+        np.testing.assert_array_equal(mine.predict(self.x), theirs.predict(self.x))
+        again = starling.load("own", model=own.Logistic())
+        np.testing.assert_array_equal(again.predict(self.x[:5], client=1), mine.predict(self.x[:5], client=1))
+        with self.assertRaisesRegex(starling.DataError, "code of its own"):
+            starling.load("own").predict(self.x)
+
+    def test_start_and_attributes(self):
+        self.y = np.abs(np.round(3 * self.x[:, 2]))
+        run = self.learn(own.Poisson(0.1))
+        np.testing.assert_array_equal(run.read("model")[0] if run.read("rounds")[0] == 0 else np.full((3, 4), 0.01),
+                                      np.full((3, 4), 0.01))
+        self.assertEqual(run.summary["task"], "regression")
+        np.testing.assert_allclose(run.predict(self.x[:3]), np.exp(self.x[:3] @ run.model + 0.1))
+
+    def test_arrays_are_views_that_nobody_writes(self):
+        seen = []
+
+        class Curious(own.Logistic):
+            def gradients(self, point, x, y):
+                seen.append((x.flags.owndata, x.flags.writeable, point.flags.writeable, y.flags.owndata, x.shape[1]))
+                return super().gradients(point, x, y)
+
+        self.learn(Curious())
+        self.assertEqual(set(seen), {(False, False, False, False, 4)})
+
+    def test_an_exception_is_the_user_s_own(self):
+        class Wrong(own.Logistic):
+            def gradients(self, point, x, y):
+                raise ZeroDivisionError("record 5 is ill")
+
+        try:
+            self.learn(Wrong())
+            self.fail("no exception")
+        except ZeroDivisionError as error:
+            cause = error.__cause__
+            self.assertIn("gradients", [frame.name for frame in traceback.extract_tb(error.__traceback__)])
+        self.assertIsInstance(cause, starling.DataError)
+        self.assertRegex(str(cause), "client 0, round 1: --model: the own model has raised a Python exception")
+        self.assertNotIn("ill", str(cause))
+        self.assertIn("Wrong.gradients: ZeroDivisionError: record 5 is ill", (self.folder / "run/private/0/errors.txt").read_text())
+        self.learn(own.Logistic(), "after")  # and another run may follow
+
+    def test_every_function_may_fail(self):
+        class Wrong(own.Logistic):
+            def __init__(self, where):
+                self.where = where
+
+            def dimension(self, features):
+                return self.fail("dimension", features)
+
+            def start(self, seed):
+                return self.fail("start", None)
+
+            def predict(self, point, x):
+                return self.fail("predict", super().predict(point, x))
+
+            def fail(self, where, value):
+                if self.where == where:
+                    raise LookupError(where)
+                return value
+
+        for where in ("dimension", "start", "predict"):
+            with self.assertRaisesRegex(LookupError, where):
+                self.learn(Wrong(where), where, test=(self.x, self.y))
+
+    def test_wrong_shapes_and_types(self):
+        class Returns(own.Logistic):
+            identity = "returns"
+
+            def __init__(self, change):
+                self.change = change
+
+            def gradients(self, point, x, y):
+                return self.change(*super().gradients(point, x, y))
+
+        for number, (change, kind, message) in enumerate([
+                (lambda a, b: (a[:, None], b), ValueError, r"losses of Returns.gradients: the shape is \(1, 1\), and must be \(1,\)"),
+                (lambda a, b: (a, b.sum(axis=0)), ValueError, r"gradients of Returns.gradients: the shape is \(4,\), and must be \(1, 4\)"),
+                (lambda a, b: (a, b[:, :3]), ValueError, r"\(1, 3\), and must be \(1, 4\)"),
+                (lambda a, b: (a + 0j, b), TypeError, "complex128 is no array of real numbers"),
+                (lambda a, b: (a, b.astype(object)), TypeError, "object"),
+                (lambda a, b: b, TypeError, "must return two arrays"),
+                (lambda a, b: None, TypeError, "must return two arrays")]):
+            with self.assertRaisesRegex(kind, message):
+                self.learn(Returns(change), f"wrong-{number}", batch=1)
+        floats = self.learn(Returns(lambda a, b: (list(a), b.astype("f4"))), "floats")
+        same = self.learn(Returns(lambda a, b: (a, np.asfortranarray(b.astype("f4").astype(float)))), "same")
+        np.testing.assert_array_equal(floats.models, same.models)
+
+        class Sized(own.Logistic):
+            def dimension(self, features):
+                return "many"
+
+        with self.assertRaisesRegex(TypeError, "Sized.dimension"):
+            self.learn(Sized())
+
+    def test_values_that_are_not_finite_cost_accuracy_alone(self):
+        class Hostile(own.Logistic):
+            def gradients(self, point, x, y):
+                losses, rows = super().gradients(point, x, y)
+                rows[0] = np.inf
+                return losses, rows
+
+        run = self.learn(Hostile())
+        self.assertTrue(np.isfinite(run.models).all())
+
+    def test_the_audit(self):
+        run = self.learn(own.Logistic(), audit=True, epsilon=4)
+        self.assertIn("audit", " ".join(run.summary["privacy"]) + " ".join(run.summary))
+        self.assertEqual(run.code, 0)
+
+    def test_no_command_runs_within_another(self):
+        class Nested(own.Logistic):
+            def gradients(self, point, x, y):
+                starling.privacy.spend(mechanism="laplace", epsilon=1, releases=2)
+
+        with self.assertRaisesRegex(starling.UsageError, "a command of starling is running"):
+            self.learn(Nested())
+
+    def test_other_threads_go_on_while_starling_computes(self):
+        ticks, ended = [], threading.Event()
+
+        def tick():
+            while not ended.wait(0.001):
+                ticks.append(time.monotonic())
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        began = time.monotonic()
+        starling.omd(source="synthetic:drift:n=100000", clients=4, mechanism="gaussian", epsilon=1, delta=1e-5, tuning="off",
+                     output="long", progress="off")
+        seconds = time.monotonic() - began
+        ended.set()
+        thread.join()
+        longest = np.diff([began, *ticks]).max()
+        self.assertLess(longest, seconds / 2, (seconds, len(ticks)))
+
+    def test_a_model_is_freed(self):
+        class Freed(own.Logistic):
+            gone = []
+
+            def __del__(self):
+                self.gone.append(1)
+
+        run = self.learn(Freed())
+        del run
+        gc.collect()
+        self.assertEqual(Freed.gone, [1])
+
+
+class Identity(PythonCase):
+    def test_default(self):
+        one = starling.identity(own.Poisson(0.5))
+        self.assertRegex(one, "^[0-9a-f]{64}$")
+        self.assertEqual(one, starling.identity(own.Poisson(0.5)))
+        self.assertNotEqual(one, starling.identity(own.Poisson(0.25)))
+        self.assertNotEqual(one, starling.identity(own.Logistic()))
+        model = own.Poisson()
+        model.helper = lambda: 0
+        self.assertEqual(starling.identity(model), "")
+        model.identity = "poisson 1"
+        self.assertEqual(starling.identity(model), "poisson 1")
+        notebook = {}
+        exec("import starling\nclass Of(starling.Model): pass", {"__name__": "notebook"}, notebook)
+        self.assertEqual(starling.identity(notebook["Of"]()), "")
+
+    def test_the_file_counts_as_it_was_imported(self):
+        self.write("changing.py", "import starling\nclass Of(starling.Model): pass\n")
+        sys.path.insert(0, str(self.folder))
+        self.addCleanup(sys.path.remove, str(self.folder))
+        import changing
+        one = starling.identity(changing.Of())
+        self.write("changing.py", "import starling\nclass Of(starling.Model): pass\n# changed\n")
+        self.assertEqual(one, starling.identity(changing.Of()))
+        del sys.modules["changing"]
+        import changing as changed
+        self.assertNotEqual(one, starling.identity(changed.Of()))
+
+    def learn(self, model, **more):
+        x, y = records_of()
+        return starling.omd(model=model, records=(x, np.abs(y)), **more)
+
+    def test_resume(self):
+        options = OPTIONS
+        whole = self.learn(own.Poisson(), **options, output="whole")
+        self.learn(own.Poisson(), **options, output="part", rounds=20, checkpoint_every=10)
+        with self.assertRaises(starling.Error):
+            self.learn(own.Poisson(0.5), resume="part", rounds=whole.summary["rounds"], progress="off")
+        again = self.learn(own.Poisson(), resume="part", rounds=whole.summary["rounds"], progress="off")
+        np.testing.assert_array_equal(again.models, whole.models)
+
+    def test_a_model_without_identity_cannot_be_resumed(self):
+        model = own.Poisson()
+        model.helper = print
+        with self.assertRaisesRegex(starling.UsageError, "it has no identity"):
+            self.learn(model, **OPTIONS, output="part", checkpoint_every=10)
+        self.learn(model, **OPTIONS, output="whole", rounds=20)
+        with self.assertRaises(starling.Error):
+            self.learn(model, resume="whole", rounds=40)
+
+
+@needs("torch")
+class Torch(PythonCase):
+    def test_a_linear_layer_is_logistic_regression(self):
+        import torch
+        x, y = records_of()
+        layer = torch.nn.Linear(4, 1, bias=False)
+        model = starling.torch(layer, lambda score, label: torch.nn.functional.softplus(-label * score).sum())
+        with torch.no_grad():
+            layer.weight.zero_()
+        kept = starling.torch(layer, model._loss, keep_start=True)
+        run = starling.omd(model=kept, records=(x, y), **OPTIONS, output="torch")
+        exact = starling.omd(model=own.Logistic(), records=(x, y), **OPTIONS, output="exact")
+        np.testing.assert_allclose(run.models, exact.models, atol=1e-12)
+
+    def test_gradients_one_by_one_are_those_of_vmap(self):
+        import torch
+        x, y = records_of(12)
+        net = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2))
+        model = starling.torch(net, torch.nn.CrossEntropyLoss(), classifies=True)
+        point = model.start(1)
+        np.testing.assert_array_equal(point, model.start(1))
+        self.assertFalse((point == model.start(2)).all())
+        losses, rows = model.gradients(point, x, y > 0)
+        model._transforms = None
+        for got, want in zip(model.gradients(point, x, y > 0), (losses, rows)):
+            np.testing.assert_allclose(got, want, atol=1e-12)
+        self.assertEqual(set(model.predict(point, x)) - {0, 1}, set())
+        self.assertNotEqual(starling.identity(model), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,142 @@
+"""Scripts under mpirun: the same bits for any number of ranks, errors on all of them, signals, and mpi4py beside."""
+
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from case import *
+
+HEAD = f"""
+import sys
+sys.path.append({str(pathlib.Path(__file__).resolve().parent)!r})
+import numpy as np
+import own
+import starling
+from case import records_of
+x, y = records_of()
+OPTIONS = dict(clients=4, topology="ring", partition="iid", mechanism="gaussian", epsilon=1, delta=1e-5, tuning="off", seed=3, noise_key="seed",
+               progress="off")
+"""
+ENDLESS = HEAD + """
+try:
+    run = starling.omd(source="synthetic:drift:n=1000000", clients=2, topology="complete", mechanism="laplace", tuning="off",
+                       progress="off", output="run", seed=1)
+except KeyboardInterrupt as stopped:
+    print("stopped", type(stopped).__name__, stopped.path)
+    again = starling.privacy.spend(mechanism="laplace", epsilon=1, releases=2)
+    print("rounds", starling.load(stopped.path).summary["rounds"] > 0, again["releases"])
+"""
+
+
+class Ranks(PythonCase):
+    def test_layouts(self):
+        for ranks in (1, 2, 4):
+            self.script(ranks, HEAD + f"""
+run = starling.omd(records=(x, y), **OPTIONS, output="built-in-{ranks}")
+assert run.models.shape == (4, 4) and run.summary["ranks"] == starling.ranks() == {ranks}
+mine = starling.omd(model=own.Logistic(), records=(x, y), **OPTIONS, output="own-{ranks}")
+assert np.allclose(mine.models, run.models, rtol=0, atol=1e-12), starling.rank()
+assert len(mine.predict(x)) == len(x)
+""")
+        np.savetxt("records.csv", np.column_stack(records_of()), fmt="%r", delimiter=",")
+        starling.topology.make("ring", clients=4, output="ring.topo")
+        self.good(2, ["--source", "records.csv", "--clients", "4", "--topology", "ring.topo", "--partition", "iid", "--mechanism", "gaussian",
+                      "--epsilon", "1", "--delta", "1e-5", "--seed", "3", "--noise-key", "seed", "--output", "program"])
+        for ranks in (1, 2, 4):
+            same_runs(self, starling.load(f"built-in-{ranks}"), starling.load("program"))
+            same_runs(self, starling.load(f"own-{ranks}"), starling.load("own-1"))
+
+    def test_each_rank_has_its_own_records(self):
+        self.script(2, HEAD + """
+rank = starling.rank()
+parts = [(x[k::4], y[k::4]) if k // 2 == rank else None for k in range(4)]
+del OPTIONS["partition"], OPTIONS["clients"]
+starling.omd(records=parts, **OPTIONS, output="own")
+starling.omd(records=[(x[k::4], y[k::4]) for k in range(4)], **OPTIONS, output="all")
+""")
+        same_runs(self, starling.load("own"), starling.load("all"))
+
+    def test_errors_of_one_rank(self):
+        done = self.script(4, HEAD + """
+class Wrong(own.Logistic):
+    identity = "wrong"
+    def gradients(self, point, x, y):
+        if starling._module.rank() == 2: raise OverflowError("secret")
+        return super().gradients(point, x, y)
+try:
+    starling.omd(model=Wrong(), records=(x, y), **OPTIONS, output="run")
+except OverflowError as error:
+    print(f"own {starling.rank()}\\n", end="", flush=True)
+except starling.PeerError as error:
+    assert "secret" not in str(error) and error.code == 3
+    print(f"peer {starling.rank()}\\n", end="", flush=True)
+try:
+    starling.omd(records=(x, y), **{**OPTIONS, "topology": "nonsense"})
+except starling.UsageError as error:
+    print(f"usage {starling.rank()}\\n", end="", flush=True)
+except starling.PeerError as error:
+    print(f"usage {starling.rank()}\\n", end="", flush=True)
+""")
+        self.assertEqual(sorted(done.stdout.split("\n")[:-1]), ["own 2", "peer 0", "peer 1", "peer 3", *(f"usage {k}" for k in range(4))],
+                         done.stderr)
+
+    def test_an_uncaught_error_of_one_rank_ends_all(self):
+        began = time.monotonic()
+        done = self.script(2, HEAD + "starling.rank()\nif starling.rank() == 1: raise ValueError('alone')\n"
+                                     "starling.omd(records=(x, y), **OPTIONS)\n", code=None)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("ValueError: alone", done.stderr)
+        self.assertLess(time.monotonic() - began, 30)
+
+    @needs("mpi4py")
+    def test_mpi4py_before_and_after(self):
+        run = 'assert starling.omd(records=(x, y), **OPTIONS, output="{}").models.shape == (4, 4)\n'
+        check = "from mpi4py import MPI\nassert MPI.COMM_WORLD.allreduce(1) == 2\n"
+        self.script(2, check + HEAD + run.format("a") + run.format("b") + check)
+        self.script(2, HEAD + run.format("c") + check + run.format("d"))
+        same_runs(self, starling.load("a"), starling.load("d"))
+
+
+class Signals(PythonCase):
+    def stop(self, number, ranks=1):
+        path = self.write("script.py", ENDLESS)
+        command = [sys.executable, "-B", path]
+        if ranks > 1:
+            command = [harness.MPIRUN, "--oversubscribe", "-n", str(ranks), *command]
+        job = subprocess.Popen(command, cwd=self.folder, env=harness.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+        self.addCleanup(job.kill)
+        harness.wait_until(lambda: (self.folder / "run" / "history.csv").exists(), "the run has begun")
+        time.sleep(0.2)
+        job.send_signal(number)
+        out, err = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 0, err)
+        return out
+
+    def test_a_signal_stops_the_run_safely(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            out = self.stop(number)
+            self.assertEqual(out.split("\n")[0], "stopped Stopped run")
+            self.assertEqual(out.split("\n")[1], "rounds True 2")
+            (self.folder / "run").rename(self.folder / f"run-{number}")
+
+    def test_handlers_of_python_are_back_afterwards(self):
+        done = self.script(1, HEAD + """
+import os, signal
+starling.omd(records=(x, y), **OPTIONS, output="run")
+starling.score("run", records=(x, y))
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    import time
+    time.sleep(5)
+except KeyboardInterrupt as error:
+    print(type(error).__name__)
+""")
+        self.assertEqual(done.stdout, "KeyboardInterrupt\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,174 @@
+"""Records from memory give the bits of the program on files; results are read from the run directory."""
+
+import unittest
+
+from case import *
+
+WORDS = ["--clients", "3", "--topology", "ring.topo", "--partition", "iid", "--mechanism", "gaussian", "--epsilon", "1", "--delta", "1e-5",
+         "--tuning", "off", "--seed", "3", "--noise-key", "seed", "--progress", "off"]
+OPTIONS = dict(clients=3, topology="ring", partition="iid", mechanism="gaussian", epsilon=1, delta=1e-5, tuning="off", seed=3, noise_key="seed",
+               progress="off")
+
+
+def write_csv(path, x, y, names=None):
+    with open(path, "w") as file:
+        file.write(",".join([*(names or [f"x{i}" for i in range(x.shape[1])]), "y"]) + "\n")
+        for row, label in zip(x, y):
+            file.write(",".join(repr(float(value)) for value in [*row, label]) + "\n")
+
+
+class Records(PythonCase):
+    def setUp(self):
+        super().setUp()
+        self.x, self.y = records_of()
+        starling.topology.make("ring", clients=3, output="ring.topo")
+
+    def program(self, output, *words):
+        """The run of the program on the same records."""
+        write_csv("records.csv", self.x, self.y)
+        self.good(1, ["--source", "records.csv", *WORDS, *words, "--output", output])
+        return starling.load(output)
+
+    def test_the_bits_are_those_of_the_program(self):
+        program = self.program("program")
+        same_runs(self, starling.omd(records=(self.x, self.y), **OPTIONS, output="python"), program)
+
+    def test_arrays_of_any_strides_and_types(self):
+        program = self.program("program")
+        wide = np.zeros((2 * len(self.x), 8))
+        wide[::2, ::2] = self.x
+        views = {"strided": wide[::2, ::2], "fortran": np.asfortranarray(self.x), "backwards": self.x[::-1].copy()[::-1],
+                 "big-endian": self.x.astype(">f8"), "list": self.x.tolist()}
+        for name, view in views.items():
+            labels = np.repeat(self.y, 2)[::2] if name == "strided" else self.y.astype(int)
+            same_runs(self, starling.omd(records=(view, labels), **OPTIONS, output=name), program)
+        single = starling.omd(records=(self.x.astype("f4"), self.y), **OPTIONS, output="single")
+        again = starling.omd(records=(self.x.astype("f4").astype(float), self.y), **OPTIONS, output="again")
+        same_runs(self, single, again)
+
+    def test_float64_is_not_copied(self):
+        from starling._records import as_doubles
+        for array in (self.x, self.x[::2], self.x.T, self.x[:, ::-1]):
+            self.assertTrue(np.shares_memory(as_doubles(array, 2, "x"), array))
+        self.assertFalse(np.shares_memory(as_doubles(self.x.astype("f4"), 2, "x"), self.x))
+
+    def test_records_of_each_client(self):
+        parts = [(self.x[k::3], self.y[k::3]) for k in range(3)]
+        for k, part in enumerate(parts):
+            write_csv(f"part-{k}.csv", *part)
+        words = [word for word in WORDS if word not in ("--partition", "iid")]
+        self.good(1, ["--source", "part-{client}.csv", *words, "--output", "program"])
+        options = {name: value for name, value in OPTIONS.items() if name not in ("partition", "clients")}
+        same_runs(self, starling.omd(records=parts, **options, output="python"), starling.load("program"))
+
+    def test_what_is_no_array_of_records(self):
+        for records, message in [((self.x, self.y[:-1]), "240 rows of X and 239 labels"), ((self.y, self.y), "1 dimensions"),
+                                 ((self.x, ["ill"] * 240), "could not convert"), ((self.x * 1j, self.y), "complex numbers")]:
+            with self.assertRaisesRegex(starling.DataError, message):
+                starling.omd(records=records, **OPTIONS)
+        self.x[7, 2] = np.nan
+        with self.assertRaisesRegex(starling.DataError, "memory:records: record 8: column 2") as caught:
+            starling.omd(records=(self.x, self.y), **OPTIONS)
+        self.assertIn("nan", caught.exception.shown)
+        with self.assertRaisesRegex(starling.UsageError, "records and source"):
+            starling.omd(records=(self.x, self.y), source="a.csv", **OPTIONS)
+
+    @needs("pandas")
+    def test_frames_have_names(self):
+        import pandas
+        frame = pandas.DataFrame(self.x, columns=["age", "dose", "size", "score"]).assign(ill=self.y, nobody=0.0)
+        run = starling.omd(records=frame, label="ill", drop="nobody", **OPTIONS, output="frame")
+        same_runs(self, run, self.program("program"))
+        turned = frame[["score", "size", "dose", "age"]]
+        np.testing.assert_array_equal(run.predict(turned), run.predict(frame.drop(columns="nobody")))
+        with self.assertRaises(starling.DataError):
+            run.predict(turned.drop(columns="age"))
+
+    def test_resume_with_records_in_memory(self):
+        whole = starling.omd(records=(self.x, self.y), **OPTIONS, output="whole")
+        starling.omd(records=(self.x, self.y), **OPTIONS, rounds=30, output="part", checkpoint_every=10)
+        again = starling.omd(resume="part", records=(self.x, self.y), rounds=whole.summary["rounds"])
+        np.testing.assert_array_equal(again.models, whole.models)
+        with self.assertRaises(starling.Error):
+            starling.omd(resume="part", records=(self.x + 1e-9, self.y), rounds=whole.summary["rounds"] + 1)
+
+
+class Runs(PythonCase):
+    def setUp(self):
+        super().setUp()
+        x, y = records_of()
+        self.x, self.y = x, y
+        self.run_ = starling.omd(records=(x[:200], y[:200]), test=(x[200:], y[200:]), **OPTIONS, output="run")
+
+    def test_members(self):
+        run = self.run_
+        self.assertEqual(run.code, 0)
+        self.assertEqual(run.summary["dimension"], 4)
+        self.assertEqual(run.models.shape, (3, 4))
+        np.testing.assert_allclose(run.model, run.summary["final_model"])
+        self.assertIn("epsilon", run.privacy)
+        self.assertEqual(list(run.history)[:2], ["rounds", "loss"])
+        self.assertTrue(np.isfinite(np.asarray(run.history["test_loss"])).any())
+        self.assertEqual(run.read("model").shape[1:], (3, 4))
+        with self.assertRaisesRegex(starling.DataError, "no data set nothing"):
+            run.read("nothing")
+
+    @needs("h5py")
+    def test_the_native_reader_agrees_with_h5py(self):
+        import h5py
+        with h5py.File(self.run_.file("run.h5")) as file:
+            arrays = {name: file[name][()] for name in ("final_model", "rounds", "mass", "traffic")}
+        for name, array in arrays.items():
+            found = starling._module.read_dataset(self.run_.file("run.h5"), name)
+            np.testing.assert_array_equal(found, array)
+            self.assertEqual(found.dtype.kind, array.dtype.kind)
+        self.assertIsNone(starling._module.read_dataset(self.run_.file("run.h5"), "nothing"))
+
+    @needs("h5py")
+    def test_the_model_is_that_of_the_model_file(self):
+        import h5py
+        run = starling.omd(records=(self.x, self.y), **OPTIONS, output="file")
+        with h5py.File(run.file("model.h5")) as file:
+            np.testing.assert_allclose(run.model, file["parameters/weights"][0], rtol=1e-13)
+
+    def test_predictions(self):
+        run = self.run_
+        classes = run.predict(self.x[200:])
+        right = np.mean(classes == self.y[200:])
+        self.assertAlmostEqual(right, run.summary["metrics"]["test"]["accuracy"])
+        np.testing.assert_allclose(run.predict(self.x[:9], what="score"), self.x[:9] @ run.model, rtol=1e-12)
+        np.testing.assert_allclose(run.predict(self.x[:9], what="score", client=2), self.x[:9] @ run.models[2], rtol=1e-12)
+        self.assertEqual(list(run.predict(self.x[:9], what="table")), ["score", "probability_1", "class"])
+        table = starling.predict(run, records=self.x[:9])
+        np.testing.assert_array_equal(np.asarray(table["class"]), run.predict(self.x[:9]))
+        scored = starling.score(run, records=(self.x[200:], self.y[200:]))
+        self.assertAlmostEqual(scored["metrics"]["accuracy"], right)
+        with self.assertRaisesRegex(ValueError, "no column 'odds'"):
+            run.predict(self.x[:9], what="odds")
+
+    def test_plots(self):
+        try:
+            import matplotlib.axes
+        except ImportError:
+            return self.skipTest("matplotlib is not installed")
+        axes = self.run_.plot("loss")
+        self.assertIsInstance(axes, matplotlib.axes.Axes)
+        self.assertEqual([line.get_label() for line in axes.get_lines()], ["loss", "test loss"])
+        with self.assertRaisesRegex(starling.UsageError, "no figure 'nothing'"):
+            self.run_.plot("nothing")
+
+    def test_other_commands_that_learn(self):
+        for name, more in [("fedavg", dict(step=0.5)), ("renewable", dict(variant="private")), ("infer", dict(topology="ring", intervals="none"))]:
+            options = {each: OPTIONS[each] for each in ("clients", "partition", "mechanism", "epsilon", "delta", "seed", "progress")}
+            run = getattr(starling, name)(records=(self.x, self.y), **options, **more, output=name)
+            self.assertEqual(run.summary["command"], name)
+            self.assertEqual(run.model.shape, (run.summary["dimension"],))
+
+    def test_the_directory_of_a_run_without_output(self):
+        run = starling.omd(source="synthetic:drift:n=20", clients=1, topology="complete", mechanism="laplace", tuning="off",
+                           progress="off")
+        self.assertRegex(run.path, rf"^{self.folder}/run-omd-\d{{8}}-\d{{6}}$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,176 @@
+// `starling data profile`.
+#include "app/console/pass.hpp"
+#include "app/console/print.hpp"
+#include "app/settings/catalogue.hpp"
+#include "app/settings/source_options.hpp"
+#include "data_commands.hpp"
+#include <algorithm>
+#include <filesystem>
+
+#include "starling/core/check.hpp"
+#include "starling/data/description/profile.hpp"
+#include "starling/data/source.hpp"
+#include "starling/files/text_files.hpp"
+
+namespace starling {
+
+namespace {
+
+struct Profile {
+  Profile() { reading.source.clear(); }  // there is no default
+  ReadSettings reading;
+  std::string output;
+  bool force = false;
+  ProgressChoice progress = ProgressChoice::automatic;
+};
+
+Options profile_options(Profile& profile) {
+  Options options("data profile");
+  options.group("Source");
+  options.add(declared("source", {.initial = "", .help = "table of text to read: FILE.csv[.gz]", .positional = true}),
+              profile.reading.source);
+  add_table_options(options, profile.reading);
+  options.group("Output");
+  options.add(declared("output", {.argument = "DIR", .help = "folder for the drafts; made if it is not there"}),
+              profile.output);
+  options.add({.name = "force", .help = "replace drafts that exist"}, profile.force);
+  add_last_options(options, profile.progress);
+  return options;
+}
+
+std::string kind_of(const ColumnProfile& column) {
+  std::string kind = column.is_text() ? (column.numbers > 0 ? "numbers, texts" : "text") : "number";
+  if (column.numbers + column.texts + column.not_finite == 0) kind = "nothing";
+  if (column.use == ColumnProfile::Use::label) kind += " (label)";
+  if (column.use == ColumnProfile::Use::none) kind += " (not used)";
+  return kind;
+}
+
+std::string column_line(const ColumnProfile& column, int width) {
+  const std::string distinct =
+      column.many ? fmt::format("over {}", ColumnProfile::most_distinct) : std::to_string(column.distinct.size());
+  std::string text =
+      fmt::format("  {:<{}}  {:<24}{:>9}{:>11}", column.name, width, kind_of(column), column.missing, distinct);
+  if (column.numbers > 0 && !column.is_text()) {
+    for (const double value : {column.moments.min(), column.sample.quantile(0.25), column.sample.quantile(0.5),
+                               column.sample.quantile(0.75), column.moments.max()}) {
+      text += fmt::format("{:>13.6g}", value);
+    }
+  }
+  return text + "\n";
+}
+
+std::string table_text(const std::string& source, const TableProfile& profile) {
+  std::size_t width = 6;
+  for (const ColumnProfile& column : profile.columns)
+    width = std::max(width, std::min<std::size_t>(column.name.size(), 30));
+  std::string text = fmt::format("{}: {} records, {} columns\n", source, profile.records, profile.columns.size());
+  text += fmt::format("  {:<{}}  {:<24}{:>9}{:>11}{:>13}{:>13}{:>13}{:>13}{:>13}\n", "column", width, "kind", "missing",
+                      "distinct", "min", "25 %", "median", "75 %", "max");
+  for (const ColumnProfile& column : profile.columns) text += column_line(column, static_cast<int>(width));
+  return text;
+}
+
+/// What the owner should look at.
+std::string notes_text(const TableProfile& profile) {
+  std::string text;
+  for (const ColumnProfile& column : profile.columns) {
+    if (column.use == ColumnProfile::Use::none) continue;
+    if (column.not_finite > 0) {
+      text += fmt::format("note: column '{}' has {} fields that are not finite: correct or remove their rows\n",
+                          column.name, column.not_finite);
+    }
+    if (column.is_text() && has_too_many_texts(profile, column)) {
+      text += fmt::format(
+          "note: column '{}' has too many texts for categories: leave it out with --drop, or name it by "
+          "--id\n",
+          column.name);
+    }
+  }
+  const bool sampled = std::ranges::any_of(profile.columns, [](const auto& column) { return !column.sample.whole(); });
+  if (sampled) text += "note: quartiles are those of a random sample of the records\n";
+  return text;
+}
+
+/// Permissions of a file made from a private one: those of this one, without execution.
+std::filesystem::perms readers_of(const std::string& source) {
+  using std::filesystem::perms;
+  constexpr perms text = perms::owner_read | perms::owner_write | perms::group_read | perms::others_read;
+  std::error_code error;
+  return (std::filesystem::status(source, error).permissions() & text) | perms::owner_read | perms::owner_write;
+}
+
+/// Writes the drafts, and says which option takes each.
+std::string write_drafts(const Profile& choice, const TableProfile& profile) {
+  const std::filesystem::path folder = choice.output;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  check(std::filesystem::is_directory(folder, error), "--output '{}': it cannot be made a folder. Name another.",
+        choice.output);
+  const std::vector<DraftTable> drafts = draft_tables(profile);
+  for (const DraftTable& draft : drafts) {
+    check(choice.force || !std::filesystem::exists(folder / draft.file, error),
+          "--output '{}': it has a {}, which would be lost. Name another folder, or add --force.", choice.output,
+          draft.file);
+  }
+  std::string text;
+  for (const DraftTable& draft : drafts) {
+    write_text((folder / draft.file).string(), draft.text);
+    std::filesystem::permissions(folder / draft.file, readers_of(choice.reading.source), error);
+    text += fmt::format("wrote {}, a draft for {}{}\n", (folder / draft.file).string(), draft.option,
+                        draft.option.ends_with(':') ? "FILE" : " FILE");
+  }
+  return text;
+}
+
+std::string warning(const std::string& source) {
+  return fmt::format(
+      "All of this comes from the private records of {}, and nothing protects it. To publish a draft is a release\n"
+      "without noise, which no privacy statement covers. Look at each line, and put in its place what is known "
+      "without\n"
+      "the records: a code book, the limits of a device, a census.\n",
+      source);
+}
+
+std::string profile_help() {
+  Profile profile;
+  return "usage: starling data profile FILE --output DIR [options]\n\n"
+         "Says what the columns of a table of text hold, and writes drafts of public tables: ranges.csv, "
+         "standardise.csv,\nmissing.csv (medians) and encode.csv. The output is NOT PROTECTED: it is computed from the "
+         "records as they are, and is\nmeant for their owner alone. Memory does not grow with the number of records. "
+         "Exit codes: 0 done, 2 usage, 3 data.\n" +
+         profile_options(profile).help() +
+         "\nExample:\n"
+         "  starling data profile patients.csv --label ill --output profile\n";
+}
+
+int run_profile(const Call& call) {
+  Profile choice;
+  Options options = profile_options(choice);
+  options.parse(call.words);
+  check(!choice.reading.source.empty(), "no source is named. Give a table of text: FILE.csv.");
+  check(!choice.output.empty(), "--output is missing. Give the folder for the drafts.");
+  return run_for_owner([&] {
+    require_regular(choice.reading.source);
+    Progress progress(choice.progress);
+    progress.begin("reading " + choice.reading.source, nullptr);
+    const TableProfile profile = profile_table(choice.reading.source, choice.reading, [&progress] { progress.tick(); });
+    progress.end();
+    const std::string drafts = write_drafts(choice, profile);
+    print(table_text(choice.reading.source, profile) + notes_text(profile) + drafts + warning(choice.reading.source));
+    return 0;
+  });
+}
+
+}  // namespace
+
+Command data_profile_command() {
+  return {.name = "profile",
+          .purpose = "drafts of public tables, for the owner of the records (nothing protects them)",
+          .help = profile_help,
+          .options = declarations_from<Profile, profile_options>,
+          .configuration = configuration_from<Profile, profile_options>,
+          .run = run_profile};
+}
+
+}  // namespace starling

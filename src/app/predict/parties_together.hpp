@@ -1,0 +1,66 @@
+/// Parties that apply a vertical model together, each from its own file and its own part of the model.
+#pragma once
+
+#include "app/vertical/model_parts.hpp"
+#include "app/vertical/party_records.hpp"
+#include "model_source.hpp"
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "starling/codec/quantiser.hpp"
+#include "starling/net/root/root.hpp"
+#include "starling/record/model_file/embedder.hpp"
+
+namespace starling {
+
+/// The records of all parties and their scores, on one rank. Rank 0 has the head, and the other ranks the parties; one
+/// process has all. The order of records is that of the labels' file. The records are public by declaration: their
+/// embeddings go to rank 0 without noise.
+class PartiesTogether {
+ public:
+  /// Opens parts and files. `labels` tells whether the labels' file has labels, or only the order. Throws UsageError
+  /// and DataError. **Collective.**
+  PartiesTogether(World& world, const ModelSource& choice, ScoredSource::Labels labels);
+
+  /// Calls `look` on rank 0 for some records after the other, with labels, scores and the texts of --id.
+  /// **Collective.**
+  void score(const std::function<void(const ScoredRecords& records)>& look);
+
+  [[nodiscard]] bool is_first() const { return agreement_.rank() == 0; }
+  /// Runs `step` on every rank and agrees on the outcome. **Collective.**
+  void together(const std::function<void()>& step) { agreement_.together(step); }
+  /// The head, on rank 0.
+  [[nodiscard]] const SavedModel& head() const { return *head_; }
+  [[nodiscard]] const Loss& loss() const { return **loss_; }
+
+ private:
+  void read_parts(const ModelSource& choice);
+  void agree_on_parts(const ModelSource& choice);
+  void open_records(const ModelSource& choice, ScoredSource::Labels labels);
+  [[nodiscard]] VerticalSettings settings_of(const ModelSource& choice, ScoredSource::Labels labels) const;
+  /// Scores, on rank 0, the records whose embeddings were received.
+  void apply_head(const std::vector<Vector>& received, ScoredRecords& records);
+  [[nodiscard]] std::size_t first_party() const;
+
+  World& world_;
+  Agreement agreement_;
+  Layout layout_;
+  std::string run_;                        ///< whose parts this rank has; empty on a rank without
+  std::optional<SavedModel> head_;         ///< on rank 0
+  std::vector<SavedModel> parts_;          ///< of this rank's parties
+  std::vector<Embedder> embedders_;        ///< likewise
+  std::size_t width_ = 0;                  ///< numbers of an embedding
+  std::string label_;                      ///< name of the labels' column in the model's own records
+  std::optional<ModelLoss> loss_;          ///< on rank 0
+  std::optional<LabelUnits> units_;        ///< likewise
+  std::unique_ptr<NetworkBlock> network_;  ///< of the head, on rank 0
+  std::unique_ptr<Quantiser> quantiser_;
+  VerticalDataset records_;
+  Secret<Vector> embedding_;
+  Vector embeddings_;
+};
+
+}  // namespace starling

@@ -1,0 +1,29 @@
+#include "party_records.hpp"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace starling {
+
+VerticalShape joined_shape(Agreement& agreement, const VerticalDataset& dataset) {
+  const auto shapes = agreement.all_gather(declare_public(dataset.shape.text()));
+  VerticalShape all;
+  agreement.together([&] {
+    all = VerticalShape::parse(shapes.front());
+    for (std::size_t r = 1; r < shapes.size(); ++r) all = all.joined(VerticalShape::parse(shapes[r]));
+  });
+  return all;
+}
+
+void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset) {
+  dataset.stream->settle(dataset.shape);
+  const auto* bytes = reinterpret_cast<const char*>(dataset.ids.data());
+  const std::string own(bytes, dataset.ids.size() * sizeof(std::uint64_t));
+  const std::string all = key.broadcast(own);
+  std::vector<std::uint64_t> order(all.size() / sizeof(std::uint64_t));
+  std::memcpy(order.data(), all.data(), all.size());
+  agreement.together([&] { dataset.stream->align(order); });
+}
+
+}  // namespace starling

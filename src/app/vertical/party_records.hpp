@@ -1,0 +1,18 @@
+/// Agreement of ranks on records whose columns are at several parties.
+#pragma once
+
+#include "app/run/rank_key.hpp"
+
+#include "starling/data/vertical/vertical.hpp"
+#include "starling/net/agreement.hpp"
+
+namespace starling {
+
+/// The shape of a data set on all ranks together. **Collective.** Throws DataError for ranks that do not fit.
+[[nodiscard]] VerticalShape joined_shape(Agreement& agreement, const VerticalDataset& dataset);
+
+/// Puts the records of a data set, whose shape is that of all ranks, into the order of rank 0's ids. **Collective.**
+/// Throws DataError for ids that do not match.
+void align_records(Agreement& agreement, RankKey& key, VerticalDataset& dataset);
+
+}  // namespace starling

@@ -1,0 +1,212 @@
+#include "starling/data/description/profile.hpp"
+
+#include "data/column_roles.hpp"
+#include "data/formats/delimited.hpp"
+#include "data/formats/line_reader.hpp"
+#include <algorithm>
+#include <cmath>
+
+#include "starling/core/check.hpp"
+#include "starling/core/record_error.hpp"
+#include "starling/files/text_files.hpp"
+
+namespace starling {
+
+namespace {
+
+constexpr std::size_t most_sampled = std::size_t{1} << 20;  // numbers of all columns
+constexpr std::size_t sampled_of_column = 10'000;
+constexpr std::size_t most_classes = 20;
+
+/// A table of text, field by field.
+class TextTable {
+ public:
+  TextTable(const std::string& path, const ReadSettings& settings)
+      : lines_(path, settings.go_on_waiting), delimiter_(parse_delimiter(settings.delimiter)) {
+    decimal_comma_ = settings.decimal == ReadSettings::Decimal::comma;
+    columns_.path = path;
+    std::string_view line;
+    check<DataError>(next_line(line), "{}: no records (nothing can be learned from it) check the file", path);
+    if (delimiter_ == '\0') delimiter_ = find_delimiter(line, decimal_comma_);
+    split(line, delimiter_, fields_);
+    columns_.count = fields_.size();
+    pending_ = !is_header(settings);
+    if (pending_) return;
+    for (const std::string_view field : fields_) columns_.names.push_back(text_of(field));
+  }
+
+  [[nodiscard]] const ColumnNames& columns() const { return columns_; }
+  [[nodiscard]] bool decimal_comma() const { return decimal_comma_; }
+
+  /// The fields of the next row; null at the end.
+  [[nodiscard]] const Fields* next() {
+    if (std::exchange(pending_, false)) return &fields_;
+    std::string_view line;
+    if (!next_line(line)) return nullptr;
+    split(line, delimiter_, fields_);
+    if (fields_.size() == columns_.count) return &fields_;
+    throw RecordError(fmt::format("{}: {} fields ({} expected, as in the first row) complete the row or remove it",
+                                  lines_.where(), fields_.size(), columns_.count));
+  }
+
+ private:
+  [[nodiscard]] bool next_line(std::string_view& line) {
+    while (lines_.next(line)) {
+      if (line.find_first_not_of(' ') != std::string_view::npos) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool is_header(const ReadSettings& settings) const {
+    if (settings.header != ReadSettings::Header::automatic) return settings.header == ReadSettings::Header::yes;
+    return std::ranges::any_of(fields_, [this](std::string_view field) {
+      return read_field(field, decimal_comma_).fault == NumberFault::text;
+    });
+  }
+
+  LineReader lines_;
+  char delimiter_;
+  bool decimal_comma_ = false;
+  ColumnNames columns_;
+  Fields fields_;
+  bool pending_ = false;  // the first line is a record and waits in fields_
+};
+
+std::vector<ColumnProfile> columns_of(const ColumnNames& names, const ReadSettings& settings) {
+  using Use = ColumnProfile::Use;
+  const ColumnRoles roles = choose_columns(names, settings, DefaultLabel::named_or_last);
+  const std::size_t sampled = std::clamp<std::size_t>(most_sampled / names.count, 100, sampled_of_column);
+  std::vector<ColumnProfile> columns;
+  for (std::size_t column = 0; column < names.count; ++column) {
+    const bool feature = std::ranges::binary_search(roles.features, column);
+    const Use use = feature ? Use::feature : roles.label == column ? Use::label : Use::none;
+    columns.emplace_back(names.names.empty() ? std::to_string(column) : names.names[column], use, sampled);
+  }
+  return columns;
+}
+
+/// The number rounded to two digits, away from the range's inside.
+double outwards(double value, bool up) {
+  if (value == 0) return 0;
+  const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) - 1);
+  const double rounded = (up ? std::ceil(value / unit) : std::floor(value / unit)) * unit;
+  return std::isfinite(rounded) ? rounded : value;
+}
+
+std::string range_line(const std::string& key, const Moments& moments) {
+  double low = outwards(moments.min(), false);
+  double high = outwards(moments.max(), true);
+  if (low >= high) {
+    low -= 1;
+    high += 1;
+  }
+  return fmt::format("{},{:.6g},{:.6g}\n", key, low, high);
+}
+
+/// Whether a column of numbers has lines in tables of numbers.
+bool is_quantity(const ColumnProfile& column) {
+  if (column.use == ColumnProfile::Use::none || column.is_text() || column.numbers == 0) return false;
+  return column.use == ColumnProfile::Use::feature || column.many || column.distinct.size() > most_classes;
+}
+
+std::string draft_categories(const TableProfile& profile) {
+  std::string text;
+  for (const ColumnProfile& column : profile.columns) {
+    const bool used = column.use != ColumnProfile::Use::none && column.is_text();
+    if (!used || has_too_many_texts(profile, column)) continue;
+    int value = 0;
+    for (const std::string& each : column.distinct) {
+      text += fmt::format("{},{},{}\n", csv_text(column.name), csv_text(each), value++);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void Sample::add(double value) {
+  ++count_;
+  if (values_.size() < most_) {
+    values_.push_back(value);
+  } else if (const std::uint64_t place = random_() % count_; place < most_) {
+    values_[static_cast<std::size_t>(place)] = value;
+  }
+}
+
+double Sample::quantile(double p) const {
+  if (values_.empty()) return 0;
+  std::vector<double> sorted = values_;
+  std::ranges::sort(sorted);
+  const double place = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
+}
+
+void ColumnProfile::add(std::string_view field, bool decimal_comma) {
+  const ParsedNumber number = read_field(field, decimal_comma);
+  if (number.fault == NumberFault::missing || is_missing_feature(field)) {
+    ++missing;
+    return;
+  }
+  if (number.fault == NumberFault::none) {
+    ++numbers;
+    moments.add(number.value);
+    sample.add(number.value);
+  } else {
+    ++(number.fault == NumberFault::text ? texts : not_finite);
+  }
+  if (many || distinct.contains(field)) return;
+  distinct.insert(text_of(field));
+  many = distinct.size() > most_distinct || field.size() > longest_text;
+  if (many) distinct.clear();
+}
+
+TableProfile profile_table(const std::string& path, const ReadSettings& settings, const std::function<void()>& tick) {
+  TextTable table(path, settings);
+  TableProfile profile;
+  profile.has_names = !table.columns().names.empty();
+  profile.columns = columns_of(table.columns(), settings);
+  while (const Fields* fields = table.next()) {
+    for (std::size_t column = 0; column < fields->size(); ++column) {
+      profile.columns[column].add((*fields)[column], table.decimal_comma());
+    }
+    ++profile.records;
+    tick();
+  }
+  check<DataError>(profile.records > 0, "{}: no records (nothing can be learned from it) check the file", path);
+  return profile;
+}
+
+std::vector<DraftTable> draft_tables(const TableProfile& profile) {
+  std::string ranges;
+  std::string standardise;
+  std::string missing;
+  std::size_t feature = 0;
+  for (const ColumnProfile& column : profile.columns) {
+    const bool is_label = column.use == ColumnProfile::Use::label;
+    const std::string number = is_label ? "label" : std::to_string(feature);
+    const std::string key = csv_text(profile.has_names ? column.name : number);
+    if (column.use == ColumnProfile::Use::feature) ++feature;
+    if (!is_quantity(column)) continue;
+    const double deviation = column.moments.deviation();
+    ranges += range_line(key, column.moments);
+    standardise += fmt::format("{},{:.6g},{:.6g}\n", key, column.moments.mean(), deviation > 0 ? deviation : 1);
+    if (!is_label) missing += fmt::format("{},{:.6g}\n", key, column.sample.quantile(0.5));
+  }
+  std::vector<DraftTable> drafts{
+      {"ranges.csv", "--ranges", "feature,low,high\n" + ranges},
+      {"standardise.csv", "--standardise", "feature,mean,sd\n" + standardise},
+      {"missing.csv", "--missing constant:", "feature,value\n" + missing},
+      {"encode.csv", "--encode onehot:", "column,category,value\n" + draft_categories(profile)}};
+  std::erase_if(drafts, [](const DraftTable& draft) { return std::ranges::count(draft.text, '\n') < 2; });
+  return drafts;
+}
+
+bool has_too_many_texts(const TableProfile& profile, const ColumnProfile& column) {
+  if (column.many) return true;
+  return column.distinct.size() > most_classes &&
+         2 * static_cast<std::int64_t>(column.distinct.size()) > profile.records;
+}
+
+}  // namespace starling

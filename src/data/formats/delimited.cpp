@@ -1,0 +1,110 @@
+#include "delimited.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+/// Characters that numbers, quotes and line ends are made of cannot separate columns.
+bool can_delimit(char c) {
+  if (c == '\t') return true;
+  const bool printable = c > ' ' && c < 127;
+  const bool letter_or_digit = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  return printable && !letter_or_digit && c != '.' && c != '+' && c != '-' && c != '"';
+}
+
+/// Position of the quote that closes the one at `open`; npos if there is none. A doubled quote inside stands for one.
+std::size_t closing_quote(std::string_view line, std::size_t open) {
+  std::size_t at = line.find('"', open + 1);
+  while (at != std::string_view::npos && at + 1 < line.size() && line[at + 1] == '"') at = line.find('"', at + 2);
+  return at;
+}
+
+/// End of the field that starts at `from`: the next delimiter outside the field's quotes.
+std::size_t field_end(std::string_view line, std::size_t from, char delimiter) {
+  const auto start = line.find_first_not_of(' ', from);
+  if (start != std::string_view::npos && line[start] == '"') {
+    const auto closing = closing_quote(line, start);
+    if (closing != std::string_view::npos) return std::min(line.find(delimiter, closing), line.size());
+  }
+  return std::min(line.find(delimiter, from), line.size());
+}
+
+std::string_view unquote(std::string_view field) {
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') return trim(field.substr(1, field.size() - 2));
+  return field;
+}
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  const auto from = text.find_first_not_of(" \t");
+  if (from == std::string_view::npos) return {};
+  return text.substr(from, text.find_last_not_of(" \t") - from + 1);
+}
+
+char find_delimiter(std::string_view line, bool decimal_comma) {
+  constexpr std::array<char, 3> candidates{',', ';', '\t'};
+  std::array<int, candidates.size()> counts{};
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    const auto* found = std::find(candidates.begin(), candidates.end(), c);
+    if (decimal_comma && c == ',') continue;
+    if (!quoted && found != candidates.end()) ++counts[static_cast<std::size_t>(found - candidates.begin())];
+  }
+  const auto* most = std::max_element(counts.begin(), counts.end());
+  return *most == 0 ? ' ' : candidates[static_cast<std::size_t>(most - counts.begin())];
+}
+
+char parse_delimiter(const std::string& wanted) {
+  struct Named {
+    std::string_view name;
+    char character;
+  };
+  constexpr std::array<Named, 5> named{
+      {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"space", ' '}}};
+  for (const Named& one : named) {
+    if (wanted == one.name) return one.character;
+  }
+  check(wanted.size() == 1 && can_delimit(wanted[0]),
+        "--delimiter '{}' (must be auto, comma, semicolon, tab, space, or one character that no number holds) give one "
+        "of them",
+        excerpt(wanted));
+  return wanted[0];
+}
+
+void split(std::string_view line, char delimiter, Fields& fields) {
+  fields.clear();
+  if (delimiter == ' ') line = trim(line);
+  std::size_t from = 0;
+  while (true) {
+    const std::size_t end = field_end(line, from, delimiter);
+    fields.push_back(unquote(trim(line.substr(from, end - from))));
+    if (end == line.size()) return;
+    from = end + 1;
+    if (delimiter == ' ') from = line.find_first_not_of(' ', from);
+  }
+}
+
+std::string text_of(std::string_view field) {
+  std::string text(field);
+  for (std::size_t at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1)) text.erase(at, 1);
+  return text;
+}
+
+ParsedNumber read_field(std::string_view field, bool decimal_comma) {
+  if (!decimal_comma) return read_number(field);
+  if (field.find('.') != std::string_view::npos) return {0, NumberFault::text};
+  std::string text(field);
+  std::replace(text.begin(), text.end(), ',', '.');
+  return read_number(text);
+}
+
+}  // namespace starling

@@ -1,0 +1,133 @@
+#include "npy_array.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "values are copied as they stand in the file");
+
+template <class T>
+double value_as(const char* bytes) {
+  T value{};
+  std::memcpy(&value, bytes, sizeof(T));
+  return static_cast<double>(value);
+}
+
+double value_of(NpyHeader::Type type, const char* bytes) {
+  using Type = NpyHeader::Type;
+  switch (type) {
+    case Type::float32:
+      return value_as<float>(bytes);
+    case Type::float64:
+      return value_as<double>(bytes);
+    case Type::int32:
+      return value_as<std::int32_t>(bytes);
+    case Type::int64:
+      return value_as<std::int64_t>(bytes);
+    case Type::boolean:
+      return *bytes == 0 ? 0 : 1;
+    default:
+      return value_as<std::uint8_t>(bytes);
+  }
+}
+
+/// Appends a character; `?` for a code that stands for none.
+void append_utf8(std::string& text, std::uint32_t code) {
+  if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) code = '?';
+  const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80U | (code >> shift & 0x3FU)); };
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += static_cast<char>(0xC0U | code >> 6U);
+    tail(0);
+  } else if (code < 0x10000) {
+    text += static_cast<char>(0xE0U | code >> 12U);
+    tail(6);
+    tail(0);
+  } else {
+    text += static_cast<char>(0xF0U | (code >> 18U & 0x07U));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+/// A text of fixed length; zeros fill it up.
+std::string text_of(NpyHeader::Type type, std::string_view bytes) {
+  std::string text;
+  if (type == NpyHeader::Type::bytes) {
+    for (const char byte : bytes.substr(0, bytes.find('\0')))
+      append_utf8(text, byte < 0 ? U'?' : static_cast<char32_t>(byte));
+    return text;
+  }
+  for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
+    std::uint32_t code = 0;
+    std::memcpy(&code, bytes.data() + at, sizeof(code));
+    if (code == 0) break;
+    append_utf8(text, code);
+  }
+  return text;
+}
+
+}  // namespace
+
+NpyArray::NpyArray(std::unique_ptr<ByteSource> bytes, std::string where)
+    : bytes_(std::move(bytes)), where_(std::move(where)) {
+  const auto head = static_cast<std::size_t>(std::min<std::uint64_t>(bytes_->size(), most_npy_header));
+  header_ = read_npy_header(where_, bytes_->text(0, head));
+  check<DataError>(dimensions() == 1 || dimensions() == 2,
+                   "{}: {} dimensions (records and columns are two). Save array.reshape(len(array), -1).", where_,
+                   dimensions());
+  constexpr std::uint64_t most_width = std::uint64_t{1} << 24;
+  const std::uint64_t width = dimensions() == 2 ? header_.shape[1] : 1;
+  check<DataError>(width > 0 && width <= most_width, "{}: {} columns (1 to {} are read). Save another array.", where_,
+                   width, most_width);
+  width_ = static_cast<std::size_t>(width);
+  const std::uint64_t expected = header_.length + header_.values() * header_.size;
+  check<DataError>(bytes_->size() == expected,
+                   "{}: {} bytes, where its header promises {}: it is truncated or damaged. Fetch or write it again.",
+                   where_, bytes_->size(), expected);
+}
+
+void NpyArray::load(std::uint64_t i) {
+  constexpr std::uint64_t wanted = std::uint64_t{1} << 20;
+  const std::uint64_t row_bytes = width_ * header_.size;
+  const bool whole = header_.fortran && width_ > 1;
+  first_ = whole ? 0 : i;
+  count_ = 0;  // nothing, should reading fail
+  const std::uint64_t count = whole ? rows() : std::min(rows() - i, std::max<std::uint64_t>(wanted / row_bytes, 1));
+  slab_.resize(static_cast<std::size_t>(count * row_bytes));
+  bytes_->read(header_.length + first_ * row_bytes, slab_.size(), slab_.data());
+  count_ = count;
+}
+
+View NpyArray::row(std::uint64_t i) {
+  if (i < first_ || i >= first_ + count_) load(i);
+  const bool by_column = header_.fortran && width_ > 1;
+  const auto row = static_cast<std::size_t>(i - first_);
+  const std::size_t step = by_column ? static_cast<std::size_t>(rows()) : 1;
+  const std::size_t start = by_column ? row : row * width_;
+  values_.resize(width_);
+  for (std::size_t j = 0; j < width_; ++j) {
+    values_[j] = value_of(header_.type, slab_.data() + (start + j * step) * header_.size);
+  }
+  return values_;
+}
+
+std::vector<std::string> NpyArray::texts() {
+  const std::string all = bytes_->text(header_.length, static_cast<std::size_t>(header_.values() * header_.size));
+  std::vector<std::string> texts;
+  for (std::uint64_t i = 0; i < rows(); ++i) {
+    texts.push_back(text_of(header_.type, std::string_view(all).substr(i * header_.size, header_.size)));
+  }
+  return texts;
+}
+
+}  // namespace starling

@@ -1,0 +1,190 @@
+#include "npy_header.hpp"
+
+#include "data/number.hpp"
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "starling/core/check.hpp"
+
+namespace starling {
+
+namespace {
+
+using Type = NpyHeader::Type;
+
+constexpr std::uint64_t most_values = std::uint64_t{1} << 48;
+
+struct NumberType {
+  std::string_view name;
+  Type type;
+  std::size_t size;
+};
+
+constexpr std::array number_types{
+    NumberType{"<f4", Type::float32, 4}, NumberType{"<f8", Type::float64, 8}, NumberType{"<i4", Type::int32, 4},
+    NumberType{"<i8", Type::int64, 8},   NumberType{"|u1", Type::uint8, 1},   NumberType{"|b1", Type::boolean, 1},
+};
+
+/// Parser of the header's text: a Python dictionary of a text, a truth value and a tuple of whole numbers.
+class Dictionary {
+ public:
+  Dictionary(const std::string& where, std::string_view text) : where_(where), text_(text) {}
+
+  void read(NpyHeader& header) {
+    take('{');
+    while (!skip('}')) {
+      const std::string key = text();
+      take(':');
+      if (key == "descr") {
+        type(header);
+      } else if (key == "fortran_order") {
+        header.fortran = truth();
+      } else if (key == "shape") {
+        shape(header);
+      } else {
+        throw_damaged();
+      }
+      seen_ |= key == "descr" ? 1U : key == "shape" ? 2U : 4U;
+      if (!skip(',')) {
+        take('}');
+        break;
+      }
+    }
+    if (seen_ != 7U) throw_damaged();
+  }
+
+ private:
+  [[noreturn]] void throw_damaged() const {
+    throw DataError(
+        fmt::format("{}: its header is no NumPy header (damaged). Write it again with numpy.save.", where_));
+  }
+
+  void skip_blanks() {
+    const auto end = text_.find_first_not_of(" \t\n");
+    text_.remove_prefix(end == std::string_view::npos ? text_.size() : end);
+  }
+  [[nodiscard]] bool skip(char wanted) {
+    skip_blanks();
+    if (text_.empty() || text_.front() != wanted) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  void take(char wanted) {
+    if (!skip(wanted)) throw_damaged();
+  }
+
+  std::string text() {
+    skip_blanks();
+    if (text_.empty() || (text_.front() != '\'' && text_.front() != '"')) throw_damaged();
+    const auto end = text_.find(text_.front(), 1);
+    if (end == std::string_view::npos) throw_damaged();
+    std::string found(text_.substr(1, end - 1));
+    text_.remove_prefix(end + 1);
+    return found;
+  }
+
+  bool truth() {
+    skip_blanks();
+    for (const std::string_view word : {"True", "False"}) {
+      if (!text_.starts_with(word)) continue;
+      text_.remove_prefix(word.size());
+      return word == "True";
+    }
+    throw_damaged();
+  }
+
+  std::uint64_t whole() {
+    skip_blanks();
+    std::uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    if (error != std::errc()) throw_damaged();
+    text_.remove_prefix(static_cast<std::size_t>(stop - text_.data()));
+    return value;
+  }
+
+  void shape(NpyHeader& header) {
+    take('(');
+    header.shape.clear();
+    while (!skip(')')) {
+      header.shape.push_back(whole());
+      if (!skip(',')) {
+        take(')');
+        break;
+      }
+    }
+  }
+
+  void type(NpyHeader& header) {
+    skip_blanks();
+    check<DataError>(
+        text_.empty() || text_.front() != '[',
+        "{}: an array of structures. Save a plain array: numpy.lib.recfunctions.structured_to_unstructured.", where_);
+    const std::string name = text();
+    for (const NumberType& each : number_types) {
+      if (each.name != name) continue;
+      header.type = each.type;
+      header.size = each.size;
+      return;
+    }
+    if (name.starts_with("<U") || name.starts_with("|S")) {
+      header.type = name[0] == '<' ? Type::utf32 : Type::bytes;
+      header.size = length_of(name) * (header.type == Type::utf32 ? 4 : 1);
+      return;
+    }
+    throw DataError(
+        fmt::format("{}: values of type '{}' (read are <f4, <f8, <i4, <i8, |u1 and |b1). Save array.astype('float64').",
+                    where_, excerpt(name)));
+  }
+
+  [[nodiscard]] std::size_t length_of(const std::string& type) const {
+    constexpr std::size_t longest = 10'000;
+    std::size_t length = 0;
+    const char* const end = type.data() + type.size();
+    const auto [stop, error] = std::from_chars(type.data() + 2, end, length);
+    if (error != std::errc() || stop != end || length > longest) throw_damaged();
+    return length;
+  }
+
+  const std::string& where_;
+  std::string_view text_;
+  unsigned seen_ = 0;
+};
+
+unsigned byte_at(std::string_view text, std::size_t i) {
+  return static_cast<unsigned char>(text[i]);
+}
+
+}  // namespace
+
+std::uint64_t NpyHeader::values() const {
+  std::uint64_t count = 1;
+  for (const std::uint64_t each : shape) count *= each;
+  return count;
+}
+
+NpyHeader read_npy_header(const std::string& where, std::string_view head) {
+  const auto require = [&](bool there) {
+    check<DataError>(there, "{}: it ends inside its header, or is no .npy file. Fetch or write it again.", where);
+  };
+  require(head.size() >= 10 && head.starts_with(npy_magic));
+  const unsigned version = byte_at(head, 6);
+  check<DataError>(version >= 1 && version <= 3, "{}: version {} of .npy (read are 1 to 3). Save it with numpy.save.",
+                   where, version);
+  const std::size_t start = version == 1 ? 10 : 12;
+  require(head.size() >= start);
+  std::size_t length = byte_at(head, 8) | byte_at(head, 9) << 8U;
+  if (version > 1) length |= std::size_t{byte_at(head, 10)} << 16U | std::size_t{byte_at(head, 11)} << 24U;
+  require(head.size() - start >= length);
+  NpyHeader header;
+  Dictionary(where, head.substr(start, length)).read(header);
+  header.length = start + length;
+  std::uint64_t most = most_values;
+  for (const std::uint64_t each : header.shape) {
+    check<DataError>(each <= most, "{}: more than 2^48 values (its shape says so: the header is damaged).", where);
+    most = each == 0 ? most : most / each;
+  }
+  return header;
+}
+
+}  // namespace starling

@@ -1,0 +1,34 @@
+/// Headers of NumPy's file format .npy (versions 1 to 3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace starling {
+
+/// Type and shape of an array. Values are in little endian.
+struct NpyHeader {
+  enum class Type { float32, float64, int32, int64, uint8, boolean, utf32, bytes } type = Type::float64;
+  std::size_t size = 8;  ///< bytes of a value
+  bool fortran = false;  ///< whether the first index varies fastest
+  std::vector<std::uint64_t> shape;
+  std::size_t length = 0;  ///< bytes of the header; values begin there
+
+  [[nodiscard]] bool is_text() const { return type == Type::utf32 || type == Type::bytes; }
+  [[nodiscard]] std::uint64_t values() const;
+};
+
+/// Bytes with which every such file begins.
+inline constexpr std::string_view npy_magic = "\x93NUMPY";
+
+/// Most bytes of a header.
+inline constexpr std::size_t most_npy_header = std::size_t{1} << 16;
+
+/// Reads the header at the start of `head`, the first most_npy_header bytes of a file or all of a shorter one. `where`
+/// names the file. Throws DataError for a damaged header and for other types, such as structures and big endian.
+[[nodiscard]] NpyHeader read_npy_header(const std::string& where, std::string_view head);
+
+}  // namespace starling

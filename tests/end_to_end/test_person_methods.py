@@ -1,0 +1,154 @@
+"""`--unit person` in `starling infer` and `starling renewable`: a person's part is the mean over the person's records."""
+
+import math
+import unittest
+
+from neighbours import *
+
+PERSON = ["--unit", "person", "--person", "who"]
+PLACES = 96  # of persons; intervals for three coefficients take 90 steps
+BATCHES = ["--source", "data.csv", "--intercept", "no", "--loss", "logistic"]
+SUMS = ["--source", "data.csv", "--variant", "private", "--l2", 0.1, "--batch", 4]
+METHODS = {
+    "infer": ["infer", *BATCHES],
+    "infer-plug-in": ["infer", *BATCHES, "--intervals", "plug-in"],
+    "infer-central": ["infer", *BATCHES, "--intervals", "plug-in", "--trust", "central"],
+    "infer-bias": ["infer", *BATCHES, "--bias", "remove"],
+    "renewable": ["renewable", *SUMS],
+    "renewable-curvature": ["renewable", *SUMS, "--curvature-model", "released:0.5"],
+    "renewable-central": ["renewable", *SUMS, "--trust", "central", "--curvature-model", "released:0.5"],
+    "renewable-masked": ["renewable", *SUMS, "--trust", "masked"],
+}
+
+
+def method(name, clients=1):
+    return [*METHODS[name], *GAUSSIAN, "--clients", clients]
+
+
+# Of all releases of a person together, in multiples of the price of its step.
+WHOLE_PRICE = {"infer-plug-in": math.sqrt(3), "infer-central": math.sqrt(3)}
+
+
+def persons(records_of_5=("0.3,0.2,0.1,1",), size=1, places=PLACES):
+    """Lines of persons, whose records lie among each other; person p5 has these."""
+    lines = ["who,a,b,c,y"]
+    for i, row in enumerate(csv_rows(places * size)):
+        person = i % places
+        if person != 5:
+            lines.append(f"p{person},{row}")
+        elif i == 5:
+            lines += [f"p5,{text}" for text in records_of_5]
+    return lines
+
+
+class PersonMethods(NeighbourTest):
+    def ran(self, words, ranks=1, lines=None, output="run"):
+        self.write("data.csv", "\n".join(lines or persons(size=3)) + "\n")
+        done = self.run_command(ranks, [*words, "--noise-key", "seed", "--output", output, "--json-models", "--progress", "off"])
+        self.assertEqual(done.code, 0, done)
+        return done.summary()
+
+    def test_one_record_each_is_unit_record(self):
+        for name in METHODS:
+            with self.subTest(method=name):
+                by_person = self.ran([*method(name), *PERSON], lines=persons(), output=f"{name}-person")
+                by_record = self.ran([*method(name), "--drop", "who"], lines=persons(), output=f"{name}-record")
+                self.assertEqual(bits(by_person["models"]), bits(by_record["models"]))
+                self.assertEqual(by_person.get("intervals"), by_record.get("intervals"))
+                for key in ("epsilon", "record_epsilon", "client_epsilon", "mu", "releases", "participations"):
+                    self.assertEqual(by_person["privacy"][key], by_record["privacy"][key], key)
+                self.assertEqual((by_person["privacy"]["unit"], by_record["privacy"]["unit"]), ("person", "record"))
+
+    def test_a_person_of_many_records_costs_what_a_record_costs(self):
+        for name in METHODS:
+            with self.subTest(method=name):
+                several = self.ran([*method(name), *PERSON], output=f"{name}-several")
+                single = self.ran([*method(name), *PERSON], lines=persons(), output=f"{name}-single")
+                self.assertEqual(several["rounds"], single["rounds"])
+                self.assertEqual(several["privacy"]["epsilon"], single["privacy"]["epsilon"])
+                self.assertNotEqual(bits(several["models"]), bits(single["models"]))
+                self.assertTrue(any("persons count alike" in note for note in several["notes"]))
+
+    def test_layouts(self):
+        for name in ("infer-plug-in", "renewable-curvature", "renewable-masked"):
+            with self.subTest(method=name):
+                lines = persons(size=3, places=4 * PLACES)
+                runs = [self.ran([*method(name, clients=4), *PERSON], ranks, lines, f"{name}-{ranks}") for ranks in (1, 2, 4)]
+                for run in runs[1:]:
+                    self.assertEqual(bits(run["models"]), bits(runs[0]["models"]))
+
+    def test_summary_ledger_and_statement(self):
+        for name in ("infer-plug-in", "renewable-masked"):
+            self.write("data.csv", "\n".join(persons(size=3)) + "\n")
+            words = [*method(name), *PERSON, "--json", "--ledger", f"{name}.ledger", "--output", name]
+            privacy = self.run_command(1, words).summary()["privacy"]
+            self.assertEqual(privacy["unit"], "person")
+            self.assertEqual(privacy["record_epsilon"], privacy["epsilon"])
+            self.assertEqual(privacy["ledger"]["person_epsilon"], privacy["epsilon"])
+            for part in ("one person of one client", "person(s)", "at several clients", "Each person's gradient"):
+                self.assertIn(part, privacy["statement"])
+            self.assertNotIn("each record's", privacy["statement"])
+            self.assertIn('"unit":"person"', (self.folder / f"{name}.ledger").read_text())
+
+    def test_total_epsilon(self):
+        for name in ("infer-plug-in", "renewable"):
+            total = ["--mechanism", "gaussian", "--total-epsilon", 1.5, "--delta", 1e-5, "--clients", 1]
+            summary = self.ran([*METHODS[name], *total, *PERSON], output=name)
+            self.assertAlmostEqual(summary["privacy"]["epsilon"], 1.5, places=6)
+
+    ANOTHER = {"one": ["0.3,0.2,0.1,1"], "thirteen": [f"{i},-9,{i * i},-1" for i in range(13)], "huge": ["1e200,1e200,-1e200,1"] * 2,
+               "ignored": ["0.3,0.2,0.1,7"] * 3}
+
+    def test_how_many_records_a_person_has_shows_nowhere(self):
+        for name in METHODS:
+            place = name.replace("-", "")
+            runs = {change: self.run_with(f"{place}-{change}", [*method(name), *PERSON, "--ignore", 7], persons(rows, 3))
+                    for change, rows in self.ANOTHER.items()}
+            self.assertEqual(runs["one"]["exit code"], b"0", runs["one"]["stderr"][-2000:])
+            for change in self.ANOTHER:
+                with self.subTest(method=name, change=change):
+                    self.assertEqual(self.difference(runs["one"], runs[change]), "")
+                    moved = self.rounds_moved(f"{place}-one", f"{place}-{change}")
+                    self.assertLessEqual(len(moved), 2 if "central" in name and "infer" in name else 1)
+
+    def test_thirteen_records_cost_no_more_than_the_price(self):
+        """What all integers of a run move by, in standard deviations of their noise, is at most the price. It is nearly as much
+        where gradients alone are released and records are as far apart as they can be."""
+        pairs = {"infer": {"one": ["1.4142,0,0,50"], "thirteen": ["1.4142,0,0,-50"] * 13},
+                 "renewable": {"one": ["1e6,0,0,1"], "thirteen": ["1e6,0,0,-1"] * 13}}
+        for name in METHODS:
+            place = "moved" + name.replace("-", "")
+            command = name.split("-")[0]
+            for side, rows in pairs[command].items():
+                words = ["huber:1.345" if word == "logistic" else word for word in method(name)]
+                seen = self.run_with(f"{place}-{side}", [*words, *PERSON], persons(rows, 3))
+                self.assertEqual(seen["exit code"], b"0", seen["stderr"][-2000:])
+            squares = 0
+            for (where, scale, q), (at, _, other) in zip(self.releases(f"{place}-one"), self.releases(f"{place}-thirteen")):
+                self.assertEqual(where, at)
+                squares += sum((a - b) ** 2 for a, b in zip(q, other)) / scale**2
+            price = WHOLE_PRICE.get(name, 1)
+            with self.subTest(method=name, loss=math.sqrt(squares), price=price):
+                self.assertLessEqual(math.sqrt(squares), price * (1 + 1e-9))
+                self.assertGreater(math.sqrt(squares), 0.99 if name == "infer" else 0.5)
+
+    def test_bad_input(self):
+        self.write("data.csv", "\n".join(persons()) + "\n")
+        infer = method("infer")
+        for words, says in (
+                ([*infer, "--unit", "person"], "--person"),
+                ([*infer, "--person", "who"], "unit"),
+                ([*infer, *PERSON, "--person-gradient", "sum"], "person-gradient"),
+                ([*infer, "--unit", "component"], "component"),
+                (["infer", "--source", "synthetic:linear:n=900", *GAUSSIAN, *PERSON], "column of persons"),
+                (["renewable", "--source", "data.csv", "--mechanism", "none", *PERSON], "--variant private"),
+                (["renewable", "--source", "data.csv", "--variant", "private-paper", "--mechanism", "gaussian", *PERSON], "--variant private"),
+                ([*method("renewable"), "--unit", "component"], "component")):
+            with self.subTest(words=words):
+                refused = self.run_command(1, words)
+                self.assertEqual(refused.code, 2, refused)
+                self.assertIn(says, refused.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
