@@ -268,6 +268,8 @@ class Hosts(LaunchCase):
 
     def test_words_that_would_undo_the_choice(self):
         self.write("hosts", "n1\n")
+        result = self.finished(self.start(["--hosts", "nowhere"], USUAL), USAGE)
+        self.assertIn("--hosts 'nowhere'", result.err)
         for launcher, text in (((MPIRUN, "--host", "n1", "-n", "2"), "--host among the words"), ((MPIRUN,), "mpirun without -n")):
             result = self.finished(self.start(["--hosts", "hosts"], USUAL, launcher), USAGE)
             self.assertIn(text, result.err)
