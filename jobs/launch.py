@@ -39,6 +39,7 @@ FIRST_INTERVAL = 60.0
 LONGEST_WAIT = 300.0
 STARTUP = 10.0  # after which ranks surely have begun: the signal to stop kills those that have not
 STOP_AGAIN = 5.0  # mpirun and srun may lose a signal; ranks that stop already ignore another
+MOST_LEDGERS = 64
 HANGS = 30.0  # mpirun may wait for ever for ranks that are gone
 
 
@@ -115,20 +116,19 @@ class Launch:
         self.planned = False
         self.restarts = 0
         self.scratch = tempfile.TemporaryDirectory(prefix="starling-launch-")
-        self.story = {"words": words, "run": self.words.output, "began": utc(time.time()), "attempts": []}
-        self.earlier = self.told_before()
+        self.story = {"words": words, "run": self.words.output, "began": utc(time.time()), "attempts": self.earlier_attempts(words)}
 
-    def told_before(self):
-        """What launch.json holds of earlier starts of this run; a run that other words have begun is starling's to refuse."""
+    def earlier_attempts(self, words):
+        """Those of launch.json, where this run was begun by the same words; by others it is starling's to refuse it."""
         try:
             told = json.loads((self.run.path / "launch.json").read_text())
-        except (OSError, ValueError):
-            return None
-        return told if self.words.resumes or told.get("words") == self.story["words"] else None
+            return told["attempts"] if self.words.resumes or told["words"] == words else []
+        except (OSError, ValueError, KeyError):
+            return []
 
     def command(self):
         interval = as_option(self.seconds) if self.seconds else None
-        if self.run.can_be_resumed() and (self.story["attempts"] or self.earlier):
+        if self.run.can_be_resumed() and self.story["attempts"]:
             words = self.words.again(self.words.output, interval)
         else:
             words = self.words.first(interval)
@@ -186,14 +186,19 @@ class Launch:
         attempts = self.story["attempts"]
         at = self.run.newest_checkpoint()[0]
         attempt = {"words": self.command(), "began": utc(time.time()), "from_round": at,
-                   "rounds_replayed": max(0, attempts[-1]["reached"] - at) if attempts else 0}
+                   "rounds_replayed": max(0, attempts[-1].get("reached", 0) - at) if attempts else 0}
         began = time.monotonic()
         try:
             stop.child = subprocess.Popen(attempt["words"], start_new_session=has_terminal())
         except OSError as error:
             raise UsageError("cannot start '{}': {}. Is it installed, and on PATH?".format(attempt["words"][0], error.strerror))
         attempts.append(attempt)
-        self.watch(stop)
+        try:
+            self.watch(stop)
+        finally:
+            if stop.child.poll() is None:  # this script has failed, and nobody would watch them
+                stop.child.terminate()
+                stop.child.wait()
         code = stop.child.returncode
         attempt.update(seconds=round(time.monotonic() - began, 3), exit_code=128 - code if code < 0 else code,
                        checkpoint=self.run.newest_checkpoint()[0])
@@ -269,9 +274,12 @@ class Launch:
         return code
 
     def charged(self):
-        """Releases of all clients that the run's own ledgers have charged, and that were made; None without such ledgers."""
+        """Releases of all clients that the run's own ledgers have charged, and that were made; None without such ledgers, or
+        with so many that reading them takes long."""
         sums = {"charged": 0, "released": 0}
         ledgers = sorted(self.run.path.glob("private/*/ledger"))
+        if len(ledgers) > MOST_LEDGERS:
+            return None
         for ledger in ledgers:
             done = subprocess.run([self.words.program, "privacy", "ledger", str(ledger), "--json"], stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
@@ -287,12 +295,12 @@ class Launch:
         """Writes launch.json, once the run has begun: starling wants its directory empty before."""
         if not self.run.has_begun():
             return
-        story = dict(self.story)
-        if self.earlier:
-            story["attempts"] = self.earlier["attempts"] + story["attempts"]
         new = self.run.path / "launch.json.part"
-        new.write_text(json.dumps(story, indent=1) + "\n")
-        new.replace(self.run.path / "launch.json")
+        try:
+            new.write_text(json.dumps(self.story, indent=1) + "\n")
+            new.replace(self.run.path / "launch.json")
+        except OSError as error:
+            say("cannot write {}/launch.json: {}".format(self.run.path, error.strerror))
 
 
 def main():
@@ -318,7 +326,7 @@ def main():
                 print(" ".join(map(shlex.quote, words)))
             return DONE
         return launch.play(Stop())
-    except (UsageError, OSError) as error:
+    except UsageError as error:
         say(str(error))
         return USAGE
 

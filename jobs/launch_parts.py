@@ -104,7 +104,7 @@ class Words:
 
     def __init__(self, words):
         places = [i for i, word in enumerate(words) if word in COMMANDS and i > 0]
-        if not places or ":" in words[:places[0]] + words[places[0]:]:
+        if not places or ":" in words:
             raise UsageError("words after --: one launch of `starling COMMAND` is wanted (COMMAND one of " + ", ".join(COMMANDS) +
                              "). Write -- mpirun -n 8 starling omd ... --output run.")
         at = places[0]
@@ -180,6 +180,13 @@ def is_pipe(name):
     return name == "-" or any(path.is_fifo() for path in paths)
 
 
+def read_lines(file):
+    try:
+        return pathlib.Path(file).read_text().splitlines()
+    except OSError as error:
+        raise UsageError("--hosts '{}': {}. Name a file with a host on each line.".format(file, error.strerror))
+
+
 class Hosts:
     """Hosts of the launch, and which of them answer. `lines` are those of a host file by name of the host."""
 
@@ -187,7 +194,7 @@ class Hosts:
         self.kind, self.launcher = words.kind, words.before[:1]
         self.lines = {}
         if file:
-            for line in pathlib.Path(file).read_text().splitlines():
+            for line in read_lines(file):
                 if line.split("#")[0].split():
                     self.lines[line.split()[0]] = line
         elif words.kind and os.environ.get("SLURM_JOB_NODELIST"):

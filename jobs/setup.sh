@@ -22,11 +22,11 @@ readonly optional=(gnuplot-nox graphviz)
 
 readonly dnf_packages="gcc-c++ cmake ninja-build git openmpi-devel hdf5-devel eigen3-devel spectra-devel boost-devel \
 fmt-devel json-devel openssl-devel mpfr-devel zlib-devel random123-devel gnuplot graphviz"
-readonly dnf_test_packages="gtest-devel gmock-devel python3-devel pybind11-devel python3-h5py python3-numpy python3-scipy python3-networkx clang \
+readonly dnf_test_packages="gcc-gfortran pkgconf-pkg-config gtest-devel gmock-devel python3-devel pybind11-devel python3-h5py python3-numpy python3-scipy python3-networkx clang \
 compiler-rt slurm-slurmctld slurm-slurmd munge iproute valgrind clang-tools-extra doxygen"
 readonly spack_packages="cmake ninja openmpi hdf5 eigen spectra boost+program_options fmt nlohmann-json \
 openssl mpfr random123 zlib gnuplot graphviz"
-readonly spack_test_packages="googletest py-pybind11 py-h5py py-numpy py-scipy py-networkx llvm+clang slurm+pmix munge valgrind doxygen"
+readonly spack_test_packages="pkgconf googletest py-pybind11 py-h5py py-numpy py-scipy py-networkx llvm+clang slurm+pmix munge valgrind doxygen"
 
 usage() {
   cat <<'TEXT'

@@ -5,7 +5,7 @@ import starling
 curves = {}
 for topology in ("ring", "exponential", "complete"):
     curves[topology] = starling.omd(source="synthetic:drift:n=200", clients=16, topology=topology, mechanism="gaussian", epsilon=2,
-                                    delta=1e-5, seed=1, progress="off", output=f"graph-{topology}")
+                                    delta=1e-5, tuning="off", seed=1, progress="off", output=f"graph-{topology}")
     print(topology, curves[topology].summary["consensus_error"])
 try:
     from matplotlib import pyplot

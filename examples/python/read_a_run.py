@@ -8,7 +8,7 @@ import starling
 if len(sys.argv) > 1:
     path = sys.argv[1]
 else:
-    path = starling.omd(source="synthetic:drift:n=100", clients=4, topology="ring", mechanism="laplace", epsilon=1, seed=1,
+    path = starling.omd(source="synthetic:drift:n=100", clients=4, topology="ring", mechanism="laplace", epsilon=1, seed=1, tuning="off",
                         progress="off", output="a-run").path
 run = starling.load(path)
 print(run, "by", run.summary["command_line"])

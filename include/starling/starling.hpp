@@ -198,8 +198,8 @@ class STARLING_API Session {
 
   /// Plays a run: omd, fedavg, renewable, infer or vertical. **Collective.** Throws Error.
   Run run(const std::string& command, const Options& options);
-  /// Runs any command with the words of the program's command line, as {"topology", "check", "graph.topo"}. Returns what the
-  /// program prints to standard output, on rank 0. Throws Error, also for a command that answers no.
+  /// Runs any command with the words of the program's command line, as {"topology", "check", "graph.topo"}. Returns
+  /// what the program prints to standard output, on rank 0. Throws Error, also for a command that answers no.
   std::string command(const std::vector<std::string>& words);
 
  private:

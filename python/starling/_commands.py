@@ -157,6 +157,6 @@ def predicting(function):
         with tempfile.TemporaryDirectory(prefix="starling-") as folder:
             path = os.path.join(folder, "predictions.csv")
             function(*positional, output=path, **{"progress": "off", **keywords})
-            return as_table(read_columns(path))
+            return as_table(read_columns(path)) if os.path.exists(path) else None  # rank 0 has what parties predict together
 
     return predict

@@ -12,7 +12,7 @@ def as_doubles(values, dimensions, what):
     if hasattr(values, "toarray"):
         raise DataError(f"{what}: a sparse matrix is not read. Give {what}.toarray(), or a file.")
     try:
-        array = values.to_numpy(dtype=float) if hasattr(values, "to_numpy") else np.asarray(values)
+        array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
         usable = array.dtype == np.float64 and array.flags.aligned and all(stride % 8 == 0 for stride in array.strides)
         if np.iscomplexobj(array):
             raise TypeError("complex numbers")

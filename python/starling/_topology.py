@@ -164,9 +164,13 @@ class Topology:
     def file(self):
         """The path of a file with this graph, in the user's cache: it stays, so that a run can be resumed."""
         path = cache_folder() / f"{hashlib.sha256(self.text.encode()).hexdigest()[:16]}.topo"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-                file.write(self.text)
-            os.replace(file.name, path)
+        try:
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+                    file.write(self.text)
+                os.replace(file.name, path)
+        except OSError as error:
+            raise UsageError(f"Topology: {path} cannot be written: {error}. Set XDG_CACHE_HOME, or write() a file of your own and "
+                             "give its name.") from error
         return str(path)

@@ -135,12 +135,12 @@ class Results(PythonCase):
     def test_reports(self):
         options = dict(source="synthetic:drift:n=20", clients=2, mechanism="laplace", tuning="off", progress="off")
         runs = [starling.omd(**options, seed=seed, output=f"run-{seed}") for seed in (1, 2)]
-        self.assertIn("Clients", starling.report(runs[0], pictures="off"))
+        self.assertIn("2 clients on 1 ranks", starling.report(runs[0], pictures="off"))
         self.assertEqual(starling.report(runs[0], json=True), runs[0].summary)
         self.assertEqual(starling.report(runs[0], csv="history").split("\n")[0].split(",")[0], "rounds")
         models = starling.report(runs[0], csv="models").split("\n")
         self.assertEqual(len(models), 2 + runs[0].read("model").size)
-        self.assertIn("run-2", starling.report(*runs, pictures="off"))
+        self.assertIn("run-1(n=2)", starling.report(*runs, pictures="off"))
 
     def test_sweeps_start_the_program(self):
         path = os.environ["PATH"]

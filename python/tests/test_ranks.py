@@ -91,6 +91,22 @@ except starling.PeerError as error:
         self.assertIn("ValueError: alone", done.stderr)
         self.assertLess(time.monotonic() - began, 30)
 
+    def test_parties_predict_together(self):
+        x, y = records_of()
+        for name, columns in (("a", [0, 1]), ("b", [2, 3])):
+            lines = [",".join(["id", *(f"{name}{k}" for k in columns), *["y"] * (name == "a")])]
+            for i in range(len(x)):
+                lines.append(",".join([str(i), *(repr(float(x[i, k])) for k in columns), *[str(int(y[i] > 0))] * (name == "a")]))
+            self.write(f"{name}.csv", "\n".join(lines) + "\n")
+        done = self.script(3, HEAD + """
+run = starling.vertical(parties=["a.csv", "b.csv"], id="id", label="y", mechanism="none", seed=1, output="run", progress="off")
+table = starling.predict(run, parties=["a.csv", "b.csv"], id="id")
+again = starling.omd(records=(x, y), **OPTIONS, output="again")  # MPI goes on
+if starling.rank() == 0: print(list(table)[0], len(table["id"]), again.models.shape)
+else: assert table is None
+""")
+        self.assertEqual(done.stdout, "id 240 (4, 4)\n")
+
     @needs("mpi4py")
     def test_mpi4py_before_and_after(self):
         run = 'assert starling.omd(records=(x, y), **OPTIONS, output="{}").models.shape == (4, 4)\n'

@@ -1,5 +1,6 @@
 """Graphs from and to matrices, NetworkX and files."""
 
+import os
 import unittest
 
 from case import *
@@ -49,6 +50,12 @@ class Topologies(PythonCase):
             starling.Topology(text).edges()
         static = "".join(line + "\n" for line in text.splitlines() if not line.startswith("phase"))
         self.assertAlmostEqual(starling.Topology(static).matrix()[2, 1], 2 / 3)
+
+    def test_a_folder_that_cannot_be_written(self):
+        self.write("file", "")
+        os.environ["XDG_CACHE_HOME"] = str(self.folder / "file")
+        with self.assertRaisesRegex(starling.UsageError, "Set XDG_CACHE_HOME"):
+            starling.Topology.generate("ring", 4).file()
 
     def test_families(self):
         ring = starling.Topology.generate("ring", 4)

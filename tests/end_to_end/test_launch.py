@@ -126,6 +126,7 @@ class Restarts(LaunchCase):
         # Two clients; what was played twice is charged once.
         self.assertEqual(story["privacy"], {"charged": 2 * ROUNDS, "released": 2 * ROUNDS})
 
+    @slow
     def test_a_rank_that_is_killed_once(self):
         self.check_killed(1)
 
@@ -153,6 +154,7 @@ class Restarts(LaunchCase):
         self.assertIn("given up: the same round has failed twice", self.finished(job, FAILURE).err)
         self.assertEqual((len(self.story()["attempts"]), self.story()["restarts"]), (2, 1))
 
+    @slow
     def test_restarts_are_counted(self):
         job = self.start(["--restarts", "0"], USUAL)
         self.kill(job)
@@ -204,6 +206,7 @@ class Signals(LaunchCase):
         self.finished(job, STOPPED_SAFELY)
         self.assertEqual(len(self.story()["attempts"]), 1)
 
+    @slow
     def test_ranks_that_others_stop(self):
         """A host that is taken back tells its ranks. That ends the launch, or does not, as is asked for."""
         for options, code in (([], STOPPED_SAFELY), (["--through-preemption"], 0)):
@@ -248,6 +251,7 @@ class Hosts(LaunchCase):
         self.with_environment(SLURM_JOB_NODELIST="n[1-3]", PATH=f"{self.folder}/bin:{os.environ['PATH']}")
         self.check_dead([], [self.tool("srun", FAKE_SRUN), "-n", "2"], ["--nodelist", "n1,n2", "--overcommit"][::2])
 
+    @slow
     def test_no_host_is_left(self):
         self.write("hosts", "n1\n")
         job = self.start(["--hosts", "hosts"], USUAL, [self.tool("mpirun", FAKE_MPIRUN), "-n", "2"])
@@ -268,6 +272,8 @@ class Hosts(LaunchCase):
 
     def test_words_that_would_undo_the_choice(self):
         self.write("hosts", "n1\n")
+        result = self.finished(self.start(["--hosts", "nowhere"], USUAL), USAGE)
+        self.assertIn("--hosts 'nowhere'", result.err)
         for launcher, text in (((MPIRUN, "--host", "n1", "-n", "2"), "--host among the words"), ((MPIRUN,), "mpirun without -n")):
             result = self.finished(self.start(["--hosts", "hosts"], USUAL, launcher), USAGE)
             self.assertIn(text, result.err)

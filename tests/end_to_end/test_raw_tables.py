@@ -88,7 +88,6 @@ class Faults(TestCase):
         for words, code, expected in [
             (["infer", "--source", "t.csv", "--missing", "indicator", *OPEN], USAGE, ["--missing indicator", "infer"]),
             (["infer", "--source", "t.csv", "--encode", "onehot:one.csv", *OPEN], USAGE, ["--encode onehot:", "Give --encode FILE"]),
-            (["vertical", "--source", "t.csv", "--columns", "0/1", "--missing", "indicator", *OPEN], USAGE, ["indicator with vertical"]),
             (["omd", "--source", "s.svm", "--missing", "zero", *OPEN], USAGE, ["sparse", "Leave --missing out"]),
             (["omd", "--source", "s.svm", *RANGES, *OPEN], USAGE, ["--ranges with sparse records"]),
             (["omd", "--source", "synthetic:drift", *RANGES, "--rounds", "2", *OPEN], USAGE, ["--ranges", "generator"]),

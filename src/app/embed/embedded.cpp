@@ -2,6 +2,7 @@
 
 #include "app/console/print.hpp"
 #include "app/program.hpp"
+#include <algorithm>
 
 namespace starling {
 
@@ -13,7 +14,10 @@ EmbeddedResult run_embedded(const MpiSession& session, const std::vector<std::st
 
 bool runs_on_all_ranks(const std::vector<std::string>& words) {
   const Command* command = words.empty() ? nullptr : find_command(commands(), words.front());
-  return command != nullptr && command->on_all_ranks;
+  if (command == nullptr) return false;
+  const bool of_parties =
+      std::ranges::any_of(words, [](const std::string& word) { return word.starts_with("--parties"); });
+  return command->on_all_ranks || (command->may_run_on_all && of_parties);
 }
 
 void run_embedded(bool speaks, const std::vector<std::string>& words, EmbeddedResult& result) {

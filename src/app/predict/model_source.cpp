@@ -25,12 +25,7 @@ std::string folder_of(const std::string& model) {
 void prepare_as(const SavedModel& model, ReadSettings& reading) {
   const PublicConstants constants = model.table_constants();
   if (!model.own_constants) {
-    for (const ConstantsOption& option : constants_options) {
-      check((reading.*option.file).empty(), "{}: the model has the constants of its own records. Leave it out.",
-            option.name);
-    }
-    check(reading.missing == ReadSettings::Missing::refuse,
-          "--missing: the model says how missing values are filled in. Leave it out.");
+    refuse_constants(reading);
     reading.constants = std::make_shared<PublicConstants>(constants);
   } else {
     check(!constants_files(reading).empty(),
@@ -45,6 +40,15 @@ void prepare_as(const SavedModel& model, ReadSettings& reading) {
 }
 
 }  // namespace
+
+void refuse_constants(const ReadSettings& reading) {
+  for (const ConstantsOption& option : constants_options) {
+    check((reading.*option.file).empty(), "{}: the model has the constants of its own records. Leave it out.",
+          option.name);
+  }
+  check(reading.missing == ReadSettings::Missing::refuse,
+        "--missing: the model says how missing values are filled in. Leave it out.");
+}
 
 void add_model_source_options(Options& options, ModelSource& choice) {
   options.group("Model");
@@ -73,9 +77,7 @@ void add_model_source_options(Options& options, ModelSource& choice) {
                        "rank 0 without noise: the records count as public",
                .files = named::source,
                .relations = {excludes("source", "both say where records are", "Give one of them."),
-                             excludes("client", "a vertical model has no clients' models"),
-                             excludes("standardise", "the model has the constants of its own records"),
-                             excludes("encode", "the model has the constants of its own records")}},
+                             excludes("client", "a vertical model has no clients' models")}},
               choice.parties);
   options.add({.name = "label-source",
                .argument = "FILE",

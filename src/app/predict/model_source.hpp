@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/settings/source_options.hpp"
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct ModelSource {
 /// MODEL, --client, --source, --parties and the options of reading that a model leaves open.
 void add_model_source_options(Options& options, ModelSource& choice);
 
+/// Throws UsageError for constants beside those of a model.
+void refuse_constants(const ReadSettings& reading);
+
 /// The model that the options name. Throws UsageError and DataError.
 [[nodiscard]] SavedModel open_model(const ModelSource& choice);
 
@@ -38,13 +42,18 @@ class LabelUnits {
  public:
   LabelUnits(const SavedModel& model, const Loss& loss) {
     if (loss.link() == Link::identity) units_ = model.constants.label_standardisation;
+    clipped_ = model.constants.clipped;
   }
   [[nodiscard]] bool differ() const { return units_.has_value(); }
   [[nodiscard]] double own(double value) const { return units_ ? value * units_->deviation + units_->mean : value; }
-  [[nodiscard]] double standardised(double value) const { return units_ ? units_->of(value) : value; }
+  [[nodiscard]] double standardised(double value) const {
+    if (!units_) return value;
+    return clipped_ ? std::clamp(units_->of(value), -1.0, 1.0) : units_->of(value);
+  }
 
  private:
   std::optional<Standardisation> units_;
+  bool clipped_ = false;  ///< standardised labels are clipped to [−1, 1]
 };
 
 /// Some of a source's records, and their scores under a model.

@@ -31,6 +31,7 @@ std::size_t PartiesTogether::first_party() const {
 /// Reads the parts of this rank's clients.
 void PartiesTogether::read_parts(const ModelSource& choice) {
   check(!choice.model.empty(), "no model is named. Give the model.h5 of a run, or the run's directory.");
+  refuse_constants(choice.reading);
   const ModelParts parts(choice.model);
   const Client first = layout_.first(world_.rank());
   for (Client client = first; client < first + layout_.count(world_.rank()); ++client) {

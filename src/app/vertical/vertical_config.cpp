@@ -340,10 +340,6 @@ VerticalConfig parse_vertical_config(const std::vector<std::string>& words) {
   config.data.source = config.source.value_or("synthetic:spectrum");
   config.data.batch = config.batch.value_or(default_batch);
   if (!config.held_out.empty()) static_cast<void>(config.held_out_settings());
-  check(!config.data.makes_features(),
-        "--encode onehot: and --missing indicator with vertical: a column is one input of a party's network. Give "
-        "--encode "
-        "FILE, and --missing zero or constant:FILE.");
   config.plan.embedding_clip = config.embedding_clip.value_or(1);
   const char* own = config.precision == Precision::full ? "float64" : "float32";
   if (config.quantiser.empty()) config.quantiser = own;

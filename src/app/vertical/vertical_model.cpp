@@ -72,9 +72,9 @@ SavedModel VerticalRun::checked_start(const SavedModel& part, Client client) {
   const std::size_t hosted = k - 1 - first_party();
   if (hosted < data_.constants.size() && !same_preparation(part.constants, data_.constants[hosted])) {
     notes_.push_back(
-        fmt::format("--start {}: the columns of {} were prepared by other constants ({}, --scale), so that its "
-                    "parameters mean something else here",
-                    config_.start, name_of_part(client), constants_option_names()));
+        fmt::format("--start {}: the columns of {} were prepared by other constants (--standardise, --encode, "
+                    "--scale), so that its parameters mean something else here",
+                    config_.start, name_of_part(client)));
   }
   return part;
 }
@@ -95,8 +95,7 @@ void VerticalRun::agree_on_model() {
 }
 
 bool VerticalRun::keeps_model() const {
-  const bool one_picture = data_.common && config_.data.features != ReadSettings::Features::raw;
-  return !config_.is_spectrum() && !config_.plan.central && !one_picture;
+  return !config_.is_spectrum() && !config_.plan.central && data_.columns_are_features;
 }
 
 bool VerticalRun::shares_networks() const {

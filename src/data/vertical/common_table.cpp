@@ -65,7 +65,9 @@ std::int64_t read_table(RecordReader& reader, const VerticalSettings& settings,
 /// Notes how each hosted party's columns, `own`, and the labels are prepared.
 void note_constants(const PublicConstants& table, const std::vector<std::vector<std::size_t>>& own,
                     VerticalDataset& dataset) {
-  if (table.description != ReadSettings::Features::raw) return;
+  dataset.columns_are_features =
+      table.description == ReadSettings::Features::raw && table.made_features().size() == table.features;
+  if (!dataset.columns_are_features) return;
   dataset.label_constants = label_part(table);
   for (const auto& features : own) {
     dataset.constants.push_back(party_part(table, features));

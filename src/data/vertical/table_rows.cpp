@@ -88,8 +88,8 @@ PublicConstants label_part(PublicConstants constants) {
   constants.features = 0;
   constants.columns.clear();
   constants.standardisation.clear();
-  constants.missing = ReadSettings::Missing::refuse;
   constants.fill.clear();
+  constants.missing = ReadSettings::Missing::refuse;
   constants.scale = 1;
   constants.description = ReadSettings::Features::raw;
   std::erase_if(constants.categories, [&](const CategoryColumn& each) { return each.column != constants.label; });

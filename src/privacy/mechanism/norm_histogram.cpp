@@ -97,10 +97,12 @@ void NormHistogram::release(const ReleaseAddress& address, const std::string& ru
   noisy = make(std::move(result));
 }
 
-std::optional<double> typical_norm(View summed, double deviation) {
+std::optional<double> typical_norm(View summed, double deviation, std::int64_t records) {
   check<FailureError>(summed.size() == NormHistogram::bins, "a histogram of {} bins (it has {})", summed.size(),
                       NormHistogram::bins);
-  const auto kept = [&](double count) { return count < bins_above_noise * deviation ? 0 : count; };
+  const double least = bins_above_noise * deviation;
+  if (static_cast<double>(records) < least) return std::nullopt;  // what stands out is noise
+  const auto kept = [&](double count) { return count < least ? 0 : count; };
   double all = 0;
   for (const double count : summed) all += kept(count);
   if (!(all > 0)) return std::nullopt;

@@ -60,20 +60,12 @@ void add_categories(const SavedModel& party, std::vector<CategoryColumn>& catego
   }
 }
 
-void add_standardisation(const SavedModel& party, std::vector<Standardisation>& all) {
-  const std::vector<Standardisation>& own = party.constants.standardisation;
+/// Adds what is known of each of a party's columns; nothing is if none of its columns has any.
+template <class T>
+void add_by_place(const SavedModel& party, const std::vector<T>& own, std::vector<T>& all) {
   if (own.empty()) return;
   all.resize(party.table_features);
   for (std::size_t i = 0; i < own.size(); ++i) all[party.places[i]] = own[i];
-}
-
-/// The rule for missing values, which is that of all parties, and a party's constants for them.
-void add_missing(const SavedModel& party, PublicConstants& all) {
-  const std::vector<double>& own = party.constants.fill;
-  all.missing = party.constants.missing;
-  if (own.empty()) return;
-  all.fill.resize(party.table_features);
-  for (std::size_t i = 0; i < own.size(); ++i) all.fill[party.places[i]] = own[i];
 }
 
 }  // namespace
@@ -127,11 +119,17 @@ PublicConstants SavedModel::table_constants() const {
           "party {} has pictures, which one table cannot have beside other columns. Give a file of each party by "
           "--parties.",
           party.party);
+    check(
+        party.constants.made_features().size() == party.constants.features,
+        "party {} has columns that become several features, which one table cannot have yet. Give a file of each party "
+        "by --parties.",
+        party.party);
     if (have_names) add_names(party, all.columns);
     add_categories(party, all.categories);
-    add_standardisation(party, all.standardisation);
-    add_missing(party, all);
+    add_by_place(party, party.constants.standardisation, all.standardisation);
+    add_by_place(party, party.constants.fill, all.fill);
     all.clipped = party.constants.clipped;
+    all.missing = party.constants.missing;
     all.scale = party.constants.scale;
   }
   return all;

@@ -147,16 +147,17 @@ TEST(NormHistogram, RefusesWhatItCannotRelease) {
 
 TEST(TypicalNorm, IsTheMiddleOfTheMedianBin) {
   Vector sum(NormHistogram::bins);
-  EXPECT_FALSE(typical_norm(sum, 1));
+  EXPECT_FALSE(typical_norm(sum, 1, 1000));
   sum[3] = 3.4;
   sum[39] = -1000;
-  EXPECT_FALSE(typical_norm(sum, 1)) << "below 3.5 deviations";
+  EXPECT_FALSE(typical_norm(sum, 1, 1000)) << "below 3.5 deviations";
   sum[20] = 40;
-  EXPECT_EQ(typical_norm(sum, 1), 1);
+  EXPECT_EQ(typical_norm(sum, 1, 1000), 1);
   sum[22] = 41;
-  EXPECT_EQ(typical_norm(sum, 1), 4);
+  EXPECT_EQ(typical_norm(sum, 1, 1000), 4);
   sum[39] = 1e6;
-  EXPECT_EQ(typical_norm(sum, 1), std::ldexp(1.0, 19));
+  EXPECT_EQ(typical_norm(sum, 1, 1000), std::ldexp(1.0, 19));
+  EXPECT_FALSE(typical_norm(sum, 300, 1000)) << "no bin can have so many records";
 }
 
 // Five clients of 6,500 records and total losses of ε = 0.1, 1 at δ = 1e-5: the lower end of a bin whose middle is
@@ -187,7 +188,8 @@ TEST(TypicalNorm, IsWithinAFactorOfTwoOfTheTrueMedian) {
       }
       std::nth_element(norms.begin(), norms.begin() + clients * records / 2, norms.end());
       const double truth = norms[clients * records / 2];
-      const auto found = typical_norm(sum, histogram.deviation() * std::sqrt(static_cast<double>(clients)));
+      const auto found =
+          typical_norm(sum, histogram.deviation() * std::sqrt(static_cast<double>(clients)), clients * records);
       const double middle = found.value_or(0) * std::sqrt(2.0);
       if (middle > 2 * truth || middle < truth / 2) ++wrong;
     }

@@ -118,8 +118,10 @@ struct VerticalDataset {
   /// Public, since parties that train together have matched their ids before.
   std::vector<std::uint64_t> ids;
   std::vector<std::string> id_texts;  ///< the ids themselves, likewise
-  /// Constants by which the columns of each hosted party are prepared; empty for a spectrum, and for pictures in one
-  /// table, whose features are nobody's columns.
+  /// Whether each party's features are made of columns of its own. Pictures, and columns that become several features,
+  /// are nobody's in one table, whose features are dealt out.
+  bool columns_are_features = true;
+  /// Constants by which the columns of each hosted party are prepared; empty for a spectrum and without such columns.
   std::vector<PublicConstants> constants;
   /// Constants by which the labels are prepared, with no columns, on a rank that has read the label source.
   PublicConstants label_constants;

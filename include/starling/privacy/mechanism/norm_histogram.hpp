@@ -82,8 +82,8 @@ class NormHistogram : private Release {
 
 /// The norm of a typical record by one histogram, summed over clients: the lower end of the median bin, since a rule
 /// errs less by a norm that is too low. Bins of less than 3.5 times `deviation`, that of the noise in the sum, count as
-/// empty. None if all are.
-[[nodiscard]] std::optional<double> typical_norm(View summed, double deviation);
+/// empty. None if all are, or if even a bin with all `records` would count as empty.
+[[nodiscard]] std::optional<double> typical_norm(View summed, double deviation, std::int64_t records);
 
 /// The division of what a record pays by this release and by `uses` uses in gradients (one of each pass): together no
 /// more than these uses alone would cost at the whole price.

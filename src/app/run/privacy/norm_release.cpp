@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "starling/core/limits.hpp"
 #include "starling/privacy/accounting/accounting.hpp"
@@ -174,10 +175,12 @@ TypicalNorms NormRelease::release(ReleasePath path, const std::vector<Secret<Nor
   close();
   const Vector sum = agreement_.ordered_sum(columns);
   const double deviation = std::sqrt(sum[length]);
+  const std::int64_t here = std::accumulate(facts_.records.begin(), facts_.records.end(), std::int64_t{0});
+  const std::int64_t records = agreement_.sum(declare_public(here));
   TypicalNorms norms;
-  norms.l2 = typical_norm(View(sum).first(NormHistogram::bins), deviation);
+  norms.l2 = typical_norm(View(sum).first(NormHistogram::bins), deviation, records);
   if (length > NormHistogram::bins) {
-    norms.l1 = typical_norm(View(sum).subspan(NormHistogram::bins, NormHistogram::bins), deviation);
+    norms.l1 = typical_norm(View(sum).subspan(NormHistogram::bins, NormHistogram::bins), deviation, records);
   }
   return norms;
 }
