@@ -200,8 +200,8 @@ class Signals(LaunchCase):
     def test_a_signal_before_a_restart(self):
         job = self.start(["--backoff", "60"], USUAL)
         self.kill(job)
-        wait_until(lambda: len((self.folder / "run/launch.json").read_text()) and "checkpoint" in self.story()["attempts"][-1],
-                   "the attempt is over")
+        told = self.folder / "run/launch.json"
+        wait_until(lambda: told.exists() and "checkpoint" in self.story()["attempts"][-1], "the attempt is over")
         job.process.send_signal(signal.SIGTERM)
         self.finished(job, STOPPED_SAFELY)
         self.assertEqual(len(self.story()["attempts"]), 1)
