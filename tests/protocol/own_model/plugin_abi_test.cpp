@@ -1,8 +1,7 @@
 #include "support/testing.hpp"
 #include <cstddef>
-#include <type_traits>
-
 #include <starling/plugin.h>
+#include <type_traits>
 
 namespace starling {
 namespace {
